@@ -1,0 +1,57 @@
+# Two commands: `make serve` runs the service on embedded defaults, `make test` proves it.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+# src/risala/http must never shadow the standard library's http (docs/decisions/0001).
+export PYTHONSAFEPATH := 1
+
+.PHONY: serve test test-slow lint format bench lock changelog clean
+
+serve: $(VENV)/.stamp ## set up and run the demo: an SMS goes from curl to a phone that prints it
+	@$(BIN)/risala serve --demo $(ARGS)
+
+test: $(VENV)/.stamp-dev ## set up and run the tests
+	$(BIN)/python -m pytest -n 2 $(ARGS)
+
+lint: $(VENV)/.stamp-dev ## style, types, import rules
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
+
+format: $(VENV)/.stamp-dev
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(VENV)/.stamp-dev ## speed, as ratios measured in one run
+	$(BIN)/python -m benchmarks $(ARGS)
+
+lock: ## write the hashed locks anew from pyproject.toml
+	$(PYTHON) -m venv $(VENV)-lock
+	$(VENV)-lock/bin/pip install --quiet uv
+	$(VENV)-lock/bin/uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-emit-find-links --no-header --python-version 3.11 --extra build pyproject.toml -o requirements.lock
+	$(VENV)-lock/bin/uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-emit-find-links --no-header --python-version 3.11 --extra build --extra dev -c requirements.lock pyproject.toml -o requirements-dev.lock
+	rm -rf $(VENV)-lock
+
+changelog: $(VENV)/.stamp-dev ## fold the fragments of changes/ into CHANGELOG.md
+	$(BIN)/towncrier build
+
+clean:
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis dist
+
+$(VENV)/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] < (3, 14))' || { echo "Risala needs Python 3.11, 3.12 or 3.13; $(PYTHON) is `$(PYTHON) --version`. Try: make PYTHON=python3.11 $(MAKECMDGOALS)"; exit 1; }
+	@$(PYTHON) -m venv $(VENV) || { echo "No venv module: sudo apt install python3-venv"; exit 1; }
+
+$(VENV)/.stamp: pyproject.toml requirements.lock | $(VENV)/bin/python
+	@echo "Installing what Risala needs into $(VENV) …"
+	@$(PIP) --require-hashes -r requirements.lock
+	@$(PIP) --no-deps --no-build-isolation -e .
+	@touch $@
+
+$(VENV)/.stamp-dev: pyproject.toml requirements-dev.lock | $(VENV)/bin/python
+	@echo "Installing Risala and its test tools into $(VENV) …"
+	@$(PIP) --require-hashes -r requirements-dev.lock
+	@$(PIP) --no-deps --no-build-isolation -e .
+	@touch $@ $(VENV)/.stamp

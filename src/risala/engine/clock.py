@@ -1,0 +1,40 @@
+"""Time, in one place, so that tests can own it."""
+
+from __future__ import annotations
+
+import time
+from datetime import UTC, datetime
+from typing import Protocol
+
+import trio
+
+
+class Clock(Protocol):
+    """The wall clock, as UTC epoch milliseconds."""
+
+    def now_ms(self) -> int: ...
+
+
+class SystemClock:
+    def now_ms(self) -> int:
+        return time.time_ns() // 1_000_000
+
+
+class TrioClock:
+    """A wall clock that follows Trio's: under a mock clock, hours pass in milliseconds."""
+
+    def __init__(self, start_ms: int = 1_767_225_600_000) -> None:
+        self._start_ms = start_ms
+        self._start_s: float | None = None
+
+    def now_ms(self) -> int:
+        now_s = trio.current_time()
+        if self._start_s is None:
+            self._start_s = now_s
+        return self._start_ms + round((now_s - self._start_s) * 1000)
+
+
+def iso(at_ms: int) -> str:
+    """``2026-11-21T08:30:00.123Z``: UTC, milliseconds, as on the wire."""
+    moment = datetime.fromtimestamp(at_ms // 1000, UTC)
+    return f"{moment:%Y-%m-%dT%H:%M:%S}.{at_ms % 1000:03d}Z"

@@ -1,0 +1,163 @@
+"""What may be asked of the gateway, and what it answers: frozen values, imperative names."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+
+class KeyType(StrEnum):
+    SECRET = "secret"  # noqa: S105 -- the word, not a secret
+    PUBLISHABLE = "publishable"
+
+
+class Mode(StrEnum):
+    LIVE = "live"
+    TEST = "test"
+
+
+@dataclass(frozen=True, slots=True)
+class Principal:
+    """Who asks: an organization by one of its keys."""
+
+    organization_id: str
+    key_id: str
+    type: KeyType
+    mode: Mode
+
+
+@dataclass(frozen=True, slots=True)
+class SendMessage:
+    """A validated body of ``POST /api/sms``."""
+
+    to: str
+    body: str
+    sender: str | None = None
+    idempotency_key: str | None = None
+    urgent: bool = False
+    """Codes go before messages; not on the wire of ``/api/sms``."""
+    metadata: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class MessageView:
+    """A message as ``POST /api/sms/get`` and the operator see it (contract §3).
+
+    Times are UTC epoch milliseconds, ``price`` minor units.
+    """
+
+    id: str
+    organization_id: str
+    mode: Mode
+    kind: str
+    to: str
+    sender: str
+    body: str
+    status: str
+    segments: int
+    encoding: str
+    price: int
+    currency: str
+    attempts: int
+    carrier: str | None
+    provider_message_id: str | None
+    error_code: str | None
+    error_text: str | None
+    metadata: dict[str, str]
+    send_at: int | None
+    sent_at: int | None
+    delivered_at: int | None
+    created_at: int
+    updated_at: int
+
+
+@dataclass(frozen=True, slots=True)
+class TimelineEntry:
+    """One step in a message's life."""
+
+    at: int
+    status: str
+    text: str
+    """A plain sentence."""
+    carrier: str | None = None
+    attempt: int | None = None
+    segment: int | None = None
+    raw: str | None = None
+    """The carrier's own word."""
+
+
+@dataclass(frozen=True, slots=True)
+class Organization:
+    id: str
+    name: str
+    status: str
+    balance: int
+    currency: str
+    price_per_segment: int | None
+    created_at: int
+
+
+@dataclass(frozen=True, slots=True)
+class ApiKey:
+    id: str
+    organization_id: str
+    type: KeyType
+    mode: Mode
+    name: str | None
+    last4: str
+    enabled: bool
+    created_at: int
+    last_used_at: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class CreatedKey:
+    """The one moment at which a key's value exists outside its owner's hands."""
+
+    key: ApiKey
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerEntry:
+    seq: int
+    organization_id: str
+    kind: str
+    amount: int
+    balance_after: int
+    reference: str
+    at: int
+
+
+@dataclass(frozen=True, slots=True)
+class AuditReport:
+    """What ``risala audit`` found."""
+
+    organizations: int
+    messages: int
+    entries: int
+    faults: tuple[str, ...]
+
+    @property
+    def clean(self) -> bool:
+        return not self.faults
+
+
+@dataclass(frozen=True, slots=True)
+class Readiness:
+    ready: bool
+    reasons: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LifeEvent:
+    """A change of a message, told after it was committed: for people who watch."""
+
+    at: int
+    message_id: str
+    organization_id: str
+    to: str
+    status: str
+    text: str
+    carrier: str | None = None
+    raw: str | None = None

@@ -1,0 +1,99 @@
+"""What the engine may refuse, and whose fault it is.
+
+::
+
+    EngineError
+    ├── Refusal                    the caller's matter; nothing was stored, charged or queued
+    │   ├── Unauthorized           missing, unknown or disabled key                  401
+    │   ├── Forbidden              key type, origin, or organization not active      403
+    │   ├── Invalid                a field is wrong                                  400
+    │   ├── SenderNotApproved      ``from`` is rejected or not on the account        400
+    │   ├── NotFound               no such thing for this caller                     404
+    │   ├── InsufficientBalance    the balance does not cover the price              402
+    │   ├── RateLimited            a bucket is empty; ``retry_after_s``              429
+    │   └── Conflict               the thing is not in a state that allows it        409 (operator)
+    └── Unavailable                ours; ask again after ``retry_after_s``           503
+        ├── Overloaded             an intake or a queue is full
+        ├── Draining               the service is stopping
+        └── StorageFailed          the disk is full or broken
+"""
+
+from __future__ import annotations
+
+
+class EngineError(Exception):
+    """Root of all that the engine raises on purpose."""
+
+
+class Refusal(EngineError):
+    """The caller can mend it. ``str()`` is a sentence for the caller."""
+
+
+class Unauthorized(Refusal):
+    def __init__(self, message: str = "The API key is missing or not valid.") -> None:
+        super().__init__(message)
+
+
+class Forbidden(Refusal):
+    pass
+
+
+class Invalid(Refusal):
+    def __init__(self, path: str, code: str, message: str) -> None:
+        super().__init__(message)
+        self.path = path
+        self.code = code
+
+
+class SenderNotApproved(Refusal):
+    def __init__(self, sender: str) -> None:
+        super().__init__(
+            f"The sender {sender!r} is not approved for your organization. "
+            "Request it in the dashboard, or omit `from` to use the default sender."
+        )
+        self.sender = sender
+
+
+class NotFound(Refusal):
+    pass
+
+
+class InsufficientBalance(Refusal):
+    def __init__(
+        self, message: str = "The balance does not cover the price. Top up, then send again."
+    ) -> None:
+        super().__init__(message)
+
+
+class RateLimited(Refusal):
+    def __init__(self, limit: str, retry_after_s: int, message: str) -> None:
+        super().__init__(message)
+        self.limit = limit
+        self.retry_after_s = retry_after_s
+
+
+class Conflict(Refusal):
+    pass
+
+
+class Unavailable(EngineError):
+    retry_after_s: int = 1
+
+
+class Overloaded(Unavailable):
+    def __init__(self, message: str = "The service is busy. Send again in a moment.") -> None:
+        super().__init__(message)
+
+
+class Draining(Unavailable):
+    retry_after_s = 5
+
+    def __init__(self, message: str = "The service is stopping. Send again in a moment.") -> None:
+        super().__init__(message)
+
+
+class StorageFailed(Unavailable):
+    retry_after_s = 10
+
+    def __init__(self, message: str = "The service cannot store messages right now.") -> None:
+        super().__init__(message)

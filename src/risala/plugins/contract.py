@@ -1,0 +1,163 @@
+"""The contract between the engine and a plugin: everything that an author imports.
+
+A carrier driver is a class with :class:`Driver`'s shape, registered by the hook
+``risala_register_drivers`` (see :mod:`risala.plugins.hookspecs`). The engine owns queueing,
+retries, throttling, windows, failover and the timeline; a driver owns one connection to a carrier
+and its protocol, and nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Protocol, runtime_checkable
+
+import trio
+from pydantic import BaseModel
+
+from risala.sms.message import Alphabet, Inbound, Segment
+from risala.sms.outcome import Accepted, Outcome, Refused, Scope, Throttled, Uncertain, Unsent
+from risala.sms.receipt import Receipt, ReceiptState
+
+__all__ = [
+    "Accepted",
+    "Alphabet",
+    "Capabilities",
+    "Driver",
+    "DriverContext",
+    "DriverFactory",
+    "Health",
+    "HealthState",
+    "Inbound",
+    "NotStoredError",
+    "Outcome",
+    "Receipt",
+    "ReceiptState",
+    "Refused",
+    "Scope",
+    "Segment",
+    "Throttled",
+    "Uncertain",
+    "Unsent",
+]
+
+
+class NotStoredError(Exception):
+    """The engine could not make a receipt or an inbound message durable at this moment.
+
+    Nobody's fault in the carrier: answer it with a temporary error so that it sends it again.
+    """
+
+
+class HealthState(StrEnum):
+    """How a carrier's link is."""
+
+    DOWN = "down"
+    """Not connected; the driver is trying."""
+    UP = "up"
+    """Ready to submit."""
+    SICK = "sick"
+    """Connected, but an operator must act (wrong password, SIM locked)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    state: HealthState
+    text: str
+    """One sentence for the operator. Never a credential."""
+    details: Mapping[str, str | int | float | None] = field(default_factory=dict)
+    """Small facts to show: signal strength, operator, bind type."""
+
+
+@dataclass(frozen=True, slots=True)
+class Capabilities:
+    """What a carrier can do. The engine reads it once the driver is built."""
+
+    alphanumeric_sender: bool
+    """False where the line's own number is the sender whatever is asked (a GSM modem)."""
+    receipts: bool
+    inbound: bool
+    query: bool
+    validity: bool
+    """True where ``Segment.expires_at_ms`` reaches the carrier."""
+    window_max: int
+    """How many submits may be unanswered at once; the configuration may lower it."""
+
+
+class DriverContext(Protocol):
+    """The engine's hand in a driver: everything that a driver may tell it."""
+
+    @property
+    def carrier(self) -> str:
+        """The configured name of this carrier."""
+
+    async def receipt(self, receipt: Receipt) -> None:
+        """Hand over a receipt; returns once it is on disk: acknowledge it to the carrier then.
+
+        Raises:
+            NotStoredError: answer the carrier with a temporary error.
+        """
+
+    async def inbound(self, message: Inbound) -> None:
+        """Hand over a received message; returns once it is on disk.
+
+        Raises:
+            NotStoredError: answer the carrier with a temporary error.
+        """
+
+    async def late_outcome(self, segment: Segment, outcome: Outcome) -> None:
+        """Tell the answer to a submit that already returned :class:`Uncertain`."""
+
+    def health(self, health: Health) -> None:
+        """Tell how the link is; the latest wins. Submits come only while it is ``UP``."""
+
+    def trace(self, text: str) -> None:
+        """One line of the link's life for the operator (bind, rebind, recovery step)."""
+
+
+@runtime_checkable
+class Driver(Protocol):
+    """One connection to one carrier."""
+
+    @property
+    def capabilities(self) -> Capabilities: ...
+
+    async def run(
+        self,
+        context: DriverContext,
+        *,
+        task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED,
+    ) -> None:
+        """Connect, keep alive, reconnect with backoff, for life.
+
+        Calls ``task_status.started()`` at once, before the first connection is up, and reports
+        the link by :meth:`DriverContext.health`. Ends only by cancellation, then takes leave of
+        the carrier (unbind) under a shielded deadline of a few seconds. A bug that escapes is
+        logged and the driver is started again by its supervisor.
+        """
+
+    async def submit(self, segment: Segment) -> Outcome:
+        """Submit one segment and wait for the carrier's answer.
+
+        Never raises for what a carrier may say or fail to say. May be called up to
+        ``capabilities.window_max`` times at once. Bounded in time by the driver's own answer
+        timeout, after which it returns :class:`Uncertain`. If cancelled, the outcome is uncertain.
+        """
+
+    async def query(self, carrier_id: str) -> Receipt | None:
+        """Ask what became of an accepted segment; None where the carrier can't tell."""
+
+
+@dataclass(frozen=True, slots=True)
+class DriverFactory:
+    """How the engine builds a driver of one kind from a ``[[carriers]]`` table."""
+
+    name: str
+    """The word for ``driver = "…"`` in the configuration."""
+    settings: type[BaseModel]
+    """Validates the carrier's own table (``[carriers.NAME]``), unknown keys forbidden."""
+    build: Callable[[str, Any], Driver]
+    """Takes the carrier's name and validated settings. Opens nothing yet."""
+    summary: str
+    """One line for ``risala plugins``."""

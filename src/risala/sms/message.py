@@ -1,0 +1,55 @@
+"""What passes between the engine and a carrier: one frozen value for each thing that travels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Alphabet(StrEnum):
+    """How the text of a message is carried (3GPP TS 23.038); the wire's ``data_coding`` follows."""
+
+    GSM7 = "gsm7"
+    """GSM 03.38 default alphabet with its extension table: 7 bits a character."""
+    UCS2 = "ucs2"
+    """UTF-16 big-endian code units: 16 bits each, two for a character beyond the basic plane."""
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """One short message TPDU to submit: a whole message, or one part of a concatenated one.
+
+    ``message_id`` with ``number`` and ``attempt`` names this submit for ever: a late answer that
+    a driver brings to :meth:`DriverContext.late_outcome` is matched by it.
+    """
+
+    message_id: str
+    number: int
+    """1 for the first part."""
+    total: int
+    attempt: int
+    """1 for the message's first attempt."""
+    sender: str
+    recipient: str
+    """``+222XXXXXXXX``."""
+    alphabet: Alphabet
+    text: str
+    """This part's own text, without header."""
+    reference: int
+    """0 to 65535, the same in every part of one message (3GPP TS 23.040 §9.2.3.24)."""
+    expires_at_ms: int
+    """UTC epoch milliseconds after which the carrier need not try any more."""
+    urgent: bool = False
+    """True for one-time codes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Inbound:
+    """A mobile-originated message, whole (the driver joins its parts)."""
+
+    sender: str
+    recipient: str | None
+    text: str
+    received_at_ms: int
+    carrier_ids: tuple[str, ...] = ()
+    """The carrier's identities of the parts, so that one delivered twice is stored once."""

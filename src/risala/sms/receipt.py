@@ -1,0 +1,40 @@
+"""A delivery receipt: the carrier's later word on a segment that it had accepted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class ReceiptState(StrEnum):
+    """Message states of SMPP 3.4 §5.2.28; other protocols map to the nearest."""
+
+    ENROUTE = "ENROUTE"
+    DELIVERED = "DELIVERED"
+    EXPIRED = "EXPIRED"
+    DELETED = "DELETED"
+    UNDELIVERABLE = "UNDELIVERABLE"
+    ACCEPTED = "ACCEPTED"
+    UNKNOWN = "UNKNOWN"
+    REJECTED = "REJECTED"
+
+    @property
+    def is_final(self) -> bool:
+        """True where the carrier will not try any more. ``ACCEPTED`` is not a delivery."""
+        return self not in (ReceiptState.ENROUTE, ReceiptState.ACCEPTED)
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """What became of one accepted segment."""
+
+    carrier_id: str
+    """The id in the receipt, as it stood there."""
+    state: ReceiptState
+    raw: str
+    """The carrier's own word, for the timeline: ``stat:DELIVRD err:000``. No message text."""
+    error_code: str | None = None
+    """The network's error code in the carrier's own numbering, where it gave one."""
+    also_known_as: tuple[str, ...] = ()
+    """Other forms of the id by the carrier's configured rule (hex for decimal and the reverse)."""
+    recipient: str | None = None
