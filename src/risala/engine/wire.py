@@ -1,0 +1,113 @@
+"""How the engine's values look as JSON, for the HTTP API, the control socket and ``--json``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from risala.engine.clock import iso
+from risala.engine.commands import ApiKey, LedgerEntry, MessageView, Organization, TimelineEntry
+
+
+def money(minor: int) -> str:
+    """Minor units as a decimal string: ``-105`` is ``-1.05``. Never through a float."""
+    sign = "-" if minor < 0 else ""
+    whole, part = divmod(abs(minor), 100)
+    return f"{sign}{whole}.{part:02d}"
+
+
+def minor_units(text: str) -> int:
+    """The reverse of :func:`money` for a non-negative amount.
+
+    Raises:
+        ValueError: not digits with at most two decimals.
+    """
+    whole, _, part = text.partition(".")
+    if not (whole.isascii() and whole.isdigit() and len(whole) <= 12):
+        raise ValueError("an amount is digits with at most two decimals, like 100 or 99.50")
+    if part and not (part.isascii() and part.isdigit() and len(part) <= 2):
+        raise ValueError("an amount is digits with at most two decimals, like 100 or 99.50")
+    if "." in text and not part:
+        raise ValueError("an amount is digits with at most two decimals, like 100 or 99.50")
+    return int(whole) * 100 + int(part.ljust(2, "0") or "0")
+
+
+def _iso_or_none(at_ms: int | None) -> str | None:
+    return None if at_ms is None else iso(at_ms)
+
+
+def message_wire(view: MessageView) -> dict[str, Any]:
+    """The response of ``POST /api/sms/get`` (contract §3)."""
+    return {
+        "messageId": view.id,
+        "id": view.id,
+        "to": view.to,
+        "from": view.sender,
+        "body": view.body,
+        "status": view.status,
+        "segments": view.segments,
+        "encoding": view.encoding,
+        "price": money(view.price),
+        "currency": view.currency,
+        "attempts": view.attempts,
+        "carrier": view.carrier,
+        "providerMessageId": view.provider_message_id,
+        "errorCode": view.error_code,
+        "errorText": view.error_text,
+        "metadata": view.metadata,
+        "sendAt": _iso_or_none(view.send_at),
+        "sentAt": _iso_or_none(view.sent_at),
+        "deliveredAt": _iso_or_none(view.delivered_at),
+        "createdAt": iso(view.created_at),
+        "updatedAt": iso(view.updated_at),
+    }
+
+
+def timeline_wire(entry: TimelineEntry) -> dict[str, Any]:
+    return {
+        "at": iso(entry.at),
+        "status": entry.status,
+        "text": entry.text,
+        "carrier": entry.carrier,
+        "attempt": entry.attempt,
+        "segment": entry.segment,
+        "raw": entry.raw,
+    }
+
+
+def organization_wire(organization: Organization) -> dict[str, Any]:
+    price = organization.price_per_segment
+    return {
+        "id": organization.id,
+        "name": organization.name,
+        "status": organization.status,
+        "balance": money(organization.balance),
+        "currency": organization.currency,
+        "pricePerSegment": None if price is None else money(price),
+        "createdAt": iso(organization.created_at),
+    }
+
+
+def key_wire(key: ApiKey) -> dict[str, Any]:
+    return {
+        "id": key.id,
+        "organizationId": key.organization_id,
+        "type": key.type.value,
+        "mode": key.mode.value,
+        "name": key.name,
+        "last4": key.last4,
+        "enabled": key.enabled,
+        "createdAt": iso(key.created_at),
+        "lastUsedAt": _iso_or_none(key.last_used_at),
+    }
+
+
+def ledger_wire(entry: LedgerEntry) -> dict[str, Any]:
+    return {
+        "seq": entry.seq,
+        "organizationId": entry.organization_id,
+        "kind": entry.kind,
+        "amount": money(entry.amount),
+        "balanceAfter": money(entry.balance_after),
+        "reference": entry.reference,
+        "at": iso(entry.at),
+    }
