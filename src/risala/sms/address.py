@@ -1,0 +1,154 @@
+"""Who a message goes to and who it comes from: numbers, networks, sender IDs, TON and NPI."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass
+from enum import IntEnum, StrEnum
+from typing import Final
+
+COUNTRY_CODE: Final = "222"
+"""Mauritania."""
+LOCAL_DIGITS: Final = 8
+SENDER_MAX: Final = 11
+"""An alphanumeric address has at most 11 septet characters (3GPP TS 23.040 §9.1.2.5)."""
+
+_is_number: Final = re.compile(r"\+222[2-4][0-9]{7}", re.ASCII).fullmatch
+_is_sender: Final = re.compile(rf"[A-Za-z0-9 ]{{1,{SENDER_MAX}}}").fullmatch
+_is_digits: Final = re.compile(r"[0-9]+").fullmatch
+
+
+def is_number(text: str) -> bool:
+    """True for ``+222`` and 8 ASCII digits, the first of them 2, 3 or 4. Nothing is normalised."""
+    return _is_number(text) is not None
+
+
+_ARABIC_DIGITS: Final = {
+    zero + value: str(value) for zero in (0x0660, 0x06F0) for value in range(10)
+}
+_SEPARATORS: Final = frozenset(".-()/\u2010\u2011\u2012\u2013\u2212")
+_NOT_A_NUMBER: Final = (
+    "A Mauritanian number has 8 digits and begins with 2, 3 or 4, for example +22236123456."
+)
+
+
+def normalise_number(text: str) -> str:
+    """The number that a person meant, as ``+222XXXXXXXX``. For the dashboard and the CLI only.
+
+    Accepts the country code as ``+222``, ``00222``, ``222`` or not at all; spaces, dots, dashes,
+    brackets and invisible direction marks anywhere; Arabic-Indic digits. Raises
+    :class:`ValueError` with one sentence when it is no Mauritanian mobile number.
+    """
+    compact = "".join(
+        character
+        for character in text.translate(_ARABIC_DIGITS)
+        if character not in _SEPARATORS
+        and not character.isspace()
+        and unicodedata.category(character) != "Cf"
+    )
+    for prefix in ("+" + COUNTRY_CODE, "00" + COUNTRY_CODE, COUNTRY_CODE, ""):
+        local = compact.removeprefix(prefix)
+        if compact.startswith(prefix) and len(local) == LOCAL_DIGITS:
+            number = f"+{COUNTRY_CODE}{local}"
+            if is_number(number):
+                return number
+    raise ValueError(_NOT_A_NUMBER)
+
+
+class Network(StrEnum):
+    """Mobile networks of Mauritania, by the national numbering plan."""
+
+    CHINGUITEL = "chinguitel"
+    MATTEL = "mattel"
+    MAURITEL = "mauritel"
+
+
+_NETWORKS: Final = {"2": Network.CHINGUITEL, "3": Network.MATTEL, "4": Network.MAURITEL}
+
+
+def network_of(number: str) -> Network | None:
+    """The network that a number was allotted to; None where it is not mobile.
+
+    A second local digit 5 (25, 35, 45) is fixed line or unassigned. None also for what is no
+    number at all.
+    """
+    if not is_number(number) or number[5] == "5":
+        return None
+    return _NETWORKS[number[4]]
+
+
+class TypeOfNumber(IntEnum):
+    """TON, SMPP 3.4 §5.2.5."""
+
+    UNKNOWN = 0
+    INTERNATIONAL = 1
+    NATIONAL = 2
+    NETWORK_SPECIFIC = 3
+    SUBSCRIBER_NUMBER = 4
+    ALPHANUMERIC = 5
+    ABBREVIATED = 6
+
+
+class NumberingPlan(IntEnum):
+    """NPI, SMPP 3.4 §5.2.6."""
+
+    UNKNOWN = 0
+    ISDN = 1
+    """E.163/E.164."""
+    DATA = 3
+    TELEX = 4
+    LAND_MOBILE = 6
+    NATIONAL = 8
+    PRIVATE = 9
+    ERMES = 10
+    INTERNET = 14
+    WAP_CLIENT_ID = 18
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """An address as carriers write it."""
+
+    ton: TypeOfNumber
+    npi: NumberingPlan
+    text: str
+    """Digits without ``+``, or the alphanumeric sender as it is."""
+
+
+def source_address(sender: str) -> Address:
+    """How a sender goes on the wire.
+
+    ``+`` and digits: international, E.164. Digits alone are a short code, whose meaning only the
+    carrier knows: unknown, unknown. Anything else is alphanumeric.
+    """
+    if sender.startswith("+") and _is_digits(sender[1:]):
+        return Address(TypeOfNumber.INTERNATIONAL, NumberingPlan.ISDN, sender[1:])
+    if _is_digits(sender):
+        return Address(TypeOfNumber.UNKNOWN, NumberingPlan.UNKNOWN, sender)
+    return Address(TypeOfNumber.ALPHANUMERIC, NumberingPlan.UNKNOWN, sender)
+
+
+def destination_address(number: str) -> Address:
+    """How a recipient (``+222XXXXXXXX``) goes on the wire: international, E.164, without ``+``."""
+    return Address(TypeOfNumber.INTERNATIONAL, NumberingPlan.ISDN, number.removeprefix("+"))
+
+
+def sender_fault(text: str) -> str | None:
+    """Why ``text`` cannot be a sender ID, in one sentence; None when it can."""
+    if not 1 <= len(text) <= SENDER_MAX:
+        return f"A sender ID has 1 to {SENDER_MAX} characters."
+    if not _is_sender(text):
+        return "A sender ID has only the letters A-Z and a-z, the digits 0-9 and spaces."
+    if not text.strip():
+        return "A sender ID is not made of spaces only."
+    if text != text.strip():
+        return "A sender ID does not begin or end with a space."
+    if text.replace(" ", "").isdigit():
+        return "A sender ID has at least one letter; digits alone would be a numeric sender."
+    return None
+
+
+def fold_sender(text: str) -> str:
+    """The form in which sender IDs are compared: no case, spaces collapsed and stripped."""
+    return " ".join(text.split()).casefold()

@@ -1,0 +1,143 @@
+"""The two alphabets of a short message, and what a text costs in each (3GPP TS 23.038).
+
+GSM 7-bit is used when every character of a text is in the default alphabet (§6.2.1) or in its
+extension table (§6.2.1.1), UCS-2 otherwise. Lengths are septets in the first and UTF-16 code
+units in the second. The tables come from ``gsm0338`` once, at import; the work afterwards is one
+pass in C.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+from typing import Final
+
+from gsm0338 import Codec
+
+from risala.sms.message import Alphabet
+
+ESCAPE: Final = 0x1B
+"""Leads into the extension table. Not a character: a text that contains U+001B goes as UCS-2,
+because on the phone ESC and ``e`` would become ``€``."""
+
+
+def _read(octets: bytes) -> str | None:
+    """What the published table has at ``octets``, None where it has nothing."""
+    try:
+        return str(Codec().decode(octets)[0])
+    except UnicodeDecodeError:
+        return None
+
+
+_SEPTETS: Final = range(0x80)
+_DEFAULT: Final = {
+    text: bytes((septet,))
+    for septet in _SEPTETS
+    if septet != ESCAPE and (text := _read(bytes((septet,))))
+}
+_EXTENSION: Final = {
+    text: bytes((ESCAPE, septet)) for septet in _SEPTETS if (text := _read(bytes((ESCAPE, septet))))
+}
+
+GSM7_CHARACTERS: Final = frozenset(_DEFAULT) | frozenset(_EXTENSION)
+"""All 137 characters: 127 of the default alphabet and 10 of the extension table."""
+EXTENSION_CHARACTERS: Final = frozenset(_EXTENSION)
+"""The characters that take two septets."""
+
+_fits: Final = re.compile("[" + re.escape("".join(sorted(GSM7_CHARACTERS))) + "]*").fullmatch
+_extended: Final = re.compile("[" + re.escape("".join(sorted(_EXTENSION))) + "]").findall
+_ENCODE: Final = {ord(text): octets for text, octets in (_DEFAULT | _EXTENSION).items()}
+
+_UNDEFINED: Final = "\ufffe"  # what charmap_decode takes for "nothing here"
+_DECODE: Final = "".join(_read(bytes((n,))) or _UNDEFINED for n in range(0x100))
+_units: Final = re.compile(rb"\x1b?[\x00-\xff]").findall
+_UNITS: Final = (
+    {bytes((octet,)): _read(bytes((octet,))) or "\ufffd" for octet in range(0x100)}
+    | {bytes((ESCAPE, octet)): _read(bytes((octet,))) or "\ufffd" for octet in range(0x100)}
+    | {octets: text for text, octets in _EXTENSION.items()}
+    | {bytes((ESCAPE, ESCAPE)): " ", bytes((ESCAPE,)): ""}
+)
+"""What one unit of septets reads as: a septet, or ESC with the one behind it."""
+
+
+def fits_gsm7(text: str) -> bool:
+    """True when GSM 7-bit carries every character of ``text``."""
+    return _fits(text) is not None
+
+
+def choose_alphabet(text: str) -> Alphabet:
+    """The cheapest alphabet that carries ``text`` unchanged."""
+    return Alphabet.GSM7 if _fits(text) else Alphabet.UCS2
+
+
+def septet_count(text: str) -> int:
+    """Length of ``text`` in septets: extension characters count two.
+
+    Meaningful only where :func:`fits_gsm7` holds; any other character is counted as one.
+    """
+    return len(text) + len(_extended(text))
+
+
+def code_unit_count(text: str) -> int:
+    """Length of ``text`` in UTF-16 code units: characters beyond the basic plane count two."""
+    return len(text.encode("utf-16-be", "surrogatepass")) // 2
+
+
+def encode_gsm7(text: str) -> bytes:
+    """Septets of ``text``, unpacked: one to an octet, the extension table by ESC pairs.
+
+    Raises :class:`UnicodeEncodeError` where a character is in neither table.
+    """
+    return codecs.charmap_encode(text, "strict", _ENCODE)[0]
+
+
+def decode_gsm7(octets: bytes) -> str:
+    """Text of unpacked septets. Never raises: what arrives from a network may be anything.
+
+    An octet above 0x7F becomes U+FFFD. After ESC, a septet that the extension table lacks is read
+    in the default alphabet, and ESC ESC (reserved for a further table) is a space, as §6.2.1.1
+    asks of a receiver; ESC with nothing behind it is dropped.
+    """
+    if ESCAPE not in octets:
+        return codecs.charmap_decode(octets, "replace", _DECODE)[0]
+    return "".join([_UNITS[unit] for unit in _units(octets)])
+
+
+def encode_ucs2(text: str) -> bytes:
+    """UTF-16 big-endian octets of ``text``. Never raises; a lone surrogate goes as it stands."""
+    return text.encode("utf-16-be", "surrogatepass")
+
+
+def decode_ucs2(octets: bytes, *, partial: bool = False) -> str:
+    """Text of UTF-16 big-endian octets. Never raises; what makes no sense becomes U+FFFD.
+
+    That goes for an odd last octet and for half a surrogate pair. With ``partial`` (one part of a
+    concatenated message: some phones split pairs) halves are kept, for
+    :func:`risala.sms.segment.join` to mend.
+    """
+    if not partial:
+        return octets.decode("utf-16-be", "replace")
+    whole = len(octets) & ~1
+    return octets[:whole].decode("utf-16-be", "surrogatepass") + "\ufffd" * (len(octets) & 1)
+
+
+_SMART: Final = str.maketrans(
+    dict.fromkeys("‘’‚‛", "'")
+    | dict.fromkeys("“”„‟", '"')
+    # hyphen, non-breaking hyphen, figure, en and em dash, horizontal bar, minus
+    | dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2015\u2212", "-")
+    | {"…": "..."}
+    # no-break, figure and narrow no-break space
+    | dict.fromkeys("\u00a0\u2007\u202f", " ")
+)
+
+
+def smart_encode(text: str) -> str:
+    """``text`` with typographic characters replaced, where that makes it fit GSM 7-bit.
+
+    Curly quotes, dashes, the ellipsis and no-break spaces have plain equivalents; letters are
+    never changed. A text that would go as UCS-2 all the same comes back as it is: nothing would
+    be gained, and an ellipsis would cost two code units more.
+    """
+    plain = text.translate(_SMART)
+    return plain if fits_gsm7(plain) else text

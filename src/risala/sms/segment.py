@@ -1,0 +1,191 @@
+"""Cutting a text into segments and the header that joins them again (3GPP TS 23.040 §9.2.3.24).
+
+A user data field has 140 octets: 160 septets or 70 code units. A concatenated part gives 6 of
+them to its header (7 with a 16-bit reference), which leaves 153 or 67 (152 or 66).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from risala.sms.alphabet import choose_alphabet, code_unit_count, septet_count
+from risala.sms.grapheme import is_boundary
+from risala.sms.message import Alphabet
+
+ReferenceBits = Literal[8, 16]
+"""Width of the concatenation reference: 8 is understood everywhere, 16 repeats less often."""
+
+PARTS_MAX: Final = 255
+"""The number of parts is one octet (§9.2.3.24.1)."""
+
+_WHOLE: Final = {Alphabet.GSM7: 160, Alphabet.UCS2: 70}
+_PART: Final = {
+    (Alphabet.GSM7, 8): 153,
+    (Alphabet.GSM7, 16): 152,
+    (Alphabet.UCS2, 8): 67,
+    (Alphabet.UCS2, 16): 66,
+}
+_MEASURE: Final = {Alphabet.GSM7: septet_count, Alphabet.UCS2: code_unit_count}
+
+_IEI_CONCATENATION_8: Final = 0x00
+_IEI_CONCATENATION_16: Final = 0x08
+
+
+def whole_capacity(alphabet: Alphabet) -> int:
+    """Septets or code units that fit one message without header: 160 or 70."""
+    return _WHOLE[alphabet]
+
+
+def part_capacity(alphabet: Alphabet, *, reference_bits: ReferenceBits = 8) -> int:
+    """Septets or code units that fit one part of a concatenated message: 153 or 67."""
+    return _PART[alphabet, reference_bits]
+
+
+@dataclass(frozen=True, slots=True)
+class SegmentCount:
+    """What a text costs to send."""
+
+    alphabet: Alphabet
+    segments: int
+    """1 or more; an empty text is one segment."""
+    units: int
+    """Length of the whole text: septets in GSM 7-bit, code units in UCS-2."""
+
+
+def count(text: str, *, reference_bits: ReferenceBits = 8) -> SegmentCount:
+    """Alphabet, number of segments and length of ``text``, as :func:`split` would cut it."""
+    alphabet = choose_alphabet(text)
+    units = _MEASURE[alphabet](text)
+    if units <= _WHOLE[alphabet]:
+        return SegmentCount(alphabet, 1, units)
+    parts = split(text, alphabet, reference_bits=reference_bits)
+    return SegmentCount(alphabet, len(parts), units)
+
+
+def split(
+    text: str, alphabet: Alphabet | None = None, *, reference_bits: ReferenceBits = 8
+) -> tuple[str, ...]:
+    """The segments' texts in order; their concatenation is ``text``.
+
+    An escape pair and a surrogate pair always stay together; what a reader sees as one character
+    does too, unless it alone is longer than a segment. ``alphabet`` is chosen when not given.
+    """
+    alphabet = alphabet or choose_alphabet(text)
+    measure = _MEASURE[alphabet]
+    if measure(text) <= _WHOLE[alphabet]:
+        return (text,)
+    capacity = _PART[alphabet, reference_bits]
+    parts: list[str] = []
+    start = 0
+    while start < len(text):
+        end = start + len(_fitting(text[start : start + capacity], alphabet, capacity))
+        cut = _last_boundary(text, start, end)
+        parts.append(text[start:cut])
+        start = cut
+    assert len(parts) <= PARTS_MAX, "a text is at most 1600 characters, which is under 50 parts"
+    return tuple(parts)
+
+
+def _fitting(piece: str, alphabet: Alphabet, capacity: int) -> str:
+    """The longest beginning of ``piece`` that takes at most ``capacity`` units."""
+    measure = _MEASURE[alphabet]
+    excess = measure(piece) - capacity
+    end = len(piece)
+    while excess > 0:
+        end -= 1
+        excess -= measure(piece[end])
+    return piece[:end]
+
+
+def _last_boundary(text: str, start: int, end: int) -> int:
+    """The last grapheme boundary in ``(start, end]``, or ``end`` where there is none."""
+    for cut in range(end, start, -1):
+        if is_boundary(text, cut):
+            return cut
+    return end
+
+
+def join(parts: Iterable[str]) -> str:
+    """The text of a concatenated message from its parts in order.
+
+    Surrogate pairs that the sender split (see :func:`risala.sms.alphabet.decode_ucs2`) are mended
+    and halves that stay alone become U+FFFD, so the result can be stored and sent anywhere.
+    """
+    text = "".join(parts)
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16-be", "surrogatepass").decode("utf-16-be", "replace")
+    return text
+
+
+@dataclass(frozen=True, slots=True)
+class Concatenation:
+    """Which part of which message this is."""
+
+    reference: int
+    """The same in every part: 0 to 255, or 65535 when ``bits`` is 16."""
+    total: int
+    number: int
+    """1 for the first part."""
+    bits: ReferenceBits
+
+
+@dataclass(frozen=True, slots=True)
+class UserDataHeader:
+    length: int
+    """Octets that the header takes, its own length octet included: the text begins there."""
+    concatenation: Concatenation | None
+
+
+def user_data_header(
+    reference: int, total: int, number: int, *, reference_bits: ReferenceBits = 8
+) -> bytes:
+    """The header of one part, with its length octet: 6 octets, or 7 with a 16-bit reference.
+
+    §9.2.3.24.1 (8 bits; the low octet of ``reference`` is used) and §9.2.3.24.8 (16 bits).
+    Raises :class:`ValueError` when the part is not within 1 to ``total`` to 255.
+    """
+    if not 1 <= number <= total <= PARTS_MAX:
+        raise ValueError(f"part {number} of {total}: parts are counted from 1 to {PARTS_MAX}")
+    if reference_bits == 8:
+        return bytes((5, _IEI_CONCATENATION_8, 3, reference & 0xFF, total, number))
+    high, low = (reference >> 8) & 0xFF, reference & 0xFF
+    return bytes((6, _IEI_CONCATENATION_16, 4, high, low, total, number))
+
+
+def parse_user_data_header(octets: bytes) -> UserDataHeader:
+    """Read the header at the beginning of ``octets``; what follows it is not looked at.
+
+    Elements that we do not know are passed over, and so is a concatenation element of a wrong
+    length or with an impossible part number (§9.2.3.24.1); of several the last counts (§9.2.3.24).
+    Raises :class:`ValueError` when the header or one of its elements does not fit.
+    """
+    if not octets or len(octets) <= octets[0]:
+        raise ValueError("the user data header is longer than the user data")
+    end = octets[0] + 1
+    concatenation: Concatenation | None = None
+    at = 1
+    while at < end:
+        if at + 2 > end or at + 2 + octets[at + 1] > end:
+            raise ValueError("an element of the user data header is longer than the header")
+        value = octets[at + 2 : at + 2 + octets[at + 1]]
+        concatenation = _concatenation(octets[at], value) or concatenation
+        at += 2 + len(value)
+    return UserDataHeader(end, concatenation)
+
+
+def _concatenation(identifier: int, value: bytes) -> Concatenation | None:
+    bits: ReferenceBits
+    if identifier == _IEI_CONCATENATION_8 and len(value) == 3:
+        bits = 8
+    elif identifier == _IEI_CONCATENATION_16 and len(value) == 4:
+        bits = 16
+    else:
+        return None
+    *reference, total, number = value
+    if not 1 <= number <= total:
+        return None
+    return Concatenation(int.from_bytes(bytes(reference), "big"), total, number, bits)
