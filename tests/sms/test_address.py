@@ -1,0 +1,145 @@
+"""Numbers, networks, senders; the national plan is checked against phonenumbers."""
+
+from __future__ import annotations
+
+import phonenumbers
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from phonenumbers import PhoneNumberType, carrier
+
+from risala.sms.address import (
+    Address,
+    Network,
+    NumberingPlan,
+    TypeOfNumber,
+    destination_address,
+    fold_sender,
+    is_number,
+    network_of,
+    normalise_number,
+    sender_fault,
+    source_address,
+)
+
+NUMBER = "+22236123456"
+
+
+def is_mobile(parsed):
+    return phonenumbers.number_type(parsed) is PhoneNumberType.MOBILE
+
+
+@pytest.mark.slow
+def test_the_plan_agrees_with_phonenumbers_on_every_prefix():
+    for prefix in range(1000):
+        for tail in ("00000", "12345", "99999"):
+            number = f"+222{prefix:03}{tail}"
+            parsed = phonenumbers.parse(number)
+            if number[5] == "5" and number[4] in "234":
+                assert is_number(number)
+                assert network_of(number) is None
+                assert not is_mobile(parsed)
+                continue
+            # 800xxxxx is toll-free: valid there, no mobile, not a number here.
+            assert is_number(number) == (phonenumbers.is_valid_number(parsed) and is_mobile(parsed))
+            network = network_of(number)
+            assert (network or "") == carrier.name_for_number(parsed, "en").lower()
+
+
+def test_networks():
+    assert network_of("+22222123456") is Network.CHINGUITEL
+    assert network_of("+22233123456") is Network.MATTEL
+    assert network_of("+22244123456") is Network.MAURITEL
+    assert network_of("nonsense") is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "", "22236123456", "36123456", "+2223612345", "+222361234567", "+22256123456",
+        "+22236123456\n", " +22236123456", "+222 36123456", "+222٣٦١٢٣٤٥٦", "+２２２36123456",
+        "+2223612345a", "0022236123456", "+33612345678",
+    ],
+)  # fmt: skip
+def test_what_is_not_a_number(text):
+    assert not is_number(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "+22236123456", "22236123456", "0022236123456", "36123456", "36 12 34 56", "36.12.34.56",
+        "36-12-34-56", "(+222) 36 12 34 56", "+222\u00a036\u202f12\u202f3456",
+        "٣٦١٢٣٤٥٦", "۳۶۱۲۳۴۵۶",
+        "\u200e+222 36123456\u202c", "+222 ٣٦ ١٢ ٣٤ ٥٦", " 36123456\n",
+    ],
+)  # fmt: skip
+def test_what_people_write(text):
+    assert normalise_number(text) == NUMBER
+
+
+def test_a_local_number_that_begins_like_the_country_code():
+    assert normalise_number("22212345") == "+22222212345"
+    assert normalise_number("22222212345") == "+22222212345"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "+", "3612345", "361234567", "56123456", "+33612345678", "+36123456", "abc", "36x23456",
+     "+0022236123456", "++22236123456", "³6123456"],
+)  # fmt: skip
+def test_what_cannot_be_meant(text):
+    with pytest.raises(ValueError, match=r"^A Mauritanian number .*\.$"):
+        normalise_number(text)
+
+
+@given(st.text() | st.text(st.sampled_from("+0236- ٢\u200e")))
+def test_whatever_is_typed_becomes_a_number_or_a_value_error(text):
+    try:
+        number = normalise_number(text)
+    except ValueError:
+        return
+    assert is_number(number)
+
+
+def test_addresses_on_the_wire():
+    international = Address(TypeOfNumber.INTERNATIONAL, NumberingPlan.ISDN, "22236123456")
+    assert destination_address(NUMBER) == international
+    assert source_address(NUMBER) == international
+    short = Address(TypeOfNumber.UNKNOWN, NumberingPlan.UNKNOWN, "1234")
+    assert source_address("1234") == short
+    alphanumeric = (TypeOfNumber.ALPHANUMERIC, NumberingPlan.UNKNOWN)
+    assert source_address("RISALA") == Address(*alphanumeric, "RISALA")
+    assert source_address("Bank 24") == Address(*alphanumeric, "Bank 24")
+    assert source_address("+") == Address(*alphanumeric, "+")
+
+
+@pytest.mark.parametrize("sender", ["RISALA", "a", "Bank 24", "4U", "ABCDEFGHIJK", "A B C"])
+def test_senders_that_may_be(sender):
+    assert sender_fault(sender) is None
+
+
+@pytest.mark.parametrize(
+    ("sender", "word"),
+    [
+        ("", "1 to 11"),
+        ("ABCDEFGHIJKL", "1 to 11"),
+        ("Café", "letters A-Z"),
+        ("a_b", "letters A-Z"),
+        ("a\n", "letters A-Z"),
+        ("رسالة", "letters A-Z"),
+        ("٣bank", "letters A-Z"),
+        ("   ", "spaces only"),
+        (" Bank", "begin or end"),
+        ("Bank ", "begin or end"),
+        ("1234", "at least one letter"),
+        ("12 34", "at least one letter"),
+    ],
+)
+def test_senders_that_may_not(sender, word):
+    assert word in sender_fault(sender)
+
+
+def test_senders_are_compared_without_case_and_with_spaces_folded():
+    assert fold_sender("  My   Bank ") == fold_sender("MY BANK") == "my bank"
+    assert fold_sender("MyBank") != fold_sender("My Bank")
