@@ -11,8 +11,18 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
+from risala.sms.address import sender_fault
+
+
+def _as_sender(text: str) -> str:
+    if fault := sender_fault(text):
+        raise ValueError(fault)
+    return text
+
+
+UpperSender = Annotated[str, Field(pattern=r"^[A-Z0-9 ]+$"), AfterValidator(_as_sender)]
 Money = Annotated[str, Field(pattern=r"^[0-9]{1,12}(\.[0-9]{1,2})?$")]
 Prefix = Annotated[str, Field(pattern=r"^\+222[0-9]{0,8}$")]
 Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,39}$")]
@@ -25,7 +35,7 @@ class Section(BaseModel):
 
 
 class ServiceSection(Section):
-    default_sender: Annotated[str, Field(pattern=r"^(?=.*[A-Z])[A-Z0-9 ]{1,11}$")] = "RISALA"
+    default_sender: UpperSender = "RISALA"
     """Sender when ``from`` is omitted or awaits approval; 1 to 11 upper-case characters."""
     currency: Annotated[str, Field(pattern=r"^[A-Z]{3}$")] = "MRU"
 
