@@ -1,0 +1,152 @@
+"""Organizations, keys and senders as rows."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from typing import Any
+
+from risala.engine.commands import ApiKey, KeyType, Mode, Organization
+from risala.engine.errors import NotFound
+
+_ORGANIZATION = (
+    "SELECT id, name, status, balance, currency, price_per_segment, created_at FROM organizations"
+)
+_KEY = (
+    "SELECT id, organization_id, type, mode, name, last4, enabled, created_at, last_used_at"
+    " FROM api_keys"
+)
+
+
+def add_organization(conn: sqlite3.Connection, organization: Organization) -> None:
+    conn.execute(
+        "INSERT INTO organizations (id, name, status, currency, price_per_segment, created_at)"
+        " VALUES (?, ?, ?, ?, ?, ?)",
+        (
+            organization.id,
+            organization.name,
+            organization.status,
+            organization.currency,
+            organization.price_per_segment,
+            organization.created_at,
+        ),
+    )
+
+
+def organizations(conn: sqlite3.Connection) -> list[Organization]:
+    return [Organization(*row) for row in conn.execute(f"{_ORGANIZATION} ORDER BY id")]
+
+
+def organization(conn: sqlite3.Connection, organization_id: str) -> Organization:
+    """One organization.
+
+    Raises:
+        NotFound: there is none of this id.
+    """
+    row = conn.execute(f"{_ORGANIZATION} WHERE id = ?", (organization_id,)).fetchone()
+    if row is None:
+        raise NotFound(f"There is no organization {organization_id}.")
+    return Organization(*row)
+
+
+def set_organization_status(
+    conn: sqlite3.Connection, organization_id: str, status: str
+) -> Organization:
+    """Suspend or resume an organization.
+
+    Raises:
+        NotFound: there is none of this id.
+    """
+    organization(conn, organization_id)
+    conn.execute("UPDATE organizations SET status = ? WHERE id = ?", (status, organization_id))
+    return organization(conn, organization_id)
+
+
+def add_key(conn: sqlite3.Connection, key: ApiKey, digest: bytes) -> None:
+    """Store a key by its hash.
+
+    Raises:
+        NotFound: no such organization.
+    """
+    organization(conn, key.organization_id)
+    conn.execute(
+        "INSERT INTO api_keys (id, organization_id, type, mode, name, hash, last4, enabled,"
+        " created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            *(key.id, key.organization_id, key.type, key.mode, key.name, digest, key.last4),
+            *(int(key.enabled), key.created_at),
+        ),
+    )
+
+
+def _key(row: Sequence[Any]) -> ApiKey:
+    values = [*row]
+    values[2] = KeyType(values[2])
+    values[3] = Mode(values[3])
+    values[6] = bool(values[6])
+    return ApiKey(*values)
+
+
+def keys(conn: sqlite3.Connection, organization_id: str) -> list[ApiKey]:
+    rows = conn.execute(
+        f"{_KEY} WHERE organization_id = ? ORDER BY created_at, id", (organization_id,)
+    )
+    return [_key(row) for row in rows]
+
+
+def key(conn: sqlite3.Connection, key_id: str) -> ApiKey:
+    """One key.
+
+    Raises:
+        NotFound: there is none of this id.
+    """
+    row = conn.execute(f"{_KEY} WHERE id = ?", (key_id,)).fetchone()
+    if row is None:
+        raise NotFound(f"There is no key {key_id}.")
+    return _key(row)
+
+
+def key_by_hash(conn: sqlite3.Connection, digest: bytes) -> ApiKey | None:
+    row = conn.execute(f"{_KEY} WHERE hash = ?", (digest,)).fetchone()
+    return None if row is None else _key(row)
+
+
+def set_key_enabled(conn: sqlite3.Connection, key_id: str, *, enabled: bool) -> ApiKey:
+    """Enable or disable a key; a disabled one is kept and rejected on every request.
+
+    Raises:
+        NotFound: there is none of this id.
+    """
+    key(conn, key_id)
+    conn.execute("UPDATE api_keys SET enabled = ? WHERE id = ?", (int(enabled), key_id))
+    return key(conn, key_id)
+
+
+def delete_key(conn: sqlite3.Connection, key_id: str) -> ApiKey:
+    """Forget a key for good.
+
+    Raises:
+        NotFound: there is none of this id.
+    """
+    gone = key(conn, key_id)
+    conn.execute("DELETE FROM api_keys WHERE id = ?", (key_id,))
+    return gone
+
+
+def touch_keys(conn: sqlite3.Connection, used: dict[str, int]) -> None:
+    """Write down when keys were last used."""
+    conn.executemany(
+        "UPDATE api_keys SET last_used_at = ? WHERE id = ?",
+        [(at, key_id) for key_id, at in used.items()],
+    )
+
+
+def sender_status(
+    conn: sqlite3.Connection, organization_id: str, folded: str
+) -> tuple[str, str] | None:
+    """(registered spelling, status) of a sender on the account, compared folded."""
+    row: tuple[str, str] | None = conn.execute(
+        "SELECT name, status FROM senders WHERE organization_id = ? AND folded = ?",
+        (organization_id, folded),
+    ).fetchone()
+    return row

@@ -1,0 +1,136 @@
+"""What time alone does: validity ends, uncertainty is resolved, a crash is cleared up."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Sequence
+
+from risala.config.model import OnUncertain
+from risala.engine.journal import timeline
+from risala.engine.journal.delivery import requeue
+from risala.engine.journal.endings import fail
+from risala.engine.journal.rows import ACKNOWLEDGED, Change, SegmentState, Stamp, Status
+from risala.engine.journal.state import MessageState, load
+from risala.engine.retry import EXPIRED, UNCERTAIN, Decision, Step
+
+
+def expire_due(conn: sqlite3.Connection, count: int, stamps: Sequence[Stamp]) -> tuple[Change, ...]:
+    """Fail pending messages whose validity is over, at most as many as there are stamps."""
+    now_ms = stamps[0].now_ms
+    rows = conn.execute(
+        "SELECT id FROM messages WHERE status = 'pending' AND valid_until <= ?"
+        " ORDER BY valid_until LIMIT ?",
+        (now_ms, len(stamps)),
+    ).fetchall()
+    changes: list[Change] = []
+    for (message_id,), stamp in zip(rows, stamps, strict=False):
+        text = "Its validity is over before a carrier accepted it."
+        changes += fail(conn, message_id, EXPIRED, text, stamp)
+    return tuple(changes)
+
+
+def resolve_due(conn: sqlite3.Connection, stamps: Sequence[Stamp]) -> tuple[Change, ...]:
+    """Settle uncertain messages whose wait is over, by their carrier's policy."""
+    now_ms = stamps[0].now_ms
+    rows = conn.execute(
+        "SELECT id, resolve_action FROM messages WHERE resolve_at <= ? ORDER BY resolve_at LIMIT ?",
+        (now_ms, len(stamps)),
+    ).fetchall()
+    changes: list[Change] = []
+    for (message_id, action), stamp in zip(rows, stamps, strict=False):
+        message = load(conn, message_id)
+        assert message is not None
+        if action == "resend" and message.valid_until > now_ms:
+            changes += _resend(conn, message, now_ms)
+        else:
+            text = "No answer came from the carrier; it may or may not have been delivered."
+            changes += fail(conn, message_id, UNCERTAIN, text, stamp)
+    return tuple(changes)
+
+
+def _resend(conn: sqlite3.Connection, message: MessageState, now_ms: int) -> tuple[Change, ...]:
+    conn.execute(
+        "UPDATE segments SET state = 'waiting', updated_at = ?"
+        " WHERE message_id = ? AND state = 'uncertain'",
+        (now_ms, message.id),
+    )
+    decision = Decision(
+        Step.REQUEUE,
+        SegmentState.WAITING,
+        "No answer came: it is sent again, and may arrive twice.",
+        UNCERTAIN,
+        due_at=now_ms,
+        route=_follow_route(conn, message),
+    )
+    return requeue(conn, message, 1, message.carrier or "", decision, now_ms)
+
+
+def _follow_route(conn: sqlite3.Connection, message: MessageState) -> str | None:
+    """The route of this carrier alone where it has some parts of the message already."""
+    accepted = conn.execute(
+        "SELECT 1 FROM segments WHERE message_id = ? AND state IN (?, ?, ?) LIMIT 1",
+        (message.id, *ACKNOWLEDGED),
+    ).fetchone()
+    return f"@{message.carrier}" if accepted and message.carrier else None
+
+
+def recover(
+    conn: sqlite3.Connection, policy: Callable[[str, str], OnUncertain], now_ms: int, count: int
+) -> int:
+    """Clear up after a crash: attempts that started and never ended are uncertain.
+
+    ``policy`` takes a carrier's name and a message's kind. Returns how many were cleared up; call
+    again until it is 0.
+    """
+    rows = conn.execute(
+        "SELECT id, kind FROM messages WHERE status = 'processing' AND resolve_at IS NULL LIMIT ?",
+        (count,),
+    ).fetchall()
+    for message_id, kind in rows:
+        message = load(conn, message_id)
+        assert message is not None
+        _recover_one(conn, message, policy(message.carrier or "", kind), now_ms)
+    return len(rows)
+
+
+def _recover_one(
+    conn: sqlite3.Connection, message: MessageState, policy: OnUncertain, now_ms: int
+) -> None:
+    lost = conn.execute(
+        "UPDATE segments SET state = 'uncertain', updated_at = ?"
+        " WHERE message_id = ? AND state = 'submitting'",
+        (now_ms, message.id),
+    )
+    if lost.rowcount:
+        conn.execute(
+            "UPDATE messages SET resolve_at = ?, resolve_action = ?, updated_at = ? WHERE id = ?",
+            (now_ms + round(policy.after_s * 1000), policy.action, now_ms, message.id),
+        )
+        timeline.append(
+            conn,
+            message.id,
+            now_ms,
+            Status.PROCESSING,
+            "Uncertain: the service stopped while it waited for the carrier's answer.",
+            carrier=message.carrier,
+            attempt=message.attempts,
+        )
+        return
+    decision = Decision(
+        Step.REQUEUE,
+        SegmentState.WAITING,
+        "The service stopped between two parts; the remaining ones follow.",
+        "RESTART",
+        route=_follow_route(conn, message),
+    )
+    requeue(conn, message, 1, message.carrier or "", decision, now_ms)
+
+
+def next_deadline(conn: sqlite3.Connection) -> int | None:
+    """When the next validity or uncertainty ends."""
+    row = conn.execute(
+        "SELECT min(at) FROM (SELECT min(valid_until) AS at FROM messages WHERE status = 'pending'"
+        " UNION ALL SELECT min(resolve_at) FROM messages WHERE resolve_at IS NOT NULL)"
+    ).fetchone()
+    at: int | None = row[0]
+    return at

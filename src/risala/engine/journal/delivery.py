@@ -1,0 +1,321 @@
+"""Attempts and their outcomes: each function is (part of) one unit of work.
+
+The states of contract §3 are enforced here, inside the transaction: whoever asks, a message that
+is final stays final, and what came too late is a line in its timeline.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from dataclasses import dataclass
+
+from risala.engine.journal import timeline
+from risala.engine.journal.endings import fail, settle
+from risala.engine.journal.rows import Change, SegmentState, Stamp, Status
+from risala.engine.journal.state import MessageState, change_of, load
+from risala.engine.retry import Decision, Step
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """An attempt that is on disk: the segment may go out."""
+
+    attempt: int
+    changes: tuple[Change, ...]
+
+
+def start_segment(
+    conn: sqlite3.Connection,
+    message_id: str,
+    number: int,
+    carrier: str,
+    *,
+    opens_attempt: bool,
+    now_ms: int,
+) -> Started | None:
+    """Record that a segment is about to be submitted, before a byte of it leaves.
+
+    Returns None where the message is no longer to be sent (withdrawn, expired, held).
+    """
+    if opens_attempt:
+        opened = conn.execute(
+            "UPDATE messages SET status = 'processing', attempts = attempts + 1, carrier = ?,"
+            " updated_at = ? WHERE id = ? AND status = 'pending' AND valid_until > ?"
+            " AND EXISTS (SELECT 1 FROM organizations o WHERE o.id = organization_id"
+            " AND o.status = 'active')",
+            (carrier, now_ms, message_id, now_ms),
+        )
+        if opened.rowcount == 0:
+            return None
+    message = load(conn, message_id)
+    if message is None or message.status is not Status.PROCESSING:
+        return None
+    conn.execute(
+        "INSERT INTO segments (message_id, number, state, attempt, carrier, updated_at)"
+        " VALUES (?, ?, 'submitting', ?, ?, ?)"
+        " ON CONFLICT (message_id, number) DO UPDATE SET state = 'submitting',"
+        " attempt = excluded.attempt, carrier = excluded.carrier, carrier_id = NULL,"
+        " carrier_key = NULL, updated_at = excluded.updated_at",
+        (message_id, number, message.attempts, carrier, now_ms),
+    )
+    if not opens_attempt:
+        return Started(message.attempts, ())
+    text = f"Attempt {message.attempts} through {carrier}."
+    timeline.append(
+        conn,
+        message_id,
+        now_ms,
+        Status.PROCESSING,
+        text,
+        carrier=carrier,
+        attempt=message.attempts,
+        segment=number,
+    )
+    return Started(message.attempts, (change_of(message, now_ms, text),))
+
+
+def finish_segment(
+    conn: sqlite3.Connection,
+    message_id: str,
+    number: int,
+    attempt: int,
+    decision: Decision,
+    stamp: Stamp,
+    *,
+    live: bool = True,
+) -> tuple[Change, ...]:
+    """Record what a submit came to, and what follows.
+
+    ``live`` is False for an answer that came after its submit was given up: nobody is there to
+    go on with the next segment, so the message is queued again for it.
+    """
+    message = load(conn, message_id)
+    row = conn.execute(
+        "SELECT state, attempt, carrier FROM segments WHERE message_id = ? AND number = ?",
+        (message_id, number),
+    ).fetchone()
+    if message is None or row is None:
+        return ()
+    carrier: str = row[2]
+    current = row[1] == attempt and row[0] in (SegmentState.SUBMITTING, SegmentState.UNCERTAIN)
+    if not current or message.status is not Status.PROCESSING:
+        _note_late(conn, message, number, attempt, carrier, decision, stamp.now_ms)
+        return ()
+    _set_segment(conn, message_id, number, decision, stamp.now_ms)
+    match decision.step:
+        case Step.ADVANCE:
+            return _advance(conn, message, number, carrier, decision, stamp, live=live)
+        case Step.AWAIT:
+            return _await_answer(conn, message, number, carrier, decision, stamp.now_ms)
+        case Step.REQUEUE:
+            return requeue(conn, message, number, carrier, decision, stamp.now_ms)
+        case Step.FAIL:
+            return fail(
+                conn,
+                message_id,
+                decision.error_code or decision.raw,
+                decision.error_text or decision.text,
+                stamp,
+                raw=decision.raw,
+            )
+
+
+def _set_segment(
+    conn: sqlite3.Connection, message_id: str, number: int, decision: Decision, now_ms: int
+) -> None:
+    carrier_id = decision.carrier_id
+    conn.execute(
+        "UPDATE segments SET state = ?, carrier_id = ?, carrier_key = ?, updated_at = ?"
+        " WHERE message_id = ? AND number = ?",
+        (
+            decision.segment_state,
+            carrier_id,
+            None if carrier_id is None else carrier_key(carrier_id),
+            now_ms,
+            message_id,
+            number,
+        ),
+    )
+
+
+def carrier_key(carrier_id: str) -> str:
+    """One form of a carrier's id whatever its case and leading zeros."""
+    return carrier_id.strip().casefold().lstrip("0") or "0"
+
+
+def _note_late(
+    conn: sqlite3.Connection,
+    message: MessageState,
+    number: int,
+    attempt: int,
+    carrier: str,
+    decision: Decision,
+    now_ms: int,
+) -> None:
+    timeline.append(
+        conn,
+        message.id,
+        now_ms,
+        message.status,
+        f"A late answer from {carrier}: {decision.text} It changes nothing any more.",
+        carrier=carrier,
+        attempt=attempt,
+        segment=number,
+        raw=decision.raw,
+    )
+
+
+def _advance(
+    conn: sqlite3.Connection,
+    message: MessageState,
+    number: int,
+    carrier: str,
+    decision: Decision,
+    stamp: Stamp,
+    *,
+    live: bool,
+) -> tuple[Change, ...]:
+    assert decision.carrier_id is not None
+    _match_held_receipt(conn, message.id, number, carrier, decision.carrier_id, stamp.now_ms)
+    part = f" (part {number} of {message.segments})" if message.segments > 1 else ""
+    conn.execute(
+        "UPDATE messages SET resolve_at = NULL, resolve_action = NULL, updated_at = ?,"
+        " provider_message_id = coalesce(provider_message_id, ?) WHERE id = ?",
+        (stamp.now_ms, decision.carrier_id, message.id),
+    )
+    if message.segments > 1 or not live:
+        timeline.append(
+            conn,
+            message.id,
+            stamp.now_ms,
+            message.status,
+            f"{carrier} accepted it{part}.",
+            carrier=carrier,
+            attempt=message.attempts,
+            segment=number,
+            raw=decision.raw,
+        )
+    changes = settle(conn, message.id, stamp, raw=decision.raw)
+    if changes or live:
+        return changes
+    follow_on = Decision(
+        Step.REQUEUE,
+        SegmentState.ACCEPTED,
+        "The remaining parts follow.",
+        decision.raw,
+        due_at=stamp.now_ms,
+        route=f"@{carrier}",
+    )
+    return requeue(conn, message, number, carrier, follow_on, stamp.now_ms)
+
+
+def _match_held_receipt(
+    conn: sqlite3.Connection,
+    message_id: str,
+    number: int,
+    carrier: str,
+    carrier_id: str,
+    now_ms: int,
+) -> None:
+    """A receipt may have come before the answer that names it: use it now."""
+    held = conn.execute(
+        "SELECT carrier_id, state, raw, error_code FROM held_receipts"
+        " WHERE carrier = ? AND carrier_key = ? ORDER BY seq",
+        (carrier, carrier_key(carrier_id)),
+    ).fetchall()
+    for receipt_id, state, raw, error_code in held:
+        note_receipt(conn, message_id, number, carrier, state, raw, error_code, now_ms)
+        # Its other forms must not meet another message's id later.
+        conn.execute(
+            "DELETE FROM held_receipts WHERE carrier = ? AND carrier_id = ?", (carrier, receipt_id)
+        )
+
+
+def note_receipt(
+    conn: sqlite3.Connection,
+    message_id: str,
+    number: int,
+    carrier: str,
+    state: str,
+    raw: str,
+    error_code: str | None,
+    now_ms: int,
+) -> None:
+    """Set one segment by its final receipt (``state`` is a :class:`SegmentState`)."""
+    conn.execute(
+        "UPDATE segments SET state = ?, updated_at = ?"
+        " WHERE message_id = ? AND number = ? AND state = 'accepted'",
+        (state, now_ms, message_id, number),
+    )
+    if state == SegmentState.UNDELIVERED:
+        conn.execute(
+            "UPDATE messages SET error_code = ?, error_text = ? WHERE id = ?",
+            (error_code or raw, "The carrier accepted it, then gave up.", message_id),
+        )
+
+
+def _await_answer(
+    conn: sqlite3.Connection,
+    message: MessageState,
+    number: int,
+    carrier: str,
+    decision: Decision,
+    now_ms: int,
+) -> tuple[Change, ...]:
+    conn.execute(
+        "UPDATE messages SET resolve_at = ?, resolve_action = ?, updated_at = ? WHERE id = ?",
+        (decision.resolve_at, decision.resolve_action, now_ms, message.id),
+    )
+    text = f"Uncertain: {decision.text}"
+    timeline.append(
+        conn,
+        message.id,
+        now_ms,
+        Status.PROCESSING,
+        text,
+        carrier=carrier,
+        attempt=message.attempts,
+        segment=number,
+        raw=decision.raw,
+    )
+    return (change_of(message, now_ms, text, decision.raw),)
+
+
+def requeue(
+    conn: sqlite3.Connection,
+    message: MessageState,
+    number: int,
+    carrier: str,
+    decision: Decision,
+    now_ms: int,
+) -> tuple[Change, ...]:
+    message.status = Status.PENDING
+    message.due_at = message.due_at if decision.due_at is None else decision.due_at
+    message.route = message.route if decision.route is None else decision.route
+    tried = [name for name in message.tried.split(",") if name]
+    if decision.segment_state is SegmentState.REFUSED and carrier not in tried:
+        tried.append(carrier)
+    conn.execute(
+        "UPDATE messages SET status = 'pending', due_at = ?, route = ?, tried = ?, refusals ="
+        " refusals + ?, resolve_at = NULL, resolve_action = NULL, updated_at = ? WHERE id = ?",
+        (
+            message.due_at,
+            message.route,
+            ",".join(tried),
+            int(decision.counts_as_refusal),
+            now_ms,
+            message.id,
+        ),
+    )
+    timeline.append(
+        conn,
+        message.id,
+        now_ms,
+        Status.PENDING,
+        decision.text,
+        carrier=carrier,
+        attempt=message.attempts,
+        segment=number,
+        raw=decision.raw,
+    )
+    return (change_of(message, now_ms, decision.text, decision.raw),)

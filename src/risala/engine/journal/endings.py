@@ -1,0 +1,86 @@
+"""How a message ends: sent and beyond by its segments, or failed and refunded."""
+
+from __future__ import annotations
+
+import sqlite3
+
+from risala.engine.journal import ledger, outbox, timeline
+from risala.engine.journal.rows import ACKNOWLEDGED, Change, SegmentState, Stamp, Status
+from risala.engine.journal.state import MessageState, change_of, load
+
+
+def settle(
+    conn: sqlite3.Connection, message_id: str, stamp: Stamp, raw: str | None = None
+) -> tuple[Change, ...]:
+    """Bring a message to where its segments are: ``sent``, and beyond by its receipts."""
+    message = load(conn, message_id)
+    assert message is not None
+    states = [
+        row[0]
+        for row in conn.execute("SELECT state FROM segments WHERE message_id = ?", (message_id,))
+    ]
+    changes: list[Change] = []
+    all_in = len(states) == message.segments and all(s in ACKNOWLEDGED for s in states)
+    if message.status is Status.PROCESSING and all_in:
+        text = f"Accepted by {message.carrier}."
+        changes.append(_move(conn, message, Status.SENT, text, stamp, raw))
+    if message.status is Status.SENT:
+        if SegmentState.UNDELIVERED in states:
+            text = "The carrier gave up after it had accepted the message."
+            changes.append(_move(conn, message, Status.UNDELIVERED, text, stamp, raw))
+        elif all(state == SegmentState.DELIVERED for state in states):
+            changes.append(
+                _move(conn, message, Status.DELIVERED, "Delivered to the phone.", stamp, raw)
+            )
+    return tuple(changes)
+
+
+_MOMENT = {Status.SENT: ", sent_at = :now", Status.DELIVERED: ", delivered_at = :now"}
+
+
+def _move(
+    conn: sqlite3.Connection,
+    message: MessageState,
+    status: Status,
+    text: str,
+    stamp: Stamp,
+    raw: str | None,
+) -> Change:
+    message.status = status
+    conn.execute(
+        "UPDATE messages SET status = :status, resolve_at = NULL, resolve_action = NULL,"  # noqa: S608 -- constants
+        f" updated_at = :now{_MOMENT.get(status, '')} WHERE id = :id",
+        {"status": status, "now": stamp.now_ms, "id": message.id},
+    )
+    timeline.append(
+        conn,
+        message.id,
+        stamp.now_ms,
+        status,
+        text,
+        carrier=message.carrier,
+        attempt=message.attempts or None,
+        raw=raw,
+    )
+    outbox.message_event(conn, message.id, status, stamp)
+    return change_of(message, stamp.now_ms, text, raw)
+
+
+def fail(
+    conn: sqlite3.Connection,
+    message_id: str,
+    code: str,
+    text: str,
+    stamp: Stamp,
+    raw: str | None = None,
+) -> tuple[Change, ...]:
+    """End a message that was not sent: ``failed``, refunded in full, told once."""
+    message = load(conn, message_id)
+    if message is None or message.status not in (Status.PENDING, Status.PROCESSING):
+        return ()
+    conn.execute(
+        "UPDATE messages SET error_code = ?, error_text = ? WHERE id = ?",
+        (code, text, message_id),
+    )
+    ledger.refund(conn, message.organization_id, message.price, message_id, stamp.now_ms)
+    return (_move(conn, message, Status.FAILED, f"{text} Refunded.", stamp, raw),)

@@ -1,0 +1,102 @@
+"""Money: append-only entries, each with the balance after it, written with what it pays for."""
+
+from __future__ import annotations
+
+import sqlite3
+
+from risala.engine.commands import LedgerEntry
+from risala.engine.errors import Conflict, Forbidden, InsufficientBalance, NotFound
+
+
+def charge(
+    conn: sqlite3.Connection, organization_id: str, amount: int, reference: str, at: int
+) -> None:
+    """Take ``amount`` for ``reference``. Refuses before it changes anything.
+
+    A positive balance is needed even where the price is zero.
+
+    Raises:
+        InsufficientBalance: the balance does not cover it.
+        Forbidden: the organization is not active.
+    """
+    # The update first, then a look at rowcount: a CHECK that fails would cost the whole batch.
+    taken = conn.execute(
+        "UPDATE organizations SET balance = balance - ?"
+        " WHERE id = ? AND balance >= ? AND balance > 0 AND status = 'active'",
+        (amount, organization_id, amount),
+    )
+    if taken.rowcount == 0:
+        row = conn.execute(
+            "SELECT status FROM organizations WHERE id = ?", (organization_id,)
+        ).fetchone()
+        if row is None or row[0] != "active":
+            raise Forbidden("The organization is not active.")
+        raise InsufficientBalance
+    _enter(conn, organization_id, "charge", -amount, reference, at)
+
+
+def refund(
+    conn: sqlite3.Connection, organization_id: str, amount: int, reference: str, at: int
+) -> None:
+    """Give ``amount`` back, once for each reference (a second time changes nothing)."""
+    done = conn.execute(
+        "SELECT 1 FROM ledger WHERE reference = ? AND kind = 'refund'", (reference,)
+    ).fetchone()
+    if done is None:
+        _credit(conn, organization_id, amount)
+        _enter(conn, organization_id, "refund", amount, reference, at)
+
+
+def top_up(
+    conn: sqlite3.Connection, organization_id: str, amount: int, reference: str, at: int
+) -> LedgerEntry:
+    """Credit an organization.
+
+    Raises:
+        NotFound: no such organization.
+    """
+    known = conn.execute("SELECT 1 FROM organizations WHERE id = ?", (organization_id,)).fetchone()
+    if known is None:
+        raise NotFound(f"There is no organization {organization_id}.")
+    _credit(conn, organization_id, amount)
+    return _enter(conn, organization_id, "topup", amount, reference, at)
+
+
+def adjust(
+    conn: sqlite3.Connection, organization_id: str, amount: int, reference: str, at: int
+) -> LedgerEntry:
+    """Correct a balance by a signed amount.
+
+    Raises:
+        NotFound: no such organization.
+        Conflict: the balance would become negative.
+    """
+    row = conn.execute(
+        "SELECT balance FROM organizations WHERE id = ?", (organization_id,)
+    ).fetchone()
+    if row is None:
+        raise NotFound(f"There is no organization {organization_id}.")
+    if row[0] + amount < 0:
+        raise Conflict("The adjustment would make the balance negative.")
+    _credit(conn, organization_id, amount)
+    return _enter(conn, organization_id, "adjustment", amount, reference, at)
+
+
+def _credit(conn: sqlite3.Connection, organization_id: str, amount: int) -> None:
+    conn.execute(
+        "UPDATE organizations SET balance = balance + ? WHERE id = ?", (amount, organization_id)
+    )
+
+
+def _enter(
+    conn: sqlite3.Connection, organization_id: str, kind: str, amount: int, reference: str, at: int
+) -> LedgerEntry:
+    (balance,) = conn.execute(
+        "SELECT balance FROM organizations WHERE id = ?", (organization_id,)
+    ).fetchone()
+    cursor = conn.execute(
+        "INSERT INTO ledger (organization_id, kind, amount, balance_after, reference, at)"
+        " VALUES (?, ?, ?, ?, ?, ?)",
+        (organization_id, kind, amount, balance, reference, at),
+    )
+    return LedgerEntry(cursor.lastrowid or 0, organization_id, kind, amount, balance, reference, at)

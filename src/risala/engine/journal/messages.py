@@ -1,0 +1,151 @@
+"""Messages: accepting one, looking at one, and taking the next ones from the queue."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Collection
+
+from risala.engine.commands import MessageView, Mode
+from risala.engine.journal import ledger
+from risala.engine.journal.rows import ACKNOWLEDGED, DueRow, NewMessage
+
+_INSERT = (
+    "INSERT INTO messages (id, organization_id, mode, kind, recipient, sender, body, encoding,"
+    " segments, price, currency, metadata, status, priority, route, due_at, valid_until, send_at,"
+    " created_at, updated_at)"
+    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending', ?, ?, ?, ?, ?, ?, ?)"
+)
+_VIEW = (
+    "SELECT id, organization_id, mode, kind, recipient, sender, body, status, segments, encoding,"
+    " price, currency, attempts, carrier, provider_message_id, error_code, error_text, metadata,"
+    " send_at, sent_at, delivered_at, created_at, updated_at FROM messages WHERE id = ?"
+)
+_DUE = (
+    "SELECT id, organization_id, kind, recipient, sender, body, encoding, segments, priority,"
+    " route, due_at, valid_until, attempts, refusals, tried FROM messages"
+    " WHERE status = 'pending' AND route = ? AND priority = ? AND organization_id = ?"
+    " AND due_at <= ? AND valid_until > ? ORDER BY due_at, id LIMIT ?"
+)
+
+
+def known_response(
+    conn: sqlite3.Connection, organization_id: str, mode: str, key: str
+) -> bytes | None:
+    """The answer that was given for this idempotency key, byte for byte."""
+    row = conn.execute(
+        "SELECT response FROM idempotency WHERE organization_id = ? AND mode = ? AND key = ?",
+        (organization_id, mode, key),
+    ).fetchone()
+    return None if row is None else bytes(row[0])
+
+
+def accept(conn: sqlite3.Connection, new: NewMessage) -> bytes:
+    """Charge, store, and remember the answer: all of it or nothing.
+
+    Returns the response to give: ``new.response``, or the earlier one of the same key.
+
+    Raises:
+        InsufficientBalance: the balance does not cover the price.
+        Forbidden: the organization is not active.
+    """
+    known = known_response(conn, new.organization_id, new.mode, new.idempotency_key)
+    if known is not None:
+        return known
+    ledger.charge(conn, new.organization_id, new.price, new.id, new.created_at)
+    conn.execute(
+        _INSERT,
+        (
+            *(new.id, new.organization_id, new.mode, new.kind, new.recipient, new.sender),
+            *(new.body, new.encoding, new.segments, new.price, new.currency, new.metadata),
+            *(new.priority, new.route, new.due_at, new.valid_until, new.send_at),
+            *(new.created_at, new.created_at),
+        ),
+    )
+    conn.execute(
+        "INSERT INTO idempotency (organization_id, mode, key, message_id, response, created_at)"
+        " VALUES (?, ?, ?, ?, ?, ?)",
+        (
+            *(new.organization_id, new.mode, new.idempotency_key),
+            *(new.id, new.response, new.created_at),
+        ),
+    )
+    conn.execute(
+        "INSERT INTO timeline (message_id, n, at, status, text) VALUES (?, 1, ?, 'pending', ?)",
+        (new.id, new.created_at, "Accepted and charged; waiting for its turn."),
+    )
+    return new.response
+
+
+def view(conn: sqlite3.Connection, message_id: str) -> MessageView | None:
+    row = conn.execute(_VIEW, (message_id,)).fetchone()
+    if row is None:
+        return None
+    values = [*row]
+    values[2] = Mode(values[2])
+    values[17] = json.loads(values[17])
+    return MessageView(*values)
+
+
+def due(
+    conn: sqlite3.Connection,
+    route: str,
+    priority: int,
+    organization_id: str,
+    now_ms: int,
+    held: Collection[str],
+    count: int,
+) -> list[DueRow]:
+    """The next ``count`` due messages of one organization on one route, oldest first.
+
+    ``held`` are those that the scheduler has in its hands already.
+    """
+    rows = conn.execute(
+        _DUE, (route, priority, organization_id, now_ms, now_ms, count + len(held))
+    ).fetchall()
+    return [DueRow(*row) for row in rows if row[0] not in held][:count]
+
+
+def next_due(
+    conn: sqlite3.Connection,
+    route: str,
+    priority: int,
+    organization_id: str,
+    after_ms: int,
+) -> int | None:
+    """When the next message of one organization on one route falls due after ``after_ms``."""
+    row = conn.execute(
+        "SELECT due_at FROM messages WHERE status = 'pending' AND route = ? AND priority = ?"
+        " AND organization_id = ? AND due_at > ? ORDER BY due_at, id LIMIT 1",
+        (route, priority, organization_id, after_ms),
+    ).fetchone()
+    return None if row is None else row[0]
+
+
+def queues(conn: sqlite3.Connection) -> list[tuple[str, int, str]]:
+    """Every (route, priority, organization) that has pending messages.
+
+    Skips along the index: the time is by queues, not by messages.
+    """
+    found: list[tuple[str, int, str]] = []
+    last = ("", -1, "")
+    while True:
+        row = conn.execute(
+            "SELECT route, priority, organization_id FROM messages WHERE status = 'pending'"
+            " AND (route, priority, organization_id) > (?, ?, ?)"
+            " ORDER BY route, priority, organization_id LIMIT 1",
+            last,
+        ).fetchone()
+        if row is None:
+            return found
+        last = row
+        found.append(row)
+
+
+def acknowledged_parts(conn: sqlite3.Connection, message_id: str) -> frozenset[int]:
+    """Numbers of the segments that a carrier has accepted already."""
+    rows = conn.execute(
+        "SELECT number FROM segments WHERE message_id = ? AND state IN (?, ?, ?)",
+        (message_id, *ACKNOWLEDGED),
+    )
+    return frozenset(row[0] for row in rows)

@@ -1,0 +1,78 @@
+"""Event rows: written in the same unit as the change they tell of; webhooks deliver them."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from typing import Any
+
+from risala.engine.clock import iso
+from risala.engine.journal.rows import Stamp, Status
+
+_MESSAGE_EVENT = {
+    Status.SENT: "sms.sent",
+    Status.DELIVERED: "sms.delivered",
+    Status.UNDELIVERED: "sms.failed",
+    Status.FAILED: "sms.failed",
+}
+
+
+_INDEX = {Status.SENT: 0, Status.DELIVERED: 1, Status.UNDELIVERED: 1, Status.FAILED: 1}
+"""Which id of the stamp an event takes: one unit may bring a message to sent and beyond."""
+
+
+def message_event(conn: sqlite3.Connection, message_id: str, status: Status, stamp: Stamp) -> None:
+    """Write the event that ``status`` calls for, if any. Codes have no ``sms.*`` events."""
+    kind = _MESSAGE_EVENT.get(status)
+    row = conn.execute(
+        "SELECT organization_id, mode, kind, recipient, sender, provider_message_id, error_code,"
+        " error_text, metadata FROM messages WHERE id = ?",
+        (message_id,),
+    ).fetchone()
+    if kind is None or row[2] == "code":
+        return
+    body = {
+        "messageId": message_id,
+        "to": row[3],
+        "from": row[4],
+        "status": status.value,
+        "providerMessageId": row[5],
+        "errorCode": row[6],
+        "errorText": row[7],
+        "metadata": json.loads(row[8]),
+    }
+    _write(conn, row[0], row[1], kind, message_id, body, stamp, _INDEX[status])
+
+
+def _write(
+    conn: sqlite3.Connection,
+    organization_id: str,
+    mode: str,
+    kind: str,
+    subject: str,
+    fields: dict[str, Any],
+    stamp: Stamp,
+    index: int,
+) -> None:
+    event_id = stamp.event_ids[index]
+    body = {
+        "id": event_id,
+        "type": kind,
+        "createdAt": iso(stamp.now_ms),
+        "organizationId": organization_id,
+        "test": mode == "test",
+        **fields,
+    }
+    conn.execute(
+        "INSERT INTO events (id, organization_id, mode, type, subject, body, created_at)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?)",
+        (
+            event_id,
+            organization_id,
+            mode,
+            kind,
+            subject,
+            json.dumps(body, ensure_ascii=False, separators=(",", ":")),
+            stamp.now_ms,
+        ),
+    )

@@ -1,0 +1,115 @@
+"""Frozen rows that the engine reads and the words that it writes into them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+PRIORITY_CODE = 0
+PRIORITY_MESSAGE = 1
+PRIORITIES = (PRIORITY_CODE, PRIORITY_MESSAGE)
+
+
+class Status(StrEnum):
+    """States of a message (contract §3)."""
+
+    PENDING = "pending"
+    PROCESSING = "processing"
+    SENT = "sent"
+    DELIVERED = "delivered"
+    UNDELIVERED = "undelivered"
+    FAILED = "failed"
+    CANCELED = "canceled"
+
+
+class SegmentState(StrEnum):
+    WAITING = "waiting"
+    SUBMITTING = "submitting"
+    UNCERTAIN = "uncertain"
+    ACCEPTED = "accepted"
+    DELIVERED = "delivered"
+    UNDELIVERED = "undelivered"
+    REFUSED = "refused"
+
+
+ACKNOWLEDGED = (SegmentState.ACCEPTED, SegmentState.DELIVERED, SegmentState.UNDELIVERED)
+"""The carrier has said yes to such a segment."""
+
+
+@dataclass(frozen=True, slots=True)
+class NewMessage:
+    """Everything that an accepted message brings into the journal, decided beforehand."""
+
+    id: str
+    organization_id: str
+    mode: str
+    kind: str
+    recipient: str
+    sender: str
+    body: str
+    encoding: str
+    segments: int
+    price: int
+    currency: str
+    metadata: str
+    priority: int
+    route: str
+    due_at: int
+    valid_until: int
+    send_at: int | None
+    created_at: int
+    idempotency_key: str
+    response: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class DueRow:
+    """A pending message as the scheduler takes it from the queue."""
+
+    id: str
+    organization_id: str
+    kind: str
+    recipient: str
+    sender: str
+    body: str
+    encoding: str
+    segments: int
+    priority: int
+    route: str
+    due_at: int
+    valid_until: int
+    attempts: int
+    refusals: int
+    tried: str
+
+    @property
+    def tried_carriers(self) -> tuple[str, ...]:
+        """Carriers that refused it for good, in order."""
+        return tuple(name for name in self.tried.split(",") if name)
+
+
+@dataclass(frozen=True, slots=True)
+class Stamp:
+    """What a unit of work needs from outside: it may run twice, so it makes up nothing itself."""
+
+    now_ms: int
+    event_ids: tuple[str, str]
+    """For the at most two events of one message that the unit may write."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One change of a message that a unit committed: told to those who watch, and to the queue."""
+
+    message_id: str
+    organization_id: str
+    recipient: str
+    status: Status
+    text: str
+    at: int
+    carrier: str | None = None
+    raw: str | None = None
+    due_at: int | None = None
+    """Set when the message is pending again: the queue is told."""
+    priority: int = PRIORITY_MESSAGE
+    route: str = ""

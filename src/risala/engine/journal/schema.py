@@ -1,0 +1,222 @@
+"""The tables, as migrations that are applied in order, each in a transaction of its own.
+
+Times are UTC epoch milliseconds, money is integer minor units. The queue is no table: it is the
+partial index ``messages_queue`` over the messages that are pending.
+"""
+
+from __future__ import annotations
+
+from sqlite_utils import Database, Migrations
+
+migrations = Migrations("risala")
+
+
+class NewerSchema(Exception):
+    """The file was written by a newer Risala."""
+
+
+def migrate(db: Database) -> None:
+    """Bring the file up to this version's schema.
+
+    Raises:
+        NewerSchema: the file holds a migration that this version does not know.
+    """
+    known = {migration.name for migration in migrations.pending(Database(memory=True))}
+    newer = sorted(m.name for m in migrations.applied(db) if m.name not in known)
+    if newer:
+        raise NewerSchema(
+            f"the database was written by a newer Risala (it has {newer[-1]!r}); "
+            "install that version or restore an older backup"
+        )
+    migrations.apply(db)
+
+
+ACCOUNTS = """
+CREATE TABLE meta (
+  key TEXT PRIMARY KEY,
+  value TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE organizations (
+  id TEXT PRIMARY KEY,
+  name TEXT NOT NULL,
+  status TEXT NOT NULL DEFAULT 'active' CHECK (status IN ('active', 'suspended')),
+  balance INTEGER NOT NULL DEFAULT 0 CHECK (balance >= 0),
+  currency TEXT NOT NULL,
+  price_per_segment INTEGER CHECK (price_per_segment >= 0),
+  created_at INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE api_keys (
+  id TEXT PRIMARY KEY,
+  organization_id TEXT NOT NULL REFERENCES organizations (id),
+  type TEXT NOT NULL CHECK (type IN ('secret', 'publishable')),
+  mode TEXT NOT NULL CHECK (mode IN ('live', 'test')),
+  name TEXT,
+  hash BLOB NOT NULL UNIQUE,
+  last4 TEXT NOT NULL,
+  enabled INTEGER NOT NULL DEFAULT 1,
+  created_at INTEGER NOT NULL,
+  last_used_at INTEGER
+) STRICT;
+CREATE INDEX api_keys_by_organization ON api_keys (organization_id, created_at);
+
+CREATE TABLE senders (
+  id TEXT PRIMARY KEY,
+  organization_id TEXT NOT NULL REFERENCES organizations (id),
+  name TEXT NOT NULL,
+  folded TEXT NOT NULL,
+  status TEXT NOT NULL CHECK (status IN ('pending', 'approved', 'denied')),
+  description TEXT NOT NULL DEFAULT '',
+  reason TEXT,
+  created_at INTEGER NOT NULL,
+  updated_at INTEGER NOT NULL,
+  UNIQUE (organization_id, folded)
+) STRICT;
+
+CREATE TABLE ledger (
+  seq INTEGER PRIMARY KEY AUTOINCREMENT,
+  organization_id TEXT NOT NULL REFERENCES organizations (id),
+  kind TEXT NOT NULL CHECK (kind IN ('topup', 'charge', 'refund', 'adjustment')),
+  amount INTEGER NOT NULL,
+  balance_after INTEGER NOT NULL,
+  reference TEXT NOT NULL,
+  at INTEGER NOT NULL
+) STRICT;
+CREATE INDEX ledger_by_organization ON ledger (organization_id, seq);
+-- A message is charged once and refunded once, whatever runs twice.
+CREATE UNIQUE INDEX ledger_once ON ledger (reference, kind) WHERE kind IN ('charge', 'refund');
+"""
+
+MESSAGES = """
+CREATE TABLE messages (
+  id TEXT PRIMARY KEY,
+  organization_id TEXT NOT NULL REFERENCES organizations (id),
+  mode TEXT NOT NULL CHECK (mode IN ('live', 'test')),
+  kind TEXT NOT NULL CHECK (kind IN ('sms', 'code')),
+  recipient TEXT NOT NULL,
+  sender TEXT NOT NULL,
+  body TEXT NOT NULL,
+  encoding TEXT NOT NULL CHECK (encoding IN ('gsm7', 'ucs2')),
+  segments INTEGER NOT NULL,
+  price INTEGER NOT NULL,
+  currency TEXT NOT NULL,
+  metadata TEXT NOT NULL DEFAULT '{}',
+  status TEXT NOT NULL CHECK (status IN (
+    'pending', 'processing', 'sent', 'delivered', 'undelivered', 'failed', 'canceled')),
+  priority INTEGER NOT NULL,
+  route TEXT NOT NULL,
+  due_at INTEGER NOT NULL,
+  valid_until INTEGER NOT NULL,
+  resolve_at INTEGER,
+  resolve_action TEXT CHECK (resolve_action IN ('resend', 'fail')),
+  carrier TEXT,
+  provider_message_id TEXT,
+  attempts INTEGER NOT NULL DEFAULT 0,
+  refusals INTEGER NOT NULL DEFAULT 0,
+  tried TEXT NOT NULL DEFAULT '',
+  error_code TEXT,
+  error_text TEXT,
+  send_at INTEGER,
+  sent_at INTEGER,
+  delivered_at INTEGER,
+  created_at INTEGER NOT NULL,
+  updated_at INTEGER NOT NULL
+) STRICT;
+CREATE INDEX messages_queue ON messages (route, priority, organization_id, due_at, id)
+  WHERE status = 'pending';
+CREATE INDEX messages_validity ON messages (valid_until) WHERE status = 'pending';
+CREATE INDEX messages_unresolved ON messages (resolve_at) WHERE resolve_at IS NOT NULL;
+-- Only what is in flight: a restart finds it at once among millions.
+CREATE INDEX messages_processing ON messages (id) WHERE status = 'processing';
+
+CREATE TABLE segments (
+  message_id TEXT NOT NULL REFERENCES messages (id),
+  number INTEGER NOT NULL,
+  state TEXT NOT NULL CHECK (state IN (
+    'waiting', 'submitting', 'uncertain', 'accepted', 'delivered', 'undelivered', 'refused')),
+  attempt INTEGER NOT NULL,
+  carrier TEXT NOT NULL,
+  carrier_id TEXT,
+  carrier_key TEXT,
+  updated_at INTEGER NOT NULL,
+  PRIMARY KEY (message_id, number)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX segments_by_carrier_id ON segments (carrier, carrier_key)
+  WHERE carrier_key IS NOT NULL;
+
+CREATE TABLE timeline (
+  message_id TEXT NOT NULL REFERENCES messages (id),
+  n INTEGER NOT NULL,
+  at INTEGER NOT NULL,
+  status TEXT NOT NULL,
+  text TEXT NOT NULL,
+  carrier TEXT,
+  attempt INTEGER,
+  segment INTEGER,
+  raw TEXT,
+  PRIMARY KEY (message_id, n)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE idempotency (
+  organization_id TEXT NOT NULL,
+  mode TEXT NOT NULL,
+  key TEXT NOT NULL,
+  message_id TEXT NOT NULL,
+  response BLOB NOT NULL,
+  created_at INTEGER NOT NULL,
+  PRIMARY KEY (organization_id, mode, key)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE events (
+  seq INTEGER PRIMARY KEY AUTOINCREMENT,
+  id TEXT NOT NULL UNIQUE,
+  organization_id TEXT NOT NULL,
+  mode TEXT NOT NULL,
+  type TEXT NOT NULL,
+  subject TEXT NOT NULL,
+  body TEXT NOT NULL,
+  created_at INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE held_receipts (
+  seq INTEGER PRIMARY KEY AUTOINCREMENT,
+  carrier TEXT NOT NULL,
+  carrier_id TEXT NOT NULL,
+  carrier_key TEXT NOT NULL,
+  state TEXT NOT NULL,
+  raw TEXT NOT NULL,
+  error_code TEXT,
+  received_at INTEGER NOT NULL
+) STRICT;
+CREATE INDEX held_receipts_by_key ON held_receipts (carrier, carrier_key);
+CREATE INDEX held_receipts_by_age ON held_receipts (received_at);
+
+CREATE TABLE inbound (
+  id TEXT PRIMARY KEY,
+  carrier TEXT NOT NULL,
+  sender TEXT NOT NULL,
+  recipient TEXT,
+  body TEXT NOT NULL,
+  carrier_ids TEXT NOT NULL,
+  received_at INTEGER NOT NULL
+) STRICT;
+CREATE UNIQUE INDEX inbound_once ON inbound (carrier, carrier_ids) WHERE carrier_ids <> '';
+"""
+
+
+def _script(db: Database, sql: str) -> None:
+    # executescript() would commit the migration's own transaction before it runs.
+    for statement in sql.split(";\n"):
+        if statement.strip():
+            db.execute(statement)
+
+
+@migrations()
+def m001_accounts(db: Database) -> None:
+    _script(db, ACCOUNTS)
+
+
+@migrations()
+def m002_messages(db: Database) -> None:
+    _script(db, MESSAGES)

@@ -1,0 +1,48 @@
+"""The timeline of a message: what happened to it, in plain sentences and the carrier's words."""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import Final
+
+from risala.engine.commands import TimelineEntry
+from risala.engine.journal.rows import Status
+
+ENTRIES_MAX: Final = 200
+"""A message throttled for two days must not grow a book; its end is always written."""
+
+_FINAL = (Status.DELIVERED, Status.UNDELIVERED, Status.FAILED, Status.CANCELED, Status.SENT)
+
+
+def append(
+    conn: sqlite3.Connection,
+    message_id: str,
+    at: int,
+    status: str,
+    text: str,
+    *,
+    carrier: str | None = None,
+    attempt: int | None = None,
+    segment: int | None = None,
+    raw: str | None = None,
+) -> None:
+    """Add one entry; beyond :data:`ENTRIES_MAX` only entries of a final state."""
+    (last,) = conn.execute(
+        "SELECT coalesce(max(n), 0) FROM timeline WHERE message_id = ?", (message_id,)
+    ).fetchone()
+    if last >= ENTRIES_MAX and status not in _FINAL:
+        return
+    conn.execute(
+        "INSERT INTO timeline (message_id, n, at, status, text, carrier, attempt, segment, raw)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (message_id, last + 1, at, status, text, carrier, attempt, segment, raw),
+    )
+
+
+def read(conn: sqlite3.Connection, message_id: str) -> tuple[TimelineEntry, ...]:
+    rows = conn.execute(
+        "SELECT at, status, text, carrier, attempt, segment, raw FROM timeline"
+        " WHERE message_id = ? ORDER BY n",
+        (message_id,),
+    )
+    return tuple(TimelineEntry(*row) for row in rows)

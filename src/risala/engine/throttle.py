@@ -1,0 +1,66 @@
+"""How fast we may submit to one carrier: a pace that gives way when the carrier asks. Pure."""
+
+from __future__ import annotations
+
+from typing import Final
+
+BURST_S: Final = 0.02
+"""Tokens of this much time may go out at once: timers are not finer, and links join writes."""
+SLOWEST_SHARE: Final = 0.02
+"""A throttling carrier never takes us below this share of the configured rate: it must be able
+to show that it has recovered."""
+RECOVERY_S: Final = 30.0
+"""From the slowest pace back to the configured one, when nothing is throttled any more."""
+PAUSE_S: Final = 1.0
+"""How long the lane is silent after a throttled answer that names no time of its own."""
+
+
+class Throttle:
+    """Tokens at ``rate_per_s``, halved by each throttled answer, growing back with time (AIMD).
+
+    Times are seconds of one monotonic clock, handed in.
+    """
+
+    def __init__(self, rate_per_s: float, now_s: float) -> None:
+        self.rate_max_per_s: Final = rate_per_s
+        self._rate_per_s = rate_per_s
+        self._rate_at_s = now_s
+        self._next_s = now_s
+        self._paused_until_s = now_s
+
+    def rate_per_s(self, now_s: float) -> float:
+        """The pace at this moment."""
+        grown = self.rate_max_per_s * (now_s - self._rate_at_s) / RECOVERY_S
+        return min(self.rate_max_per_s, self._rate_per_s + grown)
+
+    def ready_at_s(self) -> float:
+        """When the next token may be taken, maybe in the past."""
+        return max(self._next_s, self._paused_until_s)
+
+    def take(self, now_s: float) -> bool:
+        """Take a token if one is there."""
+        if now_s < self.ready_at_s():
+            return False
+        rate = self.rate_per_s(now_s)
+        burst_s = max(BURST_S, 1 / rate)
+        # GCRA: the theoretical time of the next token, never further back than one burst.
+        self._next_s = max(self._next_s, now_s - burst_s + 1 / rate) + 1 / rate
+        if 1 / rate >= BURST_S:
+            self._next_s = now_s + 1 / rate
+        return True
+
+    def give_back(self) -> None:
+        """Nothing left with the last token: undo it."""
+        self._next_s -= 1 / self.rate_max_per_s
+
+    def slow_down(self, now_s: float, pause_s: float | None = None) -> None:
+        """The carrier throttled us: be silent for a while, then go on at half the pace.
+
+        Many answers of one window tell the same news: inside a pause it halves only once.
+        """
+        if now_s >= self._paused_until_s:
+            slowest = self.rate_max_per_s * SLOWEST_SHARE
+            self._rate_per_s = max(slowest, self.rate_per_s(now_s) / 2)
+            self._rate_at_s = now_s
+        until_s = now_s + (PAUSE_S if pause_s is None else pause_s)
+        self._paused_until_s = max(self._paused_until_s, until_s)
