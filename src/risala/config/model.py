@@ -1,7 +1,9 @@
 """The settings of one Risala, frozen, with units in their names.
 
 Every field is a line of ``risala.toml`` and an environment variable: ``http.port`` is
-``RISALA_HTTP__PORT``. A carrier's own table stays raw here; the plugin that serves it validates it
+``RISALA_HTTP__PORT``. The text below a field is its meaning in the file that ``risala init``
+writes and in the reference; ``words`` tells what a pattern wants. A carrier's own table stays raw
+here; the plugin that serves it validates it
 (:meth:`risala.plugins.manager.PluginManager.build_driver`).
 """
 
@@ -22,36 +24,85 @@ def _as_sender(text: str) -> str:
     return text
 
 
-UpperSender = Annotated[str, Field(pattern=r"^[A-Z0-9 ]+$"), AfterValidator(_as_sender)]
-Money = Annotated[str, Field(pattern=r"^[0-9]{1,12}(\.[0-9]{1,2})?$")]
-Prefix = Annotated[str, Field(pattern=r"^\+222[0-9]{0,8}$")]
-Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,39}$")]
+UpperSender = Annotated[
+    str,
+    Field(
+        pattern=r"^[A-Z0-9 ]+$",
+        json_schema_extra={"words": "1 to 11 upper-case letters, digits and spaces"},
+    ),
+    AfterValidator(_as_sender),
+]
+Money = Annotated[
+    str,
+    Field(
+        pattern=r"^[0-9]{1,12}(\.[0-9]{1,2})?$",
+        json_schema_extra={"words": 'an amount in quotes, such as "0.50"'},
+    ),
+]
+Prefix = Annotated[
+    str,
+    Field(
+        pattern=r"^\+222[0-9]{0,8}$",
+        json_schema_extra={"words": 'the beginning of a number in quotes, such as "+2223"'},
+    ),
+]
+Name = Annotated[
+    str,
+    Field(
+        pattern=r"^[a-z0-9][a-z0-9_-]{0,39}$",
+        json_schema_extra={
+            "words": 'a name of lower-case letters, digits, "-" and "_", at most 40 characters'
+        },
+    ),
+]
+Currency = Annotated[
+    str,
+    Field(
+        pattern=r"^[A-Z]{3}$",
+        json_schema_extra={"words": 'three upper-case letters in quotes, such as "MRU"'},
+    ),
+]
 
 
 class Section(BaseModel):
     """One table of the file: unknown keys are faults, values never change at run time."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", hide_input_in_errors=True, use_attribute_docstrings=True
+    )
 
 
 class ServiceSection(Section):
+    """What the service calls itself."""
+
     default_sender: UpperSender = "RISALA"
-    """Sender when ``from`` is omitted or awaits approval; 1 to 11 upper-case characters."""
-    currency: Annotated[str, Field(pattern=r"^[A-Z]{3}$")] = "MRU"
+    """Sender when ``from`` is omitted or awaits approval."""
+    currency: Currency = "MRU"
+    """ISO 4217 code of all prices and balances."""
 
 
 class HttpSection(Section):
+    """Where the API and the dashboard listen, and how patient they are."""
+
     host: str = "127.0.0.1"
+    """Address to listen on; ``0.0.0.0`` is every IPv4 address of the machine."""
     port: Annotated[int, Field(ge=0, le=65535)] = 8080
     """0 takes a free port and prints it."""
     body_max_bytes: Annotated[int, Field(ge=1024, le=16 * 1024 * 1024)] = 64 * 1024
+    """Largest request body; a batch has a limit of its own. A larger one is answered 413."""
     body_timeout_s: Annotated[float, Field(gt=0, le=300)] = 15.0
+    """Time that a request's body may take to arrive; beyond it 408."""
     keep_alive_s: Annotated[float, Field(gt=0, le=600)] = 75.0
+    """How long a connection may stay open without a request."""
     graceful_stop_s: Annotated[float, Field(ge=0, le=120)] = 10.0
+    """How long a stop waits for requests under way."""
 
 
 class StorageSection(Section):
+    """The data directory and the queue before the disk."""
+
     data_dir: Path = Path("risala-data")
+    """Everything that lasts: database, server key, control socket. ``RISALA_DATA`` sets it too."""
     commit_units_max: Annotated[int, Field(ge=1, le=4096)] = 512
     """Units of work that share one disk sync, at most."""
     queue_units_max: Annotated[int, Field(ge=16, le=65536)] = 4096
@@ -59,16 +110,21 @@ class StorageSection(Section):
 
 
 class PricingSection(Section):
+    """What a message costs."""
+
     per_segment: Money = "0.50"
     """Price of one segment in ``service.currency``; an organization may have its own."""
 
 
 class EngineSection(Section):
+    """Limits of what is held in memory."""
+
     intake_max: Annotated[int, Field(ge=1, le=10000)] = 1000
     """Sends being accepted at one moment; beyond it 503."""
     buffer_rows_max: Annotated[int, Field(ge=8, le=4096)] = 64
     """Queued messages that the scheduler holds in memory for each route."""
     mailbox_max: Annotated[int, Field(ge=16, le=65536)] = 1024
+    """Messages that may wait for one of the engine's actors."""
     drain_s: Annotated[float, Field(ge=0, le=120)] = 10.0
     """How long a stop waits for carriers' answers."""
 
@@ -77,24 +133,35 @@ class OnUncertain(Section):
     """What to do with a submit whose answer never came, when nothing else settles it."""
 
     action: Literal["resend", "fail"]
+    """``resend`` may deliver twice; ``fail`` refunds, and may have delivered."""
     after_s: Annotated[float, Field(ge=0, le=86400)]
+    """How long to wait for a late answer, a receipt or a query first."""
 
 
 class RetrySection(Section):
     """Waits between attempts that the carrier refused for now."""
 
     first_wait_s: Annotated[float, Field(gt=0, le=3600)] = 5.0
+    """Wait after the first refusal."""
     wait_max_s: Annotated[float, Field(gt=0, le=86400)] = 1800.0
+    """No wait is longer."""
     factor: Annotated[float, Field(ge=1, le=10)] = 3.0
+    """Each wait is this many times the one before it."""
     attempts_max: Annotated[int, Field(ge=1, le=100)] = 12
+    """Attempts after which the message has failed and is refunded."""
 
 
 class DeliverySection(Section):
+    """How long and how stubbornly a message is tried."""
+
     validity_s: Annotated[int, Field(ge=60, le=259200)] = 172800
+    """Life of a message whose sender does not say ``validitySeconds``; then it has failed."""
     retry: RetrySection = RetrySection()
+    """Waits between attempts."""
     breaker_failures: Annotated[int, Field(ge=1, le=1000)] = 10
     """Refusals for now, one after another, that open a carrier's circuit breaker."""
     breaker_open_s: Annotated[float, Field(gt=0, le=3600)] = 30.0
+    """How long an open breaker keeps messages from a carrier before one tries again."""
     receipts_held_s: Annotated[float, Field(gt=0, le=86400)] = 600.0
     """How long a receipt that matches nothing is kept and tried again."""
 
@@ -106,26 +173,38 @@ class LogFormat(StrEnum):
 
 
 class LogSection(Section):
+    """What is written to standard error. Never a code, a body or a secret."""
+
     level: Literal["debug", "info", "warning", "error"] = "info"
+    """The least important line that is written."""
     format: LogFormat = LogFormat.AUTO
     """``auto``: readable lines in a terminal, JSON elsewhere."""
 
 
 class PluginsSection(Section):
+    """Carriers and other parts that are not built in."""
+
     folder: Path | None = None
     """Python files here are loaded as plugins."""
     disabled: tuple[str, ...] = ()
+    """Names of installed plugins to leave out; ``risala plugins`` lists them."""
 
 
 class CarrierSection(BaseModel):
     """One ``[[carriers]]`` table. Its own sub-table (``[carriers.smpp]``) is kept raw."""
 
-    model_config = ConfigDict(frozen=True, extra="allow", hide_input_in_errors=True)
+    model_config = ConfigDict(
+        frozen=True, extra="allow", hide_input_in_errors=True, use_attribute_docstrings=True
+    )
 
     name: Name
+    """What the carrier is called in the timeline, the console and the commands; unique."""
     driver: Name
+    """The plugin that serves it: ``smpp``, ``modem``, ``loopback`` or an installed one."""
     enabled: bool = True
+    """False keeps the table and sends nothing that way."""
     prefixes: tuple[Prefix, ...] = ("+222",)
+    """Beginnings of the numbers that it takes."""
     priority: Annotated[int, Field(ge=0, le=100)] = 0
     """Lower goes first; a higher number serves only while all lower ones are unhealthy."""
     weight: Annotated[int, Field(ge=1, le=1000)] = 1
@@ -135,7 +214,9 @@ class CarrierSection(BaseModel):
     window_max: Annotated[int, Field(ge=1, le=10000)] | None = None
     """Submits unanswered at once; lowers the driver's own limit."""
     on_uncertain_code: OnUncertain = OnUncertain(action="resend", after_s=15)
+    """When no answer came to a one-time code."""
     on_uncertain_message: OnUncertain = OnUncertain(action="fail", after_s=120)
+    """When no answer came to any other message."""
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -148,11 +229,20 @@ class Settings(Section):
     """Everything; see :func:`risala.config.load.load_settings`."""
 
     service: ServiceSection = ServiceSection()
+    """What the service calls itself."""
     http: HttpSection = HttpSection()
+    """The API's and the dashboard's socket."""
     storage: StorageSection = StorageSection()
+    """The data directory."""
     pricing: PricingSection = PricingSection()
+    """What a message costs."""
     engine: EngineSection = EngineSection()
+    """Limits of what is held in memory."""
     delivery: DeliverySection = DeliverySection()
+    """How long a message is tried."""
     log: LogSection = LogSection()
+    """What is written to standard error."""
     plugins: PluginsSection = PluginsSection()
+    """What is not built in."""
     carriers: tuple[CarrierSection, ...] = ()
+    """The ways out, one table each."""

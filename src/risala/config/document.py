@@ -1,0 +1,94 @@
+"""``docs/reference/configuration.md`` from the model: ``python -m risala.config.document FILE``."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from risala.config import schema
+from risala.config.template import limits, toml
+
+_HEAD: Final = """\
+# Configuration
+
+<!-- Written by `python -m risala.config.document`; change `src/risala/config/model.py` instead. -->
+
+`risala init` writes a `risala.toml` with everything below commented out. A value is taken from the
+first of these that has it:
+
+1. a flag of the command line,
+2. an environment variable: `http.port` is `RISALA_HTTP__PORT`; an empty one counts as not set,
+3. the file (`--config FILE` or `RISALA_CONFIG`),
+4. the default.
+
+Lists and tables in an environment variable are JSON; a list of plain words may be separated by
+commas. A carrier's settings cannot be set one by one: `RISALA_CARRIERS` takes the whole list.
+`RISALA_DATA` is `storage.data_dir`.
+
+An unknown key, a value out of range, two carriers of one name: the service does not start and
+names every fault at once, with its key and the file or variable that it came from.
+
+**Secrets** stay out of the file: in a driver's table, `password_env = "NAME"` takes `password` from
+the environment variable `NAME`. The same goes for every key that ends in `_env`. Where settings are
+shown, values of passwords, PINs, secrets and tokens are `***`.
+"""
+
+_COLUMNS: Final = (
+    "| Setting | Default | Allowed | Meaning |\n|---|---|---|---|"  # one row for each setting
+)
+
+
+def render_reference() -> str:
+    """The whole page."""
+    parts = [_HEAD]
+    parts += [_section(f"`[{'.'.join(table.path)}]`", table) for table in schema.tables()]
+    parts.append(_section("`[[carriers]]`", schema.carrier_table()))
+    parts.append(_nested())
+    return "\n".join(parts)
+
+
+def _section(title: str, table: schema.Table) -> str:
+    rows = "\n".join(_rows(table.settings))
+    return f"## {title}\n\n{_markdown(table.meaning)}\n\n{_COLUMNS}\n{rows}\n"
+
+
+def _nested() -> str:
+    """The tables that a carrier nests."""
+    node = schema.node_at(("carriers", 0, "on_uncertain_code")) or {}
+    settings = tuple(
+        schema.Setting(("carriers", "on_uncertain_code", name), schema.resolve(child))
+        for name, child in schema.names_in(node).items()
+    )
+    rows = "\n".join(_rows(settings))
+    return (
+        "### `on_uncertain_code`, `on_uncertain_message`\n\n"
+        "What to do with a submit whose answer never came, when nothing else settles it.\n\n"
+        f"{_COLUMNS}\n{rows}\n"
+    )
+
+
+def _rows(settings: tuple[schema.Setting, ...]) -> Iterator[str]:
+    for setting in settings:
+        default = toml(setting.node.get("default"))
+        required = "required" if "default" not in setting.node else "not set"
+        shown = f"`{default}`" if default is not None else required
+        cells = (f"`{setting.name}`", shown, limits(setting), _markdown(setting.meaning))
+        yield "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+
+def _markdown(text: str) -> str:
+    return text.replace("``", "`")
+
+
+def main() -> None:
+    """Write the page to the file named on the command line, or to standard output."""
+    if len(sys.argv) > 1:
+        Path(sys.argv[1]).write_text(render_reference(), encoding="utf-8")
+    else:
+        sys.stdout.write(render_reference())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,69 @@
+"""Settings from environment variables: ``RISALA_HTTP__PORT=9000`` is ``http.port``."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Final
+
+from risala.config import schema
+from risala.config.faults import Fault, Path
+
+RESERVED: Final = frozenset(("RISALA_DATA", "RISALA_CONFIG"))
+"""The command line's own; they are settings under other names."""
+
+
+def read_environment(
+    environ: Mapping[str, str],
+) -> tuple[list[tuple[Path, object, str]], list[Fault]]:
+    """``(path, value, source)`` of each variable that is a setting, and what is wrong with them.
+
+    A variable with ``__`` in its name is always meant as a setting; one without only when it
+    names a whole section, so that ``RISALA_SIM1_PIN`` stays free for secrets. An empty variable
+    counts as not set. Lists and tables are JSON; a list of plain words may be comma-separated.
+    """
+    found: list[tuple[Path, object, str]] = []
+    faults: list[Fault] = []
+    for variable in sorted(environ, key=lambda name: (name.count(schema.NESTING), name)):
+        path = _path_of(variable)
+        if path is None or not environ[variable].strip():
+            continue
+        source = f"environment variable {variable}"
+        try:
+            found.append((path, _value(path, environ[variable]), source))
+        except ValueError as error:
+            faults.append(Fault(schema.key_of(path), str(error), source))
+    return found, faults
+
+
+def _path_of(variable: str) -> Path | None:
+    if variable in RESERVED or not variable.startswith(schema.ENVIRONMENT_PREFIX):
+        return None
+    name = variable.removeprefix(schema.ENVIRONMENT_PREFIX).lower()
+    path = tuple(name.split(schema.NESTING))
+    return path if len(path) > 1 or schema.node_at(path) else None
+
+
+def _value(path: Path, text: str) -> object:
+    for length in range(1, len(path)):
+        above = schema.node_at(path[:length])
+        if above and above.get("type") != "object":
+            whole = schema.variable_of(path[:length])
+            raise ValueError(f"cannot be set in parts; set {whole} as a whole")
+    kind = (schema.node_at(path) or {}).get("type")
+    if kind == "array" and not text.lstrip().startswith("["):
+        return [item.strip() for item in text.split(",")]
+    if kind in ("array", "object"):
+        return _json(path, text)
+    return text
+
+
+def _json(path: Path, text: str) -> object:
+    try:
+        value: object = json.loads(text)
+    except (ValueError, RecursionError):
+        # The decoder's own message is not passed on: its exception holds the whole text.
+        wanted = schema.allowed(schema.node_at(path) or {})
+    else:
+        return value
+    raise ValueError(f"must be {wanted}, written as JSON")

@@ -1,0 +1,105 @@
+"""Faults of settings: where, from which source, and what to do.
+
+::
+
+    ConfigError     the operator's fault: mend the file or the variable and start again
+
+No sentence here repeats a value: it may be a secret in the wrong place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Any
+
+from pydantic_core import ErrorDetails
+
+from risala.config import schema
+
+Path = tuple[str | int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One thing that is wrong."""
+
+    key: str
+    """``carriers[0].rate_per_s``; empty when it is the file itself."""
+    text: str
+    """What to do, as the rest of a sentence about ``key``."""
+    source: str
+    """``risala.toml``, ``environment variable RISALA_HTTP__PORT`` or ``command line``."""
+
+    def __str__(self) -> str:
+        return f"{self.key}: {self.text} ({self.source})" if self.key else self.text
+
+
+class ConfigError(Exception):
+    """The settings cannot be used. The message lists every fault."""
+
+    def __init__(self, faults: Iterable[Fault]) -> None:
+        self.faults = tuple(faults)
+        """In the order of the key paths, as found."""
+        lines = [str(fault) for fault in self.faults]
+        if len(lines) > 1:
+            lines = [f"The settings have {len(lines)} faults:", *(f"  {line}" for line in lines)]
+        super().__init__("\n".join(lines))
+
+
+@dataclass(frozen=True, slots=True)
+class Origins:
+    """Which source a key path came from."""
+
+    default: str
+    by_path: Mapping[Path, str]
+
+    def of(self, path: Sequence[str | int]) -> str:
+        """The source of the nearest setting above ``path``, else of any below it."""
+        wanted = tuple(path)
+        for length in range(len(wanted), 0, -1):
+            if source := self.by_path.get(wanted[:length]):
+                return source
+        below = (src for at, src in self.by_path.items() if at[: len(wanted)] == wanted)
+        return next(below, self.default)
+
+
+def from_pydantic(errors: Iterable[ErrorDetails], origins: Origins) -> list[Fault]:
+    """Plain sentences for what the model found."""
+    return [
+        Fault(schema.key_of(error["loc"]), _sentence(error), origins.of(error["loc"]))
+        for error in errors
+    ]
+
+
+def _sentence(error: ErrorDetails) -> str:
+    path = error["loc"]
+    if error["type"] == "extra_forbidden":
+        return unknown(path)
+    context: Mapping[str, Any] = error.get("ctx", {})
+    if error["type"] == "value_error":
+        return str(context["error"])
+    wanted = wanted_at(path)
+    if error["type"] == "missing":
+        return f"is missing; add it. It must be {wanted}"
+    return f"must be {wanted}"
+
+
+def wanted_at(path: Sequence[str | int]) -> str:
+    """What the setting at ``path`` may be, with its unit."""
+    node = schema.node_at(path)
+    words = schema.allowed(node) if node else "something else"
+    unit = schema.unit_of(str(path[-1])) if path else ""
+    return f"{words}, in {unit}" if unit in ("seconds", "bytes") else words
+
+
+def unknown(path: Sequence[str | int], also: Iterable[str] = ()) -> str:
+    """The sentence for a key that the model lacks, with the nearest one that it has."""
+    *parent, name = path
+    node = schema.node_at(parent)
+    known = [*(schema.names_in(node) if node else ()), *also]
+    near = get_close_matches(str(name), known, n=1)
+    if near:
+        return f'there is no such setting; did you mean "{near[0]}"?'
+    return "there is no such setting; take it away"

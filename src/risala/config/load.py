@@ -1,0 +1,169 @@
+"""Loading settings: defaults < file < environment < command line, all faults at once."""
+
+from __future__ import annotations
+
+import os
+import re
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path as FilePath
+from typing import Any
+
+from pydantic import ValidationError
+
+from risala.config import schema
+from risala.config.environment import read_environment
+from risala.config.faults import ConfigError, Fault, Origins, Path, from_pydantic, unknown
+from risala.config.model import CarrierSection, Settings
+
+COMMAND_LINE = "command line"
+
+
+def load_settings(
+    path: FilePath | None,
+    *,
+    overrides: Mapping[str, Any] | None = None,
+    environ: Mapping[str, str] | None = None,
+) -> Settings:
+    """The settings of this run.
+
+    ``path`` is the TOML file, or None for none. ``overrides`` are the command line's flags by key
+    (``{"http.port": 9000}``); those that are None count as not given. ``environ`` is
+    :data:`os.environ` unless given. Raises :class:`ConfigError` with every fault.
+    """
+    tree = _read_file(path) if path else {}
+    named, faults = read_environment(os.environ if environ is None else environ)
+    named += [
+        (tuple(key.split(".")), value, COMMAND_LINE)
+        for key, value in (overrides or {}).items()
+        if value is not None
+    ]
+    by_path: dict[Path, str] = {}
+    for at, value, source in named:
+        if not _put(tree, at, value):
+            faults.append(
+                Fault(schema.key_of(at), "cannot be set: what holds it is no table", source)
+            )
+            continue
+        _forget(by_path, at, value)
+        by_path |= dict.fromkeys(_leaves(at, value), source)
+    origins = Origins(path.name if path else "built in", by_path)
+    faults += _carrier_faults(tree.get("carriers"), origins)
+    return _validated(tree, origins, faults)
+
+
+def _validated(tree: dict[str, Any], origins: Origins, faults: list[Fault]) -> Settings:
+    settings = Settings()
+    try:
+        settings = Settings.model_validate(tree)
+    except ValidationError as error:
+        # Without the input: a value may be a secret in the wrong place. For the same reason the
+        # fault is raised outside, so that this exception does not hang on it.
+        details = error.errors(include_url=False, include_input=False)
+        faults = from_pydantic(details, origins) + faults
+    if faults:
+        raise ConfigError(faults)
+    return settings
+
+
+# -- the file ----------------------------------------------------------------------------------
+
+
+def _read_file(path: FilePath) -> dict[str, Any]:
+    try:
+        # utf-8-sig: some editors begin a file with a byte order mark.
+        return tomllib.loads(path.read_text(encoding="utf-8-sig"))
+    except FileNotFoundError:
+        text = f"There is no file {path}; write one with `risala init`."
+    except OSError as error:
+        text = f"The file {path} cannot be read: {error.strerror}."
+    except UnicodeDecodeError:
+        text = f"The file {path} is not UTF-8 text."
+    except tomllib.TOMLDecodeError as error:
+        text = _syntax(path, str(error))
+    raise ConfigError([Fault("", text, str(path))])
+
+
+def _syntax(path: FilePath, message: str) -> str:
+    """tomllib's message with the line first; it quotes at most one character of the file."""
+    found = re.fullmatch(r"(?P<reason>.*) \(at line (?P<line>\d+), column \d+\)", message)
+    if not found:
+        reason = message.removesuffix(" (at end of document)")
+        return f"The file {path} is not TOML, at its end: {reason}."
+    return f"The file {path} is not TOML, line {found['line']}: {found['reason']}."
+
+
+# -- putting sources over one another ----------------------------------------------------------
+
+
+def _put(tree: dict[str, Any], path: Path, value: object) -> bool:
+    """Set ``value`` at ``path``; tables merge, everything else is replaced.
+
+    False, and nothing changed, where something above ``path`` is no table.
+    """
+    *parents, name = path
+    for step in parents:
+        child = tree.setdefault(str(step), {})
+        if not isinstance(child, dict):
+            return False
+        tree = child
+    here = tree.get(str(name))
+    if isinstance(here, dict) and isinstance(value, Mapping):
+        for key, item in value.items():
+            _put(here, (key,), item)
+    else:
+        tree[str(name)] = value
+    return True
+
+
+def _leaves(path: Path, value: object) -> Iterator[Path]:
+    if isinstance(value, Mapping) and value:
+        for key, item in value.items():
+            yield from _leaves((*path, key), item)
+    else:
+        yield path
+
+
+def _forget(by_path: dict[Path, str], path: Path, value: object) -> None:
+    """A value that replaces a whole table is the source of all that is in it."""
+    if not isinstance(value, Mapping):
+        for known in [known for known in by_path if known[: len(path)] == path]:
+            del by_path[known]
+
+
+# -- carriers ----------------------------------------------------------------------------------
+
+
+def _carrier_faults(raw: object, origins: Origins) -> list[Fault]:
+    """What the model cannot see: a name given twice, a table that no driver reads."""
+    if not isinstance(raw, list):
+        return []  # absent, or a fault that the model tells
+    carriers = [(n, table) for n, table in enumerate(raw) if isinstance(table, dict)]
+    faults = [
+        Fault(schema.key_of(path), text, origins.of(path))
+        for number, table in carriers
+        for path, text in _unread(number, table)
+    ]
+    first: dict[str, int] = {}
+    for number, table in carriers:
+        name = table.get("name")
+        if isinstance(name, str) and first.setdefault(name, number) != number:
+            path = ("carriers", number, "name")
+            text = f"must be unique; carriers[{first[name]}] has the same name"
+            faults.append(Fault(schema.key_of(path), text, origins.of(path)))
+    return faults
+
+
+def _unread(number: int, table: Mapping[str, Any]) -> Iterable[tuple[Path, str]]:
+    driver = table.get("driver")
+    for key, value in table.items():
+        path: Path = ("carriers", number, key)
+        if key in CarrierSection.model_fields:
+            continue
+        if key == driver:
+            if not isinstance(value, dict):
+                yield path, f"must be a table, [carriers.{key}]"
+        elif isinstance(value, dict) and isinstance(driver, str):
+            yield path, f'is not read: the driver is "{driver}", its table [carriers.{driver}]'
+        else:
+            yield path, unknown(path, also=[driver] if isinstance(driver, str) else ())

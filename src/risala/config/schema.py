@@ -1,0 +1,177 @@
+"""What the model says of each setting, in plain words: for faults, the template and the reference.
+
+Read from pydantic's JSON schema of :class:`risala.config.model.Settings`, so that no sentence
+about a setting is written twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Final
+
+from risala.config.model import Settings
+
+Node = dict[str, Any]
+"""One place of the JSON schema, references resolved."""
+
+ENVIRONMENT_PREFIX: Final = "RISALA_"
+NESTING: Final = "__"
+
+_UNITS: Final = (("_per_s", "per second"), ("_s", "seconds"), ("_bytes", "bytes"))
+
+
+@cache
+def root() -> Node:
+    """The schema of all settings."""
+    return Settings.model_json_schema()
+
+
+def resolve(node: Node) -> Node:
+    """``node`` with its reference followed and the null of an optional setting left out."""
+    for choice in node.get("anyOf", ()):
+        if choice.get("type") != "null":
+            node = {key: value for key, value in node.items() if key != "anyOf"} | choice
+    if reference := node.get("$ref"):
+        target = root()["$defs"][reference.rpartition("/")[2]]
+        node = target | {key: value for key, value in node.items() if key != "$ref"}
+    return node
+
+
+def node_at(path: Sequence[str | int]) -> Node | None:
+    """The schema at a key path; None where the model has no such setting."""
+    node = root()
+    for step in path:
+        child = node.get("items") if isinstance(step, int) else names_in(node).get(step)
+        if child is None:
+            return None
+        node = resolve(child)
+    return node
+
+
+def names_in(node: Node) -> dict[str, Node]:
+    """The settings of a table; empty for anything else."""
+    return dict(node.get("properties", {}))
+
+
+def unit_of(name: str) -> str:
+    """The unit that the end of a name tells: ``seconds``, ``bytes``, ``per second`` or none."""
+    return next((unit for suffix, unit in _UNITS if name.endswith(suffix)), "")
+
+
+def key_of(path: Sequence[str | int]) -> str:
+    """A key path as people write it: ``carriers[0].rate_per_s``."""
+    steps = (f"[{step}]" if str(step).isdecimal() else f".{step}" for step in path)
+    return "".join(steps).removeprefix(".")
+
+
+def variable_of(path: Sequence[str | int]) -> str:
+    """The environment variable of a setting: ``RISALA_HTTP__PORT``."""
+    return ENVIRONMENT_PREFIX + NESTING.join(str(step).upper() for step in path)
+
+
+def allowed(node: Node) -> str:
+    """What a setting may be: ``a whole number from 0 to 65535``."""
+    if "words" in node:
+        return str(node["words"])
+    if "enum" in node:
+        return "one of " + ", ".join(f'"{choice}"' for choice in node["enum"])
+    match node.get("type"):
+        case "integer":
+            return "a whole number" + _range(node)
+        case "number":
+            return "a number" + _range(node)
+        case "boolean":
+            return "true or false"
+        case "array" if resolve(node["items"]).get("type") == "object":
+            return "a list of tables, each begun by a line in double brackets"
+        case "array":
+            return "a list; each item is " + allowed(resolve(node["items"]))
+        case "object":
+            return "a table"
+    return "a path in quotes" if node.get("format") == "path" else "text in quotes"
+
+
+def _range(node: Node) -> str:
+    low, high = node.get("minimum"), node.get("maximum")
+    if low is not None and high is not None:
+        return f" from {low} to {high}"
+    parts = (
+        f"at least {low}" if low is not None else "",
+        f"above {node['exclusiveMinimum']}" if "exclusiveMinimum" in node else "",
+        f"at most {high}" if high is not None else "",
+    )
+    words = " and ".join(part for part in parts if part)
+    return f" {words}" if words else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One line of the file."""
+
+    path: tuple[str, ...]
+    node: Node
+
+    @property
+    def name(self) -> str:
+        return self.path[-1]
+
+    @property
+    def meaning(self) -> str:
+        return " ".join(self.node.get("description", "").split())
+
+    @property
+    def allowed(self) -> str:
+        return allowed(self.node)
+
+    @property
+    def unit(self) -> str:
+        return unit_of(self.name)
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """One table of the file with its own lines; tables within it follow as tables of their own."""
+
+    path: tuple[str, ...]
+    node: Node
+    settings: tuple[Setting, ...]
+
+    @property
+    def meaning(self) -> str:
+        return " ".join(self.node.get("description", "").split())
+
+
+def tables() -> Iterator[Table]:
+    """All tables in the order of the file, except the list of carriers."""
+    for name, child in names_in(root()).items():
+        node = resolve(child)
+        if node["type"] == "object":
+            yield from _tables((name,), node | {"description": _own_words(child)})
+
+
+def carrier_table() -> Table:
+    """The table of one carrier; what it nests (``on_uncertain_code``) is written inline."""
+    node = resolve(root()["properties"]["carriers"]["items"])
+    settings = (Setting(("carriers", name), resolve(child)) for name, child in _named(node))
+    return Table(("carriers",), node, tuple(settings))
+
+
+def _tables(path: tuple[str, ...], node: Node) -> Iterator[Table]:
+    children = [(name, resolve(child)) for name, child in _named(node)]
+    plain = [(name, child) for name, child in children if child.get("type") != "object"]
+    yield Table(path, node, tuple(Setting((*path, name), child) for name, child in plain))
+    for name, child in children:
+        if child.get("type") == "object":
+            yield from _tables((*path, name), child)
+
+
+def _named(node: Node) -> list[tuple[str, Node]]:
+    return list(names_in(node).items())
+
+
+def _own_words(child: Node) -> str:
+    """The section's class says more than the field that holds it."""
+    target = root()["$defs"][child["$ref"].rpartition("/")[2]]
+    return str(target.get("description", ""))

@@ -1,0 +1,109 @@
+"""The ``risala.toml`` that ``risala init`` writes: every setting, commented out, with its default.
+
+Lines that begin with ``#`` and a letter are settings to uncomment; ``# `` begins an explanation.
+"""
+
+from __future__ import annotations
+
+import json
+import textwrap
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from risala.config import schema
+
+_WIDTH: Final = 96
+"""Of a line of explanation: fits a terminal beside a line number."""
+
+_HEAD: Final = """\
+# The settings of Risala. What is commented out is the default.
+#
+# Each setting is an environment variable too: http.port is RISALA_HTTP__PORT, which goes before
+# this file; the command line's flags go before both. Secrets stay out of this file: give
+# password_env = "NAME" and the variable NAME is read.
+"""
+
+_CARRIERS: Final = """\
+# A carrier, by SMPP:
+#[[carriers]]
+#name = "mattel"
+#driver = "smpp"
+#prefixes = ["+2223"]
+#rate_per_s = 50
+#window_max = 10
+#[carriers.smpp]
+#host = "smsc.example.net"
+#port = 2775
+#system_id = "risala"
+#password_env = "MATTEL_PASSWORD"
+
+# A carrier that delivers to nobody, to try things:
+#[[carriers]]
+#name = "loopback"
+#driver = "loopback"
+"""
+
+
+def render_template() -> str:
+    """The whole file. It loads as it is, and with every setting uncommented."""
+    parts = [_HEAD]
+    for table in schema.tables():
+        header = [*_explain(table.meaning), f"[{'.'.join(table.path)}]"]
+        parts += ["\n".join(header) + "\n", *map(_setting, table.settings)]
+    return "\n".join([*parts, _carriers()])
+
+
+def _setting(setting: schema.Setting) -> str:
+    lines = [*_explain(setting.meaning), *_explain(limits(setting))]
+    default = toml(setting.node.get("default"))
+    if default is None:
+        lines += _explain(f"{setting.name} is not set.")
+    else:
+        lines.append(f"#{setting.name} = {default}")
+    return "\n".join(lines) + "\n"
+
+
+def limits(setting: schema.Setting) -> str:
+    """What a setting may be and in which unit: ``A whole number from 1 to 60, in seconds.``"""
+    words = setting.allowed
+    if setting.unit:
+        words += f", {setting.unit}" if setting.unit.startswith("per") else f", in {setting.unit}"
+    return words[:1].upper() + words[1:] + "."
+
+
+def toml(value: object) -> str | None:
+    """A value as TOML writes it within one line; None, which TOML lacks, where it is None."""
+    match value:
+        case None:
+            return None
+        case bool() | int() | float() | str():
+            return json.dumps(value, ensure_ascii=False)
+        case Mapping():
+            given = {key: toml(item) for key, item in value.items() if item is not None}
+            return "{ " + ", ".join(f"{key} = {text}" for key, text in given.items()) + " }"
+        case list() | tuple():
+            return "[" + ", ".join(toml(item) or '""' for item in value) + "]"
+    raise TypeError(f"no TOML for {type(value).__name__}")
+
+
+def _carriers() -> str:
+    table = schema.carrier_table()
+    lines = [*_explain("The ways out: one [[carriers]] table each, with a table of its driver's.")]
+    for setting in table.settings:
+        default = toml(setting.node.get("default"))
+        usual = f" Default: {default}." if default is not None else ""
+        wanted = limits(setting) if setting.node.get("type") != "object" else ""
+        lines += _explain(f"{setting.name}: {setting.meaning} {wanted}{usual}", hanging=True)
+    return "\n".join(lines) + "\n\n" + _CARRIERS
+
+
+def _explain(text: str, *, hanging: bool = False) -> Iterator[str]:
+    indent = "#     " if hanging else "# "
+    yield from textwrap.wrap(
+        " ".join(text.replace("``", "").split()),
+        _WIDTH,
+        initial_indent="#   " if hanging else "# ",
+        subsequent_indent=indent,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
