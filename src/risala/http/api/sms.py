@@ -1,0 +1,30 @@
+"""``POST /api/sms`` and ``POST /api/sms/get`` (contract §3)."""
+
+from __future__ import annotations
+
+from quart import request
+from quart_trio.wrappers import TrioResponse
+
+from risala.engine.wire import message_wire
+from risala.http.auth import secret_key
+from risala.http.base import JsonApp
+from risala.http.bodies import parse_get, parse_send
+from risala.http.facade import Gateway
+from risala.http.parse import read_body
+from risala.http.respond import json_bytes, json_response
+
+
+def add_sms(app: JsonApp, gateway: Gateway) -> None:
+    async def send() -> TrioResponse:
+        principal = secret_key(gateway, request.headers)
+        command = parse_send(await read_body(request))
+        # The bytes are the journal's own: a repeated idempotency key gets them again.
+        return json_response(await gateway.send_message(principal, command))
+
+    async def get() -> TrioResponse:
+        principal = secret_key(gateway, request.headers)
+        message_id = parse_get(await read_body(request))
+        return json_response(json_bytes(message_wire(gateway.get_message(principal, message_id))))
+
+    app.route_to("/api/sms", send)
+    app.route_to("/api/sms/get", get)

@@ -1,0 +1,48 @@
+"""The public face: the API and the probes."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from quart_trio.wrappers import TrioResponse
+
+from risala.config.model import Settings
+from risala.http.api.sms import add_sms
+from risala.http.base import JsonApp
+from risala.http.facade import Gateway
+from risala.http.problems import Problem
+from risala.http.respond import json_bytes, json_response
+
+_ALIVE: Final = json_bytes({"status": "ok"})
+_READY: Final = json_bytes({"status": "ready"})
+
+
+def create_api(gateway: Gateway, settings: Settings) -> JsonApp:
+    """The app that :func:`risala.http.server.serve_app` serves to the world."""
+    app = JsonApp(
+        "risala.http.api",
+        body_bytes_max=settings.http.body_max_bytes,
+        body_timeout_s=settings.http.body_timeout_s,
+    )
+    _add_probes(app, gateway)
+    add_sms(app, gateway)
+    return app
+
+
+def _add_probes(app: JsonApp, gateway: Gateway) -> None:
+    async def alive() -> TrioResponse:
+        return json_response(_ALIVE)
+
+    async def ready() -> TrioResponse:
+        readiness = gateway.readiness()
+        if not readiness.ready:
+            raise Problem(
+                503,
+                "The service is not ready.",
+                {"reasons": list(readiness.reasons)},
+                {"Retry-After": "1"},
+            )
+        return json_response(_READY)
+
+    app.route_to("/healthz", alive, method="GET")
+    app.route_to("/readyz", ready, method="GET")

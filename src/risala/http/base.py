@@ -1,0 +1,68 @@
+"""What both faces (public API, control socket) have in common: a Quart that speaks only JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Final
+
+from hypercorn.typing import ASGISendCallable
+from quart import request
+from quart.wrappers import Request
+from quart_trio import QuartTrio
+from quart_trio.asgi import TrioASGIHTTPConnection
+from quart_trio.wrappers import TrioResponse
+from trio import Nursery
+
+from risala.engine.clock import SystemClock
+from risala.engine.ids import IdSource
+from risala.http.problems import report
+from risala.http.respond import problem_response
+
+_IDS: Final = IdSource(SystemClock())
+View = Callable[[], Awaitable[TrioResponse]]
+
+
+class Connection(TrioASGIHTTPConnection):
+    """One request: gives it its id, and every answer, whoever made it, our headers."""
+
+    async def handle_request(  # type: ignore[override]
+        self, nursery: Nursery, request: Request, send: ASGISendCallable
+    ) -> None:
+        # The client's own x-request-id is not looked at: it would let strangers write our log.
+        request_id = _IDS.new("req")
+        self.scope.setdefault("state", {})["request_id"] = request_id  # type: ignore[typeddict-item]
+        try:
+            response = await self.app.handle_request(request)
+        except Exception as error:  # noqa: BLE001 -- Quart itself failed: still an answer in JSON
+            response = problem_response(report(error, request_id), request_id)
+        headers = response.headers
+        headers["x-request-id"] = request_id
+        headers["x-content-type-options"] = "nosniff"
+        headers.setdefault("cache-control", "no-store")
+        await self._send_response(send, response)
+        nursery.cancel_scope.cancel()
+
+
+class JsonApp(QuartTrio):
+    """Answers every exception in our shape, in tests as in production."""
+
+    asgi_http_class = Connection  # type: ignore[mutable-override]
+
+    def __init__(self, name: str, *, body_bytes_max: int, body_timeout_s: float) -> None:
+        super().__init__(name, static_folder=None, template_folder=None)
+        self.config["MAX_CONTENT_LENGTH"] = body_bytes_max
+        self.config["BODY_TIMEOUT"] = body_timeout_s
+        # A path is the path that is documented: no redirect to another spelling of it.
+        self.url_map.merge_slashes = False
+
+    def route_to(self, path: str, view: View, *, method: str = "POST") -> None:
+        """Serve ``path`` by ``view`` and answer every other method (OPTIONS too) with 405."""
+        self.add_url_rule(path, path, view, methods=[method], provide_automatic_options=False)
+
+    async def handle_user_exception(
+        self, error: Exception | BaseExceptionGroup[BaseException]
+    ) -> TrioResponse:
+        if isinstance(error, BaseExceptionGroup) and not isinstance(error, ExceptionGroup):
+            raise error  # it holds a Cancelled, which is Trio's
+        request_id: str = request.scope["state"]["request_id"]
+        return problem_response(report(error, request_id), request_id)

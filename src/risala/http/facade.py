@@ -1,0 +1,28 @@
+"""What the HTTP room asks of the engine: the shape of :class:`risala.engine.gateway.Gateway`.
+
+A protocol, so that a test can put a small real class in the gateway's place.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+from risala.engine.commands import MessageView, Principal, Readiness, SendMessage
+
+
+class Gateway(Protocol):
+    def authenticate(self, api_key: str) -> Principal:
+        """Who holds this key. Raises ``Unauthorized``, or ``Forbidden`` for the organization."""
+
+    async def send_message(self, principal: Principal, command: SendMessage, /) -> bytes:
+        """Accept a message; the response's body, byte for byte the same for a repeated key."""
+
+    def get_message(self, principal: Principal, message_id: str, /) -> MessageView:
+        """Raises ``NotFound`` also for another organization's."""
+
+    def readiness(self) -> Readiness: ...
+
+
+class Operator(Protocol):
+    async def perform(self, name: str, arguments: dict[str, Any], /) -> dict[str, Any]:
+        """One operation of the operator, JSON in and out."""

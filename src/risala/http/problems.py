@@ -1,0 +1,163 @@
+"""Errors as the API answers them: one table, one shape.
+
+::
+
+    {"code": "BAD_REQUEST", "status": 400, "message": "…", "data": {…}, "requestId": "req_…"}
+
+Every status on every endpoint has that body. It never repeats what was submitted.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import structlog
+from werkzeug.exceptions import HTTPException, MethodNotAllowed
+from werkzeug.routing import RoutingException
+
+from risala.engine import errors
+
+log = structlog.get_logger("risala.http")
+
+CODES: Final[Mapping[int, str]] = {
+    400: "BAD_REQUEST",
+    401: "UNAUTHORIZED",
+    402: "PAYMENT_REQUIRED",
+    403: "FORBIDDEN",
+    404: "NOT_FOUND",
+    405: "METHOD_NOT_ALLOWED",
+    408: "REQUEST_TIMEOUT",
+    409: "CONFLICT",
+    413: "PAYLOAD_TOO_LARGE",
+    415: "UNSUPPORTED_MEDIA_TYPE",
+    429: "TOO_MANY_REQUESTS",
+    431: "REQUEST_HEADER_FIELDS_TOO_LARGE",
+    500: "INTERNAL_SERVER_ERROR",
+    503: "SERVICE_UNAVAILABLE",
+}
+
+# The most derived class that is found here decides.
+STATUSES: Final[Mapping[type[errors.EngineError], int]] = {
+    errors.Unauthorized: 401,
+    errors.Forbidden: 403,
+    errors.Invalid: 400,
+    errors.SenderNotApproved: 400,
+    errors.NotFound: 404,
+    errors.InsufficientBalance: 402,
+    errors.RateLimited: 429,
+    errors.Conflict: 409,
+    errors.Refusal: 400,
+    errors.Unavailable: 503,
+    errors.EngineError: 500,
+}
+
+_SENTENCES: Final[Mapping[int, str]] = {
+    400: "The request is not valid HTTP.",
+    404: "There is no such path.",
+    405: "This path does not take that method.",
+    408: "The body did not arrive in time.",
+    413: "The body is too large.",
+    415: "The body must be JSON: Content-Type: application/json.",
+    431: "The header fields are too large.",
+    500: "Something went wrong on our side.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Issue:
+    """One fault of a body: where, a stable code, a sentence."""
+
+    path: tuple[str | int, ...]
+    code: str
+    message: str
+
+    def wire(self) -> dict[str, Any]:
+        return {"path": list(self.path), "code": self.code, "message": self.message}
+
+
+@dataclass(eq=False)
+class Problem(Exception):
+    """An error answer. This room raises it where it decides by itself."""
+
+    status: int
+    message: str
+    data: Mapping[str, Any] = field(default_factory=dict)
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+    def body(self, request_id: str) -> bytes:
+        payload = {
+            "code": CODES[self.status],
+            "status": self.status,
+            "message": self.message,
+            "data": dict(self.data),
+            "requestId": request_id,
+        }
+        return json.dumps(payload, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def plain(status: int, headers: Mapping[str, str] | None = None) -> Problem:
+    """The answer to what HTTP itself has to refuse."""
+    return Problem(status, _SENTENCES[status], headers=headers or {})
+
+
+def bad_body(issues: Sequence[Issue]) -> Problem:
+    """400 that names every fault at once."""
+    if len(issues) == 1:
+        message = issues[0].message
+    else:
+        message = f"The request has {len(issues)} faults; data.issues names each."
+    return Problem(400, message, {"issues": [issue.wire() for issue in issues]})
+
+
+def problem_of(error: BaseException) -> Problem:
+    """The answer to any exception. What nobody foresaw is 500, without a word of its text."""
+    if isinstance(error, Problem):
+        return error
+    if isinstance(error, errors.EngineError):
+        return _refused(error)
+    if isinstance(error, HTTPException | RoutingException):
+        return _http(error)
+    if isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
+        # A nursery wraps what its only child raised. With two or more, one of them may be a bug
+        # that the other must not hide.
+        return problem_of(error.exceptions[0])
+    return plain(500)
+
+
+def report(error: BaseException, request_id: str) -> Problem:
+    """:func:`problem_of`, with the cause of a 500 in our log."""
+    problem = problem_of(error)
+    if problem.status == 500:
+        log.error("request failed", request_id=request_id, exc_info=error)
+    return problem
+
+
+def _refused(error: errors.EngineError) -> Problem:
+    status = next(STATUSES[kind] for kind in type(error).__mro__ if kind in STATUSES)
+    match error:
+        case errors.Invalid():
+            path = tuple(error.path.split(".")) if error.path else ()
+            return bad_body([Issue(path, error.code, str(error))])
+        case errors.SenderNotApproved():
+            return Problem(status, str(error), {"code": "SENDER_NOT_APPROVED"})
+        case errors.RateLimited():
+            wait = {"Retry-After": str(error.retry_after_s)}
+            return Problem(status, str(error), {"limit": error.limit}, wait)
+        case errors.Unavailable():
+            return Problem(status, str(error), headers={"Retry-After": str(error.retry_after_s)})
+        case errors.Refusal():
+            return Problem(status, str(error))
+        case _:
+            return plain(500)
+
+
+def _http(error: HTTPException | RoutingException) -> Problem:
+    if isinstance(error, MethodNotAllowed):
+        return plain(405, {"Allow": ", ".join(sorted(error.valid_methods or ()))})
+    status = (error.code if isinstance(error, HTTPException) else None) or 404
+    if status not in _SENTENCES:  # a redirect of the router's, or one that we have no word for
+        status = 404 if status < 400 else 400 if status < 500 else 500
+    return plain(status)

@@ -1,0 +1,29 @@
+"""Responses: JSON, and nothing computed that is not needed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, Final
+
+from quart_trio.wrappers import TrioResponse
+
+from risala.http.problems import Problem
+
+JSON: Final = "application/json"
+
+
+def json_bytes(value: Mapping[str, Any]) -> bytes:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def json_response(body: bytes, status: int = 200) -> TrioResponse:
+    """A response whose body is JSON already."""
+    return TrioResponse(body, status, content_type=JSON)
+
+
+def problem_response(problem: Problem, request_id: str) -> TrioResponse:
+    response = TrioResponse(problem.body(request_id), problem.status, content_type=JSON)
+    for name, value in problem.headers.items():
+        response.headers[name] = value
+    return response

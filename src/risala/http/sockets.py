@@ -1,0 +1,115 @@
+"""Listening sockets, bound by ourselves: so that a fault is one sentence, before anything starts.
+
+No Quart in here: the command line uses it to find the control socket.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Final
+
+CONTROL_NAME: Final = "control.sock"
+_BACKLOG: Final = 1024
+"""Connections that may wait to be accepted; the kernel lowers it to ``net.core.somaxconn``."""
+_USER_TIMEOUT_MS: Final = 20_000
+"""A peer that takes none of our bytes for so long is gone: else it could hold a stop for ever."""
+_UNIX_PATH_BYTES_MAX: Final = 100
+"""``sun_path`` has 108 bytes on Linux and 104 elsewhere."""
+
+
+class ListenError(Exception):
+    """The address cannot be listened on. ``str()`` is one sentence for people."""
+
+
+def listen_tcp(host: str, port: int) -> socket.socket:
+    """Listen on ``host`` (a name, IPv4 or IPv6 address) and ``port`` (0: any free one).
+
+    Raises:
+        ListenError: why not, and what to do.
+    """
+    try:
+        found = socket.getaddrinfo(
+            host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )
+    except (OSError, UnicodeError):
+        raise ListenError(f"The host {host!r} to listen on is not known.") from None
+    # `localhost` is both: IPv4 is what an address typed from the printed line will reach.
+    family, kind, protocol, _, address = min(found, key=lambda row: row[0] != socket.AF_INET)
+    sock = socket.socket(family, kind, protocol)
+    try:
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        if hasattr(socket, "TCP_USER_TIMEOUT"):
+            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, _USER_TIMEOUT_MS)
+        sock.bind(address)
+        sock.setblocking(False)
+        sock.listen(_BACKLOG)
+    except OSError as error:
+        sock.close()
+        raise ListenError(_sentence(host, port, error)) from error
+    return sock
+
+
+def base_url(sock: socket.socket) -> str:
+    """Where a client on this machine finds a TCP listener."""
+    host, port = sock.getsockname()[:2]
+    if host in ("0.0.0.0", "::"):  # noqa: S104 -- compared, not bound
+        host = "127.0.0.1" if host == "0.0.0.0" else "::1"  # noqa: S104
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+def _sentence(host: str, port: int, error: OSError) -> str:
+    place = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+    if error.errno == errno.EADDRINUSE:
+        return f"{place} is in use by another program; choose another with --port (0: any)."
+    if error.errno == errno.EADDRNOTAVAIL:
+        return f"{place} cannot be listened on: this machine does not have that address."
+    if error.errno in (errno.EACCES, errno.EPERM):
+        return f"{place} cannot be listened on: ports below 1024 need special rights."
+    return f"{place} cannot be listened on: {error.strerror}."
+
+
+@contextmanager
+def unix_address(path: Path) -> Iterator[str]:
+    """An address to bind or to connect a unix socket at, however long ``path`` is."""
+    if len(os.fsencode(path)) <= _UNIX_PATH_BYTES_MAX:
+        yield str(path)
+        return
+    # A short way to the same file: through a descriptor of its directory.
+    directory = os.open(path.parent, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        yield f"/proc/self/fd/{directory}/{path.name}"
+    finally:
+        os.close(directory)
+
+
+@contextmanager
+def listen_control(data_dir: Path) -> Iterator[socket.socket]:
+    """Listen on the control socket of a data directory, whose lock the caller holds.
+
+    The lock is what makes the unlinking safe: a socket that is there belongs to nobody alive.
+    """
+    path = data_dir / CONTROL_NAME
+    sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        path.unlink(missing_ok=True)
+        # Before bind: the file then never exists with wider rights, whatever the umask.
+        os.fchmod(sock.fileno(), 0o600)
+        with unix_address(path) as address:
+            sock.bind(address)
+        sock.setblocking(False)
+        sock.listen(_BACKLOG)
+    except OSError as error:
+        sock.close()
+        raise ListenError(f"The control socket {path} cannot be made: {error.strerror}.") from error
+    try:
+        yield sock
+    finally:
+        with suppress(OSError):
+            path.unlink(missing_ok=True)
+        sock.close()

@@ -1,0 +1,121 @@
+"""A small real gateway, and the app served to it: in memory, and by Hypercorn on loopback."""
+
+import json
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+import trio
+
+from risala.config.model import HttpSection, Settings
+from risala.engine.commands import KeyType, MessageView, Mode, Principal, Readiness, SendMessage
+from risala.engine.errors import EngineError, Forbidden, Invalid, NotFound, Unauthorized
+from risala.http.app import create_api
+from risala.http.server import serve_app
+from risala.http.sockets import base_url, listen_tcp
+
+SECRET = "sk_live_" + "a" * 32
+PUBLISHABLE = "pk_live_" + "b" * 32
+SUSPENDED = "sk_live_" + "c" * 32
+AT_MS = 1_767_225_600_123
+
+
+@dataclass
+class FakeGateway:
+    """Accepts what is asked, unless it was told to refuse."""
+
+    accepted: list[SendMessage] = field(default_factory=list)
+    refuse: EngineError | Exception | None = None
+    ready: Readiness = field(default_factory=lambda: Readiness(True, ()))
+    authentications: int = 0
+    operations: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
+
+    def authenticate(self, api_key: str) -> Principal:
+        self.authentications += 1
+        if api_key == SUSPENDED:
+            raise Forbidden("The organization is suspended.")
+        types = {SECRET: KeyType.SECRET, PUBLISHABLE: KeyType.PUBLISHABLE}
+        if api_key not in types:
+            raise Unauthorized
+        return Principal("org_1", "key_1", types[api_key], Mode.LIVE)
+
+    async def send_message(self, principal: Principal, command: SendMessage) -> bytes:
+        await trio.lowlevel.checkpoint()
+        if self.refuse is not None:
+            raise self.refuse
+        self.accepted.append(command)
+        return json.dumps(
+            {
+                "accepted": True,
+                "messageId": f"sms_{len(self.accepted)}",
+                "idempotencyKey": command.idempotency_key or "generated",
+                "organizationId": principal.organization_id,
+                "from": command.sender or "RISALA",
+            }
+        ).encode()
+
+    def get_message(self, principal: Principal, message_id: str) -> MessageView:
+        if self.refuse is not None:
+            raise self.refuse
+        if message_id != "sms_1":
+            raise NotFound("There is no such message.")
+        return MessageView(
+            "sms_1", principal.organization_id, Mode.LIVE, "message", "+22236123456", "RISALA",
+            "سلام", "sent", 1, "ucs2", 50, "MRU", 1, "mattel", "7f", None, None, {"a": "b"},
+            None, AT_MS, None, AT_MS, AT_MS,
+        )  # fmt: skip
+
+    def readiness(self) -> Readiness:
+        return self.ready
+
+    async def perform(self, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
+        await trio.lowlevel.checkpoint()
+        if self.refuse is not None:
+            raise self.refuse
+        if name != "echo":
+            raise Invalid("operation", "unknown_operation", "There is no such operation.")
+        self.operations.append((name, arguments))
+        return {"echo": arguments}
+
+
+@pytest.fixture
+def gateway() -> FakeGateway:
+    return FakeGateway()
+
+
+@pytest.fixture
+def settings() -> Settings:
+    return Settings(http=HttpSection(body_timeout_s=0.2, graceful_stop_s=1, port=0))
+
+
+@pytest.fixture
+def client(gateway: FakeGateway, settings: Settings):
+    return create_api(gateway, settings).test_client()
+
+
+@pytest.fixture
+def headers() -> dict[str, str]:
+    return {"x-api-key": SECRET, "content-type": "application/json"}
+
+
+@pytest.fixture
+def keys() -> dict[str, str]:
+    return {"secret": SECRET, "publishable": PUBLISHABLE, "suspended": SUSPENDED}
+
+
+@pytest.fixture
+async def served(gateway: FakeGateway, settings: Settings) -> AsyncIterator[str]:
+    """The base URL of the API on a real socket; stopped in order at the end."""
+    sock = listen_tcp("127.0.0.1", 0)
+    url = base_url(sock)
+    shutdown = trio.Event()
+    app = create_api(gateway, settings)
+
+    async def serve(*, task_status: trio.TaskStatus[list[str]]) -> None:
+        await serve_app(app, settings.http, sock=sock, shutdown=shutdown, task_status=task_status)
+
+    async with trio.open_nursery() as nursery:
+        await nursery.start(serve)
+        yield url
+        shutdown.set()
