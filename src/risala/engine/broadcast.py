@@ -1,0 +1,78 @@
+"""One speaker, many listeners, none of whom can hold the speaker up."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+import trio
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Lagged:
+    """This listener was too slow: so many values are missing here."""
+
+    lost: int
+
+
+class Subscription(Generic[T]):
+    """An endless async iterator over what is published, for one task."""
+
+    def __init__(self, values_max: int) -> None:
+        self._values: deque[T] = deque()
+        self._values_max = values_max
+        self._lost = 0
+        self._arrived = trio.Event()
+
+    def __aiter__(self) -> Subscription[T]:
+        return self
+
+    async def __anext__(self) -> T | Lagged:
+        await trio.lowlevel.checkpoint()
+        while not self._values:
+            self._arrived = trio.Event()
+            await self._arrived.wait()
+        if self._lost:  # the oldest are those that went
+            lagged, self._lost = Lagged(self._lost), 0
+            return lagged
+        return self._values.popleft()
+
+    def push(self, value: T) -> None:
+        if len(self._values) == self._values_max:
+            self._values.popleft()
+            self._lost += 1
+        self._values.append(value)
+        self._arrived.set()
+
+
+class Broadcast(Generic[T]):
+    """Publishes to whoever listens at that moment; loop thread only."""
+
+    def __init__(self) -> None:
+        self._subscriptions: set[Subscription[T]] = set()
+
+    @property
+    def listeners(self) -> int:
+        return len(self._subscriptions)
+
+    def publish(self, value: T) -> None:
+        """Never blocks; with a full subscription its oldest value goes."""
+        for subscription in self._subscriptions:
+            subscription.push(value)
+
+    @contextmanager
+    def subscribe(self, values_max: int) -> Iterator[Subscription[T]]:
+        """Listen inside the block; at most ``values_max`` (at least 1) values wait to be read."""
+        if values_max < 1:
+            raise ValueError("values_max must be at least 1")
+        subscription = Subscription[T](values_max)
+        self._subscriptions.add(subscription)
+        try:
+            yield subscription
+        finally:
+            self._subscriptions.discard(subscription)
