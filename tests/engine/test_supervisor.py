@@ -149,7 +149,7 @@ async def test_started_runs_before_the_first_message_and_after_each_crash(autoju
         ref = await supervisor.start("n", Noting, mailbox_max=8)
         with capture_logs():
             await crash(ref)
-        await ref.ask("hello")
+            await ref.ask("hello")
         await supervisor.stop()
     assert seen == ["started", "crash", "started", "hello", "stopping"]
 
