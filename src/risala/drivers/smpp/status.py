@@ -1,0 +1,142 @@
+"""Every ``command_status``: its name, a sentence for people, and what it makes of a submit.
+
+SMPP 3.4 §5.1.3 and 5.0 §4.7.6. What is a refusal for good is decided with care: ``FINAL`` fails
+the customer's message, so it is kept for what any carrier would say of this recipient.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from risala.sms.outcome import Outcome, Refused, Scope, Throttled
+
+
+class Verdict(StrEnum):
+    """What a refused submit comes to; the words for ``status_verdicts`` in the configuration."""
+
+    THROTTLED = "throttled"
+    """Slow down: the message keeps its place."""
+    NOW = "now"
+    """Try again later."""
+    CARRIER = "carrier"
+    """Another carrier may take it."""
+    FINAL = "final"
+    """No carrier would."""
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    value: int
+    name: str
+    verdict: Verdict
+    text: str
+
+
+_T, _N, _C, _F = Verdict.THROTTLED, Verdict.NOW, Verdict.CARRIER, Verdict.FINAL
+
+_ROWS: Final = (
+    (0x01, "ESME_RINVMSGLEN", _C, "The carrier says that the message is too long for it."),
+    (0x02, "ESME_RINVCMDLEN", _C, "The carrier could not read the request (its length)."),
+    (0x03, "ESME_RINVCMDID", _C, "The carrier does not know this kind of request."),
+    (0x04, "ESME_RINVBNDSTS", _N, "The carrier says that this link is not bound for that."),
+    (0x05, "ESME_RALYBND", _N, "The carrier says that this account is bound already."),
+    (0x06, "ESME_RINVPRTFLG", _C, "The carrier does not take this priority_flag."),
+    (0x07, "ESME_RINVREGDLVFLG", _C, "The carrier does not take this registered_delivery."),
+    (0x08, "ESME_RSYSERR", _N, "The carrier has a fault of its own."),
+    (0x0A, "ESME_RINVSRCADR", _C, "The carrier does not allow this sender."),
+    (0x0B, "ESME_RINVDSTADR", _F, "The carrier says that this recipient cannot be reached."),
+    (0x0C, "ESME_RINVMSGID", _C, "The carrier does not know this message id."),
+    (0x0D, "ESME_RBINDFAIL", _N, "The carrier refused the bind."),
+    (0x0E, "ESME_RINVPASWD", _N, "The carrier says that the password is wrong."),
+    (0x0F, "ESME_RINVSYSID", _N, "The carrier does not know this system_id."),
+    (0x11, "ESME_RCANCELFAIL", _C, "The carrier could not cancel the message."),
+    (0x13, "ESME_RREPLACEFAIL", _C, "The carrier could not replace the message."),
+    (0x14, "ESME_RMSGQFUL", _T, "The carrier's queue is full."),
+    (0x15, "ESME_RINVSERTYP", _C, "The carrier does not take this service_type."),
+    (0x33, "ESME_RINVNUMDESTS", _C, "The carrier does not take this number of recipients."),
+    (0x34, "ESME_RINVDLNAME", _C, "The carrier does not know this distribution list."),
+    (0x40, "ESME_RINVDESTFLAG", _C, "The carrier does not take this destination flag."),
+    (0x42, "ESME_RINVSUBREP", _C, "The carrier does not replace messages."),
+    (0x43, "ESME_RINVESMCLASS", _C, "The carrier does not take this esm_class."),
+    (0x44, "ESME_RCNTSUBDL", _C, "The carrier cannot submit to a distribution list."),
+    (0x45, "ESME_RSUBMITFAIL", _N, "The carrier could not take the message."),
+    (0x48, "ESME_RINVSRCTON", _C, "The carrier does not take the sender's type of number."),
+    (0x49, "ESME_RINVSRCNPI", _C, "The carrier does not take the sender's numbering plan."),
+    (0x50, "ESME_RINVDSTTON", _C, "The carrier does not take the recipient's type of number."),
+    (0x51, "ESME_RINVDSTNPI", _C, "The carrier does not take the recipient's numbering plan."),
+    (0x53, "ESME_RINVSYSTYP", _C, "The carrier does not take this system_type."),
+    (0x54, "ESME_RINVREPFLAG", _C, "The carrier does not take this replace_if_present_flag."),
+    (0x55, "ESME_RINVNUMMSGS", _C, "The carrier does not take this number of messages."),
+    (0x58, "ESME_RTHROTTLED", _T, "The carrier asks us to slow down."),
+    (0x61, "ESME_RINVSCHED", _C, "The carrier does not take this delivery time."),
+    (0x62, "ESME_RINVEXPIRY", _C, "The carrier does not take this validity period."),
+    (0x63, "ESME_RINVDFTMSGID", _C, "The carrier does not know this predefined message."),
+    (0x64, "ESME_RX_T_APPN", _N, "The carrier cannot take the message for now."),
+    (0x65, "ESME_RX_P_APPN", _F, "The carrier refused the message for good."),
+    (0x66, "ESME_RX_R_APPN", _F, "The carrier rejected the message."),
+    (0x67, "ESME_RQUERYFAIL", _C, "The carrier could not answer the query."),
+    (0xC0, "ESME_RINVOPTPARSTREAM", _C, "The carrier could not read the optional parameters."),
+    (0xC1, "ESME_ROPTPARNOTALLWD", _C, "The carrier does not allow an optional parameter."),
+    (0xC2, "ESME_RINVPARLEN", _C, "The carrier does not take the length of a parameter."),
+    (0xC3, "ESME_RMISSINGOPTPARAM", _C, "The carrier misses an optional parameter."),
+    (0xC4, "ESME_RINVOPTPARAMVAL", _C, "The carrier does not take an optional parameter's value."),
+    (0xFE, "ESME_RDELIVERYFAILURE", _N, "The carrier could not deliver the message."),
+    (0xFF, "ESME_RUNKNOWNERR", _N, "The carrier gave no reason."),
+    (0x100, "ESME_RSERTYPUNAUTH", _C, "The account may not use this service_type."),
+    (0x101, "ESME_RPROHIBITED", _C, "The account may not do this."),
+    (0x102, "ESME_RSERTYPUNAVAIL", _N, "The service_type is not available for now."),
+    (0x103, "ESME_RSERTYPDENIED", _C, "The carrier denied the service_type."),
+    (0x104, "ESME_RINVDCS", _C, "The carrier does not take this data_coding."),
+    (0x105, "ESME_RINVSRCADDRSUBUNIT", _C, "The carrier does not take the sender's subunit."),
+    (0x106, "ESME_RINVDSTADDRSUBUNIT", _C, "The carrier does not take the recipient's subunit."),
+    (0x10C, "ESME_RINVBCASTCHANIND", _C, "The carrier does not take the broadcast channel."),
+)
+
+STATUSES: Final[dict[int, Status]] = {
+    value: Status(value, name, verdict, text) for value, name, verdict, text in _ROWS
+}
+VENDOR_FIRST: Final = 0x400
+VENDOR_LAST: Final = 0x4FF
+_UNKNOWN_TEXT: Final = "The carrier refused with a code that the standard does not know."
+_VENDOR_TEXT: Final = "The carrier refused with a code of its own; its manual tells the reason."
+
+
+def status_of(command_status: int) -> Status:
+    """The row of any value, also of those that the standard leaves to vendors or does not know.
+
+    A vendor's code is by default this carrier's business; a reserved one may be a fault that
+    passes.
+    """
+    row = STATUSES.get(command_status)
+    if row is not None:
+        return row
+    if VENDOR_FIRST <= command_status <= VENDOR_LAST:
+        return Status(command_status, f"VENDOR_0x{command_status:03X}", _C, _VENDOR_TEXT)
+    return Status(command_status, f"UNKNOWN_0x{command_status:08X}", _N, _UNKNOWN_TEXT)
+
+
+def refusal(command_status: int, verdicts: Mapping[int, Verdict] | None = None) -> Outcome:
+    """What a submit answered by this status, which is not 0, came to.
+
+    Args:
+        verdicts: what this carrier means by its codes, where it differs from the standard.
+    """
+    row = status_of(command_status)
+    verdict = (verdicts or {}).get(command_status, row.verdict)
+    if verdict is Verdict.THROTTLED:
+        return Throttled(row.name, row.text)
+    return Refused(Scope(verdict.value), row.name, row.text)
+
+
+BIND_ADVICE: Final[dict[int, str]] = {
+    0x0D: (
+        "The carrier refused the bind. Ask it whether the account is enabled and this machine's "
+        "address is on its list."
+    ),
+    0x0E: "The carrier says that the password is wrong. Correct it in this carrier's settings.",
+    0x0F: "The carrier does not know this system_id. Correct it in this carrier's settings.",
+}
+"""Refused binds that no retry mends: what the operator must do."""

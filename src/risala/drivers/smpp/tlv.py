@@ -1,0 +1,66 @@
+"""Optional parameters: tag, length, value (SMPP 3.4 §5.3). Unknown tags are kept as they came."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from struct import Struct
+from typing import Final, NamedTuple
+
+_HEAD: Final = Struct(">HH")
+
+SC_INTERFACE_VERSION: Final = 0x0210
+RECEIPTED_MESSAGE_ID: Final = 0x001E
+SAR_MSG_REF_NUM: Final = 0x020C
+SAR_TOTAL_SEGMENTS: Final = 0x020E
+SAR_SEGMENT_SEQNUM: Final = 0x020F
+NETWORK_ERROR_CODE: Final = 0x0423
+MESSAGE_PAYLOAD: Final = 0x0424
+MESSAGE_STATE: Final = 0x0427
+
+
+class Tlv(NamedTuple):
+    tag: int
+    value: bytes
+
+    def __repr__(self) -> str:
+        # A value may be message text: it never reaches a log by way of a repr.
+        return f"Tlv(0x{self.tag:04X}, {len(self.value)} octets)"
+
+    @property
+    def number(self) -> int:
+        """The value as an unsigned integer."""
+        return int.from_bytes(self.value)
+
+    @property
+    def text(self) -> str:
+        """The value as a C-Octet String; a missing NUL does not matter."""
+        return self.value.partition(b"\0")[0].decode("latin-1")
+
+
+def find(tlvs: Iterable[Tlv], tag: int) -> Tlv | None:
+    """The first parameter with this tag."""
+    for tlv in tlvs:
+        if tlv.tag == tag:
+            return tlv
+    return None
+
+
+def decode_tlvs(octets: bytes, at: int, end: int) -> tuple[tuple[Tlv, ...], bytes]:
+    """The whole parameters up to ``end``, and the octets after the last whole one.
+
+    Some carriers add vendor parameters whose length overruns the PDU. What stood before is good
+    and a receipt must not be lost for it, so the rest is handed back instead of raising.
+    """
+    found: list[Tlv] = []
+    while at + _HEAD.size <= end:
+        tag, length = _HEAD.unpack_from(octets, at)
+        stop = at + _HEAD.size + length
+        if stop > end:
+            break
+        found.append(Tlv(tag, octets[at + _HEAD.size : stop]))
+        at = stop
+    return tuple(found), octets[at:end]
+
+
+def encode_tlvs(tlvs: Iterable[Tlv]) -> bytes:
+    return b"".join(_HEAD.pack(tag, len(value)) + value for tag, value in tlvs)
