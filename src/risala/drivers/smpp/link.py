@@ -1,0 +1,310 @@
+"""One live SMPP connection on a Trio stream: one reader, one writer that joins what it finds.
+
+A task and a ``send_all`` for each PDU costs twelve times the throughput, and a cancelled
+``send_all`` leaves half a PDU on the wire; so nobody writes but the writer, and a request costs
+its caller one wake-up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final, Protocol
+
+import outcome
+import trio
+
+from risala.drivers.smpp.pdu import EnquireLink, Pdu, Unbind, response_to
+from risala.drivers.smpp.session import (
+    Answered,
+    AnsweredLate,
+    AnsweredNothing,
+    Event,
+    LocalProtocolError,
+    Requested,
+    Session,
+    State,
+)
+
+_READ_OCTETS: Final = 64 * 1024
+_UNWRITTEN_MAX: Final = 256 * 1024
+"""Octets that may wait for the writer before we stop reading: a peer that asks and never reads
+must not fill our memory."""
+
+
+class LinkError(Exception):
+    """A request got no answer."""
+
+
+class NotSentError(LinkError):
+    """Nothing of it left this machine."""
+
+
+class NoAnswerError(LinkError):
+    """It may have left, and no answer came: in time, or before the link's end."""
+
+
+Settle = Callable[[Pdu | LinkError], None]
+
+
+class LinkHandler(Protocol):
+    """Who hears what the peer says. Never awaits: the reader must not wait for anybody."""
+
+    def on_request(self, link: Link, request: Pdu) -> None:
+        """Anything but ``enquire_link`` and ``unbind``, which the link answers itself."""
+
+    def on_late(self, link: Link, token: object, response: Pdu) -> None:
+        """An answer to a request that ended in :class:`NoAnswerError`."""
+
+    def on_trouble(self, link: Link, text: str) -> None:
+        """The peer broke the protocol, or answered what nobody asked."""
+
+
+@dataclass(frozen=True, slots=True)
+class LinkLimits:
+    response_timeout_s: float = 10.0
+    enquire_link_s: float = 30.0
+    window_max: int = 10
+
+
+class _Slot:
+    """A request that waits for its answer."""
+
+    __slots__ = ("deadline", "has_left", "sequence", "settle", "token")
+
+    def __init__(self, settle: Settle, token: object, deadline: float) -> None:
+        self.settle = settle
+        self.token = token
+        self.deadline = deadline
+        self.has_left = False
+        self.sequence = 0
+
+
+class Link:
+    """Run :meth:`run` in a nursery; it lasts until :meth:`end`, whatever is cancelled around it."""
+
+    def __init__(
+        self, stream: trio.abc.Stream, session: Session, handler: LinkHandler, limits: LinkLimits
+    ) -> None:
+        self.session = session
+        self.reason: str | None = None
+        """Why it ended; None while it lives."""
+        self._stream = stream
+        self._handler = handler
+        self._limits = limits
+        self._window = trio.Semaphore(limits.window_max)
+        self._slots: dict[int, _Slot] = {}
+        self._unwritten: list[bytes] = []
+        self._unwritten_octets = 0
+        self._unwritten_slots: list[_Slot] = []
+        self._to_write = trio.Event()
+        self._drained = trio.Event()
+        self._ended = trio.Event()
+        self._last_words: str | None = None
+        # Shielded: who runs the link wants to say unbind when it is itself cancelled.
+        self._scope = trio.CancelScope(shield=True)
+
+    # -- requests and answers ----------------------------------------------------------------
+
+    async def request(self, request: Pdu, token: object = None) -> Pdu:
+        """Ask, within the window, and wait for the answer.
+
+        Raises:
+            NotSentError, NoAnswerError: see there. After a :class:`NoAnswerError`, or when
+                cancelled, a late answer goes to the handler with ``token``.
+            FieldError: a value does not fit its field.
+        """
+        try:
+            self._window.acquire_nowait()
+        except trio.WouldBlock:
+            await self._window.acquire()
+        try:
+            return await self.request_beyond_window(request, token)
+        finally:
+            self._window.release()
+
+    async def request_beyond_window(self, request: Pdu, token: object = None) -> Pdu:
+        """As :meth:`request`, for the few that are not messages (bind, unbind, enquire_link)."""
+        task = trio.lowlevel.current_task()
+
+        def settle(result: Pdu | LinkError) -> None:
+            trio.lowlevel.reschedule(task, outcome.Value(result))
+
+        def abandon(_: Callable[[], None]) -> trio.lowlevel.Abort:
+            self._slots.pop(slot.sequence, None)
+            self.session.give_up(slot.sequence)
+            return trio.lowlevel.Abort.SUCCEEDED
+
+        slot = self.post(request, settle, token)
+        result: Pdu | LinkError = await trio.lowlevel.wait_task_rescheduled(abandon)
+        if isinstance(result, LinkError):
+            raise result
+        return result
+
+    def post(self, request: Pdu, settle: Settle, token: object = None) -> _Slot:
+        """Ask without waiting; ``settle`` is called exactly once, never from within this call.
+
+        Raises:
+            NotSentError: the link has ended, or is not bound for it.
+            FieldError: a value does not fit its field.
+        """
+        if self.reason is not None or self._last_words is not None:
+            raise NotSentError(self.reason or self._last_words)
+        slot = _Slot(settle, token, trio.current_time() + self._limits.response_timeout_s)
+        try:
+            slot.sequence, octets = self.session.send_numbered(request, slot)
+        except LocalProtocolError as fault:
+            raise NotSentError(str(fault)) from fault
+        self._slots[slot.sequence] = slot
+        self._unwritten_slots.append(slot)
+        self._write_soon(octets)
+        return slot
+
+    def respond(self, request: Pdu, response: Pdu) -> None:
+        """Answer a request of the peer; after the link's end there is nobody to hear it."""
+        if self.reason is None and self.session.state is not State.CLOSED:
+            self._write_soon(self.session.respond(request, response))
+
+    # -- life --------------------------------------------------------------------------------
+
+    async def run(self) -> None:
+        """Read, write and keep alive until the end; the stream is closed then."""
+        try:
+            with self._scope:
+                async with trio.open_nursery() as nursery:
+                    nursery.start_soon(self._read)
+                    nursery.start_soon(self._write)
+                    nursery.start_soon(self._expire)
+                    nursery.start_soon(self._keep_alive)
+        finally:
+            self.end("a fault of our own")
+            await trio.aclose_forcefully(self._stream)
+
+    async def wait_ended(self) -> None:
+        await self._ended.wait()
+
+    async def unbind(self) -> None:
+        """Take leave, and end. Bring a deadline: the peer may be deaf."""
+        try:
+            if self.session.state.is_bound:
+                await self.request_beyond_window(Unbind())
+        except LinkError:
+            pass  # the leave is a courtesy
+        finally:
+            self.end("unbound")
+
+    def end(self, reason: str) -> None:
+        """End now. What waits for an answer is settled; calling it again changes nothing."""
+        if self.reason is not None:
+            return
+        self.reason = reason
+        slots, self._slots = self._slots, {}
+        for slot in slots.values():
+            slot.settle(NoAnswerError(reason) if slot.has_left else NotSentError(reason))
+        self._ended.set()
+        self._scope.cancel()
+
+    def end_when_written(self, reason: str) -> None:
+        """End as soon as the octets that wait now are written."""
+        if self._last_words is None:
+            self._last_words = reason
+            self._to_write.set()
+
+    # -- tasks -------------------------------------------------------------------------------
+
+    async def _read(self) -> None:
+        while True:
+            if self._unwritten_octets > _UNWRITTEN_MAX:
+                self._drained = trio.Event()
+                await self._drained.wait()
+            try:
+                octets = await self._stream.receive_some(_READ_OCTETS)
+            except (trio.BrokenResourceError, trio.ClosedResourceError):
+                octets = b""
+            if not octets:
+                self.end("the peer closed the connection")
+                return
+            for event in self.session.receive(bytes(octets)):
+                self._handle(event)
+            if self.session.state is State.CLOSED:
+                self.end_when_written("unbound")
+
+    async def _write(self) -> None:
+        while True:
+            if not self._unwritten:
+                if self._last_words is not None:
+                    self.end(self._last_words)
+                    return
+                self._to_write = trio.Event()
+                await self._to_write.wait()
+                continue
+            octets = b"".join(self._unwritten)
+            for slot in self._unwritten_slots:
+                slot.has_left = True
+            self._unwritten.clear()
+            self._unwritten_slots.clear()
+            try:
+                with trio.fail_after(self._limits.response_timeout_s):
+                    await self._stream.send_all(octets)
+            except trio.TooSlowError:
+                self.end("the peer takes no more octets")
+                return
+            except (trio.BrokenResourceError, trio.ClosedResourceError):
+                self.end("the connection broke")
+                return
+            self._unwritten_octets -= len(octets)
+            self._drained.set()
+
+    async def _expire(self) -> None:
+        """One task for all deadlines: they expire in the order in which they began."""
+        timeout_s = self._limits.response_timeout_s
+        while True:
+            now = trio.current_time()
+            first = next(iter(self._slots.values()), None)
+            while first is not None and first.deadline <= now:
+                del self._slots[first.sequence]
+                self.session.give_up(first.sequence)
+                first.settle(NoAnswerError(f"no answer within {timeout_s:g} s"))
+                first = next(iter(self._slots.values()), None)
+            await trio.sleep_until(first.deadline if first else now + timeout_s)
+
+    async def _keep_alive(self) -> None:
+        while True:
+            await trio.sleep(self._limits.enquire_link_s)
+            try:
+                await self.request_beyond_window(EnquireLink())
+            except NoAnswerError as fault:
+                self.end(f"enquire_link: {fault}")
+                return
+            except NotSentError:
+                return  # the end is under way
+
+    # -- within ------------------------------------------------------------------------------
+
+    def _handle(self, event: Event) -> None:
+        match event:
+            case Answered(token=_Slot() as slot, response=response):
+                if self._slots.pop(slot.sequence, None) is not None:
+                    slot.settle(response)
+            case Requested(request=EnquireLink() | Unbind() as request):
+                self.respond(request, response_to(request))
+            case Requested(request=request):
+                self._handler.on_request(self, request)
+            case AnsweredLate(token=_Slot() as slot, response=response):
+                self._handler.on_late(self, slot.token, response)
+            case AnsweredNothing(response=response):
+                text = f"{response.name} with sequence_number {response.sequence_number}"
+                self._handler.on_trouble(self, f"{text} answers nothing")
+            case Answered() | AnsweredLate():
+                raise AssertionError("every request of a link has a slot")
+            case violated:
+                if violated.reply:
+                    self._write_soon(violated.reply)
+                self._handler.on_trouble(self, violated.reason)
+                if violated.fatal:
+                    self.end_when_written(f"out of sync: {violated.reason}")
+
+    def _write_soon(self, octets: bytes) -> None:
+        self._unwritten.append(octets)
+        self._unwritten_octets += len(octets)
+        self._to_write.set()

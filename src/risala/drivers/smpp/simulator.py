@@ -1,0 +1,286 @@
+"""An SMSC to send to: the same session as the driver's, in its other role.
+
+A phone network in one process: it answers binds and submits, joins concatenated messages and
+hands each whole one over, sends receipts, and keeps those of an ESME that is away. How it reacts
+is a :class:`~risala.drivers.smpp.smsc_behaviour.Behaviour`. See docs/reference/smsc-simulator.md.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Final
+
+import trio
+
+from risala.drivers.smpp.assembly import Assembler
+from risala.drivers.smpp.link import Link, LinkLimits
+from risala.drivers.smpp.pdu import DataSm, SubmitSm
+from risala.drivers.smpp.receipt import IdForm
+from risala.drivers.smpp.session import Role, Session
+from risala.drivers.smpp.smsc_behaviour import Behaviour, SteadyBehaviour
+from risala.drivers.smpp.smsc_connection import SmscConnection, receipt_pdu
+from risala.drivers.smpp.smsc_events import (
+    BindRefused,
+    Bound,
+    Listening,
+    MessageReceived,
+    ReceiptSent,
+    ReceivedMessage,
+    SimulatorEvent,
+    Submitted,
+    Trouble,
+    Unbound,
+)
+from risala.drivers.smpp.smsc_store import Account, KeptReceipt, States, Timetable
+from risala.drivers.smpp.submit import DefaultAlphabet
+from risala.sms.receipt import ReceiptState
+
+__all__ = [
+    "BindRefused",
+    "Bound",
+    "Listening",
+    "MessageReceived",
+    "ReceiptSent",
+    "ReceivedMessage",
+    "SimulatorConfig",
+    "SimulatorEvent",
+    "SmscSimulator",
+    "Submitted",
+    "Trouble",
+    "Unbound",
+    "run_simulator",
+]
+
+_ID_COUNTER_BITS: Final = 20
+"""Room for a million messages in each millisecond of running before ids of two runs could meet."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SimulatorConfig:
+    host: str = "127.0.0.1"
+    port: int = 0
+    """0 takes a free one; :class:`Listening` tells which."""
+    name: str = "simulator"
+    """What :attr:`ReceivedMessage.carrier` says."""
+    system_id: str = "RISALA-SIM"
+    """What bind responses say."""
+    accounts: Mapping[str, str] | None = None
+    """``system_id`` → password; None lets anybody bind."""
+    answer_after_s: float = 0.0
+    receipt_after_s: float = 0.5
+    receipt_state: ReceiptState = ReceiptState.DELIVERED
+    rate_per_s: float | None = None
+    """Submits above it are answered ESME_RTHROTTLED; None: no limit."""
+    id_form: IdForm = IdForm.SAME
+    """How receipts write the ids that answers gave."""
+    default_alphabet: DefaultAlphabet = DefaultAlphabet.GSM7
+    connections_max: int = 64
+    unanswered_max: int = 10_000
+    """Submits whose answer is delayed; above it they are answered ESME_RMSGQFUL."""
+    store_max: int = 100_000
+    """Receipts that are due or wait for their ESME; above it submits meet ESME_RMSGQFUL."""
+    accounts_max: int = 1000
+    deliver_window_max: int = 50
+    bind_timeout_s: float = 30.0
+    enquire_link_s: float = 30.0
+    response_timeout_s: float = 10.0
+
+
+def _wall_ms() -> int:
+    return time.time_ns() // 1_000_000
+
+
+def _nothing(_: object) -> None:
+    pass
+
+
+class SmscSimulator:
+    """One simulated SMSC.
+
+    Args:
+        behaviour: its temper; from ``config`` when not given.
+        on_event: hears everything, as it happens. Must not block.
+        on_message: hears each whole message, once.
+        now_ms: UTC epoch milliseconds: dates in receipts, and where message ids begin.
+    """
+
+    def __init__(
+        self,
+        config: SimulatorConfig | None = None,
+        *,
+        behaviour: Behaviour | None = None,
+        on_event: Callable[[SimulatorEvent], None] = _nothing,
+        on_message: Callable[[ReceivedMessage], None] = _nothing,
+        now_ms: Callable[[], int] = _wall_ms,
+    ) -> None:
+        self.config = config or SimulatorConfig()
+        self.behaviour = behaviour or _steady(self.config)
+        self.on_event = on_event
+        self.now_ms = now_ms
+        self.timetable = Timetable()
+        self.states = States(self.config.store_max)
+        self._on_message = on_message
+        self._assembler = Assembler()
+        self._accounts: dict[str, Account] = {}
+        self._links: set[Link] = set()
+        self._kept = 0
+        self._next_id = now_ms() << _ID_COUNTER_BITS
+
+    async def run(self, *, task_status: trio.TaskStatus[int] = trio.TASK_STATUS_IGNORED) -> None:
+        """Serve until cancelled; ``task_status`` is started with the port."""
+        listeners = await trio.open_tcp_listeners(self.config.port, host=self.config.host)
+        port: int = listeners[0].socket.getsockname()[1]
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(self.timetable.run)
+            nursery.start_soon(partial(trio.serve_listeners, self.serve_stream, listeners))
+            self.on_event(Listening(self.config.host, port))
+            task_status.started(port)
+
+    async def serve_stream(self, stream: trio.abc.Stream) -> None:
+        """Serve one connection, until it ends."""
+        if len(self._links) >= self.config.connections_max:
+            self.on_event(Trouble("", "A connection was turned away: too many."))
+            await trio.aclose_forcefully(stream)
+            return
+        connection = SmscConnection(self)
+        limits = LinkLimits(self.config.response_timeout_s, self.config.enquire_link_s)
+        link = Link(stream, Session(Role.SMSC), connection, limits)
+        self._links.add(link)
+        try:
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(link.run)
+                try:
+                    await self._watch(link, connection)
+                finally:
+                    link.end("the simulator stopped")
+        finally:
+            self._links.discard(link)
+            connection.ended(link)
+
+    async def _watch(self, link: Link, connection: SmscConnection) -> None:
+        with trio.move_on_after(self.config.bind_timeout_s):
+            await link.wait_ended()
+            return
+        if not connection.is_bound:
+            link.end("no bind in time")
+        await link.wait_ended()
+
+    # -- for tests and a console -------------------------------------------------------------
+
+    @property
+    def receipts_kept(self) -> int:
+        """Receipts that are due, on their way, or wait for their ESME."""
+        return self._kept
+
+    def drop_links(self) -> None:
+        """Break every connection, without a word."""
+        for link in list(self._links):
+            link.end("dropped")
+
+    # -- for connections ---------------------------------------------------------------------
+
+    def account(self, system_id: str) -> Account | None:
+        """The account's store; None where there are too many accounts."""
+        account = self._accounts.get(system_id)
+        if account is None and len(self._accounts) < self.config.accounts_max:
+            account = self._accounts[system_id] = Account(
+                system_id,
+                window_max=self.config.deliver_window_max,
+                timetable=self.timetable,
+                on_answer=self._receipt_answered,
+                on_gone=self._receipt_gone,
+            )
+        return account
+
+    @property
+    def is_full(self) -> bool:
+        waiting_max = self.config.unanswered_max + self.config.store_max
+        return self._kept >= self.config.store_max or len(self.timetable) >= waiting_max
+
+    def new_ids(self) -> tuple[str, str]:
+        """A message id as the answer writes it, and as receipts will."""
+        self._next_id += 1
+        decimal, hexadecimal = str(self._next_id), f"{self._next_id:x}"
+        match self.config.id_form:
+            case IdForm.RESP_HEX_RECEIPT_DEC:
+                return hexadecimal, decimal
+            case IdForm.RESP_DEC_RECEIPT_HEX:
+                return decimal, hexadecimal
+            case IdForm.SAME:
+                return hexadecimal, hexadecimal
+
+    def taken(self, account: Account, submitted: Submitted) -> None:
+        """A segment was taken: join it, and hand the message over when it is whole."""
+        sender, recipient = submitted.sender, submitted.recipient
+        whole = self._assembler.add(
+            submitted.text, submitted.concatenation, account.system_id, sender, recipient
+        )
+        if whole is None:
+            return
+        message = ReceivedMessage(
+            at_ms=self.now_ms(),
+            carrier=self.config.name,
+            system_id=account.system_id,
+            sender=sender,
+            recipient=recipient,
+            text=whole.text,
+            segments=whole.segments,
+        )
+        self.on_event(MessageReceived(message))
+        self._on_message(message)
+
+    def plan_receipt(
+        self,
+        account: Account,
+        ids: tuple[str, str],
+        request: SubmitSm | DataSm,
+        *,
+        after_s: float,
+        state: ReceiptState,
+        error_code: str,
+    ) -> None:
+        """Have a receipt sent later."""
+        self._kept += 1
+        submitted_ms = self.now_ms()
+
+        def due() -> None:
+            self.states[ids[0]] = state
+            pdu = receipt_pdu(
+                request, ids[1], state, error_code, submitted_ms=submitted_ms, done_ms=self.now_ms()
+            )
+            account.put(KeptReceipt(ids[0], state, pdu))
+
+        self.timetable.after(after_s, due)
+
+    def _receipt_answered(self, system_id: str, receipt: KeptReceipt, command_status: int) -> None:
+        self.on_event(ReceiptSent(system_id, receipt.message_id, receipt.state, command_status))
+
+    def _receipt_gone(self) -> None:
+        self._kept -= 1
+
+
+def _steady(config: SimulatorConfig) -> SteadyBehaviour:
+    return SteadyBehaviour(
+        accounts=config.accounts,
+        answer_after_s=config.answer_after_s,
+        receipt_after_s=config.receipt_after_s,
+        receipt_state=config.receipt_state,
+        rate_per_s=config.rate_per_s,
+    )
+
+
+async def run_simulator(
+    config: SimulatorConfig,
+    *,
+    on_event: Callable[[SimulatorEvent], None],
+    task_status: trio.TaskStatus[int] = trio.TASK_STATUS_IGNORED,
+) -> None:
+    """Run a simulated SMSC until cancelled; started with its port.
+
+    Raises:
+        OSError: it cannot listen there.
+    """
+    await SmscSimulator(config, on_event=on_event).run(task_status=task_status)

@@ -1,0 +1,95 @@
+"""What the SMSC simulator tells while it runs: a small closed set."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from risala.sms.receipt import ReceiptState
+from risala.sms.segment import Concatenation
+
+
+@dataclass(frozen=True, slots=True)
+class Listening:
+    host: str
+    port: int
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    system_id: str
+    bind: str
+    """``transceiver``, ``transmitter`` or ``receiver``."""
+
+
+@dataclass(frozen=True, slots=True)
+class BindRefused:
+    system_id: str
+    command_status: int
+
+
+@dataclass(frozen=True, slots=True)
+class Unbound:
+    system_id: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Submitted:
+    """One segment, whatever was answered."""
+
+    system_id: str
+    message_id: str
+    """The id in our answer; empty where it was refused."""
+    command_status: int
+    sender: str
+    recipient: str
+    text: str
+    """This segment's own."""
+    data_coding: int
+    concatenation: Concatenation | None
+    registered_delivery: int
+    validity_period: str
+    priority_flag: int
+
+
+@dataclass(frozen=True, slots=True)
+class ReceivedMessage:
+    """A whole message, joined: what a phone would show."""
+
+    at_ms: int
+    """UTC epoch milliseconds."""
+    carrier: str
+    """:attr:`SimulatorConfig.name`."""
+    system_id: str
+    sender: str
+    recipient: str
+    text: str
+    segments: int
+
+
+@dataclass(frozen=True, slots=True)
+class MessageReceived:
+    message: ReceivedMessage
+
+
+@dataclass(frozen=True, slots=True)
+class ReceiptSent:
+    """The ESME answered a receipt; any ``command_status`` but 0 means that it comes again."""
+
+    system_id: str
+    message_id: str
+    state: ReceiptState
+    command_status: int
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """The ESME broke the protocol, or something was dropped because a limit was reached."""
+
+    system_id: str
+    text: str
+
+
+SimulatorEvent = (
+    Listening | Bound | BindRefused | Unbound | Submitted | MessageReceived | ReceiptSent | Trouble
+)

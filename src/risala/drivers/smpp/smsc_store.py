@@ -1,0 +1,128 @@
+"""The simulator's store: things due later, and receipts kept until an ESME takes them.
+
+Real SMSCs store and forward: a receipt for an ESME that is not bound waits for it.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections import OrderedDict, deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Final
+
+import trio
+
+from risala.drivers.smpp.link import Link, LinkError, NotSentError
+from risala.drivers.smpp.pdu import DeliverSm, Pdu
+from risala.sms.receipt import ReceiptState
+
+_ATTEMPTS_MAX: Final = 10
+"""Refusals by the ESME after which a receipt is dropped."""
+_RETRY_S: Final = 1.0
+
+
+class Timetable:
+    """Calls things when they are due: one task for all, however many wait."""
+
+    def __init__(self) -> None:
+        self._heap: list[tuple[float, int, Callable[[], None]]] = []
+        self._order = 0
+        self._sooner = trio.Event()
+
+    def __len__(self) -> int:
+        return len(self._heap)
+
+    def after(self, wait_s: float, action: Callable[[], None]) -> None:
+        self._order += 1
+        entry = (trio.current_time() + wait_s, self._order, action)
+        heapq.heappush(self._heap, entry)
+        if self._heap[0] is entry:
+            self._sooner.set()
+
+    async def run(self) -> None:
+        while True:
+            now = trio.current_time()
+            while self._heap and self._heap[0][0] <= now:
+                heapq.heappop(self._heap)[2]()
+            self._sooner = trio.Event()
+            due = self._heap[0][0] if self._heap else float("inf")
+            with trio.move_on_at(due):
+                await self._sooner.wait()
+
+
+@dataclass(slots=True)
+class KeptReceipt:
+    message_id: str
+    state: ReceiptState
+    pdu: DeliverSm
+    refusals: int = 0
+
+
+class Account:
+    """One ``system_id``: its receipts that wait, and its links that can take them."""
+
+    def __init__(
+        self,
+        system_id: str,
+        *,
+        window_max: int,
+        timetable: Timetable,
+        on_answer: Callable[[str, KeptReceipt, int], None],
+        on_gone: Callable[[], None],
+    ) -> None:
+        self.system_id = system_id
+        self.receivers: list[Link] = []
+        self._window_max = window_max
+        self._timetable = timetable
+        self._on_answer = on_answer
+        self._on_gone = on_gone
+        self._waiting: deque[KeptReceipt] = deque()
+        self._in_flight = 0
+
+    def put(self, receipt: KeptReceipt) -> None:
+        self._waiting.append(receipt)
+        self.pump()
+
+    def pump(self) -> None:
+        """Send what the window allows; called whenever something changed."""
+        while self._waiting and self.receivers and self._in_flight < self._window_max:
+            receipt = self._waiting.popleft()
+            try:
+                self.receivers[0].post(receipt.pdu, partial(self._settle, receipt))
+            except NotSentError:
+                self._waiting.appendleft(receipt)
+                self.receivers.pop(0)
+            else:
+                self._in_flight += 1
+                self.receivers.append(self.receivers.pop(0))
+
+    def _settle(self, receipt: KeptReceipt, result: Pdu | LinkError) -> None:
+        self._in_flight -= 1
+        if isinstance(result, LinkError):
+            self._waiting.appendleft(receipt)  # the link's fault: it goes again at once
+        else:
+            self._on_answer(self.system_id, receipt, result.command_status)
+            receipt.refusals += 1
+            if not result.command_status or receipt.refusals >= _ATTEMPTS_MAX:
+                self._on_gone()
+            else:
+                self._timetable.after(_RETRY_S, lambda: self.put(receipt))
+        self.pump()
+
+
+class States:
+    """The last state of each message, for ``query_sm``; the oldest are forgotten."""
+
+    def __init__(self, messages_max: int) -> None:
+        self._messages_max = messages_max
+        self._states: OrderedDict[str, ReceiptState] = OrderedDict()
+
+    def __setitem__(self, message_id: str, state: ReceiptState) -> None:
+        self._states[message_id] = state
+        if len(self._states) > self._messages_max:
+            self._states.popitem(last=False)
+
+    def get(self, message_id: str) -> ReceiptState | None:
+        return self._states.get(message_id)
