@@ -1,0 +1,147 @@
+"""The tests that every driver must pass. Subclass, say how to build yours, run pytest.
+
+::
+
+    class TestMyDriver(DriverConformance):
+        @asynccontextmanager
+        async def open_driver(self):
+            async with my_carrier() as address:
+                yield MyDriver("mine", MySettings(address=address))
+
+The carrier behind it must accept what it is sent, and where ``capabilities.receipts`` is true send
+a final receipt within :attr:`DriverConformance.patience_s`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+
+import trio
+
+from risala.plugins.contract import Accepted, Driver, HealthState, Outcome, Segment, Unsent
+from risala.plugins.testing.context import RecordingContext
+from risala.sms.message import Alphabet
+
+_FAR_FUTURE_MS = 4_102_444_800_000  # 2100-01-01
+
+
+def segment(text: str = "Hello", **changes: object) -> Segment:
+    """A segment to submit; ``changes`` are its fields."""
+    fields: dict[str, object] = {
+        "message_id": "m1",
+        "number": 1,
+        "total": 1,
+        "attempt": 1,
+        "sender": "RISALA",
+        "recipient": "+22236123456",
+        "alphabet": Alphabet.GSM7,
+        "text": text,
+        "reference": 7,
+        "expires_at_ms": _FAR_FUTURE_MS,
+    }
+    return Segment(**{**fields, **changes})  # type: ignore[arg-type]
+
+
+class DriverConformance:
+    """Subclass it as ``class TestSomething(DriverConformance)``."""
+
+    patience_s = 5.0
+    """How long anything may take that the carrier does at once."""
+    leave_s = 5.0
+    """How long ``run`` may take to end when it is cancelled."""
+
+    def open_driver(self) -> AbstractAsyncContextManager[Driver]:
+        """A built driver that is not running, with its carrier ready."""
+        raise NotImplementedError
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[tuple[Driver, RecordingContext]]:
+        """The driver, running and up; it is stopped at the end."""
+        async with self.open_driver() as driver, trio.open_nursery() as nursery:
+            context = RecordingContext()
+            await nursery.start(driver.run, context)
+            with trio.fail_after(self.patience_s):
+                await context.wait_health(HealthState.UP)
+            yield driver, context
+            nursery.cancel_scope.cancel()
+
+    async def test_is_a_driver(self) -> None:
+        async with self.open_driver() as driver:
+            assert isinstance(driver, Driver)
+            assert driver.capabilities.window_max >= 1
+
+    async def test_starts_at_once_and_comes_up(self) -> None:
+        async with self.running() as (_, context):
+            assert context.healths[-1].text
+
+    async def test_submit_gives_an_id(self) -> None:
+        async with self.running() as (driver, _):
+            with trio.fail_after(self.patience_s):
+                outcome = await driver.submit(segment())
+            assert isinstance(outcome, Accepted)
+            assert outcome.carrier_id
+
+    async def test_submit_before_run_sends_nothing(self) -> None:
+        async with self.open_driver() as driver:
+            with trio.fail_after(self.patience_s):
+                assert isinstance(await driver.submit(segment()), Unsent)
+
+    async def test_a_full_window_is_answered(self) -> None:
+        async with self.running() as (driver, context):
+            outcomes: list[Outcome] = []
+
+            async def submit(number: int) -> None:
+                outcomes.append(await driver.submit(segment(message_id=f"m{number}")))
+
+            window = min(driver.capabilities.window_max, 100)
+            with trio.fail_after(self.patience_s):
+                async with trio.open_nursery() as nursery:
+                    for number in range(window):
+                        nursery.start_soon(submit, number)
+            ids = {outcome.carrier_id for outcome in outcomes if isinstance(outcome, Accepted)}
+            assert len(ids) == window, "every submit was accepted, under an id of its own"
+            assert context.healths[-1].state is HealthState.UP
+
+    async def test_receipts_name_what_was_accepted(self) -> None:
+        async with self.running() as (driver, context):
+            if not driver.capabilities.receipts:
+                return
+            outcome = await driver.submit(segment())
+            assert isinstance(outcome, Accepted)
+            with trio.fail_after(self.patience_s):
+                await context.wait_until(lambda it: any(r.state.is_final for r in it.receipts))
+            receipt = next(r for r in context.receipts if r.state.is_final)
+            assert outcome.carrier_id in (receipt.carrier_id, *receipt.also_known_as)
+
+    async def test_a_receipt_that_was_not_stored_comes_again(self) -> None:
+        async with self.running() as (driver, context):
+            if not driver.capabilities.receipts:
+                return
+            context.refusals = 1
+            await driver.submit(segment())
+            with trio.fail_after(self.patience_s):
+                await context.wait_receipts(1)
+            assert context.refused == 1
+
+    async def test_ends_when_cancelled(self) -> None:
+        async with self.open_driver() as driver:
+            context = RecordingContext()
+            left_at = math.nan
+            async with trio.open_nursery() as nursery:
+                await nursery.start(driver.run, context)
+                with trio.fail_after(self.patience_s):
+                    await context.wait_health(HealthState.UP)
+                left_at = trio.current_time()
+                nursery.cancel_scope.cancel()
+            assert trio.current_time() - left_at <= self.leave_s
+            assert isinstance(await driver.submit(segment()), Unsent)
+
+    async def test_a_cancelled_submit_harms_nobody(self) -> None:
+        async with self.running() as (driver, _):
+            with trio.CancelScope() as scope:
+                scope.cancel()
+                await driver.submit(segment())
+            with trio.fail_after(self.patience_s):
+                assert isinstance(await driver.submit(segment()), Accepted)

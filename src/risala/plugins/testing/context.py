@@ -1,0 +1,94 @@
+"""A :class:`~risala.plugins.contract.DriverContext` that records what a driver tells."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import trio
+
+from risala.plugins.contract import (
+    Health,
+    HealthState,
+    Inbound,
+    NotStoredError,
+    Outcome,
+    Receipt,
+    Segment,
+)
+
+
+class RecordingContext:
+    """Everything a driver told, in order, and ways to wait for it. Bring your own deadline.
+
+    Set :attr:`refusals` to have the next so many receipts and inbound messages refused with
+    :class:`~risala.plugins.contract.NotStoredError`, and :attr:`gate` to make them wait.
+    """
+
+    def __init__(self, carrier: str = "carrier") -> None:
+        self._carrier = carrier
+        self.receipts: list[Receipt] = []
+        self.inbounds: list[Inbound] = []
+        self.late: list[tuple[Segment, Outcome]] = []
+        self.healths: list[Health] = []
+        self.traces: list[str] = []
+        self.refusals = 0
+        self.refused = 0
+        """How many were refused so far."""
+        self.gate: trio.Event | None = None
+        self._changed = trio.Event()
+
+    @property
+    def carrier(self) -> str:
+        return self._carrier
+
+    async def receipt(self, receipt: Receipt) -> None:
+        await self._store()
+        self.receipts.append(receipt)
+        self._change()
+
+    async def inbound(self, message: Inbound) -> None:
+        await self._store()
+        self.inbounds.append(message)
+        self._change()
+
+    async def late_outcome(self, segment: Segment, outcome: Outcome) -> None:
+        await trio.lowlevel.checkpoint()
+        self.late.append((segment, outcome))
+        self._change()
+
+    def health(self, health: Health) -> None:
+        self.healths.append(health)
+        self._change()
+
+    def trace(self, text: str) -> None:
+        self.traces.append(text)
+        self._change()
+
+    async def wait_until(self, condition: Callable[[RecordingContext], bool]) -> None:
+        """Return once ``condition(self)`` holds; it is looked at whenever the driver tells."""
+        while not condition(self):
+            await self._changed.wait()
+
+    async def wait_health(self, state: HealthState) -> Health:
+        """The newest health, once its state is this."""
+        await self.wait_until(lambda it: bool(it.healths) and it.healths[-1].state is state)
+        return self.healths[-1]
+
+    async def wait_receipts(self, count: int) -> list[Receipt]:
+        """All receipts so far, once there are at least ``count``."""
+        await self.wait_until(lambda it: len(it.receipts) >= count)
+        return self.receipts
+
+    async def _store(self) -> None:
+        await trio.lowlevel.checkpoint()
+        if self.gate is not None:
+            await self.gate.wait()
+        if self.refusals:
+            self.refusals -= 1
+            self.refused += 1
+            self._change()
+            raise NotStoredError
+
+    def _change(self) -> None:
+        changed, self._changed = self._changed, trio.Event()
+        changed.set()

@@ -1,0 +1,117 @@
+"""A driver whose answers a test writes down beforehand, or gives while it looks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import trio
+
+from risala.plugins.contract import (
+    Accepted,
+    Capabilities,
+    DriverContext,
+    Health,
+    HealthState,
+    Outcome,
+    Receipt,
+    ReceiptState,
+    Segment,
+)
+
+Answer = Outcome | Callable[[Segment], Outcome]
+
+
+@dataclass(slots=True)
+class FakeDriver:
+    """Accepts everything with ids ``1``, ``2``, … unless :attr:`answers` says otherwise.
+
+    ``answers`` are used up in order; ``always`` takes over from there. With ``hold`` set, submits
+    wait until :meth:`let_go`.
+    """
+
+    window_max: int = 10
+    answers: list[Answer] = field(default_factory=list)
+    always: Answer | None = None
+    delivers: bool = False
+    """Send a DELIVERED receipt right after each accepted segment."""
+    submitted: list[Segment] = field(default_factory=list)
+    context: DriverContext | None = None
+    held: trio.Event | None = None
+    in_flight_peak: int = 0
+    _in_flight: int = 0
+    _nursery: trio.Nursery | None = None
+    _arrived: trio.Event = field(default_factory=trio.Event)
+
+    @property
+    def capabilities(self) -> Capabilities:
+        return Capabilities(
+            alphanumeric_sender=True,
+            receipts=True,
+            inbound=True,
+            query=False,
+            validity=True,
+            window_max=self.window_max,
+        )
+
+    async def run(
+        self,
+        context: DriverContext,
+        *,
+        task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED,
+    ) -> None:
+        self.context = context
+        task_status.started()
+        async with trio.open_nursery() as nursery:
+            self._nursery = nursery
+            context.health(Health(HealthState.UP, "The fake link is up."))
+            await trio.sleep_forever()
+
+    async def submit(self, segment: Segment) -> Outcome:
+        self.submitted.append(segment)
+        self._arrived.set()
+        self._in_flight += 1
+        self.in_flight_peak = max(self.in_flight_peak, self._in_flight)
+        try:
+            if self.held is not None:
+                await self.held.wait()
+            await trio.lowlevel.checkpoint()
+        finally:
+            self._in_flight -= 1
+        outcome = self._outcome(segment)
+        if self.delivers and isinstance(outcome, Accepted) and self._nursery is not None:
+            self._nursery.start_soon(self.receipt, outcome.carrier_id)
+        return outcome
+
+    def _outcome(self, segment: Segment) -> Outcome:
+        answer = self.answers.pop(0) if self.answers else self.always
+        if answer is None:
+            return Accepted(str(len(self.submitted)))
+        return answer(segment) if callable(answer) else answer
+
+    async def query(self, carrier_id: str) -> Receipt | None:
+        return None
+
+    def hold(self) -> None:
+        """Let submits wait from now on."""
+        self.held = trio.Event()
+
+    def let_go(self) -> None:
+        """Answer those that wait, and all that follow."""
+        if self.held is not None:
+            self.held.set()
+        self.held = None
+
+    def set_health(self, state: HealthState) -> None:
+        assert self.context is not None
+        self.context.health(Health(state, f"The fake link is {state}."))
+
+    async def receipt(self, carrier_id: str, state: ReceiptState = ReceiptState.DELIVERED) -> None:
+        assert self.context is not None
+        await self.context.receipt(Receipt(carrier_id, state, f"stat:{state}"))
+
+    async def wait_submitted(self, count: int) -> None:
+        """Until so many segments were submitted in all."""
+        while len(self.submitted) < count:
+            self._arrived = trio.Event()
+            await self._arrived.wait()
