@@ -1,0 +1,272 @@
+"""A broken plugin is named and hurts nobody; a driver is built or every fault is told."""
+
+from __future__ import annotations
+
+import sys
+from functools import partial
+from importlib.metadata import EntryPoint
+from pathlib import Path
+from typing import Any
+
+import pytest
+from structlog.testing import capture_logs
+
+from risala.config.faults import ConfigError
+from risala.config.model import CarrierSection
+from risala.config.secrets import resolve_secrets
+from risala.plugins.manager import BUILTINS, PluginConfigError, PluginManager
+
+GOOD = """
+from typing import Any
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator
+from risala.plugins.contract import Capabilities, DriverFactory
+from risala.plugins.hookspecs import hookimpl
+
+class Account(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    pin: SecretStr = Field(default=SecretStr("0000"), min_length=4)
+
+class Settings(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    host: str
+    port: int = Field(default=1, ge=1, le=65535)
+    password: SecretStr = Field(default=SecretStr("x"), min_length=1)
+    account: Account = Account()
+
+    @field_validator("host")
+    @classmethod
+    def no_spaces(cls, host: str) -> str:
+        if " " in host:
+            raise ValueError("Must not have spaces")
+        return host
+
+class Driver:
+    capabilities = Capabilities(True, True, True, False, False, 1)
+    def __init__(self, name: str, settings: Settings) -> None:
+        if settings.host == "refused":
+            raise ValueError("the host is refused")
+        self.name, self.settings = name, settings
+    async def run(self, context: Any, *, task_status: Any = None) -> None: ...
+    async def submit(self, segment: Any) -> Any: ...
+    async def query(self, carrier_id: str) -> None: ...
+
+@hookimpl
+def risala_register_drivers(register):
+    register(DriverFactory("DRIVER", Settings, Driver, "for tests"))
+"""
+HEAD = "from risala.plugins.hookspecs import hookimpl\n"
+
+
+class Folder:
+    """A plugins folder, and a manager that loads it and nothing else."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def write(self, name: str, text: str) -> None:
+        (self.path / f"{name}.py").write_text(text)
+
+    def good(self, name: str, driver: str) -> None:
+        self.write(name, GOOD.replace("DRIVER", driver))
+
+    def load(self, **options: Any) -> PluginManager:
+        manager = PluginManager()
+        with capture_logs():
+            manager.load((), folder=self.path, **{"installed": (), **options})
+        return manager
+
+
+@pytest.fixture
+def folder(tmp_path):
+    before = set(sys.modules)
+    yield Folder(tmp_path)
+    for name in set(sys.modules) - before:
+        if name.startswith("risala_plugin_"):
+            del sys.modules[name]
+
+
+def faults(manager: PluginManager) -> dict[str, str]:
+    return {fault.name: fault.reason for fault in manager.faults}
+
+
+def carrier(driver: str = "acme", **table: Any) -> CarrierSection:
+    return CarrierSection.model_validate({"name": "mattel", "driver": driver, driver: table})
+
+
+def test_built_ins_are_plugins_like_any_other():
+    manager = PluginManager()
+    manager.load(BUILTINS[:1], installed=())
+    (smpp,) = manager.plugins()
+    assert (smpp.name, smpp.source, smpp.drivers) == ("smpp", "built in", ("smpp",))
+    assert manager.faults == ()
+
+
+def test_a_file_in_the_folder(folder):
+    folder.good("acme_plugin", "acme")
+    folder.write("_helper", "raise SystemExit")
+    (folder.path / "notes.txt").write_text("")
+    manager = folder.load()
+    assert list(manager.drivers) == ["acme"]
+    (info,) = manager.plugins()
+    assert (info.name, info.source) == ("acme_plugin", str(folder.path / "acme_plugin.py"))
+
+
+def test_an_installed_package(folder, monkeypatch):
+    folder.good("acme_package", "acme")
+    monkeypatch.syspath_prepend(folder.path)
+    manager = PluginManager()
+    entry = EntryPoint("acme", "acme_package", "risala")
+    manager.load((), installed=[entry, EntryPoint("gone", "no_such_module", "risala")])
+    assert [info.source for info in manager.plugins()] == ["package", "package"]
+    assert list(manager.drivers) == ["acme"]
+    assert faults(manager) == {"gone": "ModuleNotFoundError: No module named 'no_such_module'"}
+
+
+BROKEN = {
+    "raises": ("1 / 0", "ZeroDivisionError: division by zero"),
+    "exits": ("raise SystemExit(3)", "SystemExit: 3"),
+    "syntax": ("def", "SyntaxError: "),
+    "misspelt": (
+        HEAD + "@hookimpl\ndef risala_register_driver(register): ...",
+        "unknown hook 'risala_register_driver'",
+    ),
+    "parameters": (
+        HEAD + "@hookimpl\ndef risala_register_drivers(registrar): ...",
+        "{'registrar'} are declared in the hookimpl but can not be found",
+    ),
+    "unmarked": ("def risala_register_drivers(register): ...", "marked with @hookimpl"),
+    "hook": (
+        HEAD + "@hookimpl\ndef risala_register_drivers(register): raise LookupError('no')",
+        "LookupError: no",
+    ),
+    "junk": (
+        HEAD + "@hookimpl\ndef risala_register_drivers(register): register(3)",
+        "a int instead of a DriverFactory",
+    ),
+    "half": (
+        GOOD.replace("DRIVER", "half") + "    raise LookupError('after the first')",
+        "LookupError: after the first",
+    ),
+    "twice": (
+        GOOD.replace("DRIVER", "twice")
+        + '    register(DriverFactory("twice", Settings, Driver, ""))',
+        'the driver "twice" twice',
+    ),
+    "badname": (GOOD.replace("DRIVER", "Not Good"), '"Not Good" cannot be the name'),
+    "reserved": (GOOD.replace("DRIVER", "prefixes"), '"prefixes" cannot be the name'),
+}
+
+
+def test_each_broken_plugin_is_named_and_the_good_ones_serve(folder):
+    for name, (text, _) in BROKEN.items():
+        folder.write(name, text)
+    folder.good("a_first", "first")
+    folder.good("z_last", "last")
+    manager = folder.load()
+    assert sorted(manager.drivers) == ["first", "last"]
+    assert set(faults(manager)) == set(BROKEN)
+    for name, (_, reason) in BROKEN.items():
+        assert reason in faults(manager)[name]
+    assert not any(f"risala_plugin_{name}" in sys.modules for name in ("raises", "exits"))
+
+
+def test_two_plugins_of_one_driver_name_are_both_named(folder):
+    folder.good("one", "acme")
+    folder.good("two", "acme")
+    manager = folder.load()
+    assert list(faults(manager)) == ["two"]
+    assert '"acme" is registered by the plugin one already' in faults(manager)["two"]
+    assert list(folder.load(disabled=["one"]).drivers) == ["acme"]
+
+
+def test_two_plugins_of_one_name(folder, monkeypatch):
+    folder.good("acme", "acme")
+    monkeypatch.syspath_prepend(folder.path)
+    manager = folder.load(installed=[EntryPoint("acme", "acme", "risala")])
+    assert faults(manager) == {"acme": "another plugin has this name: package"}
+    assert list(manager.drivers) == ["acme"]
+
+
+def test_disabled_ones_are_not_even_imported(folder):
+    folder.write("bomb", "raise SystemExit")
+    manager = folder.load(disabled=["bomb", "nobody"])
+    (info,) = manager.plugins()
+    assert info.disabled
+    assert faults(manager) == {"nobody": "is disabled, but there is no such plugin"}
+
+
+def test_a_folder_that_is_not_there(folder):
+    folder.path /= "no"
+    assert faults(folder.load()) == {str(folder.path): "cannot be read: No such file or directory"}
+
+
+def build_faults(manager: PluginManager, section: CarrierSection, **environ: str) -> list[str]:
+    with pytest.raises(PluginConfigError) as caught:
+        manager.build_driver(section, partial(resolve_secrets, environ=environ))
+    assert isinstance(caught.value, ConfigError)
+    return [f"{fault.key}: {fault.text}" for fault in caught.value.faults]
+
+
+def test_a_driver_is_built_with_its_secrets(folder):
+    folder.good("acme", "acme")
+    section = carrier(host="h", password_env="ACME_PW")
+    driver: Any = folder.load().build_driver(
+        section, partial(resolve_secrets, environ={"ACME_PW": "s3cret"})
+    )
+    assert driver.name == "mattel"
+    assert driver.settings.password.get_secret_value() == "s3cret"
+
+
+def test_all_faults_of_a_table_at_once_without_its_values(folder):
+    folder.good("acme", "acme")
+    section = carrier(
+        port=99999, hots="h", password_env="NOT_SET", account={"pin_env": "lower", "puk": "s3cret"}
+    )
+    told = build_faults(folder.load(), section)
+    assert told == [
+        "carriers.mattel.acme.password_env: set the environment variable NOT_SET, or name another"
+        " one",
+        "carriers.mattel.acme.account.pin_env: must be the name of an environment variable:"
+        " capitals, digits and _, in quotes",
+        "carriers.mattel.acme.host: field required",
+        "carriers.mattel.acme.port: input should be less than or equal to 65535",
+        "carriers.mattel.acme.account.puk: extra inputs are not permitted",
+        "carriers.mattel.acme.hots: extra inputs are not permitted",
+    ]
+    assert not any("s3cret" in line for line in told)
+
+
+def test_a_missing_secret_alone_is_told(folder):
+    folder.good("acme", "acme")
+    (told,) = build_faults(folder.load(), carrier(host="h", password_env="NOT_SET"))
+    assert told.startswith("carriers.mattel.acme.password_env: set the environment variable")
+
+
+def test_a_validator_s_own_words(folder):
+    folder.good("acme", "acme")
+    told = build_faults(folder.load(), carrier(host="a b"))
+    assert told == ["carriers.mattel.acme.host: must not have spaces"]
+
+
+def test_a_driver_that_refuses_its_settings(folder):
+    folder.good("acme", "acme")
+    told = build_faults(folder.load(), carrier(host="refused"))
+    assert told == ["carriers.mattel: the driver acme cannot be built: the host is refused"]
+
+
+def test_what_is_no_driver_is_refused(folder):
+    text = GOOD.replace("DRIVER", "acme").replace("Settings, Driver,", "Settings, lambda *_: 3,")
+    folder.write("acme", text)
+    told = build_faults(folder.load(), carrier(host="h"))
+    assert told == ["carriers.mattel: the plugin acme built something that is no driver"]
+
+
+def test_an_unknown_driver_lists_the_known_and_the_broken(folder):
+    folder.good("acme", "acme")
+    folder.good("off", "off")
+    folder.write("modem", "1 / 0")
+    told = build_faults(folder.load(disabled=["off"]), carrier("modem"))
+    assert told == [
+        'carriers.mattel.driver: there is no driver "modem"; known: acme; plugins that are not'
+        " used: modem (ZeroDivisionError: division by zero); disabled: off"
+    ]
