@@ -95,7 +95,7 @@ def parse_send(raw: bytes) -> SendMessage:
     Raises:
         Problem: 400 with every fault.
     """
-    body = _parse(SendBody, raw)
+    body = parse_body(SendBody, raw)
     return SendMessage(
         to=body.to,
         body=body.body,
@@ -107,10 +107,11 @@ def parse_send(raw: bytes) -> SendMessage:
 
 def parse_get(raw: bytes) -> str:
     """The message id of a body, as it came."""
-    return _parse(GetBody, raw).message_id
+    return parse_body(GetBody, raw).message_id
 
 
-def _parse(model: type[Body], raw: bytes) -> Body:
+def parse_body(model: type[Body], raw: bytes) -> Body:
+    """Validate a body; 400 names every fault at once."""
     members = read_object(raw)
     names = frozenset(field.alias or name for name, field in model.model_fields.items())
     issues = character_faults(raw, members, names)

@@ -1,0 +1,119 @@
+"""Looking at the service: carriers, plugins, the audit."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from risala.cli import output
+from risala.cli.options import Options, common, log_to_stderr
+from risala.cli.refused import Refused
+
+if TYPE_CHECKING:
+    from risala.cli.session import Session
+
+Json = dict[str, Any]
+
+
+@click.command()
+@common
+def audit(options: Options) -> None:
+    """Prove that balances, ledger and messages agree. Exit code 1 when they do not."""
+
+    async def work(session: Session) -> Json:
+        return await session.perform("audit")
+
+    report = options.run(work)
+    if not output.show(options.json, report):
+        for fault in report["faults"]:
+            click.echo(output.clean(fault))
+        if report["clean"]:
+            output.said(
+                f"Clean: {report['organizations']} organizations, {report['messages']} messages, "
+                f"{report['entries']} ledger entries."
+            )
+    if not report["clean"]:
+        raise Refused(f"The audit found {len(report['faults'])} fault(s).")
+
+
+@click.group(invoke_without_command=True)
+@click.pass_context
+@common
+def carriers(options: Options, context: click.Context) -> None:
+    """The carriers and how their links are."""
+    if context.invoked_subcommand is None:
+        _carriers(options, "carriers", None)
+
+
+def _gate(name: str, help_text: str) -> None:
+    @carriers.command(name, help=help_text)
+    @click.argument("carrier", metavar="NAME")
+    @common
+    def command(options: Options, carrier: str) -> None:
+        _carriers(options, f"carriers.{name}", carrier)
+
+
+_gate("pause", "Submit nothing to a carrier; its messages wait.")
+_gate("resume", "Undo a pause or a drain.")
+_gate("drain", "Let a carrier finish what it has, and give it nothing new.")
+
+
+def _carriers(options: Options, operation: str, carrier: str | None) -> None:
+    async def work(session: Session) -> tuple[Json, bool]:
+        return await session.perform(operation, carrier=carrier), session.running
+
+    found, running = options.run(work)
+    if output.show(options.json, found):
+        return
+    output.table(
+        ("Name", "Driver", "State", "What it says", "Queue"),
+        (
+            (each["name"], each["driver"], each["state"], each["text"], each.get("queue"))
+            for each in found["carriers"]
+        ),
+        empty="No carrier is configured."
+        if running
+        else "The service is not running, so that no carrier is connected.",
+    )
+
+
+@click.command()
+@common
+def plugins(options: Options) -> None:
+    """The plugins that were found, the drivers that they bring, and what is wrong with them."""
+    from risala.plugins.manager import PluginManager
+
+    log_to_stderr()
+    settings = options.settings().plugins
+    manager = PluginManager()
+    manager.load(folder=settings.folder, disabled=settings.disabled)
+    payload = {
+        "plugins": [asdict(each) for each in manager.plugins()],
+        "drivers": [
+            {"name": driver.name, "summary": driver.summary} for driver in manager.drivers.values()
+        ],
+        "faults": [asdict(fault) for fault in manager.faults],
+    }
+    if output.show(options.json, payload):
+        return
+    output.table(
+        ("Plugin", "From", "Drivers", "State"),
+        (
+            (
+                each.name,
+                each.source,
+                ", ".join(each.drivers),
+                "disabled" if each.disabled else each.fault or "loaded",
+            )
+            for each in manager.plugins()
+        ),
+        empty="No plugin was found.",
+    )
+    click.echo()
+    output.table(
+        ("Driver", "What it is"),
+        ((driver.name, driver.summary) for driver in manager.drivers.values()),
+        empty="No driver.",
+    )

@@ -1,0 +1,122 @@
+"""Sending a message by hand, and looking at one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from risala.cli import output
+from risala.cli.options import Options, common
+from risala.cli.organizations import org_option, organization_id
+from risala.sms.address import normalise_number
+
+if TYPE_CHECKING:
+    from risala.cli.session import Session
+
+Json = dict[str, Any]
+
+
+@click.command()
+@click.argument("to")
+@click.argument("body")
+@org_option
+@click.option("--from", "sender", metavar="SENDER", help="The sender ID; else the default one.")
+@click.option("--key", "idempotency_key", metavar="KEY", help="The idempotency key.")
+@click.option("--urgent", is_flag=True, help="Before the messages that wait.")
+@common
+def send(
+    options: Options,
+    to: str,
+    body: str,
+    org: str | None,
+    sender: str | None,
+    idempotency_key: str | None,
+    urgent: bool,
+) -> None:
+    """Send BODY to the number TO (+22236123456, 36 12 34 56 …), on an organization's balance."""
+    try:
+        number = normalise_number(to)
+    except ValueError as error:
+        raise click.BadParameter(str(error), param_hint="TO") from error
+
+    async def work(session: Session) -> tuple[Json, bool]:
+        accepted = await session.perform(
+            "send",
+            organization_id=await organization_id(session, org),
+            to=number,
+            body=body,
+            **{"from": sender},
+            idempotency_key=idempotency_key,
+            urgent=urgent,
+        )
+        return accepted, session.running
+
+    accepted, running = options.run(work)
+    if output.show(options.json, accepted):
+        return
+    output.said(f"Accepted for {number} from {accepted['from']}: {accepted['messageId']}")
+    if "notice" in accepted:
+        output.warned(accepted["notice"]["message"])
+    if not running:
+        output.warned("The service is not running; the message goes out when it starts.")
+
+
+@click.group()
+def message() -> None:
+    """Messages and what became of them."""
+
+
+@message.command("show")
+@click.argument("message_id", metavar="ID")
+@common
+def message_show(options: Options, message_id: str) -> None:
+    """A message and its timeline, with each carrier's own words."""
+
+    async def work(session: Session) -> Json:
+        return await session.perform("message.show", message_id=message_id)
+
+    found = options.run(work)
+    if output.show(options.json, found):
+        return
+    shown = found["message"]
+    output.fields(_fields(shown))
+    click.echo()
+    output.table(
+        ("At (UTC)", "Status", "What happened", "Carrier", "Attempt", "Segment", "Carrier's word"),
+        (
+            (
+                output.moment(entry["at"]),
+                entry["status"],
+                entry["text"],
+                entry["carrier"],
+                entry["attempt"],
+                entry["segment"],
+                entry["raw"],
+            )
+            for entry in found["timeline"]
+        ),
+        empty="Its timeline is empty.",
+    )
+
+
+def _fields(shown: Json) -> Json:
+    error = " ".join(filter(None, (shown["errorCode"], shown["errorText"])))
+    rows = {
+        "id": shown["id"],
+        "organization": shown.get("organizationId"),
+        "status": shown["status"],
+        "from": shown["from"],
+        "to": shown["to"],
+        "body": shown["body"],
+        "segments": f"{shown['segments']} ({shown['encoding']})",
+        "price": output.money(shown["price"], shown["currency"]),
+        "attempts": shown["attempts"],
+        "carrier": shown["carrier"],
+        "carrier's id": shown["providerMessageId"],
+        "error": error or None,
+        "created": output.moment(shown["createdAt"]),
+        "sent": output.moment(shown["sentAt"]),
+        "delivered": output.moment(shown["deliveredAt"]),
+    }
+    return {name: value for name, value in rows.items() if value is not None}

@@ -1,0 +1,108 @@
+"""What every command takes: ``--data``, ``--config``, ``--json``."""
+
+from __future__ import annotations
+
+import functools
+import logging
+import sys
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Concatenate, Final, ParamSpec, TypeVar
+
+import click
+
+from risala.cli.refused import Refused
+
+if TYPE_CHECKING:
+    from risala.cli.session import Session
+    from risala.config.model import Settings
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+CONFIG_NAME: Final = "risala.toml"
+"""Read from the current directory when no other file is named."""
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    data: Path | None
+    config: Path | None
+    json: bool
+
+    def settings(self, **overrides: Any) -> Settings:  # noqa: ANN401 -- any setting's value
+        """The settings that this command runs under; ``http__port=1`` overrides ``http.port``.
+
+        Raises:
+            Refused: every fault of them.
+        """
+        from risala.config.faults import ConfigError
+        from risala.config.load import load_settings
+
+        config = self.config
+        if config is None and Path(CONFIG_NAME).is_file():
+            config = Path(CONFIG_NAME)
+        keys = {name.replace("__", "."): value for name, value in overrides.items()}
+        if self.data is not None:
+            keys["storage.data_dir"] = str(self.data)
+        try:
+            return load_settings(config, overrides=keys)
+        except ConfigError as error:
+            raise Refused(str(error)) from error
+
+    def run(self, work: Callable[[Session], Awaitable[R]], *, creates: bool = False) -> R:
+        """Run a command's work against the data directory, which ``creates`` may make.
+
+        Raises:
+            Refused: by the engine, or because there is no engine to reach.
+        """
+        settings = self.settings()
+        data_dir = settings.storage.data_dir
+        if not creates and not data_dir.is_dir():
+            raise Refused(
+                f"There is no data in {data_dir}: begin with `risala org create`, "
+                "or name the right directory with --data."
+            )
+        log_to_stderr()
+        # Imported here: Trio and the HTTP client are most of a command's start, and --help
+        # needs neither.
+        from risala.cli import session
+
+        return session.run(settings, work)
+
+
+def common(command: Callable[Concatenate[Options, P], R]) -> Callable[..., R]:
+    """Give a command the common options, as its first argument."""
+
+    @click.option(
+        "--data",
+        type=click.Path(path_type=Path, file_okay=False),
+        envvar="RISALA_DATA",
+        metavar="DIR",
+        help="The data directory (RISALA_DATA; default: the settings', ./risala-data).",
+    )
+    @click.option(
+        "--config",
+        type=click.Path(path_type=Path, dir_okay=False),
+        envvar="RISALA_CONFIG",
+        metavar="FILE",
+        help=f"The settings (RISALA_CONFIG; default: ./{CONFIG_NAME} where there is one).",
+    )
+    @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+    @functools.wraps(command)
+    def wrapper(*args: Any, **kwargs: Any) -> R:  # noqa: ANN401 -- click calls it by name
+        options = Options(kwargs.pop("data"), kwargs.pop("config"), kwargs.pop("as_json"))
+        return command(options, *args, **kwargs)
+
+    return wrapper
+
+
+def log_to_stderr() -> None:
+    """Keep a command's stdout for its answer; of the engine's log only errors matter here."""
+    import structlog
+
+    structlog.configure(
+        wrapper_class=structlog.make_filtering_bound_logger(logging.ERROR),
+        logger_factory=lambda *_: structlog.PrintLogger(sys.stderr),
+    )

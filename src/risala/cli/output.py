@@ -1,0 +1,102 @@
+"""What people read: tables in a terminal, plain columns in a pipe, JSON when asked for.
+
+Everything that came from outside is cleaned of control characters: the text of a message must not
+drive the operator's terminal.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
+
+import click
+
+_DASH: Final = "–"
+
+
+def clean(value: object) -> str:
+    """A cell: None as a dash, control characters made visible."""
+    if value is None:
+        return _DASH
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return "".join(
+        character if unicodedata.category(character) != "Cc" else _visible(character)
+        for character in str(value)
+    )
+
+
+def _visible(character: str) -> str:
+    return {"\n": "⏎", "\t": " ", "\r": ""}.get(character, f"\\x{ord(character):02x}")
+
+
+def print_json(payload: object) -> None:
+    click.echo(json.dumps(payload, indent=2, ensure_ascii=False))
+
+
+def table(columns: Sequence[str], rows: Iterable[Sequence[object]], *, empty: str) -> None:
+    """Rows under headings; ``empty`` says what it means that there are none."""
+    cells = [[clean(value) for value in row] for row in rows]
+    if not cells:
+        click.echo(empty)
+    elif sys.stdout.isatty():
+        _rich_table(columns, cells)
+    else:
+        _plain_table([[column.upper() for column in columns], *cells])
+
+
+def fields(pairs: Mapping[str, object]) -> None:
+    """Names and values, one pair a line."""
+    width = max(map(len, pairs))
+    for name, value in pairs.items():
+        click.echo(f"{click.style(name.ljust(width), dim=True)}  {clean(value)}")
+
+
+def money(amount: str, currency: str) -> str:
+    return f"{amount} {currency}"
+
+
+def moment(iso: str | None) -> str | None:
+    """``2026-11-21T08:30:00.123Z`` as ``2026-11-21 08:30:00.123``, UTC."""
+    return None if iso is None else iso.replace("T", " ").removesuffix("Z")
+
+
+def said(text: str) -> None:
+    """One line that tells what was done."""
+    click.echo(click.style("✓ ", fg="green") + text if sys.stdout.isatty() else text)
+
+
+def warned(text: str) -> None:
+    """A line for the person, on stderr, out of the way of a pipe."""
+    click.echo(click.style(text, fg="yellow"), err=True)
+
+
+def _plain_table(rows: list[list[str]]) -> None:
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        line = "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+        click.echo(line.rstrip())
+
+
+def _rich_table(columns: Sequence[str], cells: list[list[str]]) -> None:
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    grid = Table(box=box.SIMPLE_HEAD, header_style="bold", pad_edge=False)
+    for column in columns:
+        grid.add_column(column, overflow="fold")
+    for row in cells:
+        grid.add_row(*(Text(cell) for cell in row))  # Text: no markup is read in it
+    Console().print(grid)
+
+
+def show(as_json: bool, payload: Mapping[str, Any]) -> bool:
+    """Print ``payload`` when JSON is wanted; True when that was it."""
+    if as_json:
+        print_json(payload)
+    return as_json

@@ -1,0 +1,54 @@
+"""Running the service, and its first file."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+
+import click
+
+from risala.cli import output
+from risala.cli.options import CONFIG_NAME, Options, common
+from risala.cli.refused import Refused
+
+
+@click.command()
+@click.option("--demo", is_flag=True, help="A simulated carrier and phone, an organization, keys.")
+@click.option("--host", help="The address to listen on (default: the settings', 127.0.0.1).")
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    help="The port (default: the settings', 8080); 0 takes a free one.",
+)
+@common
+def serve(options: Options, demo: bool, host: str | None, port: int | None) -> None:
+    """Run the service until SIGINT or SIGTERM."""
+    if demo and options.data is None:
+        # Fresh, so that a demo never mixes with real data.
+        options = replace(options, data=Path(tempfile.mkdtemp(prefix="risala-demo-")))
+    settings = options.settings(http__host=host, http__port=port)
+    from risala.app import run_service
+
+    raise SystemExit(run_service(settings, demo=demo))
+
+
+@click.command()
+@click.argument("path", type=click.Path(path_type=Path), default=CONFIG_NAME)
+@click.option("--force", is_flag=True, help="Write over a file that is there.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def init(path: Path, force: bool, as_json: bool) -> None:
+    """Write a commented settings file, PATH (default: ./risala.toml)."""
+    from risala.config.template import render_template
+
+    try:
+        flags = os.O_WRONLY | os.O_CREAT | (os.O_TRUNC if force else os.O_EXCL)
+        with open(os.open(path, flags, 0o644), "w", encoding="utf-8") as file:
+            file.write(render_template())
+    except FileExistsError:
+        raise Refused(f"{path} is there already; --force writes over it.") from None
+    except OSError as error:
+        raise Refused(f"{path} cannot be written: {error.strerror}.") from error
+    if not output.show(as_json, {"path": str(path)}):
+        output.said(f"Wrote {path}. Every setting in it is explained, and set to its default.")

@@ -1,0 +1,114 @@
+"""How a command reaches the engine: by its own hand, or through the service that runs.
+
+One process at a time may open a data directory. So: try its lock and open the gateway ourselves;
+where it is held, ask its holder over the control socket; where nobody listens there, the holder is
+starting, stopping, or another command: again, for five seconds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
+
+import trio
+
+from risala.cli.client import NotListening, connect
+from risala.cli.refused import Refused
+from risala.engine.errors import EngineError
+from risala.engine.journal.lock import DataDirectoryBusy, DataLock, StorageUnusable
+
+if TYPE_CHECKING:
+    from risala.config.model import Settings
+
+T = TypeVar("T")
+
+_PATIENCE_S: Final = 5.0
+_AGAIN_S: Final = 0.05
+
+
+class Performer(Protocol):
+    async def perform(self, name: str, arguments: dict[str, Any], /) -> dict[str, Any]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """A gateway, ours or a running service's."""
+
+    performer: Performer
+    running: bool
+    """Whether a service runs, that is: whether what was accepted goes out now."""
+
+    async def perform(self, name: str, /, **arguments: object) -> dict[str, Any]:
+        """One operation; arguments that are None count as not given."""
+        given = {key: value for key, value in arguments.items() if value is not None}
+        try:
+            return await self.performer.perform(name, given)
+        except EngineError as error:
+            raise Refused(str(error)) from error
+
+
+def run(settings: Settings, work: Callable[[Session], Awaitable[T]]) -> T:
+    """Run a command's work in a session."""
+
+    async def main() -> T:
+        async with open_session(settings) as session:
+            return await work(session)
+
+    try:
+        return trio.run(main)
+    except BaseExceptionGroup as group:
+        # A nursery on the way wraps what the work raised.
+        refused, rest = group.split(Refused)
+        if refused is None or rest is not None:
+            raise
+        raise _leaf(refused) from None
+
+
+def _leaf(group: BaseException) -> BaseException:
+    while isinstance(group, BaseExceptionGroup):
+        group = group.exceptions[0]
+    return group
+
+
+@asynccontextmanager
+async def open_session(settings: Settings) -> AsyncIterator[Session]:
+    """Raises :class:`Refused` when the data directory can be neither opened nor asked."""
+    data_dir = settings.storage.data_dir
+    until = trio.current_time() + _PATIENCE_S
+    while True:
+        lock = DataLock(data_dir)
+        try:
+            lock.acquire()
+        except DataDirectoryBusy as error:
+            busy = str(error)
+        except StorageUnusable as error:
+            raise Refused(str(error)) from error
+        else:
+            try:
+                async with _own(settings) as session:
+                    yield session
+            finally:
+                lock.release()
+            return
+        try:
+            async with connect(data_dir) as remote:
+                yield Session(remote, running=True)
+            return
+        except NotListening:
+            pass
+        if trio.current_time() >= until:
+            raise Refused(f"{busy} It does not answer; try again in a moment.")
+        await trio.sleep(_AGAIN_S)
+
+
+@asynccontextmanager
+async def _own(settings: Settings) -> AsyncIterator[Session]:
+    from risala.app import open_gateway
+
+    try:
+        async with open_gateway(settings) as gateway:
+            yield Session(gateway, running=False)
+    except StorageUnusable as error:
+        raise Refused(str(error)) from error

@@ -1,0 +1,71 @@
+"""The control socket: how a command reaches the service that holds the data directory.
+
+``POST /perform`` with ``{"operation": "org.list", "arguments": {}}`` answers ``{"result": {…}}`` or
+an error in the API's shape. The socket's file mode (0600) is the authentication.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any, Final
+
+import trio
+from pydantic import Field
+from quart import request
+from quart_trio.wrappers import TrioResponse
+
+from risala.config.model import HttpSection
+from risala.http.base import JsonApp
+from risala.http.bodies import RequestBody, parse_body
+from risala.http.facade import Operator
+from risala.http.parse import read_body
+from risala.http.respond import json_bytes, json_response
+from risala.http.server import serve_app
+from risala.http.sockets import listen_control
+
+_BODY_BYTES_MAX: Final = 1024 * 1024
+_BODY_TIMEOUT_S: Final = 5.0
+"""The client is a command on this machine that has its body ready."""
+
+
+class PerformBody(RequestBody):
+    operation: Annotated[str, Field(min_length=1)]
+    arguments: dict[str, Any] = Field(default_factory=dict)
+
+
+def create_control(operator: Operator) -> JsonApp:
+    """The app behind the control socket."""
+    app = JsonApp(
+        "risala.http.control", body_bytes_max=_BODY_BYTES_MAX, body_timeout_s=_BODY_TIMEOUT_S
+    )
+
+    async def perform() -> TrioResponse:
+        body = parse_body(PerformBody, await read_body(request))
+        result = await operator.perform(body.operation, body.arguments)
+        return json_response(json_bytes({"result": result}))
+
+    async def alive() -> TrioResponse:
+        return json_response(json_bytes({"status": "ok"}))
+
+    app.route_to("/perform", perform)
+    app.route_to("/healthz", alive, method="GET")
+    return app
+
+
+async def serve_control(
+    operator: Operator,
+    http: HttpSection,
+    data_dir: Path,
+    *,
+    shutdown: trio.Event,
+    task_status: trio.TaskStatus[list[str]] = trio.TASK_STATUS_IGNORED,
+) -> None:
+    """Serve ``data_dir/control.sock`` until ``shutdown``. The caller holds the directory's lock.
+
+    Raises:
+        ListenError: the socket cannot be made.
+    """
+    with listen_control(data_dir) as sock:
+        await serve_app(
+            create_control(operator), http, sock=sock, shutdown=shutdown, task_status=task_status
+        )
