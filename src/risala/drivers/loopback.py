@@ -39,7 +39,7 @@ from risala.plugins.hookspecs import hookimpl
 
 _WAITING_MAX: Final = 10_000
 """Receipts that may be due at once. Every queue has an end; here it answers "slow down"."""
-_NOT_STORED_WAIT_S: Final = 1.0
+_NOT_STORED_WAIT_S: Final = 0.1
 
 
 class LoopbackSettings(BaseModel):

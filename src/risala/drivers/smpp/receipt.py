@@ -173,13 +173,13 @@ def _fields(text: str) -> _Fields:
     before: dict[str, str] = {}
     after: dict[str, str] = {}
     in_text = False
-    for match, following in zip(found, [*found[1:], None], strict=True):
+    ends = [match.start() for match in found[1:]] + [len(text)]
+    for match, end in zip(found, ends, strict=False):
         key = match[1].lower().replace(" ", "").replace("_", "")
         if key == "text":
             in_text = True
             continue
-        stop = following.start() if following else len(text)
-        value = text[match.end() : stop].strip(" \t\r\n\0\"'")
+        value = text[match.end() : end].strip(" \t\r\n\0\"'")
         if in_text:
             after[key] = value
         else:

@@ -84,6 +84,8 @@ class SimulatorConfig:
     """Receipts that are due or wait for their ESME; above it submits meet ESME_RMSGQFUL."""
     accounts_max: int = 1000
     deliver_window_max: int = 50
+    receipt_retry_s: float = 1.0
+    """From an ESME's refusal of a receipt to the next try."""
     bind_timeout_s: float = 30.0
     enquire_link_s: float = 30.0
     response_timeout_s: float = 10.0
@@ -189,6 +191,7 @@ class SmscSimulator:
             account = self._accounts[system_id] = Account(
                 system_id,
                 window_max=self.config.deliver_window_max,
+                retry_s=self.config.receipt_retry_s,
                 timetable=self.timetable,
                 on_answer=self._receipt_answered,
                 on_gone=self._receipt_gone,

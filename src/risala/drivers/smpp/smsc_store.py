@@ -20,7 +20,6 @@ from risala.sms.receipt import ReceiptState
 
 _ATTEMPTS_MAX: Final = 10
 """Refusals by the ESME after which a receipt is dropped."""
-_RETRY_S: Final = 1.0
 
 
 class Timetable:
@@ -68,6 +67,7 @@ class Account:
         system_id: str,
         *,
         window_max: int,
+        retry_s: float,
         timetable: Timetable,
         on_answer: Callable[[str, KeptReceipt, int], None],
         on_gone: Callable[[], None],
@@ -75,6 +75,7 @@ class Account:
         self.system_id = system_id
         self.receivers: list[Link] = []
         self._window_max = window_max
+        self._retry_s = retry_s
         self._timetable = timetable
         self._on_answer = on_answer
         self._on_gone = on_gone
@@ -108,7 +109,7 @@ class Account:
             if not result.command_status or receipt.refusals >= _ATTEMPTS_MAX:
                 self._on_gone()
             else:
-                self._timetable.after(_RETRY_S, lambda: self.put(receipt))
+                self._timetable.after(self._retry_s, lambda: self.put(receipt))
         self.pump()
 
 

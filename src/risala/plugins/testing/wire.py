@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Protocol, TypeVar
 
 _Event = TypeVar("_Event")
@@ -12,7 +12,7 @@ _Event_co = TypeVar("_Event_co", covariant=True)
 class Receives(Protocol[_Event_co]):
     """A protocol state machine: octets in, events out."""
 
-    def receive(self, octets: bytes, /) -> list[_Event_co]: ...
+    def receive(self, octets: bytes, /) -> Sequence[_Event_co]: ...
 
 
 def cuts(octets: bytes) -> Iterator[tuple[bytes, ...]]:

@@ -22,7 +22,7 @@ class TestLoopback(DriverConformance):
 class TestSmpp(DriverConformance):
     @asynccontextmanager
     async def open_driver(self) -> AsyncIterator[Driver]:
-        simulator = SmscSimulator(SimulatorConfig(receipt_after_s=0.01))
+        simulator = SmscSimulator(SimulatorConfig(receipt_after_s=0.01, receipt_retry_s=0.01))
         async with trio.open_nursery() as nursery:
             port = await nursery.start(simulator.run)
             yield SmppDriver("smsc", SmppSettings(host="127.0.0.1", port=port, system_id="risala"))

@@ -1,0 +1,172 @@
+"""The codec: what it writes it reads, and nothing that a peer sends can harm it."""
+
+import struct
+from dataclasses import fields
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from risala.drivers.smpp.codec import PDU_OCTETS_MAX, PduReader, decode, encode
+from risala.drivers.smpp.fields import FieldError, PduFault
+from risala.drivers.smpp.pdu import (
+    NAMES,
+    PDUS,
+    BindTransceiver,
+    BindTransceiverResp,
+    DeliverSm,
+    EnquireLink,
+    GenericNack,
+    Pdu,
+    SubmitSm,
+    SubmitSmResp,
+)
+from risala.drivers.smpp.tlv import Tlv
+from risala.plugins.testing.wire import cuts
+
+_cstrings = st.text(st.characters(min_codepoint=1, max_codepoint=255), max_size=30)
+_tlvs = st.lists(st.builds(Tlv, st.integers(0, 0xFFFF), st.binary(max_size=40)), max_size=3).map(
+    tuple
+)
+_int32 = st.integers(0, 0xFFFFFFFF)
+
+
+def _values(name: str, kind: object) -> st.SearchStrategy[object]:
+    if name in ("command_status", "sequence_number"):
+        return _int32
+    if name == "tlvs":
+        return _tlvs
+    if name == "trailing":
+        return st.just(b"")
+    if name == "short_message":
+        return st.binary(max_size=254)
+    return _cstrings if kind == "str" else st.integers(0, 255)
+
+
+def _pdus_of(kind: type[Pdu]) -> st.SearchStrategy[Pdu]:
+    return st.builds(kind, **{f.name: _values(f.name, f.type) for f in fields(kind)})
+
+
+pdus = st.one_of([_pdus_of(kind) for kind in PDUS.values()])
+
+
+@given(pdus)
+def test_reads_what_it_wrote(pdu):
+    octets = encode(pdu)
+    assert decode(octets) == pdu
+    assert int.from_bytes(octets[:4]) == len(octets)
+
+
+@given(st.lists(pdus, max_size=5), st.data())
+def test_splitting_and_joining_changes_nothing(sent, data):
+    octets = b"".join(map(encode, sent))
+    reader = PduReader()
+    received = []
+    while octets:
+        size = data.draw(st.integers(1, len(octets)))
+        received += reader.feed(octets[:size])
+        octets = octets[size:]
+    assert received == sent
+    assert reader.octets_held == 0
+
+
+@settings(max_examples=300)
+@given(st.lists(st.binary(max_size=200), max_size=5))
+def test_arbitrary_octets_are_pdus_or_faults(pieces):
+    reader = PduReader()
+    for piece in pieces:
+        for found in reader.feed(piece):
+            assert isinstance(found, Pdu | PduFault)
+        assert reader.octets_held <= 200 * len(pieces)
+
+
+@settings(max_examples=300)
+@given(st.sampled_from(sorted(PDUS)), st.binary(max_size=120), st.integers(0, 2))
+def test_arbitrary_bodies_are_pdus_or_faults(command_id, body, command_status):
+    octets = struct.pack(">IIII", 16 + len(body), command_id, command_status, 9) + body
+    (found,) = PduReader().feed(octets)
+    assert found.sequence_number == 9
+    if isinstance(found, Pdu):
+        assert decode(encode(found)) == found
+    else:
+        assert found.in_sync
+        assert found.command_status in (0x01, 0x02)
+
+
+@pytest.mark.parametrize("length", [0, 15, PDU_OCTETS_MAX + 1, 256 * 1024 * 1024, 0xFFFFFFFF])
+def test_a_length_that_cannot_be_ends_the_sync_and_takes_no_memory(length):
+    header = struct.pack(">IIII", length, 4, 0, 77)
+    for pieces in cuts(header):
+        reader = PduReader()
+        (fault,) = [found for piece in pieces for found in reader.feed(piece)]
+        assert (fault.command_status, fault.sequence_number, fault.in_sync) == (0x02, 77, False)
+        assert reader.feed(b"x" * 100_000) == []
+        assert reader.octets_held == 0
+
+
+def test_a_reader_holds_less_than_one_pdu():
+    reader = PduReader(octets_max=100)
+    reader.feed(struct.pack(">IIII", 100, 4, 0, 1) + bytes(83))
+    assert reader.octets_held == 99
+
+
+def test_an_unknown_command_is_a_fault_and_what_follows_is_read():
+    unknown = struct.pack(">IIII", 20, 0x0000ABCD, 0, 5) + b"abcd"
+    fault, pdu = PduReader().feed(unknown + encode(EnquireLink(), 6))
+    assert (fault.command_status, fault.sequence_number, fault.in_sync) == (0x03, 5, True)
+    assert pdu == EnquireLink(sequence_number=6)
+
+
+def test_a_message_longer_than_its_pdu_is_an_invalid_message_length():
+    octets = bytearray(encode(SubmitSm(short_message=b"abc")))
+    octets[-4] = 200
+    with pytest.raises(PduFault) as caught:
+        decode(bytes(octets))
+    assert caught.value.command_status == 0x01
+
+
+@pytest.mark.parametrize("kind", [SubmitSmResp, BindTransceiverResp, GenericNack])
+@pytest.mark.parametrize("command_status", [0, 0x58, 0x401])
+def test_a_response_without_a_body_is_read(kind, command_status):
+    octets = struct.pack(">IIII", 16, kind.command_id, command_status, 3)
+    assert decode(octets) == kind(command_status=command_status, sequence_number=3)
+
+
+def test_a_refusal_with_half_a_body_stays_a_refusal():
+    octets = struct.pack(">IIII", 19, SubmitSmResp.command_id, 0x14, 3) + b"abc"
+    assert decode(octets) == SubmitSmResp(command_status=0x14, sequence_number=3)
+
+
+def test_an_overrunning_parameter_loses_neither_the_message_nor_what_stood_before():
+    sent = DeliverSm(
+        short_message=b"x", tlvs=(Tlv(0x001E, b"id\0"),), trailing=b"\x14\x01\xff\xff1"
+    )
+    received = decode(encode(sent))
+    assert received == sent
+
+
+@pytest.mark.parametrize(
+    "pdu",
+    [
+        SubmitSm(source_addr="a\0b"),
+        SubmitSm(source_addr="سلام"),
+        SubmitSm(short_message=bytes(255)),
+    ],
+)
+def test_what_does_not_fit_is_refused_without_telling_it(pdu):
+    with pytest.raises(FieldError) as caught:
+        encode(pdu)
+    assert "سلام" not in f"{caught.value!r} {caught.value.__cause__!r}"
+
+
+def test_a_repr_shows_no_secret_and_no_text():
+    shown = repr(BindTransceiver("me", "hunter2")) + repr(
+        SubmitSm(short_message=b"code 1234", tlvs=(Tlv(0x0424, b"code 1234"),))
+    )
+    assert "hunter2" not in shown
+    assert "1234" not in shown
+
+
+def test_names_are_those_of_the_standard():
+    assert NAMES[0x80000009] == "bind_transceiver_resp"
+    assert NAMES[0x00000102] == "alert_notification"

@@ -1,0 +1,186 @@
+"""Receipts in every form that carriers are known to write."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from risala.drivers.smpp.pdu import DataSm, DeliverSm, QuerySmResp
+from risala.drivers.smpp.receipt import (
+    STATE_NUMBERS,
+    STATE_WORDS,
+    IdForm,
+    format_receipt_text,
+    is_receipt,
+    other_forms,
+    parse_receipt,
+    query_receipt,
+)
+from risala.drivers.smpp.tlv import Tlv
+from risala.sms.receipt import ReceiptState
+
+_STANDARD = (
+    "id:0a1b2c sub:001 dlvrd:001 submit date:2601020304 done date:2601020305 "
+    "stat:DELIVRD err:000 text:Bonjour"
+)
+
+
+def deliver(text: str = "", *, esm_class=0x04, tlvs=(), **fields) -> DeliverSm:
+    return DeliverSm(
+        source_addr_ton=1,
+        source_addr="22236123456",
+        destination_addr="RISALA",
+        esm_class=esm_class,
+        short_message=text.encode(),
+        tlvs=tlvs,
+        **fields,
+    )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        _STANDARD,
+        _STANDARD.replace("id:", "ID:").replace("stat:", "Stat:").replace("text:", "Text:"),
+        _STANDARD.replace("0a1b2c", '"0a1b2c"'),
+        _STANDARD.replace("2601020304", "260102030405").replace("2601020305", "20260102030500"),
+        "stat:DELIVRD err:000 id:0a1b2c done date:2601020305",
+        "id:0a1b2c stat:DELIVERED err:000",
+        "id: 0a1b2c  stat : DELIVRD  err:000 ",
+        "id:0a1b2c\nstat:DELIVRD\nerr:000\n",
+        "id:0a1b2c submit_date:2601020304 done_date:2601020305 stat:DELIVRD err:000",
+        "text:Bonjour id:0a1b2c stat:DELIVRD err:000",
+    ],
+)
+def test_text_layouts(text):
+    receipt = parse_receipt(deliver(text))
+    assert receipt is not None
+    assert receipt.carrier_id == "0a1b2c"
+    assert receipt.state is ReceiptState.DELIVERED
+    assert receipt.error_code == "000"
+    assert receipt.raw == f"stat:{receipt.raw[5:].split()[0]} err:000"
+    assert receipt.recipient == "+22236123456"
+
+
+@pytest.mark.parametrize(("state", "word"), STATE_WORDS.items())
+def test_every_state_by_word_and_by_number(state, word):
+    by_word = parse_receipt(deliver(f"id:1 stat:{word}"))
+    tlvs = (Tlv(0x001E, b"1\0"), Tlv(0x0427, bytes([STATE_NUMBERS[state]])))
+    by_number = parse_receipt(deliver(tlvs=tlvs))
+    assert by_word is not None
+    assert by_number is not None
+    assert by_word.state is by_number.state is state
+
+
+def test_parameters_win_over_the_text():
+    tlvs = (Tlv(0x001E, b"77\0"), Tlv(0x0427, b"\5"), Tlv(0x0423, b"\3\0\x15"))
+    receipt = parse_receipt(deliver("id:76 stat:DELIVRD", tlvs=tlvs))
+    assert receipt is not None
+    assert (receipt.carrier_id, receipt.state) == ("77", ReceiptState.UNDELIVERABLE)
+    assert receipt.error_code == "3-21"
+    assert receipt.raw == "stat:DELIVRD message_state:5 network_error_code:3-21"
+
+
+def test_a_sender_cannot_write_his_own_receipt_into_the_text_field():
+    forged = _STANDARD.replace("DELIVRD", "UNDELIV").replace("Bonjour", "stat:DELIVRD id:9")
+    receipt = parse_receipt(deliver(forged))
+    assert receipt is not None
+    assert (receipt.carrier_id, receipt.state) == ("0a1b2c", ReceiptState.UNDELIVERABLE)
+    first = parse_receipt(deliver("text:stat:DELIVRD id:9 id:0a1b2c stat:UNDELIV"))
+    assert first is not None
+    assert (first.carrier_id, first.state) == ("0a1b2c", ReceiptState.UNDELIVERABLE)
+
+
+@pytest.mark.parametrize(
+    "pdu",
+    [
+        deliver(_STANDARD, data_coding=1),
+        DeliverSm(esm_class=4, data_coding=8, short_message=_STANDARD.encode("utf-16-be")),
+        DeliverSm(esm_class=0x44, short_message=b"\x05\0\3\7\1\1" + _STANDARD.encode()),
+        DeliverSm(esm_class=4, tlvs=(Tlv(0x0424, _STANDARD.encode()),)),
+        DataSm(esm_class=4, tlvs=(Tlv(0x0424, _STANDARD.encode()),)),
+        deliver(_STANDARD, esm_class=0x00),
+        deliver(_STANDARD, esm_class=0x20),
+    ],
+)
+def test_wherever_the_text_stands(pdu):
+    assert is_receipt(pdu)
+    receipt = parse_receipt(pdu)
+    assert receipt is not None
+    assert receipt.carrier_id == "0a1b2c"
+    assert receipt.state is ReceiptState.DELIVERED
+
+
+@pytest.mark.parametrize(
+    "text", ["Bonjour", "id: my passport, stat: lost", "id:1 stat:DELIVRD", ""]
+)
+def test_what_people_write_is_no_receipt(text):
+    assert not is_receipt(deliver(text, esm_class=0))
+
+
+@pytest.mark.parametrize("esm_class", [0x08, 0x10, 0x18])
+def test_what_phones_acknowledge_is_no_receipt(esm_class):
+    assert not is_receipt(deliver(_STANDARD, esm_class=esm_class))
+
+
+def test_a_receipt_without_an_id_is_none():
+    assert parse_receipt(deliver("stat:DELIVRD err:000")) is None
+
+
+def test_a_word_that_nobody_knows_is_not_final():
+    receipt = parse_receipt(deliver("id:1 stat:WHATEVER"))
+    assert receipt is not None
+    assert not receipt.state.is_final
+    assert receipt.raw == "stat:WHATEVER"
+
+
+def test_raw_never_holds_the_message():
+    receipt = parse_receipt(deliver(_STANDARD.replace("Bonjour", "code 9876")))
+    assert receipt is not None
+    assert "9876" not in repr(receipt)
+
+
+@pytest.mark.parametrize(
+    ("answered", "in_receipt", "form"),
+    [
+        ("4b1d0c", "4922636", IdForm.RESP_HEX_RECEIPT_DEC),
+        ("4B1D0C", "4922636", IdForm.RESP_HEX_RECEIPT_DEC),
+        ("004b1d0c", "4922636", IdForm.RESP_HEX_RECEIPT_DEC),
+        ("4922636", "4B1D0C", IdForm.RESP_DEC_RECEIPT_HEX),
+        ("0004922636", "4b1d0c", IdForm.RESP_DEC_RECEIPT_HEX),
+        ("ab12", "AB12", IdForm.SAME),
+        ("12", "0012", IdForm.SAME),
+    ],
+)
+def test_ids_in_the_configured_form(answered, in_receipt, form):
+    assert answered in other_forms(in_receipt, form)
+
+
+def test_an_id_is_not_its_own_other_form():
+    assert other_forms("123", IdForm.SAME) == ()
+    assert other_forms("3f2c-uuid", IdForm.RESP_DEC_RECEIPT_HEX) == ("3F2C-UUID",)
+
+
+@given(
+    st.from_regex(r"[0-9A-Za-z-]{1,64}", fullmatch=True),
+    st.sampled_from(ReceiptState),
+    st.text(),
+)
+def test_reads_what_the_simulator_writes(message_id, state, text):
+    written = format_receipt_text(
+        message_id, state, submit_date="2601020304", done_date="2601020305", text=text
+    )
+    receipt = parse_receipt(deliver(written))
+    assert receipt is not None
+    assert (receipt.carrier_id, receipt.state) == (message_id, state)
+
+
+@given(st.binary(max_size=254), st.integers(0, 255), st.integers(0, 255))
+def test_no_octets_raise(octets, esm_class, data_coding):
+    pdu = DeliverSm(esm_class=esm_class, data_coding=data_coding, short_message=octets)
+    is_receipt(pdu)
+    parse_receipt(pdu, IdForm.RESP_DEC_RECEIPT_HEX)
+
+
+def test_a_query_answer_is_a_receipt():
+    receipt = query_receipt(QuerySmResp("1", "", 5, 21), "1")
+    assert (receipt.state, receipt.error_code) == (ReceiptState.UNDELIVERABLE, "21")

@@ -1,0 +1,172 @@
+"""Segments to submit_sm and back to text."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from risala.drivers.smpp.assembly import Assembler
+from risala.drivers.smpp.codec import decode, encode
+from risala.drivers.smpp.pdu import DataSm, DeliverSm
+from risala.drivers.smpp.submit import (
+    DefaultAlphabet,
+    SubmitOptions,
+    UnsendableError,
+    decode_message,
+    message_octets,
+    relative_time,
+    submit_sm,
+)
+from risala.drivers.smpp.tlv import Tlv
+from risala.plugins.testing.conformance import segment
+from risala.sms.alphabet import choose_alphabet
+from risala.sms.message import Alphabet
+from risala.sms.segment import Concatenation, split
+
+_NOW_MS = 1_800_000_000_000
+_LATIN1 = SubmitOptions(default_alphabet=DefaultAlphabet.LATIN1)
+
+
+def test_the_fields_of_a_plain_submit():
+    code = segment("Votre code", urgent=True, expires_at_ms=_NOW_MS + 172_800_000)
+    pdu = submit_sm(code, SubmitOptions(service_type="CMT"), _NOW_MS)
+    assert (pdu.source_addr_ton, pdu.source_addr_npi, pdu.source_addr) == (5, 0, "RISALA")
+    assert (pdu.dest_addr_ton, pdu.dest_addr_npi) == (1, 1)
+    assert pdu.destination_addr == "22236123456"
+    assert (pdu.data_coding, pdu.esm_class, pdu.registered_delivery) == (0, 0, 1)
+    assert (pdu.priority_flag, pdu.validity_period) == (1, "000002000000000R")
+    assert pdu.service_type == "CMT"
+    assert pdu.short_message == b"Votre code"
+
+
+def test_addresses_as_configured():
+    options = SubmitOptions(source_ton=0, source_npi=1, dest_ton=2, dest_npi=8)
+    pdu = submit_sm(segment(), options, _NOW_MS)
+    assert (pdu.source_addr_ton, pdu.source_addr_npi) == (0, 1)
+    assert (pdu.dest_addr_ton, pdu.dest_addr_npi) == (2, 8)
+
+
+@pytest.mark.parametrize(
+    ("ms", "expected"),
+    [
+        (-5, "000000000001000R"),
+        (1, "000000000001000R"),
+        (61_001, "000000000102000R"),
+        (86_399_000, "000000235959000R"),
+        (10**12, "000030000000000R"),
+    ],
+)
+def test_relative_times(ms, expected):
+    assert relative_time(ms) == expected
+
+
+def test_gsm7_goes_unpacked_with_escapes():
+    pdu = submit_sm(segment("@€é"), SubmitOptions(), _NOW_MS)
+    assert pdu.short_message == b"\x00\x1b\x65\x05"
+    assert decode_message(pdu).text == "@€é"
+
+
+def test_latin1_where_the_carrier_takes_0_for_that():
+    pdu = submit_sm(segment("@é"), _LATIN1, _NOW_MS)
+    assert (pdu.data_coding, pdu.short_message) == (0, b"@\xe9")
+    assert decode_message(pdu, DefaultAlphabet.LATIN1).text == "@é"
+    euro = submit_sm(segment("5 €"), _LATIN1, _NOW_MS)
+    assert (euro.data_coding, decode_message(euro).text) == (8, "5 €")
+    with pytest.raises(UnsendableError):
+        submit_sm(segment("€" + "x" * 75), _LATIN1, _NOW_MS)
+
+
+def test_a_long_arabic_text_is_three_segments_of_one_message():
+    text = "سلام عليكم " * 19
+    text = text[:200]
+    parts = split(text)
+    assert len(parts) == 3
+    assembler = Assembler()
+    wholes = []
+    for number, part in enumerate(parts, 1):
+        one = segment(part, alphabet=Alphabet.UCS2, number=number, total=3, reference=0x1234)
+        pdu = submit_sm(one, SubmitOptions(), _NOW_MS)
+        assert pdu.esm_class == 0x40
+        assert pdu.data_coding == 8
+        assert len(pdu.short_message) <= 140
+        decoded = decode_message(pdu)
+        assert decoded.concatenation == Concatenation(0x34, 3, number, 8)
+        wholes.append(assembler.add(decoded.text, decoded.concatenation, "a", "b"))
+    assert wholes[:2] == [None, None]
+    assert wholes[2].text == text
+    assert wholes[2].segments == 3
+
+
+@given(st.text(min_size=1, max_size=400), st.randoms(use_true_random=False))
+def test_any_text_arrives_in_any_order_of_parts_and_twice(text, rng):
+    alphabet = choose_alphabet(text)
+    parts = split(text, alphabet)
+    pdus = [
+        submit_sm(
+            segment(part, alphabet=alphabet, number=number, total=len(parts)),
+            SubmitOptions(),
+            _NOW_MS,
+        )
+        for number, part in enumerate(parts, 1)
+    ]
+    rng.shuffle(pdus)
+    assembler = Assembler()
+    if len(pdus) > 1:
+        first = decode_message(pdus[0])
+        assert assembler.add(first.text, first.concatenation) is None
+    found = []
+    for pdu in pdus:
+        decoded = decode_message(decode(encode(pdu)))
+        found.append(assembler.add(decoded.text, decoded.concatenation))
+    assert [whole.text for whole in found if whole] == [text]
+
+
+def test_an_assembler_forgets_the_oldest():
+    assembler = Assembler(assemblies_max=2)
+    for reference in range(3):
+        assembler.add("a", Concatenation(reference, 2, 1, 8))
+    assert assembler.add("b", Concatenation(0, 2, 2, 8)) is None
+    whole = assembler.add("b", Concatenation(2, 2, 2, 8))
+    assert whole is not None
+    assert whole.text == "ab"
+
+
+@pytest.mark.parametrize(
+    ("data_coding", "octets", "text"),
+    [
+        (0, b"\x00", "@"),
+        (1, b"abc", "abc"),
+        (3, b"\xe9", "é"),
+        (8, "é".encode("utf-16-be"), "é"),
+        (0x18, "é".encode("utf-16-be"), "é"),
+        (0x10, b"\x05", "é"),
+        (0xF0, b"\x05", "é"),
+        (0xF4, b"\xe9", "é"),
+    ],
+)
+def test_inbound_alphabets(data_coding, octets, text):
+    assert decode_message(DeliverSm(data_coding=data_coding, short_message=octets)).text == text
+
+
+def test_concatenation_by_sar_and_text_in_a_payload():
+    tlvs = (
+        Tlv(0x020C, b"\x12\x34"),
+        Tlv(0x020E, b"\x03"),
+        Tlv(0x020F, b"\x02"),
+        Tlv(0x0424, b"part"),
+    )
+    for pdu in (DeliverSm(tlvs=tlvs), DataSm(tlvs=tlvs)):
+        decoded = decode_message(pdu)
+        assert decoded.text == "part"
+        assert decoded.concatenation == Concatenation(0x1234, 3, 2, 16)
+
+
+def test_a_sar_that_cannot_be_is_none():
+    tlvs = (Tlv(0x020C, b"\1"), Tlv(0x020E, b"\x02"), Tlv(0x020F, b"\x03"))
+    assert decode_message(DeliverSm(tlvs=tlvs)).concatenation is None
+
+
+@given(st.binary(max_size=254), st.integers(0, 255), st.integers(0, 255))
+def test_no_octets_raise(octets, esm_class, data_coding):
+    pdu = DeliverSm(esm_class=esm_class, data_coding=data_coding, short_message=octets)
+    assert isinstance(decode_message(pdu).text, str)
+    assert message_octets(pdu) == octets
