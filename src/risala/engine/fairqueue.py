@@ -110,10 +110,9 @@ class FairQueue:
                 return row
         return None
 
-    def has_waiting(self, route: str, priority: int) -> bool:
+    def has_work(self) -> bool:
         """True where :meth:`take` might find something."""
-        rotation = self._rotations.get((route, priority))
-        return bool(rotation and rotation.waiting)
+        return any(rotation.waiting for rotation in self._rotations.values())
 
     def _turn(self, rotation: _Rotation, route: str, priority: int, now_ms: int) -> DueRow | None:
         while rotation.waiting:

@@ -11,8 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from risala.config.model import CarrierSection
+
+TEST_ROUTE: Final = "#test"
+"""Messages of test keys; served by carriers without a prefix: the one built in for them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +37,8 @@ class Router:
         for carrier in self._carriers:
             key = pinned(carrier.name)
             self.routes[key] = Route(key, ((carrier.name,),))
+        tests = tuple(carrier.name for carrier in self._carriers if not carrier.prefixes)
+        self.routes[TEST_ROUTE] = Route(TEST_ROUTE, (tests,))
 
     def route_key(self, recipient: str) -> str:
         """The queue for a number; empty where no carrier serves it (it waits for one)."""

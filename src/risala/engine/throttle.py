@@ -25,7 +25,7 @@ class Throttle:
         self.rate_max_per_s: Final = rate_per_s
         self._rate_per_s = rate_per_s
         self._rate_at_s = now_s
-        self._next_s = now_s
+        self._next_s = now_s - BURST_S
         self._paused_until_s = now_s
 
     def rate_per_s(self, now_s: float) -> float:
@@ -42,11 +42,9 @@ class Throttle:
         if now_s < self.ready_at_s():
             return False
         rate = self.rate_per_s(now_s)
-        burst_s = max(BURST_S, 1 / rate)
         # GCRA: the theoretical time of the next token, never further back than one burst.
-        self._next_s = max(self._next_s, now_s - burst_s + 1 / rate) + 1 / rate
-        if 1 / rate >= BURST_S:
-            self._next_s = now_s + 1 / rate
+        behind_s = max(0.0, BURST_S - 1 / rate)
+        self._next_s = max(self._next_s, now_s - behind_s) + 1 / rate
         return True
 
     def give_back(self) -> None:
@@ -64,3 +62,7 @@ class Throttle:
             self._rate_at_s = now_s
         until_s = now_s + (PAUSE_S if pause_s is None else pause_s)
         self._paused_until_s = max(self._paused_until_s, until_s)
+
+    def pause(self, now_s: float, pause_s: float) -> None:
+        """Be silent for a while without slowing down."""
+        self._paused_until_s = max(self._paused_until_s, now_s + pause_s)

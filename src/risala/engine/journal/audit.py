@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from pathlib import Path
 from typing import Final
 
 from risala.engine.commands import AuditReport
@@ -63,4 +64,13 @@ def audit(conn: sqlite3.Connection) -> AuditReport:
         ]
     finally:
         conn.execute("COMMIT")
-    return AuditReport(*counts, tuple(faults))
+    return AuditReport(counts[0], counts[1], counts[2], tuple(faults))
+
+
+def audit_file(path: Path) -> AuditReport:
+    """:func:`audit` over a read-only connection of its own, for a worker thread."""
+    conn = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True, isolation_level=None)
+    try:
+        return audit(conn)
+    finally:
+        conn.close()

@@ -14,7 +14,7 @@ from risala.engine.journal.state import MessageState, load
 from risala.engine.retry import EXPIRED, UNCERTAIN, Decision, Step
 
 
-def expire_due(conn: sqlite3.Connection, count: int, stamps: Sequence[Stamp]) -> tuple[Change, ...]:
+def expire_due(conn: sqlite3.Connection, stamps: Sequence[Stamp]) -> tuple[Change, ...]:
     """Fail pending messages whose validity is over, at most as many as there are stamps."""
     now_ms = stamps[0].now_ms
     rows = conn.execute(

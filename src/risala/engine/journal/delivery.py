@@ -319,3 +319,16 @@ def requeue(
         raw=decision.raw,
     )
     return (change_of(message, now_ms, decision.text, decision.raw),)
+
+
+def give_back(
+    conn: sqlite3.Connection, message_id: str, carrier: str, reason: str, now_ms: int
+) -> tuple[Change, ...]:
+    """Queue a message again, for this carrier alone, whose parts went out only in part."""
+    message = load(conn, message_id)
+    if message is None or message.status is not Status.PROCESSING:
+        return ()
+    decision = Decision(
+        Step.REQUEUE, SegmentState.WAITING, reason, "INTERRUPTED", route=f"@{carrier}"
+    )
+    return requeue(conn, message, 1, carrier, decision, now_ms)

@@ -82,5 +82,7 @@ def fail(
         "UPDATE messages SET error_code = ?, error_text = ? WHERE id = ?",
         (code, text, message_id),
     )
-    ledger.refund(conn, message.organization_id, message.price, message_id, stamp.now_ms)
-    return (_move(conn, message, Status.FAILED, f"{text} Refunded.", stamp, raw),)
+    if message.mode == "live":
+        ledger.refund(conn, message.organization_id, message.price, message_id, stamp.now_ms)
+        text = f"{text} Refunded."
+    return (_move(conn, message, Status.FAILED, text, stamp, raw),)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 
 from risala.engine.commands import MessageView, Mode
 from risala.engine.journal import ledger
@@ -21,11 +21,13 @@ _VIEW = (
     " price, currency, attempts, carrier, provider_message_id, error_code, error_text, metadata,"
     " send_at, sent_at, delivered_at, created_at, updated_at FROM messages WHERE id = ?"
 )
-_DUE = (
+_ROW = (
     "SELECT id, organization_id, kind, recipient, sender, body, encoding, segments, priority,"
     " route, due_at, valid_until, attempts, refusals, tried FROM messages"
-    " WHERE status = 'pending' AND route = ? AND priority = ? AND organization_id = ?"
-    " AND due_at <= ? AND valid_until > ? ORDER BY due_at, id LIMIT ?"
+)
+_DUE = (
+    f"{_ROW} WHERE status = 'pending' AND route = ? AND priority = ? AND organization_id = ?"
+    " AND due_at <= ? AND valid_until > ? ORDER BY due_at, seq LIMIT ?"
 )
 
 
@@ -52,7 +54,8 @@ def accept(conn: sqlite3.Connection, new: NewMessage) -> bytes:
     known = known_response(conn, new.organization_id, new.mode, new.idempotency_key)
     if known is not None:
         return known
-    ledger.charge(conn, new.organization_id, new.price, new.id, new.created_at)
+    if new.mode == Mode.LIVE:
+        ledger.charge(conn, new.organization_id, new.price, new.id, new.created_at)
     conn.execute(
         _INSERT,
         (
@@ -72,7 +75,7 @@ def accept(conn: sqlite3.Connection, new: NewMessage) -> bytes:
     )
     conn.execute(
         "INSERT INTO timeline (message_id, n, at, status, text) VALUES (?, 1, ?, 'pending', ?)",
-        (new.id, new.created_at, "Accepted and charged; waiting for its turn."),
+        (new.id, new.created_at, "Accepted; waiting for its turn."),
     )
     return new.response
 
@@ -106,6 +109,12 @@ def due(
     return [DueRow(*row) for row in rows if row[0] not in held][:count]
 
 
+def row(conn: sqlite3.Connection, message_id: str) -> DueRow | None:
+    """One message as the scheduler sees it, whatever its status."""
+    found = conn.execute(f"{_ROW} WHERE id = ?", (message_id,)).fetchone()
+    return None if found is None else DueRow(*found)
+
+
 def next_due(
     conn: sqlite3.Connection,
     route: str,
@@ -116,7 +125,7 @@ def next_due(
     """When the next message of one organization on one route falls due after ``after_ms``."""
     row = conn.execute(
         "SELECT due_at FROM messages WHERE status = 'pending' AND route = ? AND priority = ?"
-        " AND organization_id = ? AND due_at > ? ORDER BY due_at, id LIMIT 1",
+        " AND organization_id = ? AND due_at > ? ORDER BY due_at LIMIT 1",
         (route, priority, organization_id, after_ms),
     ).fetchone()
     return None if row is None else row[0]
@@ -149,3 +158,22 @@ def acknowledged_parts(conn: sqlite3.Connection, message_id: str) -> frozenset[i
         (message_id, *ACKNOWLEDGED),
     )
     return frozenset(row[0] for row in rows)
+
+
+def reroute(
+    conn: sqlite3.Connection,
+    queue: tuple[str, int, str],
+    after: tuple[int, int],
+    route_key: Callable[[str], str],
+    count: int,
+) -> tuple[int, int] | None:
+    """Sort ``count`` pending messages of one queue into routes anew; where to go on, or None."""
+    rows = conn.execute(
+        "SELECT due_at, seq, recipient FROM messages WHERE status = 'pending' AND route = ?"
+        " AND priority = ? AND organization_id = ? AND (due_at, seq) > (?, ?)"
+        " ORDER BY due_at, seq LIMIT ?",
+        (*queue, *after, count),
+    ).fetchall()
+    moved = [(key, row[1]) for row in rows if (key := route_key(row[2])) != queue[0]]
+    conn.executemany("UPDATE messages SET route = ? WHERE seq = ?", moved)
+    return (rows[-1][0], rows[-1][1]) if len(rows) == count else None

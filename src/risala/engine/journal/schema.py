@@ -90,7 +90,8 @@ CREATE UNIQUE INDEX ledger_once ON ledger (reference, kind) WHERE kind IN ('char
 
 MESSAGES = """
 CREATE TABLE messages (
-  id TEXT PRIMARY KEY,
+  seq INTEGER PRIMARY KEY,
+  id TEXT NOT NULL UNIQUE,
   organization_id TEXT NOT NULL REFERENCES organizations (id),
   mode TEXT NOT NULL CHECK (mode IN ('live', 'test')),
   kind TEXT NOT NULL CHECK (kind IN ('sms', 'code')),
@@ -123,7 +124,8 @@ CREATE TABLE messages (
   created_at INTEGER NOT NULL,
   updated_at INTEGER NOT NULL
 ) STRICT;
-CREATE INDEX messages_queue ON messages (route, priority, organization_id, due_at, id)
+-- Messages of one millisecond keep the order in which they were accepted.
+CREATE INDEX messages_queue ON messages (route, priority, organization_id, due_at, seq)
   WHERE status = 'pending';
 CREATE INDEX messages_validity ON messages (valid_until) WHERE status = 'pending';
 CREATE INDEX messages_unresolved ON messages (resolve_at) WHERE resolve_at IS NOT NULL;

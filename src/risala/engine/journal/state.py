@@ -9,7 +9,7 @@ from risala.engine.journal.rows import Change, Status
 
 _COLUMNS = (
     "id, organization_id, recipient, status, segments, price, priority, route, due_at, attempts,"
-    " valid_until, carrier, tried"
+    " valid_until, carrier, tried, mode"
 )
 
 
@@ -28,6 +28,7 @@ class MessageState:
     valid_until: int
     carrier: str | None
     tried: str
+    mode: str
 
 
 def load(conn: sqlite3.Connection, message_id: str) -> MessageState | None:

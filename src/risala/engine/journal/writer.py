@@ -18,6 +18,7 @@ What comes of a unit::
 from __future__ import annotations
 
 import queue
+import sqlite3
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -27,7 +28,6 @@ from typing import Any, Final, TypeAlias, TypeVar
 import structlog
 import trio
 from sqlite_utils import Database
-from sqlite_utils.utils import sqlite3
 
 from risala.engine.errors import Draining, Overloaded, Refusal, StorageFailed
 from risala.engine.journal.lock import StorageUnusable, claim_file
@@ -199,6 +199,10 @@ class Journal:
             raise entry.answer.error
         answer: T = entry.answer
         return answer
+
+    @property
+    def path(self) -> Path:
+        return self._path
 
     def reader(self) -> sqlite3.Connection:
         """A new read-only connection for the loop thread; rows are tuples.

@@ -1,0 +1,242 @@
+"""Organizations, keys and senders: looked up at every request, so cached; dropped when written.
+
+The journal is the truth. A cache entry is made from it on the loop thread by an indexed read and
+dropped, synchronously, by the same call that committed the change.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+import sqlite3
+from collections import OrderedDict
+from typing import Final
+
+import structlog
+import trio
+
+from risala.engine.clock import Clock
+from risala.engine.commands import (
+    ApiKey,
+    CreatedKey,
+    KeyType,
+    Mode,
+    Organization,
+    Principal,
+)
+from risala.engine.errors import Forbidden, Invalid, Unauthorized, Unavailable
+from risala.engine.ids import IdSource
+from risala.engine.journal import accounts as rows
+from risala.engine.journal.writer import Journal
+
+log = structlog.get_logger(__name__)
+
+KEYS_CACHED_MAX: Final = 10_000
+"""About 5 MB; more keys than this in use at once cost one indexed read each."""
+TOUCH_EVERY_S: Final = 30.0
+"""When keys were last used is written down this often, for all of them in one unit."""
+KEY_CHARACTERS: Final = "ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz23456789"
+KEY_LENGTH: Final = 32
+_PREFIX: Final = {
+    (KeyType.SECRET, Mode.LIVE): "sk_live_",
+    (KeyType.PUBLISHABLE, Mode.LIVE): "pk_live_",
+    (KeyType.SECRET, Mode.TEST): "sk_test_",
+    (KeyType.PUBLISHABLE, Mode.TEST): "pk_test_",
+}
+KEY_CHARACTERS_MAX: Final = 128
+"""A longer header is no key: not worth hashing."""
+NAME_MAX: Final = 100
+
+
+class Accounts:
+    def __init__(
+        self, journal: Journal, reader: sqlite3.Connection, clock: Clock, ids: IdSource
+    ) -> None:
+        self._journal = journal
+        self._reader = reader
+        self._clock = clock
+        self._ids = ids
+        self._keys: OrderedDict[bytes, ApiKey] = OrderedDict()
+        self._organizations: dict[str, Organization] = {}
+        self._used: dict[str, int] = {}
+
+    # -- who asks
+
+    def authenticate(self, value: str) -> Principal:
+        """Who holds this key.
+
+        Raises:
+            Unauthorized: unknown, deleted or disabled.
+            Forbidden: the organization is not active.
+        """
+        if not value or len(value) > KEY_CHARACTERS_MAX:
+            raise Unauthorized
+        digest = _digest(value)
+        key = self._keys.get(digest)
+        if key is None:
+            key = rows.key_by_hash(self._reader, digest)
+            if key is None:
+                raise Unauthorized
+            self._remember(digest, key)
+        if not key.enabled:
+            raise Unauthorized("The API key is disabled.")
+        if self.organization(key.organization_id).status != "active":
+            raise Forbidden("The organization of this API key is not active.")
+        self._used[key.id] = self._clock.now_ms()
+        return Principal(key.organization_id, key.id, key.type, key.mode)
+
+    def _remember(self, digest: bytes, key: ApiKey) -> None:
+        self._keys[digest] = key
+        if len(self._keys) > KEYS_CACHED_MAX:
+            self._keys.popitem(last=False)
+
+    def organization(self, organization_id: str) -> Organization:
+        """An organization's name, status and price (its balance may be older than it seems).
+
+        Raises:
+            NotFound: there is none of this id.
+        """
+        known = self._organizations.get(organization_id)
+        if known is None:
+            known = rows.organization(self._reader, organization_id)
+            if len(self._organizations) >= KEYS_CACHED_MAX:
+                self._organizations.clear()
+            self._organizations[organization_id] = known
+        return known
+
+    def sender(self, organization_id: str, folded: str) -> tuple[str, str] | None:
+        """(registered spelling, status) of a sender on the account."""
+        return rows.sender_status(self._reader, organization_id, folded)
+
+    # -- the operator's hand
+
+    def list_organizations(self) -> list[Organization]:
+        return rows.organizations(self._reader)
+
+    def fresh_organization(self, organization_id: str) -> Organization:
+        """With the balance of this moment.
+
+        Raises:
+            NotFound: there is none of this id.
+        """
+        return rows.organization(self._reader, organization_id)
+
+    async def create_organization(
+        self, name: str, currency: str, price_per_segment: int | None
+    ) -> Organization:
+        """Create an active organization with no balance.
+
+        Raises:
+            Invalid: the name is empty or too long.
+        """
+        name = " ".join(name.split())
+        if not name or len(name) > NAME_MAX:
+            raise Invalid("name", "invalid_name", f"A name has 1 to {NAME_MAX} characters.")
+        organization = Organization(
+            id=self._ids.new("org"),
+            name=name,
+            status="active",
+            balance=0,
+            currency=currency,
+            price_per_segment=price_per_segment,
+            created_at=self._clock.now_ms(),
+        )
+        await self._journal.commit(lambda conn: rows.add_organization(conn, organization))
+        return organization
+
+    async def set_status(self, organization_id: str, status: str) -> Organization:
+        """Suspend or resume.
+
+        Raises:
+            NotFound: there is none of this id.
+        """
+        try:
+            return await self._journal.commit(
+                lambda conn: rows.set_organization_status(conn, organization_id, status)
+            )
+        finally:
+            self._organizations.pop(organization_id, None)
+
+    async def create_key(
+        self, organization_id: str, key_type: KeyType, mode: Mode, name: str | None
+    ) -> CreatedKey:
+        """Create a key; its value exists only in the answer.
+
+        Raises:
+            NotFound: no such organization.
+            Invalid: the name is too long.
+        """
+        if name is not None and len(name) > NAME_MAX:
+            raise Invalid("name", "invalid_name", f"A name has at most {NAME_MAX} characters.")
+        random = "".join(secrets.choice(KEY_CHARACTERS) for _ in range(KEY_LENGTH))
+        value = _PREFIX[key_type, mode] + random
+        key = ApiKey(
+            id=self._ids.new("key"),
+            organization_id=organization_id,
+            type=key_type,
+            mode=mode,
+            name=name or None,
+            last4=value[-4:],
+            enabled=True,
+            created_at=self._clock.now_ms(),
+            last_used_at=None,
+        )
+        await self._journal.commit(lambda conn: rows.add_key(conn, key, _digest(value)))
+        return CreatedKey(key, value)
+
+    def list_keys(self, organization_id: str) -> list[ApiKey]:
+        """Keys of an organization, oldest first.
+
+        Raises:
+            NotFound: no such organization.
+        """
+        rows.organization(self._reader, organization_id)
+        return rows.keys(self._reader, organization_id)
+
+    async def set_key_enabled(self, key_id: str, *, enabled: bool) -> ApiKey:
+        """Enable or disable a key, at once.
+
+        Raises:
+            NotFound: there is none of this id.
+        """
+        try:
+            return await self._journal.commit(
+                lambda conn: rows.set_key_enabled(conn, key_id, enabled=enabled)
+            )
+        finally:
+            self._forget_key(key_id)
+
+    async def delete_key(self, key_id: str) -> ApiKey:
+        """Forget a key for good.
+
+        Raises:
+            NotFound: there is none of this id.
+        """
+        try:
+            return await self._journal.commit(lambda conn: rows.delete_key(conn, key_id))
+        finally:
+            self._forget_key(key_id)
+
+    def _forget_key(self, key_id: str) -> None:
+        for digest in [d for d, key in self._keys.items() if key.id == key_id]:
+            del self._keys[digest]
+
+    async def keep_touching(self) -> None:
+        """Write down when keys were last used, for life. Losing the last half minute is no loss."""
+        while True:
+            await trio.sleep(TOUCH_EVERY_S)
+            await self.flush_touched()
+
+    async def flush_touched(self) -> None:
+        if not self._used:
+            return
+        used, self._used = self._used, {}
+        try:
+            await self._journal.commit(lambda conn: rows.touch_keys(conn, used))
+        except Unavailable as error:
+            log.warning("accounts.touch", reason=str(error))
+
+
+def _digest(value: str) -> bytes:
+    # 32 random characters: nothing to guess, so a plain hash is the right one.
+    return hashlib.sha256(value.encode("utf-8", "surrogatepass")).digest()

@@ -1,0 +1,57 @@
+"""Billing: what a message costs, and the actor through whom money comes in.
+
+Charges and refunds are part of the unit of work of the message that they pay for
+(:mod:`risala.engine.journal.ledger`): no actor stands between a message and its money. What does
+not belong to a message — top-ups, adjustments — goes through here, one at a time.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from risala.engine.actor import Actor, Later
+from risala.engine.clock import Clock
+from risala.engine.commands import LedgerEntry, Organization
+from risala.engine.journal import ledger
+from risala.engine.journal.writer import Journal
+
+
+@dataclass(frozen=True, slots=True)
+class TopUp:
+    organization_id: str
+    amount: int
+    reference: str
+
+
+@dataclass(frozen=True, slots=True)
+class Adjust:
+    organization_id: str
+    amount: int
+    reference: str
+
+
+BillingMessage = TopUp | Adjust
+
+
+class Billing(Actor[BillingMessage]):
+    """Answers with the :class:`LedgerEntry` once it is on disk."""
+
+    def __init__(self, journal: Journal, clock: Clock) -> None:
+        self._journal = journal
+        self._clock = clock
+
+    async def receive(self, message: BillingMessage) -> object:
+        return Later(self._enter, message)
+
+    async def _enter(self, message: BillingMessage) -> LedgerEntry:
+        at = self._clock.now_ms()
+        write = ledger.top_up if isinstance(message, TopUp) else ledger.adjust
+        return await self._journal.commit(
+            lambda conn: write(conn, message.organization_id, message.amount, message.reference, at)
+        )
+
+
+def price(organization: Organization, per_segment: int, segments: int) -> int:
+    """What a message costs, in minor units: the organization's own price, or the general one."""
+    own = organization.price_per_segment
+    return segments * (per_segment if own is None else own)

@@ -1,0 +1,57 @@
+"""What a driver holds of the engine: the other side of :class:`DriverContext`."""
+
+from __future__ import annotations
+
+import sqlite3
+
+from risala.engine.errors import Unavailable
+from risala.engine.ids import IdSource
+from risala.engine.journal import inbound, messages
+from risala.engine.lane import Lane
+from risala.engine.retry import decide
+from risala.plugins.contract import Health, Inbound, NotStoredError, Outcome, Receipt, Segment
+
+
+class LaneContext:
+    """The engine's hand in one driver."""
+
+    def __init__(self, lane: Lane, reader: sqlite3.Connection, ids: IdSource) -> None:
+        self._lane = lane
+        self._reader = reader
+        self._ids = ids
+
+    @property
+    def carrier(self) -> str:
+        return self._lane.name
+
+    async def receipt(self, receipt: Receipt) -> None:
+        try:
+            await self._lane.recorder.receipt(self.carrier, receipt)
+        except Unavailable as error:
+            raise NotStoredError(str(error)) from error
+
+    async def inbound(self, message: Inbound) -> None:
+        message_id = self._ids.new("mo")
+        try:
+            await self._lane.recorder.journal.commit(
+                lambda conn: inbound.store(conn, message_id, self.carrier, message)
+            )
+        except Unavailable as error:
+            raise NotStoredError(str(error)) from error
+
+    async def late_outcome(self, segment: Segment, outcome: Outcome) -> None:
+        """Use an answer that came after its submit was given up as uncertain."""
+        row = messages.row(self._reader, segment.message_id)
+        if row is None:
+            return
+        partly = bool(messages.acknowledged_parts(self._reader, row.id))
+        decision = decide(outcome, self._lane.circumstances(row, partly_accepted=partly))
+        await self._lane.recorder.finish(
+            row.id, segment.number, segment.attempt, decision, live=False
+        )
+
+    def health(self, health: Health) -> None:
+        self._lane.set_health(health)
+
+    def trace(self, text: str) -> None:
+        self._lane.note(text)

@@ -1,0 +1,309 @@
+"""The engine put together: journal outermost, then actors, lanes and drivers, each inside the last.
+
+A stop runs inside-out: the gateway refuses, the scheduler gives out nothing new, lanes finish what
+is in their windows, drivers take their leave, actors stop, the journal empties its queue and
+closes. Whatever a deadline cuts short is on disk as it is, and the next start clears it up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import asdict, dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
+
+import structlog
+import trio
+
+from risala.config.model import CarrierSection, OnUncertain, Settings
+from risala.engine.accounts import Accounts
+from risala.engine.actor import Ref
+from risala.engine.billing import Billing
+from risala.engine.breaker import Breaker
+from risala.engine.clock import Clock, SystemClock
+from risala.engine.context import LaneContext
+from risala.engine.gateway import Gateway, Parts
+from risala.engine.ids import IdSource
+from risala.engine.journal import deadlines, messages, meta
+from risala.engine.journal.schema import migrate
+from risala.engine.journal.writer import Journal
+from risala.engine.keeper import Keeper
+from risala.engine.lane import Lane, LaneHooks
+from risala.engine.recorder import Recorder
+from risala.engine.router import TEST_ROUTE, Router, pinned
+from risala.engine.scheduler import Board, Scheduler, SchedulerMessage, keep_pumping
+from risala.engine.supervisor import RestartPolicy, Supervisor
+from risala.engine.throttle import Throttle
+from risala.plugins.contract import Driver, HealthState
+
+log = structlog.get_logger(__name__)
+
+DATABASE: Final = "risala.db"
+ROWS_AT_ONCE: Final = 500
+"""Rows that a start clears up in one unit."""
+ACTORS_STOP_S: Final = 5.0
+DRIVER_POLICY: Final = RestartPolicy(restarts_max=None)
+"""One carrier's bugs must not take the others down: it is started again for ever."""
+
+
+@dataclass(frozen=True, slots=True)
+class Seams:
+    """What tests own."""
+
+    clock: Clock
+    ids: IdSource
+    inline_journal: bool = False
+
+
+def system_seams() -> Seams:
+    clock = SystemClock()
+    return Seams(clock, IdSource(clock))
+
+
+@dataclass(slots=True)
+class _Core:
+    """What is there with and without carriers."""
+
+    settings: Settings
+    seams: Seams
+    journal: Journal
+    recorder: Recorder
+    accounts: Accounts
+    supervisor: Supervisor
+
+
+@asynccontextmanager
+async def open_core(settings: Settings, seams: Seams) -> AsyncIterator[_Core]:
+    """Journal, accounts and supervisor; closes them in order. The caller holds the data lock.
+
+    Raises:
+        StorageUnusable: one sentence says why.
+    """
+    journal = Journal(
+        Path(settings.storage.data_dir) / DATABASE,
+        migrate=migrate,
+        commit_units_max=settings.storage.commit_units_max,
+        queue_units_max=settings.storage.queue_units_max,
+        inline=seams.inline_journal,
+    )
+    async with trio.open_nursery() as outermost:
+        await outermost.start(journal.run)
+        try:
+            async with trio.open_nursery() as inner:
+                supervisor = Supervisor()
+                await inner.start(supervisor.run)
+                recorder = Recorder(journal, seams.clock, seams.ids)
+                accounts = Accounts(journal, journal.reader(), seams.clock, seams.ids)
+                try:
+                    yield _Core(settings, seams, journal, recorder, accounts, supervisor)
+                finally:
+                    with trio.move_on_after(ACTORS_STOP_S, shield=True):
+                        await accounts.flush_touched()
+                        await supervisor.stop()
+                    inner.cancel_scope.cancel()
+        finally:
+            journal.stop()
+
+
+@asynccontextmanager
+async def open_gateway(settings: Settings, seams: Seams | None = None) -> AsyncIterator[Gateway]:
+    """The gateway without carriers: for a command while no service runs."""
+    async with open_core(settings, seams or system_seams()) as core:
+        parts = await _parts(core, Router(settings.carriers), core.settings)
+        yield Gateway(parts)
+
+
+async def _parts(core: _Core, router: Router, settings: Settings) -> Parts:
+    billing = await core.supervisor.start(
+        "billing",
+        lambda: Billing(core.journal, core.seams.clock),
+        mailbox_max=settings.engine.mailbox_max,
+    )
+    return Parts(
+        settings=settings,
+        recorder=core.recorder,
+        reader=core.journal.reader(),
+        ids=core.seams.ids,
+        accounts=core.accounts,
+        router=router,
+        billing=billing,
+    )
+
+
+class Engine:
+    """A running engine; see :func:`open_engine`."""
+
+    def __init__(
+        self, core: _Core, gateway: Gateway, board: Board, scheduler: Ref[SchedulerMessage]
+    ) -> None:
+        self._core = core
+        self._board = board
+        self.gateway = gateway
+        self.scheduler = scheduler
+
+    async def drain(self) -> None:
+        """Give out nothing new and wait until the lanes' windows are empty."""
+        self.gateway.drain()
+        self._board.leasing = False
+        self._board.wake()
+        busy = [lane for lane in self._board.lanes.values() if lane.busy]
+        if busy:
+            log.info("engine.draining", carriers=[lane.name for lane in busy])
+        for lane in busy:
+            await lane.wait_idle()
+
+
+@asynccontextmanager
+async def open_engine(
+    settings: Settings,
+    carriers: Sequence[CarrierSection],
+    drivers: Mapping[str, Driver],
+    seams: Seams | None = None,
+) -> AsyncIterator[Engine]:
+    """Run the engine with these carriers; drains them under ``engine.drain_s`` at the end.
+
+    Raises:
+        StorageUnusable: one sentence says why.
+    """
+    async with open_core(settings, seams or system_seams()) as core:
+        router = Router(carriers)
+        board = Board(core.journal, settings.engine.buffer_rows_max)
+        await _clear_up(core, router, carriers)
+        parts = await _parts(core, router, settings)
+        _build_lanes(core, board, router, carriers, drivers)
+        scheduler = await core.supervisor.start(
+            "scheduler",
+            lambda: Scheduler(board, router, core.seams.clock),
+            mailbox_max=settings.engine.mailbox_max,
+        )
+        gateway = Gateway(parts)
+        parts.scheduler = scheduler
+        parts.unready = partial(_unready, board)
+        parts.carriers = partial(_carriers, board)
+        parts.statistics = partial(_statistics, core, gateway, board)
+        keeper = Keeper(core.recorder, core.journal.reader(), settings.delivery.receipts_held_s)
+        core.recorder.listeners.pending = board.pending
+        core.recorder.listeners.deadline = keeper.expect
+        board.queue.load(
+            each.id for each in core.accounts.list_organizations() if each.status != "active"
+        )
+        await _start_services(core, board, scheduler, keeper, drivers)
+        engine = Engine(core, gateway, board, scheduler)
+        try:
+            yield engine
+        finally:
+            with trio.move_on_after(settings.engine.drain_s, shield=True):
+                await engine.drain()
+
+
+async def _start_services(
+    core: _Core,
+    board: Board,
+    scheduler: Ref[SchedulerMessage],
+    keeper: Keeper,
+    drivers: Mapping[str, Driver],
+) -> None:
+    start = core.supervisor.start_service
+    await start("accounts", core.accounts.keep_touching)
+    await start("keeper", keeper.run)
+    for name, lane in board.lanes.items():
+        await start(f"lane {name}", lane.run)
+        context = LaneContext(lane, board.reader, core.seams.ids)
+        await start(
+            f"driver {name}",
+            partial(lane.run_driver, drivers[name], context),
+            policy=DRIVER_POLICY,
+        )
+    await start("pump", partial(keep_pumping, board, scheduler, core.seams.clock))
+
+
+def _build_lanes(
+    core: _Core,
+    board: Board,
+    router: Router,
+    carriers: Sequence[CarrierSection],
+    drivers: Mapping[str, Driver],
+) -> None:
+    def next_route(recipient: str, tried: tuple[str, ...]) -> str | None:
+        name = router.next_carrier(recipient, tried)
+        return None if name is None else pinned(name)
+
+    hooks = LaneHooks(board.wake, board.release, next_route)
+    delivery = core.settings.delivery
+    for carrier in carriers:
+        if carrier.enabled:
+            board.lanes[carrier.name] = Lane(
+                carrier=carrier,
+                driver=drivers[carrier.name],
+                recorder=core.recorder,
+                hooks=hooks,
+                breaker=Breaker(delivery.breaker_failures, delivery.breaker_open_s),
+                throttle=Throttle(carrier.rate_per_s, trio.current_time()),
+                retry=delivery.retry,
+            )
+
+
+async def _clear_up(core: _Core, router: Router, carriers: Sequence[CarrierSection]) -> None:
+    """After a crash or a change of carriers: nothing may be left in nobody's hands."""
+    by_name = {carrier.name: carrier for carrier in carriers}
+
+    def policy(carrier: str, kind: str) -> OnUncertain:
+        section = by_name.get(carrier) or CarrierSection(name="unknown", driver="unknown")
+        return section.on_uncertain_code if kind == "code" else section.on_uncertain_message
+
+    now_ms = core.seams.clock.now_ms()
+    total = 0
+    while count := await core.journal.commit(
+        lambda conn: deadlines.recover(conn, policy, now_ms, ROWS_AT_ONCE)
+    ):
+        total += count
+    if total:
+        log.warning("engine.recovered", messages=total)
+    reader = core.journal.reader()
+    if meta.get(reader, "routes") != router.fingerprint:
+        await _reroute(core, router)
+
+
+async def _reroute(core: _Core, router: Router) -> None:
+    """The carriers' prefixes changed: sort what is queued into the routes of today."""
+    for queue in messages.queues(core.journal.reader()):
+        if queue[0] == TEST_ROUTE or (queue[0].startswith("@") and queue[0] in router.routes):
+            continue
+        after: tuple[int, int] | None = (-1, 0)
+        while after is not None:
+            start = after
+            after = await core.journal.commit(
+                lambda conn, queue=queue, start=start: messages.reroute(  # type: ignore[misc]
+                    conn, queue, start, router.route_key, ROWS_AT_ONCE
+                )
+            )
+    await core.journal.commit(lambda conn: meta.put(conn, "routes", router.fingerprint))
+
+
+def _unready(board: Board) -> tuple[str, ...]:
+    lanes = [lane for lane in board.lanes.values() if lane.carrier.prefixes]
+    if not lanes:
+        return ("no carrier is configured",)
+    if all(lane.health.state is not HealthState.UP for lane in lanes):
+        return tuple(f"carrier {lane.name} is {lane.health.state}" for lane in lanes)
+    return ()
+
+
+def _carriers(board: Board) -> list[dict[str, Any]]:
+    return [
+        {"name": name, **asdict(lane.statistics())}
+        for name, lane in board.lanes.items()
+        if lane.carrier.prefixes
+    ]
+
+
+def _statistics(core: _Core, gateway: Gateway, board: Board) -> dict[str, Any]:
+    return {
+        "gateway": asdict(gateway.statistics()),
+        "queue": asdict(board.queue.statistics()),
+        "journal": asdict(core.journal.statistics()),
+        "actors": [asdict(each) for each in core.supervisor.statistics()],
+        "carriers": _carriers(board),
+    }

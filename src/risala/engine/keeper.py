@@ -1,0 +1,72 @@
+"""The keeper of deadlines: validity that ends, uncertainty that is resolved, receipts forgotten.
+
+One task for all messages: the deadlines are an index in the journal, and only the nearest is held.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import Final
+
+import structlog
+import trio
+
+from risala.engine.errors import Unavailable
+from risala.engine.journal import deadlines, receipts
+from risala.engine.recorder import DEADLINES_BATCH, Recorder
+
+log = structlog.get_logger(__name__)
+
+LOOK_S: Final = 30.0
+"""Looks at the index at least this often: the clock on the wall may be set."""
+STORAGE_RETRY_S: Final = 2.0
+
+
+class Keeper:
+    def __init__(
+        self, recorder: Recorder, reader: sqlite3.Connection, receipts_held_s: float
+    ) -> None:
+        self._recorder = recorder
+        self._reader = reader
+        self._receipts_held_ms = round(receipts_held_s * 1000)
+        self._wake = trio.Event()
+        self._looks_at_ms = 0
+
+    def expect(self, at_ms: int) -> None:
+        """A deadline was set: wake earlier if it is the nearest."""
+        if at_ms < self._looks_at_ms:
+            self._wake.set()
+
+    async def run(self) -> None:
+        """Settle what is due, for life."""
+        forgot_at_ms = 0
+        while True:
+            try:
+                while await self._recorder.settle_deadlines() >= DEADLINES_BATCH // 2:
+                    pass
+                now_ms = self._recorder.clock.now_ms()
+                if now_ms - forgot_at_ms >= self._receipts_held_ms:
+                    await self._forget_receipts(now_ms)
+                    forgot_at_ms = now_ms
+            except Unavailable as error:
+                log.warning("keeper.storage", reason=str(error))
+                await trio.sleep(STORAGE_RETRY_S)
+                continue
+            await self._wait()
+
+    async def _forget_receipts(self, now_ms: int) -> None:
+        before_ms = now_ms - self._receipts_held_ms
+        count = await self._recorder.journal.commit(
+            lambda conn: receipts.forget_held(conn, before_ms)
+        )
+        if count:
+            log.warning("receipts.unmatched", count=count)
+
+    async def _wait(self) -> None:
+        now_ms = self._recorder.clock.now_ms()
+        look_ms = now_ms + round(LOOK_S * 1000)
+        next_ms = deadlines.next_deadline(self._reader)
+        self._looks_at_ms = look_ms if next_ms is None else min(next_ms, look_ms)
+        with trio.move_on_after(max(0, self._looks_at_ms - now_ms) / 1000):
+            await self._wake.wait()
+        self._wake = trio.Event()

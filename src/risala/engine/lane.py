@@ -1,0 +1,358 @@
+"""A lane: the engine's handle on one carrier, with its window, throttle, breaker and health."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Final
+
+import structlog
+import trio
+
+from risala.config.model import CarrierSection, RetrySection
+from risala.engine.breaker import Breaker
+from risala.engine.errors import Unavailable
+from risala.engine.journal.rows import DueRow
+from risala.engine.recorder import Recorder
+from risala.engine.retry import Circumstances, decide
+from risala.engine.router import pinned
+from risala.engine.throttle import Throttle
+from risala.plugins.contract import Driver, DriverContext, Health, HealthState
+from risala.sms.message import Alphabet, Segment
+from risala.sms.outcome import Accepted, Outcome, Refused, Scope, Throttled, Uncertain, Unsent
+
+log = structlog.get_logger(__name__)
+
+TRACE_MAX: Final = 100
+"""Lines of a link's life kept for the operator."""
+UNSENT_PAUSE_S: Final = 0.2
+"""Rest after a link turned out to be down, until the driver's health says so too."""
+STORAGE_PAUSE_S: Final = 1.0
+"""Rest after an attempt could not be written down: the disk is full or we are stopping."""
+
+
+class Gate(StrEnum):
+    """The operator's word on a lane."""
+
+    OPEN = "open"
+    PAUSED = "paused"
+    DRAINING = "draining"
+
+
+@dataclass(slots=True)
+class Job:
+    """A message in a lane's hands: its row, its parts, and which of them is next."""
+
+    row: DueRow
+    parts: tuple[str, ...]
+    remaining: deque[int]
+    """Numbers of the parts still to be accepted."""
+    reference: int
+    attempt: int = 0
+    """0 until the attempt is on disk."""
+    partly_accepted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class LaneStatistics:
+    carrier: str
+    driver: str
+    state: str
+    text: str
+    gate: str
+    in_flight: int
+    window_max: int
+    rate_per_s: float
+    rate_max_per_s: float
+    submitted: int
+    accepted: int
+    throttled: int
+    refused: int
+    uncertain: int
+    breaker_open: bool
+    trace: tuple[str, ...]
+
+
+@dataclass(slots=True)
+class _Counts:
+    submitted: int = 0
+    accepted: int = 0
+    throttled: int = 0
+    refused: int = 0
+    uncertain: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class LaneHooks:
+    """What a lane tells the scheduler and asks of the router; all synchronous."""
+
+    changed: Callable[[], None]
+    """A slot is free, or the health is another."""
+    release: Callable[[str], None]
+    """A message left the lane's hands: the journal speaks for it again."""
+    next_route: Callable[[str, tuple[str, ...]], str | None]
+    """The route for a message that these carriers refused: number, names."""
+
+
+@dataclass(slots=True)
+class Lane:
+    """Runs jobs through one driver. State changes happen on the loop thread, synchronously."""
+
+    carrier: CarrierSection
+    driver: Driver
+    recorder: Recorder
+    hooks: LaneHooks
+    breaker: Breaker
+    throttle: Throttle
+    retry: RetrySection
+    health: Health = field(default_factory=lambda: Health(HealthState.DOWN, "Not connected yet."))
+    gate: Gate = Gate.OPEN
+    in_flight: int = 0
+    virtual_time: float = 0.0
+    continuing: deque[Job] = field(default_factory=deque)
+    counts: _Counts = field(default_factory=_Counts)
+    trace: deque[str] = field(default_factory=lambda: deque(maxlen=TRACE_MAX))
+    _nursery: trio.Nursery | None = None
+    _idle: trio.Event = field(default_factory=trio.Event)
+
+    @property
+    def name(self) -> str:
+        return self.carrier.name
+
+    @property
+    def window_max(self) -> int:
+        limit = self.driver.capabilities.window_max
+        return min(limit, self.carrier.window_max or limit)
+
+    def healthy(self, now_s: float) -> bool:
+        """True where traffic should come here rather than to the next tier."""
+        return (
+            self.health.state is HealthState.UP
+            and self.gate is Gate.OPEN
+            and (self.breaker.open_until_s is None or now_s >= self.breaker.open_until_s)
+        )
+
+    def _may_submit(self) -> bool:
+        return (
+            self._nursery is not None
+            and self.in_flight < self.window_max
+            and self.health.state is HealthState.UP
+            and self.gate is not Gate.PAUSED
+        )
+
+    def ready(self, now_s: float) -> bool:
+        """True where a segment could be submitted this moment.
+
+        A draining lane takes no new message, but goes on with those that it has begun.
+        """
+        return (
+            self._may_submit()
+            and self.breaker.allows(now_s)
+            and now_s >= self.throttle.ready_at_s()
+        )
+
+    def next_ready_s(self) -> float | None:
+        """When time alone will make it ready; None where something else must happen first."""
+        if not self._may_submit():
+            return None
+        return max(self.throttle.ready_at_s(), self.breaker.open_until_s or 0.0)
+
+    @property
+    def busy(self) -> bool:
+        """True while a message is in its hands."""
+        return self.in_flight > 0 or bool(self.continuing)
+
+    async def run(self, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
+        """Hold the tasks of this lane's submits, for life."""
+        try:
+            async with trio.open_nursery() as nursery:
+                self._nursery = nursery
+                task_status.started()
+                self.hooks.changed()
+                await trio.sleep_forever()
+        finally:
+            self._nursery = None
+
+    async def run_driver(self, driver: Driver, context: DriverContext) -> None:
+        """Run the driver for life; whatever ends it, its link is down from then on."""
+        try:
+            await driver.run(context)
+        finally:
+            self.set_health(Health(HealthState.DOWN, "The driver is not running."))
+
+    async def wait_idle(self) -> None:
+        """Until no message is in its hands."""
+        while self.busy:
+            self._idle = trio.Event()
+            await self._idle.wait()
+
+    def start(self, job: Job, now_s: float) -> None:
+        """Submit the job's next part. Call only while :meth:`ready`."""
+        assert self._nursery is not None
+        self.throttle.take(now_s)
+        self.breaker.submitted()
+        self.in_flight += 1
+        self._nursery.start_soon(self._run_job, job)
+
+    async def _run_job(self, job: Job) -> None:
+        goes_on = False
+        try:
+            goes_on = await self._run_segment(job)
+        except Unavailable as error:
+            log.warning("lane.storage", carrier=self.name, reason=str(error))
+            await trio.sleep(STORAGE_PAUSE_S)
+        finally:
+            self._finished(job, goes_on=goes_on)
+
+    def _finished(self, job: Job, *, goes_on: bool) -> None:
+        self.in_flight -= 1
+        if goes_on:
+            self.continuing.append(job)
+        else:
+            self.hooks.release(job.row.id)
+        if self.gate is Gate.PAUSED or self.health.state is not HealthState.UP:
+            self._give_back_begun("The link went down between two parts; the others follow.")
+        if not self.busy:
+            self._idle.set()
+        self.hooks.changed()
+
+    async def _run_segment(self, job: Job) -> bool:
+        """Submit one part; True where more parts of the message follow at once."""
+        row, number = job.row, job.remaining[0]
+        attempt = await self.recorder.start(
+            row.id, number, self.name, opens_attempt=job.attempt == 0
+        )
+        if attempt is None:
+            self.breaker.withdrew()
+            self.throttle.give_back()
+            return False
+        job.attempt = attempt
+        outcome = await self._submit(self._segment(job, number))
+        self._learn(outcome)
+        decision = decide(outcome, self.circumstances(row, partly_accepted=job.partly_accepted))
+        await self.recorder.finish(row.id, number, attempt, decision)
+        if not isinstance(outcome, Accepted):
+            return False
+        job.partly_accepted = True
+        job.remaining.popleft()
+        return bool(job.remaining)
+
+    def circumstances(self, row: DueRow, *, partly_accepted: bool) -> Circumstances:
+        """What the retry table must know of a message in this lane."""
+        code = row.kind == "code"
+        carrier = self.carrier
+        return Circumstances(
+            now_ms=self.recorder.clock.now_ms(),
+            valid_until=row.valid_until,
+            refusals=row.refusals,
+            pinned_route=pinned(self.name),
+            partly_accepted=partly_accepted,
+            next_route=self.hooks.next_route(row.recipient, (*row.tried_carriers, self.name)),
+            on_uncertain=carrier.on_uncertain_code if code else carrier.on_uncertain_message,
+            retry=self.retry,
+        )
+
+    def _segment(self, job: Job, number: int) -> Segment:
+        row = job.row
+        return Segment(
+            message_id=row.id,
+            number=number,
+            total=len(job.parts),
+            attempt=job.attempt,
+            sender=row.sender,
+            recipient=row.recipient,
+            alphabet=Alphabet(row.encoding),
+            text=job.parts[number - 1],
+            reference=job.reference,
+            expires_at_ms=row.valid_until,
+            urgent=row.priority == 0,
+        )
+
+    async def _submit(self, segment: Segment) -> Outcome:
+        self.counts.submitted += 1
+        try:
+            return await self.driver.submit(segment)
+        except Exception:  # a driver's bug must not lose the message: nobody knows what left
+            log.exception("driver.submit_failed", carrier=self.name, message_id=segment.message_id)
+            return Uncertain("DRIVER_FAULT", "The driver failed while it submitted the message.")
+
+    def _learn(self, outcome: Outcome) -> None:
+        """Let pace and breaker follow what the carrier says."""
+        now_s = trio.current_time()
+        match outcome:
+            case Accepted():
+                self.counts.accepted += 1
+                self.breaker.succeeded()
+            case Throttled(_, _, retry_after_s):
+                self.counts.throttled += 1
+                self.breaker.withdrew()
+                self.throttle.slow_down(now_s, retry_after_s)
+            case Refused(Scope.NOW, raw, _):
+                self.counts.refused += 1
+                if self.breaker.failed(now_s):
+                    self.note(f"circuit breaker opened after {raw}")
+            case Refused():
+                self.counts.refused += 1
+                self.breaker.succeeded()
+            case Uncertain():
+                self.counts.uncertain += 1
+                self.breaker.failed(now_s)
+            case Unsent():
+                self.breaker.withdrew()
+                self.throttle.pause(now_s, UNSENT_PAUSE_S)
+
+    def set_health(self, health: Health) -> None:
+        changed = health.state is not self.health.state
+        self.health = health
+        if changed:
+            self.note(f"{health.state}: {health.text}")
+            log.info("carrier.health", carrier=self.name, state=health.state, text=health.text)
+        if health.state is not HealthState.UP:
+            self._give_back_begun("The link went down between two parts; the others follow.")
+        self.hooks.changed()
+
+    def set_gate(self, gate: Gate) -> None:
+        """Obey the operator."""
+        self.gate = gate
+        self.note(f"the operator set it to {gate}")
+        if gate is Gate.PAUSED:
+            self._give_back_begun("The carrier was paused between two parts; the others follow.")
+        self.hooks.changed()
+
+    def _give_back_begun(self, reason: str) -> None:
+        """Messages between two parts go back to the queue, where their validity is watched."""
+        while self.continuing and self._nursery is not None:
+            self.in_flight += 1
+            self._nursery.start_soon(self._give_back, self.continuing.popleft(), reason)
+
+    async def _give_back(self, job: Job, reason: str) -> None:
+        try:
+            await self.recorder.give_back(job.row.id, self.name, reason)
+        finally:
+            self._finished(job, goes_on=False)
+
+    def note(self, text: str) -> None:
+        self.trace.append(text)
+
+    def statistics(self) -> LaneStatistics:
+        now_s = trio.current_time()
+        return LaneStatistics(
+            carrier=self.name,
+            driver=self.carrier.driver,
+            state=self.health.state,
+            text=self.health.text,
+            gate=self.gate,
+            in_flight=self.in_flight,
+            window_max=self.window_max,
+            rate_per_s=self.throttle.rate_per_s(now_s),
+            rate_max_per_s=self.throttle.rate_max_per_s,
+            submitted=self.counts.submitted,
+            accepted=self.counts.accepted,
+            throttled=self.counts.throttled,
+            refused=self.counts.refused,
+            uncertain=self.counts.uncertain,
+            breaker_open=self.breaker.open_until_s is not None,
+            trace=tuple(self.trace),
+        )

@@ -1,0 +1,154 @@
+"""The one hand that writes down what happens to messages, and then tells those who wait.
+
+Everything here commits first and tells after: the queue, the people who watch, the deadlines.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final, TypeVar
+
+import structlog
+import trio
+
+from risala.engine.broadcast import Broadcast
+from risala.engine.clock import Clock
+from risala.engine.commands import LifeEvent
+from risala.engine.errors import Draining, Unavailable
+from risala.engine.ids import IdSource
+from risala.engine.journal import deadlines, delivery, receipts
+from risala.engine.journal.rows import Change, Stamp
+from risala.engine.journal.writer import Journal, Unit
+from risala.engine.retry import Decision
+from risala.sms.receipt import Receipt
+
+T = TypeVar("T")
+log = structlog.get_logger(__name__)
+
+RETRY_FIRST_S: Final = 0.2
+RETRY_MAX_S: Final = 5.0
+"""A full disk is looked at again this often: what a carrier answered must be written down."""
+DEADLINES_BATCH: Final = 64
+"""Messages that end by time in one unit: a small one, so that sends get their turn between."""
+
+
+@dataclass(slots=True)
+class Listeners:
+    """Those who are told of committed changes; set while the engine is put together."""
+
+    pending: Callable[[Change], None] = lambda _: None
+    """A message is in the queue (again)."""
+    deadline: Callable[[int], None] = lambda _: None
+    """Something must be looked at, at this time."""
+
+
+class Recorder:
+    def __init__(self, journal: Journal, clock: Clock, ids: IdSource) -> None:
+        self.journal = journal
+        self.clock = clock
+        self.listeners = Listeners()
+        self.life: Broadcast[LifeEvent] = Broadcast()
+        self._ids = ids
+
+    def stamp(self) -> Stamp:
+        return Stamp(self.clock.now_ms(), (self._ids.new("evt"), self._ids.new("evt")))
+
+    async def start(
+        self, message_id: str, number: int, carrier: str, *, opens_attempt: bool
+    ) -> int | None:
+        """Write down that a segment is about to leave; the attempt's number, or None: let it be.
+
+        Raises:
+            Unavailable: it could not be written; nothing may leave.
+        """
+        now_ms = self.clock.now_ms()
+        started = await self.journal.commit(
+            lambda conn: delivery.start_segment(
+                conn, message_id, number, carrier, opens_attempt=opens_attempt, now_ms=now_ms
+            )
+        )
+        if started is None:
+            return None
+        self.tell(started.changes)
+        return started.attempt
+
+    async def finish(
+        self, message_id: str, number: int, attempt: int, decision: Decision, *, live: bool = True
+    ) -> None:
+        """Write down what a submit came to; keeps trying while the disk refuses."""
+        stamp = self.stamp()
+        changes = await self._commit_for_sure(
+            lambda conn: delivery.finish_segment(
+                conn, message_id, number, attempt, decision, stamp, live=live
+            )
+        )
+        if decision.resolve_at is not None:
+            self.listeners.deadline(decision.resolve_at)
+        self.tell(changes)
+
+    async def give_back(self, message_id: str, carrier: str, reason: str) -> None:
+        """Queue a message again whose remaining parts cannot go out now."""
+        now_ms = self.clock.now_ms()
+        self.tell(
+            await self._commit_for_sure(
+                lambda conn: delivery.give_back(conn, message_id, carrier, reason, now_ms)
+            )
+        )
+
+    async def receipt(self, carrier: str, receipt: Receipt) -> None:
+        """Write down a receipt.
+
+        Raises:
+            Unavailable: it could not be written: let the carrier bring it again.
+        """
+        stamp = self.stamp()
+        self.tell(
+            await self.journal.commit(lambda conn: receipts.record(conn, carrier, receipt, stamp))
+        )
+
+    async def settle_deadlines(self) -> int:
+        """End what time has ended, one batch; returns how many messages changed.
+
+        Raises:
+            Unavailable: it could not be written.
+        """
+        stamps = [self.stamp() for _ in range(DEADLINES_BATCH)]
+        changes = await self.journal.commit(
+            lambda conn: (
+                *deadlines.expire_due(conn, stamps[: DEADLINES_BATCH // 2]),
+                *deadlines.resolve_due(conn, stamps[DEADLINES_BATCH // 2 :]),
+            )
+        )
+        self.tell(changes)
+        return len(changes)
+
+    def tell(self, changes: tuple[Change, ...]) -> None:
+        """Tell of changes that are on disk."""
+        for change in changes:
+            self.life.publish(
+                LifeEvent(
+                    at=change.at,
+                    message_id=change.message_id,
+                    organization_id=change.organization_id,
+                    to=change.recipient,
+                    status=change.status,
+                    text=change.text,
+                    carrier=change.carrier,
+                    raw=change.raw,
+                )
+            )
+            if change.due_at is not None:
+                self.listeners.pending(change)
+
+    async def _commit_for_sure(self, unit: Unit[T]) -> T:
+        wait_s = RETRY_FIRST_S
+        while True:
+            try:
+                return await self.journal.commit(unit)
+            except Draining:
+                raise
+            except Unavailable as error:
+                log.warning("journal.retry", reason=str(error), wait_s=wait_s)
+                await trio.sleep(wait_s)
+                wait_s = min(wait_s * 2, RETRY_MAX_S)

@@ -1,0 +1,206 @@
+"""The delivery scheduler: an actor that gives due messages to lanes that are ready.
+
+It moves on four occasions, and all of them are the same message to itself, :class:`Pump`, at most
+one of which waits in the mailbox: something fell due, a slot came free, a carrier's health is
+another, a timer rang. What it decides on is in the journal; losing a ``Pump`` loses nothing.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass
+from typing import Final
+
+import trio
+
+from risala.engine.actor import Actor, Ref
+from risala.engine.clock import Clock
+from risala.engine.errors import NotFound
+from risala.engine.fairqueue import FairQueue
+from risala.engine.ids import concat_reference
+from risala.engine.journal import messages
+from risala.engine.journal.rows import PRIORITY_CODE, PRIORITY_MESSAGE, Change, DueRow
+from risala.engine.journal.writer import Journal
+from risala.engine.lane import Gate, Job, Lane
+from risala.engine.router import Route, Router
+from risala.sms.message import Alphabet
+from risala.sms.segment import split
+
+IDLE_S: Final = 60.0
+"""The clock on the wall may be set: look at the queue again after this, whatever was planned."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pump:
+    """Look whether anything can be given out."""
+
+
+@dataclass(frozen=True, slots=True)
+class SetGate:
+    """The operator pauses, resumes or drains a carrier."""
+
+    carrier: str
+    gate: Gate
+
+
+@dataclass(frozen=True, slots=True)
+class SuspendOrganization:
+    organization_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class ResumeOrganization:
+    organization_id: str
+
+
+SchedulerMessage = Pump | SetGate | SuspendOrganization | ResumeOrganization
+
+
+class Board:
+    """Where the rest of the loop leaves notes for the scheduler, synchronously.
+
+    It outlives a crashed scheduler, and makes many notes one: however many sends are accepted
+    between two turns of the loop, the mailbox holds one ``Pump``.
+    """
+
+    def __init__(self, journal: Journal, buffer_rows_max: int) -> None:
+        self.reader = journal.reader()
+        self.queue = FairQueue(self.reader, buffer_rows_max)
+        self.lanes: dict[str, Lane] = {}
+        self.leasing = True
+        self.pumped_at_s = 0.0
+        self._wake = trio.Event()
+
+    def pending(self, change: Change) -> None:
+        """A message waits in the queue."""
+        due_at = change.due_at or 0
+        self.queue.hint(change.route, change.priority, change.organization_id, due_at)
+        self.wake()
+
+    def release(self, message_id: str) -> None:
+        self.queue.release(message_id)
+
+    def wake(self) -> None:
+        self._wake.set()
+
+    async def wait(self, deadline_s: float) -> None:
+        """Until somebody calls :meth:`wake`, or the deadline on Trio's clock."""
+        with trio.move_on_at(deadline_s):
+            await self._wake.wait()
+        self._wake = trio.Event()
+
+
+class Scheduler(Actor[SchedulerMessage]):
+    def __init__(self, board: Board, router: Router, clock: Clock) -> None:
+        self._board = board
+        self._router = router
+        self._clock = clock
+        self._virtual_time = 0.0
+        self._turns: dict[str, deque[str]] = {
+            name: deque(key for key, route in router.routes.items() if _serves(route.tiers, name))
+            for name in board.lanes
+        }
+
+    async def receive(self, message: SchedulerMessage) -> object:
+        match message:
+            case Pump():
+                self._pump()
+            case SetGate(carrier, gate):
+                lane = self._board.lanes.get(carrier)
+                if lane is None:
+                    raise NotFound(f"There is no carrier {carrier!r}.")
+                lane.set_gate(gate)
+                return lane.statistics()
+            case SuspendOrganization(organization_id):
+                self._board.queue.suspend(organization_id)
+            case ResumeOrganization(organization_id):
+                self._board.queue.resume(organization_id)
+                self._board.wake()
+        return None
+
+    def _pump(self) -> None:
+        now_ms, now_s = self._clock.now_ms(), trio.current_time()
+        self._board.pumped_at_s = now_s
+        self._board.queue.wake(now_ms)
+        idle: set[str] = set()
+        while True:
+            ready = [
+                lane
+                for lane in self._board.lanes.values()
+                if lane.name not in idle and lane.ready(now_s)
+            ]
+            if not ready:
+                return
+            # Start-time fair queueing: a lane's share of a tier is its weight.
+            lane = min(ready, key=lambda lane: max(lane.virtual_time, self._virtual_time))
+            job = self._next_job(lane, now_ms, now_s)
+            if job is None:
+                idle.add(lane.name)
+                continue
+            self._virtual_time = max(lane.virtual_time, self._virtual_time)
+            lane.virtual_time = self._virtual_time + 1 / lane.carrier.weight
+            lane.start(job, now_s)
+
+    def _next_job(self, lane: Lane, now_ms: int, now_s: float) -> Job | None:
+        """Codes first, then messages that are begun, then the others in their turn."""
+        routes = self._routes_of(lane, now_s) if self._may_begin(lane) else ()
+        row = self._board.queue.take(routes, PRIORITY_CODE, now_ms)
+        if row is None and lane.continuing:
+            return lane.continuing.popleft()
+        row = row or self._board.queue.take(routes, PRIORITY_MESSAGE, now_ms)
+        if row is None:
+            return None
+        self._turns[lane.name].rotate(-1)
+        return self._job(row)
+
+    def _may_begin(self, lane: Lane) -> bool:
+        return self._board.leasing and lane.gate is Gate.OPEN
+
+    def _routes_of(self, lane: Lane, now_s: float) -> list[str]:
+        """The routes that this lane serves now: no earlier tier of them is healthy."""
+        return [
+            key
+            for key in self._turns[lane.name]
+            if self._is_turn_of(lane, self._router.routes[key], now_s)
+        ]
+
+    def _is_turn_of(self, lane: Lane, route: Route, now_s: float) -> bool:
+        for tier in route.tiers:
+            if lane.name in tier:
+                return True
+            if any(self._board.lanes[name].healthy(now_s) for name in tier):
+                return False
+        return False
+
+    def _job(self, row: DueRow) -> Job:
+        parts = split(row.body, Alphabet(row.encoding))
+        done = messages.acknowledged_parts(self._board.reader, row.id) if row.attempts else ()
+        remaining = deque(n for n in range(1, len(parts) + 1) if n not in done)
+        return Job(row, parts, remaining, concat_reference(row.id), partly_accepted=bool(done))
+
+
+def _serves(tiers: tuple[tuple[str, ...], ...], name: str) -> bool:
+    return any(name in tier for tier in tiers)
+
+
+def next_turn_s(board: Board, clock: Clock) -> float:
+    """When time alone will give the scheduler something to do, on Trio's clock."""
+    now_s = trio.current_time()
+    times = [now_s + IDLE_S]
+    has_work = board.queue.has_work()
+    for lane in board.lanes.values():
+        at = lane.next_ready_s() if has_work or lane.continuing else None
+        # A lane that was ready at the last pump found nothing: time will not help it.
+        if at is not None and at > board.pumped_at_s:
+            times.append(at)
+    due_at = board.queue.next_due()
+    if due_at is not None:
+        times.append(now_s + max(0, due_at - clock.now_ms()) / 1000)
+    return min(times)
+
+
+async def keep_pumping(board: Board, scheduler: Ref[SchedulerMessage], clock: Clock) -> None:
+    """Ask the scheduler to look whenever a note or the time says so, for life."""
+    while True:
+        await scheduler.ask(Pump())
+        await board.wait(next_turn_s(board, clock))
