@@ -35,6 +35,8 @@ class RecordingContext:
         self.refused = 0
         """How many were refused so far."""
         self.gate: trio.Event | None = None
+        self.held = 0
+        """How many wait at the gate."""
         self._changed = trio.Event()
 
     @property
@@ -82,7 +84,12 @@ class RecordingContext:
     async def _store(self) -> None:
         await trio.lowlevel.checkpoint()
         if self.gate is not None:
-            await self.gate.wait()
+            self.held += 1
+            self._change()
+            try:
+                await self.gate.wait()
+            finally:
+                self.held -= 1
         if self.refusals:
             self.refusals -= 1
             self.refused += 1
