@@ -1,0 +1,191 @@
+"""The command line against a service that runs: a small operator behind a real control socket."""
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+import structlog
+import trio
+from click.testing import CliRunner, Result
+
+from risala.cli.main import cli
+from risala.config.model import HttpSection
+from risala.engine.errors import EngineError, NotFound
+from risala.engine.journal.lock import DataLock
+from risala.http.control import serve_control
+
+AT = "2026-01-01T00:00:00.123Z"
+
+
+def organization(number: int) -> dict[str, Any]:
+    return {
+        "id": f"org_{number}", "name": f"Shop {number}", "status": "active", "balance": "12.50",
+        "currency": "MRU", "pricePerSegment": None, "createdAt": AT,
+    }  # fmt: skip
+
+
+def key(type_: str = "secret", *, enabled: bool = True) -> dict[str, Any]:
+    return {
+        "id": "key_1", "organizationId": "org_1", "type": type_, "mode": "live", "name": None,
+        "last4": "wxyz", "enabled": enabled, "createdAt": AT, "lastUsedAt": None,
+    }  # fmt: skip
+
+
+MESSAGE = {
+    "messageId": "sms_1", "id": "sms_1", "organizationId": "org_1", "to": "+22236123456",
+    "from": "RISALA", "body": "two\nlines \x1b[31mred", "status": "sent", "segments": 1,
+    "encoding": "gsm7", "price": "0.50", "currency": "MRU", "attempts": 1, "carrier": "mattel",
+    "providerMessageId": "7f", "errorCode": None, "errorText": None, "metadata": {},
+    "sendAt": None, "sentAt": AT, "deliveredAt": None, "createdAt": AT, "updatedAt": AT,
+}  # fmt: skip
+ENTRY = {
+    "at": AT, "status": "sent", "text": "Acknowledged.", "carrier": "mattel", "attempt": 1,
+    "segment": 1, "raw": "ESME_ROK",
+}  # fmt: skip
+ACCEPTED = {
+    "accepted": True, "messageId": "sms_1", "idempotencyKey": "idk_1", "organizationId": "org_1",
+    "from": "RISALA",
+}  # fmt: skip
+
+
+@dataclass
+class FakeOperator:
+    """Answers each operation with what ``answers`` has for it, and remembers what was asked."""
+
+    organizations: int = 1
+    refuse: EngineError | None = None
+    clean: bool = True
+    asked: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
+
+    async def perform(self, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
+        await trio.lowlevel.checkpoint()
+        self.asked.append((name, arguments))
+        if self.refuse is not None:
+            raise self.refuse
+        answers: dict[str, Callable[[], dict[str, Any]]] = {
+            "org.create": lambda: organization(1),
+            "org.list": lambda: {
+                "organizations": [organization(n + 1) for n in range(self.organizations)]
+            },
+            "org.show": lambda: organization(1),
+            "org.suspend": lambda: organization(1) | {"status": "suspended"},
+            "org.resume": lambda: organization(1),
+            "key.create": lambda: {"key": key(arguments["type"]), "value": "sk_live_value"},
+            "key.list": lambda: {"keys": [key(), key("publishable")]},
+            "key.enable": key,
+            "key.disable": lambda: key(enabled=False),
+            "key.delete": key,
+            "topup": lambda: {
+                "seq": 1, "organizationId": "org_1", "kind": "topup",
+                "amount": arguments["amount"], "balanceAfter": "112.50", "reference": "r", "at": AT,
+            },
+            "send": lambda: ACCEPTED,
+            "message.show": lambda: {"message": MESSAGE, "timeline": [ENTRY]},
+            "audit": lambda: {
+                "organizations": 1, "messages": 2, "entries": 3, "clean": self.clean,
+                "faults": [] if self.clean else ["org_1: the balance is off by 0.50"],
+            },
+            "carriers": lambda: {
+                "carriers": [
+                    {"name": "m", "driver": "smpp", "state": "up", "text": "Bound.", "queue": 3}
+                ]
+            },
+        }  # fmt: skip
+        if name not in answers:
+            raise NotFound(f"There is no operation {name!r}.")
+        return answers[name]()
+
+
+@dataclass
+class Service:
+    """A thread that holds a data directory and serves its control socket."""
+
+    operator: FakeOperator
+    data_dir: Path
+    delay_s: float = 0.0
+    _ready: threading.Event = field(default_factory=threading.Event)
+
+    def start(self) -> None:
+        self._thread = threading.Thread(target=trio.run, args=(self._main,))
+        self._thread.start()
+        assert self._ready.wait(10)
+
+    def stop(self) -> None:
+        self._token.run_sync_soon(self._shutdown.set)
+        self._thread.join(10)
+        assert not self._thread.is_alive()
+
+    async def _main(self) -> None:
+        self._token = trio.lowlevel.current_trio_token()
+        self._shutdown = trio.Event()
+        http = HttpSection(graceful_stop_s=1)
+        with DataLock(self.data_dir):
+            if self.delay_s:  # starting: the lock is held and nobody listens yet
+                self._ready.set()
+                await trio.sleep(self.delay_s)
+            async with trio.open_nursery() as nursery:
+                serve = partial(
+                    serve_control, self.operator, http, self.data_dir, shutdown=self._shutdown
+                )
+                await nursery.start(serve)
+                self._ready.set()
+
+
+@pytest.fixture
+def operator() -> FakeOperator:
+    return FakeOperator()
+
+
+@pytest.fixture
+def make_service(operator: FakeOperator) -> Callable[..., AbstractContextManager[Service]]:
+    @contextmanager
+    def make(data_dir: Path, delay_s: float = 0.0) -> Iterator[Service]:
+        service = Service(operator, data_dir, delay_s)
+        service.start()
+        try:
+            yield service
+        finally:
+            service.stop()
+
+    return make
+
+
+@pytest.fixture
+def service(make_service, tmp_path: Path) -> Iterator[Service]:
+    with make_service(tmp_path / "data") as service:
+        yield service
+
+
+@pytest.fixture(autouse=True)
+def _alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """No settings of the machine, and no trace of a command's logging in other tests."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("RISALA_DATA", raising=False)
+    monkeypatch.delenv("RISALA_CONFIG", raising=False)
+    yield
+    structlog.reset_defaults()
+
+
+@pytest.fixture
+def risala() -> Callable[..., Result]:
+    """Run the command as a shell would, less the process."""
+
+    def run(*arguments: str) -> Result:
+        return CliRunner().invoke(cli, arguments, prog_name="risala", catch_exceptions=False)
+
+    return run
+
+
+@pytest.fixture
+def asked(service: Service, risala: Callable[..., Result]) -> Callable[..., Result]:
+    """Run a command against the service that runs."""
+
+    def run(*arguments: str) -> Result:
+        return risala(*arguments, "--data", str(service.data_dir))
+
+    return run

@@ -1,0 +1,202 @@
+"""Each command: what it asks of the engine, what it prints, its exit code."""
+
+import json
+
+import pytest
+
+from risala.engine.errors import InsufficientBalance, Invalid, NotFound, StorageFailed
+
+
+@pytest.mark.parametrize(
+    ("arguments", "operation", "given"),
+    [
+        (["org", "create", "Shop"], "org.create", {"name": "Shop"}),
+        (
+            ["org", "create", "Shop", "--price", "0.40"],
+            "org.create",
+            {"name": "Shop", "price_per_segment": "0.40"},
+        ),
+        (["org", "list"], "org.list", {}),
+        (["org", "show"], "org.show", {"organization_id": "org_1"}),
+        (["org", "show", "org_7"], "org.show", {"organization_id": "org_7"}),
+        (["org", "show", "Shop 1"], "org.show", {"organization_id": "org_1"}),
+        (["org", "suspend", "org_1"], "org.suspend", {"organization_id": "org_1"}),
+        (["org", "resume", "org_1"], "org.resume", {"organization_id": "org_1"}),
+        (
+            ["key", "create"],
+            "key.create",
+            {"organization_id": "org_1", "type": "secret", "mode": "live"},
+        ),
+        (
+            ["key", "create", "--type", "publishable", "--name", "web", "--org", "org_2"],
+            "key.create",
+            {"organization_id": "org_2", "type": "publishable", "mode": "live", "name": "web"},
+        ),
+        (["key", "list"], "key.list", {"organization_id": "org_1"}),
+        (["key", "enable", "key_1"], "key.enable", {"key_id": "key_1"}),
+        (["key", "disable", "key_1"], "key.disable", {"key_id": "key_1"}),
+        (["key", "delete", "key_1"], "key.delete", {"key_id": "key_1"}),
+        (
+            ["topup", "org_1", "100", "--note", "desk 7"],
+            "topup",
+            {"organization_id": "org_1", "amount": "100", "note": "desk 7"},
+        ),
+        (
+            ["send", "36 12 34 56", "Hello"],
+            "send",
+            {"organization_id": "org_1", "to": "+22236123456", "body": "Hello", "urgent": False},
+        ),
+        (
+            ["send", "+22236123456", "Hi", "--from", "Acme", "--key", "k" * 8, "--urgent"],
+            "send",
+            {
+                "organization_id": "org_1",
+                "to": "+22236123456",
+                "body": "Hi",
+                "from": "Acme",
+                "idempotency_key": "k" * 8,
+                "urgent": True,
+            },
+        ),
+        (["message", "show", "sms_1"], "message.show", {"message_id": "sms_1"}),
+        (["audit"], "audit", {}),
+        (["carriers"], "carriers", {}),
+    ],
+)
+def test_a_command_asks_the_engine_and_prints_json_when_asked(
+    asked, operator, arguments, operation, given
+):
+    done = asked(*arguments)
+    assert (done.exit_code, done.stderr.count("\n") <= 1) == (0, True), done.output
+    assert (operation, given) in operator.asked
+    assert done.stdout
+    assert "\x1b" not in done.output
+    done = asked(*arguments, "--json")
+    assert done.exit_code == 0
+    assert isinstance(json.loads(done.stdout), dict)
+    assert done.stderr == ""
+
+
+def test_money_is_a_decimal_with_its_currency(asked):
+    assert "12.50 MRU" in asked("org", "list").stdout
+    assert asked("topup", "org_1", "100.00").stdout == (
+        "Added 100.00 MRU to Shop 1: the balance is 112.50 MRU.\n"
+    )
+
+
+def test_a_keys_value_is_alone_on_stdout_and_the_warning_is_not(asked):
+    done = asked("key", "create")
+    assert done.stdout == "sk_live_value\n"
+    assert "cannot be shown again" in done.stderr
+
+
+def test_a_message_is_shown_with_its_timeline_and_cannot_drive_the_terminal(asked):
+    shown = asked("message", "show", "sms_1").stdout
+    assert "0.50 MRU" in shown
+    assert "two⏎lines \\x1b[31mred" in shown
+    assert "Acknowledged." in shown
+    assert "ESME_ROK" in shown
+    assert "2026-01-01 00:00:00.123" in shown
+
+
+@pytest.mark.parametrize(
+    ("refusal", "sentence"),
+    [
+        (NotFound("There is no message sms_9."), "There is no message sms_9."),
+        (InsufficientBalance("Top up first."), "Top up first."),
+        (Invalid("body", "too_long", "It is too long."), "It is too long."),
+        (StorageFailed(), "The service cannot store messages right now."),
+    ],
+)
+def test_a_refusal_is_exit_code_1_and_one_sentence(asked, operator, refusal, sentence):
+    operator.refuse = refusal
+    for more in ([], ["--json"]):
+        done = asked("message", "show", "sms_9", *more)
+        assert (done.exit_code, done.stdout, done.stderr) == (1, "", sentence + "\n")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["nonsense"],
+        ["org", "nonsense"],
+        ["org", "create"],
+        ["key", "create", "--type", "golden"],
+        ["topup", "org_1"],
+        ["send", "12345", "Hello"],
+        ["send", "+33612345678", "Hello"],
+        ["serve", "--port", "70000"],
+        ["audit", "extra"],
+        ["simulate", "smsc", "--receipt-delay-s", "-1"],
+    ],
+)
+def test_wrong_usage_is_exit_code_2(risala, arguments):
+    done = risala(*arguments)
+    assert done.exit_code == 2
+    assert done.stdout == ""
+    assert "Usage:" in done.stderr
+
+
+class TestWhichOrganization:
+    @pytest.mark.parametrize(
+        ("count", "given", "sentence"),
+        [
+            (0, [], "There is no organization yet"),
+            (2, [], "There are 2 organizations; say which with --org."),
+            (2, ["--org", "Nobody"], "There is no organization named 'Nobody'"),
+        ],
+    )
+    def test_it_must_be_clear(self, asked, operator, count, given, sentence):
+        operator.organizations = count
+        done = asked("send", "36123456", "Hello", *given)
+        assert done.exit_code == 1
+        assert done.stderr.startswith(sentence)
+        assert [name for name, _ in operator.asked] == ["org.list"]
+
+    def test_a_name_will_do(self, asked, operator):
+        operator.organizations = 2
+        asked("key", "list", "--org", "Shop 2")
+        assert operator.asked[-1] == ("key.list", {"organization_id": "org_2"})
+
+
+def test_an_audit_that_finds_something_is_exit_code_1(asked, operator):
+    operator.clean = False
+    done = asked("audit")
+    assert done.exit_code == 1
+    assert "off by 0.50" in done.stdout
+    assert done.stderr == "The audit found 1 fault(s).\n"
+    done = asked("audit", "--json")
+    assert done.exit_code == 1
+    assert json.loads(done.stdout)["clean"] is False
+
+
+class TestInit:
+    def test_writes_a_file_that_loads(self, risala, tmp_path):
+        done = risala("init")
+        assert done.exit_code == 0
+        assert (tmp_path / "risala.toml").read_text().startswith("#")
+        assert json.loads(risala("plugins", "--json").stdout)["faults"] == []
+
+    def test_never_writes_over_a_file_unasked(self, risala, tmp_path):
+        path = tmp_path / "mine.toml"
+        path.write_text("# mine")
+        done = risala("init", str(path))
+        assert done.exit_code == 1
+        assert "--force" in done.stderr
+        assert path.read_text() == "# mine"
+        assert risala("init", str(path), "--force", "--json").exit_code == 0
+        assert path.read_text() != "# mine"
+
+
+def test_faulty_settings_are_named(risala, tmp_path):
+    (tmp_path / "risala.toml").write_text("[http]\nport = 'x'\nhots = 1\n")
+    done = risala("plugins")
+    assert done.exit_code == 1
+    assert "http.port" in done.stderr
+    assert "http.hots" in done.stderr
+
+
+def test_plugins(risala):
+    found = json.loads(risala("plugins", "--json").stdout)
+    assert {"smpp", "loopback"} <= {driver["name"] for driver in found["drivers"]}
+    assert "loopback" in risala("plugins").stdout
