@@ -6,6 +6,7 @@ import pytest
 import trio
 
 from risala.config.model import DeliverySection, EngineSection, OnUncertain, RetrySection
+from risala.engine.errors import InsufficientBalance
 from risala.plugins.contract import (
     HealthState,
     ReceiptState,
@@ -395,8 +396,8 @@ async def test_two_hundred_sends_against_a_balance_for_one_hundred(open_house):
             try:
                 await house.send(f"n{n}")
                 results.append("accepted")
-            except Exception as error:
-                results.append(type(error).__name__)
+            except InsufficientBalance:
+                results.append("InsufficientBalance")
 
         async with trio.open_nursery() as nursery:
             for n in range(200):

@@ -143,6 +143,11 @@ class Engine:
         self.gateway = gateway
         self.scheduler = scheduler
 
+    async def wait_ready(self) -> None:
+        """Until some carrier is up."""
+        while not self.gateway.readiness().ready:
+            await self._board.wait_change()
+
     async def drain(self) -> None:
         """Give out nothing new and wait until the lanes' windows are empty."""
         self.gateway.drain()
@@ -261,15 +266,16 @@ async def _clear_up(core: _Core, router: Router, carriers: Sequence[CarrierSecti
         total += count
     if total:
         log.warning("engine.recovered", messages=total)
-    reader = core.journal.reader()
-    if meta.get(reader, "routes") != router.fingerprint:
-        await _reroute(core, router)
+    await _reroute(core, router)
 
 
 async def _reroute(core: _Core, router: Router) -> None:
-    """The carriers' prefixes changed: sort what is queued into the routes of today."""
-    for queue in messages.queues(core.journal.reader()):
-        if queue[0] == TEST_ROUTE or (queue[0].startswith("@") and queue[0] in router.routes):
+    """Where the carriers' prefixes changed, sort what is queued into the routes of today."""
+    reader = core.journal.reader()
+    changed = meta.get(reader, "routes") != router.fingerprint
+    for queue in messages.queues(reader):
+        known = queue[0] in router.routes
+        if known and (not changed or queue[0] == TEST_ROUTE or queue[0].startswith("@")):
             continue
         after: tuple[int, int] | None = (-1, 0)
         while after is not None:
@@ -279,7 +285,8 @@ async def _reroute(core: _Core, router: Router) -> None:
                     conn, queue, start, router.route_key, ROWS_AT_ONCE
                 )
             )
-    await core.journal.commit(lambda conn: meta.put(conn, "routes", router.fingerprint))
+    if changed:
+        await core.journal.commit(lambda conn: meta.put(conn, "routes", router.fingerprint))
 
 
 def _unready(board: Board) -> tuple[str, ...]:

@@ -67,10 +67,9 @@ async def perform(gateway: Gateway, name: str, arguments: Json) -> Json:
     if operation is None:
         raise NotFound(f"There is no operation {name!r}.")
     # A caller who hangs up must not leave a cache older than the journal.
-    result: Json = {}
     with trio.CancelScope(shield=True):
-        result = await operation(gateway, Arguments(arguments))
-    return result
+        return await operation(gateway, Arguments(arguments))
+    raise AssertionError("a shield lets nothing be cancelled")
 
 
 async def _org_create(gateway: Gateway, arguments: Arguments) -> Json:

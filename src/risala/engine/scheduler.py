@@ -70,6 +70,7 @@ class Board:
         self.leasing = True
         self.pumped_at_s = 0.0
         self._wake = trio.Event()
+        self._onlookers = trio.lowlevel.ParkingLot()
 
     def pending(self, change: Change) -> None:
         """A message waits in the queue."""
@@ -82,6 +83,11 @@ class Board:
 
     def wake(self) -> None:
         self._wake.set()
+        self._onlookers.unpark_all()
+
+    async def wait_change(self) -> None:
+        """Until the next note, whatever it is."""
+        await self._onlookers.park()
 
     async def wait(self, deadline_s: float) -> None:
         """Until somebody calls :meth:`wake`, or the deadline on Trio's clock."""

@@ -1,0 +1,175 @@
+"""The demo: a simulated carrier and phone in the same process, an organization, keys, money.
+
+Nothing is faked on the way: the message goes through the journal, the scheduler and the SMPP
+driver, over TCP, to an SMSC simulator that is the same program as ``risala simulate smsc``.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import structlog
+from rich.console import Console
+from rich.panel import Panel
+from rich.text import Text
+
+from risala.config.model import CarrierSection
+from risala.drivers.smpp.simulator import ReceivedMessage, SimulatorConfig, SmscSimulator
+from risala.engine.clock import iso
+from risala.engine.commands import KeyType, Mode
+from risala.engine.errors import EngineError
+from risala.engine.gateway import Gateway
+
+log = structlog.get_logger(__name__)
+
+CARRIER: Final = "demo-smsc"
+SYSTEM_ID: Final = "risala"
+BALANCE: Final = "1000.00"
+NUMBER: Final = "+22236123456"
+_KEYS: Final = {
+    "secret_key": (KeyType.SECRET, Mode.LIVE),
+    "publishable_key": (KeyType.PUBLISHABLE, Mode.LIVE),
+    "test_secret_key": (KeyType.SECRET, Mode.TEST),
+    "test_publishable_key": (KeyType.PUBLISHABLE, Mode.TEST),
+}
+
+
+class Phone:
+    """The demo's phone: appends each whole message that reached it to ``inbox.jsonl``."""
+
+    def __init__(self, path: Path, console: Console) -> None:
+        self.path = path
+        self._console = console
+        os.close(os.open(path, os.O_CREAT | os.O_WRONLY | os.O_CLOEXEC, 0o600))
+
+    def receive(self, message: ReceivedMessage) -> None:
+        line = {
+            "at": iso(message.at_ms),
+            "carrier": message.carrier,
+            "from": message.sender,
+            "to": message.recipient,
+            "text": message.text,
+            "segments": message.segments,
+        }
+        try:
+            with self.path.open("a", encoding="utf-8") as inbox:
+                inbox.write(json.dumps(line, ensure_ascii=False) + "\n")
+        except OSError as error:
+            log.warning("demo.inbox", reason=str(error))
+        shown = Text(f"{iso(message.at_ms)[11:23]}  ", style="dim")
+        shown.append(f"{message.recipient} reads, from {message.sender}: ", style="bold")
+        shown.append(message.text)
+        self._console.print(shown, soft_wrap=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Carrier:
+    """The simulator to run, and the secret that the driver binds with."""
+
+    simulator: SmscSimulator
+    password: str
+
+    def section(self, port: int) -> CarrierSection:
+        """The ``[[carriers]]`` table for it."""
+        return CarrierSection.model_validate(
+            {
+                "name": CARRIER,
+                "driver": "smpp",
+                "rate_per_s": 1000,
+                "smpp": {
+                    "host": "127.0.0.1",
+                    "port": port,
+                    "system_id": SYSTEM_ID,
+                    "password": self.password,
+                    "window_max": 50,
+                },
+            }
+        )
+
+
+def make_carrier(phone: Phone) -> Carrier:
+    password = secrets.token_hex(4)
+    config = SimulatorConfig(name=CARRIER, accounts={SYSTEM_ID: password})
+    return Carrier(SmscSimulator(config, on_message=phone.receive), password)
+
+
+async def make_accounts(gateway: Gateway, path: Path) -> dict[str, str]:
+    """The demo's organization and keys: those of ``demo.json`` where they still work."""
+    kept = _read(path)
+    if kept is not None and _still_valid(gateway, kept):
+        return {name: kept[name] for name in ("organization_id", *_KEYS)}
+    organization = await gateway.perform("org.create", {"name": "Demo"})
+    organization_id = organization["id"]
+    await gateway.perform("topup", {"organization_id": organization_id, "amount": BALANCE})
+    accounts: dict[str, str] = {"organization_id": organization_id}
+    for name, (key_type, mode) in _KEYS.items():
+        created = await gateway.parts.accounts.create_key(organization_id, key_type, mode, "demo")
+        accounts[name] = created.value
+    return accounts
+
+
+def _read(path: Path) -> dict[str, Any] | None:
+    try:
+        kept = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return kept if isinstance(kept, dict) else None
+
+
+def _still_valid(gateway: Gateway, kept: dict[str, Any]) -> bool:
+    try:
+        holders = {gateway.authenticate(str(kept.get(name))).organization_id for name in _KEYS}
+    except EngineError:
+        return False
+    return holders == {kept.get("organization_id")}
+
+
+def write_demo_file(path: Path, accounts: dict[str, str], base_url: str, inbox: Path) -> None:
+    """Write ``demo.json`` at one stroke, readable by its owner alone."""
+    content = {
+        "base_url": base_url,
+        **accounts,
+        "dashboard_url": None,
+        "operator_url": None,
+        "inbox": str(inbox.resolve()),
+    }
+    draft = path.with_suffix(".tmp")
+    draft.unlink(missing_ok=True)
+    descriptor = os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o600)
+    with open(descriptor, "w", encoding="utf-8") as file:
+        json.dump(content, file, indent=2)
+        file.write("\n")
+        file.flush()
+        os.fsync(file.fileno())
+    draft.replace(path)
+
+
+def curl_line(base_url: str, secret_key: str) -> str:
+    """A line to paste into another terminal."""
+    body = json.dumps({"to": NUMBER, "body": "Salam from Risala"})
+    return (
+        f"curl -s {base_url}/api/sms -H 'x-api-key: {secret_key}'"
+        f" -H 'content-type: application/json' -d '{body}'"
+    )
+
+
+def greet(console: Console, base_url: str, accounts: dict[str, str], demo_file: Path) -> None:
+    """Say where everything is, and what to paste."""
+    line = curl_line(base_url, accounts["secret_key"])
+    if console.is_terminal:
+        intro = Text(f"Risala is running at {base_url}", style="bold green")
+        intro.append(f"\nKeys and addresses: {demo_file}", style="not bold default")
+        intro.append("\nPaste this into another terminal:", style="not bold default")
+        console.print(Panel(intro, expand=False, border_style="green"))
+    else:
+        console.print(f"Risala is running at {base_url}", soft_wrap=True)
+        console.print(f"Keys and addresses: {demo_file}", soft_wrap=True)
+        console.print("Paste this into another terminal:", soft_wrap=True)
+    # On a line of its own, unbroken: it must survive being selected.
+    console.print(Text(line), soft_wrap=True)
+    console.print(Text("Stop with Ctrl-C. The life of each message follows.", style="dim"))

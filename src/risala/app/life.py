@@ -1,0 +1,53 @@
+"""The life of each message on the screen, as it happens; plain where it is no terminal."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from typing import Final
+
+import trio
+from rich.console import Console
+from rich.text import Text
+
+from risala.engine.broadcast import Lagged, Subscription
+from risala.engine.clock import iso
+from risala.engine.commands import LifeEvent
+
+_STYLE: Final = {
+    "pending": "cyan",
+    "processing": "yellow",
+    "sent": "blue",
+    "delivered": "bold green",
+    "undelivered": "bold red",
+    "failed": "bold red",
+    "canceled": "magenta",
+}
+_PLACE: Final = 11
+"""As wide as the longest status, so that the sentences stand in a column."""
+
+
+def life_line(event: LifeEvent) -> Text:
+    """One change as one line: time, message, number, status, what happened."""
+    line = Text()
+    line.append(iso(event.at)[11:23], style="dim")
+    line.append(f"  …{event.message_id[-8:]}  {event.to}  ")
+    line.append(event.status.ljust(_PLACE), style=_STYLE.get(event.status, ""))
+    line.append(f"  {event.text}")
+    if event.raw:
+        line.append(f"  ({event.raw})", style="dim")
+    return line
+
+
+async def print_life(
+    console: Console,
+    watch: AbstractContextManager[Subscription[LifeEvent]],
+    task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED,
+) -> None:
+    """Print every change until cancelled; says so where it could not keep up."""
+    with watch as events:
+        task_status.started()
+        async for event in events:
+            if isinstance(event, Lagged):
+                console.print(Text(f"… {event.lost} changes not shown …", style="dim"))
+            else:
+                console.print(life_line(event), soft_wrap=True)

@@ -1,0 +1,210 @@
+"""The service: builds everything, nests it, waits for a signal, takes it down inside-out."""
+
+from __future__ import annotations
+
+import faulthandler
+import os
+import signal
+import sys
+import threading
+from collections.abc import Mapping, Sequence
+from contextlib import AsyncExitStack, ExitStack
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+import structlog
+import trio
+from rich.console import Console
+
+from risala.app import demo as demos
+from risala.app.life import print_life
+from risala.app.logs import configure_logs
+from risala.config.faults import ConfigError, Fault
+from risala.config.model import CarrierSection, Settings
+from risala.drivers.testmode import FACTORY as TEST_DRIVER
+from risala.engine.engine import Engine, open_engine, open_gateway
+from risala.engine.journal.lock import DataDirectoryBusy, DataLock, StorageUnusable
+from risala.engine.supervisor import SupervisionFailed
+from risala.http.app import create_api
+from risala.http.control import serve_control
+from risala.http.server import serve_app
+from risala.http.sockets import ListenError, base_url, listen_tcp
+from risala.plugins.contract import Driver
+from risala.plugins.manager import PluginManager
+
+__all__ = ["open_gateway", "run_service"]
+
+log = structlog.get_logger(__name__)
+
+LOCK_PATIENCE_S: Final = 5.0
+"""A command that holds the directory is done in a moment; another service never."""
+LOCK_AGAIN_S: Final = 0.1
+WATCHDOG_SPARE_S: Final = 10.0
+"""Beyond all the deadlines of an ordered stop: whoever still runs then hangs."""
+EXIT_HUNG: Final = 70
+TEST_CARRIER: Final = CarrierSection(
+    name="test", driver="test", prefixes=(), rate_per_s=1000, window_max=100
+)
+
+_EXPECTED: Final = (StorageUnusable, ListenError, ConfigError, SupervisionFailed)
+
+
+def run_service(settings: Settings, *, demo: bool = False) -> int:
+    """Run until SIGINT or SIGTERM; the exit status. Expected faults are one sentence on stderr."""
+    configure_logs(settings.log, quiet=demo)
+    faulthandler.enable()
+    try:
+        trio.run(partial(_serve, settings, demo=demo), strict_exception_groups=True)
+    except BaseExceptionGroup as group:
+        expected, rest = group.split(_EXPECTED)
+        if expected is None or rest is not None:
+            raise
+        return _refuse(_leaf(expected))
+    except _EXPECTED as error:
+        return _refuse(error)
+    return 0
+
+
+def _refuse(error: BaseException) -> int:
+    print(error, file=sys.stderr)
+    return 1
+
+
+def _leaf(error: BaseException) -> BaseException:
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error
+
+
+@dataclass(slots=True)
+class _Stop:
+    """The order to stop, and what makes sure that it is obeyed."""
+
+    settings: Settings
+    asked: trio.Event = field(default_factory=trio.Event)
+
+    async def wait_for_signal(self) -> None:
+        """Stop at the first signal; at the second at once."""
+        with trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
+            async for number in signals:
+                if self.asked.is_set():
+                    log.warning("service.killed", signal=signal.Signals(number).name)
+                    os._exit(128 + number)
+                log.info("service.stopping", signal=signal.Signals(number).name)
+                self._start_watchdog()
+                self.asked.set()
+
+    def _start_watchdog(self) -> None:
+        limit_s = (
+            self.settings.http.graceful_stop_s + self.settings.engine.drain_s + WATCHDOG_SPARE_S
+        )
+        watchdog = threading.Timer(limit_s, self._bite)
+        watchdog.daemon = True
+        watchdog.start()
+
+    @staticmethod
+    def _bite() -> None:
+        # What is on disk is whole at every instant, so that this loses nothing.
+        faulthandler.dump_traceback()
+        os._exit(EXIT_HUNG)
+
+
+async def _serve(settings: Settings, *, demo: bool) -> None:
+    data_dir = settings.storage.data_dir
+    stop = _Stop(settings)
+    console = Console(highlight=False)
+    with ExitStack() as held:
+        lock = await _lock(data_dir)
+        held.callback(lock.release)
+        api_socket = listen_tcp(settings.http.host, settings.http.port)
+        held.callback(api_socket.close)
+        async with AsyncExitStack() as outer:
+            phone = demos.Phone(data_dir / "inbox.jsonl", console) if demo else None
+            carriers = settings.carriers
+            if phone is not None:
+                carriers = (await _start_demo_carrier(outer, phone),)
+            drivers = _build_drivers(settings, carriers)
+            engine = await outer.enter_async_context(
+                open_engine(settings, (*carriers, TEST_CARRIER), drivers)
+            )
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(stop.wait_for_signal)
+                app = create_api(engine.gateway, settings)
+                serve = partial(serve_app, app, settings.http, sock=api_socket, shutdown=stop.asked)
+                url = base_url(api_socket)
+                async with trio.open_nursery() as faces:
+                    await faces.start(serve)
+                    control = partial(serve_control, engine.gateway, settings.http, data_dir)
+                    await faces.start(partial(control, shutdown=stop.asked))
+                    if phone is not None:
+                        await _start_demo(nursery, engine, data_dir, url, phone, console)
+                    else:
+                        _say_ready(console, url, engine)
+                    await stop.asked.wait()
+                    engine.gateway.drain()
+                nursery.cancel_scope.cancel()
+    log.info("service.stopped")
+
+
+async def _lock(data_dir: Path) -> DataLock:
+    """The lock of the data directory, waiting a moment for a command to be done with it."""
+    lock = DataLock(data_dir)
+    until_s = trio.current_time() + LOCK_PATIENCE_S
+    while True:
+        try:
+            lock.acquire()
+        except DataDirectoryBusy:
+            if trio.current_time() >= until_s:
+                raise
+            await trio.sleep(LOCK_AGAIN_S)
+        else:
+            return lock
+
+
+def _build_drivers(settings: Settings, carriers: Sequence[CarrierSection]) -> Mapping[str, Driver]:
+    """Every configured carrier's driver; all plugins' faults are logged, none stops the others."""
+    plugins = PluginManager()
+    plugins.load(folder=settings.plugins.folder, disabled=settings.plugins.disabled)
+    for fault in plugins.faults:
+        log.error("plugin.broken", plugin=fault.name, reason=fault.reason)
+    if any(carrier.name == TEST_CARRIER.name for carrier in carriers):
+        text = "is the name of the built-in carrier of test keys; choose another"
+        raise ConfigError([Fault("carriers.name", text, "carriers")])
+    drivers: dict[str, Driver] = {
+        carrier.name: plugins.build_driver(carrier) for carrier in carriers if carrier.enabled
+    }
+    drivers[TEST_CARRIER.name] = TEST_DRIVER.build(TEST_CARRIER.name, None)
+    return drivers
+
+
+async def _start_demo_carrier(outer: AsyncExitStack, phone: demos.Phone) -> CarrierSection:
+    """Start the simulator outside the engine: it must answer while the lanes drain."""
+    nursery = await outer.enter_async_context(trio.open_nursery())
+    outer.callback(nursery.cancel_scope.cancel)
+    carrier = demos.make_carrier(phone)
+    port = await nursery.start(carrier.simulator.run)
+    return carrier.section(port)
+
+
+async def _start_demo(
+    nursery: trio.Nursery,
+    engine: Engine,
+    data_dir: Path,
+    url: str,
+    phone: demos.Phone,
+    console: Console,
+) -> None:
+    demo_file = data_dir / "demo.json"
+    accounts = await demos.make_accounts(engine.gateway, demo_file)
+    await engine.wait_ready()
+    demos.write_demo_file(demo_file, accounts, url, phone.path)
+    demos.greet(console, url, accounts, demo_file)
+    await nursery.start(print_life, console, engine.gateway.watch())
+
+
+def _say_ready(console: Console, url: str, engine: Engine) -> None:
+    console.print(f"Risala is running at {url}", soft_wrap=True)
+    for reason in engine.gateway.readiness().reasons:
+        console.print(f"Not ready to deliver yet: {reason}.", soft_wrap=True)
