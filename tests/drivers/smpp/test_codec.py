@@ -7,7 +7,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from risala.drivers.smpp.codec import PDU_OCTETS_MAX, PduReader, decode, encode
+from risala.drivers.smpp.codec import (
+    PDU_OCTETS_MAX,
+    PduReader,
+    decode,
+    decode_any,
+    encode,
+    encode_body,
+)
 from risala.drivers.smpp.fields import FieldError, PduFault
 from risala.drivers.smpp.pdu import (
     NAMES,
@@ -55,6 +62,14 @@ def test_reads_what_it_wrote(pdu):
     octets = encode(pdu)
     assert decode(octets) == pdu
     assert int.from_bytes(octets[:4]) == len(octets)
+
+
+@given(pdus)
+def test_the_quick_way_and_the_general_way_agree(pdu):
+    octets = encode(pdu)
+    assert octets[16:].startswith(encode_body(pdu))
+    assert decode_any(octets) == decode(octets)
+    assert vars(decode_any(octets)).keys() == vars(decode(octets)).keys()
 
 
 @given(st.lists(pdus, max_size=5), st.data())

@@ -18,6 +18,7 @@ from risala.drivers.smpp.fields import (
     decode_fields,
     encode_fields,
 )
+from risala.drivers.smpp.hot import HOT_DECODERS, HOT_ENCODERS
 from risala.drivers.smpp.pdu import PDUS, RESPONSE_BIT, Pdu
 from risala.drivers.smpp.tlv import decode_tlvs, encode_tlvs
 
@@ -38,6 +39,18 @@ def _body_of(kind: type[Pdu]) -> Callable[[Pdu], tuple[Any, ...]]:
 
 
 _BODY: Final = {number: _body_of(kind) for number, kind in PDUS.items()}
+_HOT_ENCODE: Final = {
+    number: encode
+    for number, kind in PDUS.items()
+    for base, encode in HOT_ENCODERS
+    if issubclass(kind, base)
+}
+_HOT_DECODE: Final = {
+    number: (kind, decode)
+    for number, kind in PDUS.items()
+    for base, decode in HOT_DECODERS
+    if issubclass(kind, base)
+}
 
 
 def encode(pdu: Pdu, sequence_number: int | None = None) -> bytes:
@@ -47,7 +60,11 @@ def encode(pdu: Pdu, sequence_number: int | None = None) -> bytes:
         FieldError: a value does not fit its field.
     """
     command_id = pdu.command_id
-    body = encode_fields(pdu.layout, _BODY[command_id](pdu)) if pdu.layout else b""
+    hot = _HOT_ENCODE.get(command_id)
+    try:
+        body = hot(pdu) if hot else encode_body(pdu)
+    except (ValueError, OverflowError, TypeError):
+        body = encode_body(pdu)
     if pdu.tlvs:
         body += encode_tlvs(pdu.tlvs)
     if pdu.trailing:
@@ -55,6 +72,11 @@ def encode(pdu: Pdu, sequence_number: int | None = None) -> bytes:
     if sequence_number is None:
         sequence_number = pdu.sequence_number
     return HEADER.pack(16 + len(body), command_id, pdu.command_status, sequence_number) + body
+
+
+def encode_body(pdu: Pdu) -> bytes:
+    """The mandatory part of the body, the general way."""
+    return encode_fields(pdu.layout, _BODY[pdu.command_id](pdu)) if pdu.layout else b""
 
 
 def decode(octets: bytes) -> Pdu:
@@ -66,7 +88,20 @@ def decode(octets: bytes) -> Pdu:
     Raises:
         PduFault: it is none.
     """
-    length, command_id, command_status, sequence_number = HEADER.unpack_from(octets)
+    _, command_id, command_status, sequence_number = HEADER.unpack_from(octets)
+    hot = _HOT_DECODE.get(command_id)
+    if hot is not None:
+        try:
+            return hot[1](hot[0], octets, command_status, sequence_number)
+        except (ValueError, IndexError):
+            pass  # it has no body, or more than the plain one
+    return decode_any(octets)
+
+
+def decode_any(octets: bytes) -> Pdu:
+    """As :func:`decode`, the general way."""
+    _, command_id, command_status, sequence_number = HEADER.unpack_from(octets)
+    length = len(octets)
     try:
         kind = PDUS[command_id]
     except KeyError:

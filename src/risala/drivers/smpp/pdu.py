@@ -25,7 +25,7 @@ _C = C_OCTETS
 _ADDRESS: Final[Layout] = (INT8_2, _C)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Pdu:
     """What all have in common."""
 
@@ -50,7 +50,7 @@ class Pdu:
         return bool(self.command_id & RESPONSE_BIT)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Bind(Pdu):
     """An ESME introduces itself (§4.1)."""
 
@@ -66,21 +66,18 @@ class Bind(Pdu):
 
 
 class BindReceiver(Bind):
-    __slots__ = ()
     command_id = 0x00000001
 
 
 class BindTransmitter(Bind):
-    __slots__ = ()
     command_id = 0x00000002
 
 
 class BindTransceiver(Bind):
-    __slots__ = ()
     command_id = 0x00000009
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class BindResp(Pdu):
     layout: ClassVar[Layout] = (_C,)
 
@@ -88,21 +85,18 @@ class BindResp(Pdu):
 
 
 class BindReceiverResp(BindResp):
-    __slots__ = ()
     command_id = 0x80000001
 
 
 class BindTransmitterResp(BindResp):
-    __slots__ = ()
     command_id = 0x80000002
 
 
 class BindTransceiverResp(BindResp):
-    __slots__ = ()
     command_id = 0x80000009
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Outbind(Pdu):
     """The SMSC asks an ESME to bind as a receiver (§4.1.7)."""
 
@@ -114,33 +108,28 @@ class Outbind(Pdu):
 
 
 class Unbind(Pdu):
-    __slots__ = ()
     command_id = 0x00000006
 
 
 class UnbindResp(Pdu):
-    __slots__ = ()
     command_id = 0x80000006
 
 
 class EnquireLink(Pdu):
-    __slots__ = ()
     command_id = 0x00000015
 
 
 class EnquireLinkResp(Pdu):
-    __slots__ = ()
     command_id = 0x80000015
 
 
 class GenericNack(Pdu):
     """The answer to what has no answer of its own (§4.3)."""
 
-    __slots__ = ()
     command_id = 0x80000000
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ShortMessage(Pdu):
     """The body that ``submit_sm`` and ``deliver_sm`` share (§4.4, §4.6)."""
 
@@ -166,16 +155,14 @@ class ShortMessage(Pdu):
 
 
 class SubmitSm(ShortMessage):
-    __slots__ = ()
     command_id = 0x00000004
 
 
 class DeliverSm(ShortMessage):
-    __slots__ = ()
     command_id = 0x00000005
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class MessageIdResp(Pdu):
     """A response whose body is a message id; ``deliver_sm_resp`` keeps it empty."""
 
@@ -185,16 +172,14 @@ class MessageIdResp(Pdu):
 
 
 class SubmitSmResp(MessageIdResp):
-    __slots__ = ()
     command_id = 0x80000004
 
 
 class DeliverSmResp(MessageIdResp):
-    __slots__ = ()
     command_id = 0x80000005
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class DataSm(Pdu):
     """The lean form of both directions; its text is a ``message_payload`` (§4.7)."""
 
@@ -214,11 +199,10 @@ class DataSm(Pdu):
 
 
 class DataSmResp(MessageIdResp):
-    __slots__ = ()
     command_id = 0x80000103
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class QuerySm(Pdu):
     command_id = 0x00000003
     layout: ClassVar[Layout] = (_C, *_ADDRESS)
@@ -229,7 +213,7 @@ class QuerySm(Pdu):
     source_addr: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class QuerySmResp(Pdu):
     command_id = 0x80000003
     layout: ClassVar[Layout] = (_C, _C, INT8_2)
@@ -240,7 +224,7 @@ class QuerySmResp(Pdu):
     error_code: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class CancelSm(Pdu):
     command_id = 0x00000008
     layout: ClassVar[Layout] = (_C, _C, *_ADDRESS, *_ADDRESS)
@@ -256,11 +240,10 @@ class CancelSm(Pdu):
 
 
 class CancelSmResp(Pdu):
-    __slots__ = ()
     command_id = 0x80000008
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ReplaceSm(Pdu):
     command_id = 0x00000007
     layout: ClassVar[Layout] = (_C, *_ADDRESS, _C, _C, INT8_2, SHORT_MESSAGE)
@@ -277,11 +260,10 @@ class ReplaceSm(Pdu):
 
 
 class ReplaceSmResp(Pdu):
-    __slots__ = ()
     command_id = 0x80000007
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class AlertNotification(Pdu):
     """A subscriber is reachable again (§4.12). It has no response."""
 
