@@ -68,6 +68,18 @@ async def test_odd_request_lines_are_answered_in_json(served, request_line, stat
     json.loads(body)
 
 
+@pytest.mark.parametrize("path", [b"/api/sms", b"/nothing"])
+async def test_a_websocket_handshake_is_answered_in_json(served, path):
+    head, body = await exchange(
+        served,
+        b"GET " + path + b" HTTP/1.1\r\nHost: x\r\nconnection: upgrade\r\n"
+        b"upgrade: websocket\r\nsec-websocket-version: 13\r\n"
+        b"sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n",
+    )
+    assert b" 400 " in head.splitlines()[0]
+    assert json.loads(body)["code"] == "BAD_REQUEST"
+
+
 async def test_a_head_request_has_no_body(served):
     async with httpx2.AsyncClient(base_url=served, trust_env=False) as client:
         response = await client.head("/healthz")

@@ -74,14 +74,16 @@ def org_show(options: Options, organization: str | None) -> None:
     found = _on_org("org.show", options, organization)
     if output.show(options.json, found):
         return
-    own_price = found["pricePerSegment"] is not None
+    price = "as for everybody"
+    if found["pricePerSegment"] is not None:
+        price = _money(found, "pricePerSegment")
     output.fields(
         {
             "id": found["id"],
             "name": found["name"],
             "status": found["status"],
             "balance": _money(found, "balance"),
-            "price per segment": _money(found, "pricePerSegment") if own_price else "everybody's",
+            "price per segment": price,
             "created": output.moment(found["createdAt"]),
         }
     )

@@ -105,7 +105,7 @@ async def open_session(settings: Settings) -> AsyncIterator[Session]:
 
 @asynccontextmanager
 async def _own(settings: Settings) -> AsyncIterator[Session]:
-    from risala.app import open_gateway
+    from risala.engine.engine import open_gateway
 
     try:
         async with open_gateway(settings) as gateway:

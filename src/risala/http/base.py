@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Final
 
-from hypercorn.typing import ASGISendCallable
+from hypercorn.typing import ASGIReceiveCallable, ASGISendCallable, WebsocketScope
 from quart import request
 from quart.wrappers import Request
 from quart_trio import QuartTrio
@@ -15,7 +15,7 @@ from trio import Nursery
 
 from risala.engine.clock import SystemClock
 from risala.engine.ids import IdSource
-from risala.http.problems import report
+from risala.http.problems import Problem, report
 from risala.http.respond import problem_response
 
 _IDS: Final = IdSource(SystemClock())
@@ -43,9 +43,34 @@ class Connection(TrioASGIHTTPConnection):
         nursery.cancel_scope.cancel()
 
 
+class NoWebsocket:
+    """Answers a WebSocket handshake, on any path, as the HTTP request that it also is."""
+
+    def __init__(self, app: QuartTrio, scope: WebsocketScope) -> None:
+        pass
+
+    async def __call__(self, receive: ASGIReceiveCallable, send: ASGISendCallable) -> None:
+        request_id = _IDS.new("req")
+        body = Problem(400, "This service does not speak WebSocket.").body(request_id)
+        headers = [
+            (b"content-type", b"application/json"),
+            (b"content-length", str(len(body)).encode()),
+            (b"x-request-id", request_id.encode()),
+        ]
+        await send({"type": "websocket.http.response.start", "status": 400, "headers": headers})
+        await send(
+            {
+                "type": "websocket.http.response.body",
+                "body": body,
+                "more_body": False,
+            }
+        )
+
+
 class JsonApp(QuartTrio):
     """Answers every exception in our shape, in tests as in production."""
 
+    asgi_websocket_class = NoWebsocket  # type: ignore[assignment]
     asgi_http_class = Connection  # type: ignore[mutable-override]
 
     def __init__(self, name: str, *, body_bytes_max: int, body_timeout_s: float) -> None:

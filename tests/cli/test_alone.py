@@ -1,0 +1,54 @@
+"""The commands while nothing runs: the engine opened by their own hand, on a real database."""
+
+import json
+import socket
+import subprocess
+import sys
+
+import pytest
+
+
+@pytest.mark.slow
+def test_from_an_empty_directory_to_a_message_that_waits(risala, tmp_path, monkeypatch):
+    monkeypatch.setenv("RISALA_DATA", str(tmp_path / "data"))
+
+    def done(*arguments: str) -> dict:
+        result = risala(*arguments, "--json")
+        assert result.exit_code == 0, result.output
+        return json.loads(result.stdout)
+
+    made = done("org", "create", "Shop", "--price", "0.40")
+    assert done("topup", "Shop", "1")["balanceAfter"] == "1.00"
+    assert done("key", "create")["value"].startswith("sk_live_")
+    sent = done("send", "36 12 34 56", "Hello", "--key", "k" * 8)
+    assert done("send", "36 12 34 56", "Hello", "--key", "k" * 8) == sent
+    shown = done("message", "show", sent["messageId"])
+    assert (shown["message"]["status"], shown["message"]["price"]) == ("pending", "0.40")
+    assert done("org", "show")["balance"] == "0.60"
+    assert done("audit")["clean"]
+    assert done("org", "suspend", made["id"])["status"] == "suspended"
+    assert done("carriers")["carriers"] == []
+
+    warned = risala("send", "36123456", "Hello")
+    assert (warned.exit_code, warned.stdout) == (1, "")  # suspended
+    done("org", "resume", "Shop")
+    warned = risala("send", "36123456", "Hello")
+    assert "goes out when it starts" in warned.stderr
+    assert risala("send", "36123456", "Hello").exit_code == 1  # 0.20 are left
+
+
+@pytest.mark.slow
+def test_serve_on_a_port_in_use_is_one_sentence(tmp_path):
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = str(taken.getsockname()[1])
+        done = subprocess.run(
+            [sys.executable, "-m", "risala", "serve", "--port", port, "--data", tmp_path],
+            capture_output=True,
+            text=True,
+            timeout=30,
+        )
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.count("\n") == 1
+    assert f"127.0.0.1:{port} is in use" in done.stderr
