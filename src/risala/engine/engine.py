@@ -232,10 +232,13 @@ def _build_lanes(
     drivers: Mapping[str, Driver],
 ) -> None:
     def next_route(recipient: str, tried: tuple[str, ...]) -> str | None:
-        name = router.next_carrier(recipient, tried)
+        left = [name for name in router.carriers_for(recipient) if name not in tried]
+        now_s = trio.current_time()
+        well = (name for name in left if board.lanes[name].healthy(now_s))
+        name = next(well, left[0] if left else None)
         return None if name is None else pinned(name)
 
-    hooks = LaneHooks(board.wake, board.release, next_route)
+    hooks = LaneHooks(board.wake, board.release, board.put_back, next_route)
     delivery = core.settings.delivery
     for carrier in carriers:
         if carrier.enabled:

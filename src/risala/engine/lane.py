@@ -92,6 +92,8 @@ class LaneHooks:
     """A slot is free, or the health is another."""
     release: Callable[[str], None]
     """A message left the lane's hands: the journal speaks for it again."""
+    put_back: Callable[[DueRow], None]
+    """The same, of a message that is as due as it was."""
     next_route: Callable[[str, tuple[str, ...]], str | None]
     """The route for a message that these carriers refused: number, names."""
 
@@ -201,8 +203,11 @@ class Lane:
         try:
             goes_on = await self._run_segment(job)
         except Unavailable as error:
+            # Nothing was written, so that nothing left: the message is as due as it was.
             log.warning("lane.storage", carrier=self.name, reason=str(error))
+            self.breaker.withdrew()
             await trio.sleep(STORAGE_PAUSE_S)
+            self.hooks.put_back(job.row)
         finally:
             self._finished(job, goes_on=goes_on)
 

@@ -59,11 +59,14 @@ class Recorder:
     ) -> int | None:
         """Write down that a segment is about to leave; the attempt's number, or None: let it be.
 
+        Between the parts of a message it keeps trying: the message is in nobody else's hands.
+
         Raises:
             Unavailable: it could not be written; nothing may leave.
         """
         now_ms = self.clock.now_ms()
-        started = await self.journal.commit(
+        commit = self.journal.commit if opens_attempt else self._commit_for_sure
+        started = await commit(
             lambda conn: delivery.start_segment(
                 conn, message_id, number, carrier, opens_attempt=opens_attempt, now_ms=now_ms
             )

@@ -44,11 +44,10 @@ class Router:
         """The queue for a number; empty where no carrier serves it (it waits for one)."""
         return next((p for p in self._prefixes if recipient.startswith(p)), "")
 
-    def next_carrier(self, recipient: str, tried: Sequence[str]) -> str | None:
-        """The best carrier for a number besides those that refused it."""
+    def carriers_for(self, recipient: str) -> list[str]:
+        """Carriers that serve a number, the best first."""
         route = self.routes.get(self.route_key(recipient))
-        names = (name for tier in route.tiers for name in tier) if route else ()
-        return next((name for name in names if name not in tried), None)
+        return [name for tier in route.tiers for name in tier] if route else []
 
     @property
     def fingerprint(self) -> str:

@@ -81,6 +81,12 @@ class Board:
     def release(self, message_id: str) -> None:
         self.queue.release(message_id)
 
+    def put_back(self, row: DueRow) -> None:
+        """A message comes back unsent and as due as it was."""
+        self.queue.release(row.id)
+        self.queue.hint(row.route, row.priority, row.organization_id, row.due_at)
+        self.wake()
+
     def wake(self) -> None:
         self._wake.set()
         self._onlookers.unpark_all()
