@@ -116,11 +116,19 @@ class PricingSection(Section):
     """Price of one segment in ``service.currency``; an organization may have its own."""
 
 
+class LimitsSection(Section):
+    """Limits on what organizations may do, beside their balance."""
+
+    sms_per_s: Annotated[float, Field(gt=0, le=100000)] | None = None
+    """Messages that each organization may send a second; an organization may have its own
+    limit. Not set: no limit."""
+
+
 class EngineSection(Section):
     """Limits of what is held in memory."""
 
-    intake_max: Annotated[int, Field(ge=1, le=10000)] = 1000
-    """Sends being accepted at one moment; beyond it 503."""
+    intake_max: Annotated[int, Field(ge=1, le=100000)] = 5000
+    """Messages being accepted at one moment, those of batches included; beyond it 503."""
     buffer_rows_max: Annotated[int, Field(ge=8, le=4096)] = 64
     """Queued messages that the scheduler holds in memory for each route."""
     mailbox_max: Annotated[int, Field(ge=16, le=65536)] = 1024
@@ -236,6 +244,7 @@ class Settings(Section):
     """The data directory."""
     pricing: PricingSection = PricingSection()
     """What a message costs."""
+    limits: LimitsSection = LimitsSection()
     engine: EngineSection = EngineSection()
     """Limits of what is held in memory."""
     delivery: DeliverySection = DeliverySection()

@@ -27,6 +27,7 @@ from risala.engine.commands import (
 from risala.engine.errors import Forbidden, Invalid, Unauthorized, Unavailable
 from risala.engine.ids import IdSource
 from risala.engine.journal import accounts as rows
+from risala.engine.journal.rows import OrganizationChange
 from risala.engine.journal.writer import Journal
 
 log = structlog.get_logger(__name__)
@@ -104,9 +105,9 @@ class Accounts:
             self._organizations[organization_id] = known
         return known
 
-    def sender(self, organization_id: str, folded: str) -> tuple[str, str] | None:
-        """(registered spelling, status) of a sender on the account."""
-        return rows.sender_status(self._reader, organization_id, folded)
+    def balance(self, organization_id: str) -> int:
+        """The balance of this moment, in minor units."""
+        return rows.balance(self._reader, organization_id)
 
     # -- the operator's hand
 
@@ -139,6 +140,8 @@ class Accounts:
             balance=0,
             currency=currency,
             price_per_segment=price_per_segment,
+            smart_encoding=False,
+            sms_per_s=None,
             created_at=self._clock.now_ms(),
         )
         await self._journal.commit(lambda conn: rows.add_organization(conn, organization))
@@ -153,6 +156,19 @@ class Accounts:
         try:
             return await self._journal.commit(
                 lambda conn: rows.set_organization_status(conn, organization_id, status)
+            )
+        finally:
+            self._organizations.pop(organization_id, None)
+
+    async def change(self, organization_id: str, change: OrganizationChange) -> Organization:
+        """Change an organization's own settings.
+
+        Raises:
+            NotFound: there is none of this id.
+        """
+        try:
+            return await self._journal.commit(
+                lambda conn: rows.change_organization(conn, organization_id, change)
             )
         finally:
             self._organizations.pop(organization_id, None)

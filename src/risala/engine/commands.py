@@ -37,6 +37,10 @@ class SendMessage:
     urgent: bool = False
     """Codes go before messages; not on the wire of ``/api/sms``."""
     metadata: dict[str, str] = field(default_factory=dict)
+    send_at: int | None = None
+    """UTC epoch milliseconds; None or past: now."""
+    validity_s: int | None = None
+    """From ``send_at``; None: the service's default."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +98,30 @@ class Organization:
     balance: int
     currency: str
     price_per_segment: int | None
+    """Minor units; None: the general price."""
+    smart_encoding: bool
+    sms_per_s: float | None
+    """Its own rate of sends; None: the general one."""
     created_at: int
+
+
+@dataclass(frozen=True, slots=True)
+class Sender:
+    """An alphanumeric sender on an organization's account."""
+
+    id: str
+    organization_id: str
+    name: str
+    """The registered spelling: what messages are sent with."""
+    status: str
+    """``pending``, ``approved`` or ``denied``."""
+    cleared: bool
+    """The operator has nothing against it: it is approved at 2,000 messages a week."""
+    description: str
+    reason: str | None
+    """Why it was denied."""
+    created_at: int
+    updated_at: int
 
 
 @dataclass(frozen=True, slots=True)

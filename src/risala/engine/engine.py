@@ -26,6 +26,7 @@ from risala.engine.clock import Clock, SystemClock
 from risala.engine.context import LaneContext
 from risala.engine.gateway import Gateway, Parts
 from risala.engine.ids import IdSource
+from risala.engine.intake import Intake
 from risala.engine.journal import deadlines, messages, meta
 from risala.engine.journal.schema import migrate
 from risala.engine.journal.writer import Journal
@@ -34,6 +35,7 @@ from risala.engine.lane import Lane, LaneHooks
 from risala.engine.recorder import Recorder
 from risala.engine.router import TEST_ROUTE, Router, pinned
 from risala.engine.scheduler import Board, Scheduler, SchedulerMessage, keep_pumping
+from risala.engine.senders import Senders
 from risala.engine.supervisor import RestartPolicy, Supervisor
 from risala.engine.throttle import Throttle
 from risala.plugins.contract import Driver, HealthState
@@ -121,13 +123,16 @@ async def _parts(core: _Core, router: Router, settings: Settings) -> Parts:
         lambda: Billing(core.journal, core.seams.clock),
         mailbox_max=settings.engine.mailbox_max,
     )
+    reader, ids = core.journal.reader(), core.seams.ids
+    senders = Senders(core.recorder, reader, ids, settings.service.default_sender)
     return Parts(
         settings=settings,
         recorder=core.recorder,
-        reader=core.journal.reader(),
-        ids=core.seams.ids,
+        reader=reader,
+        ids=ids,
         accounts=core.accounts,
-        router=router,
+        senders=senders,
+        intake=Intake(settings, core.recorder, reader, ids, core.accounts, senders, router),
         billing=billing,
     )
 
@@ -311,7 +316,7 @@ def _carriers(board: Board) -> list[dict[str, Any]]:
 
 def _statistics(core: _Core, gateway: Gateway, board: Board) -> dict[str, Any]:
     return {
-        "gateway": asdict(gateway.statistics()),
+        "gateway": asdict(gateway.parts.intake.statistics()),
         "queue": asdict(board.queue.statistics()),
         "journal": asdict(core.journal.statistics()),
         "actors": [asdict(each) for each in core.supervisor.statistics()],

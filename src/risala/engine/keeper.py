@@ -13,7 +13,7 @@ import trio
 
 from risala.engine.errors import Unavailable
 from risala.engine.journal import deadlines, receipts
-from risala.engine.recorder import DEADLINES_BATCH, Recorder
+from risala.engine.recorder import Recorder
 
 log = structlog.get_logger(__name__)
 
@@ -42,8 +42,8 @@ class Keeper:
         forgot_at_ms = 0
         while True:
             try:
-                while await self._recorder.settle_deadlines() >= DEADLINES_BATCH // 2:
-                    pass
+                while self._is_due():
+                    await self._recorder.settle_deadlines()
                 now_ms = self._recorder.clock.now_ms()
                 if now_ms - forgot_at_ms >= self._receipts_held_ms:
                     await self._forget_receipts(now_ms)
@@ -53,6 +53,10 @@ class Keeper:
                 await trio.sleep(STORAGE_RETRY_S)
                 continue
             await self._wait()
+
+    def _is_due(self) -> bool:
+        at_ms = deadlines.next_deadline(self._reader)
+        return at_ms is not None and at_ms <= self._recorder.clock.now_ms()
 
     async def _forget_receipts(self, now_ms: int) -> None:
         before_ms = now_ms - self._receipts_held_ms

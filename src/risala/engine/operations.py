@@ -14,6 +14,7 @@ from risala.engine.commands import KeyType, Mode, Principal, SendMessage
 from risala.engine.errors import Conflict, Invalid, NotFound
 from risala.engine.gateway import Gateway
 from risala.engine.journal import audit
+from risala.engine.journal.rows import OrganizationChange
 from risala.engine.lane import Gate
 from risala.engine.scheduler import ResumeOrganization, SetGate, SuspendOrganization
 from risala.engine.wire import (
@@ -22,6 +23,7 @@ from risala.engine.wire import (
     message_wire,
     minor_units,
     organization_wire,
+    sender_wire,
     timeline_wire,
 )
 from risala.sms.address import is_number, sender_fault
@@ -47,6 +49,20 @@ class Arguments:
 
     def text_or_none(self, name: str) -> str | None:
         return None if self.values.get(name) is None else self.text(name)
+
+    def flag_or_none(self, name: str) -> bool | None:
+        value = self.values.get(name)
+        if value is not None and not isinstance(value, bool):
+            raise Invalid(name, "invalid_flag", f"`{name}` must be true or false.")
+        return value
+
+    def rate_or_none(self, name: str) -> float | None:
+        value = self.values.get(name)
+        if value is None:
+            return None
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= 1e5:
+            raise Invalid(name, "invalid_rate", f"`{name}` must be a number above 0.")
+        return float(value)
 
     def amount_or_none(self, name: str) -> int | None:
         text = self.text_or_none(name)
@@ -105,6 +121,56 @@ async def _org_resume(gateway: Gateway, arguments: Arguments) -> Json:
     if gateway.parts.scheduler is not None:
         await gateway.parts.scheduler.ask(ResumeOrganization(organization_id))
     return organization_wire(organization)
+
+
+async def _org_set(gateway: Gateway, arguments: Arguments) -> Json:
+    values = arguments.values
+    change = OrganizationChange(
+        name=arguments.text_or_none("name"),
+        smart_encoding=arguments.flag_or_none("smart_encoding"),
+        sets_price="price_per_segment" in values,
+        price_per_segment=arguments.amount_or_none("price_per_segment"),
+        sets_rate="sms_per_s" in values,
+        sms_per_s=arguments.rate_or_none("sms_per_s"),
+    )
+    organization = await gateway.parts.accounts.change(arguments.text("organization_id"), change)
+    return organization_wire(organization)
+
+
+async def _sender_request(gateway: Gateway, arguments: Arguments) -> Json:
+    sender = await gateway.parts.senders.request(
+        arguments.text("organization_id"),
+        arguments.text("name"),
+        arguments.text_or_none("description") or "",
+    )
+    return sender_wire(sender)
+
+
+async def _sender_list(gateway: Gateway, arguments: Arguments) -> Json:
+    found = gateway.parts.senders.list(arguments.text_or_none("organization_id"))
+    return {"senders": [sender_wire(sender) for sender in found]}
+
+
+async def _sender_clear(gateway: Gateway, arguments: Arguments) -> Json:
+    sender_id = arguments.text("sender_id")
+    return sender_wire(await gateway.parts.senders.clear(sender_id, waive=False))
+
+
+async def _sender_waive(gateway: Gateway, arguments: Arguments) -> Json:
+    sender_id = arguments.text("sender_id")
+    return sender_wire(await gateway.parts.senders.clear(sender_id, waive=True))
+
+
+async def _sender_deny(gateway: Gateway, arguments: Arguments) -> Json:
+    sender_id, reason = arguments.text("sender_id"), arguments.text("reason")
+    return sender_wire(await gateway.parts.senders.deny(sender_id, reason))
+
+
+async def _message_cancel(gateway: Gateway, arguments: Arguments) -> Json:
+    message_id = arguments.text("message_id")
+    await gateway.parts.recorder.cancel(message_id)
+    view, _ = gateway.show_message(message_id)
+    return {"message": message_wire(view)}
 
 
 async def _key_create(gateway: Gateway, arguments: Arguments) -> Json:
@@ -221,6 +287,13 @@ OPERATIONS: Final[dict[str, Operation]] = {
     "org.show": _org_show,
     "org.suspend": _org_suspend,
     "org.resume": _org_resume,
+    "org.set": _org_set,
+    "sender.request": _sender_request,
+    "sender.list": _sender_list,
+    "sender.clear": _sender_clear,
+    "sender.waive": _sender_waive,
+    "sender.deny": _sender_deny,
+    "message.cancel": _message_cancel,
     "key.create": _key_create,
     "key.list": _key_list,
     "key.enable": _key_enable,

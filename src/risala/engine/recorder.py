@@ -17,7 +17,7 @@ from risala.engine.clock import Clock
 from risala.engine.commands import LifeEvent
 from risala.engine.errors import Draining, Unavailable
 from risala.engine.ids import IdSource
-from risala.engine.journal import deadlines, delivery, receipts
+from risala.engine.journal import deadlines, delivery, endings, receipts
 from risala.engine.journal.rows import Change, Stamp
 from risala.engine.journal.writer import Journal, Unit
 from risala.engine.retry import Decision
@@ -109,6 +109,16 @@ class Recorder:
         self.tell(
             await self.journal.commit(lambda conn: receipts.record(conn, carrier, receipt, stamp))
         )
+
+    async def cancel(self, message_id: str) -> None:
+        """Withdraw a message that has not left.
+
+        Raises:
+            NotFound, Conflict: it cannot be withdrawn.
+            Unavailable: it could not be written.
+        """
+        stamp = self.stamp()
+        self.tell(await self.journal.commit(lambda conn: endings.cancel(conn, message_id, stamp)))
 
     async def settle_deadlines(self) -> int:
         """End what time has ended, one batch; returns how many messages changed.

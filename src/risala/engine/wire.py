@@ -5,7 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from risala.engine.clock import iso
-from risala.engine.commands import ApiKey, LedgerEntry, MessageView, Organization, TimelineEntry
+from risala.engine.commands import (
+    ApiKey,
+    LedgerEntry,
+    MessageView,
+    Organization,
+    Sender,
+    TimelineEntry,
+)
 
 
 def money(minor: int) -> str:
@@ -83,7 +90,23 @@ def organization_wire(organization: Organization) -> dict[str, Any]:
         "balance": money(organization.balance),
         "currency": organization.currency,
         "pricePerSegment": None if price is None else money(price),
+        "smartEncoding": organization.smart_encoding,
+        "smsPerSecond": organization.sms_per_s,
         "createdAt": iso(organization.created_at),
+    }
+
+
+def sender_wire(sender: Sender) -> dict[str, Any]:
+    return {
+        "id": sender.id,
+        "organizationId": sender.organization_id,
+        "name": sender.name,
+        "status": sender.status,
+        "cleared": sender.cleared,
+        "description": sender.description,
+        "reason": sender.reason,
+        "createdAt": iso(sender.created_at),
+        "updatedAt": iso(sender.updated_at),
     }
 
 

@@ -8,9 +8,11 @@ from typing import Any
 
 from risala.engine.commands import ApiKey, KeyType, Mode, Organization
 from risala.engine.errors import NotFound
+from risala.engine.journal.rows import OrganizationChange
 
 _ORGANIZATION = (
-    "SELECT id, name, status, balance, currency, price_per_segment, created_at FROM organizations"
+    "SELECT id, name, status, balance, currency, price_per_segment, smart_encoding, sms_per_s,"
+    " created_at FROM organizations"
 )
 _KEY = (
     "SELECT id, organization_id, type, mode, name, last4, enabled, created_at, last_used_at"
@@ -34,7 +36,7 @@ def add_organization(conn: sqlite3.Connection, organization: Organization) -> No
 
 
 def organizations(conn: sqlite3.Connection) -> list[Organization]:
-    return [Organization(*row) for row in conn.execute(f"{_ORGANIZATION} ORDER BY id")]
+    return [_organization(row) for row in conn.execute(f"{_ORGANIZATION} ORDER BY id")]
 
 
 def organization(conn: sqlite3.Connection, organization_id: str) -> Organization:
@@ -46,7 +48,44 @@ def organization(conn: sqlite3.Connection, organization_id: str) -> Organization
     row = conn.execute(f"{_ORGANIZATION} WHERE id = ?", (organization_id,)).fetchone()
     if row is None:
         raise NotFound(f"There is no organization {organization_id}.")
-    return Organization(*row)
+    return _organization(row)
+
+
+def _organization(row: Sequence[Any]) -> Organization:
+    values = [*row]
+    values[6] = bool(values[6])
+    return Organization(*values)
+
+
+def balance(conn: sqlite3.Connection, organization_id: str) -> int:
+    """The balance in minor units; 0 for an organization that is not there."""
+    row = conn.execute(
+        "SELECT balance FROM organizations WHERE id = ?", (organization_id,)
+    ).fetchone()
+    return 0 if row is None else row[0]
+
+
+def change_organization(
+    conn: sqlite3.Connection, organization_id: str, change: OrganizationChange
+) -> Organization:
+    """Change an organization's own settings.
+
+    Raises:
+        NotFound: there is none of this id.
+    """
+    old = organization(conn, organization_id)
+    conn.execute(
+        "UPDATE organizations SET name = ?, price_per_segment = ?, smart_encoding = ?,"
+        " sms_per_s = ? WHERE id = ?",
+        (
+            old.name if change.name is None else change.name,
+            change.price_per_segment if change.sets_price else old.price_per_segment,
+            int(old.smart_encoding if change.smart_encoding is None else change.smart_encoding),
+            change.sms_per_s if change.sets_rate else old.sms_per_s,
+            organization_id,
+        ),
+    )
+    return organization(conn, organization_id)
 
 
 def set_organization_status(
@@ -139,14 +178,3 @@ def touch_keys(conn: sqlite3.Connection, used: dict[str, int]) -> None:
         "UPDATE api_keys SET last_used_at = ? WHERE id = ?",
         [(at, key_id) for key_id, at in used.items()],
     )
-
-
-def sender_status(
-    conn: sqlite3.Connection, organization_id: str, folded: str
-) -> tuple[str, str] | None:
-    """(registered spelling, status) of a sender on the account, compared folded."""
-    row: tuple[str, str] | None = conn.execute(
-        "SELECT name, status FROM senders WHERE organization_id = ? AND folded = ?",
-        (organization_id, folded),
-    ).fetchone()
-    return row

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 
+from risala.engine.errors import Conflict, NotFound
 from risala.engine.journal import ledger, outbox, timeline
 from risala.engine.journal.rows import ACKNOWLEDGED, Change, SegmentState, Stamp, Status
 from risala.engine.journal.state import MessageState, change_of, load
@@ -86,3 +87,30 @@ def fail(
         ledger.refund(conn, message.organization_id, message.price, message_id, stamp.now_ms)
         text = f"{text} Refunded."
     return (_move(conn, message, Status.FAILED, text, stamp, raw),)
+
+
+def cancel(conn: sqlite3.Connection, message_id: str, stamp: Stamp) -> tuple[Change, ...]:
+    """Withdraw a message that has not left: ``canceled``, refunded.
+
+    Raises:
+        NotFound: there is none of this id.
+        Conflict: it has left, in whole or in part, or it has ended.
+    """
+    message = load(conn, message_id)
+    if message is None:
+        raise NotFound(f"There is no message {message_id}.")
+    if message.status is not Status.PENDING:
+        raise Conflict(
+            f"The message is {message.status.value}: only a pending one can be withdrawn."
+        )
+    gone = conn.execute(
+        "SELECT 1 FROM segments WHERE message_id = ? AND state IN (?, ?, ?) LIMIT 1",
+        (message_id, *ACKNOWLEDGED),
+    ).fetchone()
+    if gone is not None:
+        raise Conflict("Some parts of the message are with the carrier already.")
+    text = "Withdrawn."
+    if message.mode == "live":
+        ledger.refund(conn, message.organization_id, message.price, message_id, stamp.now_ms)
+        text = "Withdrawn. Refunded."
+    return (_move(conn, message, Status.CANCELED, text, stamp, None),)

@@ -5,34 +5,7 @@ from __future__ import annotations
 import sqlite3
 
 from risala.engine.commands import LedgerEntry
-from risala.engine.errors import Conflict, Forbidden, InsufficientBalance, NotFound
-
-
-def charge(
-    conn: sqlite3.Connection, organization_id: str, amount: int, reference: str, at: int
-) -> None:
-    """Take ``amount`` for ``reference``. Refuses before it changes anything.
-
-    A positive balance is needed even where the price is zero.
-
-    Raises:
-        InsufficientBalance: the balance does not cover it.
-        Forbidden: the organization is not active.
-    """
-    # The update first, then a look at rowcount: a CHECK that fails would cost the whole batch.
-    taken = conn.execute(
-        "UPDATE organizations SET balance = balance - ?"
-        " WHERE id = ? AND balance >= ? AND balance > 0 AND status = 'active'",
-        (amount, organization_id, amount),
-    )
-    if taken.rowcount == 0:
-        row = conn.execute(
-            "SELECT status FROM organizations WHERE id = ?", (organization_id,)
-        ).fetchone()
-        if row is None or row[0] != "active":
-            raise Forbidden("The organization is not active.")
-        raise InsufficientBalance
-    _enter(conn, organization_id, "charge", -amount, reference, at)
+from risala.engine.errors import Conflict, NotFound
 
 
 def refund(

@@ -1,4 +1,4 @@
-"""Messages: accepting one, looking at one, and taking the next ones from the queue."""
+"""Messages: looking at one, and taking the next ones from the queue."""
 
 from __future__ import annotations
 
@@ -7,15 +7,8 @@ import sqlite3
 from collections.abc import Callable, Collection
 
 from risala.engine.commands import MessageView, Mode
-from risala.engine.journal import ledger
-from risala.engine.journal.rows import ACKNOWLEDGED, DueRow, NewMessage
+from risala.engine.journal.rows import ACKNOWLEDGED, DueRow
 
-_INSERT = (
-    "INSERT INTO messages (id, organization_id, mode, kind, recipient, sender, body, encoding,"
-    " segments, price, currency, metadata, status, priority, route, due_at, valid_until, send_at,"
-    " created_at, updated_at)"
-    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending', ?, ?, ?, ?, ?, ?, ?)"
-)
 _VIEW = (
     "SELECT id, organization_id, mode, kind, recipient, sender, body, status, segments, encoding,"
     " price, currency, attempts, carrier, provider_message_id, error_code, error_text, metadata,"
@@ -40,44 +33,6 @@ def known_response(
         (organization_id, mode, key),
     ).fetchone()
     return None if row is None else bytes(row[0])
-
-
-def accept(conn: sqlite3.Connection, new: NewMessage) -> bytes:
-    """Charge, store, and remember the answer: all of it or nothing.
-
-    Returns the response to give: ``new.response``, or the earlier one of the same key.
-
-    Raises:
-        InsufficientBalance: the balance does not cover the price.
-        Forbidden: the organization is not active.
-    """
-    known = known_response(conn, new.organization_id, new.mode, new.idempotency_key)
-    if known is not None:
-        return known
-    if new.mode == Mode.LIVE:
-        ledger.charge(conn, new.organization_id, new.price, new.id, new.created_at)
-    conn.execute(
-        _INSERT,
-        (
-            *(new.id, new.organization_id, new.mode, new.kind, new.recipient, new.sender),
-            *(new.body, new.encoding, new.segments, new.price, new.currency, new.metadata),
-            *(new.priority, new.route, new.due_at, new.valid_until, new.send_at),
-            *(new.created_at, new.created_at),
-        ),
-    )
-    conn.execute(
-        "INSERT INTO idempotency (organization_id, mode, key, message_id, response, created_at)"
-        " VALUES (?, ?, ?, ?, ?, ?)",
-        (
-            *(new.organization_id, new.mode, new.idempotency_key),
-            *(new.id, new.response, new.created_at),
-        ),
-    )
-    conn.execute(
-        "INSERT INTO timeline (message_id, n, at, status, text) VALUES (?, 1, ?, 'pending', ?)",
-        (new.id, new.created_at, "Accepted; waiting for its turn."),
-    )
-    return new.response
 
 
 def view(conn: sqlite3.Connection, message_id: str) -> MessageView | None:

@@ -7,6 +7,7 @@ import sqlite3
 from typing import Any
 
 from risala.engine.clock import iso
+from risala.engine.commands import Sender
 from risala.engine.journal.rows import Stamp, Status
 
 _MESSAGE_EVENT = {
@@ -44,6 +45,29 @@ def message_event(conn: sqlite3.Connection, message_id: str, status: Status, sta
     _write(conn, row[0], row[1], kind, message_id, body, stamp, _INDEX[status])
 
 
+def sender_event(conn: sqlite3.Connection, sender: Sender, stamp: Stamp) -> None:
+    """Tell that a sender was approved or denied."""
+    fields = {
+        "senderId": sender.id,
+        "name": sender.name,
+        "status": sender.status,
+        "reason": sender.reason,
+    }
+    # A sender changes rarely, several at a time hardly ever: one id of the stamp would not do,
+    # so each takes its own from the sender's id and the moment.
+    event_id = f"evt_{sender.id.removeprefix('snd_')}{stamp.now_ms:x}"
+    _write_row(
+        conn,
+        event_id,
+        sender.organization_id,
+        "live",
+        f"sender.{sender.status}",
+        sender.id,
+        fields,
+        stamp.now_ms,
+    )
+
+
 def _write(
     conn: sqlite3.Connection,
     organization_id: str,
@@ -54,11 +78,25 @@ def _write(
     stamp: Stamp,
     index: int,
 ) -> None:
-    event_id = stamp.event_ids[index]
+    _write_row(
+        conn, stamp.event_ids[index], organization_id, mode, kind, subject, fields, stamp.now_ms
+    )
+
+
+def _write_row(
+    conn: sqlite3.Connection,
+    event_id: str,
+    organization_id: str,
+    mode: str,
+    kind: str,
+    subject: str,
+    fields: dict[str, Any],
+    now_ms: int,
+) -> None:
     body = {
         "id": event_id,
         "type": kind,
-        "createdAt": iso(stamp.now_ms),
+        "createdAt": iso(now_ms),
         "organizationId": organization_id,
         "test": mode == "test",
         **fields,
@@ -73,6 +111,6 @@ def _write(
             kind,
             subject,
             json.dumps(body, ensure_ascii=False, separators=(",", ":")),
-            stamp.now_ms,
+            now_ms,
         ),
     )

@@ -59,7 +59,23 @@ class NewMessage:
     send_at: int | None
     created_at: int
     idempotency_key: str
+    key_is_ours: bool
+    """We made the key up: nobody can have used it before."""
     response: bytes
+    text: str
+    """The first sentence of its timeline."""
+
+
+@dataclass(frozen=True, slots=True)
+class OrganizationChange:
+    """What of an organization's settings is to change; the rest stays."""
+
+    name: str | None = None
+    smart_encoding: bool | None = None
+    sets_price: bool = False
+    price_per_segment: int | None = None
+    sets_rate: bool = False
+    sms_per_s: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,6 +44,8 @@ CREATE TABLE organizations (
   balance INTEGER NOT NULL DEFAULT 0 CHECK (balance >= 0),
   currency TEXT NOT NULL,
   price_per_segment INTEGER CHECK (price_per_segment >= 0),
+  smart_encoding INTEGER NOT NULL DEFAULT 0,
+  sms_per_s REAL CHECK (sms_per_s > 0),
   created_at INTEGER NOT NULL
 ) STRICT;
 
@@ -67,12 +69,22 @@ CREATE TABLE senders (
   name TEXT NOT NULL,
   folded TEXT NOT NULL,
   status TEXT NOT NULL CHECK (status IN ('pending', 'approved', 'denied')),
+  cleared INTEGER NOT NULL DEFAULT 0,
   description TEXT NOT NULL DEFAULT '',
   reason TEXT,
   created_at INTEGER NOT NULL,
   updated_at INTEGER NOT NULL,
   UNIQUE (organization_id, folded)
 ) STRICT;
+CREATE INDEX senders_by_name ON senders (folded);
+
+-- Accepted live messages by hour: a week's volume is a sum of at most 169 small rows.
+CREATE TABLE accepted_hours (
+  organization_id TEXT NOT NULL,
+  hour INTEGER NOT NULL,
+  messages INTEGER NOT NULL,
+  PRIMARY KEY (organization_id, hour)
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE ledger (
   seq INTEGER PRIMARY KEY AUTOINCREMENT,

@@ -1,0 +1,323 @@
+"""Taking messages in: everything between a validated body and its durable answer."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import trio
+
+from risala.config.model import Settings
+from risala.engine import billing
+from risala.engine.accounts import Accounts
+from risala.engine.clock import iso
+from risala.engine.commands import Mode, Organization, Principal, SendMessage
+from risala.engine.errors import (
+    Draining,
+    InsufficientBalance,
+    Overloaded,
+    Refusal,
+    SenderNotApproved,
+)
+from risala.engine.ids import IdSource
+from risala.engine.journal import acceptance, messages
+from risala.engine.journal.rows import (
+    PRIORITY_CODE,
+    PRIORITY_MESSAGE,
+    Change,
+    NewMessage,
+    Stamp,
+    Status,
+)
+from risala.engine.limiter import Limiter
+from risala.engine.recorder import Recorder
+from risala.engine.router import TEST_ROUTE, Router
+from risala.engine.senders import Senders
+from risala.engine.wire import minor_units
+from risala.sms.address import fold_sender
+from risala.sms.alphabet import smart_encode
+from risala.sms.segment import count
+
+AHEAD_MAX_S: Final = 30 * 86_400
+"""How far ahead a message may be scheduled (contract §3)."""
+
+Result = bytes | Refusal
+
+
+@dataclass(frozen=True, slots=True)
+class IntakeStatistics:
+    intake: int
+    intake_peak: int
+    intake_max: int
+    accepted: int
+
+
+class Intake:
+    def __init__(
+        self,
+        settings: Settings,
+        recorder: Recorder,
+        reader: sqlite3.Connection,
+        ids: IdSource,
+        accounts: Accounts,
+        senders: Senders,
+        router: Router,
+    ) -> None:
+        self._settings = settings
+        self._recorder = recorder
+        self._reader = reader
+        self._ids = ids
+        self._accounts = accounts
+        self._senders = senders
+        self._router = router
+        self._limiter = Limiter(settings.limits.sms_per_s)
+        self._per_segment = minor_units(settings.pricing.per_segment)
+        self._first_of_key: dict[tuple[str, str, str], trio.Event] = {}
+        self._taking = self._peak = self._accepted = 0
+        self.draining = False
+
+    async def send(self, principal: Principal, command: SendMessage) -> bytes:
+        """See :meth:`Gateway.send_message`."""
+        self._enter(1)
+        try:
+            if command.idempotency_key is None:
+                return await self._accept(principal, command)
+            return await self._accept_once(principal, command, command.idempotency_key)
+        finally:
+            self._taking -= 1
+
+    async def send_batch(
+        self, principal: Principal, commands: Sequence[SendMessage]
+    ) -> list[Result]:
+        """See :meth:`Gateway.send_batch`."""
+        self._enter(len(commands))
+        try:
+            return await self._accept_batch(principal, commands)
+        finally:
+            self._taking -= len(commands)
+
+    def statistics(self) -> IntakeStatistics:
+        return IntakeStatistics(
+            self._taking, self._peak, self._settings.engine.intake_max, self._accepted
+        )
+
+    def _enter(self, number: int) -> None:
+        if self.draining:
+            raise Draining
+        if self._taking + number > self._settings.engine.intake_max:
+            raise Overloaded
+        self._taking += number
+        self._peak = max(self._peak, self._taking)
+
+    # -- one message
+
+    async def _accept_once(self, principal: Principal, command: SendMessage, key: str) -> bytes:
+        """One of many at once goes through; the others wait for what it leaves behind."""
+        slot = (principal.organization_id, principal.mode.value, key)
+        while True:
+            known = messages.known_response(self._reader, *slot)
+            if known is not None:
+                return known
+            first = self._first_of_key.get(slot)
+            if first is None:
+                break
+            await first.wait()
+        # No await since the look into the journal: nobody came between.
+        event = self._first_of_key[slot] = trio.Event()
+        try:
+            return await self._accept(principal, command)
+        finally:
+            del self._first_of_key[slot]
+            event.set()
+
+    async def _accept(self, principal: Principal, command: SendMessage) -> bytes:
+        organization = self._accounts.organization(principal.organization_id)
+        new = self._prepare(organization, principal.mode, command)
+        stamp = self._stamp(organization.id)
+        response = b""
+        try:
+            with trio.CancelScope(shield=True):
+                response = await self._recorder.journal.commit(
+                    lambda conn: acceptance.accept_one(conn, new, stamp)
+                )
+        except BaseException:
+            self._withdraw(organization, principal.mode)
+            raise
+        self._settled(organization, [new], [response], stamp)
+        return response
+
+    # -- many messages
+
+    async def _accept_batch(
+        self, principal: Principal, commands: Sequence[SendMessage]
+    ) -> list[Result]:
+        organization = self._accounts.organization(principal.organization_id)
+        results: list[Result | None] = []
+        prepared: list[NewMessage] = []
+        for command in commands:
+            result: Result | None = self._known(principal, command)
+            if result is None:
+                try:
+                    prepared.append(self._prepare(organization, principal.mode, command))
+                except Refusal as refusal:
+                    result = refusal
+            results.append(result)
+        if not prepared:
+            return [result for result in results if result is not None]
+        stamp = self._stamp(organization.id)
+        accepted: list[Result] = []
+        try:
+            with trio.CancelScope(shield=True):
+                accepted = await self._recorder.journal.commit(
+                    lambda conn: acceptance.accept(conn, prepared, stamp)
+                )
+        except BaseException:
+            for _ in prepared:
+                self._withdraw(organization, principal.mode)
+            raise
+        self._settled(organization, prepared, accepted, stamp)
+        rest = iter(accepted)
+        return [next(rest) if result is None else result for result in results]
+
+    def _known(self, principal: Principal, command: SendMessage) -> bytes | None:
+        key = command.idempotency_key
+        if key is None:
+            return None
+        organization_id, mode = principal.organization_id, principal.mode.value
+        return messages.known_response(self._reader, organization_id, mode, key)
+
+    # -- the steps of both
+
+    def _prepare(self, organization: Organization, mode: Mode, command: SendMessage) -> NewMessage:
+        """Sender, limits, balance, in this order; then the row to be. Takes a rate token."""
+        sender, notice = self._sender(organization.id, command.sender)
+        if mode is Mode.LIVE:
+            self._limiter.check_sms(organization)
+        new = self._new_message(organization, mode, command, sender, notice)
+        if mode is Mode.LIVE:
+            # The transaction decides; this look spares a hopeless send its token.
+            balance = self._accounts.balance(organization.id)
+            if balance <= 0 or balance < new.price:
+                raise InsufficientBalance
+            self._limiter.take_sms(organization)
+        return new
+
+    def _withdraw(self, organization: Organization, mode: Mode) -> None:
+        if mode is Mode.LIVE:
+            self._limiter.give_back_sms(organization)
+
+    def _stamp(self, organization_id: str) -> Stamp | None:
+        """Given to the unit where the volume may approve a sender."""
+        waits = self._senders.waits_for_volume(organization_id)
+        return self._recorder.stamp() if waits else None
+
+    def _new_message(
+        self,
+        organization: Organization,
+        mode: Mode,
+        command: SendMessage,
+        sender: str,
+        notice: dict[str, str] | None,
+    ) -> NewMessage:
+        settings, live = self._settings, mode is Mode.LIVE
+        body = smart_encode(command.body) if organization.smart_encoding else command.body
+        size = count(body)
+        now_ms = self._recorder.clock.now_ms()
+        due_at = max(now_ms, command.send_at or now_ms)
+        validity_s = command.validity_s or settings.delivery.validity_s
+        key = command.idempotency_key or self._ids.new("idk")
+        response: dict[str, Any] = {
+            "accepted": True,
+            "messageId": (message_id := self._ids.new("sms")),
+            "idempotencyKey": key,
+            "organizationId": organization.id,
+            "from": sender,
+        }
+        if notice:
+            response["notice"] = notice
+        return NewMessage(
+            id=message_id,
+            organization_id=organization.id,
+            mode=mode.value,
+            kind="sms",
+            recipient=command.to,
+            sender=sender,
+            body=body,
+            encoding=size.alphabet.value,
+            segments=size.segments,
+            price=billing.price(organization, self._per_segment, size.segments) if live else 0,
+            currency=settings.service.currency,
+            metadata=json.dumps(command.metadata, ensure_ascii=False),
+            priority=PRIORITY_CODE if command.urgent else PRIORITY_MESSAGE,
+            route=self._router.route_key(command.to) if live else TEST_ROUTE,
+            due_at=due_at,
+            valid_until=due_at + validity_s * 1000,
+            send_at=command.send_at,
+            created_at=now_ms,
+            idempotency_key=key,
+            key_is_ours=command.idempotency_key is None,
+            response=json.dumps(response, ensure_ascii=False, separators=(",", ":")).encode(),
+            text=_first_words(now_ms, due_at),
+        )
+
+    def _sender(
+        self, organization_id: str, requested: str | None
+    ) -> tuple[str, dict[str, str] | None]:
+        """The sender to use, and the notice where it is not the one that was asked for."""
+        default = self._settings.service.default_sender
+        if requested is None or fold_sender(requested) == fold_sender(default):
+            return default, None
+        found = self._senders.by_name(organization_id, requested)
+        if found is None or found.status == "denied":
+            raise SenderNotApproved(requested)
+        if found.status == "approved":
+            return found.name, None
+        return default, {
+            "code": "SENDER_PENDING_APPROVAL",
+            "requestedFrom": requested,
+            "message": f"The sender {found.name!r} awaits approval; sent from {default!r}.",
+        }
+
+    def _settled(
+        self,
+        organization: Organization,
+        prepared: Sequence[NewMessage],
+        results: Sequence[Result],
+        stamp: Stamp | None,
+    ) -> None:
+        """After the commit: tell the queue of what is new, give back what was not used."""
+        for new, result in zip(prepared, results, strict=True):
+            if result is new.response:
+                self._accepted += 1
+                self._tell(new)
+            else:
+                self._withdraw(organization, Mode(new.mode))
+        if stamp is not None:
+            self._senders.look_again(organization.id)
+
+    def _tell(self, new: NewMessage) -> None:
+        self._recorder.listeners.deadline(new.valid_until)
+        self._recorder.tell(
+            (
+                Change(
+                    message_id=new.id,
+                    organization_id=new.organization_id,
+                    recipient=new.recipient,
+                    status=Status.PENDING,
+                    text=new.text,
+                    at=new.created_at,
+                    due_at=new.due_at,
+                    priority=new.priority,
+                    route=new.route,
+                ),
+            )
+        )
+
+
+def _first_words(now_ms: int, due_at: int) -> str:
+    if due_at > now_ms:
+        return f"Accepted; scheduled for {iso(due_at)}."
+    return "Accepted; waiting for its turn."

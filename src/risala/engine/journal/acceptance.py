@@ -1,0 +1,131 @@
+"""Accepting messages: charge, store, remember the answer — all of it or nothing.
+
+One message is a batch of one. A batch is one unit of work, so that all that it accepts is durable
+at once, but its items stand alone: one that cannot be paid does not spoil the others.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from typing import Final
+
+from risala.engine.errors import Forbidden, InsufficientBalance, Refusal
+from risala.engine.journal import senders
+from risala.engine.journal.messages import known_response
+from risala.engine.journal.rows import NewMessage, Stamp
+
+_MESSAGE: Final = (
+    "INSERT INTO messages (id, organization_id, mode, kind, recipient, sender, body, encoding,"
+    " segments, price, currency, metadata, status, priority, route, due_at, valid_until, send_at,"
+    " created_at, updated_at)"
+    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending', ?, ?, ?, ?, ?, ?, ?)"
+)
+_CHARGE: Final = (
+    "INSERT INTO ledger (organization_id, kind, amount, balance_after, reference, at)"
+    " VALUES (?, 'charge', ?, ?, ?, ?)"
+)
+_IDEMPOTENCY: Final = (
+    "INSERT INTO idempotency (organization_id, mode, key, message_id, response, created_at)"
+    " VALUES (?, ?, ?, ?, ?, ?)"
+)
+_TIMELINE: Final = (
+    "INSERT INTO timeline (message_id, n, at, status, text) VALUES (?, 1, ?, 'pending', ?)"
+)
+
+
+def accept(
+    conn: sqlite3.Connection, items: Sequence[NewMessage], stamp: Stamp | None = None
+) -> list[bytes | Refusal]:
+    """Accept what can be accepted, of one organization and mode, in the given order.
+
+    For each item the response to give — its own, or the earlier one of the same key — or why it
+    was refused. ``stamp`` is given where the organization has senders that wait for volume.
+    """
+    first = items[0]
+    live = first.mode == "live"
+    status, balance = conn.execute(
+        "SELECT status, balance FROM organizations WHERE id = ?", (first.organization_id,)
+    ).fetchone()
+    results: list[bytes | Refusal] = []
+    taken: list[NewMessage] = []
+    charges: list[tuple[object, ...]] = []
+    given: dict[str, bytes] = {}
+    for item in items:
+        known = given.get(item.idempotency_key)
+        if known is None and not item.key_is_ours:
+            known = known_response(conn, item.organization_id, item.mode, item.idempotency_key)
+        if known is not None:
+            results.append(known)
+        elif status != "active":
+            results.append(Forbidden("The organization is not active."))
+        # A positive balance is needed even where the price is zero.
+        elif live and (balance <= 0 or balance < item.price):
+            results.append(InsufficientBalance())
+        else:
+            balance -= item.price
+            charges.append((item.organization_id, -item.price, balance, item.id, item.created_at))
+            given[item.idempotency_key] = item.response
+            taken.append(item)
+            results.append(item.response)
+    if taken:
+        _store(conn, taken)
+    if taken and live:
+        conn.executemany(_CHARGE, charges)
+        conn.execute(
+            "UPDATE organizations SET balance = ? WHERE id = ?", (balance, first.organization_id)
+        )
+        _count(conn, taken, stamp)
+    return results
+
+
+def accept_one(conn: sqlite3.Connection, item: NewMessage, stamp: Stamp | None) -> bytes:
+    """:func:`accept` for a single message.
+
+    Raises:
+        InsufficientBalance: the balance does not cover the price.
+        Forbidden: the organization is not active.
+    """
+    (result,) = accept(conn, (item,), stamp)
+    if isinstance(result, Refusal):
+        raise result
+    return result
+
+
+def _store(conn: sqlite3.Connection, taken: Sequence[NewMessage]) -> None:
+    conn.executemany(
+        _MESSAGE,
+        [
+            (
+                *(new.id, new.organization_id, new.mode, new.kind, new.recipient, new.sender),
+                *(new.body, new.encoding, new.segments, new.price, new.currency, new.metadata),
+                *(new.priority, new.route, new.due_at, new.valid_until, new.send_at),
+                *(new.created_at, new.created_at),
+            )
+            for new in taken
+        ],
+    )
+    conn.executemany(
+        _IDEMPOTENCY,
+        [
+            (
+                *(new.organization_id, new.mode, new.idempotency_key),
+                *(new.id, new.response, new.created_at),
+            )
+            for new in taken
+        ],
+    )
+    conn.executemany(_TIMELINE, [(new.id, new.created_at, new.text) for new in taken])
+
+
+def _count(conn: sqlite3.Connection, taken: Sequence[NewMessage], stamp: Stamp | None) -> None:
+    """Count the organization's volume; a sender that waited for it is approved by itself."""
+    first = taken[0]
+    conn.execute(
+        "INSERT INTO accepted_hours (organization_id, hour, messages) VALUES (?, ?, ?)"
+        " ON CONFLICT (organization_id, hour) DO UPDATE SET messages = messages +"
+        " excluded.messages",
+        (first.organization_id, first.created_at // senders.HOUR_MS, len(taken)),
+    )
+    if stamp is not None:
+        senders.approve_by_volume(conn, first.organization_id, stamp)

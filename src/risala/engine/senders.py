@@ -1,0 +1,116 @@
+"""The senders on organizations' accounts: asked at every send that names one."""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import Final
+
+from risala.engine.commands import Sender
+from risala.engine.errors import Invalid
+from risala.engine.ids import IdSource
+from risala.engine.journal import accounts, senders
+from risala.engine.recorder import Recorder
+from risala.sms.address import fold_sender, sender_fault
+
+DESCRIPTION_MAX: Final = 500
+REASONS: Final = {
+    "name_in_use": "The name is already used by another organization.",
+    "misleading": "The name is generic, misleading or impersonates a third party.",
+    "regulations": "The use does not comply with Mauritanian telecommunications regulations.",
+    "ownership": "Account information is insufficient to verify ownership of the brand.",
+}
+"""Why a request may be denied (specification §2.4)."""
+
+
+class Senders:
+    def __init__(
+        self, recorder: Recorder, reader: sqlite3.Connection, ids: IdSource, default_sender: str
+    ) -> None:
+        self._recorder = recorder
+        self._reader = reader
+        self._ids = ids
+        self._default = fold_sender(default_sender)
+        # Organizations whose every send may be the one that approves a sender: hardly any.
+        self._waiting = senders.waiting_for_volume(reader)
+
+    def by_name(self, organization_id: str, name: str) -> Sender | None:
+        """The organization's sender of this name, compared folded."""
+        return senders.by_name(self._reader, organization_id, name)
+
+    def waits_for_volume(self, organization_id: str) -> bool:
+        """True where the organization's next message may approve a sender."""
+        return organization_id in self._waiting
+
+    def look_again(self, organization_id: str) -> None:
+        """A unit may have approved the organization's senders."""
+        self._waiting = senders.waiting_for_volume(self._reader)
+
+    def list(self, organization_id: str | None) -> list[Sender]:
+        """Requests and approved senders, of one organization or of all."""
+        return senders.senders(self._reader, organization_id)
+
+    async def request(self, organization_id: str, name: str, description: str) -> Sender:
+        """Ask for a name.
+
+        Raises:
+            Invalid: it is no sender ID, or the description is missing or too long.
+            NotFound: no such organization.
+            Conflict: it is on the account already.
+        """
+        fault = sender_fault(name)
+        if fault:
+            raise Invalid("name", "invalid_sender", fault)
+        if fold_sender(name) == self._default:
+            text = "This is the service's own sender; everybody may use it."
+            raise Invalid("name", "invalid_sender", text)
+        if not description.strip() or len(description) > DESCRIPTION_MAX:
+            text = f"Describe the intended use in 1 to {DESCRIPTION_MAX} characters."
+            raise Invalid("description", "invalid_length", text)
+        accounts.organization(self._reader, organization_id)
+        now_ms = self._recorder.clock.now_ms()
+        new = Sender(
+            id=self._ids.new("snd"),
+            organization_id=organization_id,
+            name=" ".join(name.split()),
+            status="pending",
+            cleared=False,
+            description=description.strip(),
+            reason=None,
+            created_at=now_ms,
+            updated_at=now_ms,
+        )
+        return await self._recorder.journal.commit(lambda conn: senders.add(conn, new))
+
+    async def clear(self, sender_id: str, *, waive: bool) -> Sender:
+        """Have nothing against a name; ``waive`` approves it at once, whatever the volume.
+
+        Raises:
+            NotFound: there is none of this id.
+            Conflict: it was denied, or another organization has the name.
+        """
+        stamp = self._recorder.stamp()
+        try:
+            return await self._recorder.journal.commit(
+                lambda conn: senders.clear(conn, sender_id, waive=waive, stamp=stamp)
+            )
+        finally:
+            self._waiting = senders.waiting_for_volume(self._reader)
+
+    async def deny(self, sender_id: str, reason: str) -> Sender:
+        """Refuse a name, for one of :data:`REASONS`.
+
+        Raises:
+            Invalid: no such reason.
+            NotFound: there is none of this id.
+        """
+        text = REASONS.get(reason)
+        if text is None:
+            known = ", ".join(REASONS)
+            raise Invalid("reason", "invalid_reason", f"A reason is one of: {known}.")
+        stamp = self._recorder.stamp()
+        try:
+            return await self._recorder.journal.commit(
+                lambda conn: senders.deny(conn, sender_id, text, stamp)
+            )
+        finally:
+            self._waiting = senders.waiting_for_volume(self._reader)
