@@ -72,6 +72,7 @@ def test_the_quick_way_and_the_general_way_agree(pdu):
     assert vars(decode_any(octets)).keys() == vars(decode(octets)).keys()
 
 
+@pytest.mark.slow
 @given(st.lists(pdus, max_size=5), st.data())
 def test_splitting_and_joining_changes_nothing(sent, data):
     octets = b"".join(map(encode, sent))
@@ -85,6 +86,7 @@ def test_splitting_and_joining_changes_nothing(sent, data):
     assert reader.octets_held == 0
 
 
+@pytest.mark.slow
 @settings(max_examples=300)
 @given(st.lists(st.binary(max_size=200), max_size=5))
 def test_arbitrary_octets_are_pdus_or_faults(pieces):
@@ -95,6 +97,7 @@ def test_arbitrary_octets_are_pdus_or_faults(pieces):
         assert reader.octets_held <= 200 * len(pieces)
 
 
+@pytest.mark.slow
 @settings(max_examples=300)
 @given(st.sampled_from(sorted(PDUS)), st.binary(max_size=120), st.integers(0, 2))
 def test_arbitrary_bodies_are_pdus_or_faults(command_id, body, command_status):

@@ -88,12 +88,14 @@ async def bound(limits: LinkLimits = _LIMITS) -> AsyncIterator[Wire]:
     wire = Wire(limits)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(wire.link.run)
-        nursery.start_soon(wire.link.request_beyond_window, BindTransceiver())
-        await wire.peer.answer(await wire.peer.read())
-        await wait_all_tasks_blocked()
-        assert wire.link.session.state.is_bound
-        yield wire
-        wire.link.end("the test is over")
+        try:
+            nursery.start_soon(wire.link.request_beyond_window, BindTransceiver())
+            await wire.peer.answer(await wire.peer.read())
+            await wait_all_tasks_blocked()
+            assert wire.link.session.state.is_bound
+            yield wire
+        finally:
+            wire.link.end("the test is over")  # its tasks are shielded
 
 
 async def test_answers_out_of_order(autojump_clock):

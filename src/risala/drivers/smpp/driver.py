@@ -160,6 +160,8 @@ class SmppDriver:
 
     async def _connect_for_life(self, context: DriverContext) -> None:
         failures = 0
+        # Once only: later the last failure is the better news until a bind succeeds.
+        context.health(Health(HealthState.DOWN, f"Connecting to {self._peer}."))
         while True:
             began = trio.current_time()
             wait_s: float | None = None
@@ -181,7 +183,6 @@ class SmppDriver:
 
     async def _connect_once(self, context: DriverContext) -> str:
         """Connect, bind and serve; returns why it ended."""
-        context.health(Health(HealthState.DOWN, f"Connecting to {self._peer}."))
         with trio.fail_after(self.settings.connect_timeout_s):
             stream = await self._open_stream()
         link = Link(stream, Session(Role.ESME), self, self._limits)

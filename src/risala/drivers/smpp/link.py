@@ -226,6 +226,8 @@ class Link:
                 return
             for event in self.session.receive(bytes(octets)):
                 self._handle(event)
+                if self.reason is not None:
+                    return  # what came behind it was never heard
             if self.session.state is State.CLOSED:
                 self.end_when_written("unbound")
 
@@ -305,6 +307,7 @@ class Link:
                     self.end_when_written(f"out of sync: {violated.reason}")
 
     def _write_soon(self, octets: bytes) -> None:
+        if not self._unwritten:
+            self._to_write.set()
         self._unwritten.append(octets)
         self._unwritten_octets += len(octets)
-        self._to_write.set()

@@ -1,0 +1,146 @@
+"""What a carrier brings is stored before it is answered, and never holds the reader up."""
+
+import math
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+import trio
+from trio.testing import memory_stream_pair, wait_all_tasks_blocked
+
+from risala.drivers.smpp.codec import PduReader
+from risala.drivers.smpp.inbox import Inbox
+from risala.drivers.smpp.link import Link, LinkLimits
+from risala.drivers.smpp.pdu import (
+    AlertNotification,
+    BindTransceiver,
+    BindTransceiverResp,
+    DeliverSm,
+    Pdu,
+)
+from risala.drivers.smpp.receipt import IdForm
+from risala.drivers.smpp.session import Role, Session
+from risala.drivers.smpp.submit import DefaultAlphabet
+from risala.plugins.contract import Accepted
+from risala.plugins.testing.conformance import segment
+from risala.plugins.testing.context import RecordingContext
+from risala.sms.receipt import ReceiptState
+
+_RECEIPT = DeliverSm(esm_class=4, short_message=b"id:1 stat:DELIVRD", sequence_number=9)
+_TEXT = DeliverSm(source_addr="36123456", short_message=b"Bonjour", sequence_number=9)
+
+
+class _Nobody:
+    def on_request(self, link: Link, request: Pdu) -> None: ...
+    def on_late(self, link: Link, token: object, response: Pdu) -> None: ...
+    def on_trouble(self, link: Link, text: str) -> None: ...
+
+
+class Box:
+    """An inbox at a bound link, whose answers pile up to be read."""
+
+    def __init__(self) -> None:
+        ours, self.wire = memory_stream_pair()
+        session = Session(Role.ESME)
+        session.send(BindTransceiver())
+        session._response(BindTransceiverResp(sequence_number=1))
+        self.link = Link(ours, session, _Nobody(), LinkLimits(10, math.inf, 10))
+        self.heard: list[int] = []
+        self.context = RecordingContext()
+        self.inbox = Inbox(
+            self.context,
+            id_form=IdForm.SAME,
+            default_alphabet=DefaultAlphabet.GSM7,
+            now_ms=lambda: 5,
+        )
+
+    async def hear(self) -> None:
+        reader = PduReader()
+        async for octets in self.wire:
+            self.heard += [pdu.command_status for pdu in reader.feed(bytes(octets))]
+
+    async def statuses(self) -> list[int]:
+        """Of the answers since the last call."""
+        await wait_all_tasks_blocked()
+        heard, self.heard = self.heard, []
+        return heard
+
+
+@asynccontextmanager
+async def opened() -> AsyncIterator[Box]:
+    box = Box()
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(box.link.run)
+        nursery.start_soon(box.inbox.run)
+        nursery.start_soon(box.hear)
+        try:
+            yield box
+        finally:
+            box.link.end("the test is over")  # its tasks are shielded
+        nursery.cancel_scope.cancel()
+
+
+@pytest.mark.parametrize("request_pdu", [_RECEIPT, _TEXT], ids=["receipt", "message"])
+async def test_the_answer_waits_for_the_disk(request_pdu):
+    async with opened() as box:
+        box.context.gate = gate = trio.Event()
+        box.inbox.deliver(box.link, request_pdu)
+        assert await box.statuses() == []
+        gate.set()
+        assert await box.statuses() == [0]
+        assert len(box.context.receipts) + len(box.context.inbounds) == 1
+
+
+@pytest.mark.parametrize("request_pdu", [_RECEIPT, _TEXT], ids=["receipt", "message"])
+async def test_what_was_not_stored_shall_come_again(request_pdu):
+    async with opened() as box:
+        box.context.refusals = 1
+        box.inbox.deliver(box.link, request_pdu)
+        assert await box.statuses() == [0x64]
+
+
+async def test_a_full_queue_answers_at_once():
+    async with opened() as box:
+        box.context.gate = gate = trio.Event()
+        for _ in range(1040):
+            box.inbox.deliver(box.link, _RECEIPT)
+            if box.context.held < 32:
+                await trio.lowlevel.checkpoint()
+        refused = await box.statuses()
+        assert refused
+        assert set(refused) == {0x64}
+        gate.set()
+        assert len(await box.statuses()) == 1040 - len(refused)
+
+
+async def test_a_receipt_that_names_nothing_is_taken_off_the_carriers_hands():
+    async with opened() as box:
+        box.inbox.deliver(box.link, DeliverSm(esm_class=4, short_message=b"stat:DELIVRD"))
+        assert await box.statuses() == [0]
+        assert box.context.receipts == []
+        assert len(box.context.traces) == 1
+
+
+async def test_an_alert_needs_no_answer():
+    async with opened() as box:
+        box.inbox.deliver(box.link, AlertNotification())
+        assert await box.statuses() == []
+
+
+async def test_a_late_answer_is_passed_on():
+    async with opened() as box:
+        box.inbox.late(segment(), Accepted("7"))
+        await wait_all_tasks_blocked()
+        assert box.context.late == [(segment(), Accepted("7"))]
+
+
+async def test_receipts_are_stored_many_at_once():
+    async with opened() as box:
+        box.context.gate = trio.Event()
+        for _ in range(20):
+            box.inbox.deliver(box.link, _RECEIPT)
+        await wait_all_tasks_blocked()
+        assert box.context.held == 20
+        box.context.gate.set()
+        await box.context.wait_receipts(20)
+        assert box.context.receipts[0].state is ReceiptState.DELIVERED
