@@ -228,6 +228,21 @@ async def test_a_full_store_says_queue_full_and_nothing_is_taken():
         assert len(it.of(MessageReceived)) == 1
 
 
+async def test_too_many_delayed_answers_say_queue_full(autojump_clock):
+    ours, theirs = trio.testing.memory_stream_pair()
+    config = SimulatorConfig(answer_after_s=3.0, unanswered_max=1)
+    simulator = SmscSimulator(config)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(simulator.timetable.run)
+        nursery.start_soon(simulator.serve_stream, theirs)
+        esme = Esme(ours)
+        await esme.ask(BindTransceiver())
+        await esme.send(_SUBMIT, _SUBMIT)
+        assert [(await esme.read()).command_status for _ in "ab"] == [0x14, 0]
+        assert (await esme.ask(_SUBMIT)).command_status == 0
+        nursery.cancel_scope.cancel()
+
+
 async def test_too_many_connections_are_turned_away():
     async with bench(connections_max=1) as it:
         await it.bind()

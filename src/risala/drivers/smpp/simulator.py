@@ -129,6 +129,7 @@ class SmscSimulator:
         self._accounts: dict[str, Account] = {}
         self._links: set[Link] = set()
         self._kept = 0
+        self._unanswered = 0
         self._next_id = now_ms() << _ID_COUNTER_BITS
 
     async def run(self, *, task_status: trio.TaskStatus[int] = trio.TASK_STATUS_IGNORED) -> None:
@@ -200,8 +201,21 @@ class SmscSimulator:
 
     @property
     def is_full(self) -> bool:
-        waiting_max = self.config.unanswered_max + self.config.store_max
-        return self._kept >= self.config.store_max or len(self.timetable) >= waiting_max
+        config = self.config
+        return self._kept >= config.store_max or self._unanswered >= config.unanswered_max
+
+    def answer(self, wait_s: float, action: Callable[[], None]) -> None:
+        """Give an answer, now or later; now where too many wait already."""
+        if wait_s <= 0.0 or self._unanswered >= self.config.unanswered_max:
+            action()
+            return
+
+        def due() -> None:
+            self._unanswered -= 1
+            action()
+
+        self._unanswered += 1
+        self.timetable.after(wait_s, due)
 
     def new_ids(self) -> tuple[str, str]:
         """A message id as the answer writes it, and as receipts will."""

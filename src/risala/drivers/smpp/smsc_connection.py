@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
@@ -117,7 +116,7 @@ class SmscConnection:
             link.end("dropped in place of an answer")
         elif reaction.answer_after_s is not None:
             response = _submit_resp(request, ids[0], command_status)
-            self._soon(reaction.answer_after_s, lambda: link.respond(request, response))
+            simulator.answer(reaction.answer_after_s, lambda: link.respond(request, response))
         if command_status:
             return
         simulator.states[ids[0]] = ReceiptState.ENROUTE
@@ -159,12 +158,6 @@ class SmscConnection:
             return
         number = STATE_NUMBERS[state]
         link.respond(request, QuerySmResp(request.message_id, message_state=number))
-
-    def _soon(self, wait_s: float, action: Callable[[], None]) -> None:
-        if wait_s > 0.0:
-            self._simulator.timetable.after(wait_s, action)
-        else:
-            action()
 
     def _trouble(self, text: str) -> None:
         system_id = self._account.system_id if self._account else ""

@@ -30,9 +30,6 @@ class Timetable:
         self._order = 0
         self._sooner = trio.Event()
 
-    def __len__(self) -> int:
-        return len(self._heap)
-
     def after(self, wait_s: float, action: Callable[[], None]) -> None:
         self._order += 1
         entry = (trio.current_time() + wait_s, self._order, action)

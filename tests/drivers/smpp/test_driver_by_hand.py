@@ -1,0 +1,163 @@
+"""The driver at carriers that are no simulator (deaf, slow to leave), and over TLS."""
+
+import random
+import ssl
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from functools import partial
+
+import pytest
+import trio
+
+from risala.drivers.smpp.codec import encode
+from risala.drivers.smpp.driver import SmppDriver
+from risala.drivers.smpp.pdu import BindTransceiver, DeliverSm, response_to
+from risala.drivers.smpp.settings import SmppSettings
+from risala.drivers.smpp.simulator import SimulatorConfig, SmscSimulator
+from risala.plugins.contract import Accepted, HealthState, Uncertain
+from risala.plugins.testing.conformance import segment
+from risala.plugins.testing.context import RecordingContext
+
+# A key and a self-signed certificate for "localhost", for these tests only; valid until 2126.
+_PEM = """\
+-----BEGIN PRIVATE KEY-----
+MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgzM59fnqcCLcR8kM1
+Wp8LqPxkewBEzM2raQ7OP3fSkcehRANCAATVLDRHWt3+gORdS7/uj+0gTC5G7k4l
+6gHYM+UEayshhRi48ORZU/YSZwyPa4NRaSDoFG5b0SUCBqCMmI6oevi/
+-----END PRIVATE KEY-----
+-----BEGIN CERTIFICATE-----
+MIIBpTCCAUugAwIBAgIUagoJgNZVZGvcL4BP0hjanMdetocwCgYIKoZIzj0EAwIw
+FDESMBAGA1UEAwwJbG9jYWxob3N0MCAXDTI2MTEyMTAyMTEzOVoYDzIxMjYxMDI4
+MDIxMTM5WjAUMRIwEAYDVQQDDAlsb2NhbGhvc3QwWTATBgcqhkjOPQIBBggqhkjO
+PQMBBwNCAATVLDRHWt3+gORdS7/uj+0gTC5G7k4l6gHYM+UEayshhRi48ORZU/YS
+ZwyPa4NRaSDoFG5b0SUCBqCMmI6oevi/o3kwdzAdBgNVHQ4EFgQUtr7Azy+HySSS
+el3Ik5DW5XYkMXUwHwYDVR0jBBgwFoAUtr7Azy+HySSSel3Ik5DW5XYkMXUwDwYD
+VR0TAQH/BAUwAwEB/zAUBgNVHREEDTALgglsb2NhbGhvc3QwDgYDVR0PAQH/BAQD
+AgKEMAoGCCqGSM49BAMCA0gAMEUCICUBhyKZqYH0/KkocehN6LSxLBH10S0eLyy7
++SlPTRYrAiEAjYsmwTffb+DEHcJQc8tQZO7l07e+YSEdECRdcnhDne8=
+-----END CERTIFICATE-----
+"""
+_QUICK = SimulatorConfig(receipt_after_s=0.01, receipt_retry_s=0.01, accounts={"risala": "secret"})
+
+
+def settings(port: int, **changes) -> SmppSettings:
+    values = {
+        "host": "127.0.0.1",
+        "port": port,
+        "system_id": "risala",
+        "password": "secret",
+        "reconnect_first_s": 0.01,
+        "reconnect_max_s": 0.05,
+    }
+    return SmppSettings(**{**values, **changes})
+
+
+@pytest.mark.parametrize("trusted", [True, False])
+async def test_tls(trusted, tmp_path):
+    (tmp_path / "both.pem").write_text(_PEM)
+    server_side = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    server_side.load_cert_chain(tmp_path / "both.pem")
+    simulator, context = SmscSimulator(_QUICK), RecordingContext()
+    ca_file = tmp_path / "both.pem" if trusted else None
+    with trio.fail_after(5):
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(simulator.timetable.run)
+            serve = partial(
+                *(trio.serve_ssl_over_tcp, simulator.serve_stream, 0, server_side),
+                host="127.0.0.1",
+            )
+            (listener,) = await nursery.start(serve)
+            port = listener.transport_listener.socket.getsockname()[1]
+            tls = settings(port, host="localhost", tls=True, tls_ca_file=ca_file)
+            driver = SmppDriver("smsc", tls)
+            await nursery.start(driver.run, context)
+            if trusted:
+                await context.wait_health(HealthState.UP)
+                assert isinstance(await driver.submit(segment()), Accepted)
+                await context.wait_receipts(1)
+            else:
+                await context.wait_until(lambda it: "No TLS" in it.healths[-1].text)
+                assert context.healths[-1].state is HealthState.DOWN
+            nursery.cancel_scope.cancel()
+
+
+# -- a carrier that is no simulator: by hand ---------------------------------------------------
+
+
+@asynccontextmanager
+async def by_hand(serve, **changes) -> AsyncIterator[tuple[SmppDriver, RecordingContext]]:
+    """A driver at a listener whose every connection is served by ``serve(stream)``."""
+    context = RecordingContext()
+    with trio.fail_after(5):
+        async with trio.open_nursery() as nursery:
+            listen = partial(trio.serve_tcp, serve, 0, host="127.0.0.1")
+            (listener,) = await nursery.start(listen)
+            port = listener.socket.getsockname()[1]
+            driver = SmppDriver("smsc", settings(port, **changes), rng=random.Random(1))
+            await nursery.start(driver.run, context)
+            yield driver, context
+            nursery.cancel_scope.cancel()
+
+
+async def _bind(stream: trio.SocketStream) -> None:
+    octets = await stream.receive_some()
+    assert octets[4:8] == BindTransceiver.command_id.to_bytes(4)
+    await stream.send_all(encode(response_to(BindTransceiver()), 1))
+
+
+async def test_a_deaf_carrier_is_left_and_its_submits_are_uncertain():
+    async def deaf(stream: trio.SocketStream) -> None:
+        await _bind(stream)
+        async for _ in stream:
+            pass
+
+    quick = {"enquire_link_s": 0.02, "response_timeout_s": 0.05}
+    async with by_hand(deaf, **quick) as (driver, context):
+        await context.wait_health(HealthState.UP)
+        assert isinstance(await driver.submit(segment()), Uncertain)
+        await context.wait_until(lambda it: "enquire_link" in it.healths[-1].text)
+
+
+async def test_an_inbound_message_in_parts_reaches_the_engine_whole():
+    answers: list[bytes] = []
+    done = trio.Event()
+
+    async def carrier(stream: trio.SocketStream) -> None:
+        await _bind(stream)
+        address = {"source_addr_ton": 1, "source_addr": "22236123456", "destination_addr": "1234"}
+        for number, text in ((2, "monde"), (1, "Bonjour ")):
+            header = bytes((5, 0, 3, 9, 2, number))
+            pdu = DeliverSm(**address, esm_class=0x40, short_message=header + text.encode())
+            await stream.send_all(encode(pdu, number))
+            answers.append(bytes(await stream.receive_some()))
+        done.set()
+        await trio.sleep_forever()
+
+    async with by_hand(carrier) as (_, context):
+        await done.wait()
+        (message,) = context.inbounds
+        assert (message.sender, message.recipient) == ("+22236123456", "1234")
+        assert message.text == "Bonjour monde"
+        assert answers == [encode(response_to(DeliverSm()), n) for n in (2, 1)]
+
+
+async def test_a_stop_says_unbind_and_ends_in_time_although_nobody_answers():
+    heard = bytearray()
+
+    async def mute(stream: trio.SocketStream) -> None:
+        await _bind(stream)
+        async for octets in stream:
+            heard.extend(octets)
+
+    context = RecordingContext()
+    with trio.fail_after(5):
+        async with trio.open_nursery() as outer:
+            (listener,) = await outer.start(partial(trio.serve_tcp, mute, 0, host="127.0.0.1"))
+            port = listener.socket.getsockname()[1]
+            driver = SmppDriver("smsc", settings(port, response_timeout_s=0.2))
+            async with trio.open_nursery() as nursery:
+                await nursery.start(driver.run, context)
+                await context.wait_health(HealthState.UP)
+                nursery.cancel_scope.cancel()
+            outer.cancel_scope.cancel()
+    assert bytes(heard[4:8]) == b"\0\0\0\x06"
