@@ -25,7 +25,7 @@ format: $(VENV)/.stamp-dev
 	$(BIN)/ruff format .
 
 bench: $(VENV)/.stamp-dev ## speed, as ratios measured in one run
-	$(BIN)/python -m benchmarks $(ARGS)
+	PYTHONPATH=. $(BIN)/python -m benchmarks $(ARGS)
 
 lock: ## write the hashed locks anew from pyproject.toml
 	$(PYTHON) -m venv $(VENV)-lock

@@ -6,7 +6,6 @@ After the prefix stand 32 characters of Crockford base32: 48 bits of UTC epoch m
 
 from __future__ import annotations
 
-import base64
 import re
 import secrets
 from collections.abc import Callable
@@ -16,27 +15,44 @@ from risala.engine.clock import Clock
 
 _TIME_BYTES: Final = 6
 _RANDOM_BYTES: Final = 14
-_RFC4648: Final = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
+_TIME_MASK: Final = (1 << 8 * _TIME_BYTES) - 1
+_POOL_IDS: Final = 256
+"""Drawn at once."""
 # Crockford's digits keep the order of their values, and have no I, L, O, U to misread.
-_CROCKFORD: Final = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ"
-_ENCODE: Final = bytes.maketrans(_RFC4648, _CROCKFORD)
+_CROCKFORD: Final = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+_PAIRS: Final = tuple(high + low for high in _CROCKFORD for low in _CROCKFORD)
+_SHIFTS: Final = tuple(range(150, -1, -10))
 _DIGITS: Final = re.compile(r"[0-9A-HJKMNP-TV-Z]{32}")
+
+
+class RandomPool:
+    """Random bytes drawn for many ids at once: the system call costs more than an id."""
+
+    def __init__(self) -> None:
+        self._pool = b""
+        self._used = 0
+
+    def __call__(self, count: int) -> bytes:
+        if self._used + count > len(self._pool):
+            self._pool = secrets.token_bytes(count * _POOL_IDS)
+            self._used = 0
+        start, self._used = self._used, self._used + count
+        return self._pool[start : self._used]
 
 
 class IdSource:
     """Makes ids from a clock and a source of randomness, both of which tests may own."""
 
-    def __init__(
-        self, clock: Clock, random_bytes: Callable[[int], bytes] = secrets.token_bytes
-    ) -> None:
+    def __init__(self, clock: Clock, random_bytes: Callable[[int], bytes] | None = None) -> None:
         self._clock = clock
-        self._random_bytes = random_bytes
+        self._random_bytes = random_bytes or RandomPool()
 
     def new(self, prefix: str) -> str:
         """A new id, such as ``new("sms")``; never gives one twice."""
-        time = self._clock.now_ms().to_bytes(_TIME_BYTES, "big")
-        bits = base64.b32encode(time + self._random_bytes(_RANDOM_BYTES))  # 160: no padding
-        return f"{prefix}_{bits.translate(_ENCODE).decode()}"
+        time_ms = self._clock.now_ms() & _TIME_MASK
+        random = int.from_bytes(self._random_bytes(_RANDOM_BYTES), "big")
+        bits = time_ms << (8 * _RANDOM_BYTES) | random
+        return f"{prefix}_{''.join([_PAIRS[bits >> shift & 1023] for shift in _SHIFTS])}"
 
 
 def is_id(text: str, prefix: str) -> bool:
@@ -50,6 +66,6 @@ def concat_reference(message_id: str) -> int:
     Pure, so that the segments of one message carry the same reference after a crash too.
     """
     last = 0
-    for digit in message_id[-4:].encode():
+    for digit in message_id[-4:]:
         last = last * 32 + _CROCKFORD.index(digit)
     return last & 0xFFFF

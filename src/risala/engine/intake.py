@@ -45,6 +45,7 @@ AHEAD_MAX_S: Final = 30 * 86_400
 """How far ahead a message may be scheduled (contract §3)."""
 
 Result = bytes | Refusal
+_JSON: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,7 +198,7 @@ class Intake:
         if mode is Mode.LIVE:
             self._limiter.check_sms(organization)
         new = self._new_message(organization, mode, command, sender, notice)
-        if mode is Mode.LIVE:
+        if mode is Mode.LIVE and self._limiter.limits_sms(organization):
             # The transaction decides; this look spares a hopeless send its token.
             balance = self._accounts.balance(organization.id)
             if balance <= 0 or balance < new.price:
@@ -250,7 +251,7 @@ class Intake:
             segments=size.segments,
             price=billing.price(organization, self._per_segment, size.segments) if live else 0,
             currency=settings.service.currency,
-            metadata=json.dumps(command.metadata, ensure_ascii=False),
+            metadata=_JSON(command.metadata) if command.metadata else "{}",
             priority=PRIORITY_CODE if command.urgent else PRIORITY_MESSAGE,
             route=self._router.route_key(command.to) if live else TEST_ROUTE,
             due_at=due_at,
@@ -259,7 +260,7 @@ class Intake:
             created_at=now_ms,
             idempotency_key=key,
             key_is_ours=command.idempotency_key is None,
-            response=json.dumps(response, ensure_ascii=False, separators=(",", ":")).encode(),
+            response=_JSON(response).encode(),
             text=_first_words(now_ms, due_at),
         )
 

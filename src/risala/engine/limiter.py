@@ -24,6 +24,10 @@ class Limiter:
         self._sms_per_s = sms_per_s
         self._buckets: dict[str, Bucket] = {}
 
+    def limits_sms(self, organization: Organization) -> bool:
+        """True where the organization has a rate."""
+        return (organization.sms_per_s or self._sms_per_s) is not None
+
     def check_sms(self, organization: Organization) -> None:
         """Look whether a send would be let through, without taking anything.
 

@@ -139,18 +139,8 @@ class Recorder:
     def tell(self, changes: tuple[Change, ...]) -> None:
         """Tell of changes that are on disk."""
         for change in changes:
-            self.life.publish(
-                LifeEvent(
-                    at=change.at,
-                    message_id=change.message_id,
-                    organization_id=change.organization_id,
-                    to=change.recipient,
-                    status=change.status,
-                    text=change.text,
-                    carrier=change.carrier,
-                    raw=change.raw,
-                )
-            )
+            if self.life.listeners:
+                self.life.publish(_life(change))
             if change.due_at is not None:
                 self.listeners.pending(change)
 
@@ -165,3 +155,16 @@ class Recorder:
                 log.warning("journal.retry", reason=str(error), wait_s=wait_s)
                 await trio.sleep(wait_s)
                 wait_s = min(wait_s * 2, RETRY_MAX_S)
+
+
+def _life(change: Change) -> LifeEvent:
+    return LifeEvent(
+        at=change.at,
+        message_id=change.message_id,
+        organization_id=change.organization_id,
+        to=change.recipient,
+        status=change.status,
+        text=change.text,
+        carrier=change.carrier,
+        raw=change.raw,
+    )

@@ -1,0 +1,1 @@
+"""Speed, measured honestly: everything in one interleaved run, as ratios to a bare endpoint."""
