@@ -27,26 +27,16 @@ from typing import Any, Final, TypeAlias, TypeVar
 
 import structlog
 import trio
-from sqlite_utils import Database
 
 from risala.engine.errors import Draining, Overloaded, Refusal, StorageFailed
-from risala.engine.journal.lock import StorageUnusable, claim_file
+from risala.engine.journal.lock import StorageUnusable
+from risala.engine.journal.opening import Migrate, open_reader, open_writer
 
 __all__ = ["Journal", "JournalStatistics", "StorageUnusable", "Unit"]
 
 T = TypeVar("T")
 Unit: TypeAlias = Callable[[sqlite3.Connection], T]
 """Reads, decides and writes in one transaction; pure otherwise, because it may run twice."""
-
-# Nobody else writes, so that only a stray tool can hold the file: wait for it, but briefly.
-_BUSY_TIMEOUT_MS: Final = 1000
-# A long reader lets the WAL grow; after the next checkpoint it is cut back to this.
-_WAL_LIMIT_BYTES: Final = 64 * 1024 * 1024
-# Page caches. No mmap: its pages would count in our memory, and a bad disk would be a SIGBUS.
-_WRITER_CACHE_KIB: Final = 8192
-_READER_CACHE_KIB: Final = 8192
-# More than there are statements in the source, so that each is compiled once.
-_CACHED_STATEMENTS: Final = 512
 
 # Busy belongs here too: a second run would wait for the stray writer once per unit.
 _STORAGE_FAULTS = "FULL IOERR CORRUPT READONLY CANTOPEN NOTADB BUSY"
@@ -114,7 +104,7 @@ class Journal:
     def __init__(
         self,
         path: Path,
-        migrate: Callable[[Database], None],
+        migrate: Migrate,
         *,
         commit_units_max: int = 512,
         queue_units_max: int = 4096,
@@ -145,9 +135,9 @@ class Journal:
         if self._conn is not None or self._stop.is_set():
             raise RuntimeError("a journal runs once")
         if self._inline:
-            conn = _open_writer(self._path, self._migrate)
+            conn = open_writer(self._path, self._migrate)
         else:
-            conn = await trio.to_thread.run_sync(_open_writer, self._path, self._migrate)
+            conn = await trio.to_thread.run_sync(open_writer, self._path, self._migrate)
         self._conn = conn
         try:
             if self._inline:
@@ -212,10 +202,8 @@ class Journal:
         """
         if self._conn is None or self._stop.is_set():
             raise Draining
-        conn = _connect(self._path, "ro")
+        conn = open_reader(self._path)
         self._readers.append(conn)
-        conn.execute("pragma query_only = on")
-        conn.execute(f"pragma cache_size = -{_READER_CACHE_KIB}")
         return conn
 
     def statistics(self) -> JournalStatistics:
@@ -339,65 +327,3 @@ def _is_storage_fault(error: BaseException) -> bool:
         # An extended code's low byte is the plain code.
         return (getattr(error, "sqlite_errorcode", None) or 0) & 0xFF in _STORAGE_CODES
     return isinstance(error, _TransactionEnded)
-
-
-def _connect(path: Path, mode: str) -> sqlite3.Connection:
-    return sqlite3.connect(
-        f"{path.absolute().as_uri()}?mode={mode}",
-        uri=True,
-        timeout=_BUSY_TIMEOUT_MS / 1000,
-        isolation_level=None,  # BEGIN and COMMIT are ours to say
-        check_same_thread=False,  # opened by one thread, used by another, never by two at once
-        cached_statements=_CACHED_STATEMENTS,
-    )
-
-
-def _open_writer(path: Path, migrate: Callable[[Database], None]) -> sqlite3.Connection:
-    """Open, harden and migrate the file; whatever is wrong becomes a StorageUnusable."""
-    try:
-        claim_file(path)
-        conn = _connect(path, "rw")
-        try:
-            _prepare(conn, path)
-            migrate(Database(conn, execute_plugins=False))
-            if conn.in_transaction:
-                raise RuntimeError("the migration left a transaction open")
-        except BaseException:
-            conn.close()
-            raise
-    except sqlite3.Error as error:
-        raise StorageUnusable(_sqlite_sentence(path, error)) from error
-    return conn
-
-
-def _prepare(conn: sqlite3.Connection, path: Path) -> None:
-    conn.execute("select count(*) from sqlite_schema").fetchone()  # is it a database at all?
-    (mode,) = conn.execute("pragma journal_mode = wal").fetchone()
-    if mode != "wal":
-        raise StorageUnusable(f"The file system of {path} does not allow SQLite's WAL.")
-    for pragma in (
-        "synchronous = full",
-        "foreign_keys = on",
-        f"journal_size_limit = {_WAL_LIMIT_BYTES}",
-        f"cache_size = -{_WRITER_CACHE_KIB}",
-    ):
-        conn.execute(f"pragma {pragma}")
-    conn.execute("begin immediate")  # locked or read-only shows here, not at the first message
-    conn.execute("rollback")
-
-
-def _sqlite_sentence(path: Path, error: sqlite3.Error) -> str:
-    match (getattr(error, "sqlite_errorcode", None) or 0) & 0xFF:
-        case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
-            return f"The database {path} is locked by another program."
-        case sqlite3.SQLITE_FULL:
-            return f"The disk that holds {path} is full."
-        case sqlite3.SQLITE_CORRUPT:
-            return f"The database {path} is damaged; restore a backup."
-        case sqlite3.SQLITE_NOTADB:
-            return f"The file {path} is not a database."
-        case sqlite3.SQLITE_READONLY | sqlite3.SQLITE_CANTOPEN | sqlite3.SQLITE_PERM:
-            return f"The database {path} or its directory cannot be written."
-        case sqlite3.SQLITE_IOERR:
-            return f"The disk that holds {path} fails: {error}."
-    return f"The database {path} cannot be opened: {error}."

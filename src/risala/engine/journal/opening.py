@@ -1,0 +1,98 @@
+"""Opening the database file: hardened, ours alone, or refused in one sentence."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final, TypeAlias
+
+from sqlite_utils import Database
+
+from risala.engine.journal.lock import StorageUnusable, claim_file
+from risala.engine.journal.schema import NewerSchema
+
+Migrate: TypeAlias = Callable[[Database], None]
+"""Brings the schema up to date; may raise :class:`StorageUnusable` (a newer schema)."""
+
+# Nobody else writes, so that only a stray tool can hold the file: wait for it, but briefly.
+_BUSY_TIMEOUT_MS: Final = 1000
+# A long reader lets the WAL grow; after the next checkpoint it is cut back to this.
+_WAL_LIMIT_BYTES: Final = 64 * 1024 * 1024
+# Page caches. No mmap: its pages would count in our memory, and a bad disk would be a SIGBUS.
+_WRITER_CACHE_KIB: Final = 8192
+_READER_CACHE_KIB: Final = 8192
+# More than there are statements in the source, so that each is compiled once.
+_CACHED_STATEMENTS: Final = 512
+
+
+def connect(path: Path, mode: str) -> sqlite3.Connection:
+    return sqlite3.connect(
+        f"{path.absolute().as_uri()}?mode={mode}",
+        uri=True,
+        timeout=_BUSY_TIMEOUT_MS / 1000,
+        isolation_level=None,  # BEGIN and COMMIT are ours to say
+        check_same_thread=False,  # opened by one thread, used by another, never by two at once
+        cached_statements=_CACHED_STATEMENTS,
+    )
+
+
+def open_reader(path: Path) -> sqlite3.Connection:
+    """A connection that can only read; rows are tuples. Safe beside the writer, in any process."""
+    conn = connect(path, "ro")
+    conn.execute("pragma query_only = on")
+    conn.execute(f"pragma cache_size = -{_READER_CACHE_KIB}")
+    return conn
+
+
+def open_writer(path: Path, migrate: Migrate) -> sqlite3.Connection:
+    """Open, harden and migrate the file; whatever is wrong becomes a StorageUnusable."""
+    try:
+        claim_file(path)
+        conn = connect(path, "rw")
+        try:
+            _prepare(conn, path)
+            migrate(Database(conn, execute_plugins=False))
+            if conn.in_transaction:
+                raise RuntimeError("the migration left a transaction open")
+        except BaseException:
+            conn.close()
+            raise
+    except sqlite3.Error as error:
+        raise StorageUnusable(sqlite_sentence(path, error)) from error
+    except NewerSchema as error:
+        raise StorageUnusable(f"The database {path} cannot be opened: {error}.") from error
+    return conn
+
+
+def _prepare(conn: sqlite3.Connection, path: Path) -> None:
+    conn.execute("select count(*) from sqlite_schema").fetchone()  # is it a database at all?
+    (mode,) = conn.execute("pragma journal_mode = wal").fetchone()
+    if mode != "wal":
+        raise StorageUnusable(f"The file system of {path} does not allow SQLite's WAL.")
+    for pragma in (
+        "synchronous = full",
+        "foreign_keys = on",
+        f"journal_size_limit = {_WAL_LIMIT_BYTES}",
+        f"cache_size = -{_WRITER_CACHE_KIB}",
+    ):
+        conn.execute(f"pragma {pragma}")
+    conn.execute("begin immediate")  # locked or read-only shows here, not at the first message
+    conn.execute("rollback")
+
+
+def sqlite_sentence(path: Path, error: sqlite3.Error) -> str:
+    match (getattr(error, "sqlite_errorcode", None) or 0) & 0xFF:
+        case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
+            return f"The database {path} is locked by another program."
+        case sqlite3.SQLITE_FULL:
+            return f"The disk that holds {path} is full."
+        case sqlite3.SQLITE_CORRUPT:
+            return f"The database {path} is damaged; restore a backup."
+        case sqlite3.SQLITE_NOTADB:
+            return f"The file {path} is not a database."
+        case sqlite3.SQLITE_READONLY | sqlite3.SQLITE_CANTOPEN | sqlite3.SQLITE_PERM:
+            return f"The database {path} or its directory cannot be written."
+        case sqlite3.SQLITE_IOERR:
+            return f"The disk that holds {path} fails: {error}."
+    return f"The database {path} cannot be opened: {error}."

@@ -1,0 +1,32 @@
+"""The operator's operations by name: one table for the command line and the control socket."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import trio
+
+from risala.engine.errors import NotFound
+from risala.engine.gateway import Gateway
+from risala.engine.operations import accounts, messages, senders, service
+from risala.engine.operations.arguments import Arguments, Json, Operation
+
+__all__ = ["OPERATIONS", "perform"]
+
+OPERATIONS: Final[dict[str, Operation]] = {
+    **accounts.OPERATIONS,
+    **senders.OPERATIONS,
+    **messages.OPERATIONS,
+    **service.OPERATIONS,
+}
+
+
+async def perform(gateway: Gateway, name: str, arguments: Json) -> Json:
+    """Do one operation. See :meth:`Gateway.perform`."""
+    operation = OPERATIONS.get(name)
+    if operation is None:
+        raise NotFound(f"There is no operation {name!r}.")
+    # A caller who hangs up must not leave a cache older than the journal.
+    with trio.CancelScope(shield=True):
+        return await operation(gateway, Arguments(arguments))
+    raise AssertionError("a shield lets nothing be cancelled")

@@ -1,0 +1,123 @@
+"""Organizations, their keys, their money."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from risala.engine.billing import TopUp
+from risala.engine.commands import KeyType, Mode
+from risala.engine.errors import Invalid
+from risala.engine.gateway import Gateway
+from risala.engine.journal.rows import OrganizationChange
+from risala.engine.operations.arguments import Arguments, Json, Operation
+from risala.engine.scheduler import ResumeOrganization, SuspendOrganization
+from risala.engine.wire import key_wire, ledger_wire, organization_wire
+
+
+async def _org_create(gateway: Gateway, arguments: Arguments) -> Json:
+    organization = await gateway.parts.accounts.create_organization(
+        arguments.text("name"),
+        gateway.parts.settings.service.currency,
+        arguments.amount_or_none("price_per_segment"),
+    )
+    return organization_wire(organization)
+
+
+async def _org_list(gateway: Gateway, _: Arguments) -> Json:
+    organizations = gateway.parts.accounts.list_organizations()
+    return {"organizations": [organization_wire(each) for each in organizations]}
+
+
+async def _org_show(gateway: Gateway, arguments: Arguments) -> Json:
+    organization_id = arguments.text("organization_id")
+    return organization_wire(gateway.parts.accounts.fresh_organization(organization_id))
+
+
+async def _org_suspend(gateway: Gateway, arguments: Arguments) -> Json:
+    organization_id = arguments.text("organization_id")
+    organization = await gateway.parts.accounts.set_status(organization_id, "suspended")
+    if gateway.parts.scheduler is not None:
+        await gateway.parts.scheduler.ask(SuspendOrganization(organization_id))
+    return organization_wire(organization)
+
+
+async def _org_resume(gateway: Gateway, arguments: Arguments) -> Json:
+    organization_id = arguments.text("organization_id")
+    organization = await gateway.parts.accounts.set_status(organization_id, "active")
+    if gateway.parts.scheduler is not None:
+        await gateway.parts.scheduler.ask(ResumeOrganization(organization_id))
+    return organization_wire(organization)
+
+
+async def _org_set(gateway: Gateway, arguments: Arguments) -> Json:
+    values = arguments.values
+    change = OrganizationChange(
+        name=arguments.text_or_none("name"),
+        smart_encoding=arguments.flag_or_none("smart_encoding"),
+        sets_price="price_per_segment" in values,
+        price_per_segment=arguments.amount_or_none("price_per_segment"),
+        sets_rate="sms_per_s" in values,
+        sms_per_s=arguments.rate_or_none("sms_per_s"),
+    )
+    organization = await gateway.parts.accounts.change(arguments.text("organization_id"), change)
+    return organization_wire(organization)
+
+
+async def _key_create(gateway: Gateway, arguments: Arguments) -> Json:
+    try:
+        key_type = KeyType(arguments.text("type"))
+        mode = Mode(arguments.text_or_none("mode") or "live")
+    except ValueError as error:
+        raise Invalid(
+            "type", "invalid_type", "A key is `secret` or `publishable`, `live` or `test`."
+        ) from error
+    created = await gateway.parts.accounts.create_key(
+        arguments.text("organization_id"), key_type, mode, arguments.text_or_none("name")
+    )
+    return {"key": key_wire(created.key), "value": created.value}
+
+
+async def _key_list(gateway: Gateway, arguments: Arguments) -> Json:
+    keys = gateway.parts.accounts.list_keys(arguments.text("organization_id"))
+    return {"keys": [key_wire(key) for key in keys]}
+
+
+async def _key_enable(gateway: Gateway, arguments: Arguments) -> Json:
+    key_id = arguments.text("key_id")
+    return key_wire(await gateway.parts.accounts.set_key_enabled(key_id, enabled=True))
+
+
+async def _key_disable(gateway: Gateway, arguments: Arguments) -> Json:
+    key_id = arguments.text("key_id")
+    return key_wire(await gateway.parts.accounts.set_key_enabled(key_id, enabled=False))
+
+
+async def _key_delete(gateway: Gateway, arguments: Arguments) -> Json:
+    return key_wire(await gateway.parts.accounts.delete_key(arguments.text("key_id")))
+
+
+async def _topup(gateway: Gateway, arguments: Arguments) -> Json:
+    amount = arguments.amount_or_none("amount")
+    if not amount:
+        raise Invalid("amount", "invalid_amount", "`amount` must be more than 0.")
+    reference = arguments.text_or_none("note") or gateway.parts.ids.new("pay")
+    entry = await gateway.parts.billing.ask(
+        TopUp(arguments.text("organization_id"), amount, reference)
+    )
+    return ledger_wire(entry)
+
+
+OPERATIONS: Final[dict[str, Operation]] = {
+    "org.create": _org_create,
+    "org.list": _org_list,
+    "org.show": _org_show,
+    "org.suspend": _org_suspend,
+    "org.resume": _org_resume,
+    "org.set": _org_set,
+    "key.create": _key_create,
+    "key.list": _key_list,
+    "key.enable": _key_enable,
+    "key.disable": _key_disable,
+    "key.delete": _key_delete,
+    "topup": _topup,
+}

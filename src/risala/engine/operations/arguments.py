@@ -1,0 +1,61 @@
+"""Arguments of the operator's operations, checked as they are taken."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from risala.engine.errors import Invalid
+from risala.engine.wire import minor_units
+
+if TYPE_CHECKING:
+    from risala.engine.gateway import Gateway
+
+Json = dict[str, Any]
+Operation = Callable[["Gateway", "Arguments"], Awaitable[Json]]
+
+AMOUNT_MAX: Final = 10**14
+"""A trillion ouguiyas: what is more is a slip of the hand, and SQLite's integers stay exact."""
+
+
+@dataclass(frozen=True, slots=True)
+class Arguments:
+    """The arguments of one operation, checked as they are taken."""
+
+    values: Json
+
+    def text(self, name: str) -> str:
+        value = self.values.get(name)
+        if not isinstance(value, str) or not value:
+            raise Invalid(name, "missing", f"`{name}` is required.")
+        return value
+
+    def text_or_none(self, name: str) -> str | None:
+        return None if self.values.get(name) is None else self.text(name)
+
+    def flag_or_none(self, name: str) -> bool | None:
+        value = self.values.get(name)
+        if value is not None and not isinstance(value, bool):
+            raise Invalid(name, "invalid_flag", f"`{name}` must be true or false.")
+        return value
+
+    def rate_or_none(self, name: str) -> float | None:
+        value = self.values.get(name)
+        if value is None:
+            return None
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= 1e5:
+            raise Invalid(name, "invalid_rate", f"`{name}` must be a number above 0.")
+        return float(value)
+
+    def amount_or_none(self, name: str) -> int | None:
+        text = self.text_or_none(name)
+        if text is None:
+            return None
+        try:
+            amount = minor_units(text)
+        except ValueError as error:
+            raise Invalid(name, "invalid_amount", f"`{name}`: {error}.") from error
+        if amount > AMOUNT_MAX:
+            raise Invalid(name, "invalid_amount", f"`{name}` is larger than anyone has.")
+        return amount
