@@ -1,0 +1,219 @@
+"""What the documentation says is there: commands, targets, links, code."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+import pytest
+
+from risala.cli.main import cli
+
+ROOT = Path(__file__).parents[2]
+PAGES = sorted(
+    [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("examples/**/*.md")],
+)
+EXAMPLE = ROOT / "examples/driver-plugin"
+TUTORIAL = ROOT / "docs/tutorials/write-a-driver.md"
+SHELL = ("sh", "console", "ini")
+
+
+@dataclass(frozen=True)
+class Block:
+    page: Path
+    language: str
+    text: str
+
+    @property
+    def lines(self) -> list[str]:
+        """What is typed: in a console only what stands behind a prompt."""
+        joined = self.text.replace("\\\n", " ").splitlines()
+        if self.language != "console":
+            return joined
+        return [line[2:] for line in joined if line.startswith("$ ")]
+
+
+def name_of(path: Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
+def blocks(page: Path) -> list[Block]:
+    found = re.findall(
+        r"^( *)```(\w*)\n(.*?)^\1```$", page.read_text(encoding="utf-8"), re.M | re.S
+    )
+    return [Block(page, language, text) for _, language, text in found]
+
+
+def prose(page: Path) -> str:
+    return re.sub(r"^( *)```.*?^\1```$", "", page.read_text(encoding="utf-8"), flags=re.M | re.S)
+
+
+# -- links -------------------------------------------------------------------------------------
+
+
+def anchors(page: Path) -> set[str]:
+    """The headings of a page as GitHub names them in links."""
+    titles = re.findall(r"^#+ (.+)$", prose(page), re.M)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+def broken_links(page: Path) -> Iterator[str]:
+    for link in re.findall(r"\]\(([^)\s]+)\)", prose(page)):
+        if re.match(r"[a-z]+:", link):
+            continue
+        path, _, anchor = link.partition("#")
+        target = (page.parent / path).resolve() if path else page
+        if not target.exists() or (anchor and anchor not in anchors(target)):
+            yield link
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_every_link_leads_somewhere(page):
+    assert list(broken_links(page)) == []
+
+
+def test_a_broken_link_is_noticed(tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text(
+        "# A title, here\n[a](gone.md) [b](#a-title-here) [c](#no) [d](https://e.org)\n"
+    )
+    assert list(broken_links(page)) == ["gone.md", "#no"]
+
+
+def test_every_page_of_the_documentation_is_reached_from_its_index():
+    index = ROOT / "docs/index.md"
+    linked = {(index.parent / link).resolve() for link in re.findall(r"\]\(([^)#]+)", prose(index))}
+    assert [
+        name_of(page) for page in ROOT.glob("docs/**/*.md") if page not in linked | {index}
+    ] == []
+
+
+# -- commands ----------------------------------------------------------------------------------
+
+
+def risala_commands(line: str) -> Iterator[list[str]]:
+    """The words of each ``risala …`` in a line of shell, without the word itself."""
+    # Not the user of `-u risala` and not the directory /var/lib/risala.
+    for found in re.finditer(r"(?:^|[\s(=])(?<!-u )(?:\S*/?bin/)?risala (.*)", line):
+        words = shlex.shlex(found[1], posix=True, punctuation_chars=True)
+        words.whitespace_split = True
+        taken: list[str] = []
+        for word in words:
+            if word in (";", "&", "&&", "|", "||", ">", "<", ")"):
+                break
+            taken.append(word)
+        yield taken
+
+
+def fault_of(words: list[str]) -> str | None:
+    """What the command line does not know in these words; None where it knows everything."""
+    command: click.Command = cli
+    context = click.Context(cli)
+    rest = [*words]
+    while isinstance(command, click.Group) and rest and not rest[0].startswith("-"):
+        found = command.get_command(context, rest[0])
+        if found is None:
+            return f"no command {rest[0]!r}"
+        command = found
+        rest.pop(0)
+    if isinstance(command, click.Group) and not rest and not command.invoke_without_command:
+        return "a group alone"
+    known = {name for parameter in command.get_params(context) for name in parameter.opts}
+    unknown = [word for word in rest if word.startswith("--") and word not in known]
+    return f"no option {unknown[0]}" if unknown else None
+
+
+COMMANDS = [
+    (block.page, line, words)
+    for page in PAGES
+    for block in blocks(page)
+    if block.language in SHELL
+    for line in block.lines
+    for words in risala_commands(line.split(" # ")[0])
+]
+
+
+@pytest.mark.parametrize(
+    ("page", "line", "words"), COMMANDS, ids=[f"{name_of(c[0])}: {c[2]}" for c in COMMANDS]
+)
+def test_every_command_is_there(page, line, words):
+    assert fault_of(words) is None, f"{name_of(page)}: {line}"
+
+
+def test_commands_are_found_at_all():
+    words = [words for _, _, words in COMMANDS]
+    assert ["message", "show", "sms_…"] in words
+    assert ["key", "create"] in words, "also within $(…)"
+    assert ["serve"] in words, "also behind a variable, and in a systemd unit"
+
+
+@pytest.mark.parametrize(
+    "words", [["sned"], ["org", "crate", "x"], ["serve", "--prot", "1"], ["org"]], ids=str
+)
+def test_a_command_that_is_not_there_is_noticed(words):
+    assert fault_of(words)
+
+
+def test_every_make_target_is_there():
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    targets = set(re.findall(r"^([\w./$()-]+):(?!=)", makefile, re.M))
+    targets = {target.replace("$(VENV)", ".venv") for target in targets}
+    for page in PAGES:
+        typed = [line for block in blocks(page) if block.language in SHELL for line in block.lines]
+        typed += re.findall(r"`([^`\n]+)`", prose(page))
+        for line in typed:
+            for target in re.findall(r"^(?:sudo )?make (?:[A-Z]+=\S+ )*([\w./-]+)", line):
+                assert target in targets, f"{name_of(page)}: {line}"
+
+
+def test_the_readme_names_the_two_commands():
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert re.search(r"^make serve\b", readme, re.M)
+    assert re.search(r"^make test\b", readme, re.M)
+
+
+# -- the driver tutorial -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("block", [b for b in blocks(TUTORIAL) if b.language == "python"])
+def test_the_tutorials_code_is_the_examples(block):
+    sources = [path.read_text(encoding="utf-8") for path in EXAMPLE.rglob("*.py")]
+    assert any(block.text in source for source in sources)
+
+
+def test_the_tutorials_entry_point_is_the_examples():
+    (block,) = (b for b in blocks(TUTORIAL) if "entry-points" in b.text)
+    assert (
+        tomllib.loads(block.text)["project"]["entry-points"]
+        == (tomllib.loads((EXAMPLE / "pyproject.toml").read_text())["project"]["entry-points"])
+    )
+
+
+# -- the changelog -----------------------------------------------------------------------------
+
+
+def test_every_fragment_has_a_kind_that_towncrier_knows():
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["towncrier"]
+    kinds = "|".join(kind["directory"] for kind in settings["type"])
+    names = [path.name for path in (ROOT / "changes").iterdir() if path.name != ".gitignore"]
+    assert [n for n in names if not re.fullmatch(rf"\+[a-z0-9-]+\.({kinds})\.md", n)] == []
+
+
+@pytest.mark.slow
+def test_the_changelog_can_be_built():
+    done = subprocess.run(
+        [sys.executable, "-m", "towncrier", "build", "--draft", "--version", "1.0.0"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "## 1.0.0" in done.stdout
+    assert "<!-- towncrier release notes start -->" in (ROOT / "CHANGELOG.md").read_text()
