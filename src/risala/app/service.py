@@ -126,6 +126,9 @@ async def _serve(settings: Settings, *, demo: bool) -> None:
         api_socket = listen_tcp(settings.http.host, settings.http.port)
         held.callback(api_socket.close)
         async with AsyncExitStack() as outer:
+            # Outermost: a second signal must be heard also while the engine drains.
+            signals = await outer.enter_async_context(trio.open_nursery())
+            outer.callback(signals.cancel_scope.cancel)
             phone = demos.Phone(data_dir / "inbox.jsonl", console) if demo else None
             carriers = settings.carriers
             if phone is not None:
@@ -135,7 +138,7 @@ async def _serve(settings: Settings, *, demo: bool) -> None:
                 open_engine(settings, (*carriers, TEST_CARRIER), drivers)
             )
             async with trio.open_nursery() as nursery:
-                nursery.start_soon(stop.wait_for_signal)
+                signals.start_soon(stop.wait_for_signal)
                 app = create_api(engine.gateway, settings)
                 serve = partial(serve_app, app, settings.http, sock=api_socket, shutdown=stop.asked)
                 url = base_url(api_socket)
