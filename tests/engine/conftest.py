@@ -89,6 +89,7 @@ def carrier_fixture() -> Callable[..., CarrierSection]:
 @pytest.fixture
 def open_house(tmp_path: Path) -> OpenHouse:
     """Opens (and opens again) the engine on one data directory."""
+    clock = TrioClock()
 
     @asynccontextmanager
     async def open_one(
@@ -106,7 +107,6 @@ def open_house(tmp_path: Path) -> OpenHouse:
             delivery=delivery or DeliverySection(),
             **sections,
         )
-        clock = TrioClock()
         seams = Seams(clock, IdSource(clock), inline_journal=inline)
         async with open_engine(settings, carriers, drivers, seams) as engine:
             house = House(engine, drivers, None)

@@ -44,6 +44,35 @@ class SendMessage:
 
 
 @dataclass(frozen=True, slots=True)
+class SendCode:
+    """A validated body of ``POST /api/verify/send``."""
+
+    to: str
+    locale: str | None = None
+    """``fr``, ``ar`` or ``en``; None: the organization's own template."""
+    app_hash: str | None = None
+    origin: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class VerificationView:
+    """A verification session as ``POST /api/verify/get`` shows it; times are UTC epoch ms."""
+
+    id: str
+    organization_id: str
+    mode: Mode
+    to: str
+    status: str
+    reason: str | None
+    attempts: int
+    expires_at: int
+    created_at: int
+    updated_at: int
+    message_id: str
+    """Of the code's SMS; for the operator alone."""
+
+
+@dataclass(frozen=True, slots=True)
 class MessageView:
     """A message as ``POST /api/sms/get`` and the operator see it (contract §3).
 

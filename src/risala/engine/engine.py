@@ -23,6 +23,7 @@ from risala.engine.actor import Ref
 from risala.engine.billing import Billing
 from risala.engine.breaker import Breaker
 from risala.engine.clock import Clock, SystemClock
+from risala.engine.codes import Codes, load_codes
 from risala.engine.context import LaneContext
 from risala.engine.gateway import Gateway, Parts
 from risala.engine.ids import IdSource
@@ -36,6 +37,7 @@ from risala.engine.recorder import Recorder
 from risala.engine.router import TEST_ROUTE, Router, pinned
 from risala.engine.scheduler import Board, Scheduler, SchedulerMessage, keep_pumping
 from risala.engine.senders import Senders
+from risala.engine.sessions import Deadlines, Sessions, Sources, text_of
 from risala.engine.supervisor import RestartPolicy, Supervisor
 from risala.engine.throttle import Throttle
 from risala.plugins.contract import Driver, HealthState
@@ -73,6 +75,8 @@ class _Core:
     journal: Journal
     recorder: Recorder
     accounts: Accounts
+    codes: Codes
+    deadlines: Deadlines
     supervisor: Supervisor
 
 
@@ -98,8 +102,12 @@ async def open_core(settings: Settings, seams: Seams) -> AsyncIterator[_Core]:
                 await inner.start(supervisor.run)
                 recorder = Recorder(journal, seams.clock, seams.ids)
                 accounts = Accounts(journal, journal.reader(), seams.clock, seams.ids)
+                codes = load_codes(Path(settings.storage.data_dir))
+                ends = Deadlines(recorder, journal.reader())
                 try:
-                    yield _Core(settings, seams, journal, recorder, accounts, supervisor)
+                    yield _Core(
+                        settings, seams, journal, recorder, accounts, codes, ends, supervisor
+                    )
                 finally:
                     with trio.move_on_after(ACTORS_STOP_S, shield=True):
                         await accounts.flush_touched()
@@ -113,11 +121,12 @@ async def open_core(settings: Settings, seams: Seams) -> AsyncIterator[_Core]:
 async def open_gateway(settings: Settings, seams: Seams | None = None) -> AsyncIterator[Gateway]:
     """The gateway without carriers: for a command while no service runs."""
     async with open_core(settings, seams or system_seams()) as core:
-        parts = await _parts(core, Router(settings.carriers), core.settings)
+        parts = await _parts(core, Router(settings.carriers))
         yield Gateway(parts)
 
 
-async def _parts(core: _Core, router: Router, settings: Settings) -> Parts:
+async def _parts(core: _Core, router: Router) -> Parts:
+    settings = core.settings
     billing = await core.supervisor.start(
         "billing",
         lambda: Billing(core.journal, core.seams.clock),
@@ -125,6 +134,16 @@ async def _parts(core: _Core, router: Router, settings: Settings) -> Parts:
     )
     reader, ids = core.journal.reader(), core.seams.ids
     senders = Senders(core.recorder, reader, ids, settings.service.default_sender)
+    intake = Intake(settings, core.recorder, reader, ids, core.accounts, senders, router)
+    sources = Sources(
+        settings, core.recorder, reader, ids, core.accounts, senders, router, intake, core.codes
+    )
+    sessions = await core.supervisor.start(
+        "sessions",
+        lambda: Sessions(sources, core.deadlines),
+        mailbox_max=settings.engine.mailbox_max,
+        later_max=settings.engine.mailbox_max,
+    )
     return Parts(
         settings=settings,
         recorder=core.recorder,
@@ -132,8 +151,9 @@ async def _parts(core: _Core, router: Router, settings: Settings) -> Parts:
         ids=ids,
         accounts=core.accounts,
         senders=senders,
-        intake=Intake(settings, core.recorder, reader, ids, core.accounts, senders, router),
+        intake=intake,
         billing=billing,
+        sessions=sessions,
     )
 
 
@@ -180,8 +200,10 @@ async def open_engine(
     async with open_core(settings, seams or system_seams()) as core:
         router = Router(carriers)
         board = Board(core.journal, settings.engine.buffer_rows_max)
+        board.text_of = partial(text_of, reader=board.reader, codes=core.codes)
         await _clear_up(core, router, carriers)
-        parts = await _parts(core, router, settings)
+        await core.deadlines.settle()
+        parts = await _parts(core, router)
         _build_lanes(core, board, router, carriers, drivers)
         scheduler = await core.supervisor.start(
             "scheduler",
@@ -217,6 +239,7 @@ async def _start_services(
 ) -> None:
     start = core.supervisor.start_service
     await start("accounts", core.accounts.keep_touching)
+    await start("sessions' deadlines", core.deadlines.keep)
     await start("keeper", keeper.run)
     for name, lane in board.lanes.items():
         await start(f"lane {name}", lane.run)

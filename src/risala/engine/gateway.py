@@ -23,16 +23,19 @@ from risala.engine.commands import (
     MessageView,
     Principal,
     Readiness,
+    SendCode,
     SendMessage,
     TimelineEntry,
+    VerificationView,
 )
 from risala.engine.errors import NotFound, Refusal
 from risala.engine.ids import IdSource
 from risala.engine.intake import Intake
-from risala.engine.journal import messages, timeline
+from risala.engine.journal import messages, timeline, verifications
 from risala.engine.recorder import Recorder
 from risala.engine.scheduler import SchedulerMessage
 from risala.engine.senders import Senders
+from risala.engine.sessions import Check, Open, SessionsMessage, view_of
 
 
 @dataclass(slots=True)
@@ -47,6 +50,7 @@ class Parts:
     senders: Senders
     intake: Intake
     billing: Ref[BillingMessage]
+    sessions: Ref[SessionsMessage]
     scheduler: Ref[SchedulerMessage] | None = None
     """None where nothing is delivered: a command that opened the engine by itself."""
     unready: Callable[[], tuple[str, ...]] = tuple
@@ -111,6 +115,38 @@ class Gateway:
         ):
             raise NotFound("There is no message with this id.")
         return view
+
+    async def send_code(self, principal: Principal, command: SendCode) -> str:
+        """Send a one-time code and open its session; the session's id.
+
+        Raises:
+            Invalid: an ``appHash``, ``origin`` or ``locale`` that is not registered or known.
+            RateLimited, InsufficientBalance, Forbidden: refused; nothing was stored.
+            Overloaded, Draining, StorageFailed: not now; nothing was stored.
+        """
+        verification_id: str = await self.parts.sessions.ask(Open(principal, command))
+        return verification_id
+
+    async def check_code(self, principal: Principal, verification_id: str, code: str) -> bool:
+        """Judge a guess: True where it is approved. Counted on disk before this returns.
+
+        Raises:
+            NotFound: unknown, or not the caller's: the same words for both.
+            Draining, StorageFailed: not now; nothing was counted.
+        """
+        approved: bool = await self.parts.sessions.ask(Check(principal, verification_id, code))
+        return approved
+
+    def get_verification(self, principal: Principal, verification_id: str) -> VerificationView:
+        """A session of the caller's own organization and mode.
+
+        Raises:
+            NotFound: unknown, or not the caller's: the same words for both.
+        """
+        row = verifications.owned(
+            self.parts.reader, principal.organization_id, principal.mode.value, verification_id
+        )
+        return view_of(row, self.parts.recorder.clock.now_ms())
 
     # -- for everybody
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -75,43 +76,54 @@ class Intake:
         self._senders = senders
         self._router = router
         self._limiter = Limiter(settings.limits.sms_per_s)
-        self._per_segment = minor_units(settings.pricing.per_segment)
+        self.per_segment = minor_units(settings.pricing.per_segment)
+        """The general price, in minor units."""
         self._first_of_key: dict[tuple[str, str, str], trio.Event] = {}
         self._taking = self._peak = self._accepted = 0
         self.draining = False
 
     async def send(self, principal: Principal, command: SendMessage) -> bytes:
         """See :meth:`Gateway.send_message`."""
-        self._enter(1)
-        try:
+        with self.room(1):
             if command.idempotency_key is None:
                 return await self._accept(principal, command)
             return await self._accept_once(principal, command, command.idempotency_key)
-        finally:
-            self._taking -= 1
 
     async def send_batch(
         self, principal: Principal, commands: Sequence[SendMessage]
     ) -> list[Result]:
         """See :meth:`Gateway.send_batch`."""
-        self._enter(len(commands))
-        try:
+        with self.room(len(commands)):
             return await self._accept_batch(principal, commands)
-        finally:
-            self._taking -= len(commands)
+
+    def retune(self, settings: Settings) -> None:
+        """Take over prices and limits that were changed at run time."""
+        self.per_segment = minor_units(settings.pricing.per_segment)
+        self._limiter.sms_per_s = settings.limits.sms_per_s
 
     def statistics(self) -> IntakeStatistics:
         return IntakeStatistics(
             self._taking, self._peak, self._settings.engine.intake_max, self._accepted
         )
 
-    def _enter(self, number: int) -> None:
+    @contextmanager
+    def room(self, number: int) -> Iterator[None]:
+        """Room for so many messages to be accepted inside the block.
+
+        Raises:
+            Draining: the service stops.
+            Overloaded: too many are being accepted.
+        """
         if self.draining:
             raise Draining
         if self._taking + number > self._settings.engine.intake_max:
             raise Overloaded
         self._taking += number
         self._peak = max(self._peak, self._taking)
+        try:
+            yield
+        finally:
+            self._taking -= number
 
     # -- one message
 
@@ -226,6 +238,7 @@ class Intake:
         settings, live = self._settings, mode is Mode.LIVE
         body = smart_encode(command.body) if organization.smart_encoding else command.body
         size = count(body)
+        route = self._router.route_key(command.to) if live else TEST_ROUTE
         now_ms = self._recorder.clock.now_ms()
         due_at = max(now_ms, command.send_at or now_ms)
         validity_s = command.validity_s or settings.delivery.validity_s
@@ -249,11 +262,11 @@ class Intake:
             body=body,
             encoding=size.alphabet.value,
             segments=size.segments,
-            price=billing.price(organization, self._per_segment, size.segments) if live else 0,
+            price=billing.price(organization, self.per_segment, size.segments) if live else 0,
             currency=settings.service.currency,
             metadata=_JSON(command.metadata) if command.metadata else "{}",
             priority=PRIORITY_CODE if command.urgent else PRIORITY_MESSAGE,
-            route=self._router.route_key(command.to) if live else TEST_ROUTE,
+            route=route,
             due_at=due_at,
             valid_until=due_at + validity_s * 1000,
             send_at=command.send_at,
@@ -261,7 +274,7 @@ class Intake:
             idempotency_key=key,
             key_is_ours=command.idempotency_key is None,
             response=_JSON(response).encode(),
-            text=_first_words(now_ms, due_at),
+            text=_first_words(now_ms, due_at, route),
         )
 
     def _sender(
@@ -293,13 +306,14 @@ class Intake:
         for new, result in zip(prepared, results, strict=True):
             if result is new.response:
                 self._accepted += 1
-                self._tell(new)
+                self.tell(new)
             else:
                 self._withdraw(organization, Mode(new.mode))
         if stamp is not None:
             self._senders.look_again(organization.id)
 
-    def _tell(self, new: NewMessage) -> None:
+    def tell(self, new: NewMessage) -> None:
+        """A new message is on disk: tell the queue."""
         self._recorder.listeners.deadline(new.valid_until)
         self._recorder.tell(
             (
@@ -318,7 +332,9 @@ class Intake:
         )
 
 
-def _first_words(now_ms: int, due_at: int) -> str:
+def _first_words(now_ms: int, due_at: int, route: str) -> str:
+    if not route:
+        return "Accepted; it waits until a carrier serves this number."
     if due_at > now_ms:
         return f"Accepted; scheduled for {iso(due_at)}."
     return "Accepted; waiting for its turn."

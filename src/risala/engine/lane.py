@@ -309,7 +309,7 @@ class Lane:
                 self.throttle.pause(now_s, UNSENT_PAUSE_S)
 
     def set_health(self, health: Health) -> None:
-        changed = health.state is not self.health.state
+        changed = (health.state, health.text) != (self.health.state, self.health.text)
         self.health = health
         if changed:
             self.note(f"{health.state}: {health.text}")

@@ -8,6 +8,7 @@ another, a timer rang. What it decides on is in the journal; losing a ``Pump`` l
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
@@ -67,6 +68,8 @@ class Board:
         self.reader = journal.reader()
         self.queue = FairQueue(self.reader, buffer_rows_max)
         self.lanes: dict[str, Lane] = {}
+        self.text_of: Callable[[DueRow], str] = lambda row: row.body
+        """What is sent for a row: a code's text exists only from here to the carrier."""
         self.leasing = True
         self.pumped_at_s = 0.0
         self._wake = trio.Event()
@@ -185,7 +188,7 @@ class Scheduler(Actor[SchedulerMessage]):
         return False
 
     def _job(self, row: DueRow) -> Job:
-        parts = split(row.body, Alphabet(row.encoding))
+        parts = split(self._board.text_of(row), Alphabet(row.encoding))
         done = messages.acknowledged_parts(self._board.reader, row.id) if row.attempts else ()
         remaining = deque(n for n in range(1, len(parts) + 1) if n not in done)
         return Job(row, parts, remaining, concat_reference(row.id), partly_accepted=bool(done))

@@ -12,6 +12,7 @@ from risala.engine.commands import (
     Organization,
     Sender,
     TimelineEntry,
+    VerificationView,
 )
 
 
@@ -64,6 +65,19 @@ def message_wire(view: MessageView) -> dict[str, Any]:
         "sendAt": _iso_or_none(view.send_at),
         "sentAt": _iso_or_none(view.sent_at),
         "deliveredAt": _iso_or_none(view.delivered_at),
+        "createdAt": iso(view.created_at),
+        "updatedAt": iso(view.updated_at),
+    }
+
+
+def verification_wire(view: VerificationView) -> dict[str, Any]:
+    """The response of ``POST /api/verify/get`` (specification §2.5)."""
+    return {
+        "id": view.id,
+        "to": view.to,
+        "status": view.status,
+        "attempts": view.attempts,
+        "expiresAt": iso(view.expires_at),
         "createdAt": iso(view.created_at),
         "updatedAt": iso(view.updated_at),
     }

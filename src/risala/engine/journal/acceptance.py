@@ -18,8 +18,8 @@ from risala.engine.journal.rows import NewMessage, Stamp
 _MESSAGE: Final = (
     "INSERT INTO messages (id, organization_id, mode, kind, recipient, sender, body, encoding,"
     " segments, price, currency, metadata, status, priority, route, due_at, valid_until, send_at,"
-    " created_at, updated_at)"
-    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending', ?, ?, ?, ?, ?, ?, ?)"
+    " created_at, updated_at, verification_id)"
+    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending', ?, ?, ?, ?, ?, ?, ?, ?)"
 )
 _CHARGE: Final = (
     "INSERT INTO ledger (organization_id, kind, amount, balance_after, reference, at)"
@@ -100,7 +100,7 @@ def _store(conn: sqlite3.Connection, taken: Sequence[NewMessage]) -> None:
                 *(new.id, new.organization_id, new.mode, new.kind, new.recipient, new.sender),
                 *(new.body, new.encoding, new.segments, new.price, new.currency, new.metadata),
                 *(new.priority, new.route, new.due_at, new.valid_until, new.send_at),
-                *(new.created_at, new.created_at),
+                *(new.created_at, new.created_at, new.verification_id),
             )
             for new in taken
         ],
@@ -113,6 +113,7 @@ def _store(conn: sqlite3.Connection, taken: Sequence[NewMessage]) -> None:
                 *(new.id, new.response, new.created_at),
             )
             for new in taken
+            if new.kind == "sms"
         ],
     )
     conn.executemany(_TIMELINE, [(new.id, new.created_at, new.text) for new in taken])

@@ -10,7 +10,7 @@ import sqlite3
 from dataclasses import dataclass
 
 from risala.engine.journal import timeline
-from risala.engine.journal.endings import fail, settle
+from risala.engine.journal.endings import code_is_wanted, fail, settle, withdraw_code
 from risala.engine.journal.rows import Change, SegmentState, Stamp, Status
 from risala.engine.journal.state import MessageState, change_of, load
 from risala.engine.retry import Decision, Step
@@ -318,6 +318,10 @@ def requeue(
         segment=number,
         raw=decision.raw,
     )
+    if not code_is_wanted(conn, message, now_ms):
+        text = "The session ended before the code was sent."
+        # A withdrawn code has no event of its own: the stamp's ids are not used.
+        return withdraw_code(conn, message.id, text, Stamp(now_ms, ("", "")))
     return (change_of(message, now_ms, decision.text, decision.raw),)
 
 

@@ -8,6 +8,7 @@ from risala.engine.errors import Conflict, NotFound
 from risala.engine.journal import ledger, outbox, timeline
 from risala.engine.journal.rows import ACKNOWLEDGED, Change, SegmentState, Stamp, Status
 from risala.engine.journal.state import MessageState, change_of, load
+from risala.engine.verification import Trigger
 
 
 def settle(
@@ -86,7 +87,51 @@ def fail(
     if message.mode == "live":
         ledger.refund(conn, message.organization_id, message.price, message_id, stamp.now_ms)
         text = f"{text} Refunded."
-    return (_move(conn, message, Status.FAILED, text, stamp, raw),)
+    change = _move(conn, message, Status.FAILED, text, stamp, raw)
+    if message.verification_id is None:
+        return (change,)
+    return (change, *_end_session(conn, message.verification_id, stamp))
+
+
+def _end_session(
+    conn: sqlite3.Connection, verification_id: str, stamp: Stamp
+) -> tuple[Change, ...]:
+    """The session of a code that could not be sent ends with it."""
+    from risala.engine.journal import verifications
+
+    row = verifications.find(conn, verification_id)
+    assert row is not None
+    over = stamp.now_ms >= row.expires_at
+    trigger = Trigger.TIME_OVER if over else Trigger.DELIVERY_FAILED
+    return verifications.move(conn, row, trigger, stamp)
+
+
+def code_is_wanted(conn: sqlite3.Connection, message: MessageState, now_ms: int) -> bool:
+    """False for a code whose session has ended: it is not sent, nor resent."""
+    if message.verification_id is None:
+        return True
+    row = conn.execute(
+        "SELECT 1 FROM verifications WHERE id = ? AND status = 'pending' AND expires_at > ?",
+        (message.verification_id, now_ms),
+    ).fetchone()
+    return row is not None
+
+
+def withdraw_code(
+    conn: sqlite3.Connection, message_id: str, text: str, stamp: Stamp
+) -> tuple[Change, ...]:
+    """Drop and refund a code SMS that waits in the queue."""
+    message = load(conn, message_id)
+    if message is None or message.status is not Status.PENDING:
+        return ()
+    return (_cancel(conn, message, text, stamp),)
+
+
+def _cancel(conn: sqlite3.Connection, message: MessageState, text: str, stamp: Stamp) -> Change:
+    if message.mode == "live":
+        ledger.refund(conn, message.organization_id, message.price, message.id, stamp.now_ms)
+        text = f"{text} Refunded."
+    return _move(conn, message, Status.CANCELED, text, stamp, None)
 
 
 def cancel(conn: sqlite3.Connection, message_id: str, stamp: Stamp) -> tuple[Change, ...]:
@@ -109,8 +154,4 @@ def cancel(conn: sqlite3.Connection, message_id: str, stamp: Stamp) -> tuple[Cha
     ).fetchone()
     if gone is not None:
         raise Conflict("Some parts of the message are with the carrier already.")
-    text = "Withdrawn."
-    if message.mode == "live":
-        ledger.refund(conn, message.organization_id, message.price, message_id, stamp.now_ms)
-        text = "Withdrawn. Refunded."
-    return (_move(conn, message, Status.CANCELED, text, stamp, None),)
+    return (_cancel(conn, message, "Withdrawn.", stamp),)

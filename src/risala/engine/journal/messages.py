@@ -16,7 +16,8 @@ _VIEW = (
 )
 _ROW = (
     "SELECT id, organization_id, kind, recipient, sender, body, encoding, segments, priority,"
-    " route, due_at, valid_until, attempts, refusals, tried FROM messages"
+    " route, due_at, valid_until, attempts, refusals, tried,"
+    " verification_id FROM messages"
 )
 _DUE = (
     f"{_ROW} WHERE status = 'pending' AND route = ? AND priority = ? AND organization_id = ?"

@@ -27,10 +27,14 @@ def message_event(conn: sqlite3.Connection, message_id: str, status: Status, sta
     kind = _MESSAGE_EVENT.get(status)
     row = conn.execute(
         "SELECT organization_id, mode, kind, recipient, sender, provider_message_id, error_code,"
-        " error_text, metadata FROM messages WHERE id = ?",
+        " error_text, metadata, verification_id FROM messages WHERE id = ?",
         (message_id,),
     ).fetchone()
-    if kind is None or row[2] == "code":
+    if kind is None:
+        return
+    if row[2] == "code":
+        if status is Status.SENT:
+            verification_event(conn, row[9], "verify.sent", stamp)
         return
     body = {
         "messageId": message_id,
@@ -43,6 +47,25 @@ def message_event(conn: sqlite3.Connection, message_id: str, status: Status, sta
         "metadata": json.loads(row[8]),
     }
     _write(conn, row[0], row[1], kind, message_id, body, stamp, _INDEX[status])
+
+
+def verification_event(
+    conn: sqlite3.Connection, verification_id: str, kind: str, stamp: Stamp
+) -> None:
+    """Tell of a session. Never a code."""
+    row = conn.execute(
+        "SELECT organization_id, mode, recipient, status, reason FROM verifications WHERE id = ?",
+        (verification_id,),
+    ).fetchone()
+    fields = {
+        "verificationId": verification_id,
+        "to": row[2],
+        "status": row[3],
+        "reason": row[4],
+    }
+    # The SMS's own event and the session's end may fall into one unit: one id for each.
+    event_id = stamp.event_ids[0 if kind == "verify.sent" else 1]
+    _write_row(conn, event_id, row[0], row[1], kind, verification_id, fields, stamp.now_ms)
 
 
 def sender_event(conn: sqlite3.Connection, sender: Sender, stamp: Stamp) -> None:

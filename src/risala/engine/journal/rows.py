@@ -64,6 +64,7 @@ class NewMessage:
     response: bytes
     text: str
     """The first sentence of its timeline."""
+    verification_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +98,7 @@ class DueRow:
     attempts: int
     refusals: int
     tried: str
+    verification_id: str | None = None
 
     @property
     def tried_carriers(self) -> tuple[str, ...]:

@@ -125,6 +125,7 @@ CREATE TABLE messages (
   resolve_action TEXT CHECK (resolve_action IN ('resend', 'fail')),
   carrier TEXT,
   provider_message_id TEXT,
+  verification_id TEXT,
   attempts INTEGER NOT NULL DEFAULT 0,
   refusals INTEGER NOT NULL DEFAULT 0,
   tried TEXT NOT NULL DEFAULT '',
@@ -218,6 +219,33 @@ CREATE TABLE inbound (
 CREATE UNIQUE INDEX inbound_once ON inbound (carrier, carrier_ids) WHERE carrier_ids <> '';
 """
 
+VERIFICATIONS = """
+CREATE TABLE verify_settings (
+  organization_id TEXT PRIMARY KEY REFERENCES organizations (id),
+  settings TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE verifications (
+  id TEXT PRIMARY KEY,
+  organization_id TEXT NOT NULL REFERENCES organizations (id),
+  mode TEXT NOT NULL CHECK (mode IN ('live', 'test')),
+  recipient TEXT NOT NULL,
+  status TEXT NOT NULL CHECK (status IN ('pending', 'approved', 'expired', 'canceled')),
+  reason TEXT,
+  attempts INTEGER NOT NULL DEFAULT 0,
+  attempts_max INTEGER NOT NULL,
+  code_length INTEGER NOT NULL,
+  message_id TEXT NOT NULL REFERENCES messages (id),
+  expires_at INTEGER NOT NULL,
+  created_at INTEGER NOT NULL,
+  updated_at INTEGER NOT NULL
+) STRICT;
+CREATE INDEX verifications_deadlines ON verifications (expires_at) WHERE status = 'pending';
+CREATE INDEX verifications_by_phone
+  ON verifications (organization_id, mode, recipient, created_at);
+CREATE INDEX verifications_by_organization ON verifications (organization_id, mode, created_at);
+"""
+
 
 def _script(db: Database, sql: str) -> None:
     # executescript() would commit the migration's own transaction before it runs.
@@ -234,3 +262,8 @@ def m001_accounts(db: Database) -> None:
 @migrations()
 def m002_messages(db: Database) -> None:
     _script(db, MESSAGES)
+
+
+@migrations()
+def m003_verifications(db: Database) -> None:
+    _script(db, VERIFICATIONS)

@@ -9,7 +9,8 @@ from risala.engine.journal.rows import Change, Status
 
 _COLUMNS = (
     "id, organization_id, recipient, status, segments, price, priority, route, due_at, attempts,"
-    " valid_until, carrier, tried, mode"
+    " valid_until, carrier, tried, mode,"
+    " verification_id"
 )
 
 
@@ -29,6 +30,7 @@ class MessageState:
     carrier: str | None
     tried: str
     mode: str
+    verification_id: str | None
 
 
 def load(conn: sqlite3.Connection, message_id: str) -> MessageState | None:

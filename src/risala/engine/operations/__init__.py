@@ -8,7 +8,7 @@ import trio
 
 from risala.engine.errors import NotFound
 from risala.engine.gateway import Gateway
-from risala.engine.operations import accounts, messages, senders, service
+from risala.engine.operations import accounts, messages, senders, service, verify
 from risala.engine.operations.arguments import Arguments, Json, Operation
 
 __all__ = ["OPERATIONS", "perform"]
@@ -17,6 +17,7 @@ OPERATIONS: Final[dict[str, Operation]] = {
     **accounts.OPERATIONS,
     **senders.OPERATIONS,
     **messages.OPERATIONS,
+    **verify.OPERATIONS,
     **service.OPERATIONS,
 }
 

@@ -1,0 +1,241 @@
+"""Verification sessions as rows: begun with their SMS, judged, ended, each in one unit of work."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from risala.engine.errors import NotFound, RateLimited
+from risala.engine.journal import acceptance, endings, outbox
+from risala.engine.journal.rows import Change, NewMessage, Stamp
+from risala.engine.verification import TABLE, Session, State, Trigger, Verdict, judge
+
+HOUR_MS: Final = 3_600_000
+_NOT_FOUND: Final = "There is no verification with this id."
+
+
+@dataclass(frozen=True, slots=True)
+class NewVerification:
+    """A session to be, with the SMS that carries its code."""
+
+    id: str
+    attempts_max: int
+    code_length: int
+    expires_at: int
+    per_phone_per_hour: int
+    per_organization_per_hour: int
+    message: NewMessage
+
+
+@dataclass(frozen=True, slots=True)
+class VerificationRow:
+    id: str
+    organization_id: str
+    mode: str
+    recipient: str
+    status: State
+    reason: str | None
+    attempts: int
+    attempts_max: int
+    code_length: int
+    message_id: str
+    expires_at: int
+    created_at: int
+    updated_at: int
+
+    @property
+    def session(self) -> Session:
+        return Session(self.status, self.attempts, self.attempts_max, self.expires_at)
+
+
+_COLUMNS: Final = (
+    "id, organization_id, mode, recipient, status, reason, attempts, attempts_max, code_length,"
+    " message_id, expires_at, created_at, updated_at"
+)
+
+
+def find(conn: sqlite3.Connection, verification_id: str) -> VerificationRow | None:
+    row = conn.execute(
+        f"SELECT {_COLUMNS} FROM verifications WHERE id = ?",  # noqa: S608 -- a constant
+        (verification_id,),
+    ).fetchone()
+    if row is None:
+        return None
+    values = [*row]
+    values[4] = State(values[4])
+    return VerificationRow(*values)
+
+
+def owned(
+    conn: sqlite3.Connection, organization_id: str, mode: str, verification_id: str
+) -> VerificationRow:
+    """A session of this organization and mode.
+
+    Raises:
+        NotFound: unknown, or not theirs: the same words for both.
+    """
+    row = find(conn, verification_id)
+    if row is None or row.organization_id != organization_id or row.mode != mode:
+        raise NotFound(_NOT_FOUND)
+    return row
+
+
+def of_operator(conn: sqlite3.Connection, verification_id: str) -> VerificationRow:
+    """Any session.
+
+    Raises:
+        NotFound: there is none of this id.
+    """
+    row = find(conn, verification_id)
+    if row is None:
+        raise NotFound(f"There is no verification {verification_id}.")
+    return row
+
+
+def check_limits(conn: sqlite3.Connection, new: NewVerification) -> None:
+    """The hour limits, exact: never more than N accepted sends in any 60 minutes.
+
+    Raises:
+        RateLimited: with the whole seconds until the send that is in the way is an hour old.
+    """
+    message = new.message
+    if message.mode == "test":
+        return
+    by_phone = (message.organization_id, message.mode, message.recipient)
+    since = message.created_at - HOUR_MS
+    where = "organization_id = ? AND mode = ? AND recipient = ?"
+    at = _nth_last(conn, where, by_phone, since, new.per_phone_per_hour)
+    _refuse_within_hour("phone", at, message.created_at)
+    by_organization = (message.organization_id, message.mode)
+    where = "organization_id = ? AND mode = ?"
+    at = _nth_last(conn, where, by_organization, since, new.per_organization_per_hour)
+    _refuse_within_hour("organization", at, message.created_at)
+
+
+def _nth_last(
+    conn: sqlite3.Connection, where: str, values: tuple[str, ...], since_ms: int, n: int
+) -> int | None:
+    row = conn.execute(
+        f"SELECT created_at FROM verifications WHERE {where} AND created_at > ?"  # noqa: S608
+        " ORDER BY created_at DESC LIMIT 1 OFFSET ?",
+        (*values, since_ms, n - 1),
+    ).fetchone()
+    return None if row is None else row[0]
+
+
+def _refuse_within_hour(limit: str, at: int | None, now_ms: int) -> None:
+    if at is None:
+        return
+    whose = "this number" if limit == "phone" else "your organization"
+    raise RateLimited(
+        limit,
+        -((now_ms - at - HOUR_MS) // 1000),
+        f"The codes of one hour for {whose} are used up.",
+    )
+
+
+def begin(conn: sqlite3.Connection, new: NewVerification) -> None:
+    """Accept the code's SMS and open its session, or neither.
+
+    Raises:
+        RateLimited: an hour limit.
+        InsufficientBalance, Forbidden: as for any message.
+    """
+    check_limits(conn, new)
+    acceptance.accept_one(conn, new.message, None)
+    message = new.message
+    conn.execute(
+        "INSERT INTO verifications (id, organization_id, mode, recipient, status, attempts_max,"
+        " code_length, message_id, expires_at, created_at, updated_at)"
+        " VALUES (?, ?, ?, ?, 'pending', ?, ?, ?, ?, ?, ?)",
+        (
+            *(new.id, message.organization_id, message.mode, message.recipient),
+            *(new.attempts_max, new.code_length, message.id, new.expires_at),
+            *(message.created_at, message.created_at),
+        ),
+    )
+
+
+def check(
+    conn: sqlite3.Connection, verification_id: str, stamp: Stamp, *, matches: bool
+) -> tuple[Verdict, tuple[Change, ...]]:
+    """Judge one guess and count it."""
+    row = of_operator(conn, verification_id)
+    verdict = judge(row.session, matches=matches, now_ms=stamp.now_ms)
+    if verdict.trigger is None:
+        return verdict, ()
+    if verdict.trigger in (Trigger.CODE_WRONG, Trigger.LAST_CODE_WRONG):
+        conn.execute(
+            "UPDATE verifications SET attempts = attempts + 1, updated_at = ? WHERE id = ?",
+            (stamp.now_ms, verification_id),
+        )
+    return verdict, move(conn, row, verdict.trigger, stamp)
+
+
+def move(
+    conn: sqlite3.Connection, row: VerificationRow, trigger: Trigger, stamp: Stamp
+) -> tuple[Change, ...]:
+    """Let a trigger do to a session what the table says, and tell of it."""
+    step = TABLE.get((row.status, trigger))
+    if step is None or step.to is row.status:
+        return ()
+    conn.execute(
+        "UPDATE verifications SET status = ?, reason = ?, updated_at = ? WHERE id = ?",
+        (step.to, step.reason, stamp.now_ms, row.id),
+    )
+    if step.event is not None:
+        outbox.verification_event(conn, row.id, step.event, stamp)
+    # A code that nobody waits for is not sent any more.
+    text = f"The session ended before the code was sent: {step.to}."
+    return endings.withdraw_code(conn, row.message_id, text, stamp)
+
+
+def expire_due(conn: sqlite3.Connection, stamps: Sequence[Stamp]) -> tuple[int, tuple[Change, ...]]:
+    """Expire sessions whose time is over, at most as many as there are stamps; how many."""
+    rows = conn.execute(
+        "SELECT id FROM verifications WHERE status = 'pending' AND expires_at <= ?"
+        " ORDER BY expires_at LIMIT ?",
+        (stamps[0].now_ms, len(stamps)),
+    ).fetchall()
+    changes: list[Change] = []
+    for (verification_id,), stamp in zip(rows, stamps, strict=False):
+        row = find(conn, verification_id)
+        assert row is not None
+        changes += move(conn, row, Trigger.TIME_OVER, stamp)
+    return len(rows), tuple(changes)
+
+
+def next_deadline(conn: sqlite3.Connection) -> int | None:
+    """When the next session expires."""
+    row = conn.execute(
+        "SELECT min(expires_at) FROM verifications WHERE status = 'pending'"
+    ).fetchone()
+    at: int | None = row[0]
+    return at
+
+
+def cancel(conn: sqlite3.Connection, verification_id: str, stamp: Stamp) -> tuple[Change, ...]:
+    """Withdraw a session explicitly; one that has ended stays as it is.
+
+    Raises:
+        NotFound: there is none of this id.
+    """
+    return move(conn, of_operator(conn, verification_id), Trigger.WITHDRAWN, stamp)
+
+
+def settings(conn: sqlite3.Connection, organization_id: str) -> str | None:
+    """The organization's Verify configuration as JSON, where it has one of its own."""
+    row = conn.execute(
+        "SELECT settings FROM verify_settings WHERE organization_id = ?", (organization_id,)
+    ).fetchone()
+    return None if row is None else row[0]
+
+
+def put_settings(conn: sqlite3.Connection, organization_id: str, text: str) -> None:
+    conn.execute(
+        "INSERT INTO verify_settings (organization_id, settings) VALUES (?, ?)"
+        " ON CONFLICT (organization_id) DO UPDATE SET settings = excluded.settings",
+        (organization_id, text),
+    )

@@ -1,0 +1,122 @@
+"""Verifications by the operator's hand: configuration, sends, checks, cancels."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from risala.engine import billing
+from risala.engine.commands import KeyType, Mode, Principal, SendCode
+from risala.engine.errors import Invalid
+from risala.engine.gateway import Gateway
+from risala.engine.journal import verifications
+from risala.engine.operations.arguments import Arguments, Json, Operation
+from risala.engine.sessions import Withdraw, verify_settings, view_of
+from risala.engine.template import BUILT_IN
+from risala.engine.verify_settings import VerifySettings, parse_verify_settings
+from risala.engine.wire import minor_units, money, verification_wire
+from risala.sms.address import is_number
+
+
+async def _config(gateway: Gateway, arguments: Arguments) -> Json:
+    """Show an organization's Verify configuration, after changing what was given."""
+    organization_id = arguments.text("organization_id")
+    gateway.parts.accounts.fresh_organization(organization_id)
+    current = verify_settings(gateway.parts.reader, organization_id)
+    changes = {key: value for key, value in arguments.values.items() if key != "organization_id"}
+    if changes:
+        current = parse_verify_settings({**current.model_dump(), **changes})
+        _check_sender(gateway, organization_id, current)
+        text = current.model_dump_json(exclude_defaults=True)
+        await gateway.parts.recorder.journal.commit(
+            lambda conn: verifications.put_settings(conn, organization_id, text)
+        )
+    return _shown(gateway, organization_id, current)
+
+
+def _check_sender(gateway: Gateway, organization_id: str, settings: VerifySettings) -> None:
+    if settings.sender is None:
+        return
+    found = gateway.parts.senders.by_name(organization_id, settings.sender)
+    if found is None or found.status != "approved":
+        text = f"The sender {settings.sender!r} is not approved for the organization."
+        raise Invalid("sender", "not_approved", text)
+
+
+def _shown(gateway: Gateway, organization_id: str, settings: VerifySettings) -> Json:
+    organization = gateway.parts.accounts.organization(organization_id)
+    per_segment = minor_units(gateway.parts.settings.pricing.per_segment)
+    sizes: dict[str, Any] = {}
+    warnings = []
+    for locale in (None, *BUILT_IN):
+        name = locale or "default"
+        size = settings.size(settings.text(locale, None, None))
+        cost = money(billing.price(organization, per_segment, size.segments))
+        sizes[name] = {
+            "segments": size.segments,
+            "encoding": size.alphabet.value,
+            "price": cost,
+        }
+        if size.segments > 1:
+            warnings.append(
+                f"The template for {name} makes {size.segments} segments:"
+                f" each code costs {cost} {organization.currency}."
+            )
+    return {
+        "organizationId": organization_id,
+        "settings": settings.model_dump(mode="json"),
+        "sizes": sizes,
+        "warnings": warnings,
+    }
+
+
+def _principal(gateway: Gateway, arguments: Arguments) -> Principal:
+    organization = gateway.parts.accounts.fresh_organization(arguments.text("organization_id"))
+    return Principal(organization.id, "operator", KeyType.SECRET, Mode.LIVE)
+
+
+async def _send(gateway: Gateway, arguments: Arguments) -> Json:
+    to = arguments.text("to")
+    if not is_number(to):
+        raise Invalid("to", "invalid_phone_number", "`to` must look like +22236123456.")
+    command = SendCode(
+        to=to,
+        locale=arguments.text_or_none("locale"),
+        app_hash=arguments.text_or_none("app_hash"),
+        origin=arguments.text_or_none("origin"),
+    )
+    principal = _principal(gateway, arguments)
+    return {"verificationId": await gateway.send_code(principal, command)}
+
+
+async def _check(gateway: Gateway, arguments: Arguments) -> Json:
+    approved = await gateway.check_code(
+        _principal(gateway, arguments), arguments.text("verification_id"), arguments.text("code")
+    )
+    return {"status": "approved" if approved else "denied"}
+
+
+async def _get(gateway: Gateway, arguments: Arguments) -> Json:
+    """Any session, with what only the operator may see of it."""
+    verification_id = arguments.text("verification_id")
+    row = verifications.of_operator(gateway.parts.reader, verification_id)
+    view = view_of(row, gateway.parts.recorder.clock.now_ms())
+    return {
+        **verification_wire(view),
+        "organizationId": view.organization_id,
+        "reason": view.reason,
+        "messageId": view.message_id,
+    }
+
+
+async def _cancel(gateway: Gateway, arguments: Arguments) -> Json:
+    await gateway.parts.sessions.ask(Withdraw(arguments.text("verification_id")))
+    return await _get(gateway, arguments)
+
+
+OPERATIONS: Final[dict[str, Operation]] = {
+    "verify.config": _config,
+    "verify.send": _send,
+    "verify.check": _check,
+    "verify.get": _get,
+    "verify.cancel": _cancel,
+}

@@ -1,0 +1,301 @@
+"""Verification sessions: the actor that opens, judges and ends them, and keeps their deadlines.
+
+The sessions are rows. The ordered set of deadlines is an index over those that are pending, of
+which only the nearest is in memory: a hundred thousand pending sessions cost nothing while they
+wait. Every decision is made inside the journal's transaction, so that guesses in parallel, a
+deadline and a crash cannot disagree.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from dataclasses import dataclass
+from typing import Any, Final
+
+import structlog
+import trio
+
+from risala.config.model import Settings
+from risala.engine import billing
+from risala.engine.accounts import Accounts
+from risala.engine.actor import Actor, Later
+from risala.engine.codes import Codes
+from risala.engine.commands import Mode, Organization, Principal, SendCode, VerificationView
+from risala.engine.errors import Invalid, Unavailable
+from risala.engine.ids import IdSource
+from risala.engine.intake import Intake
+from risala.engine.journal import verifications
+from risala.engine.journal.rows import PRIORITY_CODE, DueRow, NewMessage
+from risala.engine.journal.verifications import NewVerification, VerificationRow
+from risala.engine.recorder import Recorder
+from risala.engine.router import TEST_ROUTE, Router
+from risala.engine.senders import Senders
+from risala.engine.template import render
+from risala.engine.verification import State
+from risala.engine.verify_settings import LOCALES, VerifySettings, parse_verify_settings
+from risala.engine.wire import minor_units
+
+log = structlog.get_logger(__name__)
+
+EXPIRE_BATCH: Final = 500
+"""Sessions that expire in one unit: ten thousand of one second take twenty."""
+LOOK_S: Final = 30.0
+"""Looks at the deadlines at least this often: the clock on the wall may be set."""
+STORAGE_RETRY_S: Final = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Open:
+    """Send a code and open its session; answers with the session's id."""
+
+    principal: Principal
+    command: SendCode
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """Judge a guess; answers True where it is approved."""
+
+    principal: Principal
+    verification_id: str
+    code: str
+
+    def __repr__(self) -> str:
+        return f"Check({self.verification_id})"
+
+
+@dataclass(frozen=True, slots=True)
+class Withdraw:
+    """End a session explicitly."""
+
+    verification_id: str
+
+
+SessionsMessage = Open | Check | Withdraw
+
+
+@dataclass(slots=True)
+class Sources:
+    """What sessions need of the rest of the engine."""
+
+    settings: Settings
+    recorder: Recorder
+    reader: sqlite3.Connection
+    ids: IdSource
+    accounts: Accounts
+    senders: Senders
+    router: Router
+    intake: Intake
+    codes: Codes
+
+
+class Sessions(Actor[SessionsMessage]):
+    def __init__(self, sources: Sources, deadlines: Deadlines) -> None:
+        self._have = sources
+        self._deadlines = deadlines
+
+    async def receive(self, message: SessionsMessage) -> object:
+        match message:
+            case Open(principal, command):
+                return Later(self._open, principal, command)
+            case Check():
+                return Later(self._check, message)
+            case Withdraw(verification_id):
+                return Later(self._withdraw, verification_id)
+
+    async def _open(self, principal: Principal, command: SendCode) -> str:
+        organization = self._have.accounts.organization(principal.organization_id)
+        new = self._new(organization, principal.mode, command)
+        with self._have.intake.room(1):
+            await self._have.recorder.journal.commit(lambda conn: verifications.begin(conn, new))
+            self._have.intake.tell(new.message)
+            self._deadlines.expect(new.expires_at)
+        return new.id
+
+    def _new(self, organization: Organization, mode: Mode, command: SendCode) -> NewVerification:
+        settings = verify_settings(self._have.reader, organization.id)
+        _refuse_unregistered(settings, command)
+        frozen = settings.text(command.locale, command.app_hash, command.origin)
+        now_ms = self._have.recorder.clock.now_ms()
+        expires_at = now_ms + settings.expiry_s * 1000
+        verification_id = self._have.ids.new("ver")
+        return NewVerification(
+            id=verification_id,
+            attempts_max=settings.attempts_max,
+            code_length=settings.code_length,
+            expires_at=expires_at,
+            per_phone_per_hour=settings.per_phone_per_hour,
+            per_organization_per_hour=settings.per_organization_per_hour,
+            message=self._message(
+                organization, mode, command.to, settings, frozen, verification_id, expires_at
+            ),
+        )
+
+    def _message(
+        self,
+        organization: Organization,
+        mode: Mode,
+        to: str,
+        settings: VerifySettings,
+        frozen: str,
+        verification_id: str,
+        expires_at: int,
+    ) -> NewMessage:
+        have, live = self._have, mode is Mode.LIVE
+        size = settings.size(frozen)
+        now_ms = have.recorder.clock.now_ms()
+        per_segment = minor_units(have.settings.pricing.per_segment)
+        return NewMessage(
+            id=have.ids.new("sms"),
+            organization_id=organization.id,
+            mode=mode.value,
+            kind="code",
+            recipient=to,
+            sender=self._sender(organization.id, settings),
+            body=frozen,
+            encoding=size.alphabet.value,
+            segments=size.segments,
+            price=billing.price(organization, per_segment, size.segments) if live else 0,
+            currency=have.settings.service.currency,
+            metadata="{}",
+            priority=PRIORITY_CODE,
+            route=have.router.route_key(to) if live else TEST_ROUTE,
+            due_at=now_ms,
+            # The code is worth nothing to anybody once its session is over.
+            valid_until=expires_at,
+            send_at=None,
+            created_at=now_ms,
+            idempotency_key=verification_id,
+            key_is_ours=True,
+            response=b"",
+            text="Accepted; waiting for its turn.",
+            verification_id=verification_id,
+        )
+
+    def _sender(self, organization_id: str, settings: VerifySettings) -> str:
+        if settings.sender is not None:
+            found = self._have.senders.by_name(organization_id, settings.sender)
+            if found is not None and found.status == "approved":
+                return found.name
+        return self._have.settings.service.default_sender
+
+    async def _check(self, message: Check) -> bool:
+        have, asker = self._have, message.principal
+        row = verifications.owned(
+            have.reader, asker.organization_id, asker.mode.value, message.verification_id
+        )
+        test = row.mode == "test"
+        matches = have.codes.matches(message.code, row.id, row.code_length, test=test)
+        stamp = have.recorder.stamp()
+        verdict, changes = await have.recorder.journal.commit(
+            lambda conn: verifications.check(conn, row.id, stamp, matches=matches)
+        )
+        have.recorder.tell(changes)
+        return verdict.approved
+
+    async def _withdraw(self, verification_id: str) -> None:
+        stamp = self._have.recorder.stamp()
+        changes = await self._have.recorder.journal.commit(
+            lambda conn: verifications.cancel(conn, verification_id, stamp)
+        )
+        self._have.recorder.tell(changes)
+
+
+def _refuse_unregistered(settings: VerifySettings, command: SendCode) -> None:
+    if command.locale is not None and command.locale not in LOCALES:
+        text = f"`locale` must be one of {', '.join(LOCALES)}."
+        raise Invalid("locale", "invalid_locale", text)
+    if command.app_hash is not None and command.app_hash not in settings.app_hashes:
+        text = "`appHash` is not registered in the organization's Verify configuration."
+        raise Invalid("appHash", "not_registered", text)
+    if command.origin is not None and command.origin not in settings.origins:
+        text = "`origin` is not registered in the organization's Verify configuration."
+        raise Invalid("origin", "not_registered", text)
+
+
+class Deadlines:
+    """Expires sessions on time; one task for all of them."""
+
+    def __init__(self, recorder: Recorder, reader: sqlite3.Connection) -> None:
+        self._recorder = recorder
+        self._reader = reader
+        self._wake = trio.Event()
+        self._looks_at_ms = 0
+
+    def expect(self, at_ms: int) -> None:
+        """A session was opened: wake earlier if its end is the nearest."""
+        if at_ms < self._looks_at_ms:
+            self._wake.set()
+
+    async def settle(self) -> None:
+        """Expire every session whose time is over.
+
+        Raises:
+            Unavailable: it could not be written.
+        """
+        while True:
+            stamps = [self._recorder.stamp() for _ in range(EXPIRE_BATCH)]
+            at_ms = verifications.next_deadline(self._reader)
+            if at_ms is None or at_ms > stamps[0].now_ms:
+                return
+            _, changes = await self._recorder.journal.commit(
+                lambda conn, stamps=stamps: verifications.expire_due(conn, stamps)  # type: ignore[misc]
+            )
+            self._recorder.tell(changes)
+
+    async def keep(self) -> None:
+        """Settle what is due, for life."""
+        while True:
+            try:
+                await self.settle()
+            except Unavailable as error:
+                log.warning("sessions.storage", reason=str(error))
+                await trio.sleep(STORAGE_RETRY_S)
+                continue
+            now_ms = self._recorder.clock.now_ms()
+            look_ms = now_ms + round(LOOK_S * 1000)
+            next_ms = verifications.next_deadline(self._reader)
+            self._looks_at_ms = look_ms if next_ms is None else min(next_ms, look_ms)
+            with trio.move_on_after(max(0, self._looks_at_ms - now_ms) / 1000):
+                await self._wake.wait()
+            self._wake = trio.Event()
+
+
+def verify_settings(reader: sqlite3.Connection, organization_id: str) -> VerifySettings:
+    """The organization's Verify configuration, or the defaults."""
+    text = verifications.settings(reader, organization_id)
+    return VerifySettings() if text is None else parse_verify_settings(_loads(text))
+
+
+def _loads(text: str) -> dict[str, Any]:
+    values: dict[str, Any] = json.loads(text)
+    return values
+
+
+def text_of(row: DueRow, reader: sqlite3.Connection, codes: Codes) -> str:
+    """What is sent for a queued row: for a code, its template with the code in it."""
+    if row.verification_id is None:
+        return row.body
+    session = verifications.find(reader, row.verification_id)
+    assert session is not None
+    code = codes.code(session.id, session.code_length, test=session.mode == "test")
+    return render(row.body, code)
+
+
+def view_of(row: VerificationRow, now_ms: int) -> VerificationView:
+    """A session as it is seen: never pending when its time is over."""
+    over = row.status is State.PENDING and now_ms >= row.expires_at
+    return VerificationView(
+        id=row.id,
+        organization_id=row.organization_id,
+        mode=Mode(row.mode),
+        to=row.recipient,
+        status=State.EXPIRED if over else row.status,
+        reason="expired" if over else row.reason,
+        attempts=row.attempts,
+        expires_at=row.expires_at,
+        created_at=row.created_at,
+        updated_at=row.expires_at if over else row.updated_at,
+        message_id=row.message_id,
+    )

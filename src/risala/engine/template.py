@@ -1,0 +1,65 @@
+"""The text of a code SMS: templates, what may stand in them, and the lines for autofill. Pure."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+CODE: Final = "{{code}}"
+EXPIRY: Final = "{{expiry_minutes}}"
+TEMPLATE_MAX: Final = 480
+"""Characters: three segments at the most unfavourable; a longer one is a mistake."""
+BUILT_IN: Final = {
+    "en": "Your verification code is {{code}}. Expires in {{expiry_minutes}} minutes.",
+    "fr": "Votre code de vérification est {{code}}. Il expire dans {{expiry_minutes}} minutes.",
+    "ar": "رمز التحقق الخاص بك هو {{code}}. تنتهي صلاحيته خلال {{expiry_minutes}} دقيقة.",
+}
+"""One segment each; é is in the GSM alphabet."""
+DEFAULT_LOCALE: Final = "en"
+
+_PLACEHOLDER: Final = re.compile(r"\{\{.*?\}\}")
+_APP_HASH: Final = re.compile(r"[A-Za-z0-9+/]{11}")
+_HOST: Final = re.compile(
+    r"(?=.{1,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}|localhost"
+)
+
+
+def template_fault(template: str) -> str | None:
+    """What is wrong with a template, as a sentence; None where nothing is."""
+    if CODE not in template:
+        return f"The template must contain {CODE}."
+    if len(template) > TEMPLATE_MAX:
+        return f"A template has at most {TEMPLATE_MAX} characters."
+    unknown = sorted(set(_PLACEHOLDER.findall(template)) - {CODE, EXPIRY})
+    if unknown:
+        return f"The template knows {CODE} and {EXPIRY}, not {', '.join(unknown)}."
+    if any(ord(character) < 32 and character != "\n" for character in template):
+        return "The template must not contain control characters."
+    return None
+
+
+def is_app_hash(text: str) -> bool:
+    """An Android SMS Retriever hash: 11 characters of base64."""
+    return bool(_APP_HASH.fullmatch(text))
+
+
+def is_origin(text: str) -> bool:
+    """A host name for a domain-bound code (``@host #code``), in lower case."""
+    return bool(_HOST.fullmatch(text))
+
+
+def freeze(template: str, expiry_s: int, app_hash: str | None, origin: str | None) -> str:
+    """The text as it is stored: everything in its place but the code."""
+    minutes = max(1, round(expiry_s / 60))
+    lines = [template.replace(EXPIRY, str(minutes))]
+    if app_hash:
+        lines.append(app_hash)
+    if origin:
+        # Domain-bound codes must be the last line.
+        lines.append(f"@{origin} #{CODE}")
+    return "\n".join(lines)
+
+
+def render(frozen: str, code: str) -> str:
+    """The text as it is sent. Never to be stored, logged or shown."""
+    return frozen.replace(CODE, code)

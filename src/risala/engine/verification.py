@@ -1,0 +1,91 @@
+"""What may become of a verification session: the specification's table 3.1, and nothing else. Pure.
+
+The table below is the machine; the diagram in ``docs/reference/verification-states.md`` is drawn
+from it by :func:`diagram`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+
+class State(StrEnum):
+    PENDING = "pending"
+    APPROVED = "approved"
+    EXPIRED = "expired"
+    CANCELED = "canceled"
+
+
+class Trigger(StrEnum):
+    CODE_MATCHED = "the code matches"
+    CODE_WRONG = "a wrong code, attempts remain"
+    LAST_CODE_WRONG = "a wrong code, the last attempt"
+    TIME_OVER = "the expiry period passes"
+    DELIVERY_FAILED = "the SMS cannot be sent"
+    WITHDRAWN = "explicit cancel"
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """Where a trigger leads, and what is told about it."""
+
+    to: State
+    event: str | None = None
+    reason: str | None = None
+
+
+TABLE: Final[dict[tuple[State, Trigger], Move]] = {
+    (State.PENDING, Trigger.CODE_MATCHED): Move(State.APPROVED, "verify.approved"),
+    (State.PENDING, Trigger.CODE_WRONG): Move(State.PENDING),
+    (State.PENDING, Trigger.LAST_CODE_WRONG): Move(State.CANCELED, "verify.failed", "max_attempts"),
+    (State.PENDING, Trigger.TIME_OVER): Move(State.EXPIRED, "verify.failed", "expired"),
+    (State.PENDING, Trigger.DELIVERY_FAILED): Move(
+        State.CANCELED, "verify.failed", "delivery_failed"
+    ),
+    (State.PENDING, Trigger.WITHDRAWN): Move(State.CANCELED, "verify.failed", "canceled"),
+}
+"""Whatever is not here changes nothing: a session that is not pending never moves again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """What a decision needs of a session."""
+
+    state: State
+    attempts: int
+    attempts_max: int
+    expires_at: int
+    """UTC epoch milliseconds; at this instant it is over."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a check comes to."""
+
+    approved: bool
+    trigger: Trigger | None
+    """None: nothing changes."""
+
+
+def judge(session: Session, *, matches: bool, now_ms: int) -> Verdict:
+    """Judge one guess. A session that is over denies whatever is guessed."""
+    if session.state is not State.PENDING:
+        return Verdict(False, None)
+    if now_ms >= session.expires_at:
+        return Verdict(False, Trigger.TIME_OVER)
+    if matches:
+        return Verdict(True, Trigger.CODE_MATCHED)
+    last = session.attempts + 1 >= session.attempts_max
+    return Verdict(False, Trigger.LAST_CODE_WRONG if last else Trigger.CODE_WRONG)
+
+
+def diagram() -> str:
+    """The table as a Mermaid state diagram."""
+    lines = ["stateDiagram-v2", "    [*] --> pending: POST /api/verify/send (verify.sent)"]
+    for (state, trigger), move in TABLE.items():
+        told = f" ({move.event}{': ' + move.reason if move.reason else ''})" if move.event else ""
+        lines.append(f"    {state} --> {move.to}: {trigger}{told}")
+    lines += [f"    {state} --> [*]" for state in State if state is not State.PENDING]
+    return "\n".join(lines)

@@ -1,0 +1,107 @@
+"""An organization's Verify configuration (specification §2.6); its faults are named."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+
+from risala.engine.errors import Invalid
+from risala.engine.template import (
+    BUILT_IN,
+    DEFAULT_LOCALE,
+    freeze,
+    is_app_hash,
+    is_origin,
+    render,
+    template_fault,
+)
+from risala.sms.segment import SegmentCount, count
+
+LOCALES = tuple(BUILT_IN)
+_Hashes = Annotated[tuple[str, ...], Field(max_length=20)]
+
+
+class VerifySettings(BaseModel):
+    """Settings of one organization; what is not set has the specification's default."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    code_length: Annotated[int, Field(ge=4, le=8)] = 6
+    """Digits in the code."""
+    expiry_s: Annotated[int, Field(ge=60, le=86400)] = 600
+    """Validity of a code."""
+    attempts_max: Annotated[int, Field(ge=1, le=100)] = 5
+    """Failed checks that end the session."""
+    per_phone_per_hour: Annotated[int, Field(ge=1, le=10_000)] = 5
+    per_organization_per_hour: Annotated[int, Field(ge=1, le=1_000_000)] = 100
+    template: str | None = None
+    """For sends without a ``locale``; None: the built-in English one."""
+    templates: dict[str, str] = {}
+    """By language; a language that is not here has a built-in one."""
+    sender: str | None = None
+    """An approved sender; None: the service's default."""
+    app_hashes: _Hashes = ()
+    """Android SMS Retriever hashes that a send may ask for."""
+    origins: _Hashes = ()
+    """Hosts that a send may bind its code to."""
+
+    @field_validator("template")
+    @classmethod
+    def _check_template(cls, template: str | None) -> str | None:
+        fault = template_fault(template) if template is not None else None
+        if fault:
+            raise ValueError(fault)
+        return template
+
+    @field_validator("templates")
+    @classmethod
+    def _check_templates(cls, templates: dict[str, str]) -> dict[str, str]:
+        for locale, template in templates.items():
+            if locale not in LOCALES:
+                raise ValueError(f"{locale!r} is no language of ours: {', '.join(LOCALES)}.")
+            fault = template_fault(template)
+            if fault:
+                raise ValueError(f"{locale}: {fault}")
+        return templates
+
+    @field_validator("app_hashes")
+    @classmethod
+    def _check_app_hashes(cls, hashes: tuple[str, ...]) -> tuple[str, ...]:
+        if not all(is_app_hash(text) for text in hashes):
+            raise ValueError("An app hash has 11 characters of base64.")
+        return hashes
+
+    @field_validator("origins")
+    @classmethod
+    def _check_origins(cls, origins: tuple[str, ...]) -> tuple[str, ...]:
+        if not all(is_origin(text) for text in origins):
+            raise ValueError("An origin is a host name in lower case, like example.com.")
+        return origins
+
+    def text(self, locale: str | None, app_hash: str | None, origin: str | None) -> str:
+        """The frozen text of a code SMS: everything in its place but the code."""
+        if locale is None:
+            template = self.template or BUILT_IN[DEFAULT_LOCALE]
+        else:
+            template = self.templates.get(locale) or BUILT_IN[locale]
+        return freeze(template, self.expiry_s, app_hash, origin)
+
+    def size(self, frozen: str) -> SegmentCount:
+        """How long a frozen text is with its code in it."""
+        return count(render(frozen, "0" * self.code_length))
+
+
+def parse_verify_settings(values: dict[str, Any]) -> VerifySettings:
+    """Settings from plain values.
+
+    Raises:
+        Invalid: the first fault, with its path and a sentence.
+    """
+    try:
+        return VerifySettings.model_validate(values)
+    except ValidationError as error:
+        fault = error.errors(include_input=False, include_url=False)[0]
+        path = ".".join(str(part) for part in fault["loc"])
+        text = str(fault["msg"]).removeprefix("Value error, ")
+        raise Invalid(path, "invalid_setting", f"`{path}`: {text}") from None
