@@ -284,8 +284,8 @@ class Service:
         key = self.key(organization_id)
         return Account(organization_id, key["value"], key["key"]["id"])
 
-    def key(self, organization_id: str, type: str = "secret", mode: str = "live") -> dict[str, Any]:
-        return self.perform("key.create", organization_id=organization_id, type=type, mode=mode)
+    def key(self, organization_id: str, kind: str = "secret", mode: str = "live") -> dict[str, Any]:
+        return self.perform("key.create", organization_id=organization_id, type=kind, mode=mode)
 
     def balance(self, account: Account) -> str:
         shown = self.perform("org.show", organization_id=account.organization_id)
