@@ -235,10 +235,11 @@ class Deadlines:
             Unavailable: it could not be written.
         """
         while True:
-            stamps = [self._recorder.stamp() for _ in range(EXPIRE_BATCH)]
-            at_ms = verifications.next_deadline(self._reader)
-            if at_ms is None or at_ms > stamps[0].now_ms:
+            now_ms = self._recorder.clock.now_ms()
+            count = verifications.count_due(self._reader, now_ms, EXPIRE_BATCH)
+            if count == 0:
                 return
+            stamps = [self._recorder.stamp() for _ in range(count)]
             _, changes = await self._recorder.journal.commit(
                 lambda conn, stamps=stamps: verifications.expire_due(conn, stamps)  # type: ignore[misc]
             )

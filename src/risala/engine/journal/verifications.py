@@ -192,6 +192,16 @@ def move(
     return endings.withdraw_code(conn, row.message_id, text, stamp)
 
 
+def count_due(conn: sqlite3.Connection, now_ms: int, count_max: int) -> int:
+    """How many sessions' time is over, counted up to ``count_max``."""
+    (count,) = conn.execute(
+        "SELECT count(*) FROM (SELECT 1 FROM verifications"
+        " WHERE status = 'pending' AND expires_at <= ? LIMIT ?)",
+        (now_ms, count_max),
+    ).fetchone()
+    return int(count)
+
+
 def expire_due(conn: sqlite3.Connection, stamps: Sequence[Stamp]) -> tuple[int, tuple[Change, ...]]:
     """Expire sessions whose time is over, at most as many as there are stamps; how many."""
     rows = conn.execute(
