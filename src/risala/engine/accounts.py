@@ -84,7 +84,7 @@ class Accounts:
         if self.organization(key.organization_id).status != "active":
             raise Forbidden("The organization of this API key is not active.")
         self._used[key.id] = self._clock.now_ms()
-        return Principal(key.organization_id, key.id, key.type, key.mode)
+        return Principal(key.organization_id, key.id, key.type, key.mode, key.allowed_origins)
 
     def _remember(self, digest: bytes, key: ApiKey) -> None:
         self._keys[digest] = key
@@ -174,16 +174,22 @@ class Accounts:
             self._organizations.pop(organization_id, None)
 
     async def create_key(
-        self, organization_id: str, key_type: KeyType, mode: Mode, name: str | None
+        self,
+        organization_id: str,
+        key_type: KeyType,
+        mode: Mode,
+        name: str | None,
+        allowed_origins: tuple[str, ...] | None = None,
     ) -> CreatedKey:
         """Create a key; its value exists only in the answer.
 
         Raises:
             NotFound: no such organization.
-            Invalid: the name is too long.
+            Invalid: the name is too long; origins for a secret key.
         """
         if name is not None and len(name) > NAME_MAX:
             raise Invalid("name", "invalid_name", f"A name has at most {NAME_MAX} characters.")
+        _refuse_origins_of_secrets(key_type, allowed_origins)
         random = "".join(secrets.choice(KEY_CHARACTERS) for _ in range(KEY_LENGTH))
         value = _PREFIX[key_type, mode] + random
         key = ApiKey(
@@ -196,6 +202,7 @@ class Accounts:
             enabled=True,
             created_at=self._clock.now_ms(),
             last_used_at=None,
+            allowed_origins=allowed_origins,
         )
         await self._journal.commit(lambda conn: rows.add_key(conn, key, _digest(value)))
         return CreatedKey(key, value)
@@ -218,6 +225,29 @@ class Accounts:
         try:
             return await self._journal.commit(
                 lambda conn: rows.set_key_enabled(conn, key_id, enabled=enabled)
+            )
+        finally:
+            self._forget_key(key_id)
+
+    def key(self, key_id: str) -> ApiKey:
+        """One key.
+
+        Raises:
+            NotFound: there is none of this id.
+        """
+        return rows.key(self._reader, key_id)
+
+    async def set_key_origins(self, key_id: str, origins: tuple[str, ...] | None) -> ApiKey:
+        """Restrict a publishable key to these origins, at once; None lifts that.
+
+        Raises:
+            NotFound: there is none of this id.
+            Invalid: the key is secret.
+        """
+        _refuse_origins_of_secrets(self.key(key_id).type, origins)
+        try:
+            return await self._journal.commit(
+                lambda conn: rows.set_key_origins(conn, key_id, origins)
             )
         finally:
             self._forget_key(key_id)
@@ -251,6 +281,12 @@ class Accounts:
             await self._journal.commit(lambda conn: rows.touch_keys(conn, used))
         except Unavailable as error:
             log.warning("accounts.touch", reason=str(error))
+
+
+def _refuse_origins_of_secrets(key_type: KeyType, origins: tuple[str, ...] | None) -> None:
+    if origins is not None and key_type is not KeyType.PUBLISHABLE:
+        text = "A secret key has no allowed origins: it never belongs in a browser."
+        raise Invalid("allowed_origins", "not_publishable", text)
 
 
 def _digest(value: str) -> bytes:

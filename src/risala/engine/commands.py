@@ -24,6 +24,8 @@ class Principal:
     key_id: str
     type: KeyType
     mode: Mode
+    allowed_origins: tuple[str, ...] | None = None
+    """Sites that a browser may use the key from; None: any."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,6 +166,8 @@ class ApiKey:
     enabled: bool
     created_at: int
     last_used_at: int | None
+    allowed_origins: tuple[str, ...] | None = None
+    """Of a publishable key; None: any."""
 
 
 @dataclass(frozen=True, slots=True)

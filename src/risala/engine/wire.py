@@ -135,6 +135,7 @@ def key_wire(key: ApiKey) -> dict[str, Any]:
         "enabled": key.enabled,
         "createdAt": iso(key.created_at),
         "lastUsedAt": _iso_or_none(key.last_used_at),
+        "allowedOrigins": None if key.allowed_origins is None else list(key.allowed_origins),
     }
 
 

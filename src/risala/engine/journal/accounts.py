@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Sequence
 from typing import Any
@@ -15,8 +16,8 @@ _ORGANIZATION = (
     " created_at FROM organizations"
 )
 _KEY = (
-    "SELECT id, organization_id, type, mode, name, last4, enabled, created_at, last_used_at"
-    " FROM api_keys"
+    "SELECT id, organization_id, type, mode, name, last4, enabled, created_at, last_used_at,"
+    " allowed_origins FROM api_keys"
 )
 
 
@@ -110,12 +111,16 @@ def add_key(conn: sqlite3.Connection, key: ApiKey, digest: bytes) -> None:
     organization(conn, key.organization_id)
     conn.execute(
         "INSERT INTO api_keys (id, organization_id, type, mode, name, hash, last4, enabled,"
-        " created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        " created_at, allowed_origins) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
             *(key.id, key.organization_id, key.type, key.mode, key.name, digest, key.last4),
-            *(int(key.enabled), key.created_at),
+            *(int(key.enabled), key.created_at, _origins_text(key.allowed_origins)),
         ),
     )
+
+
+def _origins_text(origins: tuple[str, ...] | None) -> str | None:
+    return None if origins is None else json.dumps(origins)
 
 
 def _key(row: Sequence[Any]) -> ApiKey:
@@ -123,6 +128,7 @@ def _key(row: Sequence[Any]) -> ApiKey:
     values[2] = KeyType(values[2])
     values[3] = Mode(values[3])
     values[6] = bool(values[6])
+    values[9] = None if values[9] is None else tuple(json.loads(values[9]))
     return ApiKey(*values)
 
 
@@ -158,6 +164,20 @@ def set_key_enabled(conn: sqlite3.Connection, key_id: str, *, enabled: bool) -> 
     """
     key(conn, key_id)
     conn.execute("UPDATE api_keys SET enabled = ? WHERE id = ?", (int(enabled), key_id))
+    return key(conn, key_id)
+
+
+def set_key_origins(
+    conn: sqlite3.Connection, key_id: str, origins: tuple[str, ...] | None
+) -> ApiKey:
+    """Restrict a key to these origins; None lifts that.
+
+    Raises:
+        NotFound: there is none of this id.
+    """
+    key(conn, key_id)
+    text = _origins_text(origins)
+    conn.execute("UPDATE api_keys SET allowed_origins = ? WHERE id = ?", (text, key_id))
     return key(conn, key_id)
 
 

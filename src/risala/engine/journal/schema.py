@@ -247,6 +247,12 @@ CREATE INDEX verifications_by_organization ON verifications (organization_id, mo
 """
 
 
+ALLOWED_ORIGINS = """
+-- A JSON list; null: any origin.
+ALTER TABLE api_keys ADD COLUMN allowed_origins TEXT;
+"""
+
+
 def _script(db: Database, sql: str) -> None:
     # executescript() would commit the migration's own transaction before it runs.
     for statement in sql.split(";\n"):
@@ -267,3 +273,8 @@ def m002_messages(db: Database) -> None:
 @migrations()
 def m003_verifications(db: Database) -> None:
     _script(db, VERIFICATIONS)
+
+
+@migrations()
+def m004_allowed_origins(db: Database) -> None:
+    _script(db, ALLOWED_ORIGINS)

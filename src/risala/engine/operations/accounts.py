@@ -10,6 +10,7 @@ from risala.engine.errors import Invalid
 from risala.engine.gateway import Gateway
 from risala.engine.journal.rows import OrganizationChange
 from risala.engine.operations.arguments import Arguments, Json, Operation
+from risala.engine.origins import parse_origins
 from risala.engine.scheduler import ResumeOrganization, SuspendOrganization
 from risala.engine.wire import key_wire, ledger_wire, organization_wire
 
@@ -72,9 +73,30 @@ async def _key_create(gateway: Gateway, arguments: Arguments) -> Json:
             "type", "invalid_type", "A key is `secret` or `publishable`, `live` or `test`."
         ) from error
     created = await gateway.parts.accounts.create_key(
-        arguments.text("organization_id"), key_type, mode, arguments.text_or_none("name")
+        arguments.text("organization_id"),
+        key_type,
+        mode,
+        arguments.text_or_none("name"),
+        _origins(arguments),
     )
     return {"key": key_wire(created.key), "value": created.value}
+
+
+def _origins(arguments: Arguments) -> tuple[str, ...] | None:
+    """None, and an empty list, stand for any origin."""
+    value = arguments.values.get("allowed_origins") or []
+    if not isinstance(value, list):
+        text = "`allowed_origins` must be a list."
+        raise Invalid("allowed_origins", "not_a_list", text)
+    return parse_origins(value) or None
+
+
+async def _key_set(gateway: Gateway, arguments: Arguments) -> Json:
+    """Show a key, after changing what was given."""
+    key_id = arguments.text("key_id")
+    if "allowed_origins" in arguments.values:
+        await gateway.parts.accounts.set_key_origins(key_id, _origins(arguments))
+    return key_wire(gateway.parts.accounts.key(key_id))
 
 
 async def _key_list(gateway: Gateway, arguments: Arguments) -> Json:
@@ -116,6 +138,7 @@ OPERATIONS: Final[dict[str, Operation]] = {
     "org.set": _org_set,
     "key.create": _key_create,
     "key.list": _key_list,
+    "key.set": _key_set,
     "key.enable": _key_enable,
     "key.disable": _key_disable,
     "key.delete": _key_delete,
