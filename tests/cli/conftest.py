@@ -25,7 +25,8 @@ AT = "2026-01-01T00:00:00.123Z"
 def organization(number: int) -> dict[str, Any]:
     return {
         "id": f"org_{number}", "name": f"Shop {number}", "status": "active", "balance": "12.50",
-        "currency": "MRU", "pricePerSegment": None, "createdAt": AT,
+        "currency": "MRU", "pricePerSegment": None, "smartEncoding": False, "smsPerSecond": None,
+        "createdAt": AT,
     }  # fmt: skip
 
 
@@ -33,6 +34,14 @@ def key(type_: str = "secret", *, enabled: bool = True) -> dict[str, Any]:
     return {
         "id": "key_1", "organizationId": "org_1", "type": type_, "mode": "live", "name": None,
         "last4": "wxyz", "enabled": enabled, "createdAt": AT, "lastUsedAt": None,
+    }  # fmt: skip
+
+
+def sender(status: str = "pending", *, cleared: bool = False) -> dict[str, Any]:
+    return {
+        "id": "snd_1", "organizationId": "org_1", "name": "Acme", "status": status,
+        "cleared": cleared, "description": "receipts", "createdAt": AT, "updatedAt": AT,
+        "reason": "Taken." if status == "denied" else None,
     }  # fmt: skip
 
 
@@ -58,6 +67,7 @@ class FakeOperator:
     """Answers each operation with what ``answers`` has for it, and remembers what was asked."""
 
     organizations: int = 1
+    senders: int = 1
     refuse: EngineError | None = None
     clean: bool = True
     asked: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
@@ -84,6 +94,16 @@ class FakeOperator:
                 "seq": 1, "organizationId": "org_1", "kind": "topup",
                 "amount": arguments["amount"], "balanceAfter": "112.50", "reference": "r", "at": AT,
             },
+            "org.set": lambda: (
+                organization(1) | {"pricePerSegment": arguments.get("price_per_segment")}
+            ),
+            "price": lambda: {"perSegment": "0.50", "currency": "MRU"},
+            "sender.request": sender,
+            "sender.list": lambda: {"senders": [sender(), sender("denied")][: self.senders]},
+            "sender.clear": lambda: sender(cleared=True),
+            "sender.waive": lambda: sender("approved"),
+            "sender.deny": lambda: sender("denied"),
+            "message.cancel": lambda: {"message": MESSAGE | {"status": "canceled"}},
             "send": lambda: ACCEPTED,
             "message.show": lambda: {"message": MESSAGE, "timeline": [ENTRY]},
             "audit": lambda: {
@@ -92,7 +112,11 @@ class FakeOperator:
             },
             "carriers": lambda: {
                 "carriers": [
-                    {"name": "m", "driver": "smpp", "state": "up", "text": "Bound.", "queue": 3}
+                    {
+                        "name": "m", "driver": "smpp", "state": "up", "text": "Bound.",
+                        "gate": "paused", "in_flight": 2, "window_max": 10, "rate_per_s": 4.5,
+                        "rate_max_per_s": 50.0, "queue": 10000, "queue_is_longer": True,
+                    }
                 ]
             },
         }  # fmt: skip

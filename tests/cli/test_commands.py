@@ -4,6 +4,8 @@ import json
 
 import pytest
 
+from risala.cli import sender
+from risala.engine import senders
 from risala.engine.errors import InsufficientBalance, Invalid, NotFound, StorageFailed
 
 
@@ -36,6 +38,7 @@ from risala.engine.errors import InsufficientBalance, Invalid, NotFound, Storage
         (["key", "enable", "key_1"], "key.enable", {"key_id": "key_1"}),
         (["key", "disable", "key_1"], "key.disable", {"key_id": "key_1"}),
         (["key", "delete", "key_1"], "key.delete", {"key_id": "key_1"}),
+        (["topup", "100"], "topup", {"organization_id": "org_1", "amount": "100"}),
         (
             ["topup", "org_1", "100", "--note", "desk 7"],
             "topup",
@@ -58,7 +61,55 @@ from risala.engine.errors import InsufficientBalance, Invalid, NotFound, Storage
                 "urgent": True,
             },
         ),
+        (
+            ["send", "36123456", "Hi", "--at", "2030-01-02T03:04:05Z", "--validity", "2h"],
+            "send",
+            {
+                "organization_id": "org_1",
+                "to": "+22236123456",
+                "body": "Hi",
+                "urgent": False,
+                "send_at": "2030-01-02T03:04:05.000Z",
+                "validity_s": 7200,
+            },
+        ),
         (["message", "show", "sms_1"], "message.show", {"message_id": "sms_1"}),
+        (["message", "cancel", "sms_1"], "message.cancel", {"message_id": "sms_1"}),
+        (
+            ["org", "set", "--price", "0.40", "--no-smart-encoding"],
+            "org.set",
+            {"organization_id": "org_1", "price_per_segment": "0.40", "smart_encoding": False},
+        ),
+        (
+            ["org", "set", "org_2", "--price", "general", "--sms-per-s", "general"],
+            "org.set",
+            {"organization_id": "org_2", "price_per_segment": None, "sms_per_s": None},
+        ),
+        (["price"], "price", {}),
+        (["price", "show", "org_2"], "org.show", {"organization_id": "org_2"}),
+        (
+            ["price", "set", "0.40"],
+            "org.set",
+            {"organization_id": "org_1", "price_per_segment": "0.40"},
+        ),
+        (
+            ["price", "set", "org_2", "general"],
+            "org.set",
+            {"organization_id": "org_2", "price_per_segment": None},
+        ),
+        (
+            ["sender", "request", "Acme", "--description", "receipts"],
+            "sender.request",
+            {"organization_id": "org_1", "name": "Acme", "description": "receipts"},
+        ),
+        (["sender", "list"], "sender.list", {}),
+        (["sender", "clear", "ACME"], "sender.clear", {"sender_id": "snd_1"}),
+        (["sender", "waive", "snd_7"], "sender.waive", {"sender_id": "snd_7"}),
+        (
+            ["sender", "deny", "Acme", "--reason", "misleading"],
+            "sender.deny",
+            {"sender_id": "snd_1", "reason": "misleading"},
+        ),
         (["audit"], "audit", {}),
         (["carriers"], "carriers", {}),
     ],
@@ -75,6 +126,25 @@ def test_a_command_asks_the_engine_and_prints_json_when_asked(
     assert done.exit_code == 0
     assert isinstance(json.loads(done.stdout), dict)
     assert done.stderr == ""
+
+
+def test_carriers_show_window_rate_and_queue(asked):
+    [_, row] = asked("carriers").stdout.splitlines()
+    assert row.split("  ")[0] == "m"
+    for cell in ("up, paused", "2 of 10", "4.5 of 50", "over 10000", "Bound."):
+        assert cell in row
+
+
+def test_a_sender_that_two_have_asked_for_is_not_guessed(asked, operator):
+    operator.senders = 2
+    done = asked("sender", "waive", "acme")
+    assert (done.exit_code, done.stdout) == (1, "")
+    assert "use the id of one" in done.stderr
+    assert "Nobody has asked" in asked("sender", "waive", "Other").stderr
+
+
+def test_reasons_are_the_engines():
+    assert set(sender.REASONS) == set(senders.REASONS)
 
 
 def test_money_is_a_decimal_with_its_currency(asked):
@@ -122,7 +192,15 @@ def test_a_refusal_is_exit_code_1_and_one_sentence(asked, operator, refusal, sen
         ["org", "nonsense"],
         ["org", "create"],
         ["key", "create", "--type", "golden"],
-        ["topup", "org_1"],
+        ["topup"],
+        ["topup", "a", "b", "c"],
+        ["org", "set"],
+        ["org", "set", "--sms-per-s", "fast"],
+        ["sender", "deny", "Acme", "--reason", "ugly"],
+        ["sender", "request", "Acme"],
+        ["send", "36123456", "Hi", "--at", "tomorrow-ish"],
+        ["send", "36123456", "Hi", "--validity", "soon"],
+        ["backup"],
         ["send", "12345", "Hello"],
         ["send", "+33612345678", "Hello"],
         ["serve", "--port", "70000"],

@@ -68,14 +68,27 @@ def _carriers(options: Options, operation: str, carrier: str | None) -> None:
     if output.show(options.json, found):
         return
     output.table(
-        ("Name", "Driver", "State", "What it says", "Queue"),
-        (
-            (each["name"], each["driver"], each["state"], each["text"], each.get("queue"))
-            for each in found["carriers"]
-        ),
-        empty="No carrier is configured."
-        if running
-        else "The service is not running, so that no carrier is connected.",
+        ("Name", "Driver", "State", "In flight", "Rate /s", "Queue", "What it says"),
+        map(_carrier_row, found["carriers"]),
+        empty="No carrier is configured; add a [[carriers]] table to the settings.",
+    )
+    if not running:
+        output.warned("The service is not running, so that no carrier is connected.")
+
+
+def _carrier_row(each: Json) -> tuple[object, ...]:
+    state, gate = each["state"], each.get("gate", "open")
+    most = f"{each['rate_max_per_s']:g}"
+    rate = f"{each['rate_per_s']:.3g} of {most}" if "rate_per_s" in each else most
+    in_flight = f"{each['in_flight']} of {each['window_max']}" if "in_flight" in each else None
+    return (
+        each["name"],
+        each["driver"],
+        state if gate == "open" else f"{state}, {gate}",
+        in_flight,
+        rate,
+        f"over {each['queue']}" if each.get("queue_is_longer") else each.get("queue"),
+        each["text"],
     )
 
 

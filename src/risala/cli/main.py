@@ -7,7 +7,18 @@ from typing import Final
 
 import click
 
-from risala.cli import admin, inspect, messages, service, simulate
+from risala.cli import (
+    backup,
+    doctor,
+    inspect,
+    key,
+    messages,
+    money,
+    org,
+    sender,
+    service,
+    simulate,
+)
 
 _CONTEXT: Final = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
@@ -30,14 +41,19 @@ def cli(context: click.Context) -> None:
 for _command in (
     service.serve,
     service.init,
-    admin.org,
-    admin.key,
-    admin.topup,
+    org.org,
+    key.key,
+    sender.sender,
+    money.topup,
+    money.price,
     messages.send,
     messages.message,
     inspect.carriers,
     inspect.plugins,
     inspect.audit,
+    backup.backup,
+    backup.restore,
+    doctor.doctor,
     simulate.simulate,
 ):
     cli.add_command(_command)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from risala.cli import output
+from risala.cli import output, when
 from risala.cli.options import Options, common
 from risala.cli.organizations import org_option, organization_id
 from risala.sms.address import normalise_number
@@ -24,6 +24,20 @@ Json = dict[str, Any]
 @click.option("--from", "sender", metavar="SENDER", help="The sender ID; else the default one.")
 @click.option("--key", "idempotency_key", metavar="KEY", help="The idempotency key.")
 @click.option("--urgent", is_flag=True, help="Before the messages that wait.")
+@click.option(
+    "--at",
+    "send_at",
+    metavar="TIME",
+    callback=when.option,
+    help="Not before: 2026-11-21T08:30 (local), 08:30 (today or tomorrow), or in 90m, 2h, 3d.",
+)
+@click.option(
+    "--validity",
+    "validity_s",
+    metavar="SPAN",
+    callback=when.span_option,
+    help="Give up after: 10m, 2h, 3d (1 minute to 3 days).",
+)
 @common
 def send(
     options: Options,
@@ -33,6 +47,8 @@ def send(
     sender: str | None,
     idempotency_key: str | None,
     urgent: bool,
+    send_at: str | None,
+    validity_s: int | None,
 ) -> None:
     """Send BODY to the number TO (+22236123456, 36 12 34 56 …), on an organization's balance."""
     try:
@@ -49,6 +65,8 @@ def send(
             **{"from": sender},
             idempotency_key=idempotency_key,
             urgent=urgent,
+            send_at=send_at,
+            validity_s=validity_s,
         )
         return accepted, session.running
 
@@ -58,6 +76,8 @@ def send(
     output.said(f"Accepted for {number} from {accepted['from']}: {accepted['messageId']}")
     if "notice" in accepted:
         output.warned(accepted["notice"]["message"])
+    if send_at is not None:
+        output.said(f"It is sent at {output.moment(send_at)} UTC.")
     if not running:
         output.warned("The service is not running; the message goes out when it starts.")
 
@@ -65,6 +85,24 @@ def send(
 @click.group()
 def message() -> None:
     """Messages and what became of them."""
+
+
+@message.command("cancel")
+@click.argument("message_id", metavar="ID")
+@common
+def message_cancel(options: Options, message_id: str) -> None:
+    """Withdraw a message that has not left yet, and refund it."""
+
+    async def work(session: Session) -> Json:
+        return await session.perform("message.cancel", message_id=message_id)
+
+    found = options.run(work)
+    if not output.show(options.json, found):
+        shown = found["message"]
+        output.said(
+            f"{shown['id']} is withdrawn; {output.money(shown['price'], shown['currency'])} "
+            "went back to the balance."
+        )
 
 
 @message.command("show")
@@ -116,6 +154,7 @@ def _fields(shown: Json) -> Json:
         "carrier's id": shown["providerMessageId"],
         "error": error or None,
         "created": output.moment(shown["createdAt"]),
+        "not before": output.moment(shown["sendAt"]),
         "sent": output.moment(shown["sentAt"]),
         "delivered": output.moment(shown["deliveredAt"]),
     }

@@ -51,11 +51,11 @@ class Options:
         except ConfigError as error:
             raise Refused(str(error)) from error
 
-    def run(self, work: Callable[[Session], Awaitable[R]], *, creates: bool = False) -> R:
-        """Run a command's work against the data directory, which ``creates`` may make.
+    def data_settings(self, *, creates: bool = False) -> Settings:
+        """The settings of a command that works on the data, which must be there.
 
         Raises:
-            Refused: by the engine, or because there is no engine to reach.
+            Refused: it is not, and the command does not make it.
         """
         settings = self.settings()
         data_dir = settings.storage.data_dir
@@ -65,6 +65,15 @@ class Options:
                 "or name the right directory with --data."
             )
         log_to_stderr()
+        return settings
+
+    def run(self, work: Callable[[Session], Awaitable[R]], *, creates: bool = False) -> R:
+        """Run a command's work against the data directory, which ``creates`` may make.
+
+        Raises:
+            Refused: by the engine, or because there is no engine to reach.
+        """
+        settings = self.data_settings(creates=creates)
         # Imported here: Trio and the HTTP client are most of a command's start, and --help
         # needs neither.
         from risala.cli import session

@@ -2,18 +2,59 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from risala.cli import output
 from risala.cli.refused import Refused
 
 if TYPE_CHECKING:
+    from risala.cli.options import Options
     from risala.cli.session import Session
 
 org_option = click.option(
     "--org", metavar="ORG", help="Its id or name; may be omitted while there is only one."
 )
+
+optional_org = click.argument("organization", metavar="[ORG]", required=False)
+
+
+def organization_and_amount(command: Callable[..., Any]) -> Callable[..., Any]:
+    """``[ORG] AMOUNT``: click itself would give a single argument to the first of two."""
+
+    def split(
+        context: click.Context, _: click.Parameter, values: tuple[str, ...]
+    ) -> tuple[str | None, str]:
+        if not 1 <= len(values) <= 2:
+            text = "Give an organization and an amount, or the amount alone."
+            raise click.UsageError(text, context)
+        return (values[0] if len(values) == 2 else None), values[-1]
+
+    @click.argument("both", metavar="[ORG] AMOUNT", nargs=-1, callback=split)
+    @functools.wraps(command)
+    def wrapper(*args: Any, both: tuple[str | None, str], **kwargs: Any) -> Any:  # noqa: ANN401
+        return command(*args, organization=both[0], amount=both[1], **kwargs)
+
+    return wrapper
+
+
+def on_organization(operation: str, options: Options, given: str | None) -> dict[str, Any]:
+    """Perform an operation that takes an organization and nothing else."""
+
+    async def work(session: Session) -> dict[str, Any]:
+        found = await organization_id(session, given)
+        return await session.perform(operation, organization_id=found)
+
+    return options.run(work)
+
+
+def money_of(organization: dict[str, Any], field: str) -> str | None:
+    """An amount of an organization with its currency; None where it has none of its own."""
+    amount = organization[field]
+    return None if amount is None else output.money(amount, organization["currency"])
 
 
 async def organization_id(session: Session, given: str | None) -> str:

@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
 import trio
 
-from risala.cli.client import NotListening, connect
+from risala.cli.client import NotListening, RemoteGateway, connect
 from risala.cli.refused import Refused
 from risala.engine.errors import EngineError
 from risala.engine.journal.lock import DataDirectoryBusy, DataLock, StorageUnusable
@@ -43,10 +44,30 @@ class Session:
     async def perform(self, name: str, /, **arguments: object) -> dict[str, Any]:
         """One operation; arguments that are None count as not given."""
         given = {key: value for key, value in arguments.items() if value is not None}
+        return await self.perform_exactly(name, given)
+
+    async def perform_exactly(self, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
+        """One operation, whose arguments may be null: back to what is usual."""
         try:
-            return await self.performer.perform(name, given)
+            return await self.performer.perform(name, arguments)
         except EngineError as error:
             raise Refused(str(error)) from error
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """A service that runs and answers."""
+
+    gateway: RemoteGateway
+    pid: int | None
+
+
+class Unreachable(Refused):
+    """Somebody holds the data directory and does not answer."""
+
+    def __init__(self, message: str, pid: int | None) -> None:
+        super().__init__(message)
+        self.pid = pid
 
 
 def run(settings: Settings, work: Callable[[Session], Awaitable[T]]) -> T:
@@ -56,6 +77,11 @@ def run(settings: Settings, work: Callable[[Session], Awaitable[T]]) -> T:
         async with open_session(settings) as session:
             return await work(session)
 
+    return run_async(main)
+
+
+def run_async(main: Callable[[], Awaitable[T]]) -> T:
+    """Run Trio; what the work raised comes out as it is."""
     try:
         return trio.run(main)
     except BaseExceptionGroup as group:
@@ -75,31 +101,45 @@ def _leaf(group: BaseException) -> BaseException:
 @asynccontextmanager
 async def open_session(settings: Settings) -> AsyncIterator[Session]:
     """Raises :class:`Refused` when the data directory can be neither opened nor asked."""
-    data_dir = settings.storage.data_dir
+    async with hold_or_reach(settings.storage.data_dir) as service:
+        if service is not None:
+            yield Session(service.gateway, running=True)
+            return
+        async with _own(settings) as session:
+            yield session
+
+
+@asynccontextmanager
+async def hold_or_reach(data_dir: Path) -> AsyncIterator[Service | None]:
+    """The service that runs on a data directory, or None: then its lock is ours.
+
+    Raises:
+        Unreachable: somebody holds the directory and does not answer.
+        Refused: it cannot be locked at all.
+    """
     until = trio.current_time() + _PATIENCE_S
     while True:
         lock = DataLock(data_dir)
         try:
             lock.acquire()
         except DataDirectoryBusy as error:
-            busy = str(error)
+            busy = error
         except StorageUnusable as error:
             raise Refused(str(error)) from error
         else:
             try:
-                async with _own(settings) as session:
-                    yield session
+                yield None
             finally:
                 lock.release()
             return
         try:
             async with connect(data_dir) as remote:
-                yield Session(remote, running=True)
+                yield Service(remote, busy.pid)
             return
         except NotListening:
             pass
         if trio.current_time() >= until:
-            raise Refused(f"{busy} It does not answer; try again in a moment.")
+            raise Unreachable(f"{busy} It does not answer; try again in a moment.", busy.pid)
         await trio.sleep(_AGAIN_S)
 
 

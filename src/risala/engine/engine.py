@@ -9,15 +9,16 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import structlog
 import trio
 
 from risala.config.model import CarrierSection, OnUncertain, Settings
+from risala.engine import overview
 from risala.engine.accounts import Accounts
 from risala.engine.actor import Ref
 from risala.engine.billing import Billing
@@ -40,7 +41,7 @@ from risala.engine.senders import Senders
 from risala.engine.sessions import Deadlines, Sessions, Sources, text_of
 from risala.engine.supervisor import RestartPolicy, Supervisor
 from risala.engine.throttle import Throttle
-from risala.plugins.contract import Driver, HealthState
+from risala.plugins.contract import Driver
 
 log = structlog.get_logger(__name__)
 
@@ -122,6 +123,7 @@ async def open_gateway(settings: Settings, seams: Seams | None = None) -> AsyncI
     """The gateway without carriers: for a command while no service runs."""
     async with open_core(settings, seams or system_seams()) as core:
         parts = await _parts(core, Router(settings.carriers))
+        parts.carriers = partial(overview.idle_carriers, settings, parts.reader)
         yield Gateway(parts)
 
 
@@ -212,9 +214,9 @@ async def open_engine(
         )
         gateway = Gateway(parts)
         parts.scheduler = scheduler
-        parts.unready = partial(_unready, board)
-        parts.carriers = partial(_carriers, board)
-        parts.statistics = partial(_statistics, core, gateway, board)
+        parts.unready = partial(overview.unready, board)
+        parts.carriers = partial(overview.carriers, board, router)
+        parts.statistics = partial(overview.statistics, gateway, board, core.supervisor)
         keeper = Keeper(core.recorder, core.journal.reader(), settings.delivery.receipts_held_s)
         core.recorder.listeners.pending = board.pending
         core.recorder.listeners.deadline = keeper.expect
@@ -318,30 +320,3 @@ async def _reroute(core: _Core, router: Router) -> None:
             )
     if changed:
         await core.journal.commit(lambda conn: meta.put(conn, "routes", router.fingerprint))
-
-
-def _unready(board: Board) -> tuple[str, ...]:
-    lanes = [lane for lane in board.lanes.values() if lane.carrier.prefixes]
-    if not lanes:
-        return ("no carrier is configured",)
-    if all(lane.health.state is not HealthState.UP for lane in lanes):
-        return tuple(f"carrier {lane.name} is {lane.health.state}" for lane in lanes)
-    return ()
-
-
-def _carriers(board: Board) -> list[dict[str, Any]]:
-    return [
-        {"name": name, **asdict(lane.statistics())}
-        for name, lane in board.lanes.items()
-        if lane.carrier.prefixes
-    ]
-
-
-def _statistics(core: _Core, gateway: Gateway, board: Board) -> dict[str, Any]:
-    return {
-        "gateway": asdict(gateway.parts.intake.statistics()),
-        "queue": asdict(board.queue.statistics()),
-        "journal": asdict(core.journal.statistics()),
-        "actors": [asdict(each) for each in core.supervisor.statistics()],
-        "carriers": _carriers(board),
-    }

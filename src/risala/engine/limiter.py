@@ -21,12 +21,13 @@ class Limiter:
     """Takes and gives back tokens; nothing is written down, a restart fills the buckets."""
 
     def __init__(self, sms_per_s: float | None) -> None:
-        self._sms_per_s = sms_per_s
+        self.sms_per_s = sms_per_s
+        """The general rate; None: no limit. May be set anew at any time."""
         self._buckets: dict[str, Bucket] = {}
 
     def limits_sms(self, organization: Organization) -> bool:
         """True where the organization has a rate."""
-        return (organization.sms_per_s or self._sms_per_s) is not None
+        return (organization.sms_per_s or self.sms_per_s) is not None
 
     def check_sms(self, organization: Organization) -> None:
         """Look whether a send would be let through, without taking anything.
@@ -56,7 +57,7 @@ class Limiter:
             bucket.give_back()
 
     def _bucket(self, organization: Organization) -> Bucket | None:
-        rate_per_s = organization.sms_per_s or self._sms_per_s
+        rate_per_s = organization.sms_per_s or self.sms_per_s
         if rate_per_s is None:
             return None
         bucket = self._buckets.get(organization.id)

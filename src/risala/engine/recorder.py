@@ -5,6 +5,7 @@ Everything here commits first and tells after: the queue, the people who watch, 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, TypeVar
@@ -49,6 +50,8 @@ class Recorder:
         self.clock = clock
         self.listeners = Listeners()
         self.life: Broadcast[LifeEvent] = Broadcast()
+        self.statuses: Counter[str] = Counter()
+        """How often a message came into each status, since the start."""
         self._ids = ids
 
     def stamp(self) -> Stamp:

@@ -22,7 +22,7 @@ class Throttle:
     """
 
     def __init__(self, rate_per_s: float, now_s: float) -> None:
-        self.rate_max_per_s: Final = rate_per_s
+        self.rate_max_per_s = rate_per_s
         self._rate_per_s = rate_per_s
         self._rate_at_s = now_s
         self._next_s = now_s - BURST_S
@@ -32,6 +32,12 @@ class Throttle:
         """The pace at this moment."""
         grown = self.rate_max_per_s * (now_s - self._rate_at_s) / RECOVERY_S
         return min(self.rate_max_per_s, self._rate_per_s + grown)
+
+    def retune(self, rate_per_s: float, now_s: float) -> None:
+        """Another configured pace; a carrier that throttles us is given the same share of it."""
+        self._rate_per_s = self.rate_per_s(now_s) * rate_per_s / self.rate_max_per_s
+        self._rate_at_s = now_s
+        self.rate_max_per_s = rate_per_s
 
     def ready_at_s(self) -> float:
         """When the next token may be taken, maybe in the past."""

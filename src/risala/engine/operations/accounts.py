@@ -12,7 +12,7 @@ from risala.engine.journal.rows import OrganizationChange
 from risala.engine.operations.arguments import Arguments, Json, Operation
 from risala.engine.origins import parse_origins
 from risala.engine.scheduler import ResumeOrganization, SuspendOrganization
-from risala.engine.wire import key_wire, ledger_wire, organization_wire
+from risala.engine.wire import key_wire, ledger_wire, money, organization_wire
 
 
 async def _org_create(gateway: Gateway, arguments: Arguments) -> Json:
@@ -129,6 +129,14 @@ async def _topup(gateway: Gateway, arguments: Arguments) -> Json:
     return ledger_wire(entry)
 
 
+async def _price(gateway: Gateway, _: Arguments) -> Json:
+    """The general price of this moment; each organization's own is with the organization."""
+    return {
+        "perSegment": money(gateway.parts.intake.per_segment),
+        "currency": gateway.parts.settings.service.currency,
+    }
+
+
 OPERATIONS: Final[dict[str, Operation]] = {
     "org.create": _org_create,
     "org.list": _org_list,
@@ -143,4 +151,5 @@ OPERATIONS: Final[dict[str, Operation]] = {
     "key.disable": _key_disable,
     "key.delete": _key_delete,
     "topup": _topup,
+    "price": _price,
 }

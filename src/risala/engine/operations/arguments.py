@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
 from risala.engine.errors import Invalid
@@ -48,6 +49,26 @@ class Arguments:
             raise Invalid(name, "invalid_rate", f"`{name}` must be a number above 0.")
         return float(value)
 
+    def whole_or_none(self, name: str) -> int | None:
+        value = self.values.get(name)
+        if value is not None and (isinstance(value, bool) or not isinstance(value, int)):
+            raise Invalid(name, "invalid_number", f"`{name}` must be a whole number.")
+        return value
+
+    def moment_or_none(self, name: str) -> int | None:
+        """UTC epoch milliseconds of an ISO 8601 time with its offset."""
+        text = self.text_or_none(name)
+        if text is None:
+            return None
+        try:
+            moment = datetime.fromisoformat(text)
+        except ValueError:
+            moment = None
+        if moment is None or moment.tzinfo is None:
+            example = "2026-11-21T08:30:00Z"
+            raise Invalid(name, "invalid_time", f"`{name}` must be a time like {example}.")
+        return round(moment.timestamp() * 1000)
+
     def amount_or_none(self, name: str) -> int | None:
         text = self.text_or_none(name)
         if text is None:
@@ -59,3 +80,8 @@ class Arguments:
         if amount > AMOUNT_MAX:
             raise Invalid(name, "invalid_amount", f"`{name}` is larger than anyone has.")
         return amount
+
+
+def is_text(value: str) -> bool:
+    """Whether carriers and databases can keep it: no NUL, no lone surrogate."""
+    return "\0" not in value and not any("\ud800" <= each <= "\udfff" for each in value)

@@ -1,0 +1,177 @@
+"""Backing the database up while the service runs, and putting a backup in its place."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from risala.cli import output, progress
+from risala.cli.options import Options, common
+from risala.cli.refused import Refused
+
+if TYPE_CHECKING:
+    from risala.config.model import Settings
+    from risala.engine.commands import AuditReport
+    from risala.engine.journal.backup import BackupReport
+    from risala.engine.journal.restore import RestoreReport
+
+DATABASE: Final = "risala.db"
+_FILE: Final = click.Path(path_type=Path, dir_okay=False)
+
+
+@click.command()
+@click.argument("file", type=_FILE)
+@click.option("--force", is_flag=True, help="Write over a file that is there.")
+@common
+def backup(options: Options, file: Path, force: bool) -> None:
+    """Write a checked copy of the database to FILE, also while the service runs.
+
+    The settings and the server's key are not in it: keep copies of them elsewhere.
+    """
+    settings = options.data_settings()
+    if file.exists() and not force:
+        raise Refused(f"{file} is there already; --force writes over it.")
+    report = _back_up(settings, file, options)
+    payload = {
+        "path": str(report.path),
+        "sizeBytes": report.size_bytes,
+        **_books(report.audit),
+    }
+    if not output.show(options.json, payload):
+        output.said(
+            f"Wrote {file}: {report.size_bytes / 1e6:.1f} MB, {_totals(report.audit)}. "
+            "SQLite finds no fault in it."
+        )
+    _tell_faults(report.audit, f"{file} is a true copy, but its books do not agree")
+
+
+def _back_up(settings: Settings, file: Path, options: Options) -> BackupReport:
+    import trio
+
+    from risala.cli import session
+    from risala.engine.journal.backup import back_up
+    from risala.engine.journal.lock import StorageUnusable
+
+    database, file = settings.storage.data_dir / DATABASE, file.absolute()
+
+    async def main() -> BackupReport:
+        # Either the lock is ours, or its holder is a service, which replaces no files.
+        async with session.hold_or_reach(settings.storage.data_dir):
+            if not database.exists():
+                raise Refused(f"There is no database in {settings.storage.data_dir} yet.")
+            with progress.shown(quiet=options.json) as shown:
+                # The thread hears of a cancellation through `shown`, so that it is waited for.
+                work = partial(back_up, database, file, shown)
+                try:
+                    return await trio.to_thread.run_sync(work)
+                except StorageUnusable as error:
+                    raise Refused(str(error)) from error
+
+    return session.run_async(main)
+
+
+@click.command()
+@click.argument("file", type=_FILE)
+@click.option(
+    "--resend-pending",
+    is_flag=True,
+    help="Send what was waiting when the backup was made; it may arrive twice.",
+)
+@click.option("--force", is_flag=True, help="Restore even books that do not agree.")
+@common
+def restore(options: Options, file: Path, resend_pending: bool, force: bool) -> None:
+    """Put the backup FILE in the place of the database, while the service does not run.
+
+    The database that is there stays beside it. Messages that waited when the backup was made may
+    have been sent since: they end as failed, refunded, unless --resend-pending is given.
+    """
+    settings = options.data_settings(creates=True)
+    if not file.is_file():
+        raise Refused(f"There is no file {file}.")
+    report = _restore(settings, file, resend_pending, force, options)
+    payload = {
+        "path": str(report.database),
+        "setAside": None if report.set_aside is None else str(report.set_aside),
+        "ended": report.ended,
+        "kept": report.kept,
+        **_books(report.audit),
+    }
+    if not output.show(options.json, payload):
+        _tell_restored(file, report)
+    _tell_faults(report.audit, "It is restored, but its books do not agree")
+
+
+def _tell_restored(file: Path, report: RestoreReport) -> None:
+    output.said(f"Restored {file}: {_totals(report.audit)}.")
+    if report.set_aside is not None:
+        click.echo(f"The database that was there is now {report.set_aside}.")
+    if report.ended:
+        click.echo(f"{report.ended} messages that were on their way failed and are refunded.")
+    if report.kept:
+        click.echo(f"{report.kept} messages that were on their way go on; some may arrive twice.")
+
+
+def _restore(
+    settings: Settings, file: Path, resend_pending: bool, force: bool, options: Options
+) -> RestoreReport:
+    import trio
+
+    from risala.cli import session
+    from risala.engine.clock import SystemClock
+    from risala.engine.ids import IdSource
+    from risala.engine.journal.lock import StorageUnusable
+    from risala.engine.journal.restore import restore
+    from risala.engine.journal.rows import Stamp
+
+    clock = SystemClock()
+    ids = IdSource(clock)
+    file = file.absolute()
+
+    def stamp() -> Stamp:
+        return Stamp(clock.now_ms(), (ids.new("evt"), ids.new("evt")))
+
+    async def main() -> RestoreReport:
+        async with session.hold_or_reach(settings.storage.data_dir) as service:
+            if service is not None:
+                raise Refused("The service is running; stop it, then restore.")
+            with progress.shown(quiet=options.json) as shown:
+                work = partial(
+                    restore,
+                    file,
+                    settings.storage.data_dir / DATABASE,
+                    resend_pending=resend_pending,
+                    even_unclean=force,
+                    stamp=stamp,
+                    progress=shown,
+                )
+                try:
+                    return await trio.to_thread.run_sync(work)
+                except StorageUnusable as error:
+                    raise Refused(str(error)) from error
+
+    return session.run_async(main)
+
+
+def _books(audit: AuditReport) -> dict[str, Any]:
+    return {
+        "organizations": audit.organizations,
+        "messages": audit.messages,
+        "entries": audit.entries,
+        "clean": audit.clean,
+        "faults": list(audit.faults),
+    }
+
+
+def _totals(audit: AuditReport) -> str:
+    return (
+        f"{audit.organizations} organizations, {audit.messages} messages, "
+        f"{audit.entries} ledger entries"
+    )
+
+
+def _tell_faults(audit: AuditReport, sentence: str) -> None:
+    if not audit.clean:
+        raise Refused(f"{sentence}: {len(audit.faults)} fault(s), the first: {audit.faults[0]}.")

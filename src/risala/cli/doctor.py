@@ -1,0 +1,92 @@
+"""``risala doctor``: what is wrong with an installation, and what to do."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from risala.cli import output, progress
+from risala.cli.options import Options, common, log_to_stderr
+from risala.cli.refused import Refused
+
+if TYPE_CHECKING:
+    from risala.engine.doctor import Check, Patient
+
+
+@click.command()
+@common
+def doctor(options: Options) -> None:
+    """Look everything over: settings, disk, database, clock, carriers. Exit code 1 on a failure."""
+    from risala.engine.doctor import State
+
+    log_to_stderr()
+    checks = _examine(options)
+    failed = [check for check in checks if check.state is State.FAIL]
+    if not output.show(
+        options.json, {"ok": not failed, "checks": [asdict(check) for check in checks]}
+    ):
+        output.table(
+            ("Check", "", "What it means"),
+            ((check.name, check.state, check.text) for check in checks),
+            empty="",
+        )
+    if failed:
+        raise Refused(f"Not well: {', '.join(check.name for check in failed)}.")
+
+
+def _examine(options: Options) -> list[Check]:
+    from risala.cli import session
+    from risala.config.model import StorageSection
+    from risala.engine.doctor import Check, Patient, State, examine
+
+    try:
+        data_dir = options.settings().storage.data_dir
+        settings = Check("settings", State.OK, "The settings load.")
+    except Refused as error:
+        # The data is looked at all the same: often both are wrong for one reason.
+        data_dir = options.data or StorageSection().data_dir
+        settings = Check("settings", State.FAIL, str(error))
+
+    there = data_dir.is_dir()
+
+    async def main() -> list[Check]:
+        import trio
+
+        patient = await _patient(data_dir) if there else Patient(data_dir, 0, running=False)
+        with progress.shown(quiet=options.json) as shown:
+            return await trio.to_thread.run_sync(partial(examine, patient, shown))
+
+    return [settings, *session.run_async(main)]
+
+
+async def _patient(data_dir: Path) -> Patient:
+    from risala.cli import session
+    from risala.engine.clock import SystemClock
+    from risala.engine.doctor import Patient
+
+    patient = Patient(data_dir, SystemClock().now_ms(), running=False)
+    try:
+        async with session.hold_or_reach(data_dir) as service:
+            if service is None:
+                return patient
+            found = await _ask(service.gateway, "carriers")
+            return replace(
+                patient,
+                running=True,
+                pid=service.pid,
+                carriers=tuple(found["carriers"]),
+                statistics=await _ask(service.gateway, "statistics"),
+            )
+    except session.Unreachable as error:
+        return replace(patient, pid=error.pid)
+    except Refused:
+        return patient  # what is wrong with the directory shows among the checks
+
+
+async def _ask(gateway: Any, operation: str) -> dict[str, Any]:  # noqa: ANN401 -- a Performer
+    found: dict[str, Any] = await gateway.perform(operation, {})
+    return found

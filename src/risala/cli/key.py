@@ -1,0 +1,112 @@
+"""API keys."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from risala.cli import output
+from risala.cli.options import Options, common
+from risala.cli.organizations import on_organization, org_option, organization_id
+
+if TYPE_CHECKING:
+    from risala.cli.session import Session
+
+Json = dict[str, Any]
+
+
+@click.group()
+def key() -> None:
+    """API keys."""
+
+
+@key.command("create")
+@org_option
+@click.option(
+    "--type",
+    "key_type",
+    type=click.Choice(["secret", "publishable"]),
+    default="secret",
+    show_default=True,
+    help="Publishable keys may only verify, and may be seen by users.",
+)
+@click.option("--name", help="To recognise it by.")
+@common
+def key_create(options: Options, org: str | None, key_type: str, name: str | None) -> None:
+    """Make a key and print its value, once."""
+
+    async def work(session: Session) -> Json:
+        return await session.perform(
+            "key.create",
+            organization_id=await organization_id(session, org),
+            type=key_type,
+            mode="live",
+            name=name,
+        )
+
+    made = options.run(work)
+    if output.show(options.json, made):
+        return
+    # The value alone on stdout, so that `KEY=$(risala key create)` is all that a script needs.
+    output.warned(f"The key {made['key']['id']}. Keep its value now: it cannot be shown again.")
+    click.echo(made["value"])
+
+
+@key.command("list")
+@org_option
+@common
+def key_list(options: Options, org: str | None) -> None:
+    """The keys of an organization."""
+    found = on_organization("key.list", options, org)
+    if output.show(options.json, found):
+        return
+    output.table(
+        ("Id", "Type", "Name", "Ends in", "Enabled", "Created", "Last used"),
+        (
+            (
+                each["id"],
+                f"{each['type']} {each['mode']}",
+                each["name"],
+                f"…{each['last4']}",
+                each["enabled"],
+                output.moment(each["createdAt"]),
+                output.moment(each["lastUsedAt"]),
+            )
+            for each in found["keys"]
+        ),
+        empty="No key yet; make one with `risala key create`.",
+    )
+
+
+def _on_key(operation: str, done: str, options: Options, key_id: str) -> None:
+    async def work(session: Session) -> Json:
+        return await session.perform(operation, key_id=key_id)
+
+    found = options.run(work)
+    if not output.show(options.json, found):
+        output.said(f"The key {found['id']} (…{found['last4']}) is {done}.")
+
+
+@key.command("enable")
+@click.argument("key_id", metavar="KEY")
+@common
+def key_enable(options: Options, key_id: str) -> None:
+    """Let a disabled key work again."""
+    _on_key("key.enable", "enabled", options, key_id)
+
+
+@key.command("disable")
+@click.argument("key_id", metavar="KEY")
+@common
+def key_disable(options: Options, key_id: str) -> None:
+    """Refuse a key (401) without deleting it."""
+    _on_key("key.disable", "disabled", options, key_id)
+
+
+@key.command("delete")
+@click.argument("key_id", metavar="KEY")
+@common
+def key_delete(options: Options, key_id: str) -> None:
+    """Refuse a key for ever."""
+    _on_key("key.delete", "deleted", options, key_id)

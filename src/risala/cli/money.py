@@ -1,0 +1,104 @@
+"""What messages cost, and who has paid."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from risala.cli import output
+from risala.cli.options import Options, common
+from risala.cli.org import GENERAL, change_organization
+from risala.cli.organizations import (
+    money_of,
+    optional_org,
+    organization_and_amount,
+    organization_id,
+)
+
+if TYPE_CHECKING:
+    from risala.cli.session import Session
+
+Json = dict[str, Any]
+
+
+@click.command()
+@organization_and_amount
+@click.option("--note", help="What it was for: a receipt number, say.")
+@common
+def topup(options: Options, organization: str | None, amount: str, note: str | None) -> None:
+    """Add AMOUNT (100 or 99.50) to the balance of ORG (its id or name)."""
+
+    async def work(session: Session) -> tuple[Json, Json]:
+        found = await organization_id(session, organization)
+        entry = await session.perform("topup", organization_id=found, amount=amount, note=note)
+        return entry, await session.perform("org.show", organization_id=found)
+
+    entry, after = options.run(work)
+    if not output.show(options.json, entry | {"currency": after["currency"]}):
+        added = output.money(entry["amount"], after["currency"])
+        balance = output.money(entry["balanceAfter"], after["currency"])
+        output.said(f"Added {added} to {output.clean(after['name'])}: the balance is {balance}.")
+
+
+@click.group(invoke_without_command=True)
+@click.pass_context
+@common
+def price(options: Options, context: click.Context) -> None:
+    """The price of a segment: the general one, and organizations' own."""
+    if context.invoked_subcommand is None:
+        _show(options, None)
+
+
+@price.command("show")
+@optional_org
+@common
+def price_show(options: Options, organization: str | None) -> None:
+    """The general price, and each organization's own (or only ORG's)."""
+    _show(options, organization)
+
+
+def _show(options: Options, organization: str | None) -> None:
+    async def work(session: Session) -> Json:
+        general = await session.perform("price")
+        if organization is None:
+            found = (await session.perform("org.list"))["organizations"]
+        else:
+            wanted = await organization_id(session, organization)
+            found = [await session.perform("org.show", organization_id=wanted)]
+        return general | {
+            "organizations": [
+                {key: each[key] for key in ("id", "name", "pricePerSegment", "currency")}
+                for each in found
+            ]
+        }
+
+    found = options.run(work)
+    if output.show(options.json, found):
+        return
+    general = output.money(found["perSegment"], found["currency"])
+    click.echo(f"A segment costs {general} (pricing.per_segment in the settings).")
+    shown = [each for each in found["organizations"] if organization or each["pricePerSegment"]]
+    if shown:
+        click.echo()
+        output.table(
+            ("Organization", "Name", "Its price"),
+            (
+                (each["id"], each["name"], money_of(each, "pricePerSegment") or "the general one")
+                for each in shown
+            ),
+            empty="",
+        )
+
+
+@price.command("set")
+@organization_and_amount
+@common
+def price_set(options: Options, organization: str | None, amount: str) -> None:
+    """Give ORG its own price of a segment: AMOUNT, or `general` for everybody's again."""
+    change = {"price_per_segment": None if amount == GENERAL else amount}
+    found = change_organization(options, organization, change)
+    if output.show(options.json, found):
+        return
+    now = money_of(found, "pricePerSegment") or "the general price"
+    output.said(f"A segment of {output.clean(found['name'])} costs {now}.")

@@ -1,0 +1,158 @@
+"""Organizations: who sends, and who pays."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from risala.cli import output
+from risala.cli.options import Options, common
+from risala.cli.organizations import money_of, on_organization, optional_org, organization_id
+
+if TYPE_CHECKING:
+    from risala.cli.session import Session
+
+Json = dict[str, Any]
+GENERAL: Final = "general"
+"""The word for "as for everybody" where a value of its own could stand."""
+
+
+@click.group()
+def org() -> None:
+    """Organizations: who sends, and who pays."""
+
+
+@org.command("create")
+@click.argument("name")
+@click.option("--price", metavar="AMOUNT", help="Its own price of a segment, for example 0.45.")
+@common
+def org_create(options: Options, name: str, price: str | None) -> None:
+    """Make an organization."""
+
+    async def work(session: Session) -> Json:
+        return await session.perform("org.create", name=name, price_per_segment=price)
+
+    made = options.run(work, creates=True)
+    if not output.show(options.json, made):
+        output.said(f"Made the organization {output.clean(made['name'])}: {made['id']}")
+
+
+@org.command("list")
+@common
+def org_list(options: Options) -> None:
+    """All organizations."""
+
+    async def work(session: Session) -> Json:
+        return await session.perform("org.list")
+
+    found = options.run(work)
+    if output.show(options.json, found):
+        return
+    output.table(
+        ("Id", "Name", "Status", "Balance"),
+        (
+            (each["id"], each["name"], each["status"], money_of(each, "balance"))
+            for each in found["organizations"]
+        ),
+        empty="No organization yet; make one with `risala org create NAME`.",
+    )
+
+
+@org.command("show")
+@optional_org
+@common
+def org_show(options: Options, organization: str | None) -> None:
+    """One organization."""
+    found = on_organization("org.show", options, organization)
+    if not output.show(options.json, found):
+        output.fields(_fields(found))
+
+
+def _fields(found: Json) -> Json:
+    rate = found["smsPerSecond"]
+    return {
+        "id": found["id"],
+        "name": found["name"],
+        "status": found["status"],
+        "balance": money_of(found, "balance"),
+        "price per segment": money_of(found, "pricePerSegment") or "as for everybody",
+        "messages a second": "as for everybody" if rate is None else f"at most {rate:g}",
+        "smart encoding": found["smartEncoding"],
+        "created": output.moment(found["createdAt"]),
+    }
+
+
+@org.command("set")
+@optional_org
+@click.option("--name", help="Another name.")
+@click.option("--price", metavar="AMOUNT", help="Its own price of a segment, or `general`.")
+@click.option(
+    "--smart-encoding/--no-smart-encoding",
+    default=None,
+    help="Write curly quotes, dashes and the like as GSM characters, which take less room.",
+)
+@click.option("--sms-per-s", metavar="RATE", help="Messages it may send a second, or `general`.")
+@common
+def org_set(
+    options: Options,
+    organization: str | None,
+    name: str | None,
+    price: str | None,
+    smart_encoding: bool | None,
+    sms_per_s: str | None,
+) -> None:
+    """Change what is given; the rest stays."""
+    changes: Json = {}
+    if name is not None:
+        changes["name"] = name
+    if smart_encoding is not None:
+        changes["smart_encoding"] = smart_encoding
+    if price is not None:
+        changes["price_per_segment"] = None if price == GENERAL else price
+    if sms_per_s is not None:
+        changes["sms_per_s"] = None if sms_per_s == GENERAL else _rate(sms_per_s)
+    if not changes:
+        raise click.UsageError("Say what to change; `risala org set --help` has the options.")
+    found = change_organization(options, organization, changes)
+    if not output.show(options.json, found):
+        output.fields(_fields(found))
+
+
+def change_organization(options: Options, given: str | None, changes: Json) -> Json:
+    """Have an organization's settings changed; it as it is then."""
+
+    async def work(session: Session) -> Json:
+        found = await organization_id(session, given)
+        return await session.perform_exactly("org.set", {"organization_id": found, **changes})
+
+    return options.run(work)
+
+
+def _rate(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise click.BadParameter("must be a number, or `general`.", param_hint="--sms-per-s") from (
+            None
+        )
+
+
+@org.command("suspend")
+@optional_org
+@common
+def org_suspend(options: Options, organization: str | None) -> None:
+    """Refuse its requests and hold its queue; validity runs on."""
+    found = on_organization("org.suspend", options, organization)
+    if not output.show(options.json, found):
+        output.said(f"{output.clean(found['name'])} is suspended.")
+
+
+@org.command("resume")
+@optional_org
+@common
+def org_resume(options: Options, organization: str | None) -> None:
+    """Undo a suspension."""
+    found = on_organization("org.resume", options, organization)
+    if not output.show(options.json, found):
+        output.said(f"{output.clean(found['name'])} is active.")

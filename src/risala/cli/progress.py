@@ -1,0 +1,42 @@
+"""How far long work has come, on stderr, where somebody is looking."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+
+@contextmanager
+def shown(*, quiet: bool = False) -> Iterator[Callable[[str, int, int], None]]:
+    """``progress(what, done, of_how_much)``, to be called from a thread of Trio's.
+
+    Each call is also where the thread hears that it is to end.
+    """
+    import trio
+
+    if quiet or not sys.stderr.isatty():
+        yield lambda *_: trio.from_thread.check_cancelled()
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TaskProgressColumn(),
+        TimeElapsedColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("", total=None)
+        last = ""
+
+        def update(what: str, done: int, total: int) -> None:
+            nonlocal last
+            trio.from_thread.check_cancelled()
+            if what != last:
+                last = what
+                bar.reset(task, description=what.capitalize(), total=total or None)
+            bar.update(task, completed=done, total=total or None)
+
+        yield update

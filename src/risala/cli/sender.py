@@ -1,0 +1,137 @@
+"""Senders: the names that organizations ask to send from."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from risala.cli import output
+from risala.cli.options import Options, common
+from risala.cli.organizations import org_option, organization_id
+from risala.cli.refused import Refused
+from risala.sms.address import fold_sender
+
+if TYPE_CHECKING:
+    from risala.cli.session import Session
+
+Json = dict[str, Any]
+REASONS: Final = ("name_in_use", "misleading", "regulations", "ownership")
+"""Those of :data:`risala.engine.senders.REASONS`, without importing the engine for --help."""
+
+
+@click.group()
+def sender() -> None:
+    """Senders: the names that organizations ask to send from."""
+
+
+@sender.command("request")
+@click.argument("name")
+@click.option("--description", required=True, help="What it is to be used for.")
+@org_option
+@common
+def sender_request(options: Options, name: str, description: str, org: str | None) -> None:
+    """Ask for NAME in an organization's place; messages leave from the default one meanwhile."""
+
+    async def work(session: Session) -> Json:
+        return await session.perform(
+            "sender.request",
+            organization_id=await organization_id(session, org),
+            name=name,
+            description=description,
+        )
+
+    found = options.run(work)
+    if not output.show(options.json, found):
+        output.said(f"{output.clean(found['name'])} is {found['status']}: {found['id']}")
+
+
+@sender.command("list")
+@click.option("--org", metavar="ORG", help="Only of this organization, its id or name.")
+@common
+def sender_list(options: Options, org: str | None) -> None:
+    """All requests and approved senders."""
+
+    async def work(session: Session) -> Json:
+        wanted = None if org is None else await organization_id(session, org)
+        return await session.perform("sender.list", organization_id=wanted)
+
+    found = options.run(work)
+    if output.show(options.json, found):
+        return
+    output.table(
+        ("Id", "Name", "Status", "Organization", "For", "Since"),
+        (
+            (
+                each["id"],
+                each["name"],
+                _status(each),
+                each["organizationId"],
+                each["description"],
+                output.moment(each["updatedAt"]),
+            )
+            for each in found["senders"]
+        ),
+        empty="Nobody has asked for a sender yet.",
+    )
+
+
+def _status(each: Json) -> str:
+    if each["status"] == "pending" and each["cleared"]:
+        return "pending, cleared"
+    return f"denied: {each['reason']}" if each["status"] == "denied" else str(each["status"])
+
+
+def _decide(options: Options, operation: str, given: str, **more: str) -> Json:
+    async def work(session: Session) -> Json:
+        return await session.perform(operation, sender_id=await _sender_id(session, given), **more)
+
+    return options.run(work)
+
+
+async def _sender_id(session: Session, given: str) -> str:
+    """The id for an id, or for a name that only one organization has asked for."""
+    if given.startswith("snd_"):
+        return given
+    listed: list[Json] = (await session.perform("sender.list"))["senders"]
+    found = [each for each in listed if fold_sender(each["name"]) == fold_sender(given)]
+    if not found:
+        raise Refused(f"Nobody has asked for the sender {given!r}; see `risala sender list`.")
+    if len(found) > 1:
+        raise Refused(f"{len(found)} organizations have asked for {given!r}; use the id of one.")
+    return str(found[0]["id"])
+
+
+@sender.command("clear")
+@click.argument("given", metavar="SENDER")
+@common
+def sender_clear(options: Options, given: str) -> None:
+    """Have nothing against SENDER (its id or name): approved by itself at 2,000 in seven days."""
+    found = _decide(options, "sender.clear", given)
+    if not output.show(options.json, found):
+        name = output.clean(found["name"])
+        if found["status"] == "approved":
+            output.said(f"{name} is approved.")
+        else:
+            output.said(f"{name} is cleared; it is approved at 2,000 messages in seven days.")
+
+
+@sender.command("waive")
+@click.argument("given", metavar="SENDER")
+@common
+def sender_waive(options: Options, given: str) -> None:
+    """Approve SENDER (its id or name) at once, whatever the volume."""
+    found = _decide(options, "sender.waive", given)
+    if not output.show(options.json, found):
+        output.said(f"{output.clean(found['name'])} is approved.")
+
+
+@sender.command("deny")
+@click.argument("given", metavar="SENDER")
+@click.option("--reason", type=click.Choice(REASONS), required=True, help="Told to the customer.")
+@common
+def sender_deny(options: Options, given: str, reason: str) -> None:
+    """Refuse SENDER (its id or name)."""
+    found = _decide(options, "sender.deny", given, reason=reason)
+    if not output.show(options.json, found):
+        output.said(f"{output.clean(found['name'])} is denied: {found['reason']}")

@@ -1,0 +1,58 @@
+"""Times as people write them."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+import click
+
+_UNITS: Final = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
+
+
+def span_s(text: str) -> int | None:
+    """Seconds of ``90``, ``90s``, ``10m``, ``2h``, ``3d``; None where it is no such thing."""
+    found = re.fullmatch(r"(\d{1,9})([smhd]?)", text.strip(), re.ASCII)
+    return None if found is None else int(found[1]) * _UNITS[found[2] or "s"]
+
+
+def moment(text: str, now: datetime) -> datetime | None:
+    """A time with its offset; None where it is none. ``now`` has one: times without are like it.
+
+    ``08:30`` is the next such moment, ``2h`` is from now.
+    """
+    text = text.strip().removeprefix("in ")
+    if (found := span_s(text)) is not None:
+        return now + timedelta(seconds=found)
+    if re.fullmatch(r"\d{1,2}:\d{2}", text, re.ASCII):
+        hour, minute = map(int, text.split(":"))
+        if hour > 23 or minute > 59:
+            return None
+        at = now.replace(hour=hour, minute=minute, second=0, microsecond=0)
+        return at if at > now else at + timedelta(days=1)
+    try:
+        at = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return at if at.tzinfo is not None else at.replace(tzinfo=now.tzinfo)
+
+
+def option(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
+    """A click callback: the time as ``2026-11-21T08:30:00.000Z``."""
+    if value is None:
+        return None
+    at = moment(value, datetime.now().astimezone())
+    if at is None:
+        raise click.BadParameter("write 2026-11-21T08:30, 08:30, 90m, 2h or 3d.")
+    return f"{at.astimezone(UTC):%Y-%m-%dT%H:%M:%S}.{at.microsecond // 1000:03d}Z"
+
+
+def span_option(_: click.Context, __: click.Parameter, value: str | None) -> int | None:
+    """A click callback: the seconds of a span."""
+    if value is None:
+        return None
+    found = span_s(value)
+    if found is None:
+        raise click.BadParameter("write 90s, 10m, 2h or 3d.")
+    return found

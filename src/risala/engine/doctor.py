@@ -1,0 +1,262 @@
+"""Looking over an installation: each thing that has gone wrong for somebody, in one sentence.
+
+Nothing here changes anything. What only the running service knows (carriers, journal) is handed
+in; all else is read from the machine and from the database, by a connection that cannot write.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+import stat
+from collections.abc import Callable, Iterable
+from contextlib import closing
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, Final
+
+from risala.engine.clock import iso
+from risala.engine.journal import waiting
+from risala.engine.journal.backup import Progress, check
+from risala.engine.journal.lock import StorageUnusable, filesystem_of
+from risala.engine.journal.opening import open_reader, sqlite_sentence
+
+DATABASE: Final = "risala.db"
+DISK_FAIL_BYTES: Final = 100_000_000
+"""Less than a busy hour's WAL and rows: sends are about to be answered 503."""
+DISK_WARN_BYTES: Final = 1_000_000_000
+CLOCK_SLACK_MS: Final = 5_000
+"""NTP may step a clock back by a little."""
+EPOCH_MS: Final = 1_767_225_600_000
+"""2026-01-01: this program did not exist before."""
+QUEUE_WARN_S: Final = 300
+"""A message that is due for longer waits for something to be done."""
+FILES_WARN: Final = 8192
+"""Each connection is an open file; 5,000 idle ones and the rest fit."""
+JOURNAL_WARN_SHARE: Final = 0.8
+WAL_RESET_FIXED: Final = (3, 51, 3)
+_MEMORY: Final = {"tmpfs", "ramfs"}
+_NETWORK: Final = {"nfs", "nfs4", "cifs", "smb3", "smbfs"}
+
+
+class State(StrEnum):
+    OK = "ok"
+    WARN = "warn"
+    FAIL = "fail"
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    name: str
+    state: State
+    text: str
+    """What it means, and what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Patient:
+    """What is looked at."""
+
+    data_dir: Path
+    now_ms: int
+    running: bool
+    """A service holds the data directory and answers."""
+    pid: int | None = None
+    """The service's, where it is known."""
+    carriers: tuple[dict[str, Any], ...] = ()
+    statistics: dict[str, Any] | None = None
+    """The running service's own numbers."""
+
+
+def examine(patient: Patient, progress: Progress) -> list[Check]:
+    """All checks, in the order in which to mend. Reads the whole database; call it in a thread."""
+    if not patient.data_dir.is_dir():
+        text = f"There is no {patient.data_dir} yet: `risala org create` or `risala serve` make it."
+        return [Check("directory", State.WARN, text), _sqlite(sqlite3.sqlite_version_info)]
+    checks = [
+        _directory(patient.data_dir),
+        _filesystem(patient.data_dir),
+        _disk(shutil.disk_usage(patient.data_dir).free),
+        _lock(patient),
+        _sqlite(sqlite3.sqlite_version_info),
+        *_database(patient, progress),
+        _files(_file_limit(patient.pid)),
+    ]
+    if patient.running:
+        checks += [_carriers(patient.carriers), _journal(patient.statistics or {})]
+    return checks
+
+
+def _directory(data_dir: Path) -> Check:
+    name = "directory"
+    for path in (data_dir, data_dir / DATABASE):
+        try:
+            status = path.stat()
+        except FileNotFoundError:
+            continue
+        if status.st_uid != os.geteuid():
+            text = f"{path} belongs to another user ({status.st_uid}); run as that user."
+            return Check(name, State.WARN, text)
+        if stat.S_IMODE(status.st_mode) & 0o077:
+            text = f"Other users may look into {path}: run `chmod go-rwx {path}`."
+            return Check(name, State.WARN, text)
+    return Check(name, State.OK, f"{data_dir} is its owner's alone.")
+
+
+def _filesystem(data_dir: Path) -> Check:
+    try:
+        mounts = Path("/proc/self/mountinfo").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return Check("file system", State.WARN, "What holds the data cannot be told here.")
+    kind = filesystem_of(data_dir.resolve(), mounts)
+    if kind in _NETWORK:
+        text = f"The data lies on a network ({kind}), where SQLite fails; move it to a local disk."
+        return Check("file system", State.FAIL, text)
+    if kind in _MEMORY:
+        text = f"The data lies in memory ({kind}) and is gone with the machine; move it to a disk."
+        return Check("file system", State.WARN, text)
+    return Check("file system", State.OK, f"The data lies on {kind or 'an unknown file system'}.")
+
+
+def _disk(free_bytes: int) -> Check:
+    free = f"{free_bytes / 1e9:.1f} GB are free"
+    if free_bytes < DISK_FAIL_BYTES:
+        text = f"Only {free_bytes // 1_000_000} MB are free: make room before sends are refused."
+        return Check("disk", State.FAIL, text)
+    if free_bytes < DISK_WARN_BYTES:
+        return Check("disk", State.WARN, f"Only {free}: make room soon.")
+    return Check("disk", State.OK, f"{free}.")
+
+
+def _lock(patient: Patient) -> Check:
+    if patient.running:
+        who = "" if patient.pid is None else f" as process {patient.pid}"
+        return Check("service", State.OK, f"The service runs{who} and answers.")
+    if patient.pid is not None:
+        text = f"Process {patient.pid} holds the data and does not answer; look at its log."
+        return Check("service", State.FAIL, text)
+    text = "The service does not run: nothing is sent until `risala serve`."
+    return Check("service", State.WARN, text)
+
+
+def _sqlite(version: tuple[int, ...]) -> Check:
+    words = f"SQLite {'.'.join(map(str, version))}"
+    if version < WAL_RESET_FIXED:
+        text = (
+            f"{words} has a bug that two writing processes can meet (mended in 3.51.3); "
+            "harmless here, because the lock lets only one write."
+        )
+        return Check("sqlite", State.OK, text)
+    return Check("sqlite", State.OK, f"{words}.")
+
+
+def _database(patient: Patient, progress: Progress) -> Iterable[Check]:
+    path = patient.data_dir / DATABASE
+    if not path.exists():
+        yield Check("database", State.WARN, "There is no database yet; the first start makes it.")
+        return
+    try:
+        with closing(open_reader(path)) as conn:
+            check(conn, path, progress)
+            size_mb = path.stat().st_size / 1e6
+            yield Check("database", State.OK, f"SQLite finds no fault in its {size_mb:.1f} MB.")
+            yield _clock(conn, patient.now_ms)
+            yield _queue(conn, patient)
+    except StorageUnusable as error:
+        yield Check("database", State.FAIL, f"{error}; stop the service and restore a backup.")
+    except sqlite3.Error as error:
+        yield Check("database", State.FAIL, sqlite_sentence(path, error))
+
+
+def _clock(conn: sqlite3.Connection, now_ms: int) -> Check:
+    if now_ms < EPOCH_MS:
+        text = f"The clock says {iso(now_ms)}, which is long past: set it, and let NTP keep it."
+        return Check("clock", State.FAIL, text)
+    (newest,) = conn.execute(
+        "SELECT max(at) FROM (SELECT at FROM (SELECT at FROM ledger ORDER BY seq DESC LIMIT 1)"
+        " UNION ALL SELECT created_at FROM (SELECT created_at FROM messages ORDER BY seq DESC"
+        " LIMIT 1))"
+    ).fetchone()
+    if newest is not None and newest > now_ms + CLOCK_SLACK_MS:
+        text = (
+            f"The newest row is of {iso(newest)}, the clock says {iso(now_ms)}: it was set back, "
+            "and what is due waits until it has caught up. Let NTP keep it."
+        )
+        return Check("clock", State.FAIL, text)
+    return Check("clock", State.OK, "The clock is after all that is written.")
+
+
+def _queue(conn: sqlite3.Connection, patient: Patient) -> Check:
+    count, oldest = waiting.due(conn, patient.now_ms)
+    if oldest is None:
+        return Check("queue", State.OK, "No message that is due waits.")
+    age_s = (patient.now_ms - oldest) // 1000
+    words = f"{count} due messages wait, the oldest for {age_s} s"
+    if not patient.running:
+        return Check("queue", State.WARN, f"{words}: start the service.")
+    if age_s > QUEUE_WARN_S:
+        text = f"{words}: see `risala carriers` for one that is down, paused or too slow."
+        return Check("queue", State.WARN, text)
+    return Check("queue", State.OK, f"{words}.")
+
+
+def _files(limit: int | None) -> Check:
+    if limit is None:
+        return Check("open files", State.WARN, "The limit of open files cannot be told here.")
+    if limit < FILES_WARN:
+        text = f"Only {limit} files may be open, and each connection is one: raise LimitNOFILE."
+        return Check("open files", State.WARN, text)
+    return Check("open files", State.OK, f"{limit} files may be open.")
+
+
+def _file_limit(pid: int | None) -> int | None:
+    """The hard limit, to which a start raises the other one; of ourselves where no pid is known."""
+    try:
+        text = Path(f"/proc/{pid or 'self'}/limits").read_text(encoding="utf-8")
+    except OSError:
+        return None
+    for line in text.splitlines():
+        if line.startswith("Max open files"):
+            hard = line.split()[4]
+            return int(hard) if hard.isdigit() else 1 << 30
+    return None
+
+
+def _carriers(carriers: tuple[dict[str, Any], ...]) -> Check:
+    name = "carriers"
+    if not carriers:
+        text = "No carrier is configured: messages wait. Add a [[carriers]] table."
+        return Check(name, State.FAIL, text)
+    down = _named(carriers, lambda each: each["state"] != "up")
+    held = _named(carriers, lambda each: each["gate"] != "open")
+    if len(down) == len(carriers):
+        text = f"No carrier is up ({', '.join(down)}); `risala carriers` has their words."
+        return Check(name, State.FAIL, text)
+    if down:
+        text = f"Not up: {', '.join(down)}; `risala carriers` has their words."
+        return Check(name, State.WARN, text)
+    if held:
+        text = f"Held by hand: {', '.join(held)}; undo it by `risala carriers resume NAME`."
+        return Check(name, State.WARN, text)
+    return Check(name, State.OK, f"All {len(carriers)} are up.")
+
+
+def _named(
+    carriers: tuple[dict[str, Any], ...], accept: Callable[[dict[str, Any]], bool]
+) -> list[str]:
+    return [str(each["name"]) for each in carriers if accept(each)]
+
+
+def _journal(statistics: dict[str, Any]) -> Check:
+    name, journal = "journal", statistics.get("journal", {})
+    if error := journal.get("last_error"):
+        text = f"The disk has refused since the start ({error}); see to its space and health."
+        return Check(name, State.WARN, text)
+    used, limit = journal.get("queue_peak", 0), journal.get("queue_max", 0)
+    if limit and used > limit * JOURNAL_WARN_SHARE:
+        text = f"Up to {used} of {limit} units waited for the disk: it is too slow for the load."
+        return Check(name, State.WARN, text)
+    text = f"{journal.get('units', 0)} units in {journal.get('commits', 0)} commits, all well."
+    return Check(name, State.OK, text)

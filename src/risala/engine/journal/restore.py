@@ -1,0 +1,176 @@
+"""Putting a backup in the place of the database, without sending anything twice unasked.
+
+Everything is done to a copy beside the database: checked, brought up to this version's schema,
+audited, its open messages ended, audited again. Only then, at one stroke, does it take the
+database's place; what was there stays beside it. The caller holds the lock of the data directory.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+from risala.engine.commands import AuditReport
+from risala.engine.journal import backup, timeline
+from risala.engine.journal.endings import fail
+from risala.engine.journal.lock import StorageUnusable, claim_file
+from risala.engine.journal.opening import connect, open_reader, open_writer, sqlite_sentence
+from risala.engine.journal.rows import Stamp, Status
+from risala.engine.journal.schema import migrate
+
+RESTORED: Final = "RESTORED"
+"""The error code of messages that a restore ended."""
+ROWS_AT_ONCE: Final = 500
+_TABLES: Final = {"organizations", "messages", "ledger"}
+
+_ENDED: Final = "Restored from a backup: it may have been sent since, and is not sent again."
+_RESENT: Final = "Restored from a backup: it is sent now, and may arrive twice."
+_UNCERTAIN: Final = "Restored from a backup: what became of it at the carrier is not known."
+
+
+@dataclass(frozen=True, slots=True)
+class RestoreReport:
+    database: Path
+    set_aside: Path | None
+    """Where the database that was there is now."""
+    ended: int
+    """Messages that failed, refunded, because they may have been sent since the backup."""
+    kept: int
+    """Messages left to be sent, or to be settled by their carrier's policy."""
+    audit: AuditReport
+
+
+class UncleanBackup(StorageUnusable):
+    """The books in the backup do not agree."""
+
+    def __init__(self, source: Path, faults: tuple[str, ...]) -> None:
+        super().__init__(f"The books in {source} do not agree; the audit found: {faults[0]}.")
+        self.faults = faults
+
+
+def restore(
+    source: Path,
+    database: Path,
+    *,
+    resend_pending: bool,
+    even_unclean: bool,
+    stamp: Callable[[], Stamp],
+    progress: backup.Progress,
+) -> RestoreReport:
+    """Put the backup ``source`` in the place of ``database``. Call it in a thread.
+
+    Raises:
+        StorageUnusable: why not; the database is as it was.
+        UncleanBackup: the audit found faults, and ``even_unclean`` is not said.
+    """
+    copy = database.with_name(f"{database.name}.restoring")
+    if not source.is_file():
+        raise StorageUnusable(f"There is no file {source}.")
+    if database.exists() and source.samefile(database):
+        raise StorageUnusable(f"{source} is the database itself.")
+    try:
+        backup.remove(copy)
+        claim_file(copy)
+        _fetch(source, copy, progress)
+        with closing(open_writer(copy, migrate)) as conn:
+            before = backup.audit_with(conn, progress)
+            if before.faults and not even_unclean:
+                raise UncleanBackup(source, before.faults)
+            settle = _keep if resend_pending else _end
+            count = _settle(conn, settle, stamp, progress)
+            after = backup.audit_with(conn, progress)
+            if after.faults and not before.faults:
+                raise UncleanBackup(source, after.faults)
+        set_aside = _swap(copy, database, stamp().now_ms)
+    except sqlite3.Error as error:
+        raise StorageUnusable(sqlite_sentence(source, error)) from error
+    except OSError as error:
+        raise StorageUnusable(f"{database} cannot be replaced: {error.strerror}.") from error
+    finally:
+        backup.remove(copy)
+    ended, kept = (0, count) if resend_pending else (count, 0)
+    return RestoreReport(database, set_aside, ended, kept, after)
+
+
+def _fetch(source: Path, copy: Path, progress: backup.Progress) -> None:
+    with closing(open_reader(source)) as conn:
+        names = {row[0] for row in conn.execute("select name from sqlite_schema")}
+        if not names >= _TABLES:
+            raise StorageUnusable(f"{source} is not a backup of Risala.")
+        backup.copy(conn, copy, progress)
+    with closing(open_reader(copy)) as conn:
+        backup.check(conn, source, progress)
+
+
+def _settle(
+    conn: sqlite3.Connection,
+    settle: Callable[[sqlite3.Connection, str, str, Stamp], None],
+    stamp: Callable[[], Stamp],
+    progress: backup.Progress,
+) -> int:
+    """See to each message that was on its way; how many there were."""
+    (total,) = conn.execute(
+        "SELECT count(*) FROM messages WHERE status IN ('pending', 'processing')"
+    ).fetchone()
+    done = last = 0
+    while True:
+        progress("settling messages", done, total)
+        rows = conn.execute(
+            "SELECT seq, id, status FROM messages WHERE status IN ('pending', 'processing')"
+            " AND seq > ? ORDER BY seq LIMIT ?",
+            (last, ROWS_AT_ONCE),
+        ).fetchall()
+        if not rows:
+            return done
+        conn.execute("begin immediate")
+        for last, message_id, status in rows:  # noqa: B007 -- where the next round goes on
+            settle(conn, message_id, status, stamp())
+        conn.execute("commit")
+        done += len(rows)
+
+
+def _end(conn: sqlite3.Connection, message_id: str, _: str, stamp: Stamp) -> None:
+    fail(conn, message_id, RESTORED, _ENDED, stamp)
+
+
+def _keep(conn: sqlite3.Connection, message_id: str, status: str, stamp: Stamp) -> None:
+    text = _RESENT if status == Status.PENDING else _UNCERTAIN
+    timeline.append(conn, message_id, stamp.now_ms, status, text)
+
+
+def _swap(copy: Path, database: Path, now_ms: int) -> Path | None:
+    """Let the copy take the database's place; where the old one is now.
+
+    At every instant there is a whole database in the place: a start in between finds the old or
+    the new one, never an empty one, and never the old one's WAL beside the new one.
+    """
+    set_aside = None
+    with open(copy, "rb") as file:
+        os.fsync(file.fileno())
+    if database.exists():
+        moment = datetime.fromtimestamp(now_ms / 1000, UTC)
+        set_aside = database.with_name(f"{database.name}.before-restore-{moment:%Y%m%dT%H%M%S.%f}")
+        _fold_wal(database)
+        os.link(database, set_aside)
+        wal = database.with_name(f"{database.name}-wal")
+        if wal.exists():  # it could not be folded in: the old one is damaged, keep what there is
+            wal.rename(set_aside.with_name(f"{set_aside.name}-wal"))
+        database.with_name(f"{database.name}-shm").unlink(missing_ok=True)
+        backup.sync_directory(database.parent)
+    copy.replace(database)
+    backup.sync_directory(database.parent)
+    return set_aside
+
+
+def _fold_wal(database: Path) -> None:
+    try:
+        with closing(connect(database, "rw")) as conn:
+            conn.execute("pragma wal_checkpoint(truncate)")
+    except sqlite3.Error:
+        return  # it stays as it is

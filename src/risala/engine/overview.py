@@ -1,0 +1,85 @@
+"""The engine seen from outside: whether it can deliver, how its carriers are, its numbers."""
+
+from __future__ import annotations
+
+import sqlite3
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any, Final
+
+from risala.config.model import CarrierSection, Settings
+from risala.engine.journal import waiting
+from risala.engine.router import Router, pinned
+from risala.engine.scheduler import Board
+from risala.plugins.contract import HealthState
+
+if TYPE_CHECKING:
+    from risala.engine.gateway import Gateway
+    from risala.engine.supervisor import Supervisor
+
+QUEUE_COUNTED_MAX: Final = 10_000
+"""A longer queue is told as "more": counting a million rows would hold up the loop."""
+
+
+def unready(board: Board) -> tuple[str, ...]:
+    """Why no message could be delivered at this moment; empty where one could."""
+    lanes = [lane for lane in board.lanes.values() if lane.carrier.prefixes]
+    if not lanes:
+        return ("no carrier is configured",)
+    if all(lane.health.state is not HealthState.UP for lane in lanes):
+        return tuple(f"carrier {lane.name} is {lane.health.state}" for lane in lanes)
+    return ()
+
+
+def carriers(board: Board, router: Router) -> list[dict[str, Any]]:
+    """Each carrier's lane, and how much waits on the routes that it serves."""
+    return [
+        {"name": name, **asdict(lane.statistics()), **_queue(board.reader, router, name)}
+        for name, lane in board.lanes.items()
+        if lane.carrier.prefixes
+    ]
+
+
+def idle_carriers(settings: Settings, reader: sqlite3.Connection) -> list[dict[str, Any]]:
+    """The same of the carriers in the settings, while nothing runs."""
+    router = Router(settings.carriers)
+    return [_idle(carrier) | _queue(reader, router, carrier.name) for carrier in settings.carriers]
+
+
+def _idle(carrier: CarrierSection) -> dict[str, Any]:
+    return {
+        "name": carrier.name,
+        "carrier": carrier.name,
+        "driver": carrier.driver,
+        "state": "down",
+        "text": "The service is not running." if carrier.enabled else "Disabled in the settings.",
+        "rate_max_per_s": carrier.rate_per_s,
+    }
+
+
+def _queue(reader: sqlite3.Connection, router: Router, name: str) -> dict[str, Any]:
+    routes = [
+        key for key, route in router.routes.items() if any(name in tier for tier in route.tiers)
+    ]
+    found = waiting.count(reader, routes or [pinned(name)], QUEUE_COUNTED_MAX + 1)
+    return {
+        "queue": min(found, QUEUE_COUNTED_MAX),
+        "queue_is_longer": found > QUEUE_COUNTED_MAX,
+    }
+
+
+def statistics(gateway: Gateway, board: Board, supervisor: Supervisor) -> dict[str, Any]:
+    """All numbers that are kept in memory; costs no read of the database."""
+    parts = gateway.parts
+    journal = asdict(parts.recorder.journal.statistics())
+    return {
+        "gateway": asdict(parts.intake.statistics()),
+        "messages": dict(parts.recorder.statuses),
+        "queue": asdict(board.queue.statistics()),
+        "journal": journal | {"queue_max": parts.settings.storage.queue_units_max},
+        "actors": [asdict(each) for each in supervisor.statistics()],
+        "carriers": [
+            {"name": name, **asdict(lane.statistics())}
+            for name, lane in board.lanes.items()
+            if lane.carrier.prefixes
+        ],
+    }

@@ -1,0 +1,299 @@
+"""Every command beside a running service and without one: the same words, the same answers."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+import trio
+from click.testing import CliRunner
+
+from risala.cli import session
+from risala.cli.main import cli
+from risala.config.load import load_settings
+from risala.engine.journal.lock import DataDirectoryBusy, DataLock
+
+CONFIG = """
+[[carriers]]
+name = "loop"
+driver = "loopback"
+prefixes = ["+2223"]
+"""
+NUMBER = "+22226123456"
+"""Of a network that the carrier does not serve: its messages wait."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """A command, what is in its JSON, and how it ends when nothing runs."""
+
+    command: str
+    arguments: tuple[str, ...] = ()
+    holds: tuple[tuple[str, Any], ...] = ()
+    alone: int = 0
+    beside: int = 0
+    sentence: str = ""
+    """Part of what it says where it ends with 1."""
+
+
+ROWS = (
+    Row("org create", ("Another",), (("name", "Another"), ("balance", "0.00"))),
+    Row("org list", (), (("organizations", list),)),
+    Row("org show", ("{org}",), (("id", "{org}"), ("balance", "99.50"))),
+    Row(
+        "org set",
+        ("{org}", "--name", "Renamed", "--price", "0.40", "--smart-encoding", "--sms-per-s", "5"),
+        (
+            ("name", "Renamed"),
+            ("pricePerSegment", "0.40"),
+            ("smartEncoding", True),
+            ("smsPerSecond", 5.0),
+        ),
+    ),
+    Row("org suspend", ("{org}",), (("status", "suspended"),)),
+    Row("org resume", ("{org}",), (("status", "active"),)),
+    Row("key create", ("--org", "{org}", "--name", "web"), (("value", str),)),
+    Row("key list", ("--org", "{org}"), (("keys", list),)),
+    Row("key disable", ("{key}",), (("enabled", False),)),
+    Row("key enable", ("{key}",), (("enabled", True),)),
+    Row("key delete", ("{key}",), (("id", "{key}"),)),
+    Row("topup", ("{org}", "10"), (("balanceAfter", "109.50"), ("currency", "MRU"))),
+    Row("price", (), (("perSegment", "0.50"), ("organizations", list))),
+    Row("price show", ("{org}",), (("perSegment", "0.50"), ("organizations", list))),
+    Row("price set", ("{org}", "0.30"), (("pricePerSegment", "0.30"),)),
+    Row(
+        "sender request",
+        ("Acme {n}", "--description", "receipts", "--org", "{org}"),
+        (("status", "pending"), ("name", "Acme {n}")),
+    ),
+    Row("sender list", ("--org", "{org}"), (("senders", list),)),
+    Row("sender clear", ("{sender}",), (("status", "pending"), ("cleared", True))),
+    Row("sender waive", ("Shop {n}",), (("status", "approved"),)),
+    Row(
+        "sender deny",
+        ("{sender}", "--reason", "ownership"),
+        (("status", "denied"), ("reason", str)),
+    ),
+    Row(
+        "send",
+        ("36 12 34 56", "Salam", "--org", "{org}", "--at", "2h", "--validity", "10m"),
+        (("accepted", True), ("organizationId", "{org}"), ("from", "RISALA")),
+    ),
+    Row("message show", ("{message}",), (("message.status", "pending"), ("timeline", list))),
+    Row("message cancel", ("{message}",), (("message.status", "canceled"),)),
+    Row("carriers", (), (("carriers.0.name", "loop"), ("carriers.0.queue", int))),
+    Row(
+        "carriers pause",
+        ("loop",),
+        (("carriers.0.gate", "paused"),),
+        alone=1,
+        sentence="not running",
+    ),
+    Row(
+        "carriers drain",
+        ("loop",),
+        (("carriers.0.gate", "draining"),),
+        alone=1,
+        sentence="not running",
+    ),
+    Row(
+        "carriers resume",
+        ("loop",),
+        (("carriers.0.gate", "open"),),
+        alone=1,
+        sentence="not running",
+    ),
+    Row("plugins", (), (("plugins", list), ("faults", []))),
+    Row("audit", (), (("clean", True),)),
+    Row("backup", ("{file}",), (("clean", True), ("path", "{file}"))),
+    Row("restore", ("{backup}",), (("clean", True),), beside=1, sentence="stop it"),
+    Row("doctor", (), (("ok", True), ("checks", list))),
+    Row("init", ("{file}",), (("path", "{file}"),)),
+)
+NOT_HERE = {"serve", "simulate smsc", "openapi"}
+"""They are no questions to a service; tests of their own run them."""
+
+
+def leaves(command: click.Command, path: str = "") -> Iterator[str]:
+    if isinstance(command, click.Group):
+        if command.invoke_without_command and path:
+            yield path
+        for name, inner in command.commands.items():
+            yield from leaves(inner, f"{path} {name}".strip())
+    else:
+        yield path
+
+
+def test_the_table_has_every_command():
+    assert {row.command for row in ROWS} == set(leaves(cli)) - NOT_HERE
+
+
+@dataclass
+class World:
+    """A data directory with something in it, and whether a service runs on it."""
+
+    data: Path
+    config: Path
+    running: bool
+    _numbers = count(1)
+
+    def run(self, *arguments: str, as_json: bool = True):
+        command = [*arguments, "--config", str(self.config), "--data", str(self.data)]
+        if arguments[0] == "init":
+            command = list(arguments)
+        return CliRunner().invoke(
+            cli, command + ["--json"] * as_json, prog_name="risala", catch_exceptions=False
+        )
+
+    def prepare(self, directory: Path) -> dict[str, str]:
+        """Things of its own for each row, named in its arguments."""
+        names = {"n": str(next(self._numbers)), "file": str(directory / "file")}
+
+        async def work(reached: session.Session) -> None:
+            organization = (await reached.perform("org.create", name=f"Org {names['n']}"))["id"]
+            await reached.perform("topup", organization_id=organization, amount="100")
+            key = await reached.perform("key.create", organization_id=organization, type="secret")
+            sender = await reached.perform(
+                "sender.request",
+                organization_id=organization,
+                name=f"Shop {names['n']}",
+                description="x",
+            )
+            message = await reached.perform(
+                "send", organization_id=organization, to=NUMBER, body="waits"
+            )
+            names["org"], names["key"] = organization, key["key"]["id"]
+            names["sender"], names["message"] = sender["id"], message["messageId"]
+
+        settings = load_settings(
+            self.config, overrides={"storage.data_dir": str(self.data)}, environ={}
+        )
+        session.run(settings, work)
+        names["backup"] = str(directory / "backup")
+        assert self.run("backup", names["backup"]).exit_code == 0
+        return names
+
+
+@contextmanager
+def service(data: Path, config: Path) -> Iterator[subprocess.Popen]:
+    command = ["serve", "--config", config, "--data", data, "--port", "0"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "risala", *command], stdout=subprocess.PIPE, text=True
+    )
+    try:
+        assert process.stdout.readline().startswith("Risala is running at ")
+        yield process
+    finally:
+        process.terminate()
+        process.communicate(timeout=30)
+    assert process.returncode == 0
+
+
+@pytest.fixture(scope="module", params=["beside a service", "alone"])
+def world(request, tmp_path_factory) -> Iterator[World]:
+    directory = tmp_path_factory.mktemp("both")
+    config, data = directory / "risala.toml", directory / "data"
+    config.write_text(CONFIG)
+    if request.param == "alone":
+        data.mkdir(0o700)
+        yield World(data, config, running=False)
+        return
+    with service(data, config):
+        yield World(data, config, running=True)
+
+
+def member(payload: Any, path: str) -> Any:
+    for step in path.split("."):
+        payload = payload[int(step) if step.isdecimal() else step]
+    return payload
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.command)
+def test_a_command(world: World, row: Row, tmp_path: Path):
+    names = world.prepare(tmp_path)
+    arguments = [*row.command.split(), *(each.format(**names) for each in row.arguments)]
+    done = world.run(*arguments)
+    expected = row.beside if world.running else row.alone
+    assert done.exit_code == expected, done.output
+    if expected:
+        assert row.sentence in done.stderr
+        assert (done.stdout, done.stderr.count("\n")) == ("", 1)
+        return
+    assert done.stderr == ""
+    payload = json.loads(done.stdout)
+    for path, wanted in row.holds:
+        found = member(payload, path)
+        if isinstance(wanted, type):
+            assert isinstance(found, wanted)
+        else:
+            assert found == (wanted.format(**names) if isinstance(wanted, str) else wanted)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "command", ["org list", "org show", "price show", "sender list", "carriers", "doctor"]
+)
+def test_tables_for_people(world: World, tmp_path: Path, command):
+    names = world.prepare(tmp_path)
+    more = [names["org"]] if command in ("org show", "price show") else []
+    done = world.run(*command.split(), *more, as_json=False)
+    assert done.exit_code == 0, done.output
+    assert len(done.stdout.splitlines()) > 1
+    assert "\x1b" not in done.stdout
+
+
+@pytest.mark.slow
+class TestOneWriterEver:
+    @pytest.fixture
+    def place(self, tmp_path) -> World:
+        (tmp_path / "risala.toml").write_text(CONFIG)
+        return World(tmp_path / "data", tmp_path / "risala.toml", running=True)
+
+    def test_a_second_service_is_refused(self, place):
+        with service(place.data, place.config):
+            second = subprocess.run(
+                [sys.executable, "-m", "risala", "serve", "--data", place.data, "--port", "0"],
+                capture_output=True,
+                text=True,
+                timeout=60,
+            )
+        assert (second.returncode, second.stdout) == (1, "")
+        assert second.stderr.count("\n") == 1
+        assert "is in use by process" in second.stderr
+
+    def test_a_command_never_opens_the_database_that_a_service_holds(self, place, monkeypatch):
+        def opened(*_: object) -> None:
+            raise AssertionError("a second writer")
+
+        with service(place.data, place.config):
+            monkeypatch.setattr("risala.engine.journal.writer.open_writer", opened)
+            assert place.run("org", "create", "Shop").exit_code == 0
+            with pytest.raises(DataDirectoryBusy):
+                DataLock(place.data).acquire()
+
+    async def test_two_commands_at_once_take_turns(self, place):
+        """Without a service each takes the lock: the second waits for the first."""
+        settings = load_settings(
+            place.config, overrides={"storage.data_dir": str(place.data)}, environ={}
+        )
+        order = []
+
+        async def one(name: str) -> None:
+            async with session.open_session(settings) as reached:
+                assert not reached.running
+                order.append(f"{name} in")
+                await reached.perform("org.create", name=name)
+                order.append(f"{name} out")
+
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(one, "a")
+            nursery.start_soon(one, "b")
+        assert [each.split()[1] for each in order] == ["in", "out"] * 2
