@@ -1,7 +1,7 @@
 """A small real gateway, and the app served to it: in memory, and by Hypercorn on loopback."""
 
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,7 +10,7 @@ import trio
 
 from risala.config.model import HttpSection, Settings
 from risala.engine.commands import KeyType, MessageView, Mode, Principal, Readiness, SendMessage
-from risala.engine.errors import EngineError, Forbidden, Invalid, NotFound, Unauthorized
+from risala.engine.errors import EngineError, Forbidden, Invalid, NotFound, Refusal, Unauthorized
 from risala.http.app import create_api
 from risala.http.server import serve_app
 from risala.http.sockets import base_url, listen_tcp
@@ -28,7 +28,9 @@ class FakeGateway:
     accepted: list[SendMessage] = field(default_factory=list)
     refuse: EngineError | Exception | None = None
     ready: Readiness = field(default_factory=lambda: Readiness(True, ()))
+    refuse_bodies: dict[str, Refusal] = field(default_factory=dict)
     authentications: int = 0
+    batches: int = 0
     operations: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
 
     def authenticate(self, api_key: str) -> Principal:
@@ -54,6 +56,19 @@ class FakeGateway:
                 "from": command.sender or "RISALA",
             }
         ).encode()
+
+    async def send_batch(
+        self, principal: Principal, commands: Sequence[SendMessage]
+    ) -> list[bytes | Refusal]:
+        """Each by itself; `refuse_bodies` says which text is refused and how."""
+        if self.refuse is not None:
+            raise self.refuse
+        self.batches += 1
+        results: list[bytes | Refusal] = []
+        for command in commands:
+            refusal = self.refuse_bodies.get(command.body)
+            results.append(refusal or await self.send_message(principal, command))
+        return results
 
     def get_message(self, principal: Principal, message_id: str) -> MessageView:
         if self.refuse is not None:

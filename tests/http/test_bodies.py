@@ -1,16 +1,26 @@
 """Whatever arrives is either a command or a list of faults; nothing else ever comes out."""
 
 import json
+from datetime import datetime
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from risala.engine.commands import SendMessage
-from risala.http.bodies import parse_get, parse_send
+from risala.http.bodies import parse_get
+from risala.http.bodies import parse_send as parse_send_at
 from risala.http.problems import Problem
 from risala.sms.address import is_number, sender_fault
 
-names = st.sampled_from(["to", "from", "body", "idempotencyKey", "metadata", "messageId"])
+NOW_MS = 1_767_225_600_000
+DAY_MS = 86_400_000
+
+
+def parse_send(raw: bytes) -> SendMessage:
+    return parse_send_at(raw, NOW_MS)
+
+
+names = st.sampled_from(["to", "from", "body", "idempotencyKey", "metadata", "messageId", "sendAt"])
 texts = st.text(st.characters(codec=None, exclude_categories=()), max_size=40)
 values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | texts,
@@ -23,6 +33,8 @@ plausible = st.fixed_dictionaries(
         "from": st.text("Aa1 é", max_size=13) | values,
         "idempotencyKey": st.text(max_size=140) | values,
         "metadata": st.dictionaries(texts, texts) | values,
+        "sendAt": st.datetimes(timezones=st.timezones()).map(datetime.isoformat) | values,
+        "validitySeconds": st.integers() | values,
     },
 )
 
@@ -54,6 +66,8 @@ def check(command: SendMessage | None) -> None:
         assert command.idempotency_key is None or 8 <= len(command.idempotency_key) <= 128
         whole = command.body + (command.idempotency_key or "") + "".join(command.metadata)
         assert "\0" not in whole
+        assert command.send_at is None or NOW_MS < command.send_at <= NOW_MS + 30 * DAY_MS
+        assert command.validity_s is None or 60 <= command.validity_s <= 259_200
         whole.encode()
 
 

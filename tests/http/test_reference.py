@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from risala.http import bodies, parse, problems
+from risala.http import batch, bodies, fields, parse, problems
 
 PAGE = (Path(__file__).parents[2] / "docs/reference/http-api.md").read_text()
 
@@ -15,8 +15,9 @@ def test_every_status():
 
 
 def test_every_issue():
-    source = Path(parse.__file__).read_text() + Path(bodies.__file__).read_text()
-    codes = set(bodies._CODES.values())
-    codes |= set(re.findall(r'(?:_fault\(|Issue\(path, |CustomError\(\s*)"(\w+)"', source))
-    assert {"invalid_json", "invalid_sender", "too_deep", "not_an_object"} <= codes
+    source = "".join(Path(room.__file__).read_text() for room in (batch, bodies, fields, parse))
+    codes = set(bodies._CODES.values()) | set(parse._SENTENCES)
+    made = r'(?:fault\(|Issue\(\w+, |_bad_list\(|CustomError\(\s*)"(\w+)"'
+    codes |= set(re.findall(made, source)) - set(bodies._CODES)
+    assert {"invalid_json", "invalid_sender", "too_deep", "too_far", "not_a_list"} <= codes
     assert {code for code in codes if f"`{code}`" not in PAGE} == set()

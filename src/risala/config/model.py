@@ -90,6 +90,11 @@ class HttpSection(Section):
     """0 takes a free port and prints it."""
     body_max_bytes: Annotated[int, Field(ge=1024, le=16 * 1024 * 1024)] = 64 * 1024
     """Largest request body; a batch has a limit of its own. A larger one is answered 413."""
+    batch_body_max_bytes: Annotated[int, Field(ge=1024, le=64 * 1024 * 1024)] = 8 * 1024 * 1024
+    """Largest body of ``POST /api/sms/batch``."""
+    batches_read_max: Annotated[int, Field(ge=1, le=1000)] = 8
+    """Bodies of batches being read at one moment, which bounds the memory that they take;
+    beyond it 503."""
     body_timeout_s: Annotated[float, Field(gt=0, le=300)] = 15.0
     """Time that a request's body may take to arrive; beyond it 408."""
     keep_alive_s: Annotated[float, Field(gt=0, le=600)] = 75.0

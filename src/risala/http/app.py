@@ -7,6 +7,8 @@ from typing import Final
 from quart_trio.wrappers import TrioResponse
 
 from risala.config.model import Settings
+from risala.engine.clock import Clock, SystemClock
+from risala.http.api.batch import add_batch
 from risala.http.api.sms import add_sms
 from risala.http.base import JsonApp
 from risala.http.facade import Gateway
@@ -17,7 +19,7 @@ _ALIVE: Final = json_bytes({"status": "ok"})
 _READY: Final = json_bytes({"status": "ready"})
 
 
-def create_api(gateway: Gateway, settings: Settings) -> JsonApp:
+def create_api(gateway: Gateway, settings: Settings, clock: Clock | None = None) -> JsonApp:
     """The app that :func:`risala.http.server.serve_app` serves to the world."""
     app = JsonApp(
         "risala.http.api",
@@ -25,7 +27,9 @@ def create_api(gateway: Gateway, settings: Settings) -> JsonApp:
         body_timeout_s=settings.http.body_timeout_s,
     )
     _add_probes(app, gateway)
-    add_sms(app, gateway)
+    clock = clock or SystemClock()
+    add_sms(app, gateway, clock)
+    add_batch(app, gateway, clock, settings.http)
     return app
 
 

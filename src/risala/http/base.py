@@ -22,6 +22,12 @@ _IDS: Final = IdSource(SystemClock())
 View = Callable[[], Awaitable[TrioResponse]]
 
 
+def id_of_request() -> str:
+    """The id that the answer to this request carries."""
+    request_id: str = request.scope["state"]["request_id"]
+    return request_id
+
+
 class Connection(TrioASGIHTTPConnection):
     """One request: gives it its id, and every answer, whoever made it, our headers."""
 
@@ -41,6 +47,13 @@ class Connection(TrioASGIHTTPConnection):
         headers.setdefault("cache-control", "no-store")
         await self._send_response(send, response)
         nursery.cancel_scope.cancel()
+
+    def _create_request_from_scope(self, send: ASGISendCallable) -> Request:
+        request = super()._create_request_from_scope(send)
+        bytes_max = self.app.body_bytes_max.get(request.path)  # type: ignore[attr-defined]
+        if bytes_max is not None:
+            request.body = request.body_class(request.content_length, bytes_max)
+        return request
 
 
 class NoWebsocket:
@@ -77,11 +90,17 @@ class JsonApp(QuartTrio):
         super().__init__(name, static_folder=None, template_folder=None)
         self.config["MAX_CONTENT_LENGTH"] = body_bytes_max
         self.config["BODY_TIMEOUT"] = body_timeout_s
+        self.body_bytes_max: dict[str, int] = {}
+        """Of the paths whose bodies have a limit of their own."""
         # A path is the path that is documented: no redirect to another spelling of it.
         self.url_map.merge_slashes = False
 
-    def route_to(self, path: str, view: View, *, method: str = "POST") -> None:
+    def route_to(
+        self, path: str, view: View, *, method: str = "POST", body_bytes_max: int | None = None
+    ) -> None:
         """Serve ``path`` by ``view`` and answer every other method (OPTIONS too) with 405."""
+        if body_bytes_max is not None:
+            self.body_bytes_max[path] = body_bytes_max
         self.add_url_rule(path, path, view, methods=[method], provide_automatic_options=False)
 
     async def handle_user_exception(
@@ -89,5 +108,4 @@ class JsonApp(QuartTrio):
     ) -> TrioResponse:
         if isinstance(error, BaseExceptionGroup) and not isinstance(error, ExceptionGroup):
             raise error  # it holds a Cancelled, which is Trio's
-        request_id: str = request.scope["state"]["request_id"]
-        return problem_response(report(error, request_id), request_id)
+        return problem_response(report(error, id_of_request()), id_of_request())

@@ -3,35 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cache
 from typing import Annotated, Any, Final, TypeVar
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
-from pydantic_core import ErrorDetails, PydanticCustomError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic_core import ErrorDetails
 
 from risala.engine.commands import SendMessage
-from risala.http.parse import character_faults, read_object
+from risala.http import fields
+from risala.http.parse import character_faults, has_escapes, read_object
 from risala.http.problems import Issue, bad_body
-from risala.sms.address import is_number, sender_fault
-
-BODY_CHARACTERS_MAX: Final = 1600
-KEY_CHARACTERS: Final = (8, 128)
-METADATA_ENTRIES_MAX: Final = 10
-
-
-def _number(text: str) -> str:
-    if not is_number(text):
-        raise PydanticCustomError(
-            "invalid_phone_number",
-            "`to` must be a Mauritanian number: +222, then 2, 3 or 4, then 7 digits.",
-        )
-    return text
-
-
-def _sender(text: str) -> str:
-    fault = sender_fault(text)
-    if fault is not None:
-        raise PydanticCustomError("invalid_sender", "{fault}", {"fault": fault})
-    return text
 
 
 class RequestBody(BaseModel):
@@ -41,29 +22,76 @@ class RequestBody(BaseModel):
 
 
 class SendBody(RequestBody):
-    """``POST /api/sms``. Lengths are counted in code points."""
+    """A message to send."""
 
-    to: Annotated[str, AfterValidator(_number)]
-    sender: Annotated[Annotated[str, AfterValidator(_sender)] | None, Field(alias="from")] = None
-    body: Annotated[str, Field(min_length=1, max_length=BODY_CHARACTERS_MAX)]
+    to: fields.Number
+    body: fields.MessageText
+    sender: Annotated[
+        fields.SenderName | None,
+        Field(
+            alias="from",
+            description="Sender ID; without it the service's default sender.",
+            examples=["Acme"],
+        ),
+    ] = None
     idempotency_key: Annotated[
-        str | None,
-        Field(alias="idempotencyKey", min_length=KEY_CHARACTERS[0], max_length=KEY_CHARACTERS[1]),
+        fields.IdempotencyKey | None,
+        Field(
+            alias="idempotencyKey",
+            description="The same key again gives the original response and no second message.",
+            examples=["order-7-paid"],
+        ),
+    ] = None
+    send_at: Annotated[
+        fields.SendAt | None,
+        Field(
+            alias="sendAt",
+            description="When to send, at most 30 days ahead. A time that is over means now.",
+            examples=["2026-11-21T08:30:00Z"],
+        ),
+    ] = None
+    validity_seconds: Annotated[
+        fields.ValiditySeconds | None,
+        Field(
+            alias="validitySeconds",
+            description="How long to try, from `sendAt` on; then the message has failed. "
+            "Without it the service's default, two days unless the operator changed it.",
+            examples=[3600],
+        ),
     ] = None
     metadata: Annotated[
-        dict[
-            Annotated[str, Field(min_length=1, max_length=40)],
-            Annotated[str, Field(max_length=256)],
-        ]
-        | None,
-        Field(max_length=METADATA_ENTRIES_MAX),
+        fields.Metadata | None,
+        Field(
+            description="Yours: comes back from `POST /api/sms/get` and in events.",
+            examples=[{"order": "7"}],
+        ),
     ] = None
+
+    def command(self) -> SendMessage:
+        return SendMessage(
+            to=self.to,
+            body=self.body,
+            sender=self.sender,
+            idempotency_key=self.idempotency_key,
+            metadata=self.metadata or {},
+            send_at=self.send_at,
+            validity_s=self.validity_seconds,
+        )
+
+
+class BatchBody(RequestBody):
+    """Many messages. Each stands alone: one that is refused spoils no other.
+
+    For the reference only: :mod:`risala.http.batch` reads a batch item by item.
+    """
+
+    messages: Annotated[list[SendBody], Field(min_length=1, max_length=fields.BATCH_ITEMS_MAX)]
 
 
 class GetBody(RequestBody):
-    """``POST /api/sms/get``."""
+    """Which message."""
 
-    message_id: Annotated[str, Field(alias="messageId", min_length=1)]
+    message_id: Annotated[fields.MessageId, Field(alias="messageId")]
 
 
 Body = TypeVar("Body", bound=RequestBody)
@@ -77,6 +105,9 @@ _CODES: Final = {
     "string_too_long": "too_long",
     "dict_type": "not_an_object",
     "too_long": "too_many_entries",
+    "int_type": "not_an_integer",
+    "greater_than_equal": "too_small",
+    "less_than_equal": "too_large",
 }
 _SENTENCES: Final = {
     "required": "`{name}` is required.",
@@ -86,23 +117,19 @@ _SENTENCES: Final = {
     "too_long": "`{name}` must have at most {most} characters.",
     "not_an_object": "`{name}` must be an object.",
     "too_many_entries": "`{name}` must have at most {most} entries.",
+    "not_an_integer": "`{name}` must be a whole number.",
+    "too_small": "`{name}` must be at least {least}.",
+    "too_large": "`{name}` must be at most {most}.",
 }
 
 
-def parse_send(raw: bytes) -> SendMessage:
-    """The command that a body asks for.
+def parse_send(raw: bytes, now_ms: int) -> SendMessage:
+    """The command that a body asks for; ``now_ms`` is what `sendAt` is compared with.
 
     Raises:
         Problem: 400 with every fault.
     """
-    body = parse_body(SendBody, raw)
-    return SendMessage(
-        to=body.to,
-        body=body.body,
-        sender=body.sender,
-        idempotency_key=body.idempotency_key,
-        metadata=body.metadata or {},
-    )
+    return validate(SendBody, read_object(raw), escapes=has_escapes(raw), context=now_ms).command()
 
 
 def parse_get(raw: bytes) -> str:
@@ -112,17 +139,27 @@ def parse_get(raw: bytes) -> str:
 
 def parse_body(model: type[Body], raw: bytes) -> Body:
     """Validate a body; 400 names every fault at once."""
-    members = read_object(raw)
-    names = frozenset(field.alias or name for name, field in model.model_fields.items())
-    issues = character_faults(raw, members, names)
+    return validate(model, read_object(raw), escapes=has_escapes(raw))
+
+
+def validate(
+    model: type[Body], members: dict[str, Any], *, escapes: bool, context: object = None
+) -> Body:
+    """A JSON object as a model. ``escapes``: whether its text had any (see `character_faults`)."""
+    issues = character_faults(members, _names(model)) if escapes else []
     try:
-        body = model.model_validate(members)
+        body = model.model_validate(members, context=context)
     except ValidationError as error:
-        issues += _issues(error.errors(include_url=False, include_context=True), issues, names)
-        raise bad_body(issues) from None
+        details = error.errors(include_url=False, include_context=True)
+        raise bad_body(issues + _issues(details, issues, _names(model))) from None
     if issues:
         raise bad_body(issues)
     return body
+
+
+@cache
+def _names(model: type[RequestBody]) -> frozenset[str]:
+    return frozenset(field.alias or name for name, field in model.model_fields.items())
 
 
 def _issues(
@@ -152,6 +189,8 @@ def _issue(path: tuple[str | int, ...], detail: ErrorDetails) -> Issue:
     if len(detail["loc"]) > 1:
         name = f"{name}.*"
     sentence = _SENTENCES[code].format(
-        name=name, least=context.get("min_length"), most=context.get("max_length")
+        name=name,
+        least=context.get("min_length", context.get("ge")),
+        most=context.get("max_length", context.get("le")),
     )
     return Issue(path, code, sentence)

@@ -5,9 +5,11 @@ A protocol, so that a test can put a small real class in the gateway's place.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Protocol
 
 from risala.engine.commands import MessageView, Principal, Readiness, SendMessage
+from risala.engine.errors import Refusal
 
 
 class Gateway(Protocol):
@@ -16,6 +18,11 @@ class Gateway(Protocol):
 
     async def send_message(self, principal: Principal, command: SendMessage, /) -> bytes:
         """Accept a message; the response's body, byte for byte the same for a repeated key."""
+
+    async def send_batch(
+        self, principal: Principal, commands: Sequence[SendMessage], /
+    ) -> list[bytes | Refusal]:
+        """Accept many messages; for each, in order, its response's body or why it was refused."""
 
     def get_message(self, principal: Principal, message_id: str, /) -> MessageView:
         """Raises ``NotFound`` also for another organization's."""

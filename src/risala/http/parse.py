@@ -7,6 +7,7 @@ no lone surrogate in any string (no carrier and no database could keep them), ne
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from typing import Any, Final, NoReturn
 
@@ -18,14 +19,14 @@ DEPTH_MAX: Final = 32
 """Objects within arrays within objects; nothing that we take needs more than four."""
 
 
-class _Duplicate(Exception):
+class DuplicateMember(Exception):
     pass
 
 
 def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     members = dict(pairs)
     if len(members) != len(pairs):
-        raise _Duplicate
+        raise DuplicateMember
     return members
 
 
@@ -33,7 +34,11 @@ def _no_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not JSON")
 
 
-_DECODER: Final = json.JSONDecoder(object_pairs_hook=_members, parse_constant=_no_constant)
+DECODER: Final = json.JSONDecoder(object_pairs_hook=_members, parse_constant=_no_constant)
+LENIENT: Final = json.JSONDecoder(parse_constant=_no_constant)
+"""Lets a member occur twice: for finding the end of what :data:`DECODER` stopped in."""
+
+_is_unfit: Final = re.compile("[\0\ud800-\udfff]").search
 
 
 async def read_body(request: Request) -> bytes:
@@ -49,6 +54,14 @@ async def read_body(request: Request) -> bytes:
     return await request.get_data(cache=False, as_text=False, parse_form_data=False)
 
 
+def read_text(raw: bytes) -> str:
+    """Raises :class:`Problem`, 400, for what is not UTF-8."""
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError:
+        raise fault("invalid_utf8") from None
+
+
 def read_object(raw: bytes) -> dict[str, Any]:
     """Decode the one JSON object that a body is.
 
@@ -56,43 +69,57 @@ def read_object(raw: bytes) -> dict[str, Any]:
         Problem: 400.
     """
     try:
-        value = _DECODER.decode(raw.decode("utf-8"))
-    except UnicodeDecodeError:
-        raise _fault("invalid_utf8", "The body is not UTF-8.") from None
-    except _Duplicate:
-        raise _fault("duplicate_member", "A member occurs twice in one object.") from None
+        value = DECODER.decode(read_text(raw))
+    except DuplicateMember:
+        raise fault("duplicate_member") from None
     except RecursionError:
-        raise _too_deep() from None
+        raise fault("too_deep") from None
     except ValueError:
-        raise _fault("invalid_json", "The body is not valid JSON.") from None
-    # Fewer brackets than the bound cannot nest deeper than it: most bodies skip the walk.
-    if raw.count(b"[") + raw.count(b"{") > DEPTH_MAX and _deeper(value, DEPTH_MAX):
-        raise _too_deep()
+        raise fault("invalid_json") from None
+    return as_object(value, raw.count(b"[") + raw.count(b"{"))
+
+
+def as_object(value: object, brackets: int) -> dict[str, Any]:
+    """A decoded value, if it is an object that nests no deeper than :data:`DEPTH_MAX`.
+
+    Raises:
+        Problem: 400.
+    """
+    check_depth(value, brackets)
     if not isinstance(value, dict):
-        raise _fault("not_an_object", "The body must be a JSON object.")
+        raise fault("not_an_object")
     return value
 
 
-def character_faults(raw: bytes, members: dict[str, Any], known: frozenset[str]) -> list[Issue]:
+def check_depth(value: object, brackets: int, depth_max: int = DEPTH_MAX) -> None:
+    """Fewer ``brackets`` in its text than the bound cannot nest deeper: most skip the walk.
+
+    Raises:
+        Problem: 400.
+    """
+    if brackets > depth_max and _deeper(value, depth_max):
+        raise fault("too_deep")
+
+
+def has_escapes(raw: bytes) -> bool:
+    """Whether a NUL or a lone surrogate may be in it: JSON spells both only by an escape."""
+    return b"\\u" in raw
+
+
+def character_faults(members: dict[str, Any], known: frozenset[str]) -> list[Issue]:
     """A fault for each member that holds a NUL or a lone surrogate.
 
     Only members that we know are named: an unknown name would be the client's own text.
     """
-    if b"\\u" not in raw:  # JSON spells both only by an escape
-        return []
     paths = {
         (name,) if name in known else ()
         for name, value in members.items()
-        if any(_unfit(text) for text in _strings({name: value}))
+        if any(_is_unfit(text) for text in _strings({name: value}))
     }
     return [
         Issue(path, "invalid_characters", "NUL and lone surrogates are not allowed.")
         for path in sorted(paths)
     ]
-
-
-def _unfit(text: str) -> bool:
-    return "\0" in text or any("\ud800" <= character <= "\udfff" for character in text)
 
 
 def _strings(value: object) -> Iterator[str]:
@@ -117,9 +144,15 @@ def _deeper(value: object, left: int) -> bool:
     return any(_deeper(item, left - 1) for item in inner)
 
 
-def _fault(code: str, message: str) -> Problem:
-    return bad_body([Issue((), code, message)])
+_SENTENCES: Final = {
+    "invalid_utf8": "The body is not UTF-8.",
+    "invalid_json": "The body is not valid JSON.",
+    "duplicate_member": "A member occurs twice in one object.",
+    "too_deep": f"The body nests deeper than {DEPTH_MAX} levels.",
+    "not_an_object": "The body must be a JSON object.",
+}
 
 
-def _too_deep() -> Problem:
-    return _fault("too_deep", f"The body nests deeper than {DEPTH_MAX} levels.")
+def fault(code: str, path: tuple[str | int, ...] = ()) -> Problem:
+    """400 for the body as a whole, or for the part of it that cannot be read."""
+    return bad_body([Issue(path, code, _SENTENCES[code])])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from quart import request
 from quart_trio.wrappers import TrioResponse
 
+from risala.engine.clock import Clock
 from risala.engine.wire import message_wire
 from risala.http.auth import secret_key
 from risala.http.base import JsonApp
@@ -14,10 +15,10 @@ from risala.http.parse import read_body
 from risala.http.respond import json_bytes, json_response
 
 
-def add_sms(app: JsonApp, gateway: Gateway) -> None:
+def add_sms(app: JsonApp, gateway: Gateway, clock: Clock) -> None:
     async def send() -> TrioResponse:
         principal = secret_key(gateway, request.headers)
-        command = parse_send(await read_body(request))
+        command = parse_send(await read_body(request), clock.now_ms())
         # The bytes are the journal's own: a repeated idempotency key gets them again.
         return json_response(await gateway.send_message(principal, command))
 

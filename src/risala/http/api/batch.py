@@ -1,0 +1,83 @@
+"""``POST /api/sms/batch`` (contract §3)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Final
+
+from quart import request
+from quart_trio.wrappers import TrioResponse
+
+from risala.config.model import HttpSection
+from risala.engine.clock import Clock
+from risala.engine.commands import SendMessage
+from risala.engine.errors import RateLimited, Refusal
+from risala.http.auth import secret_key
+from risala.http.base import JsonApp, id_of_request
+from risala.http.batch import Item, parse_batch
+from risala.http.facade import Gateway
+from risala.http.parse import read_body
+from risala.http.problems import Problem, problem_of
+from risala.http.respond import json_response
+
+PATH: Final = "/api/sms/batch"
+
+
+def add_batch(app: JsonApp, gateway: Gateway, clock: Clock, http: HttpSection) -> None:
+    desk = ReadingDesk(http.batches_read_max)
+
+    async def read_items() -> list[Item]:
+        with desk.place():
+            return await parse_batch(await read_body(request), clock.now_ms())
+
+    async def send_batch() -> TrioResponse:
+        principal = secret_key(gateway, request.headers)
+        items = await read_items()
+        commands = [item for item in items if isinstance(item, SendMessage)]
+        answers = await gateway.send_batch(principal, commands) if commands else []
+        return json_response(results(items, answers, id_of_request()))
+
+    app.route_to(PATH, send_batch, body_bytes_max=http.batch_body_max_bytes)
+
+
+class ReadingDesk:
+    """Has so many places; whoever finds none is sent away, not kept waiting with a body."""
+
+    def __init__(self, places: int) -> None:
+        self._free = places
+
+    @contextmanager
+    def place(self) -> Iterator[None]:
+        """Raises :class:`Problem`, 503, where every place is taken."""
+        if not self._free:
+            text = "Too many batches are being sent at once. Send again in a moment."
+            raise Problem(503, text, headers={"Retry-After": "1"})
+        self._free -= 1
+        try:
+            yield
+        finally:
+            self._free += 1
+
+
+def results(items: Sequence[Item], answers: Sequence[bytes | Refusal], request_id: str) -> bytes:
+    """The response: the gateway's own bytes, and errors for what it, or we before it, refused."""
+    answer = iter(answers)
+    parts = []
+    for item in items:
+        result = item if isinstance(item, Problem) else next(answer)
+        if isinstance(result, Exception):
+            result = _of_an_item(result).body(request_id)
+        parts.append(result)
+    return b'{"results":[' + b",".join(parts) + b"]}"
+
+
+def _of_an_item(error: Exception) -> Problem:
+    problem = problem_of(error)
+    if isinstance(error, RateLimited):  # an item has no header of its own to say it in
+        return Problem(
+            problem.status,
+            problem.message,
+            {**problem.data, "retryAfter": error.retry_after_s},
+        )
+    return problem

@@ -1,0 +1,196 @@
+"""Reading a batch item by item, so that its size costs neither the loop's time nor memory.
+
+``json.loads`` of 8 MiB would hold the loop for a tenth of a second and may build a hundred times
+as much. Here one item after another is decoded, validated and dropped, with a breath in between.
+Each stands alone: only where its end cannot be found is a fault of an item one of the whole body.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import count
+from typing import Any, Final
+
+import trio
+
+from risala.engine.commands import SendMessage
+from risala.http.bodies import SendBody, validate
+from risala.http.fields import BATCH_ITEMS_MAX
+from risala.http.parse import (
+    DECODER,
+    DEPTH_MAX,
+    LENIENT,
+    DuplicateMember,
+    as_object,
+    check_depth,
+    fault,
+    has_escapes,
+    read_text,
+)
+from risala.http.problems import Issue, Problem, bad_body
+
+ITEMS_A_TURN: Final = 32
+"""Items between two breaths: about a third of a millisecond."""
+VALUE_CHARACTERS_MAX: Final = 64 * 1024
+"""Of one item. The largest message that is valid takes less, with every character escaped."""
+MEMBERS_MAX: Final = 100
+"""Of the envelope: their names are remembered, to find one that is there twice."""
+
+_LOOK: Final = 4096
+"""Nearly every item is within this; only the others cost a second, larger look."""
+_OTHER_VALUES: Final = '["-0123456789tfn'
+_DUPLICATE: Final = object()
+"""In the place of a value in which a member occurs twice."""
+_SPACE: Final = " \t\n\r"
+_skip_space: Final = re.compile(f"[{_SPACE}]*").match
+
+Item = SendMessage | Problem
+
+
+async def parse_batch(raw: bytes, now_ms: int) -> list[Item]:
+    """For each item, in order, its command or what is wrong with it.
+
+    Raises:
+        Problem: 400; the envelope is wrong.
+    """
+    reader = _Reader(read_text(raw))
+    items: list[Item] | None = None
+    for name in reader.names():
+        if name != "messages":
+            reader.value()
+        elif reader.peek() == "[":
+            items = await _read_items(reader, now_ms, escapes=has_escapes(raw))
+        elif reader.value() is not None:  # null is as if omitted
+            raise _bad_list("not_a_list", "must be a list.")
+        await trio.lowlevel.checkpoint()
+    if items is None:
+        raise _bad_list("required", "is required.")
+    if not items:
+        raise _bad_list("too_few_entries", "must have at least one entry.")
+    return items
+
+
+async def _read_items(reader: _Reader, now_ms: int, *, escapes: bool) -> list[Item]:
+    items: list[Item] = []
+    for value in reader.items():
+        if len(items) == BATCH_ITEMS_MAX:
+            raise _bad_list("too_many_entries", f"must have at most {BATCH_ITEMS_MAX} entries.")
+        if isinstance(value, Problem):
+            items.append(value)
+        else:
+            try:
+                items.append(validate(SendBody, value, escapes=escapes, context=now_ms).command())
+            except Problem as problem:
+                items.append(problem)
+        if len(items) % ITEMS_A_TURN == 0:
+            await trio.lowlevel.checkpoint()
+    return items
+
+
+class _Reader:
+    """A place in the text, and the steps of RFC 8259 that lead on from there."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._at = 0
+
+    def peek(self) -> str:
+        """The next character that is no white space; empty at the end."""
+        character = self._text[self._at : self._at + 1]
+        if character in _SPACE:
+            match = _skip_space(self._text, self._at)
+            assert match is not None
+            self._at = match.end()
+            character = self._text[self._at : self._at + 1]
+        return character
+
+    def names(self) -> Iterator[str]:
+        """The names of the one object that the text is; whoever asks reads each one's value."""
+        first = self.peek()
+        if first != "{":
+            raise fault("not_an_object" if first and first in _OTHER_VALUES else "invalid_json")
+        seen: set[str] = set()
+        for _ in self._separated("}"):
+            if self.peek() != '"':
+                raise fault("invalid_json")
+            name = str(self.value())
+            if name in seen:
+                raise fault("duplicate_member")
+            seen.add(name)
+            if len(seen) > MEMBERS_MAX:
+                text = f"The body must have at most {MEMBERS_MAX} members."
+                raise bad_body([Issue((), "too_many_entries", text)])
+            self._take(":")
+            yield name
+        if self.peek():
+            raise fault("invalid_json")
+
+    def items(self) -> Iterator[dict[str, Any] | Problem]:
+        """The items of the list here: objects, and what is wrong with those that are none."""
+        for number in self._separated("]"):
+            value, brackets = self._decode(("messages", number))
+            try:
+                if value is _DUPLICATE:
+                    raise fault("duplicate_member")
+                item: dict[str, Any] | Problem = as_object(value, brackets)
+            except Problem as problem:
+                item = problem
+            yield item
+
+    def value(self) -> object:
+        """The value here, in the envelope itself."""
+        value, brackets = self._decode(())
+        if value is _DUPLICATE:
+            raise fault("duplicate_member")
+        check_depth(value, brackets, DEPTH_MAX - 1)
+        return value
+
+    def _separated(self, end: str) -> Iterator[int]:
+        """Past the opening bracket, and past the comma before each but the first, to the end."""
+        self._at += 1
+        if self.peek() != end:
+            for number in count():
+                yield number
+                if self._take("," + end) == end:
+                    return
+        else:
+            self._at += 1
+
+    def _take(self, characters: str) -> str:
+        """Past the next character, which must be one of these."""
+        found = self.peek()
+        if not found or found not in characters:
+            raise fault("invalid_json")
+        self._at += 1
+        return found
+
+    def _decode(self, path: tuple[str | int, ...]) -> tuple[Any, int]:
+        """The value here, and how many brackets its text has."""
+        self.peek()
+        for size in (_LOOK, VALUE_CHARACTERS_MAX):
+            piece = self._text[self._at : self._at + size]
+            try:
+                value, end = _decode(piece)
+            except RecursionError:
+                raise fault("too_deep", path) from None
+            except ValueError:
+                continue
+            self._at += end
+            return value, piece.count("[", 0, end) + piece.count("{", 0, end)
+        if self._at + VALUE_CHARACTERS_MAX >= len(self._text):
+            raise fault("invalid_json", path)
+        text = f"Here is no valid JSON, or more than {VALUE_CHARACTERS_MAX} characters of it."
+        raise bad_body([Issue(path, "invalid_json", text)])
+
+
+def _decode(piece: str) -> tuple[Any, int]:
+    """The value at the beginning of a text, and where it ends."""
+    try:
+        return DECODER.raw_decode(piece)
+    except DuplicateMember:
+        return _DUPLICATE, LENIENT.raw_decode(piece)[1]
+
+
+def _bad_list(code: str, rule: str) -> Problem:
+    return bad_body([Issue(("messages",), code, f"`messages` {rule}")])

@@ -1,0 +1,160 @@
+"""The types of members of request bodies: what each takes, and the JSON Schema that says so.
+
+A type is one value for both purposes, so that what validates and what is documented cannot part.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+from typing import Annotated, Final, cast
+
+from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo, WithJsonSchema
+from pydantic_core import PydanticCustomError
+
+from risala.engine.intake import AHEAD_MAX_S
+from risala.sms.address import SENDER_MAX, is_number, sender_fault
+
+BODY_CHARACTERS_MAX: Final = 1600
+KEY_CHARACTERS: Final = (8, 128)
+METADATA_ENTRIES_MAX: Final = 10
+METADATA_NAME_MAX: Final = 40
+METADATA_VALUE_MAX: Final = 256
+VALIDITY_S: Final = (60, 259_200)
+BATCH_ITEMS_MAX: Final = 1000
+
+NUMBER_PATTERN: Final = r"^\+222[2-4][0-9]{7}$"
+SENDER_PATTERN: Final = r"^(?=.*[A-Za-z])[A-Za-z0-9]([A-Za-z0-9 ]*[A-Za-z0-9])?$"
+FIT_PATTERN: Final = r"^[^\u0000]*$"
+"""JSON Schema's way to say: no NUL. Lone surrogates it cannot even spell."""
+INSTANT_PATTERN: Final = (
+    r"^[1-9][0-9]{3}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,9})?)?"
+    r"(Z|[+-][0-9]{2}:[0-9]{2})$"
+)
+
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_is_instant: Final = re.compile(
+    r"([1-9][0-9]{3}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2})(?:(:[0-9]{2})(\.[0-9]{1,9})?)?"
+    r"(Z|[+-][0-9]{2}:[0-9]{2})?",
+    re.ASCII,
+).fullmatch
+
+
+def _number(text: str) -> str:
+    if not is_number(text):
+        raise PydanticCustomError(
+            "invalid_phone_number",
+            "`to` must be a Mauritanian number: +222, then 2, 3 or 4, then 7 digits.",
+        )
+    return text
+
+
+def _sender(text: str) -> str:
+    fault = sender_fault(text)
+    if fault is not None:
+        raise PydanticCustomError("invalid_sender", "{fault}", {"fault": fault})
+    return text
+
+
+def instant_ms(text: str) -> int:
+    """UTC epoch milliseconds of an ISO 8601 time with offset.
+
+    Raises:
+        PydanticCustomError: it is none, or has no offset.
+    """
+    parts = _is_instant(text)
+    if parts is None:
+        raise _bad_time("`sendAt` must be a time like 2026-11-21T08:30:00Z.")
+    minute, second, fraction, offset = parts.groups()
+    if offset is None:
+        raise PydanticCustomError(
+            "missing_offset", "`sendAt` must end with Z or an offset like +00:00."
+        )
+    try:
+        at = datetime.fromisoformat(minute + (second or ":00") + offset)
+    except ValueError:
+        raise _bad_time("`sendAt` names a day or a time that does not exist.") from None
+    # Not by timestamp(), which is a float. Digits beyond the millisecond are dropped.
+    since = at - _EPOCH
+    milliseconds = int((fraction or ".")[1:4].ljust(3, "0"))
+    return (since.days * 86_400 + since.seconds) * 1000 + milliseconds
+
+
+def _bad_time(sentence: str) -> PydanticCustomError:
+    return PydanticCustomError("invalid_time", "{sentence}", {"sentence": sentence})
+
+
+def _send_at(value: object, info: ValidationInfo) -> int | None:
+    """Not in the past: a time that is over is no schedule. The context is now, in ms."""
+    if not isinstance(value, str):
+        raise PydanticCustomError("string_type", "`sendAt` must be a string.")
+    at_ms = instant_ms(value)
+    now_ms = cast(int, info.context)
+    if at_ms > now_ms + AHEAD_MAX_S * 1000:
+        raise PydanticCustomError("too_far", "`sendAt` must be at most 30 days ahead.")
+    return at_ms if at_ms > now_ms else None
+
+
+def schema(**keywords: object) -> WithJsonSchema:
+    return WithJsonSchema(keywords)
+
+
+_TEXT: Final = {"pattern": FIT_PATTERN}
+
+Number = Annotated[
+    str,
+    AfterValidator(_number),
+    Field(
+        description="The recipient, a Mauritanian number.",
+        examples=["+22236123456"],
+        json_schema_extra={"pattern": NUMBER_PATTERN},
+    ),
+]
+SenderName = Annotated[
+    str,
+    AfterValidator(_sender),
+    schema(type="string", minLength=1, maxLength=SENDER_MAX, pattern=SENDER_PATTERN),
+]
+MessageText = Annotated[
+    str,
+    Field(
+        min_length=1,
+        max_length=BODY_CHARACTERS_MAX,
+        description="The text. Counted in Unicode code points; the price is for segments.",
+        examples=["Salam from Risala"],
+        json_schema_extra=_TEXT,
+    ),
+]
+IdempotencyKey = Annotated[
+    str,
+    Field(min_length=KEY_CHARACTERS[0], max_length=KEY_CHARACTERS[1], json_schema_extra=_TEXT),
+]
+Metadata = Annotated[
+    dict[
+        Annotated[str, Field(min_length=1, max_length=METADATA_NAME_MAX)],
+        Annotated[str, Field(max_length=METADATA_VALUE_MAX)],
+    ],
+    Field(max_length=METADATA_ENTRIES_MAX),
+    # Pydantic would say of the names only what it can say of a whole object.
+    schema(
+        type="object",
+        maxProperties=METADATA_ENTRIES_MAX,
+        propertyNames={"minLength": 1, "maxLength": METADATA_NAME_MAX, **_TEXT},
+        additionalProperties={"type": "string", "maxLength": METADATA_VALUE_MAX, **_TEXT},
+    ),
+]
+SendAt = Annotated[
+    int | None,
+    BeforeValidator(_send_at),
+    schema(type="string", format="date-time", pattern=INSTANT_PATTERN),
+]
+ValiditySeconds = Annotated[int, Field(ge=VALIDITY_S[0], le=VALIDITY_S[1])]
+MessageId = Annotated[
+    str,
+    Field(
+        min_length=1,
+        description="The id from the response of `POST /api/sms`.",
+        examples=["sms_01KB0ZJ4F0W8J5H7M2N9Q3R6T1V4X8Y0"],
+        json_schema_extra=_TEXT,
+    ),
+]
