@@ -99,6 +99,8 @@ class HttpSection(Section):
     """Time that a request's body may take to arrive; beyond it 408."""
     keep_alive_s: Annotated[float, Field(gt=0, le=600)] = 75.0
     """How long a connection may stay open without a request."""
+    connections_max: Annotated[int, Field(ge=16, le=1_000_000)] = 10_000
+    """Connections at once; beyond it the longest idle is closed, or the new one answered 503."""
     graceful_stop_s: Annotated[float, Field(ge=0, le=120)] = 10.0
     """How long a stop waits for requests under way."""
 

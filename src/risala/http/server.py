@@ -7,17 +7,22 @@ import socket
 from typing import Final
 
 import trio
-from hypercorn.config import Config, Sockets
+from hypercorn.config import Sockets
 from hypercorn.trio.run import worker_serve
 from hypercorn.utils import wrap_app
 
 from risala.config.model import HttpSection
 from risala.http.base import JsonApp
+from risala.http.face import Face, FaceConfig, Patience
+from risala.http.guard import install_guard
+from risala.http.sockets import connections_room
 
 _KEEP_ALIVE_REQUESTS_MAX: Final = 1_000_000
 """Hypercorn's 1000 closes under a busy client, who then sees a reset now and then."""
 _QUEUED_EVENTS_MAX: Final = 10
 """Body chunks read ahead of a handler."""
+_CONTROL_CONNECTIONS_MAX: Final = 128
+"""Commands of one operator; also what :func:`connections_room` leaves room for."""
 
 
 async def serve_app(
@@ -31,29 +36,37 @@ async def serve_app(
     """Serve ``app`` on a listening socket until ``shutdown``; then requests may end in peace.
 
     Started when connections are taken. Closes the socket. Returns within ``http.graceful_stop_s``
-    of ``shutdown``, unless a client takes no bytes (:mod:`risala.http.sockets` bounds that).
+    of ``shutdown``, whatever the clients do (:mod:`risala.http.guard`).
     """
-    config = _config(http)
-    # The public serve() takes no sockets. `hypercorn.trio.run.TCPServer`, looked up at each
-    # connection, is where a guarded connection class goes in.
+    # The control socket is the way in when the public face is flooded: it has room of its own.
+    public = sock.family != socket.AF_UNIX
+    room = connections_room(http.connections_max) if public else _CONTROL_CONNECTIONS_MAX
+    face = Face(Patience(idle_s=http.keep_alive_s), room)
+    config = _config(http, face)
+
+    async def stop() -> None:
+        await shutdown.wait()
+        face.stop(http.graceful_stop_s)
+
+    install_guard()
+    # The public serve() takes no sockets.
     await worker_serve(
         wrap_app(app, config.wsgi_max_body_size, "asgi"),
         config,
         sockets=Sockets([], [sock], []),
-        shutdown_trigger=shutdown.wait,
+        shutdown_trigger=stop,
         task_status=task_status,
     )
 
 
-def _config(http: HttpSection) -> Config:
+def _config(http: HttpSection, face: Face) -> FaceConfig:
     log = logging.getLogger("risala.http.server")
     log.setLevel(logging.WARNING)  # "Running on …" is said by the service, once, in its own words
-    config = Config()
+    config = FaceConfig(face)
     config.accesslog = None
     config.errorlog = log
     config.alpn_protocols = ["http/1.1"]
     config.include_server_header = False
-    config.keep_alive_timeout = http.keep_alive_s
     config.keep_alive_max_requests = _KEEP_ALIVE_REQUESTS_MAX
     config.graceful_timeout = http.graceful_stop_s
     config.max_app_queue_size = _QUEUED_EVENTS_MAX

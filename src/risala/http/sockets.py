@@ -7,11 +7,16 @@ from __future__ import annotations
 
 import errno
 import os
+import resource
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
+
+import structlog
+
+log = structlog.get_logger("risala.http")
 
 CONTROL_NAME: Final = "control.sock"
 _BACKLOG: Final = 1024
@@ -20,6 +25,9 @@ _USER_TIMEOUT_MS: Final = 20_000
 """A peer that takes none of our bytes for so long is gone: else it could hold a stop for ever."""
 _UNIX_PATH_BYTES_MAX: Final = 100
 """``sun_path`` has 108 bytes on Linux and 104 elsewhere."""
+
+_DESCRIPTORS_SPARE: Final = 512
+"""Left for the database, carriers, commands and webhooks, whatever the public face is offered."""
 
 
 class ListenError(Exception):
@@ -72,6 +80,24 @@ def _sentence(host: str, port: int, error: OSError) -> str:
     if error.errno in (errno.EACCES, errno.EPERM):
         return f"{place} cannot be listened on: ports below 1024 need special rights."
     return f"{place} cannot be listened on: {error.strerror}."
+
+
+def connections_room(wanted: int) -> int:
+    """How many of ``wanted`` connections the process may hold.
+
+    Raises the process's own limit of open files as far as it is allowed to. A connection beyond
+    what is left is turned away in order; beyond the kernel's limit nothing could be opened at all.
+    """
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    need = wanted + _DESCRIPTORS_SPARE
+    if soft != resource.RLIM_INFINITY and soft < need:
+        soft = need if hard == resource.RLIM_INFINITY else min(need, hard)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+        if soft < need:
+            room = max(soft - _DESCRIPTORS_SPARE, soft // 2)
+            log.warning("connections.lowered", connections_max=room, open_files_max=hard)
+            return room
+    return wanted
 
 
 @contextmanager

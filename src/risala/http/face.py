@@ -1,0 +1,120 @@
+"""The connections of one listening socket: how patient we are with each, how many there may be.
+
+A face (the public API, the control socket) has one :class:`Face`; Hypercorn hands it from
+:class:`FaceConfig` to every connection.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import inf
+from typing import Final, Protocol
+
+import structlog
+import trio
+from hypercorn.config import Config
+
+log = structlog.get_logger("risala.http")
+
+_FULL_SAID_EVERY_S: Final = 60.0
+"""A flood is one line a minute in the log, not one for each connection."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Patience:
+    """How long a connection may take over each thing, in seconds."""
+
+    idle_s: float = 75.0
+    """Between two requests, and before the first."""
+    header_s: float = 15.0
+    """From the first byte of a request to the end of its header."""
+    quiet_s: float = 600.0
+    """From a request, or from the last bytes sent of its answer, to the next bytes of it.
+
+    Far more than any handler needs. A stream that has nothing to say sends a comment well within.
+    """
+    write_s: float = 10.0
+    """For one slice of an answer (16 KiB) to be taken by the client's side."""
+    linger_s: float = 2.0
+    """For reading past what we will not read, so that a reset does not overtake our answer."""
+
+
+class Connection(Protocol):
+    """What a face knows of each of its connections."""
+
+    def close_idle(self) -> None:
+        """Close; nothing is under way on it."""
+
+    def hurry(self, until: float) -> None:
+        """No write may last beyond this time of Trio's clock."""
+
+
+class Face:
+    """All connections of one socket. Its methods are called on the loop, and never wait."""
+
+    def __init__(self, patience: Patience, connections_max: int) -> None:
+        self.patience = patience
+        self._connections_max = connections_max
+        self._open: set[Connection] = set()
+        # By the time since when they are idle, longest first: dicts keep their order.
+        self._idle: dict[Connection, None] = {}
+        self._stop_at = inf
+        self._full_said_at = -inf
+
+    @property
+    def stop_at(self) -> float:
+        """When the last request must have ended; infinite until a stop is ordered."""
+        return self._stop_at
+
+    @property
+    def stopping(self) -> bool:
+        return self._stop_at < inf
+
+    @property
+    def connections(self) -> int:
+        """Open connections, idle ones included."""
+        return len(self._open)
+
+    def admit(self, connection: Connection) -> bool:
+        """Whether one more is welcome. At the limit the one that idled longest goes for it."""
+        if len(self._open) >= self._connections_max:
+            self._say_full()
+            longest = next(iter(self._idle), None)
+            if longest is None:
+                return False
+            self._idle.pop(longest)
+            longest.close_idle()
+        self._open.add(connection)
+        return True
+
+    def mark_idle(self, connection: Connection) -> None:
+        self._idle[connection] = None
+
+    def mark_busy(self, connection: Connection) -> None:
+        self._idle.pop(connection, None)
+
+    def leave(self, connection: Connection) -> None:
+        self._open.discard(connection)
+        self._idle.pop(connection, None)
+
+    def stop(self, within_s: float) -> None:
+        """Close what is idle now; no write of the others lasts longer than ``within_s``."""
+        self._stop_at = trio.current_time() + within_s
+        for connection in tuple(self._idle):
+            connection.close_idle()
+        for connection in self._open:
+            connection.hurry(self._stop_at)
+
+    def _say_full(self) -> None:
+        now = trio.current_time()
+        if now >= self._full_said_at + _FULL_SAID_EVERY_S:
+            self._full_said_at = now
+            log.warning("connections.full", connections_max=self._connections_max)
+
+
+class FaceConfig(Config):
+    """Hypercorn's configuration, and the way by which each connection finds its face."""
+
+    def __init__(self, face: Face) -> None:
+        super().__init__()
+        self.face = face
