@@ -34,6 +34,11 @@ from risala.engine.errors import InsufficientBalance, Invalid, NotFound, Storage
             "key.create",
             {"organization_id": "org_2", "type": "publishable", "mode": "live", "name": "web"},
         ),
+        (
+            ["key", "create", "--test"],
+            "key.create",
+            {"organization_id": "org_1", "type": "secret", "mode": "test"},
+        ),
         (["key", "list"], "key.list", {"organization_id": "org_1"}),
         (["key", "enable", "key_1"], "key.enable", {"key_id": "key_1"}),
         (["key", "disable", "key_1"], "key.disable", {"key_id": "key_1"}),

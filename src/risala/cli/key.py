@@ -31,9 +31,12 @@ def key() -> None:
     show_default=True,
     help="Publishable keys may only verify, and may be seen by users.",
 )
+@click.option("--test", is_flag=True, help="For test messages: no carrier, no charge.")
 @click.option("--name", help="To recognise it by.")
 @common
-def key_create(options: Options, org: str | None, key_type: str, name: str | None) -> None:
+def key_create(
+    options: Options, org: str | None, key_type: str, test: bool, name: str | None
+) -> None:
     """Make a key and print its value, once."""
 
     async def work(session: Session) -> Json:
@@ -41,7 +44,7 @@ def key_create(options: Options, org: str | None, key_type: str, name: str | Non
             "key.create",
             organization_id=await organization_id(session, org),
             type=key_type,
-            mode="live",
+            mode="test" if test else "live",
             name=name,
         )
 

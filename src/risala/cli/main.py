@@ -14,6 +14,7 @@ from risala.cli import (
     key,
     messages,
     money,
+    openapi,
     org,
     sender,
     service,
@@ -55,5 +56,6 @@ for _command in (
     backup.restore,
     doctor.doctor,
     simulate.simulate,
+    openapi.openapi,
 ):
     cli.add_command(_command)

@@ -29,8 +29,8 @@ DISK_FAIL_BYTES: Final = 100_000_000
 DISK_WARN_BYTES: Final = 1_000_000_000
 CLOCK_SLACK_MS: Final = 5_000
 """NTP may step a clock back by a little."""
-EPOCH_MS: Final = 1_767_225_600_000
-"""2026-01-01: this program did not exist before."""
+EPOCH_MS: Final = 1_735_689_600_000
+"""2025-01-01: this program did not exist before."""
 QUEUE_WARN_S: Final = 300
 """A message that is due for longer waits for something to be done."""
 FILES_WARN: Final = 8192

@@ -1,0 +1,18 @@
+"""The reference of the API, for programs."""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+
+@click.command("openapi")
+def openapi() -> None:
+    """Print the OpenAPI 3.1 document of the API.
+
+    A running service serves it at /openapi.json, and for people at /docs.
+    """
+    from risala.http.openapi.document import document
+
+    click.echo(json.dumps(document(), ensure_ascii=False, indent=2))

@@ -1,0 +1,346 @@
+"""Backups taken under load, and put back: whole, checked, and nothing sent twice unasked."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+import stat
+import threading
+from contextlib import closing
+from functools import partial
+from itertools import count
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+import trio
+from sqlite_utils import Database
+
+from risala.engine.commands import SendMessage
+from risala.engine.journal import schema
+from risala.engine.journal.audit import audit_file
+from risala.engine.journal.backup import BackupReport, back_up
+from risala.engine.journal.lock import StorageUnusable
+from risala.engine.journal.opening import open_writer
+from risala.engine.journal.restore import RestoreReport, UncleanBackup, restore
+from risala.engine.journal.rows import Stamp
+from risala.plugins.testing.fake_driver import FakeDriver
+
+
+def silent(*_: object) -> None:
+    pass
+
+
+def rows(path: Path, query: str) -> list[tuple]:
+    with closing(sqlite3.connect(path)) as conn:
+        return conn.execute(query).fetchall()
+
+
+def damage(path: Path) -> None:
+    """Overwrite a page in the middle of it."""
+    ((page,),) = rows(path, "select rootpage from sqlite_schema where name = 'organizations'")
+    with open(path, "r+b") as file:
+        file.seek(4096 * (page - 1) + 100)
+        file.write(b"\xff" * 3996)
+
+
+def put_back(source: Path, database: Path, **fields) -> RestoreReport:
+    numbers = count(1)
+
+    def stamp() -> Stamp:
+        return Stamp(1_767_225_700_000, (f"evt_r{next(numbers)}", f"evt_r{next(numbers)}"))
+
+    options = {"resend_pending": False, "even_unclean": False, "progress": silent, **fields}
+    return restore(source, database, stamp=stamp, **options)
+
+
+class TestBackup:
+    @pytest.mark.slow
+    async def test_under_load_it_is_one_instant_and_nobody_waits_for_it(
+        self, open_house, tmp_path, monkeypatch
+    ):
+        monkeypatch.setattr("risala.engine.journal.backup.PAGES_AT_ONCE", 32)
+        steps: list[int] = []
+        async with open_house(inline=False, balance="100000") as house:
+            house.engine._board.leasing = False
+            journal = house.gateway.parts.recorder.journal
+            commands = [SendMessage(to="+22236123456", body="x" * 500)] * 50
+            for _ in range(40):
+                await house.gateway.send_batch(house.principal, commands)
+            during = -1
+
+            async def load() -> None:
+                while True:
+                    await house.gateway.send_batch(house.principal, commands)
+                    await trio.lowlevel.checkpoint()  # an accepted batch cannot be cancelled
+
+            def look(what: str, done: int, total: int) -> None:
+                trio.from_thread.check_cancelled()
+                if what == "copying":
+                    steps.append(done)
+                    threading.Event().wait(0.005)  # a slower disk, so that commits come between
+
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(load)
+                before = journal.statistics().commits
+                report = await trio.to_thread.run_sync(
+                    back_up, journal.path, tmp_path / "copy", look
+                )
+                during = journal.statistics().commits - before
+                nursery.cancel_scope.cancel()
+        assert isinstance(report, BackupReport)
+        assert steps == sorted(steps)  # it never began anew
+        assert len(steps) > 5
+        assert during > 5
+        assert report.audit.clean
+        assert report.audit.messages % 50 == 0  # whole units only
+        assert report.audit.messages >= 2000
+        assert audit_file(tmp_path / "copy").entries == report.audit.entries
+        assert report.size_bytes == (tmp_path / "copy").stat().st_size
+
+    @pytest.fixture
+    def database(self, tmp_path, open_book) -> Path:
+        path = tmp_path / "risala.db"
+        book = open_book(path)
+        organization = book.organization()
+        for _ in range(20):
+            book.accept(organization, body="y" * 1000)
+        book.close()
+        return path
+
+    def test_only_its_owner_may_read_it_and_it_is_one_file(self, database, tmp_path):
+        place = tmp_path / "backups"
+        place.mkdir()
+        back_up(database, place / "copy", silent)
+        assert [path.name for path in place.iterdir()] == ["copy"]
+        assert stat.S_IMODE((place / "copy").stat().st_mode) == 0o600
+        assert rows(place / "copy", "pragma journal_mode") == [("delete",)]
+        assert rows(place / "copy", "select count(*) from messages") == [(20,)]
+
+    def test_what_an_interrupted_one_left_is_written_over(self, database, tmp_path):
+        (tmp_path / "copy.partial").write_bytes(b"half of it")
+        (tmp_path / "copy.partial-wal").write_bytes(b"and its journal")
+        assert back_up(database, tmp_path / "copy", silent).audit.clean
+        assert {path.name for path in tmp_path.glob("copy*")} == {"copy"}
+
+    def test_two_at_once_into_one_file(self, database, tmp_path):
+        refused = []
+
+        def second(what: str, *_: int) -> None:
+            if what == "checking" and not refused:
+                with pytest.raises(StorageUnusable, match="Another backup") as error:
+                    back_up(database, tmp_path / "copy", silent)
+                refused.append(error)
+
+        # A few rows are checked in no time: make SQLite look at every step.
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("risala.engine.journal.backup.STEPS_BETWEEN_LOOKS", 1)
+            back_up(database, tmp_path / "copy", second)
+        assert refused
+        assert audit_file(tmp_path / "copy").clean
+
+    @pytest.mark.parametrize("stage", ["copying", "checking", "auditing"])
+    async def test_a_cancelled_one_leaves_nothing_and_no_thread(
+        self, database, tmp_path, stage, monkeypatch
+    ):
+        monkeypatch.setattr("risala.engine.journal.backup.PAGES_AT_ONCE", 1)
+        monkeypatch.setattr("risala.engine.journal.backup.STEPS_BETWEEN_LOOKS", 1)
+        reached, threads = trio.Event(), threading.active_count()
+
+        def look(what: str, *_: int) -> None:
+            if what == stage:
+                trio.from_thread.run_sync(reached.set)
+                threading.Event().wait(0.001)
+            trio.from_thread.check_cancelled()
+
+        async with trio.open_nursery() as nursery:
+            work = partial(trio.to_thread.run_sync, back_up, database, tmp_path / "copy", look)
+            nursery.start_soon(work)
+            await reached.wait()
+            nursery.cancel_scope.cancel()
+        assert {path.name for path in tmp_path.glob("copy*")} == set()
+        assert threading.active_count() <= threads + 1  # Trio keeps the idle worker for later
+
+    def test_a_damaged_database_gives_no_backup(self, database, tmp_path):
+        damage(database)
+        with pytest.raises(StorageUnusable, match="damaged"):
+            back_up(database, tmp_path / "copy", silent)
+        assert not list(tmp_path.glob("copy*"))
+
+    def test_never_onto_the_database_itself(self, database, tmp_path):
+        (tmp_path / "link").symlink_to(database)
+        for target in (database, tmp_path / "link"):
+            with pytest.raises(StorageUnusable, match="the database itself"):
+                back_up(database, target, silent)
+        assert audit_file(database).messages == 20
+
+    def test_a_disk_too_small_is_said_beforehand(self, database, tmp_path, monkeypatch):
+        usage = SimpleNamespace(free=2_000)
+        monkeypatch.setattr(shutil, "disk_usage", lambda _: usage)
+        with pytest.raises(StorageUnusable, match="has 0 MB free"):
+            back_up(database, tmp_path / "copy", silent)
+        assert not list(tmp_path.glob("copy*"))
+
+    def test_a_directory_that_is_not_there(self, database, tmp_path):
+        with pytest.raises(StorageUnusable, match="not a directory"):
+            back_up(database, tmp_path / "none" / "copy", silent)
+
+
+class TestRestore:
+    async def backed_up(self, open_house, tmp_path: Path) -> dict[str, str]:
+        """A service that is backed up with messages in every state, and goes on after it."""
+        driver = FakeDriver(delivers=True)
+        ids = {}
+        async with open_house(drivers={"fake": driver}) as house:
+            ids["delivered"] = await house.send("one")
+            await house.wait_status(ids["delivered"], "delivered")
+            driver.hold()
+            ids["processing"] = await house.send("two")
+            await driver.wait_submitted(2)
+            house.engine._board.leasing = False
+            ids["pending"] = await house.send("three")
+            back_up(tmp_path / "risala.db", tmp_path / "copy", silent)
+            house.engine._board.leasing = True
+            driver.let_go()
+            await house.wait_status(ids["pending"], "delivered")
+            ids["lost"] = await house.send("four")
+            await house.wait_status(ids["lost"], "delivered")
+        return ids
+
+    async def test_what_may_have_been_sent_since_fails_and_is_refunded(
+        self, open_house, quick, tmp_path
+    ):
+        ids = await self.backed_up(open_house, tmp_path)
+        report = put_back(tmp_path / "copy", tmp_path / "risala.db")
+        assert (report.ended, report.kept, report.audit.clean) == (2, 0, True)
+        driver = FakeDriver(delivers=True)
+        async with open_house(drivers={"fake": driver}) as house:
+            assert house.status(ids["delivered"]) == "delivered"
+            for name in ("processing", "pending"):
+                view, timeline = house.gateway.show_message(ids[name])
+                assert (view.status, view.error_code) == ("failed", "RESTORED")
+                assert "may have been sent since" in timeline[-1].text
+                assert timeline[-1].text.endswith("Refunded.")
+            events = await house.events()
+            assert [e["status"] for e in events if e["messageId"] == ids["pending"]] == ["failed"]
+            await trio.sleep(600)
+            assert driver.submitted == []
+            assert (await house.gateway.perform("audit", {}))["clean"]
+
+    async def test_or_is_sent_again_where_that_is_asked(self, open_house, quick, tmp_path):
+        ids = await self.backed_up(open_house, tmp_path)
+        report = put_back(tmp_path / "copy", tmp_path / "risala.db", resend_pending=True)
+        assert (report.ended, report.kept, report.audit.clean) == (0, 2, True)
+        driver = FakeDriver(delivers=True)
+        async with open_house(drivers={"fake": driver}) as house:
+            await house.wait_status(ids["pending"], "delivered")
+            texts = [entry.text for entry in house.gateway.show_message(ids["pending"])[1]]
+            assert any("may arrive twice" in text for text in texts)
+            # What a carrier had in its hands is settled by its policy, as after a crash.
+            assert house.status(ids["processing"]) == "processing"
+            await trio.sleep(600)
+            assert house.status(ids["processing"]) == "failed"
+            assert [segment.text for segment in driver.submitted] == ["three"]
+            assert (await house.gateway.perform("audit", {}))["clean"]
+
+    async def test_the_database_that_was_there_stays_beside_it(self, open_house, quick, tmp_path):
+        ids = await self.backed_up(open_house, tmp_path)
+        report = put_back(tmp_path / "copy", tmp_path / "risala.db")
+        assert report.set_aside is not None
+        assert report.set_aside.name.startswith("risala.db.before-restore-2026")
+        query = f"select status from messages where id = '{ids['lost']}'"
+        assert rows(report.set_aside, query) == [("delivered",)]
+        assert rows(tmp_path / "risala.db", query) == []
+        assert not list(tmp_path.glob("*.restoring*"))
+        assert stat.S_IMODE((tmp_path / "risala.db").stat().st_mode) == 0o600
+
+    def test_a_wal_that_a_crash_left_belongs_to_the_old_one(self, tmp_path, open_book):
+        book = open_book(tmp_path / "live.db")
+        organization = book.organization()
+        back_up(tmp_path / "live.db", tmp_path / "copy", silent)
+        book.conn.execute("pragma journal_mode = wal")
+        lost = book.accept(organization)
+        # As after `kill -9`: the WAL is there and nobody has folded it in.
+        shutil.copy(tmp_path / "live.db", tmp_path / "risala.db")
+        shutil.copy(tmp_path / "live.db-wal", tmp_path / "risala.db-wal")
+        report = put_back(tmp_path / "copy", tmp_path / "risala.db")
+        assert rows(report.set_aside, "select id from messages") == [(lost,)]
+        assert rows(tmp_path / "risala.db", "select id from messages") == []
+
+    def test_a_damaged_database_is_set_aside_as_it_is(self, tmp_path, open_book):
+        open_book(tmp_path / "live.db").organization()
+        back_up(tmp_path / "live.db", tmp_path / "copy", silent)
+        (tmp_path / "risala.db").write_bytes(b"no database" * 1000)
+        (tmp_path / "risala.db-wal").write_bytes(b"no wal")
+        report = put_back(tmp_path / "copy", tmp_path / "risala.db")
+        assert report.set_aside.read_bytes() == b"no database" * 1000
+        assert not (tmp_path / "risala.db-wal").exists()
+        assert audit_file(tmp_path / "risala.db").organizations == 1
+
+    def test_into_an_empty_directory(self, tmp_path, open_book):
+        open_book(tmp_path / "live.db").organization()
+        back_up(tmp_path / "live.db", tmp_path / "copy", silent)
+        (tmp_path / "new").mkdir()
+        report = put_back(tmp_path / "copy", tmp_path / "new" / "risala.db")
+        assert (report.set_aside, report.audit.organizations) == (None, 1)
+
+    @pytest.fixture
+    def live(self, tmp_path, open_book) -> Path:
+        open_book(tmp_path / "risala.db").organization()
+        return tmp_path / "risala.db"
+
+    def assert_untouched(self, live: Path) -> None:
+        assert audit_file(live).organizations == 1
+        assert {path.name for path in live.parent.glob("risala.db*")} <= {
+            "risala.db", "risala.db-wal", "risala.db-shm"
+        }  # fmt: skip
+
+    def test_books_that_do_not_agree_are_refused_unless_told_otherwise(self, live, tmp_path):
+        back_up(live, tmp_path / "copy", silent)
+        with closing(sqlite3.connect(tmp_path / "copy")) as conn, conn:
+            conn.execute("update organizations set balance = balance + 1")
+        with pytest.raises(UncleanBackup, match="its balance is"):
+            put_back(tmp_path / "copy", live)
+        self.assert_untouched(live)
+        assert not put_back(tmp_path / "copy", live, even_unclean=True).audit.clean
+
+    def test_what_is_no_backup_is_refused(self, live, tmp_path):
+        (tmp_path / "text").write_text("Hello " * 1000)
+        (tmp_path / "empty").touch()
+        rows(tmp_path / "other", "create table t (a)")
+        for name, sentence in (
+            ("text", "is not a database"),
+            ("empty", "is not a backup of Risala"),
+            ("other", "is not a backup of Risala"),
+            ("none", "There is no file"),
+            ("risala.db", "is the database itself"),
+        ):
+            with pytest.raises(StorageUnusable, match=sentence):
+                put_back(tmp_path / name, live)
+        self.assert_untouched(live)
+
+    def test_a_damaged_backup_is_refused(self, live, tmp_path):
+        back_up(live, tmp_path / "copy", silent)
+        damage(tmp_path / "copy")
+        with pytest.raises(StorageUnusable, match="damaged"):
+            put_back(tmp_path / "copy", live)
+        self.assert_untouched(live)
+
+    def test_one_of_a_newer_version_is_refused(self, live, tmp_path):
+        back_up(live, tmp_path / "copy", silent)
+        with closing(sqlite3.connect(tmp_path / "copy")) as conn, conn:
+            conn.execute("update _sqlite_migrations set name = 'm999_new' where id = 1")
+        with pytest.raises(StorageUnusable, match="newer Risala"):
+            put_back(tmp_path / "copy", live)
+        self.assert_untouched(live)
+
+    def test_one_of_an_older_version_is_brought_up_to_date(self, live, tmp_path):
+        last = [each.name for each in schema.migrations.pending(Database(memory=True))][-1]
+
+        def older(db: Database) -> None:
+            schema.migrations.apply(db, stop_before=last)
+
+        open_writer(tmp_path / "old", older).close()
+        assert put_back(tmp_path / "old", live).audit.clean
+        applied = {row[0] for row in rows(live, "select name from _sqlite_migrations")}
+        assert last in applied

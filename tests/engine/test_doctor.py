@@ -1,0 +1,182 @@
+"""Each thing that the doctor looks at, well and ill."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from risala.engine import doctor
+from risala.engine.doctor import Check, Patient, State, examine
+
+NOW_MS = 1_767_225_600_000
+
+
+def silent(*_: object) -> None:
+    pass
+
+
+@pytest.fixture
+def book(tmp_path, open_book):
+    tmp_path.chmod(0o700)
+    book = open_book(tmp_path / "risala.db")
+    (tmp_path / "risala.db").chmod(0o600)
+    return book
+
+
+@pytest.fixture
+def patient(tmp_path, book) -> Patient:
+    return Patient(tmp_path, NOW_MS, running=False)
+
+
+def found(patient: Patient, name: str) -> Check:
+    [check] = [check for check in examine(patient, silent) if check.name == name]
+    return check
+
+
+def lane(name: str = "mattel", state: str = "up", gate: str = "open") -> dict[str, Any]:
+    return {"name": name, "state": state, "gate": gate}
+
+
+def test_all_is_well(patient, book):
+    book.organization()
+    checks = examine(replace(patient, running=True, carriers=(lane(),)), silent)
+    ill = [check for check in checks if check.state is State.FAIL]
+    assert ill == []
+    assert len({check.name for check in checks}) == len(checks) >= 10
+    for check in checks:
+        assert check.text.endswith(".")
+
+
+def test_a_directory_that_is_not_there_is_no_failure(tmp_path):
+    checks = examine(Patient(tmp_path / "none", NOW_MS, running=False), silent)
+    assert [check.state for check in checks] == [State.WARN, State.OK]
+
+
+@pytest.mark.parametrize("name", ["", "risala.db"])
+def test_rights(patient, name):
+    (patient.data_dir / name).chmod(0o755)
+    check = found(patient, "directory")
+    assert check.state is State.WARN
+    assert "chmod go-rwx" in check.text
+
+
+@pytest.mark.parametrize(
+    ("kind", "state"),
+    [("ext4", State.OK), ("tmpfs", State.WARN), ("nfs4", State.FAIL)],
+)
+def test_file_systems(patient, monkeypatch, kind, state):
+    monkeypatch.setattr(doctor, "filesystem_of", lambda *_: kind)
+    assert found(patient, "file system").state is state
+
+
+@pytest.mark.parametrize(
+    ("free", "state"),
+    [(10_000_000, State.FAIL), (500_000_000, State.WARN), (50_000_000_000, State.OK)],
+)
+def test_disk(patient, monkeypatch, free, state):
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=free))
+    assert found(patient, "disk").state is state
+
+
+def test_who_holds_the_data(patient):
+    assert found(patient, "service").state is State.WARN
+    assert found(replace(patient, pid=1), "service").state is State.FAIL
+    running = found(replace(patient, running=True, pid=1), "service")
+    assert running == Check("service", State.OK, "The service runs as process 1 and answers.")
+
+
+@pytest.mark.parametrize(
+    ("version", "words"),
+    [((3, 40, 1), "harmless here"), ((3, 51, 3), "SQLite 3.51.3."), ((3, 53, 0), "3.53.0.")],
+)
+def test_sqlite(patient, monkeypatch, version, words):
+    monkeypatch.setattr(sqlite3, "sqlite_version_info", version)
+    check = found(patient, "sqlite")
+    assert check.state is State.OK
+    assert words in check.text
+
+
+def test_a_clock_that_was_set_back(patient, book):
+    book.organization()
+    assert found(patient, "clock").state is State.OK
+    assert found(replace(patient, now_ms=NOW_MS - 1000), "clock").state is State.OK
+    book.now_ms += 60_000
+    book.accept(book.organization())
+    check = found(patient, "clock")
+    assert check.state is State.FAIL
+    assert "was set back" in check.text
+    assert found(replace(patient, now_ms=0), "clock").state is State.FAIL
+
+
+def test_the_queue(patient, book):
+    assert found(patient, "queue").text == "No message that is due waits."
+    organization = book.organization()
+    book.accept(organization)
+    book.accept(organization, due_at=NOW_MS + 10**9)
+    running = replace(patient, running=True)
+    assert found(patient, "queue").state is State.WARN  # until the service is started
+    assert found(running, "queue").text == "1 due messages wait, the oldest for 0 s."
+    later = replace(running, now_ms=NOW_MS + 301_000)
+    assert found(later, "queue").state is State.WARN
+
+
+def test_a_damaged_database(patient, book):
+    page = book.one("select rootpage from sqlite_schema where name = 'ledger'")
+    book.close()
+    with open(patient.data_dir / "risala.db", "r+b") as file:
+        file.seek(4096 * (page - 1))
+        file.write(b"\xff" * 4096)
+    check = found(patient, "database")
+    assert check.state is State.FAIL
+    assert "restore a backup" in check.text
+    (patient.data_dir / "risala.db").write_bytes(b"nonsense" * 1000)
+    assert found(patient, "database").state is State.FAIL
+
+
+@pytest.mark.parametrize(
+    ("carriers", "state"),
+    [
+        ((), State.FAIL),
+        ((lane(),), State.OK),
+        ((lane(state="down"),), State.FAIL),
+        ((lane(), lane("b", state="down")), State.WARN),
+        ((lane(gate="paused"),), State.WARN),
+    ],
+)
+def test_carriers(patient, carriers, state):
+    assert found(replace(patient, running=True, carriers=carriers), "carriers").state is state
+
+
+@pytest.mark.parametrize(
+    ("journal", "state"),
+    [
+        ({"units": 5, "commits": 2, "last_error": None}, State.OK),
+        ({"last_error": "database or disk is full"}, State.WARN),
+        ({"queue_peak": 90, "queue_max": 100, "last_error": None}, State.WARN),
+    ],
+)
+def test_the_journal(patient, journal, state):
+    ill = replace(patient, running=True, statistics={"journal": journal})
+    assert found(ill, "journal").state is state
+
+
+def test_open_files(patient, monkeypatch):
+    for limit, state in ((1024, State.WARN), (65536, State.OK), (None, State.WARN)):
+        monkeypatch.setattr(doctor, "_file_limit", lambda _, limit=limit: limit)
+        assert found(patient, "open files").state is state
+    monkeypatch.undo()
+    assert doctor._file_limit(None) >= 256
+    assert doctor._file_limit(2**22 + 1) is None  # beyond the largest pid
+
+
+def test_it_changes_nothing(patient, book):
+    book.close()
+    before = {path.name: path.read_bytes() for path in Path(patient.data_dir).iterdir()}
+    examine(patient, silent)
+    assert {path.name: path.read_bytes() for path in Path(patient.data_dir).iterdir()} == before
