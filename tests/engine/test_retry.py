@@ -1,0 +1,123 @@
+"""Every row of the table that says what follows from an outcome."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from risala.config.model import OnUncertain, RetrySection
+from risala.engine.journal.rows import SegmentState
+from risala.engine.retry import Circumstances, Decision, Step, decide, wait_ms
+from risala.sms.outcome import Accepted, Refused, Scope, Throttled, Uncertain, Unsent
+
+NOW = 1_000_000
+RETRY = RetrySection(first_wait_s=5, factor=3, wait_max_s=60, attempts_max=4)
+AT = Circumstances(
+    now_ms=NOW,
+    valid_until=NOW + 3_600_000,
+    refusals=0,
+    pinned_route="@mattel",
+    partly_accepted=False,
+    next_route="@mauritel",
+    on_uncertain=OnUncertain(action="fail", after_s=120),
+    retry=RETRY,
+)
+PARTLY = replace(AT, partly_accepted=True)
+
+
+def now(text: str = "Sick.") -> Refused:
+    return Refused(Scope.NOW, "ESME_RSYSERR", text)
+
+
+@pytest.mark.parametrize("at", [AT, PARTLY, replace(AT, valid_until=NOW - 1)])
+def test_accepted_goes_on(at):
+    decision = decide(Accepted("1a", "ESME_ROK"), at)
+    assert decision == Decision(
+        Step.ADVANCE,
+        SegmentState.ACCEPTED,
+        "The carrier accepted it.",
+        "ESME_ROK",
+        carrier_id="1a",
+    )
+
+
+@pytest.mark.parametrize(
+    "outcome", [Throttled("ESME_RTHROTTLED", "Slow down."), Unsent("LINK_DOWN", "No link.")]
+)
+@pytest.mark.parametrize(("at", "route"), [(AT, None), (PARTLY, "@mattel")])
+def test_throttled_and_unsent_keep_their_place_and_cost_no_attempt(outcome, at, route):
+    decision = decide(outcome, at)
+    assert (decision.step, decision.segment_state) == (Step.REQUEUE, SegmentState.WAITING)
+    assert (decision.raw, decision.text) == (outcome.raw, outcome.text)
+    assert decision.due_at is None
+    assert decision.route == route
+    assert not decision.counts_as_refusal
+
+
+@pytest.mark.parametrize(("action", "after_s"), [("fail", 120), ("resend", 15), ("fail", 0)])
+def test_uncertain_waits_for_its_policy(action, after_s):
+    at = replace(AT, on_uncertain=OnUncertain(action=action, after_s=after_s))
+    decision = decide(Uncertain("TIMEOUT"), at)
+    assert (decision.step, decision.segment_state) == (Step.AWAIT, SegmentState.UNCERTAIN)
+    assert (decision.resolve_at, decision.resolve_action) == (NOW + after_s * 1000, action)
+
+
+@pytest.mark.parametrize(("refusals", "wait_s"), [(0, 5), (1, 15), (2, 45)])
+def test_refused_for_now_waits_longer_each_time(refusals, wait_s):
+    decision = decide(now(), replace(AT, refusals=refusals))
+    assert (decision.step, decision.segment_state) == (Step.REQUEUE, SegmentState.WAITING)
+    assert decision.due_at == NOW + wait_s * 1000
+    assert decision.counts_as_refusal
+    assert decision.route is None
+    assert decision.text == f"Sick. It will be tried again in {wait_s} s."
+
+
+def test_refused_for_now_stays_with_the_carrier_that_has_other_parts():
+    assert decide(now(), PARTLY).route == "@mattel"
+
+
+@pytest.mark.parametrize("refusals", [3, 4, 100])
+def test_refused_for_now_once_too_often_fails(refusals):
+    decision = decide(now(), replace(AT, refusals=refusals))
+    assert (decision.step, decision.segment_state) == (Step.FAIL, SegmentState.REFUSED)
+    assert (decision.error_code, decision.raw) == ("RETRIES_EXHAUSTED", "ESME_RSYSERR")
+    assert f"{refusals + 1} times" in decision.error_text
+
+
+@pytest.mark.parametrize(("left_ms", "step"), [(5000, Step.FAIL), (5001, Step.REQUEUE)])
+def test_no_wait_goes_beyond_the_validity(left_ms, step):
+    decision = decide(now(), replace(AT, valid_until=NOW + left_ms))
+    assert decision.step is step
+    if step is Step.FAIL:
+        assert decision.error_code == "EXPIRED"
+
+
+def test_refused_by_this_carrier_goes_to_another():
+    decision = decide(Refused(Scope.CARRIER, "ESME_RINVSRCADR", "Not this sender."), AT)
+    assert (decision.step, decision.segment_state) == (Step.REQUEUE, SegmentState.REFUSED)
+    assert (decision.route, decision.due_at) == ("@mauritel", NOW)
+    assert not decision.counts_as_refusal
+    assert decision.text == "Not this sender. Another carrier will be tried."
+
+
+@pytest.mark.parametrize(
+    ("scope", "at"),
+    [
+        (Scope.CARRIER, replace(AT, next_route=None)),
+        (Scope.CARRIER, PARTLY),
+        (Scope.FINAL, AT),
+        (Scope.FINAL, PARTLY),
+    ],
+)
+def test_refused_for_good_fails_with_the_carriers_word(scope, at):
+    decision = decide(Refused(scope, "ESME_RINVDSTADR", "No such number."), at)
+    assert (decision.step, decision.segment_state) == (Step.FAIL, SegmentState.REFUSED)
+    assert (decision.error_code, decision.error_text) == ("ESME_RINVDSTADR", "No such number.")
+
+
+def test_waits_grow_up_to_their_limit_without_overflow():
+    assert [wait_ms(RETRY, n) for n in (1, 2, 3, 4)] == [5000, 15000, 45000, 60000]
+    steep = RetrySection(first_wait_s=3600, factor=10, wait_max_s=86400, attempts_max=100)
+    assert wait_ms(steep, 100) == 86_400_000
+    assert wait_ms(RetrySection(first_wait_s=0.5, factor=1), 50) == 500

@@ -1,0 +1,97 @@
+"""Which carriers serve which numbers, and in what order."""
+
+from __future__ import annotations
+
+import pytest
+
+from risala.engine.router import TEST_ROUTE, Router, pinned
+
+
+def tiers(router, recipient):
+    return router.routes[router.route_key(recipient)].tiers
+
+
+def test_the_longest_prefix_is_the_route(carrier):
+    router = Router(
+        [
+            carrier("all"),
+            carrier("mattel", prefixes=("+2223",)),
+            carrier("range", prefixes=("+22236", "+22237")),
+        ]
+    )
+    assert router.route_key("+22246000000") == "+222"
+    assert router.route_key("+22235000000") == "+2223"
+    assert router.route_key("+22236000000") == "+22236"
+    # A more exact prefix comes first, the others stand behind it.
+    assert tiers(router, "+22246000000") == (("all",),)
+    assert tiers(router, "+22235000000") == (("mattel",), ("all",))
+    assert tiers(router, "+22236000000") == (("range",), ("mattel",), ("all",))
+
+
+def test_priority_makes_tiers_and_equals_share_one(carrier):
+    router = Router(
+        [
+            carrier("c", priority=1),
+            carrier("a", weight=3),
+            carrier("b"),
+            carrier("d", priority=100),
+        ]
+    )
+    assert tiers(router, "+22236000000") == (("a", "b"), ("c",), ("d",))
+
+
+def test_exactness_comes_before_priority(carrier):
+    router = Router([carrier("general"), carrier("exact", prefixes=("+2224",), priority=50)])
+    assert tiers(router, "+22246000000") == (("exact",), ("general",))
+
+
+def test_a_number_that_nobody_serves_waits_in_a_queue_of_its_own(carrier):
+    router = Router([carrier("mattel", prefixes=("+2223",))])
+    assert router.route_key("+22246000000") == ""
+    assert router.carriers_for("+22246000000") == []
+    assert Router([]).route_key("+22236000000") == ""
+
+
+def test_a_disabled_carrier_is_not_there(carrier):
+    router = Router([carrier("off", enabled=False, prefixes=("+2223",)), carrier("on")])
+    assert router.route_key("+22236000000") == "+222"
+    assert pinned("off") not in router.routes
+    assert router.carriers_for("+22236000000") == ["on"]
+
+
+def test_each_carrier_has_a_route_of_its_own(carrier):
+    router = Router([carrier("a"), carrier("b", priority=1)])
+    assert pinned("a") == "@a"
+    assert router.routes["@a"].tiers == (("a",),)
+    assert router.routes["@b"].tiers == (("b",),)
+
+
+def test_carriers_of_a_number_are_ranked(carrier):
+    router = Router(
+        [carrier("c", priority=2), carrier("a"), carrier("exact", prefixes=("+22236",))]
+    )
+    assert router.carriers_for("+22236000000") == ["exact", "a", "c"]
+    assert router.carriers_for("+22246000000") == ["a", "c"]
+
+
+def test_messages_of_test_keys_go_only_to_the_carrier_without_prefixes(carrier):
+    router = Router([carrier("live"), carrier("test", prefixes=())])
+    assert router.routes[TEST_ROUTE].tiers == (("test",),)
+    assert router.carriers_for("+22236000000") == ["live"]
+
+
+@pytest.mark.parametrize(
+    ("changed", "same"),
+    [
+        ({"prefixes": ("+2223",)}, False),
+        ({"name": "other"}, False),
+        ({"enabled": False}, False),
+        ({"weight": 7}, True),
+        ({"priority": 7}, True),
+        ({"rate_per_s": 7}, True),
+    ],
+)
+def test_the_fingerprint_changes_when_the_queues_must_be_sorted_anew(carrier, changed, same):
+    before = Router([carrier("a"), carrier("b", prefixes=("+2224",))])
+    after = Router([carrier(**{"name": "a", **changed}), carrier("b", prefixes=("+2224",))])
+    assert (before.fingerprint == after.fingerprint) is same

@@ -1,0 +1,128 @@
+"""Pace, burst, giving way, recovery, pause — on a clock that the test holds."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from risala.engine.throttle import BURST_S, PAUSE_S, RECOVERY_S, SLOWEST_SHARE, Throttle
+
+START_S = 1000.0
+
+
+def taken(throttle, from_s, for_s, tick_s=0.001):
+    """Tokens that somebody greedy gets who looks every millisecond."""
+    count = 0
+    for tick in range(round(for_s / tick_s)):
+        while throttle.take(from_s + tick * tick_s):
+            count += 1
+    return count
+
+
+@pytest.mark.parametrize("rate_per_s", [0.2, 1, 7, 50, 100, 1000, 100_000])
+def test_the_pace_is_kept(rate_per_s):
+    throttle = Throttle(rate_per_s, START_S)
+    for_s = max(2.0, 5 / rate_per_s)
+    burst = max(1, rate_per_s * BURST_S)
+    fair = rate_per_s * for_s
+    assert fair - 1 <= taken(throttle, START_S, for_s) <= fair + burst + 1
+
+
+def test_a_burst_is_a_few_milliseconds_worth_however_long_it_was_idle():
+    throttle = Throttle(1000, START_S)
+    at_once = 0
+    while throttle.take(START_S + 3600):
+        at_once += 1
+    assert at_once == pytest.approx(1000 * BURST_S, abs=1)
+
+
+def test_a_slow_lane_has_no_burst():
+    throttle = Throttle(2, START_S)
+    assert throttle.take(START_S + 60)
+    assert not throttle.take(START_S + 60)
+    assert throttle.ready_at_s() == pytest.approx(START_S + 60.5)
+    assert not throttle.take(START_S + 60.499)
+    assert throttle.take(START_S + 60.501)
+
+
+def test_a_token_given_back_can_be_taken_again():
+    throttle = Throttle(1, START_S)
+    assert throttle.take(START_S)
+    throttle.give_back()
+    assert throttle.take(START_S)
+    assert not throttle.take(START_S)
+
+
+def test_a_throttled_answer_silences_then_halves():
+    throttle = Throttle(100, START_S)
+    throttle.slow_down(START_S)
+    assert throttle.rate_per_s(START_S) == 50
+    assert throttle.ready_at_s() == START_S + PAUSE_S
+    assert not throttle.take(START_S + PAUSE_S - 0.001)
+    assert throttle.take(START_S + PAUSE_S)
+
+
+def test_the_answers_of_one_window_halve_only_once():
+    throttle = Throttle(100, START_S)
+    for n in range(10):
+        throttle.slow_down(START_S + n * 0.01)
+    assert throttle.rate_per_s(START_S) == 50
+    assert throttle.ready_at_s() == pytest.approx(START_S + 0.09 + PAUSE_S)
+
+
+def test_it_never_falls_below_its_slowest():
+    throttle = Throttle(100, START_S)
+    now_s = START_S
+    for _ in range(50):
+        throttle.slow_down(now_s)
+        now_s = throttle.ready_at_s()
+        assert throttle.rate_per_s(now_s) >= 100 * SLOWEST_SHARE
+    assert throttle.take(now_s)
+
+
+def test_it_recovers_with_time_and_no_further():
+    throttle = Throttle(100, START_S)
+    throttle.slow_down(START_S)
+    rates = [throttle.rate_per_s(START_S + share * RECOVERY_S) for share in (0, 0.25, 0.5, 1, 9)]
+    assert rates == [50, 75, 100, 100, 100]
+
+
+def test_the_carriers_own_time_is_kept():
+    throttle = Throttle(100, START_S)
+    throttle.slow_down(START_S, 7.5)
+    assert throttle.ready_at_s() == START_S + 7.5
+    # A shorter one does not cut it.
+    throttle.slow_down(START_S + 1, 0.1)
+    assert throttle.ready_at_s() == START_S + 7.5
+
+
+def test_a_pause_is_silence_without_slowing_down():
+    throttle = Throttle(100, START_S)
+    throttle.pause(START_S, 2)
+    throttle.pause(START_S, 1)
+    assert not throttle.take(START_S + 1.99)
+    assert throttle.take(START_S + 2)
+    assert throttle.rate_per_s(START_S) == 100
+
+
+@given(
+    rate_per_s=st.floats(0.01, 1000),
+    steps=st.lists(
+        st.tuples(st.floats(0, 2), st.sampled_from(["take", "slow", "pause"])), max_size=60
+    ),
+)
+def test_whatever_happens_no_second_has_more_than_its_share(rate_per_s, steps):
+    throttle = Throttle(rate_per_s, START_S)
+    now_s, times = START_S, []
+    for wait_s, what in steps:
+        now_s += wait_s
+        if what == "slow":
+            throttle.slow_down(now_s)
+        elif what == "pause":
+            throttle.pause(now_s, 0.5)
+        else:
+            while throttle.take(now_s) and len(times) < 5000:
+                times.append(now_s)
+    share = rate_per_s + max(1, rate_per_s * BURST_S) + 1
+    assert all(sum(t <= other < t + 1 for other in times) <= share for t in set(times))
