@@ -3,20 +3,28 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Callable
+import sqlite3
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 import trio
+from sqlite_utils import Database
 
 from risala.config.model import CarrierSection, DeliverySection, Settings, StorageSection
 from risala.engine.clock import TrioClock
-from risala.engine.commands import KeyType, Mode, Principal, SendMessage
+from risala.engine.commands import KeyType, Mode, Organization, Principal, SendMessage
 from risala.engine.engine import Engine, Seams, open_engine
 from risala.engine.ids import IdSource
+from risala.engine.journal.acceptance import accept_one
+from risala.engine.journal.accounts import add_organization
+from risala.engine.journal.ledger import top_up
+from risala.engine.journal.rows import NewMessage, Stamp
+from risala.engine.journal.schema import migrate
 from risala.plugins.testing.fake_driver import FakeDriver
 
 
@@ -120,3 +128,128 @@ def open_house(tmp_path: Path) -> OpenHouse:
 def quick(autojump_clock: trio.testing.MockClock) -> trio.testing.MockClock:
     """Minutes and hours pass at once."""
     return autojump_clock
+
+
+T = TypeVar("T")
+
+
+class Book:
+    """A journal without its writer: units of work one by one, at a time that the test sets."""
+
+    def __init__(self, path: Path | str) -> None:
+        self.conn = sqlite3.connect(path, isolation_level=None)
+        self.conn.execute("pragma foreign_keys = on")
+        self.conn.execute("pragma synchronous = off")  # nobody pulls the plug of a test
+        migrate(Database(self.conn, execute_plugins=False))
+        self.now_ms = 1_767_225_600_000
+        self._numbers = count(1)
+
+    def unit(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        """Commit a unit of work; twice, and the first time in vain, as the writer may do it."""
+        self.conn.execute("BEGIN IMMEDIATE")
+        try:
+            first = work(self.conn)
+        finally:
+            self.conn.execute("ROLLBACK")
+        self.conn.execute("BEGIN IMMEDIATE")
+        again = work(self.conn)
+        self.conn.execute("COMMIT")
+        assert again == first
+        return again
+
+    def id(self, prefix: str) -> str:
+        return f"{prefix}_{next(self._numbers):032d}"
+
+    def stamp(self) -> Stamp:
+        return Stamp(self.now_ms, (self.id("evt"), self.id("evt")))
+
+    def organization(self, balance: int = 1_000_000, **fields: Any) -> str:
+        organization = Organization(
+            **{
+                "id": self.id("org"),
+                "name": "Test",
+                "status": "active",
+                "balance": 0,
+                "currency": "MRU",
+                "price_per_segment": None,
+                "smart_encoding": False,
+                "sms_per_s": None,
+                "created_at": self.now_ms,
+                **fields,
+            }
+        )
+        self.unit(lambda conn: add_organization(conn, organization))
+        if balance:
+            self.unit(lambda conn: top_up(conn, organization.id, balance, "cash", self.now_ms))
+        return organization.id
+
+    def accept(self, organization_id: str, **fields: Any) -> str:
+        """A pending message, paid and with its key; its id."""
+        new = self.new_message(organization_id, **fields)
+        self.unit(lambda conn: accept_one(conn, new, None))
+        return new.id
+
+    def new_message(self, organization_id: str, **fields: Any) -> NewMessage:
+        message_id = self.id("sms")
+        segments = fields.get("segments", 1)
+        return NewMessage(
+            **{
+                "id": message_id,
+                "organization_id": organization_id,
+                "mode": "live",
+                "kind": "sms",
+                "recipient": "+22236123456",
+                "sender": "RISALA",
+                "body": "hello",
+                "encoding": "gsm7",
+                "segments": segments,
+                "price": 50 * segments,
+                "currency": "MRU",
+                "metadata": "{}",
+                "priority": 1,
+                "route": "+222",
+                "due_at": self.now_ms,
+                "valid_until": self.now_ms + 172_800_000,
+                "send_at": None,
+                "created_at": self.now_ms,
+                "idempotency_key": f"key-{message_id}",
+                "key_is_ours": False,
+                "response": message_id.encode(),
+                "text": "Accepted; waiting for its turn.",
+                **fields,
+            }
+        )
+
+    def status(self, message_id: str) -> str:
+        return self.one("SELECT status FROM messages WHERE id = ?", message_id)
+
+    def one(self, query: str, *arguments: Any) -> Any:
+        """The one value that a query gives."""
+        ((value,),) = self.conn.execute(query, arguments).fetchall()
+        return value
+
+    def texts(self, message_id: str) -> list[str]:
+        query = "SELECT text FROM timeline WHERE message_id = ? ORDER BY n"
+        return [row[0] for row in self.conn.execute(query, (message_id,))]
+
+    def close(self) -> None:
+        self.conn.close()
+
+
+@pytest.fixture
+def open_book() -> Iterator[Callable[[Path | str], Book]]:
+    books: list[Book] = []
+
+    def open_one(path: Path | str = ":memory:") -> Book:
+        books.append(Book(path))
+        return books[-1]
+
+    yield open_one
+    for book in books:
+        book.close()
+
+
+@pytest.fixture
+def book(open_book: Callable[[], Book]) -> Book:
+    """An empty journal in memory."""
+    return open_book()

@@ -1,0 +1,221 @@
+"""Receipts: in every order, under every form of the id, held within bounds, never backwards."""
+
+from __future__ import annotations
+
+import pytest
+
+from risala.engine.journal import delivery, receipts
+from risala.engine.journal.rows import SegmentState
+from risala.engine.retry import Decision, Step
+from risala.sms.receipt import Receipt, ReceiptState
+
+FINAL_BAD = [
+    ReceiptState.EXPIRED,
+    ReceiptState.DELETED,
+    ReceiptState.UNDELIVERABLE,
+    ReceiptState.UNKNOWN,
+    ReceiptState.REJECTED,
+]
+
+
+class Desk:
+    """One journal, and the two moves that receipts meet."""
+
+    def __init__(self, book):
+        self.book = book
+        self.organization_id = book.organization()
+
+    def start(self, segments=1):
+        message_id = self.book.accept(self.organization_id, segments=segments)
+        self.begin(message_id, 1, opens=True)
+        return message_id
+
+    def begin(self, message_id, number, carrier="mattel", *, opens=False):
+        self.book.unit(
+            lambda conn: delivery.start_segment(
+                conn, message_id, number, carrier, opens_attempt=opens, now_ms=self.book.now_ms
+            )
+        )
+
+    def answer(self, message_id, carrier_id, number=1, attempt=1):
+        accepted = Decision(
+            Step.ADVANCE, SegmentState.ACCEPTED, "Yes.", "ESME_ROK", carrier_id=carrier_id
+        )
+        stamp = self.book.stamp()
+        return self.book.unit(
+            lambda conn: delivery.finish_segment(conn, message_id, number, attempt, accepted, stamp)
+        )
+
+    def receipt(
+        self, carrier_id, state=ReceiptState.DELIVERED, also=(), carrier="mattel", error=None
+    ):
+        told = Receipt(carrier_id, state, f"stat:{state}", error, also)
+        stamp = self.book.stamp()
+        return self.book.unit(lambda conn: receipts.record(conn, carrier, told, stamp))
+
+    def sent(self, carrier_id="1a"):
+        message_id = self.start()
+        self.answer(message_id, carrier_id)
+        return message_id
+
+    @property
+    def held(self):
+        return self.book.one("SELECT count(*) FROM held_receipts")
+
+
+@pytest.fixture
+def desk(book):
+    return Desk(book)
+
+
+def test_the_receipt_of_a_sent_message(desk):
+    message_id = desk.sent()
+    (change,) = desk.receipt("1a")
+    assert change.status == "delivered"
+    assert desk.book.status(message_id) == "delivered"
+    assert desk.book.one("SELECT delivered_at FROM messages") == desk.book.now_ms
+
+
+@pytest.mark.parametrize("state", FINAL_BAD)
+def test_a_carrier_that_gave_up_leaves_it_undelivered_with_its_code(desk, state):
+    message_id = desk.sent()
+    desk.receipt("1a", state, error="034")
+    assert desk.book.status(message_id) == "undelivered"
+    assert desk.book.one("SELECT error_code FROM messages") == "034"
+    # Not refunded: the carrier had accepted it.
+    assert desk.book.one("SELECT count(*) FROM ledger WHERE kind = 'refund'") == 0
+
+
+@pytest.mark.parametrize("state", [ReceiptState.ENROUTE, ReceiptState.ACCEPTED])
+def test_a_receipt_on_the_way_is_noted_and_moves_nothing(desk, state):
+    message_id = desk.sent()
+    assert desk.receipt("1a", state) == ()
+    assert desk.book.status(message_id) == "sent"
+    assert desk.book.texts(message_id)[-1] == "The carrier is still trying."
+    assert desk.receipt("unknown", state) == ()
+    assert desk.held == 0
+
+
+@pytest.mark.parametrize(
+    ("given", "told", "also"),
+    [
+        ("1A", "1a", ()),
+        ("00001a", "1A", ()),
+        ("1a", "0000001a", ()),
+        (" 1a", "1a ", ()),
+        ("0", "000", ()),
+        ("ff", "255", ("ff",)),
+        ("255", "00ff", ("255",)),
+        ("0FF", "255", ("0ff", "xx")),
+    ],
+)
+@pytest.mark.parametrize("early", [False, True])
+def test_every_form_of_the_id_finds_its_segment_before_and_after_the_answer(
+    desk, given, told, also, early
+):
+    message_id = desk.start()
+    if early:
+        desk.receipt(told, also=also)
+        assert desk.held == 1 + len(set(also))
+    changes = desk.answer(message_id, given)
+    if early:
+        assert [change.status for change in changes] == ["sent", "delivered"]
+    else:
+        desk.receipt(told, also=also)
+    assert desk.book.status(message_id) == "delivered"
+    assert desk.held == 0
+
+
+def test_the_same_id_at_another_carrier_is_another_message(desk):
+    message_id = desk.sent("7")
+    desk.receipt("7", carrier="mauritel")
+    assert desk.book.status(message_id) == "sent"
+    assert desk.held == 1
+
+
+def test_the_exact_id_comes_before_its_look_alikes(desk):
+    zeros, exact = desk.sent("007"), desk.sent("7")
+    desk.receipt("7")
+    assert (desk.book.status(zeros), desk.book.status(exact)) == ("sent", "delivered")
+    desk.receipt("007")
+    assert desk.book.status(zeros) == "delivered"
+
+
+def test_an_id_that_the_carrier_gave_again_is_the_one_that_still_waits(desk):
+    old = desk.sent("7")
+    desk.receipt("7")
+    new = desk.sent("7")
+    desk.receipt("7", ReceiptState.UNDELIVERABLE)
+    assert (desk.book.status(old), desk.book.status(new)) == ("delivered", "undelivered")
+
+
+@pytest.mark.parametrize("later", [ReceiptState.DELIVERED, ReceiptState.EXPIRED])
+@pytest.mark.parametrize("first", [ReceiptState.DELIVERED, ReceiptState.EXPIRED])
+def test_a_second_receipt_changes_nothing(desk, first, later):
+    message_id = desk.sent()
+    desk.receipt("1a", first)
+    before = desk.book.status(message_id)
+    events = desk.book.one("SELECT count(*) FROM events")
+    assert desk.receipt("1a", later) == ()
+    assert desk.book.status(message_id) == before
+    assert desk.book.one("SELECT count(*) FROM events") == events
+    assert "it changes nothing" in desk.book.texts(message_id)[-1]
+
+
+def test_parts_are_delivered_when_the_last_one_is(desk):
+    message_id = desk.start(segments=3)
+    for number in (1, 2, 3):
+        if number > 1:
+            desk.begin(message_id, number)
+        desk.answer(message_id, f"p{number}", number)
+    assert [desk.receipt(name) for name in ("p3", "p1")] == [(), ()]
+    (change,) = desk.receipt("p2")
+    assert change.status == "delivered"
+
+
+def test_one_part_that_failed_leaves_the_message_undelivered_once(desk):
+    message_id = desk.start(segments=2)
+    desk.answer(message_id, "p1", 1)
+    desk.begin(message_id, 2)
+    desk.receipt("p1", ReceiptState.EXPIRED)
+    assert desk.book.status(message_id) == "processing"
+    changes = desk.answer(message_id, "p2", 2)
+    assert [change.status for change in changes] == ["sent", "undelivered"]
+    assert desk.receipt("p2") == ()
+    assert desk.book.status(message_id) == "undelivered"
+    types = [row[0] for row in desk.book.conn.execute("SELECT type FROM events ORDER BY seq")]
+    assert types == ["sms.sent", "sms.failed"]
+
+
+def test_the_held_ones_other_forms_do_not_meet_another_message(desk):
+    first, second = desk.start(), desk.start()
+    desk.receipt("255", also=("ff",))
+    desk.answer(first, "ff")
+    assert desk.book.status(first) == "delivered"
+    desk.answer(second, "255")
+    assert desk.book.status(second) == "sent"
+
+
+def test_what_matches_nothing_is_held_up_to_a_limit_and_for_a_time(desk, monkeypatch):
+    monkeypatch.setattr(receipts, "HELD_MAX", 20)
+    for n in range(50):
+        desk.book.now_ms += 1
+        desk.receipt(f"rubbish-{n}")
+    assert desk.held <= 21
+    newest = desk.book.one("SELECT max(carrier_id) FROM held_receipts")
+    assert newest == "rubbish-49"
+    before_ms = desk.book.now_ms - 5
+    assert desk.book.unit(lambda conn: receipts.forget_held(conn, before_ms)) > 0
+    assert desk.held == 6
+
+
+def test_a_receipt_for_a_message_that_has_failed_is_only_noted(desk):
+    from risala.engine.journal.endings import fail
+
+    message_id = desk.start(segments=2)
+    desk.answer(message_id, "p1", 1)
+    stamp = desk.book.stamp()
+    desk.book.unit(lambda conn: fail(conn, message_id, "X", "Refused.", stamp))
+    assert desk.receipt("p1") == ()
+    assert desk.book.status(message_id) == "failed"
+    assert desk.book.texts(message_id)[-1] == "A receipt that came too late to change anything."
