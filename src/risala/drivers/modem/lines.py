@@ -1,0 +1,182 @@
+"""What the lines of a modem are: result codes, unsolicited ones, headers of a PDU. Tables, pure.
+
+3GPP TS 27.007 §4 and §5.7, 27.005 §3; what modems say beyond them was seen on real ones.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+
+class ResultKind(StrEnum):
+    OK = "ok"
+    ERROR = "error"
+    """Refused, without a reason."""
+    CME = "cme"
+    """``+CME ERROR`` (27.007 §9.2): of the equipment."""
+    CMS = "cms"
+    """``+CMS ERROR`` (27.005 §3.2.5): of the message service."""
+    LOST = "lost"
+    """``NO CARRIER`` and its like, which no command of ours should bring."""
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """A final result code."""
+
+    kind: ResultKind
+    raw: str
+    """The line as it stood, or the word for a number (ATV0)."""
+    code: int | None = None
+    """Of ``+CME ERROR`` and ``+CMS ERROR``, where it is a number."""
+    text: str = ""
+    """Of the same, where it is words (+CMEE=2)."""
+
+    @property
+    def ok(self) -> bool:
+        return self.kind is ResultKind.OK
+
+
+_FINALS: Final = {
+    "OK": ResultKind.OK,
+    "ERROR": ResultKind.ERROR,
+    "COMMAND NOT SUPPORT": ResultKind.ERROR,  # Huawei
+    "COMMAND NOT SUPPORTED": ResultKind.ERROR,
+    "NOT SUPPORT": ResultKind.ERROR,
+    "TOO MANY PARAMETERS": ResultKind.ERROR,
+    "ABORTED": ResultKind.ERROR,
+    "CONNECT": ResultKind.LOST,
+    "NO CARRIER": ResultKind.LOST,
+    "NO DIALTONE": ResultKind.LOST,
+    "NO DIAL TONE": ResultKind.LOST,
+    "NO ANSWER": ResultKind.LOST,
+    "BUSY": ResultKind.LOST,
+}
+_NUMERIC: Final = {  # V.250 table 1, in use after ATV0
+    "0": "OK",
+    "1": "CONNECT",
+    "3": "NO CARRIER",
+    "4": "ERROR",
+    "6": "NO DIALTONE",
+    "7": "BUSY",
+    "8": "NO ANSWER",
+}
+RING_NUMERIC: Final = "2"
+
+_reasoned: Final = re.compile(r"\+CM([ES]) ?ERROR ?:? ?(.*)", re.IGNORECASE).fullmatch
+_vague: Final = re.compile(r"(?:MODEM )?ERROR ?:.*", re.IGNORECASE).fullmatch
+_is_number: Final = re.compile(r"[+-]?[0-9]{1,6}", re.ASCII).fullmatch
+
+
+def final_of(line: str, *, numeric: bool) -> Result | None:
+    """The result that a line is, where a final result is awaited; None where it is none.
+
+    Args:
+        numeric: single digits count too.
+    """
+    if numeric and line in _NUMERIC:
+        line = _NUMERIC[line]
+    kind = _FINALS.get(line.upper())
+    if kind is not None:
+        return Result(kind, line)
+    reasoned = _reasoned(line)
+    if reasoned:
+        kind = ResultKind.CME if reasoned[1] in "Ee" else ResultKind.CMS
+        reason = reasoned[2].strip()
+        if _is_number(reason):
+            return Result(kind, line, int(reason))
+        return Result(kind, line, text=reason)
+    if _vague(line):
+        return Result(ResultKind.ERROR, line)
+    return None
+
+
+# fmt: off
+UNSOLICITED: Final = frozenset((
+    # 27.005 §3.4.1; then 27.007: calls, USSD, packet events, time
+    "+CMTI", "+CMT", "+CDS", "+CDSI", "+CBM", "+CBMI",
+    "+CLIP", "+CRING", "+CCWA", "+CUSD", "+CSSI", "+CSSU", "+CGEV", "+CTZV", "+CTZE", "+CTZDST",
+    # Huawei; ^CURC=0 silences some
+    "^RSSI", "^HCSQ", "^BOOT", "^MODE", "^DSFLOWRPT", "^CSNR", "^SRVST", "^SIMST", "^STIN",
+    "^NWTIME", "^CONN", "^CEND", "^ORIG", "^CONF", "^RFSWITCH", "^SMMEMFULL", "^THERM",
+    # ZTE, SIMCom, Quectel, Ericsson
+    "+ZUSIMR", "+ZDONR", "+ZPASR", "+SPNWNAME", "*PSUTTZ", "+QIND", "+QUSIM", "*EMRDY",
+    "*RADIOPOWER", "*STKI",
+))
+"""Names that come by themselves even while a command waits, whatever that command is."""
+
+_WORDS: Final = frozenset((
+    "RING", "RDY", "SMS READY", "CALL READY", "PB DONE", "SMS DONE", "SYSSTART", "START",
+    "NORMAL POWER DOWN", "POWERED DOWN", "UNDER-VOLTAGE WARNNING", "OVER-VOLTAGE WARNNING",
+))
+# fmt: on
+RESTARTED: Final = frozenset(("RDY", "SYSSTART", "^SYSSTART", "START", "*EMRDY"))
+"""What a modem says after it has started anew: every setting is gone."""
+
+_name: Final = re.compile(r"[+^*$%#&][A-Z][A-Z0-9_]*(?=[:\s]|$)", re.IGNORECASE).match
+
+
+def name_of(line: str) -> str | None:
+    """``+CMTI`` of ``+CMTI: "SM",3``; a known word as it is; None for anything else."""
+    found = _name(line)
+    if found:
+        return found[0].upper()
+    word = line.upper()
+    return word if word in _WORDS else None
+
+
+_FIELDS_MAX: Final = {"+CMT": 2, "+CDS": 1, "+CBM": 1, "+CMGR": 3, "+CMGL": 4}
+"""Fields of a header in PDU mode (27.005 §3.4, §4.1, §4.2); in text mode there are more."""
+URC_HEADERS: Final = frozenset(("+CMT", "+CDS", "+CBM"))
+ROW_HEADERS: Final = frozenset(("+CMGR", "+CMGL"))
+
+_quoted: Final = re.compile(r'"[^"]*"').sub
+_is_pdu: Final = re.compile(r"(?:[0-9A-Fa-f]{2}){8,255}").fullmatch
+_SMSC_OCTETS_MAX: Final = 0x0C
+
+
+@dataclass(frozen=True, slots=True)
+class PduHeader:
+    """A line that announces another one: a PDU of so many octets, or a text."""
+
+    name: str
+    line: str
+    tpdu_octets: int | None
+    """None in text mode."""
+
+    def is_exactly(self, line: str) -> bool:
+        """True for the PDU of the announced length, with or without a service centre."""
+        if self.tpdu_octets is None or not _is_pdu(line):
+            return False
+        octets = len(line) // 2
+        return octets in (self.tpdu_octets, self.tpdu_octets + 1 + int(line[:2], 16))
+
+    def may_be(self, line: str) -> bool:
+        """True for what can be its PDU although the length is another: some count differently.
+
+        A PDU begins with the length of the service centre's address. A card's or a modem's serial
+        number has an even number of digits too, and never begins so.
+        """
+        if self.tpdu_octets is None:
+            return True
+        return bool(_is_pdu(line)) and int(line[:2], 16) <= _SMSC_OCTETS_MAX
+
+
+def pdu_header_of(name: str, line: str) -> PduHeader | None:
+    """The header that a line with this name is; None where nothing follows it."""
+    if name not in _FIELDS_MAX:
+        return None
+    fields = [field.strip() for field in _quoted("", line.partition(":")[2]).split(",")]
+    is_pdu_mode = len(fields) <= _FIELDS_MAX[name] and all(
+        not field or _is_number(field) for field in fields
+    )
+    if name in ROW_HEADERS and '"REC' in line.upper():
+        is_pdu_mode = False  # the status is a word in text mode
+    if not is_pdu_mode:
+        return None if name == "+CDS" else PduHeader(name, line, None)
+    if not fields[-1] or int(fields[-1]) <= 0:
+        return None  # +CMGR of an empty place has length 0, and nothing follows
+    return PduHeader(name, line, int(fields[-1]))
