@@ -10,6 +10,7 @@ here; the plugin that serves it validates it
 from __future__ import annotations
 
 from enum import StrEnum
+from ipaddress import ip_network
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -64,6 +65,25 @@ Currency = Annotated[
 ]
 
 
+def _as_network(text: str) -> str:
+    try:
+        ip_network(text, strict=False)
+    except ValueError:
+        raise ValueError("is no address or network, such as 10.0.0.2 or 10.0.0.0/24") from None
+    return text
+
+
+Network = Annotated[
+    str,
+    Field(
+        json_schema_extra={
+            "words": 'an address or a network in quotes, such as "127.0.0.1" or "10.0.0.0/24"'
+        }
+    ),
+    AfterValidator(_as_network),
+]
+
+
 class Section(BaseModel):
     """One table of the file: unknown keys are faults, values never change at run time."""
 
@@ -103,6 +123,9 @@ class HttpSection(Section):
     """Connections at once; beyond it the longest idle is closed, or the new one answered 503."""
     graceful_stop_s: Annotated[float, Field(ge=0, le=120)] = 10.0
     """How long a stop waits for requests under way."""
+    trusted_proxies: tuple[Network, ...] = ()
+    """Reverse proxies whose ``X-Forwarded-For`` tells the client's address. From anybody else
+    the header is ignored."""
 
 
 class StorageSection(Section):
@@ -129,6 +152,13 @@ class LimitsSection(Section):
     sms_per_s: Annotated[float, Field(gt=0, le=100000)] | None = None
     """Messages that each organization may send a second; an organization may have its own
     limit. Not set: no limit."""
+    verify_ip_sends_per_minute: Annotated[int, Field(ge=1, le=10_000)] = 30
+    """Codes that may be asked for with publishable keys from one IPv4 address or IPv6 /64 in any
+    minute. Many people share an address behind a mobile network."""
+    verify_ip_sends_per_hour: Annotated[int, Field(ge=1, le=10_000)] = 60
+    """The same in any hour."""
+    verify_ip_checks_per_minute: Annotated[int, Field(ge=1, le=10_000)] = 120
+    """Codes that may be checked with publishable keys from one address in any minute."""
 
 
 class EngineSection(Section):

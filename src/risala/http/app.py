@@ -10,6 +10,7 @@ from risala.config.model import Settings
 from risala.engine.clock import Clock, SystemClock
 from risala.http.api.batch import add_batch
 from risala.http.api.sms import add_sms
+from risala.http.api.verify import add_verify
 from risala.http.base import JsonApp
 from risala.http.facade import Gateway
 from risala.http.problems import Problem
@@ -30,6 +31,7 @@ def create_api(gateway: Gateway, settings: Settings, clock: Clock | None = None)
     clock = clock or SystemClock()
     add_sms(app, gateway, clock)
     add_batch(app, gateway, clock, settings.http)
+    add_verify(app, gateway, settings)
     return app
 
 

@@ -8,7 +8,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Protocol
 
-from risala.engine.commands import MessageView, Principal, Readiness, SendMessage
+from risala.engine.commands import (
+    MessageView,
+    Principal,
+    Readiness,
+    SendCode,
+    SendMessage,
+    VerificationView,
+)
 from risala.engine.errors import Refusal
 
 
@@ -25,6 +32,15 @@ class Gateway(Protocol):
         """Accept many messages; for each, in order, its response's body or why it was refused."""
 
     def get_message(self, principal: Principal, message_id: str, /) -> MessageView:
+        """Raises ``NotFound`` also for another organization's."""
+
+    async def send_code(self, principal: Principal, command: SendCode, /) -> str:
+        """Send a one-time code; the id of its session."""
+
+    async def check_code(self, principal: Principal, verification_id: str, code: str, /) -> bool:
+        """Whether the code is approved. Raises ``NotFound`` also for another organization's."""
+
+    def get_verification(self, principal: Principal, verification_id: str, /) -> VerificationView:
         """Raises ``NotFound`` also for another organization's."""
 
     def readiness(self) -> Readiness: ...

@@ -1,0 +1,81 @@
+"""``POST /api/verify/send``, ``/check`` and ``/get`` (contract §4)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from typing import Final
+
+from quart import request
+from quart_trio.wrappers import TrioResponse
+
+from risala.config.model import Settings
+from risala.engine.commands import KeyType, Principal
+from risala.engine.wire import verification_wire
+from risala.http.auth import api_key, secret_key
+from risala.http.base import JsonApp
+from risala.http.bodies import parse_body
+from risala.http.client_address import ClientAddresses, bucket_of
+from risala.http.cors import check_origin, open_to_browsers
+from risala.http.facade import Gateway
+from risala.http.ip_limits import IpLimits
+from risala.http.parse import read_body
+from risala.http.respond import json_bytes, json_response
+from risala.http.verify_bodies import CheckCodeBody, GetVerificationBody, SendCodeBody
+
+SEND: Final = "/api/verify/send"
+CHECK: Final = "/api/verify/check"
+GET: Final = "/api/verify/get"
+
+_APPROVED: Final = json_bytes({"status": "approved"})
+_DENIED: Final = json_bytes({"status": "denied"})
+
+
+def add_verify(app: JsonApp, gateway: Gateway, settings: Settings) -> None:
+    limits = IpLimits(settings.limits)
+    door = _Door(gateway, ClientAddresses(settings.http.trusted_proxies))
+
+    async def send() -> TrioResponse:
+        principal = door.enter(limits.take_send)
+        command = parse_body(SendCodeBody, await read_body(request)).command()
+        verification_id = await gateway.send_code(principal, command)
+        return json_response(json_bytes({"verificationId": verification_id}))
+
+    async def check() -> TrioResponse:
+        principal = door.enter(limits.take_check)
+        body = parse_body(CheckCodeBody, await read_body(request))
+        approved = await gateway.check_code(principal, body.verification_id, body.code)
+        return json_response(_APPROVED if approved else _DENIED)
+
+    async def get() -> TrioResponse:
+        principal = secret_key(gateway, request.headers)
+        body = parse_body(GetVerificationBody, await read_body(request))
+        view = gateway.get_verification(principal, body.verification_id)
+        return json_response(json_bytes(verification_wire(view)))
+
+    app.route_to(SEND, send)
+    app.route_to(CHECK, check)
+    app.route_to(GET, get)
+    open_to_browsers(app, (SEND, CHECK))
+
+
+@dataclass(frozen=True, slots=True)
+class _Door:
+    """What is asked before a byte of the body is read."""
+
+    gateway: Gateway
+    addresses: ClientAddresses
+
+    def enter(self, take: Callable[[Hashable], None]) -> Principal:
+        """Whoever holds a key; its organization, its origin, then the limit of its address.
+
+        Raises:
+            Unauthorized, Forbidden, RateLimited: nothing was taken of any limit.
+        """
+        principal = self.gateway.authenticate(api_key(request.headers))
+        check_origin(principal, request.headers.getlist("origin"))
+        if principal.type is KeyType.PUBLISHABLE:
+            client = request.scope.get("client")
+            forwarded = request.headers.getlist("x-forwarded-for")
+            take(bucket_of(self.addresses.of(client[0] if client else None, forwarded)))
+        return principal

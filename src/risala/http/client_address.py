@@ -1,0 +1,98 @@
+"""Whose request it is: the peer of the socket, or whom a trusted proxy forwards for (contract §2).
+
+``X-Forwarded-For`` is read from its right end, where the proxies that we trust have written.
+What stands left of the first address that is not one of theirs is the client's own invention.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+from typing import Final
+
+Address = IPv4Address | IPv6Address
+_MAPPED: Final = IPv6Network("::ffff:0:0/96")
+_CLIENT_PREFIX_V6: Final = 64
+"""A household or a phone has a whole /64 to choose addresses from."""
+
+
+class ClientAddresses:
+    """Tells the client's address of each request."""
+
+    def __init__(self, trusted: Iterable[str]) -> None:
+        networks = [_network(text) for text in trusted]
+        self._v4 = tuple(each for each in networks if isinstance(each, IPv4Network))
+        self._v6 = tuple(each for each in networks if isinstance(each, IPv6Network))
+
+    def of(self, peer: str | None, forwarded: Sequence[str]) -> Address | None:
+        """The client's address. ``peer`` is the socket's other end, None where it has no address.
+
+        A peer without address came by a unix socket: a proxy on this machine, let in by the mode
+        of the socket's file, hence trusted. ``forwarded`` are the ``X-Forwarded-For`` headers.
+        """
+        client = None if peer is None else parse_address(peer)
+        if client is not None and not self._trusts(client):
+            return client
+        for entry in _from_the_right(forwarded):
+            address = parse_address(entry)
+            if address is None:
+                break  # whoever wrote this vouches for nothing left of it
+            client = address
+            if not self._trusts(client):
+                break
+        return client
+
+    def _trusts(self, address: Address) -> bool:
+        if isinstance(address, IPv4Address):
+            return any(address in network for network in self._v4)
+        return any(address in network for network in self._v6)
+
+
+def bucket_of(address: Address | None) -> int | tuple[int] | None:
+    """What shares one IP limit: an IPv4 address, an IPv6 /64, or all that have no address."""
+    if isinstance(address, IPv6Address):
+        return (int(address) >> (128 - _CLIENT_PREFIX_V6),)
+    return None if address is None else int(address)
+
+
+def parse_address(text: str) -> Address | None:
+    """``192.0.2.7``, ``2001:db8::7``, either with a port (``[2001:db8::7]:443``); else None.
+
+    An IPv4 address in IPv6 clothes (``::ffff:192.0.2.7``) is the IPv4 address.
+    """
+    text = text.strip()
+    if text.startswith("["):
+        text, bracket, port = text[1:].partition("]")
+        if not bracket or (port and not _is_port(port)):
+            return None
+    elif text.count(":") == 1:
+        text, _, port = text.partition(":")
+        if not _is_port(":" + port):
+            return None
+    try:
+        address = ip_address(text)
+    except ValueError:
+        return None
+    if isinstance(address, IPv6Address) and address.ipv4_mapped is not None:
+        return address.ipv4_mapped
+    return address
+
+
+def _is_port(text: str) -> bool:
+    return text[:1] == ":" and text[1:].isascii() and text[1:].isdigit() and len(text) <= 6
+
+
+def _from_the_right(headers: Sequence[str]) -> Iterable[str]:
+    for header in reversed(headers):
+        rest, comma = header, ","
+        while comma:
+            rest, comma, entry = rest.rpartition(",")
+            yield entry
+
+
+def _network(text: str) -> IPv4Network | IPv6Network:
+    network = ip_network(text, strict=False)
+    if isinstance(network, IPv6Network) and network.subnet_of(_MAPPED):
+        address = network.network_address.ipv4_mapped
+        return IPv4Network((int(address or 0), network.prefixlen - 96))
+    return network

@@ -1,0 +1,93 @@
+"""The bodies that the Verify endpoints take."""
+
+from __future__ import annotations
+
+from typing import Annotated, Final
+
+from pydantic import AfterValidator, Field
+from pydantic_core import PydanticCustomError
+
+from risala.engine.commands import SendCode
+from risala.engine.template import BUILT_IN
+from risala.http import fields
+from risala.http.bodies import RequestBody
+
+CODE_CHARACTERS: Final = (1, 64)
+"""Whatever a user types is a guess; what is longer was not typed."""
+_FIT: Final = {"pattern": fields.FIT_PATTERN}
+
+
+def _locale(text: str) -> str:
+    if text not in BUILT_IN:
+        raise PydanticCustomError(
+            "invalid_locale", "`locale` must be one of {names}.", {"names": ", ".join(BUILT_IN)}
+        )
+    return text
+
+
+VerificationId = Annotated[
+    str,
+    Field(
+        alias="verificationId",
+        min_length=1,
+        description="The id from the response of `POST /api/verify/send`.",
+        examples=["ver_01KB0ZJ4F0W8J5H7M2N9Q3R6T1V4X8Y0"],
+        json_schema_extra=_FIT,
+    ),
+]
+
+
+class SendCodeBody(RequestBody):
+    """A code to send."""
+
+    to: fields.Number
+    locale: Annotated[
+        str | None,
+        AfterValidator(lambda text: None if text is None else _locale(text)),
+        Field(
+            description="The language of the SMS; without it the organization's own template.",
+            examples=["fr"],
+            json_schema_extra={"enum": [*BUILT_IN, None]},
+        ),
+    ] = None
+    app_hash: Annotated[
+        str | None,
+        Field(
+            alias="appHash",
+            description="For Android's SMS Retriever; must be registered in the Verify settings.",
+            examples=["FA+9qCX9VSu"],
+        ),
+    ] = None
+    origin: Annotated[
+        str | None,
+        Field(
+            description="A host to bind the code to (`@host #code`), for autofill in browsers; "
+            "must be registered in the Verify settings.",
+            examples=["app.example"],
+        ),
+    ] = None
+
+    def command(self) -> SendCode:
+        return SendCode(self.to, self.locale, self.app_hash, self.origin)
+
+
+class CheckCodeBody(RequestBody):
+    """What the user typed."""
+
+    verification_id: VerificationId
+    code: Annotated[
+        str,
+        Field(
+            min_length=CODE_CHARACTERS[0],
+            max_length=CODE_CHARACTERS[1],
+            description="Spaces around it are ignored; Arabic-Indic digits are digits.",
+            examples=["042137"],
+            json_schema_extra=_FIT,
+        ),
+    ]
+
+
+class GetVerificationBody(RequestBody):
+    """Which verification."""
+
+    verification_id: VerificationId
