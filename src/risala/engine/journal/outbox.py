@@ -8,7 +8,9 @@ from typing import Any
 
 from risala.engine.clock import iso
 from risala.engine.commands import Sender
+from risala.engine.journal import webhooks
 from risala.engine.journal.rows import Stamp, Status
+from risala.engine.webhook_types import TEST_TYPE
 
 _MESSAGE_EVENT = {
     Status.SENT: "sms.sent",
@@ -137,3 +139,26 @@ def _write_row(
             now_ms,
         ),
     )
+    webhooks.fan_out(conn, event_id, organization_id, mode, kind, now_ms)
+
+
+def last_seq(conn: sqlite3.Connection) -> int:
+    (seq,) = conn.execute("SELECT coalesce(max(seq), 0) FROM events").fetchone()
+    return int(seq)
+
+
+def after(conn: sqlite3.Connection, seq: int, limit: int) -> list[tuple[int, str]]:
+    """Events that are new since ``seq``: seq and body, in order."""
+    return conn.execute(
+        "SELECT seq, body FROM events WHERE seq > ? ORDER BY seq LIMIT ?", (seq, limit)
+    ).fetchall()
+
+
+def test_event(
+    conn: sqlite3.Connection, endpoint: webhooks.Endpoint, event_id: str, now_ms: int
+) -> None:
+    """Owe a test event to one endpoint, whatever it asked for."""
+    fields = {"endpointId": endpoint.id}
+    organization_id, mode = endpoint.organization_id, endpoint.mode
+    _write_row(conn, event_id, organization_id, mode, TEST_TYPE, endpoint.id, fields, now_ms)
+    webhooks.owe(conn, event_id, endpoint.id, now_ms)

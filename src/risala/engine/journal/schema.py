@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from sqlite_utils import Database, Migrations
 
+from risala.engine.journal.schema_webhooks import WEBHOOKS
+
 migrations = Migrations("risala")
 
 
@@ -278,3 +280,8 @@ def m003_verifications(db: Database) -> None:
 @migrations()
 def m004_allowed_origins(db: Database) -> None:
     _script(db, ALLOWED_ORIGINS)
+
+
+@migrations()
+def m005_webhooks(db: Database) -> None:
+    _script(db, WEBHOOKS)

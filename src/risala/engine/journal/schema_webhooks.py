@@ -1,0 +1,68 @@
+"""The tables of webhooks: endpoints, deliveries (an event to an endpoint), attempts at them."""
+
+from __future__ import annotations
+
+from typing import Final
+
+WEBHOOKS: Final = """
+CREATE TABLE webhook_endpoints (
+  id TEXT PRIMARY KEY,
+  organization_id TEXT NOT NULL REFERENCES organizations (id),
+  mode TEXT NOT NULL CHECK (mode IN ('live', 'test')),
+  url TEXT NOT NULL,
+  description TEXT NOT NULL DEFAULT '',
+  types TEXT NOT NULL,
+  headers TEXT NOT NULL DEFAULT '{}',
+  notify TEXT,
+  enabled INTEGER NOT NULL DEFAULT 1,
+  disabled_reason TEXT CHECK (disabled_reason IN ('owner', 'gone', 'failing')),
+  secret TEXT NOT NULL,
+  previous_secret TEXT,
+  previous_until INTEGER,
+  failing_since INTEGER,
+  notice_due_at INTEGER,
+  notice_tries INTEGER NOT NULL DEFAULT 0,
+  created_at INTEGER NOT NULL,
+  updated_at INTEGER NOT NULL,
+  deleted_at INTEGER
+) STRICT;
+-- Looked at for every event: an organization without endpoints costs one empty look.
+CREATE INDEX webhook_endpoints_listening ON webhook_endpoints (organization_id, mode)
+  WHERE enabled = 1;
+CREATE INDEX webhook_endpoints_by_organization ON webhook_endpoints (organization_id, id);
+CREATE INDEX webhook_endpoints_notices ON webhook_endpoints (notice_due_at)
+  WHERE notice_due_at IS NOT NULL;
+
+CREATE TABLE webhook_deliveries (
+  seq INTEGER PRIMARY KEY,
+  endpoint_id TEXT NOT NULL REFERENCES webhook_endpoints (id),
+  event_id TEXT NOT NULL,
+  state TEXT NOT NULL CHECK (state IN ('pending', 'delivered', 'failed', 'dropped')),
+  due_at INTEGER NOT NULL,
+  tries INTEGER NOT NULL DEFAULT 0,
+  attempts INTEGER NOT NULL DEFAULT 0,
+  status INTEGER,
+  error TEXT,
+  excerpt TEXT,
+  created_at INTEGER NOT NULL,
+  updated_at INTEGER NOT NULL,
+  delivered_at INTEGER,
+  UNIQUE (event_id, endpoint_id)
+) STRICT;
+CREATE INDEX webhook_deliveries_due ON webhook_deliveries (endpoint_id, due_at)
+  WHERE state = 'pending';
+CREATE INDEX webhook_deliveries_failed ON webhook_deliveries (endpoint_id, created_at)
+  WHERE state = 'failed';
+CREATE INDEX webhook_deliveries_log ON webhook_deliveries (endpoint_id, seq);
+
+CREATE TABLE webhook_attempts (
+  delivery INTEGER NOT NULL REFERENCES webhook_deliveries (seq),
+  n INTEGER NOT NULL,
+  started_at INTEGER NOT NULL,
+  ended_at INTEGER,
+  status INTEGER,
+  error TEXT,
+  excerpt TEXT,
+  PRIMARY KEY (delivery, n)
+) STRICT, WITHOUT ROWID;
+"""

@@ -1,0 +1,90 @@
+"""When an event is tried again, and when no more: decided from the answer alone (contract §5)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import Final
+
+WAITS_S: Final = (5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400)
+"""After each failed attempt but the last: three days in all, for an outage over a weekend."""
+TRIES_MAX: Final = len(WAITS_S) + 1
+JITTER: Final = 0.1
+"""A wait is up to this part longer, so that what failed together does not come back together."""
+RETRY_AFTER_MAX_S: Final = 86_400
+"""``Retry-After`` is honoured up to the schedule's own longest wait."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What an endpoint answered."""
+
+    status: int
+    retry_after: str | None
+    excerpt: str
+    """The beginning of the body as text, for people. Nothing reads it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """Why no answer came: ``code`` for programs, ``text`` for people."""
+
+    code: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    state: str
+    """``delivered``, ``pending`` (tried again at ``due_at``) or ``failed``."""
+    due_at: int
+    status: int | None
+    error: str | None
+    excerpt: str | None
+    gone: bool = False
+
+
+def decide(seen: Answer | Fault, tries: int, now_ms: int, jitter: float) -> Verdict:
+    """What follows from the ``tries``-th attempt; ``jitter`` is a number from 0 to 1."""
+    if isinstance(seen, Fault):
+        state, due_at = _again(tries, now_ms, jitter, None)
+        return Verdict(state, due_at, None, f"{seen.code}: {seen.text}", None)
+    if 200 <= seen.status < 300:
+        return Verdict("delivered", now_ms, seen.status, None, seen.excerpt)
+    error = _sentence(seen.status)
+    if seen.status == 410:
+        return Verdict("failed", now_ms, seen.status, error, seen.excerpt, gone=True)
+    wait_s = retry_after_s(seen.retry_after, now_ms)
+    state, due_at = _again(tries, now_ms, jitter, wait_s)
+    return Verdict(state, due_at, seen.status, error, seen.excerpt)
+
+
+def _again(tries: int, now_ms: int, jitter: float, asked_s: float | None) -> tuple[str, int]:
+    if tries >= TRIES_MAX:
+        return "failed", now_ms
+    wait_s = WAITS_S[tries - 1] * (1 + JITTER * jitter)
+    return "pending", now_ms + round(max(wait_s, asked_s or 0) * 1000)
+
+
+def _sentence(status: int) -> str:
+    if status == 410:
+        return "HTTP 410: the endpoint is gone for good."
+    if 300 <= status < 400:
+        return f"HTTP {status}: redirects are not followed."
+    return f"HTTP {status}"
+
+
+def retry_after_s(text: str | None, now_ms: int) -> float | None:
+    """Seconds of a ``Retry-After``, given as seconds or as a date; None where it is neither."""
+    if text is None or len(text) > 64:
+        return None
+    if text.isascii() and text.isdigit():
+        return float(min(int(text[:9]), RETRY_AFTER_MAX_S))
+    try:
+        at = parsedate_to_datetime(text)
+    except (ValueError, TypeError, OverflowError):
+        return None
+    now = datetime.fromtimestamp(now_ms / 1000, UTC)
+    wait_s = ((at if at.tzinfo is not None else at.replace(tzinfo=UTC)) - now).total_seconds()
+    return min(max(wait_s, 0.0), float(RETRY_AFTER_MAX_S))

@@ -1,0 +1,41 @@
+"""The types of events, and how an event's delivery is carried out: what the rooms share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final, Protocol
+
+from risala.engine.webhook_schedule import Answer, Fault
+
+DEFAULT_TYPES: Final = ("sms.sent", "sms.failed", "verify.sent", "verify.approved", "verify.failed")
+"""Those of the service's specification: what an endpoint gets that does not choose."""
+TYPES: Final = (
+    *DEFAULT_TYPES,
+    "sms.delivered",
+    "sms.received",
+    "balance.low",
+    "sender.approved",
+    "sender.denied",
+)
+TEST_TYPE: Final = "webhook.test"
+"""Goes to one endpoint, by hand, whatever it asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One POST to an endpoint: exactly these bytes and headers."""
+
+    url: str
+    headers: Mapping[str, str]
+    body: bytes
+
+    def __repr__(self) -> str:
+        return f"Call({len(self.body)} bytes)"
+
+
+class Outbound(Protocol):
+    """Makes calls to strangers' servers: safely, and within bounds of time and memory."""
+
+    async def post(self, call: Call, /) -> Answer | Fault:
+        """Never raises for what the other side does; returns within the time limit."""
