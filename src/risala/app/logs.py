@@ -4,16 +4,47 @@ from __future__ import annotations
 
 import logging
 import sys
-from typing import Any
+from typing import Any, Final
 
 import structlog
 
 from risala.config.model import LogFormat, LogSection
 
+_Everything: Any = structlog.make_filtering_bound_logger(logging.DEBUG)
+
+
+class _Level:
+    """The least important line that is written; may change while the service runs."""
+
+    number: int = logging.INFO
+
+
+class _Logger(_Everything):  # type: ignore[misc]  # structlog makes its class at run time
+    """Asks for the level at each line: a logger is kept, and the level may change after that."""
+
+    def debug(self, event: str, *args: Any, **values: Any) -> Any:  # noqa: ANN401
+        return super().debug(event, *args, **values) if _Level.number <= logging.DEBUG else None
+
+    def info(self, event: str, *args: Any, **values: Any) -> Any:  # noqa: ANN401
+        return super().info(event, *args, **values) if _Level.number <= logging.INFO else None
+
+    def warning(self, event: str, *args: Any, **values: Any) -> Any:  # noqa: ANN401
+        return super().warning(event, *args, **values) if _Level.number <= logging.WARNING else None
+
+
+DEMO_LEVEL: Final = "warning"
+"""Between the lives of messages there is no room for what goes well."""
+
+
+def set_level(section: LogSection, *, quiet: bool = False) -> None:
+    """Write from this level on; ``quiet`` leaves only warnings, unless everything is asked for."""
+    level = DEMO_LEVEL if quiet and section.level == "info" else section.level
+    _Level.number = logging.getLevelNamesMapping()[level.upper()]
+    logging.getLogger().setLevel(max(_Level.number, logging.WARNING))
+
 
 def configure_logs(section: LogSection, *, quiet: bool = False) -> None:
-    """Set up logging for the process; ``quiet`` leaves only warnings and worse."""
-    level = logging.WARNING if quiet else logging.getLevelNamesMapping()[section.level.upper()]
+    """Set up logging for the process."""
     readable = section.format is LogFormat.CONSOLE or (
         section.format is LogFormat.AUTO and sys.stderr.isatty()
     )
@@ -32,7 +63,7 @@ def configure_logs(section: LogSection, *, quiet: bool = False) -> None:
         renderer = structlog.processors.JSONRenderer(ensure_ascii=False)
     structlog.configure(
         processors=[*shared, renderer],
-        wrapper_class=structlog.make_filtering_bound_logger(level),
+        wrapper_class=_Logger,
         logger_factory=structlog.WriteLoggerFactory(file=sys.stderr),
         cache_logger_on_first_use=True,
     )
@@ -40,4 +71,5 @@ def configure_logs(section: LogSection, *, quiet: bool = False) -> None:
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(processor=renderer, foreign_pre_chain=shared)
     )
-    logging.basicConfig(level=max(level, logging.WARNING), handlers=[handler], force=True)
+    logging.basicConfig(handlers=[handler], force=True)
+    set_level(section, quiet=quiet)

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import faulthandler
 import gc
-import os
-import signal
+import resource
+import socket
 import sys
-import threading
-from collections.abc import Mapping, Sequence
-from contextlib import AsyncExitStack, ExitStack
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AsyncExitStack, ExitStack, suppress
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -21,7 +19,9 @@ from rich.console import Console
 
 from risala.app import demo as demos
 from risala.app.life import print_life
-from risala.app.logs import configure_logs
+from risala.app.logs import configure_logs, set_level
+from risala.app.reload import Reloader
+from risala.app.stop import Stop
 from risala.config.faults import ConfigError, Fault
 from risala.config.model import CarrierSection, Settings
 from risala.drivers.testmode import FACTORY as TEST_DRIVER
@@ -30,6 +30,7 @@ from risala.engine.journal.lock import DataDirectoryBusy, DataLock, StorageUnusa
 from risala.engine.supervisor import SupervisionFailed
 from risala.http.app import create_api
 from risala.http.control import serve_control
+from risala.http.metrics import add_metrics, create_metrics
 from risala.http.server import serve_app
 from risala.http.sockets import ListenError, base_url, listen_tcp
 from risala.plugins.contract import Driver
@@ -42,10 +43,7 @@ log = structlog.get_logger(__name__)
 LOCK_PATIENCE_S: Final = 5.0
 """A command that holds the directory is done in a moment; another service never."""
 LOCK_AGAIN_S: Final = 0.1
-WATCHDOG_SPARE_S: Final = 10.0
-"""Beyond all the deadlines of an ordered stop: whoever still runs then hangs."""
 GC_THRESHOLDS: Final = (100_000, 50, 1000)
-EXIT_HUNG: Final = 70
 TEST_CARRIER: Final = CarrierSection(
     name="test", driver="test", prefixes=(), rate_per_s=1000, window_max=100
 )
@@ -53,15 +51,21 @@ TEST_CARRIER: Final = CarrierSection(
 _EXPECTED: Final = (StorageUnusable, ListenError, ConfigError, SupervisionFailed)
 
 
-def run_service(settings: Settings, *, demo: bool = False) -> int:
-    """Run until SIGINT or SIGTERM; the exit status. Expected faults are one sentence on stderr."""
+def run_service(
+    settings: Settings, *, demo: bool = False, load: Callable[[], Settings] | None = None
+) -> int:
+    """Run until SIGINT or SIGTERM; the exit status. Expected faults are one sentence on stderr.
+
+    ``load`` reads the settings anew, for SIGHUP.
+    """
     configure_logs(settings.log, quiet=demo)
+    _allow_open_files()
     faulthandler.enable()
     # Most objects of a request die young and in no cycle: fewer collections, a fifth more speed.
     gc.freeze()
     gc.set_threshold(*GC_THRESHOLDS)
     try:
-        trio.run(partial(_serve, settings, demo=demo), strict_exception_groups=True)
+        trio.run(partial(_serve, settings, demo=demo, load=load), strict_exception_groups=True)
     except BaseExceptionGroup as group:
         expected, rest = group.split(_EXPECTED)
         if expected is None or rest is not None:
@@ -70,6 +74,13 @@ def run_service(settings: Settings, *, demo: bool = False) -> int:
     except _EXPECTED as error:
         return _refuse(error)
     return 0
+
+
+def _allow_open_files() -> None:
+    """Each connection is an open file: take as many as we may have."""
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with suppress(OSError, ValueError):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
 
 
 def _refuse(error: BaseException) -> int:
@@ -83,52 +94,23 @@ def _leaf(error: BaseException) -> BaseException:
     return error
 
 
-@dataclass(slots=True)
-class _Stop:
-    """The order to stop, and what makes sure that it is obeyed."""
-
-    settings: Settings
-    asked: trio.Event = field(default_factory=trio.Event)
-
-    async def wait_for_signal(self) -> None:
-        """Stop at the first signal; at the second at once."""
-        with trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
-            async for number in signals:
-                if self.asked.is_set():
-                    log.warning("service.killed", signal=signal.Signals(number).name)
-                    os._exit(128 + number)
-                log.info("service.stopping", signal=signal.Signals(number).name)
-                self._start_watchdog()
-                self.asked.set()
-
-    def _start_watchdog(self) -> None:
-        limit_s = (
-            self.settings.http.graceful_stop_s + self.settings.engine.drain_s + WATCHDOG_SPARE_S
-        )
-        watchdog = threading.Timer(limit_s, self._bite)
-        watchdog.daemon = True
-        watchdog.start()
-
-    @staticmethod
-    def _bite() -> None:
-        # What is on disk is whole at every instant, so that this loses nothing.
-        faulthandler.dump_traceback()
-        os._exit(EXIT_HUNG)
-
-
-async def _serve(settings: Settings, *, demo: bool) -> None:
+async def _serve(settings: Settings, *, demo: bool, load: Callable[[], Settings] | None) -> None:
     data_dir = settings.storage.data_dir
-    stop = _Stop(settings)
+    stop = Stop(settings)
     console = Console(highlight=False)
     with ExitStack() as held:
         lock = await _lock(data_dir)
         held.callback(lock.release)
         api_socket = listen_tcp(settings.http.host, settings.http.port)
         held.callback(api_socket.close)
+        metrics_socket = _listen_metrics(settings)
+        if metrics_socket is not None:
+            held.callback(metrics_socket.close)
         async with AsyncExitStack() as outer:
             # Outermost: a second signal must be heard also while the engine drains.
             signals = await outer.enter_async_context(trio.open_nursery())
             outer.callback(signals.cancel_scope.cancel)
+            await signals.start(stop.wait_for_signals)
             phone = demos.Phone(data_dir / "inbox.jsonl", console) if demo else None
             carriers = settings.carriers
             if phone is not None:
@@ -137,15 +119,21 @@ async def _serve(settings: Settings, *, demo: bool) -> None:
             engine = await outer.enter_async_context(
                 open_engine(settings, (*carriers, TEST_CARRIER), drivers)
             )
+            stop.reload = _reloading(settings, engine, load, demo=demo)
             async with trio.open_nursery() as nursery:
-                signals.start_soon(stop.wait_for_signal)
                 app = create_api(engine.gateway, settings)
+                if settings.http.metrics.enabled and metrics_socket is None:
+                    add_metrics(app, engine.gateway, everybody=False)
                 serve = partial(serve_app, app, settings.http, sock=api_socket, shutdown=stop.asked)
                 url = base_url(api_socket)
                 async with trio.open_nursery() as faces:
                     await faces.start(serve)
                     control = partial(serve_control, engine.gateway, settings.http, data_dir)
                     await faces.start(partial(control, shutdown=stop.asked))
+                    if metrics_socket is not None:
+                        await faces.start(partial(_serve_metrics, metrics_socket, engine, stop))
+                        place = base_url(metrics_socket)
+                        console.print(f"Metrics are at {place}/metrics", soft_wrap=True)
                     if phone is not None:
                         await _start_demo(nursery, engine, data_dir, url, phone, console)
                     else:
@@ -154,6 +142,38 @@ async def _serve(settings: Settings, *, demo: bool) -> None:
                     engine.gateway.drain()
                 nursery.cancel_scope.cancel()
     log.info("service.stopped")
+
+
+def _listen_metrics(settings: Settings) -> socket.socket | None:
+    """The socket of the metrics' own address; None where they have none."""
+    metrics = settings.http.metrics
+    if not metrics.enabled or metrics.host is None:
+        return None
+    return listen_tcp(metrics.host, metrics.port)
+
+
+async def _serve_metrics(
+    sock: socket.socket,
+    engine: Engine,
+    stop: Stop,
+    task_status: trio.TaskStatus[list[str]] = trio.TASK_STATUS_IGNORED,
+) -> None:
+    app = create_metrics(engine.gateway, stop.settings)
+    await serve_app(
+        app, stop.settings.http, sock=sock, shutdown=stop.asked, task_status=task_status
+    )
+
+
+def _reloading(
+    settings: Settings, engine: Engine, load: Callable[[], Settings] | None, *, demo: bool
+) -> Callable[[], None]:
+    """What SIGHUP does."""
+
+    def apply(changed: Settings) -> None:
+        set_level(changed.log, quiet=demo)
+        engine.retune(changed)
+
+    return Reloader(settings, load or (lambda: settings), apply).reload
 
 
 async def _lock(data_dir: Path) -> DataLock:

@@ -38,6 +38,14 @@ class Options:
             Refused: every fault of them.
         """
         from risala.config.faults import ConfigError
+
+        try:
+            return self.loader(**overrides)()
+        except ConfigError as error:
+            raise Refused(str(error)) from error
+
+    def loader(self, **overrides: Any) -> Callable[[], Settings]:  # noqa: ANN401
+        """Reads the settings at each call; raises ``ConfigError``."""
         from risala.config.load import load_settings
 
         config = self.config
@@ -46,10 +54,7 @@ class Options:
         keys = {name.replace("__", "."): value for name, value in overrides.items()}
         if self.data is not None:
             keys["storage.data_dir"] = str(self.data)
-        try:
-            return load_settings(config, overrides=keys)
-        except ConfigError as error:
-            raise Refused(str(error)) from error
+        return functools.partial(load_settings, config, overrides=keys)
 
     def data_settings(self, *, creates: bool = False) -> Settings:
         """The settings of a command that works on the data, which must be there.

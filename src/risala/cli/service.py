@@ -24,14 +24,15 @@ from risala.cli.refused import Refused
 )
 @common
 def serve(options: Options, demo: bool, host: str | None, port: int | None) -> None:
-    """Run the service until SIGINT or SIGTERM."""
+    """Run the service until SIGINT or SIGTERM; SIGHUP reads the settings anew."""
     if demo and options.data is None:
         # Fresh, so that a demo never mixes with real data.
         options = replace(options, data=Path(tempfile.mkdtemp(prefix="risala-demo-")))
-    settings = options.settings(http__host=host, http__port=port)
+    flags = {"http__host": host, "http__port": port}
+    settings = options.settings(**flags)
     from risala.app import run_service
 
-    raise SystemExit(run_service(settings, demo=demo))
+    raise SystemExit(run_service(settings, demo=demo, load=options.loader(**flags)))
 
 
 @click.command()

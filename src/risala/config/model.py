@@ -101,6 +101,18 @@ class ServiceSection(Section):
     """ISO 4217 code of all prices and balances."""
 
 
+class MetricsSection(Section):
+    """``/metrics`` for Prometheus: at the main address for this machine alone, or elsewhere."""
+
+    enabled: bool = True
+    """False: there is no ``/metrics``."""
+    host: str | None = None
+    """An address of its own to serve it on, to everybody who reaches that; behind a reverse
+    proxy on this machine too. Not set: on the main address, to clients on this machine."""
+    port: Annotated[int, Field(ge=0, le=65535)] = 9464
+    """The port at ``host``; 0 takes a free one and prints it."""
+
+
 class HttpSection(Section):
     """Where the API and the dashboard listen, and how patient they are."""
 
@@ -111,6 +123,8 @@ class HttpSection(Section):
     body_max_bytes: Annotated[int, Field(ge=1024, le=16 * 1024 * 1024)] = 64 * 1024
     """Largest request body; a batch has a limit of its own. A larger one is answered 413."""
     batch_body_max_bytes: Annotated[int, Field(ge=1024, le=64 * 1024 * 1024)] = 8 * 1024 * 1024
+    metrics: MetricsSection = MetricsSection()
+    """Numbers for Prometheus."""
     """Largest body of ``POST /api/sms/batch``."""
     batches_read_max: Annotated[int, Field(ge=1, le=1000)] = 8
     """Bodies of batches being read at one moment, which bounds the memory that they take;

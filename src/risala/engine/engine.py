@@ -175,6 +175,15 @@ class Engine:
         while not self.gateway.readiness().ready:
             await self._board.wait_change()
 
+    def retune(self, settings: Settings) -> None:
+        """Take over what may change at run time: prices, limits, carriers' paces."""
+        self.gateway.parts.intake.retune(settings)
+        for carrier in settings.carriers:
+            lane = self._board.lanes.get(carrier.name)
+            if lane is not None:
+                lane.throttle.retune(carrier.rate_per_s, trio.current_time())
+        self._board.wake()
+
     async def drain(self) -> None:
         """Give out nothing new and wait until the lanes' windows are empty."""
         self.gateway.drain()

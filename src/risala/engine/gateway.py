@@ -157,6 +157,12 @@ class Gateway:
         )
         return Readiness(not reasons, reasons)
 
+    def metrics(self) -> bytes:
+        """The numbers of this moment, as Prometheus reads them."""
+        from risala.engine.metrics import render
+
+        return render(self)
+
     def watch(self, events_max: int = 1000) -> AbstractContextManager[Subscription[LifeEvent]]:
         """Follow the life of all messages; a slow watcher is told that it lagged."""
         return self.parts.recorder.life.subscribe(events_max)

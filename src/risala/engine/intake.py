@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final
 
+import structlog
 import trio
 
 from risala.config.model import Settings
@@ -41,6 +42,8 @@ from risala.engine.wire import minor_units
 from risala.sms.address import fold_sender
 from risala.sms.alphabet import smart_encode
 from risala.sms.segment import count
+
+log = structlog.get_logger(__name__)
 
 AHEAD_MAX_S: Final = 30 * 86_400
 """How far ahead a message may be scheduled (contract §3)."""
@@ -297,9 +300,10 @@ class Intake:
     ) -> None:
         """After the commit: tell the queue of what is new, give back what was not used."""
         told: set[tuple[str, int, int]] = set()
+        accepted: list[str] = []
         for new, result in zip(prepared, results, strict=True):
             if result is new.response:
-                self._accepted += 1
+                accepted.append(new.id)
                 # The queue needs to hear of one message of a kind; people watch each of them.
                 kind = (new.route, new.priority, new.due_at)
                 if kind not in told or self._recorder.life.listeners:
@@ -307,6 +311,9 @@ class Intake:
                     self.tell(new)
             else:
                 self._withdraw(organization, Mode(new.mode))
+        self._accepted += len(accepted)
+        # One line for a batch of any size; the request's id is in it by its context.
+        log.debug("messages.accepted", message_ids=accepted, organization_id=organization.id)
         if stamp is not None:
             self._senders.look_again(organization.id)
 

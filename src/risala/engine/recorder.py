@@ -19,12 +19,14 @@ from risala.engine.commands import LifeEvent
 from risala.engine.errors import Draining, Unavailable
 from risala.engine.ids import IdSource
 from risala.engine.journal import deadlines, delivery, endings, receipts
-from risala.engine.journal.rows import Change, Stamp
+from risala.engine.journal.rows import Change, Stamp, Status
 from risala.engine.journal.writer import Journal, Unit
 from risala.engine.retry import Decision
 from risala.sms.receipt import Receipt
 
 T = TypeVar("T")
+_TOLD: Final = (Status.FAILED, Status.UNDELIVERED)
+"""Statuses that somebody may have to look into; the others are logged at debug level."""
 log = structlog.get_logger(__name__)
 
 RETRY_FIRST_S: Final = 0.2
@@ -51,7 +53,7 @@ class Recorder:
         self.listeners = Listeners()
         self.life: Broadcast[LifeEvent] = Broadcast()
         self.statuses: Counter[str] = Counter()
-        """How often a message came into each status, since the start."""
+        """How often a message came into each status after it was accepted, since the start."""
         self._ids = ids
 
     def stamp(self) -> Stamp:
@@ -142,10 +144,25 @@ class Recorder:
     def tell(self, changes: tuple[Change, ...]) -> None:
         """Tell of changes that are on disk."""
         for change in changes:
+            if change.status is not Status.PENDING or change.carrier:
+                self._count(change)
             if self.life.listeners:
                 self.life.publish(_life(change))
             if change.due_at is not None:
                 self.listeners.pending(change)
+
+    def _count(self, change: Change) -> None:
+        """Count and log what became of a message after it was accepted."""
+        word = "requeued" if change.status is Status.PENDING else change.status.value
+        self.statuses[word] += 1
+        # Never the carrier's raw word: a receipt's holds the beginning of the message.
+        write = log.info if change.status in _TOLD else log.debug
+        write(
+            f"message.{word}",
+            message_id=change.message_id,
+            carrier=change.carrier,
+            text=change.text,
+        )
 
     async def _commit_for_sure(self, unit: Unit[T]) -> T:
         wait_s = RETRY_FIRST_S

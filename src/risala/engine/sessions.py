@@ -34,7 +34,6 @@ from risala.engine.senders import Senders
 from risala.engine.template import render
 from risala.engine.verification import State
 from risala.engine.verify_settings import LOCALES, VerifySettings, parse_verify_settings
-from risala.engine.wire import minor_units
 
 log = structlog.get_logger(__name__)
 
@@ -145,7 +144,7 @@ class Sessions(Actor[SessionsMessage]):
         have, live = self._have, mode is Mode.LIVE
         size = settings.size(frozen)
         now_ms = have.recorder.clock.now_ms()
-        per_segment = minor_units(have.settings.pricing.per_segment)
+        per_segment = have.intake.per_segment
         return NewMessage(
             id=have.ids.new("sms"),
             organization_id=organization.id,

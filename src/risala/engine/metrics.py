@@ -1,0 +1,157 @@
+"""The engine's numbers in Prometheus' text format: read when asked for, nothing kept besides.
+
+All that the engine counts is counted anyway, for the operator; a scrape turns it into text and
+costs one bounded look at the queue. No label carries anything of a customer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any, Final
+
+from prometheus_client import CollectorRegistry, ProcessCollector, generate_latest
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+if TYPE_CHECKING:
+    from risala.engine.gateway import Gateway
+
+_OUTCOMES: Final = ("accepted", "throttled", "refused", "uncertain")
+_GATES: Final = ("open", "paused", "draining")
+
+# Of each carrier: name of the metric, key of its numbers, what it means.
+_LANE_GAUGES: Final = (
+    ("in_flight", "in_flight", "Segments handed to the carrier and not yet answered."),
+    ("window", "window_max", "Most segments that may be in flight."),
+    ("rate_per_second", "rate_per_s", "The pace of this moment, in segments a second."),
+    ("rate_max_per_second", "rate_max_per_s", "The configured pace."),
+    ("breaker_open", "breaker_open", "1 while failures keep messages from it."),
+    ("queue", "queue", "Messages waiting on its routes; not counted beyond 10000."),
+)
+_ACTOR_GAUGES: Final = (
+    ("mailbox_messages", "mailbox_used", "Messages in an actor's mailbox."),
+    ("mailbox_messages_peak", "mailbox_peak", "Most that it held since the start."),
+    ("mailbox_messages_max", "mailbox_max", "Most that it may hold."),
+)
+
+
+def render(gateway: Gateway) -> bytes:
+    """The page."""
+    registry = CollectorRegistry()
+    registry.register(_Engine(gateway))
+    ProcessCollector(registry=registry)
+    return generate_latest(registry)
+
+
+class _Engine(Collector):
+    def __init__(self, gateway: Gateway) -> None:
+        self._gateway = gateway
+
+    def describe(self) -> Iterable[Metric]:
+        return ()  # else registering it would collect once for nothing
+
+    def collect(self) -> Iterator[Metric]:
+        numbers = self._gateway.parts.statistics()
+        yield _gauge("info", "1, with the version.", [({"version": version("risala")}, 1)])
+        ready = self._gateway.readiness().ready
+        yield _gauge("ready", "1 while messages could be delivered.", [({}, ready)])
+        if numbers:  # no engine runs behind a command's own gateway
+            yield from _messages(numbers)
+            yield from _journal(numbers["journal"])
+            yield from _lanes(self._gateway.parts.carriers())
+            yield from _actors(numbers["actors"])
+
+
+Rows = Iterable[tuple[dict[str, str], float]]
+
+
+def _gauge(name: str, text: str, rows: Rows) -> Metric:
+    rows = list(rows)
+    labels = list(rows[0][0]) if rows else []
+    family = GaugeMetricFamily(f"risala_{name}", text, labels=labels)
+    for values, number in rows:
+        family.add_metric(list(values.values()), float(number))
+    return family
+
+
+def _counter(name: str, text: str, rows: Rows) -> Metric:
+    rows = list(rows)
+    labels = list(rows[0][0]) if rows else []
+    family = CounterMetricFamily(f"risala_{name}", text, labels=labels)
+    for values, number in rows:
+        family.add_metric(list(values.values()), float(number))
+    return family
+
+
+def _messages(numbers: dict[str, Any]) -> Iterator[Metric]:
+    intake, queue = numbers["gateway"], numbers["queue"]
+    yield _counter("accepted", "Messages accepted since the start.", [({}, intake["accepted"])])
+    yield _counter(
+        "message_changes",
+        "How often a message came into a status since the start.",
+        [({"status": status}, count) for status, count in sorted(numbers["messages"].items())],
+    )
+    for name, key in (("", "intake"), ("_peak", "intake_peak"), ("_max", "intake_max")):
+        text = "Messages being accepted: now, at most since the start, at most ever."
+        yield _gauge(f"intake_messages{name}", text, [({}, intake[key])])
+    yield _gauge(
+        "queue_rows",
+        "Queued messages in memory: read ahead, and handed to carriers.",
+        [({"place": "buffered"}, queue["rows_buffered"]), ({"place": "held"}, queue["rows_held"])],
+    )
+    text = "Organizations that may have something due."
+    yield _gauge("queue_organizations", text, [({}, queue["organizations_waiting"])])
+
+
+def _journal(journal: dict[str, Any]) -> Iterator[Metric]:
+    text = "Transactions that reached the disk."
+    yield _counter("journal_commits", text, [({}, journal["commits"])])
+    yield _counter("journal_units", "Units of work in them.", [({}, journal["units"])])
+    text = "Most units that shared one transaction."
+    yield _gauge("journal_batch_units_peak", text, [({}, journal["largest_batch"])])
+    for name, key in (("", "queue_used"), ("_peak", "queue_peak"), ("_max", "queue_max")):
+        text = "Units that wait for the disk: now, at most since the start, at most ever."
+        yield _gauge(f"journal_queue_units{name}", text, [({}, journal[key])])
+    text = "1 once the disk has refused since the start."
+    yield _gauge("journal_has_failed", text, [({}, journal["last_error"] is not None)])
+
+
+def _lanes(carriers: list[dict[str, Any]]) -> Iterator[Metric]:
+    def rows(key: str) -> Rows:
+        return [({"carrier": each["name"]}, each[key]) for each in carriers]
+
+    text = "1 while its link is up."
+    up = [({"carrier": each["name"]}, float(each["state"] == "up")) for each in carriers]
+    yield _gauge("carrier_up", text, up)
+    yield _gauge(
+        "carrier_gate",
+        "1 for what the operator has set it to.",
+        [
+            ({"carrier": each["name"], "gate": gate}, each["gate"] == gate)
+            for each in carriers
+            for gate in _GATES
+        ],
+    )
+    for name, key, text in _LANE_GAUGES:
+        yield _gauge(f"carrier_{name}", text, rows(key))
+    yield _counter("carrier_submits", "Segments handed to it.", rows("submitted"))
+    yield _counter(
+        "carrier_outcomes",
+        "What it said to them.",
+        [
+            ({"carrier": each["name"], "outcome": outcome}, each[outcome])
+            for each in carriers
+            for outcome in _OUTCOMES
+        ],
+    )
+
+
+def _actors(actors: list[dict[str, Any]]) -> Iterator[Metric]:
+    def rows(key: str) -> Rows:
+        return [({"actor": each["name"]}, each[key]) for each in actors]
+
+    for name, key, text in _ACTOR_GAUGES:
+        yield _gauge(f"actor_{name}", text, rows(key))
+    yield _counter("actor_handled", "Messages that it took.", rows("handled"))
+    yield _counter("actor_restarts", "How often it crashed and was started anew.", rows("restarts"))

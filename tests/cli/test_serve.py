@@ -1,0 +1,246 @@
+"""``risala serve`` as a process: its metrics, its log, what SIGHUP changes and what it does not."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import httpx2
+import pytest
+
+WITHIN_S = 20.0
+CONFIG = """
+[log]
+level = "{level}"
+[pricing]
+per_segment = "{price}"
+[http]
+keep_alive_s = {keep_alive}
+[[carriers]]
+name = "loop"
+driver = "loopback"
+rate_per_s = {rate}
+"""
+
+
+class Served:
+    """A service whose two streams are read as they come."""
+
+    def __init__(self, directory: Path, *options: str, **environment: str) -> None:
+        self.data = directory / "data"
+        command = [sys.executable, "-m", "risala", "serve", "--data", self.data, "--port", "0"]
+        self.process = subprocess.Popen(
+            [*command, *options],
+            cwd=directory,
+            env={**os.environ, **environment, "PYTHONUNBUFFERED": "1"},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        self.out: list[str] = []
+        self.log: list[str] = []
+        self._readers = [
+            threading.Thread(target=self._read, args=(stream, lines))
+            for stream, lines in ((self.process.stdout, self.out), (self.process.stderr, self.log))
+        ]
+        for reader in self._readers:
+            reader.start()
+
+    def _read(self, stream, lines: list[str]) -> None:
+        with stream:
+            lines.extend(iter(stream.readline, ""))
+
+    def until(self, found: Callable[[], object]) -> object:
+        deadline = time.monotonic() + WITHIN_S
+        while not (value := found()):
+            assert time.monotonic() < deadline, (self.out, self.log)
+            assert self.process.poll() is None, (self.out, self.log)
+            time.sleep(0.02)
+        return value
+
+    def place(self, words: str) -> str:
+        return self.until(lambda: next((x for x in self.out if x.startswith(words)), None)).split()[
+            -1
+        ]
+
+    def logged(self, event: str) -> dict:
+        """The newest line of this event."""
+
+        def look() -> dict | None:
+            lines = [json.loads(line) for line in list(self.log) if line.startswith("{")]
+            return next((each for each in reversed(lines) if each["event"] == event), None)
+
+        return self.until(look)
+
+    def stop(self, number: int = signal.SIGTERM) -> int:
+        self.process.send_signal(number)
+        status = self.process.wait(WITHIN_S)
+        for reader in self._readers:
+            reader.join(WITHIN_S)
+        return status
+
+    def end(self) -> None:
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait()
+        for reader in self._readers:
+            reader.join(WITHIN_S)
+
+
+@pytest.fixture
+def serve(tmp_path) -> Iterator[Callable[..., Served]]:
+    started: list[Served] = []
+
+    def start(*options: str, **environment: str) -> Served:
+        started.append(Served(tmp_path, *options, **environment))
+        return started[-1]
+
+    yield start
+    for each in started:
+        each.end()
+
+
+def get(url: str, **headers: str) -> httpx2.Response:
+    return httpx2.get(url, headers=headers, trust_env=False, timeout=10)
+
+
+@pytest.mark.slow
+class TestMetrics:
+    def test_on_the_main_address_for_this_machine_alone(self, serve):
+        url = serve().place("Risala is running at")
+        page = get(f"{url}/metrics")
+        assert page.status_code == 200
+        assert page.headers["content-type"].startswith("text/plain")
+        assert "risala_accepted_total 0.0" in page.text
+        # What a proxy on this machine passes on comes from elsewhere.
+        forwarded = get(f"{url}/metrics", **{"x-forwarded-for": "203.0.113.9"})
+        assert forwarded.status_code == 404
+        assert forwarded.json()["code"] == "NOT_FOUND"
+        assert httpx2.post(f"{url}/metrics", trust_env=False).status_code == 405
+
+    def test_on_an_address_of_its_own(self, serve):
+        served = serve(RISALA_HTTP__METRICS='{"host": "127.0.0.1", "port": 0}')
+        url = served.place("Risala is running at")
+        own = served.place("Metrics are at")
+        assert get(own, **{"x-forwarded-for": "203.0.113.9"}).status_code == 200
+        assert get(own.replace("/metrics", "/api/sms")).status_code == 404
+        assert get(f"{url}/metrics").status_code == 404
+        assert served.stop() == 0
+
+    def test_not_at_all(self, serve):
+        url = serve(RISALA_HTTP__METRICS__ENABLED="false").place("Risala is running at")
+        assert get(f"{url}/metrics").status_code == 404
+
+
+@pytest.mark.slow
+class TestReload:
+    def write(self, path: Path, **values: object) -> None:
+        usual = {"level": "info", "price": "0.50", "keep_alive": 60, "rate": 5}
+        path.write_text(CONFIG.format(**usual | values))
+
+    def test_what_can_change_does_and_the_rest_is_named(self, serve, risala, tmp_path):
+        config = tmp_path / "risala.toml"
+        self.write(config)
+        served = serve()
+        served.place("Risala is running at")
+
+        (tmp_path / "none.toml").touch()  # a command would refuse a faulty file itself
+
+        def asked(*arguments: str) -> dict:
+            more = ("--config", "none.toml", "--data", str(served.data), "--json")
+            return json.loads(risala(*arguments, *more).stdout)
+
+        self.write(config, level="debug", price="0.75", keep_alive=30, rate=50)
+        served.process.send_signal(signal.SIGHUP)
+        assert served.logged("settings.need_restart")["keys"] == ["http.keep_alive_s"]
+        said = {
+            line["key"]: line["now"]
+            for line in map(json.loads, served.log)
+            if line["event"] == "settings.changed"
+        }
+        assert said == {
+            "log.level": "debug",
+            "pricing.per_segment": "0.75",
+            "carriers[loop].rate_per_s": 50.0,
+        }
+        assert asked("price")["perSegment"] == "0.75"
+        assert asked("carriers")["carriers"][0]["rate_max_per_s"] == 50.0
+        asked("org", "create", "Shop")
+        asked("topup", "10")
+        asked("send", "36123456", "Salam")
+        served.logged("message.delivered")  # at debug level
+
+        config.write_text("[pricing]\nper_segment = 1\nper_word = 2\n")
+        served.process.send_signal(signal.SIGHUP)
+        assert len(served.logged("settings.refused")["faults"]) == 2
+        assert asked("price")["perSegment"] == "0.75"
+
+        self.write(config, level="debug", price="0.75", rate=50)
+        served.process.send_signal(signal.SIGHUP)
+        served.logged("settings.unchanged")
+        assert served.stop() == 0
+        assert not any("Traceback" in line for line in served.log)
+
+    def test_without_a_file_it_changes_nothing(self, serve):
+        served = serve()
+        served.place("Risala is running at")
+        served.process.send_signal(signal.SIGHUP)
+        served.logged("settings.unchanged")
+        assert served.stop(signal.SIGINT) == 0
+
+
+@pytest.mark.slow
+def test_a_demo_at_debug_level_logs_ids_and_no_secrets(serve):
+    """Standard output is the phone and the curl line to paste; the log must have neither."""
+    served = serve("--demo", RISALA_LOG__LEVEL="debug")
+    served.place("Risala is running at")
+    served.until((served.data / "demo.json").exists)
+    demo = json.loads((served.data / "demo.json").read_text())
+    bodies = [f"Zanzibar-{number} is a secret word" for number in range(3)]
+    bodies.append("رسالة سرية زنجبار " * 12)
+    keys = [demo[name] for name in demo if name.endswith("_key")]
+    ids = []
+    for key in (demo["secret_key"], demo["test_secret_key"]):
+        for body in bodies:
+            payload = {"to": "+22236123456", "body": body, "metadata": {"note": body[:50]}}
+            sent = httpx2.post(
+                f"{demo['base_url']}/api/sms",
+                json=payload,
+                headers={"x-api-key": key},
+                trust_env=False,
+            )
+            assert sent.status_code == 200
+            ids.append(sent.json()["messageId"])
+    # Refusals of every kind, too.
+    for headers, body in (
+        ({"x-api-key": "sk_live_" + "Q" * 32}, {"to": "+22236123456", "body": bodies[0]}),
+        ({"x-api-key": demo["publishable_key"]}, {"to": "+22236123456", "body": bodies[0]}),
+        ({"x-api-key": demo["secret_key"]}, {"to": "nobody", "body": bodies[0] * 100}),
+    ):
+        refused = httpx2.post(
+            f"{demo['base_url']}/api/sms", json=body, headers=headers, trust_env=False
+        )
+        assert refused.status_code in (400, 401, 403)
+
+    served.until(lambda: "".join(served.log).count('"message.delivered"') == len(ids))
+    assert served.stop() == 0
+    log = "".join(served.log)
+    for secret in [*keys, "sk_live_" + "Q" * 32, "Zanzibar", "زنجبار", "secret word"]:
+        assert secret not in log
+        assert secret.encode("unicode_escape").decode() not in log
+    lines = [json.loads(line) for line in served.log]
+    accepted = [line["message_ids"] for line in lines if line["event"] == "messages.accepted"]
+    assert accepted == [[each] for each in ids]
+    life = [line for line in lines if line.get("message_id") == ids[0]]
+    assert [line["event"] for line in life] == [
+        "message.processing",
+        "message.sent",
+        "message.delivered",
+    ]
+    assert life[-1]["carrier"] == "demo-smsc"
