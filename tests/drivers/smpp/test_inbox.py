@@ -3,6 +3,7 @@
 import math
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 
 import pytest
 import trio
@@ -11,6 +12,7 @@ from trio.testing import memory_stream_pair, wait_all_tasks_blocked
 from risala.drivers.smpp.codec import PduReader
 from risala.drivers.smpp.inbox import Inbox
 from risala.drivers.smpp.link import Link, LinkLimits
+from risala.drivers.smpp.parts import PartLimits
 from risala.drivers.smpp.pdu import (
     AlertNotification,
     BindTransceiver,
@@ -21,6 +23,7 @@ from risala.drivers.smpp.pdu import (
 from risala.drivers.smpp.receipt import IdForm
 from risala.drivers.smpp.session import Role, Session
 from risala.drivers.smpp.submit import DefaultAlphabet
+from risala.drivers.smpp.tlv import Tlv
 from risala.plugins.contract import Accepted
 from risala.plugins.testing.conformance import segment
 from risala.plugins.testing.context import RecordingContext
@@ -52,6 +55,7 @@ class Box:
             id_form=IdForm.SAME,
             default_alphabet=DefaultAlphabet.GSM7,
             now_ms=lambda: 5,
+            part_limits=PartLimits(ack_wait_s=2, timeout_s=60),
         )
 
     async def hear(self) -> None:
@@ -144,3 +148,83 @@ async def test_receipts_are_stored_many_at_once():
         box.context.gate.set()
         await box.context.wait_receipts(20)
         assert box.context.receipts[0].state is ReceiptState.DELIVERED
+
+
+# -- messages in parts -------------------------------------------------------------------------
+
+
+def part(number: int, total: int = 2, text: bytes = b"x", *, by_sar: bool = False) -> DeliverSm:
+    ends = {"source_addr": "36123456", "destination_addr": "1234", "sequence_number": number}
+    if by_sar:
+        tags = (Tlv(0x020C, b"\1\2"), Tlv(0x020E, bytes([total])), Tlv(0x020F, bytes([number])))
+        return DeliverSm(**ends, short_message=text, tlvs=tags)
+    header = bytes((5, 0, 3, 9, total, number))
+    return DeliverSm(**ends, esm_class=0x40, short_message=header + text)
+
+
+@pytest.mark.parametrize("by_sar", [False, True], ids=["udh", "sar"])
+async def test_no_part_is_answered_before_the_whole_is_on_disk(by_sar, autojump_clock):
+    async with opened() as box:
+        box.context.gate = gate = trio.Event()
+        for number, text in ((3, b"c"), (1, b"a"), (2, b"b")):
+            assert await box.statuses() == []
+            box.inbox.deliver(box.link, part(number, 3, text, by_sar=by_sar))
+        assert await box.statuses() == []
+        gate.set()
+        assert await box.statuses() == [0, 0, 0]
+        assert [message.text for message in box.context.inbounds] == ["abc"]
+
+
+async def test_a_carrier_that_sends_one_at_a_time_gets_its_answer_after_a_while(autojump_clock):
+    async with opened() as box:
+        box.inbox.deliver(box.link, part(1, 2, b"a"))
+        await trio.sleep(1.9)
+        assert await box.statuses() == []
+        await trio.sleep(0.2)
+        assert await box.statuses() == [0]
+        box.inbox.deliver(box.link, part(2, 2, b"b"))
+        assert await box.statuses() == [0]
+        assert [message.text for message in box.context.inbounds] == ["ab"]
+
+
+async def test_a_whole_that_was_not_stored_keeps_what_the_carrier_was_told_is_ours(autojump_clock):
+    async with opened() as box:
+        box.inbox.deliver(box.link, part(1, 2, b"a"))
+        await trio.sleep(3)
+        assert await box.statuses() == [0]
+        box.context.refusals = 1
+        box.inbox.deliver(box.link, part(2, 2, b"b"))
+        assert await box.statuses() == [0x64]
+        box.inbox.deliver(box.link, part(2, 2, b"b"))
+        assert await box.statuses() == [0]
+        assert [message.text for message in box.context.inbounds] == ["ab"]
+
+
+async def test_what_never_becomes_whole_is_stored_as_it_is(autojump_clock):
+    async with opened() as box:
+        box.inbox.deliver(box.link, part(2, 3, b"b"))
+        box.context.refusals = 1
+        await trio.sleep(61)
+        assert box.context.inbounds == []
+        await trio.sleep(5)
+        assert [message.text for message in box.context.inbounds] == ["[…]b[…]"]
+        assert await box.statuses() == [0]
+
+
+async def test_parts_that_come_twice_make_one_message(autojump_clock):
+    async with opened() as box:
+        for number in (1, 1, 2, 2, 1):
+            box.inbox.deliver(box.link, part(number, 2, b"ab"[number - 1 : number]))
+        await trio.sleep(100)
+        assert await box.statuses() == [0] * 5
+        assert [message.text for message in box.context.inbounds] == ["ab"]
+
+
+async def test_a_stop_stores_what_was_answered_and_only_that(autojump_clock):
+    async with opened() as box:
+        box.inbox.deliver(box.link, part(1, 2, b"a"))
+        await trio.sleep(3)
+        fresh = part(1, 2, b"c")
+        box.inbox.deliver(box.link, replace(fresh, source_addr="36999999"))
+        await trio.sleep(1)
+    assert [message.text for message in box.context.inbounds] == ["a[…]"]

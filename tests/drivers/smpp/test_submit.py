@@ -120,23 +120,21 @@ def test_any_text_arrives_in_any_order_of_parts_and_twice(text, rng):
     assert [whole.text for whole in found if whole] == [text]
 
 
-def test_an_assembler_forgets_the_oldest():
-    assembler = Assembler(assemblies_max=2)
-    for reference in range(3):
-        assembler.add("a", Concatenation(reference, 2, 1, 8))
-    assert assembler.add("b", Concatenation(0, 2, 2, 8)) is None
-    whole = assembler.add("b", Concatenation(2, 2, 2, 8))
-    assert whole is not None
-    assert whole.text == "ab"
-
-
 @pytest.mark.parametrize(
     ("data_coding", "octets", "text"),
     [
         (0, b"\x00", "@"),
         (1, b"abc", "abc"),
         (3, b"\xe9", "é"),
+        (2, b"\xe9", "é"),
+        (4, b"\xe9", "é"),
+        (5, "かな".encode("shift_jis"), "かな"),
+        (6, "Привет".encode("iso8859-5"), "Привет"),
+        (7, "שלום".encode("iso8859-8"), "שלום"),
         (8, "é".encode("utf-16-be"), "é"),
+        (10, "かな".encode("iso2022_jp"), "かな"),
+        (13, "かな".encode("iso2022_jp_1"), "かな"),
+        (14, "한글".encode("euc_kr"), "한글"),
         (0x18, "é".encode("utf-16-be"), "é"),
         (0x10, b"\x05", "é"),
         (0xF0, b"\x05", "é"),

@@ -1,51 +1,166 @@
-"""Joining the parts of concatenated messages, in any order, twice, or never complete."""
+"""Joining the parts of concatenated messages, in any order, twice, or never complete.
+
+Pure: the time is handed in. Nothing that was added is ever dropped: it comes back in a
+:class:`Whole`, which may lack parts, or whose parts may all have been seen before.
+"""
 
 from __future__ import annotations
 
+import math
 from collections import OrderedDict
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Final
+from itertools import groupby
+from typing import Any, Final, NamedTuple
 
 from risala.sms.segment import Concatenation, join
 
 ASSEMBLIES_MAX: Final = 4096
 """Messages that may wait for parts; the one that was touched longest ago gives way."""
+REPEATS_S: Final = 600.0
+"""A part that comes again this long after its message was whole belongs to that message: the
+carrier missed our answer. References are used again much later than that."""
+MISSING: Final = "[…]"
+"""Stands where parts never came."""
+
+Key = tuple[object, ...]
+
+
+class Part(NamedTuple):
+    number: int
+    text: str
+    token: Any
+    """What was handed in with it; of a part that came twice, the latest."""
 
 
 @dataclass(slots=True)
 class _Assembly:
-    parts: dict[int, str] = field(default_factory=dict)
+    total: int
+    touched_at_s: float
+    parts: dict[int, Part] = field(default_factory=dict)
+    repeats: bool = True
+    """Every part so far was in a message that was whole a moment ago."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Finished:
+    at_s: float
+    parts: dict[int, int]
+    """Hashes of the texts by number."""
 
 
 @dataclass(frozen=True, slots=True)
 class Whole:
+    """A message: complete, or given up on."""
+
     text: str
     segments: int
+    """How many it should have."""
+    parts: tuple[Part, ...] = ()
+    """Those that came, in order."""
+    key: Key = ()
+    repeats: bool = False
+    """It was whole before: nothing new is in it."""
+
+    @property
+    def is_complete(self) -> bool:
+        return len(self.parts) == self.segments
 
 
 class Assembler:
-    """Holds parts in memory until they are whole. Pure: forgets by number, not by time."""
+    """Holds parts until their message is whole."""
 
     def __init__(self, assemblies_max: int = ASSEMBLIES_MAX) -> None:
         self._assemblies_max = assemblies_max
-        self._assemblies: OrderedDict[tuple[object, ...], _Assembly] = OrderedDict()
+        self._assemblies: OrderedDict[Key, _Assembly] = OrderedDict()
+        self._finished: OrderedDict[Key, _Finished] = OrderedDict()
 
-    def add(self, text: str, place: Concatenation | None, *ends: object) -> Whole | None:
+    def add(
+        self,
+        text: str,
+        place: Concatenation | None,
+        *ends: object,
+        token: object = None,
+        now_s: float = 0.0,
+    ) -> Whole | None:
         """The whole message, once its last part is here.
 
         Args:
             ends: who sends to whom; the reference is unique between them only.
         """
         if place is None or place.total == 1:
-            return Whole(join([text]), 1)
-        key = (place.reference, place.bits, place.total, *ends)
-        assembly = self._assemblies.setdefault(key, _Assembly())
+            return Whole(join([text]), 1, (Part(1, text, token),))
+        key: Key = (place.reference, place.bits, place.total, *ends)
+        assembly = self._assemblies.get(key)
+        if assembly is None:
+            assembly = self._assemblies[key] = _Assembly(place.total, now_s)
         self._assemblies.move_to_end(key)
-        assembly.parts[place.number] = text
-        if len(assembly.parts) == place.total:
-            del self._assemblies[key]
-            ordered = (assembly.parts[number] for number in sorted(assembly.parts))
-            return Whole(join(ordered), place.total)
-        if len(self._assemblies) > self._assemblies_max:
-            self._assemblies.popitem(last=False)
-        return None
+        assembly.touched_at_s = now_s
+        assembly.parts[place.number] = Part(place.number, text, token)
+        assembly.repeats = assembly.repeats and self._was_there(key, place.number, text, now_s)
+        if len(assembly.parts) < place.total:
+            return None
+        return self._finish(key, now_s)
+
+    def put_back(self, whole: Whole, numbers: Iterable[int], touched_at_s: float) -> None:
+        """Hold parts of a message again that could not be stored.
+
+        Args:
+            numbers: which ones; the others will come again, or never did.
+            touched_at_s: an earlier time than now lets it be the first that is given up on.
+        """
+        kept = set(numbers)
+        self._finished.pop(whole.key, None)
+        assembly = self._assemblies.get(whole.key)
+        if assembly is None:
+            if not kept:
+                return
+            assembly = self._assemblies[whole.key] = _Assembly(whole.segments, touched_at_s)
+            self._assemblies.move_to_end(whole.key, last=whole.is_complete)
+        assembly.repeats = False
+        for part in whole.parts:
+            if part.number in kept:
+                assembly.parts.setdefault(part.number, part)
+
+    def give_way(self) -> Whole | None:
+        """The message that was touched longest ago, where too many wait."""
+        if len(self._assemblies) <= self._assemblies_max:
+            return None
+        return self._take(next(iter(self._assemblies)))
+
+    def take_older(self, before_s: float = math.inf) -> list[Whole]:
+        """Messages whose last part came before that: no other part will come."""
+        keys = [key for key, one in self._assemblies.items() if one.touched_at_s < before_s]
+        return [self._take(key) for key in keys]
+
+    def oldest_s(self) -> float | None:
+        """When the message that waits longest was touched."""
+        return next((one.touched_at_s for one in self._assemblies.values()), None)
+
+    def _was_there(self, key: Key, number: int, text: str, now_s: float) -> bool:
+        finished = self._finished.get(key)
+        return (
+            finished is not None
+            and now_s - finished.at_s <= REPEATS_S
+            and finished.parts.get(number) == hash(text)
+        )
+
+    def _finish(self, key: Key, now_s: float) -> Whole:
+        whole = self._take(key)
+        if not whole.repeats:
+            fingerprint = {part.number: hash(part.text) for part in whole.parts}
+            self._finished[key] = _Finished(now_s, fingerprint)
+            self._finished.move_to_end(key)
+            if len(self._finished) > self._assemblies_max:
+                self._finished.popitem(last=False)
+        return whole
+
+    def _take(self, key: Key) -> Whole:
+        assembly = self._assemblies.pop(key)
+        found = [assembly.parts.get(number) for number in range(1, assembly.total + 1)]
+        runs = groupby(found, key=lambda part: part is None)
+        text = join(
+            MISSING if lacks else "".join(part.text for part in run if part) for lacks, run in runs
+        )
+        parts = tuple(part for part in found if part)
+        return Whole(text, assembly.total, parts, key, assembly.repeats)

@@ -153,6 +153,7 @@ class SmppDriver:
             id_form=self.settings.message_id_form,
             default_alphabet=self.settings.default_alphabet,
             now_ms=self._now_ms,
+            part_limits=self.settings.part_limits,
         )
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self._inbox.run)

@@ -1,7 +1,8 @@
 """What a carrier brings: receipts and people's messages, made durable before they are answered.
 
 The reader of a link must not wait for the disk, so what comes goes through a bounded queue to a
-few workers. When the queue is full the carrier is told to try again later, and it will.
+few workers. When the queue is full the carrier is told to try again later, and it will. Messages
+in parts are :mod:`risala.drivers.smpp.parts`' business.
 """
 
 from __future__ import annotations
@@ -12,23 +13,17 @@ from typing import Final
 
 import trio
 
-from risala.drivers.smpp.assembly import Assembler
 from risala.drivers.smpp.link import Link
+from risala.drivers.smpp.parts import Delivery, PartLimits, Parts
 from risala.drivers.smpp.pdu import DataSm, DeliverSm, Pdu, response_to
 from risala.drivers.smpp.receipt import IdForm, is_receipt, parse_receipt
-from risala.drivers.smpp.submit import DefaultAlphabet, decode_message, readable_address
-from risala.plugins.contract import DriverContext, Inbound, NotStoredError, Outcome, Segment
+from risala.drivers.smpp.submit import DefaultAlphabet
+from risala.plugins.contract import DriverContext, NotStoredError, Outcome, Segment
 
 _QUEUE_MAX: Final = 1000
 _WORKERS: Final = 32
 """Receipts on their way to the disk at once: they share its syncs."""
 _ESME_RX_T_APPN: Final = 0x64
-
-
-@dataclass(frozen=True, slots=True)
-class _Delivery:
-    link: Link
-    request: DeliverSm | DataSm
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +33,7 @@ class _LateOutcome:
 
 
 class Inbox:
-    """Between a link's reader and the engine."""
+    """Between the links' readers and the engine."""
 
     def __init__(
         self,
@@ -47,19 +42,22 @@ class Inbox:
         id_form: IdForm,
         default_alphabet: DefaultAlphabet,
         now_ms: Callable[[], int],
+        part_limits: PartLimits | None = None,
     ) -> None:
         self._context = context
         self._id_form = id_form
-        self._default_alphabet = default_alphabet
-        self._now_ms = now_ms
-        self._assembler = Assembler()
-        self._put, self._take = trio.open_memory_channel[_Delivery | _LateOutcome](_QUEUE_MAX)
+        self._parts = Parts(context, part_limits or PartLimits(), default_alphabet, now_ms)
+        self._put, self._take = trio.open_memory_channel[Delivery | _LateOutcome](_QUEUE_MAX)
 
     async def run(self) -> None:
         """Serve for life."""
-        async with trio.open_nursery() as nursery:
-            for _ in range(_WORKERS):
-                nursery.start_soon(self._work)
+        try:
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(self._parts.run)
+                for _ in range(_WORKERS):
+                    nursery.start_soon(self._work)
+        finally:
+            await self._parts.leave()
 
     def deliver(self, link: Link, request: Pdu) -> None:
         """Take a request of the carrier, or answer it at once where that cannot be."""
@@ -67,7 +65,7 @@ class Inbox:
             # alert_notification and outbind ask for no answer; nothing else may come to an ESME.
             return
         try:
-            self._put.send_nowait(_Delivery(link, request))
+            self._put.send_nowait(Delivery(link, request))
         except trio.WouldBlock:
             link.respond(request, response_to(request, _ESME_RX_T_APPN))
 
@@ -82,40 +80,21 @@ class Inbox:
             match job:
                 case _LateOutcome(segment=segment, outcome=outcome):
                     await self._context.late_outcome(segment, outcome)
-                case _Delivery(link=link, request=request):
-                    await self._deliver(link, request)
+                case Delivery(request=request) if is_receipt(request):
+                    await self._receipt(job)
+                case Delivery():
+                    await self._parts.take(job)
 
-    async def _deliver(self, link: Link, request: DeliverSm | DataSm) -> None:
-        try:
-            if is_receipt(request):
-                await self._receipt(request)
-            else:
-                await self._message(request)
-        except NotStoredError:
-            link.respond(request, response_to(request, _ESME_RX_T_APPN))
-        else:
-            link.respond(request, response_to(request))
-
-    async def _receipt(self, request: DeliverSm | DataSm) -> None:
-        receipt = parse_receipt(request, self._id_form)
+    async def _receipt(self, delivery: Delivery) -> None:
+        receipt = parse_receipt(delivery.request, self._id_form)
         if receipt is None:
             # Refused, it would come again and again and be no clearer.
             self._context.trace("A receipt named no message and was dropped.")
+            delivery.answer()
             return
-        await self._context.receipt(receipt)
-
-    async def _message(self, request: DeliverSm | DataSm) -> None:
-        decoded = decode_message(request, self._default_alphabet)
-        whole = self._assembler.add(
-            decoded.text, decoded.concatenation, request.source_addr, request.destination_addr
-        )
-        if whole is None:
-            return
-        await self._context.inbound(
-            Inbound(
-                sender=readable_address(request.source_addr_ton, request.source_addr),
-                recipient=readable_address(request.dest_addr_ton, request.destination_addr) or None,
-                text=whole.text,
-                received_at_ms=self._now_ms(),
-            )
-        )
+        try:
+            await self._context.receipt(receipt)
+        except NotStoredError:
+            delivery.answer(_ESME_RX_T_APPN)
+        else:
+            delivery.answer()

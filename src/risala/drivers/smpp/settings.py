@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr
 
+from risala.drivers.smpp.parts import PartLimits
 from risala.drivers.smpp.receipt import IdForm
 from risala.drivers.smpp.status import Verdict
 from risala.drivers.smpp.submit import DefaultAlphabet, SubmitOptions
@@ -54,6 +55,10 @@ class SmppSettings(BaseModel):
     message_id_form: IdForm = IdForm.SAME
     status_verdicts: dict[StatusCode, Verdict] = {}
     """What this carrier means by its codes: ``{"0x45" = "final"}``."""
+    part_ack_wait_s: Annotated[float, Field(ge=0, le=60)] = 2.0
+    """How long the answer to one part of a long inbound message waits for the others."""
+    parts_timeout_s: Seconds = 3600.0
+    """An inbound message of which no other part came for this long is stored incomplete."""
     query: bool = False
     """True where the carrier answers ``query_sm``."""
 
@@ -67,6 +72,10 @@ class SmppSettings(BaseModel):
             dest_ton=self.dest_ton,
             dest_npi=self.dest_npi,
         )
+
+    @property
+    def part_limits(self) -> PartLimits:
+        return PartLimits(self.part_ack_wait_s, self.parts_timeout_s)
 
     @property
     def verdicts(self) -> dict[int, Verdict]:

@@ -28,6 +28,16 @@ _URGENT: Final = 1
 _USER_DATA_MAX: Final = 140
 _DCS_DEFAULT: Final = 0x00
 _DCS_UCS2: Final = 0x08
+_CODECS: Final = {
+    0x05: "shift_jis",
+    0x06: "iso8859-5",
+    0x07: "iso8859-8",
+    0x0A: "iso2022_jp",
+    0x0D: "iso2022_jp_1",
+    0x0E: "euc_kr",
+}
+"""Alphabets of §5.2.19 beyond GSM 03.38, Latin-1 and UCS-2, which are what phones use. All other
+values, 8-bit data among them, are read as Latin-1, in which no octet is lost."""
 _VALIDITY_MAX_S: Final = 30 * 86400
 """The day field of a relative time has two digits, and months have no agreed length."""
 
@@ -180,7 +190,7 @@ def _decode(
         return decode_gsm7(octets)
     if scheme == 0x00 or data_coding & 0xF4 == 0xF0:
         return decode_gsm7(octets)
-    return octets.decode("latin-1")
+    return octets.decode(_CODECS.get(data_coding, "latin-1"), "replace")
 
 
 def _sar(pdu: MessagePdu) -> Concatenation | None:

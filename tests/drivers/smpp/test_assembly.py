@@ -1,0 +1,106 @@
+"""Parts in any order, twice, too late or never: nothing that came is dropped."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from risala.drivers.smpp.assembly import REPEATS_S, Assembler
+from risala.sms.segment import Concatenation
+
+
+def place(number, total=2, reference=7) -> Concatenation:
+    return Concatenation(reference, total, number, 8)
+
+
+def test_what_stands_alone_is_whole_at_once():
+    whole = Assembler().add("a", None, token="t")
+    assert (whole.text, whole.segments, whole.is_complete) == ("a", 1, True)
+    assert [part.token for part in whole.parts] == ["t"]
+
+
+def test_tokens_come_back_with_their_parts():
+    assembler = Assembler()
+    assembler.add("b", place(2), token="second")
+    whole = assembler.add("a", place(1), token="first")
+    assert [(part.number, part.token) for part in whole.parts] == [(1, "first"), (2, "second")]
+
+
+def test_too_many_give_way_and_the_oldest_first():
+    assembler = Assembler(assemblies_max=2)
+    for reference in range(2):
+        assembler.add("a", place(1, reference=reference))
+    assert assembler.give_way() is None
+    assembler.add("a", place(1, reference=2))
+    gone = assembler.give_way()
+    assert (gone.key[0], gone.text, gone.is_complete) == (0, "a[…]", False)
+    assert assembler.give_way() is None
+
+
+def test_incomplete_ones_are_given_up_on_by_time_since_their_last_part():
+    assembler = Assembler()
+    assembler.add("d", place(4, 5), now_s=0)
+    assembler.add("other", place(1, reference=9), now_s=1)
+    assembler.add("a", place(1, 5), now_s=10)
+    assert assembler.oldest_s() == 1
+    (other,) = assembler.take_older(5)
+    assert other.text == "other[…]"
+    (whole,) = assembler.take_older(10.1)
+    assert whole.text == "a[…]d[…]"
+    assert [part.number for part in whole.parts] == [1, 4]
+    assert assembler.oldest_s() is None
+
+
+def test_a_part_that_comes_again_after_its_message_is_known():
+    assembler = Assembler()
+    assembler.add("a", place(1), now_s=0)
+    assert not assembler.add("b", place(2), now_s=0).repeats
+    assembler.add("b", place(2), now_s=1)
+    (again,) = assembler.take_older(2)
+    assert again.repeats
+    for number, text in ((1, "a"), (2, "b")):
+        whole = assembler.add(text, place(number), now_s=3)
+    assert whole.repeats
+
+
+def test_another_message_under_the_same_reference_is_another_message():
+    assembler = Assembler()
+    for number, text in ((1, "a"), (2, "b")):
+        assembler.add(text, place(number), now_s=0)
+    assembler.add("a", place(1), now_s=1)
+    whole = assembler.add("c", place(2), now_s=1)
+    assert (whole.text, whole.repeats) == ("ac", False)
+    # And the same one again after a while is meant.
+    later = REPEATS_S + 2
+    for number, text in ((1, "a"), (2, "c")):
+        whole = assembler.add(text, place(number), now_s=later)
+    assert not whole.repeats
+
+
+def test_what_could_not_be_stored_is_held_again():
+    assembler = Assembler()
+    assembler.add("a", place(1), token="ours")
+    whole = assembler.add("b", place(2))
+    assembler.put_back(whole, [1], 5)
+    again = assembler.add("b", place(2), now_s=6)
+    assert (again.text, again.repeats) == ("ab", False)
+    assert again.parts[0].token == "ours"
+    assembler.put_back(again, [], 7)
+    assert assembler.oldest_s() is None
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 2), st.integers(1, 3)), max_size=40),
+    st.integers(1, 3),
+)
+def test_every_part_comes_back_in_some_message(arrivals, assemblies_max):
+    assembler = Assembler(assemblies_max)
+    came, back = set(), []
+    for now_s, (reference, number) in enumerate(arrivals):
+        token = (reference, number)
+        came.add(token)
+        ended = [
+            assembler.add("x", place(number, 3, reference), token=token, now_s=now_s),
+            assembler.give_way(),
+        ]
+        back += [part.token for whole in ended if whole for part in whole.parts]
+    back += [part.token for whole in assembler.take_older() for part in whole.parts]
+    assert set(back) == came
