@@ -9,6 +9,7 @@ from quart_trio.wrappers import TrioResponse
 from risala.config.model import Settings
 from risala.engine.clock import Clock, SystemClock
 from risala.http.api.batch import add_batch
+from risala.http.api.reference import add_reference
 from risala.http.api.sms import add_sms
 from risala.http.api.verify import add_verify
 from risala.http.base import JsonApp
@@ -32,6 +33,7 @@ def create_api(gateway: Gateway, settings: Settings, clock: Clock | None = None)
     add_sms(app, gateway, clock)
     add_batch(app, gateway, clock, settings.http)
     add_verify(app, gateway, settings)
+    add_reference(app)
     return app
 
 

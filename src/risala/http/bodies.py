@@ -30,8 +30,9 @@ class SendBody(RequestBody):
         fields.SenderName | None,
         Field(
             alias="from",
-            description="Sender ID; without it the service's default sender.",
-            examples=["Acme"],
+            description="Sender ID: the default sender, or one that is on your account. "
+            "Without it the default sender.",
+            examples=["RISALA"],
         ),
     ] = None
     idempotency_key: Annotated[
@@ -80,11 +81,9 @@ class SendBody(RequestBody):
 
 
 class BatchBody(RequestBody):
-    """Many messages. Each stands alone: one that is refused spoils no other.
+    """Many messages. Each stands alone: one that is refused spoils no other."""
 
-    For the reference only: :mod:`risala.http.batch` reads a batch item by item.
-    """
-
+    # For the reference only: risala.http.batch reads a batch item by item.
     messages: Annotated[list[SendBody], Field(min_length=1, max_length=fields.BATCH_ITEMS_MAX)]
 
 

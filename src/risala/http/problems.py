@@ -87,14 +87,17 @@ class Problem(Exception):
     data: Mapping[str, Any] = field(default_factory=dict)
     headers: Mapping[str, str] = field(default_factory=dict)
 
-    def body(self, request_id: str) -> bytes:
-        payload = {
+    def wire(self, request_id: str) -> dict[str, Any]:
+        return {
             "code": CODES[self.status],
             "status": self.status,
             "message": self.message,
             "data": dict(self.data),
             "requestId": request_id,
         }
+
+    def body(self, request_id: str) -> bytes:
+        payload = self.wire(request_id)
         return json.dumps(payload, ensure_ascii=False, separators=(",", ":")).encode()
 
 

@@ -1,0 +1,96 @@
+"""Files for browsers, from the package: read once, compressed once, never stale in a cache.
+
+An address carries the digest of its content, so that it may be kept for a year.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import trio
+from quart import request
+from quart_trio.wrappers import TrioResponse
+
+from risala.http.base import JsonApp
+
+STATIC: Final = Path(__file__).parent / "static"
+_TYPES: Final = {
+    ".css": "text/css; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+}
+_YEAR: Final = "public, max-age=31536000, immutable"
+
+
+@dataclass(frozen=True, slots=True)
+class Asset:
+    content: bytes
+    compressed: bytes
+    content_type: str
+    digest: str
+
+    @property
+    def etag(self) -> str:
+        # Weak: the compressed form is the same file, but not the same bytes.
+        return f'W/"{self.digest}"'
+
+
+class Assets:
+    """Files of ``static/`` by name, served below one path."""
+
+    def __init__(self, path: str, files: Mapping[str, Path]) -> None:
+        self._path = path
+        self._files = files
+        self._read: dict[str, Asset] = {}
+
+    def add_to(self, app: JsonApp) -> None:
+        for name in self._files:
+            self._add(app, name)
+
+    def _add(self, app: JsonApp, name: str) -> None:
+        async def serve() -> TrioResponse:
+            return _response(await self.get(name))
+
+        app.route_to(f"{self._path}/{name}", serve, method="GET")
+
+    async def get(self, name: str) -> Asset:
+        asset = self._read.get(name)
+        if asset is None:
+            asset = self._read[name] = await trio.to_thread.run_sync(_load, self._files[name])
+        return asset
+
+    async def addresses(self) -> dict[str, str]:
+        """Each file's address, relative to the server's root."""
+        return {
+            name: f"{self._path.lstrip('/')}/{name}?v={(await self.get(name)).digest}"
+            for name in self._files
+        }
+
+
+def _load(path: Path) -> Asset:
+    content = path.read_bytes()
+    return Asset(
+        content=content,
+        compressed=gzip.compress(content, mtime=0),
+        content_type=_TYPES[path.suffix],
+        digest=hashlib.sha256(content).hexdigest()[:16],
+    )
+
+
+def _response(asset: Asset) -> TrioResponse:
+    if asset.etag in request.headers.get("if-none-match", ""):
+        response = TrioResponse(b"", 304)
+        del response.headers["content-type"]
+    elif request.accept_encodings.quality("gzip"):
+        response = TrioResponse(asset.compressed, content_type=asset.content_type)
+        response.headers["content-encoding"] = "gzip"
+    else:
+        response = TrioResponse(asset.content, content_type=asset.content_type)
+    response.headers["etag"] = asset.etag
+    response.headers["cache-control"] = _YEAR
+    response.headers["vary"] = "accept-encoding"
+    return response

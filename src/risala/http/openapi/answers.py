@@ -1,0 +1,157 @@
+"""What the API answers, as models: for the reference, and for the tests that hold answers to it.
+
+Answers are made elsewhere (the engine's bytes, :mod:`risala.http.problems`); nothing at run time
+goes through here.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic.json_schema import SkipJsonSchema
+
+from risala.http.fields import schema
+from risala.http.problems import CODES
+
+Instant = Annotated[str, schema(type="string", format="date-time")]
+"""``2026-11-21T08:30:00.123Z``."""
+Absent = SkipJsonSchema[None]
+"""A member that is not there where it has nothing to say; it is never null."""
+
+
+class Answer(BaseModel):
+    model_config = ConfigDict(use_attribute_docstrings=True, strict=True)
+
+
+class Notice(Answer):
+    """The requested sender awaits approval; the message goes out from the default sender."""
+
+    code: Literal["SENDER_PENDING_APPROVAL"]
+    requested_from: Annotated[str, Field(alias="requestedFrom")]
+    """The sender that was asked for."""
+    message: str
+    """For people; its words may change."""
+
+
+class SendAnswer(Answer):
+    """An accepted message: stored, charged and synced to disk."""
+
+    accepted: Literal[True]
+    """Queued for delivery."""
+    message_id: Annotated[str, Field(alias="messageId")]
+    """For `POST /api/sms/get`."""
+    idempotency_key: Annotated[str, Field(alias="idempotencyKey")]
+    """Yours, or the one that was made for you."""
+    organization_id: Annotated[str, Field(alias="organizationId")]
+    """Who was charged."""
+    sender: Annotated[str, Field(alias="from")]
+    """The sender that it goes out with."""
+    notice: Notice | Absent = None
+
+
+class Issue(Answer):
+    """One fault of a body."""
+
+    path: list[str | int]
+    """Leads to the member; empty for the body as a whole."""
+    code: str
+    """Stable: made for programs."""
+    message: str
+    """For people; its words may change."""
+
+
+class ErrorData(Answer):
+    """What else there is to say, by kind of error."""
+
+    issues: list[Issue] | Absent = None
+    """Every fault of the body at once."""
+    code: Literal["SENDER_NOT_APPROVED"] | Absent = None
+    """Says more than the status where it is there."""
+    limit: Literal["phone", "organization", "ip", "sms"] | Absent = None
+    """Which limit was reached."""
+    retry_after: Annotated[Annotated[int, Field(ge=1)] | Absent, Field(alias="retryAfter")] = None
+    """Seconds to wait; for a result of a batch, which has no header of its own."""
+    reasons: list[str] | Absent = None
+    """Why the service is not ready."""
+
+
+class Error(Answer):
+    """Every status on every path has this body. It never repeats a submitted key, code or body."""
+
+    code: Annotated[str, schema(type="string", enum=list(CODES.values()))]
+    status: Annotated[int, schema(type="integer", enum=list(CODES))]
+    """The HTTP status."""
+    message: str
+    """For people; its words may change."""
+    data: ErrorData
+    request_id: Annotated[str, Field(alias="requestId")]
+    """Quote it when you ask about a request; the header `x-request-id` has it too."""
+
+
+class BatchAnswer(Answer):
+    """A result for each message, in the order of the messages."""
+
+    results: list[SendAnswer | Error]
+
+
+class MessageAnswer(Answer):
+    """A message as it stands. `null`: not known yet."""
+
+    message_id: Annotated[str, Field(alias="messageId")]
+    id: str
+    """The same as `messageId`."""
+    to: str
+    sender: Annotated[str, Field(alias="from")]
+    body: str
+    status: Literal[
+        "pending", "processing", "sent", "delivered", "undelivered", "failed", "canceled"
+    ]
+    segments: Annotated[int, Field(ge=1)]
+    encoding: Literal["gsm7", "ucs2"]
+    price: Annotated[str, Field(pattern=r"^[0-9]+\.[0-9]{2}$")]
+    """A decimal number as a string; 0.00 for a test key."""
+    currency: str
+    attempts: Annotated[int, Field(ge=0)]
+    carrier: str | None
+    provider_message_id: Annotated[str | None, Field(alias="providerMessageId")]
+    error_code: Annotated[str | None, Field(alias="errorCode")]
+    error_text: Annotated[str | None, Field(alias="errorText")]
+    metadata: dict[str, str]
+    send_at: Annotated[Instant | None, Field(alias="sendAt")]
+    sent_at: Annotated[Instant | None, Field(alias="sentAt")]
+    delivered_at: Annotated[Instant | None, Field(alias="deliveredAt")]
+    created_at: Annotated[Instant, Field(alias="createdAt")]
+    updated_at: Annotated[Instant, Field(alias="updatedAt")]
+
+
+class SendCodeAnswer(Answer):
+    """The code is on its way."""
+
+    verification_id: Annotated[str, Field(alias="verificationId")]
+    """For `POST /api/verify/check` and `POST /api/verify/get`."""
+
+
+class CheckAnswer(Answer):
+    """Whether it is the code."""
+
+    status: Literal["approved", "denied"]
+
+
+class VerificationAnswer(Answer):
+    """A verification as it stands."""
+
+    id: str
+    to: str
+    status: Literal["pending", "approved", "expired", "canceled"]
+    attempts: Annotated[int, Field(ge=0)]
+    """Checks that failed so far."""
+    expires_at: Annotated[Instant, Field(alias="expiresAt")]
+    created_at: Annotated[Instant, Field(alias="createdAt")]
+    updated_at: Annotated[Instant, Field(alias="updatedAt")]
+
+
+class Health(Answer):
+    """It is well."""
+
+    status: Literal["ok", "ready"]

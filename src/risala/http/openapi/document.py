@@ -1,0 +1,244 @@
+"""The OpenAPI 3.1 document, made of the models that validate (docs/decisions/0006)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from functools import cache
+from importlib.metadata import version
+from inspect import getdoc
+from typing import Any, Final
+
+from pydantic import BaseModel
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode, models_json_schema
+from pydantic_core import core_schema
+
+from risala.engine import errors
+from risala.http.openapi import service, sms, verify
+from risala.http.openapi.answers import Error
+from risala.http.openapi.operation import Operation
+from risala.http.problems import CODES, Problem, plain, problem_of
+
+OPERATIONS: Final = (*sms.OPERATIONS, *verify.OPERATIONS, *service.OPERATIONS)
+
+_ABOUT: Final = """\
+SMS to Mauritanian numbers, and verification of numbers by one-time codes. Requests are `POST` with
+a JSON body; success is 200 with a JSON object, and every error has one shape, with a stable `code`.
+
+The key goes into `x-api-key`, or into `Authorization: Bearer`. Secret keys (`sk_…`) may do
+everything; publishable keys (`pk_…`), which may be in browsers and apps, only send and check codes.
+**Test keys** (`sk_test_…`, `pk_test_…`) do all that live ones do, without a carrier and without
+charge. What is of test keys is unknown to live keys, and the reverse. A code of a test key is all
+zeros, and the last two digits of the number choose what becomes of a test message:
+
+| Digits | Outcome |
+|---|---|
+| `00` | delivered |
+| `01` | refused: `failed` |
+| `02` | accepted by the carrier, then `undelivered` |
+| `03` | `sent`, and no receipt ever |
+| `04` | throttled twice, then delivered |
+| any other | delivered |
+"""
+_TAGS: Final = (
+    {"name": "SMS", "description": "Messages, and what became of them."},
+    {"name": "Verify", "description": "Phone numbers, proven by a one-time code."},
+    {"name": "Service", "description": "What the service tells of itself; without a key."},
+)
+_SECURITY: Final = {
+    "key": {
+        "type": "apiKey",
+        "in": "header",
+        "name": "x-api-key",
+        "description": "`sk_live_…`, `sk_test_…`, `pk_live_…` or `pk_test_…`.",
+    },
+    "bearer": {"type": "http", "scheme": "bearer", "description": "The same key."},
+}
+_HEADERS: Final = {
+    "RequestId": {
+        "description": "Quote it when you ask about a request.",
+        "required": True,
+        "schema": {"type": "string", "pattern": "^req_[0-9A-Z]{32}$"},
+    },
+    "RetryAfter": {
+        "description": "Seconds to wait before asking again.",
+        "required": True,
+        "schema": {"type": "integer", "minimum": 1},
+    },
+    "Allow": {
+        "description": "The method that the path takes.",
+        "required": True,
+        "schema": {"type": "string"},
+    },
+}
+_REQUEST_ID: Final = "req_06GZR07DZ6B66NB0QHY1RFRDJAQR3ECT"
+
+_MEANINGS: Final = {
+    400: "The body is not valid, or the sender is not approved.",
+    401: "No key, or one that is unknown, disabled or deleted.",
+    402: "The balance does not cover the price.",
+    403: "The organization is not active, or this type of key may not do that.",
+    404: "There is no such thing for this key.",
+    405: "Another method.",
+    408: "The body did not arrive in time.",
+    413: "The body is too large.",
+    415: "The body is not `application/json`, or is compressed.",
+    429: "A limit is reached; `data.limit` says which.",
+    500: "A fault of ours.",
+    503: "Full, stopping, not ready, or the disk cannot be written. Ask again.",
+}
+_EXAMPLES: Final[dict[int, Problem]] = {
+    **{status: plain(status) for status in (405, 408, 413, 415, 500)},
+    **{
+        error.status: error
+        for error in map(
+            problem_of,
+            (
+                errors.SenderNotApproved("Acme"),
+                errors.Unauthorized(),
+                errors.InsufficientBalance(),
+                errors.Forbidden("This endpoint needs a secret key (sk_live_…)."),
+                errors.NotFound("There is no message with this id."),
+                errors.RateLimited("sms", 1, "Your organization sends faster than 10 a second."),
+                errors.Overloaded(),
+            ),
+        )
+    },
+}
+
+
+class _Schemas(GenerateJsonSchema):
+    """Without what says nothing: titles made of names, defaults of null, choices of one or null."""
+
+    def field_title_should_be_set(self, schema: object) -> bool:
+        return False
+
+    def default_schema(self, schema: core_schema.WithDefaultSchema) -> dict[str, Any]:
+        made = super().default_schema(schema)
+        if made.get("default", ...) is None:
+            del made["default"]
+        return made
+
+    def nullable_schema(self, schema: core_schema.NullableSchema) -> dict[str, Any]:
+        made = super().nullable_schema(schema)
+        match made:
+            case {"anyOf": [{"type": str(kind)} as inner, {"type": "null"}]}:
+                return {**inner, "type": [kind, "null"]}
+        return made
+
+
+@cache
+def document_bytes() -> bytes:
+    """The document as it is served: made when it is first asked for, and kept."""
+    return json.dumps(document(), ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def document(operations: Iterable[Operation] = OPERATIONS) -> dict[str, Any]:
+    operations = tuple(operations)
+    paths: dict[str, dict[str, Any]] = {}
+    for operation in operations:
+        paths.setdefault(operation.path, {})[operation.method] = _operation(operation)
+    return {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "Risala",
+            "version": version("risala"),
+            "summary": "SMS sending and phone verification on one machine",
+            "description": _ABOUT,
+            "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
+        },
+        "tags": list(_TAGS),
+        "paths": paths,
+        "components": {
+            "schemas": _schemas(operations),
+            "responses": {_name(status): _error(status) for status in sorted(_MEANINGS)},
+            "headers": _HEADERS,
+            "securitySchemes": _SECURITY,
+        },
+    }
+
+
+def _schemas(operations: Iterable[Operation]) -> dict[str, Any]:
+    models: dict[tuple[type[BaseModel], JsonSchemaMode], None] = {(Error, "validation"): None}
+    for operation in operations:
+        for model in (operation.body, operation.answer):
+            if model is not None:
+                models[model, "validation"] = None
+    _, made = models_json_schema(
+        list(models),
+        by_alias=True,
+        ref_template="#/components/schemas/{model}",
+        schema_generator=_Schemas,
+    )
+    schemas: dict[str, Any] = made["$defs"]
+    for schema in schemas.values():
+        del schema["title"]
+    return dict(sorted(schemas.items()))
+
+
+def _operation(operation: Operation) -> dict[str, Any]:
+    made: dict[str, Any] = {
+        "operationId": operation.name,
+        "tags": [operation.tag],
+        "summary": operation.summary,
+        "description": operation.description,
+    }
+    if operation.body is not None:
+        made["security"] = [{scheme: []} for scheme in _SECURITY]
+        made["requestBody"] = {
+            "required": True,
+            "content": {"application/json": _media(operation.body, operation.body_examples)},
+        }
+    content = operation.answer_types or {
+        "application/json": _media(operation.answer, operation.answer_examples)
+    }
+    made["responses"] = {
+        "200": {
+            "description": getdoc(operation.answer) if operation.answer else operation.summary,
+            "headers": _headers("RequestId"),
+            "content": content,
+            **({"links": operation.links} if operation.links else {}),
+        },
+        **{
+            str(status): {"$ref": f"#/components/responses/{_name(status)}"}
+            for status in sorted(operation.errors)
+        },
+    }
+    return made
+
+
+def _media(model: type[BaseModel] | None, examples: object) -> dict[str, Any]:
+    assert model is not None, "an operation without an answer's model has answer_types"
+    return {"schema": _reference(model), "examples": examples}
+
+
+def _reference(model: type[BaseModel]) -> dict[str, str]:
+    return {"$ref": f"#/components/schemas/{model.__name__}"}
+
+
+def _error(status: int) -> dict[str, Any]:
+    names = ["RequestId"]
+    if status == 405:
+        names.append("Allow")
+    if status in (429, 503):
+        names.append("RetryAfter")
+    return {
+        "description": _MEANINGS[status],
+        "headers": _headers(*names),
+        "content": {
+            "application/json": {
+                "schema": _reference(Error),
+                "example": _EXAMPLES[status].wire(_REQUEST_ID),
+            }
+        },
+    }
+
+
+def _headers(*names: str) -> dict[str, Any]:
+    words = {"RequestId": "x-request-id", "RetryAfter": "Retry-After", "Allow": "Allow"}
+    return {words[name]: {"$ref": f"#/components/headers/{name}"} for name in names}
+
+
+def _name(status: int) -> str:
+    """``TooManyRequests`` for 429."""
+    return "".join(word.capitalize() for word in CODES[status].split("_"))

@@ -1,0 +1,142 @@
+"""The reference of the SMS endpoints."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from risala.engine.errors import SenderNotApproved
+from risala.http.bodies import BatchBody, GetBody, SendBody
+from risala.http.openapi.answers import BatchAnswer, MessageAnswer, SendAnswer
+from risala.http.openapi.operation import WITH_BODY, Operation
+from risala.http.problems import problem_of
+
+_MESSAGE: Final = {"to": "+22236123456", "body": "Salam from Risala"}
+_ID: Final = "06GZR07DZ6B66NB0QHY1RFRDJAQR3ECT"
+_ACCEPTED: Final = {
+    "accepted": True,
+    "messageId": f"sms_{_ID}",
+    "idempotencyKey": "order-7-paid",
+    "organizationId": f"org_{_ID}",
+    "from": "RISALA",
+}
+_PENDING: Final = {
+    **_ACCEPTED,
+    "notice": {
+        "code": "SENDER_PENDING_APPROVAL",
+        "requestedFrom": "Acme",
+        "message": "The sender 'Acme' awaits approval; sent from 'RISALA'.",
+    },
+}
+_STORED: Final = {
+    "messageId": f"sms_{_ID}",
+    "id": f"sms_{_ID}",
+    "to": "+22236123456",
+    "from": "RISALA",
+    "body": "Salam from Risala",
+    "status": "delivered",
+    "segments": 1,
+    "encoding": "gsm7",
+    "price": "0.50",
+    "currency": "MRU",
+    "attempts": 1,
+    "carrier": "mattel",
+    "providerMessageId": "7f3a",
+    "errorCode": None,
+    "errorText": None,
+    "metadata": {"order": "7"},
+    "sendAt": None,
+    "sentAt": "2026-11-21T08:30:00.410Z",
+    "deliveredAt": "2026-11-21T08:30:02.907Z",
+    "createdAt": "2026-11-21T08:30:00.123Z",
+    "updatedAt": "2026-11-21T08:30:02.907Z",
+}
+
+SEND: Final = Operation(
+    path="/api/sms",
+    name="sendSms",
+    tag="SMS",
+    summary="Send a message",
+    description=(
+        "Accepts a message: when 200 arrives it is stored, charged and synced to disk. Needs a "
+        "secret key. With an `idempotencyKey` the request can be repeated without harm: the "
+        "original response comes again, byte for byte."
+    ),
+    body=SendBody,
+    answer=SendAnswer,
+    links={
+        "status": {
+            "operationId": "getSms",
+            "requestBody": {"messageId": "$response.body#/messageId"},
+            "description": "What became of it.",
+        }
+    },
+    errors=(*WITH_BODY, 402, 429),
+    body_examples={
+        "now": {"summary": "At once", "value": _MESSAGE},
+        "later": {
+            "summary": "Later, for an hour",
+            "value": {
+                **_MESSAGE,
+                "from": "RISALA",
+                "idempotencyKey": "order-7-paid",
+                "sendAt": "2026-11-21T08:30:00Z",
+                "validitySeconds": 3600,
+                "metadata": {"order": "7"},
+            },
+        },
+    },
+    answer_examples={
+        "accepted": {"summary": "Accepted", "value": _ACCEPTED},
+        "pending": {"summary": "The requested sender awaits approval", "value": _PENDING},
+    },
+)
+BATCH: Final = Operation(
+    path="/api/sms/batch",
+    name="sendSmsBatch",
+    tag="SMS",
+    summary="Send up to 1000 messages",
+    description=(
+        "Each message stands alone: the results come in the order of the messages, each what "
+        "`POST /api/sms` would have answered. All that are accepted are stored and synced to "
+        "disk, in one piece, before the answer leaves. Needs a secret key."
+    ),
+    body=BatchBody,
+    answer=BatchAnswer,
+    errors=WITH_BODY,
+    body_examples={
+        "two": {
+            "summary": "One good, one bad",
+            "value": {
+                "messages": [
+                    {**_MESSAGE, "idempotencyKey": "order-7-paid"},
+                    {**_MESSAGE, "from": "Other"},
+                ]
+            },
+        }
+    },
+    answer_examples={
+        "two": {
+            "summary": "One good, one bad",
+            "value": {
+                "results": [_ACCEPTED, problem_of(SenderNotApproved("Other")).wire(f"req_{_ID}")]
+            },
+        }
+    },
+)
+GET: Final = Operation(
+    path="/api/sms/get",
+    name="getSms",
+    tag="SMS",
+    summary="What became of a message",
+    description=(
+        "Needs a secret key of the organization and the mode that sent it; an id that is unknown, "
+        "malformed or somebody else's is 404, always in the same words."
+    ),
+    body=GetBody,
+    answer=MessageAnswer,
+    errors=(*WITH_BODY, 404),
+    body_examples={"one": {"value": {"messageId": f"sms_{_ID}"}}},
+    answer_examples={"delivered": {"summary": "Delivered", "value": _STORED}},
+)
+
+OPERATIONS: Final = (SEND, BATCH, GET)

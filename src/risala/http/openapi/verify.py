@@ -1,0 +1,87 @@
+"""The reference of the Verify endpoints."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from risala.http.openapi.answers import CheckAnswer, SendCodeAnswer, VerificationAnswer
+from risala.http.openapi.operation import WITH_BODY, Operation
+from risala.http.verify_bodies import CheckCodeBody, GetVerificationBody, SendCodeBody
+
+_ID: Final = "ver_06GZR07DZ6B66NB0QHY1RFRDJAQR3ECT"
+
+SEND: Final = Operation(
+    path="/api/verify/send",
+    name="sendCode",
+    tag="Verify",
+    summary="Send a one-time code",
+    description=(
+        "Sends a code by SMS and opens a session for it. A publishable key may be used, also in "
+        "a browser. Limits by address (publishable keys only), number and organization answer 429."
+    ),
+    body=SendCodeBody,
+    answer=SendCodeAnswer,
+    links={
+        "check": {
+            "operationId": "checkCode",
+            "requestBody": {"verificationId": "$response.body#/verificationId", "code": "042137"},
+            "description": "Whether what the user typed is the code.",
+        },
+        "status": {
+            "operationId": "getVerification",
+            "requestBody": {"verificationId": "$response.body#/verificationId"},
+            "description": "How the session stands.",
+        },
+    },
+    errors=(*WITH_BODY, 402, 429),
+    body_examples={
+        "plain": {"summary": "In the organization's own words", "value": {"to": "+22236123456"}},
+        "french": {"summary": "In French", "value": {"to": "+22236123456", "locale": "fr"}},
+    },
+    answer_examples={"sent": {"value": {"verificationId": _ID}}},
+)
+CHECK: Final = Operation(
+    path="/api/verify/check",
+    name="checkCode",
+    tag="Verify",
+    summary="Check what the user typed",
+    description=(
+        "`denied`: the code is wrong, expired or already used. A publishable key may be used, "
+        "also in a browser."
+    ),
+    body=CheckCodeBody,
+    answer=CheckAnswer,
+    errors=(*WITH_BODY, 404, 429),
+    body_examples={"typed": {"value": {"verificationId": _ID, "code": "042137"}}},
+    answer_examples={
+        "approved": {"summary": "It is the code", "value": {"status": "approved"}},
+        "denied": {"summary": "It is not, or not any more", "value": {"status": "denied"}},
+    },
+)
+GET: Final = Operation(
+    path="/api/verify/get",
+    name="getVerification",
+    tag="Verify",
+    summary="How a verification stands",
+    description="Needs a secret key of the organization and the mode that opened it.",
+    body=GetVerificationBody,
+    answer=VerificationAnswer,
+    errors=(*WITH_BODY, 404),
+    body_examples={"one": {"value": {"verificationId": _ID}}},
+    answer_examples={
+        "pending": {
+            "summary": "After one wrong guess",
+            "value": {
+                "id": _ID,
+                "to": "+22236123456",
+                "status": "pending",
+                "attempts": 1,
+                "expiresAt": "2026-11-21T08:40:00.123Z",
+                "createdAt": "2026-11-21T08:30:00.123Z",
+                "updatedAt": "2026-11-21T08:31:07.512Z",
+            },
+        }
+    },
+)
+
+OPERATIONS: Final = (SEND, CHECK, GET)
