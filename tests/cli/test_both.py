@@ -61,6 +61,7 @@ ROWS = (
     Row("org resume", ("{org}",), (("status", "active"),)),
     Row("key create", ("--org", "{org}", "--name", "web"), (("value", str),)),
     Row("key list", ("--org", "{org}"), (("keys", list),)),
+    Row("key origins", ("{public}", "https://a.example"), (("allowedOrigins.0", str),)),
     Row("key disable", ("{key}",), (("enabled", False),)),
     Row("key enable", ("{key}",), (("enabled", True),)),
     Row("key delete", ("{key}",), (("id", "{key}"),)),
@@ -88,6 +89,20 @@ ROWS = (
     ),
     Row("message show", ("{message}",), (("message.status", "pending"), ("timeline", list))),
     Row("message cancel", ("{message}",), (("message.status", "canceled"),)),
+    Row("verify send", ("26 12 34 56", "--org", "{org}"), (("verificationId", str),)),
+    Row("verify check", ("{verification}", "wrong"), (("status", "denied"),)),
+    Row("verify get", ("{verification}",), (("status", "pending"), ("to", NUMBER))),
+    Row("verify cancel", ("{verification}",), (("status", "canceled"), ("reason", "canceled"))),
+    Row(
+        "verify config",
+        ("{org}", "--length", "8", "--template-fr", "{{{{code}}}}", "--origin", "app.example"),
+        (
+            ("settings.code_length", 8),
+            ("settings.templates.fr", str),
+            ("settings.origins.0", "app.example"),
+            ("warnings", []),
+        ),
+    ),
     Row("carriers", (), (("carriers.0.name", "loop"), ("carriers.0.queue", int))),
     Row(
         "carriers pause",
@@ -171,6 +186,7 @@ class World:
             )
             names["org"], names["key"] = organization, key["key"]["id"]
             names["sender"], names["message"] = sender["id"], message["messageId"]
+            await self._prepare_verification(reached, names)
 
         settings = load_settings(
             self.config, overrides={"storage.data_dir": str(self.data)}, environ={}
@@ -179,6 +195,13 @@ class World:
         names["backup"] = str(directory / "backup")
         assert self.run("backup", names["backup"]).exit_code == 0
         return names
+
+    async def _prepare_verification(self, reached: session.Session, names: dict[str, str]) -> None:
+        made = await reached.perform("org.create", name=f"Codes {names['n']}")
+        await reached.perform("topup", organization_id=made["id"], amount="1")
+        key = await reached.perform("key.create", organization_id=made["id"], type="publishable")
+        sent = await reached.perform("verify.send", organization_id=made["id"], to=NUMBER)
+        names["public"], names["verification"] = key["key"]["id"], sent["verificationId"]
 
 
 @contextmanager

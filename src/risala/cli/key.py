@@ -33,9 +33,21 @@ def key() -> None:
 )
 @click.option("--test", is_flag=True, help="For test messages: no carrier, no charge.")
 @click.option("--name", help="To recognise it by.")
+@click.option(
+    "--origin",
+    "origins",
+    metavar="ORIGIN",
+    multiple=True,
+    help="Only pages of this origin may use it, such as https://app.example; repeatable.",
+)
 @common
 def key_create(
-    options: Options, org: str | None, key_type: str, test: bool, name: str | None
+    options: Options,
+    org: str | None,
+    key_type: str,
+    test: bool,
+    name: str | None,
+    origins: tuple[str, ...],
 ) -> None:
     """Make a key and print its value, once."""
 
@@ -46,6 +58,7 @@ def key_create(
             type=key_type,
             mode="test" if test else "live",
             name=name,
+            allowed_origins=list(origins) or None,
         )
 
     made = options.run(work)
@@ -105,6 +118,27 @@ def key_enable(options: Options, key_id: str) -> None:
 def key_disable(options: Options, key_id: str) -> None:
     """Refuse a key (401) without deleting it."""
     _on_key("key.disable", "disabled", options, key_id)
+
+
+@key.command("origins")
+@click.argument("key_id", metavar="KEY")
+@click.argument("origins", metavar="[ORIGIN]...", nargs=-1)
+@click.option("--any", "lift", is_flag=True, help="Let any page use it.")
+@common
+def key_origins(options: Options, key_id: str, origins: tuple[str, ...], lift: bool) -> None:
+    """Say whose pages a publishable key is for, after changing that to ORIGIN... where given."""
+    if lift and origins:
+        raise click.UsageError("Give origins, or --any.")
+    changes = {"allowed_origins": list(origins) or None} if lift or origins else {}
+
+    async def work(session: Session) -> Json:
+        return await session.perform_exactly("key.set", {"key_id": key_id, **changes})
+
+    found = options.run(work)
+    if not output.show(options.json, found):
+        allowed = found["allowedOrigins"]
+        whose = "any page" if allowed is None else f"pages of {', '.join(allowed)}"
+        output.said(f"The key {found['id']} (…{found['last4']}) is for {whose}.")
 
 
 @key.command("delete")

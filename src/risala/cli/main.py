@@ -19,6 +19,7 @@ from risala.cli import (
     sender,
     service,
     simulate,
+    verify,
 )
 
 _CONTEXT: Final = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
@@ -49,6 +50,7 @@ for _command in (
     money.price,
     messages.send,
     messages.message,
+    verify.verify,
     inspect.carriers,
     inspect.plugins,
     inspect.audit,

@@ -1,0 +1,246 @@
+"""Verifying a phone number by hand, and the Verify configuration of organizations."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from risala.cli import output
+from risala.cli.options import Options, common
+from risala.cli.organizations import optional_org, org_option, organization_id
+from risala.sms.address import normalise_number
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from risala.cli.session import Session
+
+Json = dict[str, Any]
+LANGUAGES: Final = ("fr", "ar", "en")
+"""Those of :data:`risala.engine.template.BUILT_IN`, without importing the engine for --help."""
+
+
+@click.group()
+def verify() -> None:
+    """One-time codes: send, check, and how an organization's codes look."""
+
+
+@verify.command("send")
+@click.argument("to")
+@org_option
+@click.option("--locale", type=click.Choice(LANGUAGES), help="The language of the SMS.")
+@click.option("--app-hash", metavar="HASH", help="A registered Android app's, for autofill.")
+@click.option("--origin", metavar="HOST", help="A registered host's, for autofill.")
+@common
+def verify_send(
+    options: Options,
+    to: str,
+    org: str | None,
+    locale: str | None,
+    app_hash: str | None,
+    origin: str | None,
+) -> None:
+    """Send a code to the number TO (+22236123456, 36 12 34 56 …)."""
+    try:
+        number = normalise_number(to)
+    except ValueError as error:
+        raise click.BadParameter(str(error), param_hint="TO") from error
+
+    async def work(session: Session) -> tuple[Json, bool]:
+        sent = await session.perform(
+            "verify.send",
+            organization_id=await organization_id(session, org),
+            to=number,
+            locale=locale,
+            app_hash=app_hash,
+            origin=origin,
+        )
+        return sent, session.running
+
+    sent, running = options.run(work)
+    if output.show(options.json, sent):
+        return
+    output.said(f"A code is on its way to {number}: {sent['verificationId']}")
+    if not running:
+        output.warned("The service is not running; the code goes out if it starts in time.")
+
+
+@verify.command("check")
+@click.argument("verification_id", metavar="ID")
+@click.argument("code")
+@common
+def verify_check(options: Options, verification_id: str, code: str) -> None:
+    """Judge a code: prints `approved` or `denied`. A wrong one counts as an attempt."""
+
+    async def work(session: Session) -> Json:
+        found = await session.perform("verify.get", verification_id=verification_id)
+        return await session.perform(
+            "verify.check",
+            organization_id=found["organizationId"],
+            verification_id=verification_id,
+            code=code,
+        )
+
+    judged = options.run(work)
+    if not output.show(options.json, judged):
+        click.echo(judged["status"])
+
+
+@verify.command("get")
+@click.argument("verification_id", metavar="ID")
+@common
+def verify_get(options: Options, verification_id: str) -> None:
+    """A verification: whose it is, how it stands, when it ends."""
+    found = _of_one(options, "verify.get", verification_id)
+    if output.show(options.json, found):
+        return
+    status = found["status"] + (f" ({found['reason']})" if found["reason"] else "")
+    output.fields(
+        {
+            "id": found["id"],
+            "organization": found["organizationId"],
+            "to": found["to"],
+            "status": status,
+            "failed attempts": found["attempts"],
+            "expires": output.moment(found["expiresAt"]),
+            "created": output.moment(found["createdAt"]),
+            "updated": output.moment(found["updatedAt"]),
+            "message": found["messageId"],
+        }
+    )
+
+
+@verify.command("cancel")
+@click.argument("verification_id", metavar="ID")
+@common
+def verify_cancel(options: Options, verification_id: str) -> None:
+    """End a verification that is pending; one that has ended stays as it is."""
+    found = _of_one(options, "verify.cancel", verification_id)
+    if not output.show(options.json, found):
+        output.said(f"The verification {found['id']} is {found['status']}.")
+
+
+def _of_one(options: Options, operation: str, verification_id: str) -> Json:
+    async def work(session: Session) -> Json:
+        return await session.perform(operation, verification_id=verification_id)
+
+    return options.run(work)
+
+
+_CONFIG_OPTIONS: Final = (
+    click.option("--length", "code_length", type=int, help="Digits in a code: 4 to 8."),
+    click.option("--expiry-s", type=int, help="How long a code is valid: 60 to 86400 seconds."),
+    click.option("--attempts", "attempts_max", type=int, help="Wrong codes that end a session."),
+    click.option("--per-phone", "per_phone_per_hour", type=int, help="Codes an hour to a number."),
+    click.option("--per-org", "per_organization_per_hour", type=int, help="Codes an hour to all."),
+    click.option("--template", metavar="TEXT", help="The SMS; {{code}} must be in it."),
+    click.option("--template-fr", metavar="TEXT", help="The SMS in French."),
+    click.option("--template-ar", metavar="TEXT", help="The SMS in Arabic."),
+    click.option("--template-en", metavar="TEXT", help="The SMS in English."),
+    click.option("--sender", metavar="NAME", help="An approved sender."),
+    click.option(
+        "--app-hash", "app_hashes", metavar="HASH", multiple=True, help="Android apps; repeatable."
+    ),
+    click.option(
+        "--origin", "origins", metavar="HOST", multiple=True, help="Hosts of pages; repeatable."
+    ),
+    click.option("--reset", is_flag=True, help="First, everything back to the defaults."),
+)
+
+
+def _config_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    for option in reversed(_CONFIG_OPTIONS):
+        command = option(command)
+    return command
+
+
+@verify.command("config")
+@optional_org
+@_config_options
+@common
+def verify_config(
+    options: Options,
+    /,
+    organization: str | None,
+    *,
+    reset: bool,
+    **given: Any,  # noqa: ANN401 -- by the table above
+) -> None:
+    """Show how an organization's codes look, after changing what is given.
+
+    Lists replace those that are set. An empty text goes back to the default.
+    """
+
+    async def work(session: Session) -> tuple[Json, str]:
+        found = {"organization_id": await organization_id(session, organization)}
+        currency: str = (await session.perform_exactly("org.show", found))["currency"]
+        shown = await session.perform_exactly("verify.config", found)
+        changes = _changes(shown["settings"], given, reset=reset)
+        if changes:
+            shown = await session.perform_exactly("verify.config", {**found, **changes})
+        return shown, currency
+
+    shown, currency = options.run(work)
+    if not output.show(options.json, shown):
+        _show_config(shown, currency)
+
+
+def _changes(current: Json, given: Json, *, reset: bool) -> Json:
+    """The settings to change: an empty text or list means none of its own."""
+    changes: Json = {}
+    if reset:
+        from risala.engine.verify_settings import VerifySettings
+
+        changes = VerifySettings().model_dump(mode="json")
+    templates = {} if reset else dict(current["templates"])
+    for name, value in given.items():
+        _, is_template, locale = name.partition("template_")
+        if value is None or value == ():
+            continue
+        if is_template:
+            templates[locale] = value
+            changes["templates"] = {each: text for each, text in templates.items() if text}
+        elif isinstance(value, tuple):
+            changes[name] = [each for each in value if each]
+        else:
+            changes[name] = None if value == "" else value
+    return changes
+
+
+def _show_config(shown: Json, currency: str) -> None:
+    from risala.engine.template import BUILT_IN, DEFAULT_LOCALE
+
+    settings = shown["settings"]
+    output.fields(
+        {
+            "organization": shown["organizationId"],
+            "digits in a code": settings["code_length"],
+            "valid for": f"{settings['expiry_s']} seconds",
+            "wrong codes allowed": settings["attempts_max"],
+            "codes an hour to a number": settings["per_phone_per_hour"],
+            "codes an hour to all": settings["per_organization_per_hour"],
+            "sender": settings["sender"] or "the default sender",
+            "app hashes": ", ".join(settings["app_hashes"]) or None,
+            "origins": ", ".join(settings["origins"]) or None,
+        }
+    )
+    click.echo()
+    texts = {**BUILT_IN, **settings["templates"]}
+    texts = {"default": settings["template"] or BUILT_IN[DEFAULT_LOCALE], **texts}
+    output.table(
+        ("Locale", "Segments", "Encoding", "Price", "Text"),
+        (
+            (
+                name,
+                size["segments"],
+                size["encoding"],
+                output.money(size["price"], currency),
+                texts[name],
+            )
+            for name, size in shown["sizes"].items()
+        ),
+        empty="There is no text.",
+    )
+    for warning in shown["warnings"]:
+        output.warned(warning)
