@@ -1,0 +1,192 @@
+"""Where webhooks may go: a URL's shape and an address's kind. Nothing is looked up here.
+
+A URL that passes may still name a machine inside: its addresses are checked by
+:func:`address_fault` each time that one of them is about to be connected to.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Final
+from urllib.parse import urlsplit
+
+Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+Network = ipaddress.IPv4Network | ipaddress.IPv6Network
+
+URL_MAX: Final = 2048
+_PLAIN: Final = re.compile(r"[!-~]+")
+_LABEL: Final = re.compile(r"[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?")
+_NUMBER: Final = re.compile(r"[0-9]+|0x[0-9a-f]*")
+
+_METADATA: Final = frozenset(
+    ipaddress.ip_address(text)
+    for text in ("169.254.169.254", "fd00:ec2::254", "100.100.100.200", "192.0.0.192")
+)
+"""Of the clouds: whoever may ask them holds the machine's credentials. Never allowed."""
+_KINDS_V4: Final = {
+    "0.0.0.0/8": "this machine",
+    "10.0.0.0/8": "private",
+    "100.64.0.0/10": "shared by a carrier (CGNAT)",
+    "127.0.0.0/8": "loopback",
+    "169.254.0.0/16": "link-local",
+    "172.16.0.0/12": "private",
+    "192.0.0.0/24": "reserved",
+    "192.0.2.0/24": "for documentation",
+    "192.88.99.0/24": "reserved",
+    "192.168.0.0/16": "private",
+    "198.18.0.0/15": "for benchmarks",
+    "198.51.100.0/24": "for documentation",
+    "203.0.113.0/24": "for documentation",
+    "224.0.0.0/4": "multicast",
+    "240.0.0.0/4": "reserved",
+}
+_KINDS_V6: Final = {
+    "::/128": "this machine",
+    "::1/128": "loopback",
+    "fc00::/7": "private",
+    "fe80::/10": "link-local",
+    "ff00::/8": "multicast",
+    "2001::/23": "reserved",  # Teredo and ORCHID are in it
+    "2001:db8::/32": "for documentation",
+    "2002::/16": "reserved (6to4)",
+    "3fff::/20": "for documentation",
+}
+_GLOBAL_V6: Final = ipaddress.ip_network("2000::/3")
+_NAT64: Final = ipaddress.IPv6Network("64:ff9b::/96")
+_NETWORKS: Final = [
+    (ipaddress.ip_network(text), kind) for text, kind in (_KINDS_V4 | _KINDS_V6).items()
+]
+_ISATAP: Final = (0x0000_5EFE, 0x0200_5EFE)
+
+
+class UrlRefused(ValueError):
+    """``str()`` is a sentence for the endpoint's owner."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """The operator's word on where webhooks may go."""
+
+    allow_insecure: bool = False
+    ports: Sequence[int] = (443,)
+    networks: Sequence[Network] = field(default=())
+    """Private networks that may be reached nevertheless."""
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A URL taken apart, once: what is checked is what is connected to."""
+
+    scheme: str
+    host: str
+    port: int
+    path: str
+
+    @property
+    def authority(self) -> str:
+        """For the Host header."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        default = {"https": 443, "http": 80}[self.scheme]
+        return host if self.port == default else f"{host}:{self.port}"
+
+
+def parse_target(url: str, rules: Rules) -> Target:
+    """Take a URL apart and refuse what no webhook may use.
+
+    Raises:
+        UrlRefused: why.
+    """
+    if len(url) > URL_MAX:
+        raise UrlRefused(f"A URL has at most {URL_MAX} characters.")
+    if "\\" in url or not _PLAIN.fullmatch(url.encode("ascii", "replace").decode()):
+        raise UrlRefused("A URL has no spaces, backslashes or control characters.")
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+        host = parts.hostname or ""
+    except ValueError:
+        raise UrlRefused("This is not a URL.") from None
+    if parts.scheme not in (("https", "http") if rules.allow_insecure else ("https",)):
+        raise UrlRefused("A webhook's URL begins with https://.")
+    if "[" in parts.netloc and ":" not in host:
+        raise UrlRefused("The host is neither a name nor an address in its usual form.")
+    if "@" in parts.netloc:
+        raise UrlRefused("A URL must not hold a user name or password; use a header of your own.")
+    if parts.fragment or url.endswith("#"):
+        raise UrlRefused("A URL for webhooks has no part after #.")
+    port = port if port is not None else {"https": 443, "http": 80}[parts.scheme]
+    if not rules.allow_insecure and port not in rules.ports:
+        allowed = ", ".join(map(str, rules.ports))
+        raise UrlRefused(f"Webhooks go to these ports only: {allowed}.")
+    path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+    if not path.isascii():
+        raise UrlRefused("Characters beyond ASCII in a path are written as %XX.")
+    return Target(parts.scheme, _host(host, rules), port, path)
+
+
+def _host(text: str, rules: Rules) -> str:
+    """The host in the one form that is used: lower-case ASCII, or an address."""
+    try:
+        host = text if text.isascii() else text.encode("idna").decode("ascii").lower()
+        if ":" in host:
+            address: Address | None = ipaddress.IPv6Address(host)
+        else:
+            address = ipaddress.IPv4Address(host) if _NUMBER.fullmatch(_last(host)) else None
+    except ValueError:
+        # Includes 127.1, 0177.0.0.1, 2130706433 and 0x7f000001, which resolvers understand.
+        raise UrlRefused("The host is neither a name nor an address in its usual form.") from None
+    if address is not None:
+        if "%" in host:
+            raise UrlRefused("An address must not name a network interface.")
+        if fault := address_fault(address, rules):
+            raise UrlRefused(fault)
+        return str(address)
+    labels = host.split(".")
+    if len(host) > 253 or not all(_LABEL.fullmatch(label) for label in labels):
+        raise UrlRefused("The host is neither a name nor an address in its usual form.")
+    if not rules.allow_insecure and (len(labels) < 2 or labels[-1] in ("localhost", "internal")):
+        raise UrlRefused("The host must be a name that the whole internet knows.")
+    return host
+
+
+def _last(host: str) -> str:
+    return host.rsplit(".", 1)[-1]
+
+
+def address_fault(address: Address, rules: Rules) -> str | None:
+    """Why this address must not be connected to; None where it may be."""
+    inner = _inner(address)
+    if inner is None:
+        return f"{address} leads into a network of its own and is not called."
+    if inner in _METADATA:
+        return f"{address} is a cloud's metadata service and is not called."
+    if inner.is_loopback and rules.allow_insecure:
+        return None
+    if any(inner in network for network in rules.networks):
+        return None
+    for network, kind in _NETWORKS:
+        if inner in network:
+            return f"{address} is {kind} and is not called."
+    known = inner.version == 4 or inner in _GLOBAL_V6
+    # The standard library's own knowledge on top, for what was reserved since.
+    if not known or not inner.is_global or inner.is_multicast or inner.is_reserved:
+        return f"{address} is no address of the public internet and is not called."
+    return None
+
+
+def _inner(address: Address) -> Address | None:
+    """The address that packets really go to; None where a tunnel hides it."""
+    if isinstance(address, ipaddress.IPv4Address):
+        return address
+    if address.scope_id is not None:
+        return None
+    if address.ipv4_mapped is not None:
+        return address.ipv4_mapped
+    if address in _NAT64:
+        return ipaddress.IPv4Address(int(address) & 0xFFFF_FFFF)
+    if (int(address) >> 32) & 0xFFFF_FFFF in _ISATAP:
+        return None
+    return address

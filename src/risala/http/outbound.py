@@ -1,0 +1,207 @@
+"""The client that calls webhooks: strangers' servers, of which nothing good is expected.
+
+No redirects, no proxy, no cookies, no decompression; at most 15 seconds and 64 KiB an answer; only
+to addresses that :mod:`risala.engine.webhook_url` lets pass (:mod:`risala.http.pinned`).
+"""
+
+from __future__ import annotations
+
+import ssl
+import unicodedata
+from collections.abc import AsyncIterator
+from contextlib import aclosing, asynccontextmanager
+from typing import Final
+
+import httpcore2
+import trio
+
+from risala.engine.webhook_schedule import Answer, Fault
+from risala.engine.webhook_types import Call
+from risala.engine.webhook_url import Rules, Target, UrlRefused, parse_target
+from risala.http.pinned import AddressRefused, NameUnknown, PinnedBackend, Resolve, deadline
+
+LIMIT_S: Final = 15.0
+"""For a whole call, from the look at the name to the answer's head (contract §5)."""
+CONNECT_S: Final = 10.0
+"""Of it, for each step of connecting."""
+BODY_S: Final = 2.0
+"""The head is the answer; its body is only for people, and gets this long."""
+EXCERPT_BYTES: Final = 1024
+DRAIN_BYTES: Final = 64 * 1024
+"""A body up to this long is read to its end, so that its connection serves again."""
+KEPT_MAX: Final = 32
+KEPT_S: Final = 30.0
+"""Idle connections that are kept, and how long."""
+POOL_S: Final = 3600.0
+"""A pool is replaced after this long: whatever it may have lost of its slots comes back."""
+
+_NO_ANSWER: Final = {
+    httpcore2.ConnectTimeout: ("TIMEOUT", "It could not be connected to in time."),
+    httpcore2.WriteTimeout: ("TIMEOUT", "It did not read the request in time."),
+    httpcore2.ReadTimeout: ("TIMEOUT", f"No answer came within {LIMIT_S:.0f} seconds."),
+    httpcore2.ReadError: ("BROKEN", "The connection broke before an answer came."),
+    httpcore2.WriteError: ("BROKEN", "The connection broke before an answer came."),
+    httpcore2.RemoteProtocolError: ("NOT_HTTP", "It closed the connection, or spoke no HTTP."),
+    httpcore2.LocalProtocolError: ("NOT_HTTP", "The request could not be written as HTTP."),
+}
+
+
+class _Pool:
+    """A pool and how many calls are in it: it is closed when it is old and nobody's."""
+
+    def __init__(self, backend: PinnedBackend, context: ssl.SSLContext, calls_max: int) -> None:
+        self.born_s = trio.current_time()
+        self.calls = 0
+        self.retired = False
+        self.pool = httpcore2.AsyncConnectionPool(
+            ssl_context=context,
+            max_connections=calls_max + KEPT_MAX,
+            max_keepalive_connections=KEPT_MAX,
+            keepalive_expiry=KEPT_S,
+            network_backend=backend,
+        )
+
+    async def leave(self) -> None:
+        self.calls -= 1
+        if self.retired and not self.calls:
+            await self.pool.aclose()
+
+
+class OutboundClient:
+    """Makes calls; see :func:`open_outbound`. ``calls_max`` at once is the caller's promise."""
+
+    def __init__(
+        self,
+        rules: Rules,
+        calls_max: int,
+        resolve: Resolve | None = None,
+        context: ssl.SSLContext | None = None,
+    ) -> None:
+        self._rules = rules
+        self._calls_max = calls_max
+        self._backend = PinnedBackend(rules, resolve)
+        self._context = context or httpcore2.default_ssl_context()
+        self._pool = self._new_pool()
+
+    def _new_pool(self) -> _Pool:
+        return _Pool(self._backend, self._context, self._calls_max)
+
+    async def post(self, call: Call) -> Answer | Fault:
+        """Make one call. What the other side does is an answer or a fault, never an exception."""
+        try:
+            target = parse_target(call.url, self._rules)
+        except UrlRefused as error:
+            return Fault("URL_REFUSED", str(error))
+        with deadline(LIMIT_S):
+            try:
+                return await self._post(target, call)
+            except httpcore2.PoolTimeout:
+                # It lost its slots: never seen, and mended all the same.
+                await self._replace_pool()
+                return Fault("BUSY", "No connection was free on our side.")
+            except AddressRefused as error:
+                return Fault("ADDRESS_REFUSED", str(error))
+            except NameUnknown as error:
+                return Fault("NAME_UNKNOWN", str(error))
+            except httpcore2.ConnectError as error:
+                return _not_connected(error)
+            except tuple(_NO_ANSWER) as error:
+                return Fault(*_NO_ANSWER[type(error)])
+
+    async def _post(self, target: Target, call: Call) -> Answer:
+        if trio.current_time() - self._pool.born_s >= POOL_S:
+            await self._replace_pool()
+        used = self._pool
+        used.calls += 1
+        try:
+            response = await used.pool.handle_async_request(_request(target, call))
+            try:
+                return await _answer(response)
+            finally:
+                await response.aclose()
+        finally:
+            await used.leave()
+
+    async def _replace_pool(self) -> None:
+        old, self._pool = self._pool, self._new_pool()
+        old.retired = True
+        if not old.calls:
+            await old.pool.aclose()
+
+    async def aclose(self) -> None:
+        """Close every connection."""
+        await self._pool.pool.aclose()
+
+
+@asynccontextmanager
+async def open_outbound(
+    rules: Rules,
+    calls_max: int,
+    resolve: Resolve | None = None,
+    context: ssl.SSLContext | None = None,
+) -> AsyncIterator[OutboundClient]:
+    """A client, whose connections are closed at the end."""
+    client = OutboundClient(rules, calls_max, resolve, context)
+    try:
+        yield client
+    finally:
+        with trio.move_on_after(1, shield=True):
+            await client.aclose()
+
+
+def _request(target: Target, call: Call) -> httpcore2.Request:
+    headers = [
+        ("Host", target.authority),
+        *call.headers.items(),
+        ("Accept", "*/*"),
+        ("Accept-Encoding", "identity"),
+        ("Content-Length", str(len(call.body))),
+    ]
+    timeouts = {"connect": CONNECT_S, "read": LIMIT_S, "write": LIMIT_S, "pool": CONNECT_S}
+    return httpcore2.Request(
+        "POST",
+        httpcore2.URL(scheme=target.scheme, host=target.host, port=target.port, target=target.path),
+        headers=headers,
+        content=call.body,
+        extensions={"timeout": timeouts},
+    )
+
+
+async def _answer(response: httpcore2.Response) -> Answer:
+    retry_after = next(
+        (value for name, value in response.headers if name.lower() == b"retry-after"), None
+    )
+    begun, total = bytearray(), 0
+    with deadline(BODY_S):
+        try:
+            async with aclosing(response.aiter_stream()) as chunks:
+                async for chunk in chunks:
+                    begun += chunk[: max(0, EXCERPT_BYTES - len(begun))]
+                    total += len(chunk)
+                    if total > DRAIN_BYTES:
+                        break
+        except (httpcore2.TimeoutException, httpcore2.NetworkError, httpcore2.ProtocolError):
+            pass  # the head has said what matters
+    return Answer(
+        response.status,
+        None if retry_after is None else retry_after.decode("latin-1"),
+        excerpt(bytes(begun)),
+    )
+
+
+def excerpt(body: bytes) -> str:
+    """The beginning of a body as text that can be stored and shown: no control characters."""
+    text = body.decode("utf-8", "replace")
+    kept = (c if c == "\n" or unicodedata.category(c) not in ("Cc", "Cs") else " " for c in text)
+    return "".join(kept).strip()
+
+
+def _not_connected(error: httpcore2.ConnectError) -> Fault:
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, ssl.SSLCertVerificationError):
+            return Fault("TLS", f"Its certificate is not valid: {cause.verify_message}.")
+        if isinstance(cause, ssl.SSLError):
+            return Fault("TLS", "No TLS connection came about.")
+        cause = cause.__cause__ or cause.__context__
+    return Fault("NOT_CONNECTED", "It could not be connected to.")

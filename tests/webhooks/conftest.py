@@ -1,0 +1,202 @@
+"""An engine whose events go to endpoints that a test plays, or to real servers on this machine."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import sys
+from collections import Counter
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+import trio
+
+from risala.config.model import CarrierSection, Settings, StorageSection, WebhooksSection
+from risala.engine.clock import TrioClock
+from risala.engine.commands import KeyType, Mode, Principal, SendMessage
+from risala.engine.engine import Engine, Seams, open_engine
+from risala.engine.ids import IdSource
+from risala.engine.journal import outbox
+from risala.engine.outside import Outside
+from risala.engine.webhook_schedule import Answer, Fault
+from risala.engine.webhook_types import Call
+from risala.plugins.testing.fake_driver import FakeDriver
+
+OK = Answer(200, None, "ok")
+DOWN = Fault("NOT_CONNECTED", "It could not be connected to.")
+URL = "https://example.com/hook"
+
+
+@dataclass
+class FakeOutbound:
+    """Answers what ``plan`` says of a URL; keeps each call with its time."""
+
+    plan: dict[str, list[Answer | Fault] | Answer | Fault] = field(default_factory=dict)
+    takes_s: dict[str, float] = field(default_factory=dict)
+    calls: list[tuple[float, Call]] = field(default_factory=list)
+    under_way: Counter[str] = field(default_factory=Counter)
+    peak: Counter[str] = field(default_factory=Counter)
+    arrived: trio.Event = field(default_factory=trio.Event)
+
+    async def post(self, call: Call) -> Answer | Fault:
+        self.calls.append((trio.current_time(), call))
+        self.arrived.set()
+        self.arrived = trio.Event()
+        self.under_way[call.url] += 1
+        self.peak[call.url] = max(self.peak[call.url], self.under_way[call.url])
+        self.peak["all"] = max(self.peak["all"], sum(self.under_way.values()))
+        try:
+            await trio.sleep(self.takes_s.get(call.url, 0))
+        finally:
+            self.under_way[call.url] -= 1
+        planned = self.plan.get(call.url, OK)
+        if isinstance(planned, list):
+            return planned.pop(0) if planned else OK
+        return planned
+
+    def ids(self, url: str | None = None) -> list[str]:
+        """The events that arrived, as often as they did."""
+        return [
+            call.headers["webhook-id"] for _, call in self.calls if url is None or call.url == url
+        ]
+
+    async def wait_calls(self, count: int) -> None:
+        while len(self.calls) < count:
+            await self.arrived.wait()
+
+
+@dataclass
+class House:
+    engine: Engine
+    outbound: FakeOutbound
+    principal: Principal
+    clock: TrioClock
+
+    @property
+    def gateway(self):
+        return self.engine.gateway
+
+    @property
+    def organization_id(self) -> str:
+        return self.principal.organization_id
+
+    async def perform(self, operation: str, /, **arguments: Any) -> dict[str, Any]:
+        return await self.gateway.perform(operation, arguments)
+
+    async def endpoint(self, url: str = URL, **wish: Any) -> tuple[str, str]:
+        """A new endpoint's id and secret."""
+        wish.setdefault("organization_id", self.organization_id)
+        made = await self.perform("webhook.create", url=url, **wish)
+        return made["endpoint"]["id"], made["secret"]
+
+    async def send(self, body: str = "hello", to: str = "+22236123456", **fields: Any) -> str:
+        command = SendMessage(to=to, body=body, **fields)
+        return json.loads(await self.gateway.send_message(self.principal, command))["messageId"]
+
+    async def happen(self, count: int = 1, kind: str = "sms.sent", mode: str = "live") -> list[str]:
+        """Write events as a unit of the engine would; their ids."""
+        recorder = self.gateway.parts.recorder
+        ids = [recorder.stamp().event_ids[0] for _ in range(count)]
+        now_ms, organization_id = self.clock.now_ms(), self.organization_id
+
+        def unit(conn) -> None:
+            for event_id in ids:
+                outbox._write_row(
+                    conn, event_id, organization_id, mode, kind, "sms_x", {"n": 1}, now_ms
+                )
+
+        await recorder.journal.commit(unit)
+        return ids
+
+    async def log(self, endpoint_id: str, event_id: str) -> tuple[dict, list[dict]]:
+        shown = await self.perform("webhook.delivery", endpoint_id=endpoint_id, event_id=event_id)
+        return shown["delivery"], shown["attempts"]
+
+    async def deliveries(self, endpoint_id: str, **more: Any) -> list[dict]:
+        shown = await self.perform("webhook.deliveries", endpoint_id=endpoint_id, **more)
+        return shown["deliveries"]
+
+    async def endpoint_shown(self, endpoint_id: str) -> dict:
+        return (await self.perform("webhook.show", endpoint_id=endpoint_id))["endpoint"]
+
+
+OpenHouse = Callable[..., AbstractAsyncContextManager[House]]
+
+
+@pytest.fixture
+def start_ms() -> int:
+    return 1_767_225_600_000
+
+
+@pytest.fixture
+def open_house(tmp_path: Path, start_ms: int) -> OpenHouse:
+    """Opens (and opens again) the engine on one data directory, with one organization."""
+    clock = TrioClock(start_ms)
+    known: list[Principal] = []
+
+    @asynccontextmanager
+    async def open_one(
+        outbound: Any = None,
+        *,
+        mailer: Any = None,
+        inline: bool = True,
+        driver: FakeDriver | None = None,
+        webhooks: WebhooksSection | None = None,
+        **sections: Any,
+    ) -> AsyncIterator[House]:
+        outbound = outbound or FakeOutbound()
+        carrier = CarrierSection.model_validate({"name": "fake", "driver": "fake"})
+        settings = Settings(
+            storage=StorageSection(data_dir=tmp_path),
+            webhooks=webhooks or WebhooksSection(),
+            **sections,
+        )
+        seams = Seams(clock, IdSource(clock), inline_journal=inline)
+        async with open_engine(
+            settings,
+            (carrier,),
+            {"fake": driver or FakeDriver()},
+            seams,
+            Outside(outbound, mailer),
+        ) as engine:
+            if not known:
+                made = await engine.gateway.perform("org.create", {"name": "Test"})
+                await engine.gateway.perform(
+                    "topup", {"organization_id": made["id"], "amount": "1000"}
+                )
+                known.append(Principal(made["id"], "key", KeyType.SECRET, Mode.LIVE))
+            yield House(engine, outbound, known[0], clock)
+
+    return open_one
+
+
+@pytest.fixture
+def quick(autojump_clock: trio.testing.MockClock) -> trio.testing.MockClock:
+    """Hours and days pass at once."""
+    return autojump_clock
+
+
+def _load_receiver() -> ModuleType:
+    # Test folders are no packages: what they share is loaded by its path.
+    path = Path(__file__).with_name("receiver.py")
+    spec = importlib.util.spec_from_file_location("webhook_receiver", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+_RECEIVER = _load_receiver()
+
+
+@pytest.fixture
+def web() -> ModuleType:
+    """Real servers: see ``receiver.py``."""
+    return _RECEIVER

@@ -1,0 +1,124 @@
+"""Where a webhook may go: hostile URLs and addresses as a table."""
+
+from __future__ import annotations
+
+from ipaddress import ip_address, ip_network
+
+import pytest
+
+from risala.engine.webhook_url import Rules, UrlRefused, address_fault, parse_target
+
+STRICT = Rules()
+LOOSE = Rules(allow_insecure=True)
+
+HOSTILE_ADDRESSES = [
+    "0.0.0.0", "0.1.2.3", "10.0.0.1", "10.255.255.255", "100.64.0.1", "100.100.100.200",
+    "100.127.255.255", "127.0.0.1", "127.8.8.8", "169.254.0.1", "169.254.169.254",
+    "172.16.0.1", "172.31.255.255", "192.0.0.8", "192.0.0.192", "192.0.2.1", "192.88.99.1",
+    "192.168.1.1", "198.18.0.1", "198.51.100.1", "203.0.113.1", "224.0.0.1", "239.255.255.255",
+    "240.0.0.1", "255.255.255.255",
+    "::", "::1", "::7f00:1", "::ffff:127.0.0.1", "::ffff:10.0.0.1", "::ffff:169.254.169.254",
+    "64:ff9b::7f00:1", "64:ff9b::a9fe:a9fe", "64:ff9b::10.0.0.1", "64:ff9b:1::1", "100::1",
+    "2001::1", "2001:0:7f00:1::", "2001:10::1", "2001:db8::1", "2002:7f00:1::", "2002:a00:1::1",
+    "3fff::1", "5f00::1", "fc00::1", "fd00:ec2::254", "fd12:3456::1", "fe80::1", "fe80::1%eth0",
+    "fec0::1", "ff02::1", "2a00:1450::5efe:7f00:1", "2a00:1450::200:5efe:a00:1", "4000::1",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", HOSTILE_ADDRESSES)
+def test_no_such_address_is_called(text):
+    assert address_fault(ip_address(text), STRICT)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["1.1.1.1", "41.223.100.10", "2a00:1450:4006::200e", "64:ff9b::101:101", "::ffff:1.1.1.1",
+     "2606:4700:4700::1111"],
+)  # fmt: skip
+def test_the_internet_is_called(text):
+    assert address_fault(ip_address(text), STRICT) is None
+
+
+@pytest.mark.parametrize("text", ["127.0.0.1", "::1", "::ffff:127.0.0.1"])
+def test_this_machine_only_when_insecure(text):
+    assert address_fault(ip_address(text), STRICT)
+    assert address_fault(ip_address(text), LOOSE) is None
+
+
+@pytest.mark.parametrize("text", ["10.0.0.1", "169.254.169.254", "0.0.0.0", "fe80::1", "::"])
+def test_insecure_is_no_way_into_other_networks(text):
+    assert address_fault(ip_address(text), LOOSE)
+
+
+def test_networks_may_be_opened_but_never_the_metadata():
+    rules = Rules(networks=(ip_network("10.1.0.0/16"), ip_network("0.0.0.0/0")))
+    assert address_fault(ip_address("10.1.2.3"), rules) is None
+    assert address_fault(ip_address("::ffff:10.1.2.3"), rules) is None
+    assert address_fault(ip_address("169.254.169.254"), rules)
+    assert address_fault(ip_address("100.100.100.200"), rules)
+
+
+HOSTILE_URLS = [
+    "", " ", "example.com", "//example.com/", "https://", "https:///path", "https://:443/",
+    "http://example.com/", "ftp://example.com/", "file:///etc/passwd", "gopher://example.com/",
+    "unix:///run/x.sock", "javascript:alert(1)", "HTTPS//example.com",
+    "https://user@example.com/", "https://user:pw@example.com/", "https://example.com@127.0.0.1/",
+    "https://127.0.0.1#@example.com/", "https://example.com/#part", "https://example.com/#",
+    "https://example.com:80/", "https://example.com:22/", "https://example.com:0/",
+    "https://example.com:65536/", "https://example.com:x/", "https://example.com:443:443/",
+    "https://exa mple.com/", "https://example.com/ x", "https://example.com\\@127.0.0.1/",
+    "https://example.com/\r\nHost: evil", "https://example.com/\x00", "https://example.com/\u00a0",
+    "https://127.0.0.1/", "https://127.1/", "https://127.0.1/", "https://2130706433/",
+    "https://0x7f000001/", "https://0x7f.0.0.1/", "https://0177.0.0.1/", "https://017700000001/",
+    "https://0/", "https://127.0.0.1./", "https://000127.0.0.1/", "https://127.0.0.01/",
+    "https://[::1]/", "https://[::]/", "https://[::ffff:127.0.0.1]/", "https://[::ffff:7f00:1]/",
+    "https://[0:0:0:0:0:ffff:127.0.0.1]/", "https://[64:ff9b::7f00:1]/", "https://[2002:7f00:1::]/",
+    "https://[fe80::1%25eth0]/", "https://[fe80::1%eth0]/", "https://[::1", "https://[v1.x]/",
+    "https://[fd00:ec2::254]/", "https://169.254.169.254/latest/meta-data/", "https://10.0.0.1/",
+    "https://100.64.0.1/", "https://192.168.0.1/", "https://0.0.0.0/", "https://224.0.0.1/",
+    "https://localhost/", "https://LOCALHOST/", "https://x.localhost/", "https://intranet/",
+    "https://metadata.google.internal/", "https://.example.com/", "https://example..com/",
+    "https://example.com./", "https://-x.example.com/", "https://exam_ple!.com/",
+    "https://１２７.０.０.１/", "https://127。0。0。1/", "https://ⓛocalhost/", "https://①0.0.0.1/",
+    "https://[::１]/", "https://" + "a" * 64 + ".com/", "https://" + "a." * 130 + "com/",
+    "https://example.com/" + "a" * 2048, "https://example.com/é",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("url", HOSTILE_URLS)
+def test_no_such_url_is_taken(url):
+    with pytest.raises(UrlRefused) as refused:
+        parse_target(url, STRICT)
+    assert str(refused.value).endswith(".")
+
+
+def test_there_are_enough_of_them():
+    assert len(HOSTILE_URLS) >= 40
+
+
+@pytest.mark.parametrize(
+    ("url", "host", "port", "path", "authority"),
+    [
+        ("https://example.com", "example.com", 443, "/", "example.com"),
+        ("HTTPS://EXAMPLE.com:443/A?b=%20", "example.com", 443, "/A?b=%20", "example.com"),
+        ("https://a_b.example.com/x", "a_b.example.com", 443, "/x", "a_b.example.com"),
+        ("https://1.1.1.1/", "1.1.1.1", 443, "/", "1.1.1.1"),
+        ("https://[2606:4700::1111]/", "2606:4700::1111", 443, "/", "[2606:4700::1111]"),
+        ("https://رسالة.موريتانيا/", "xn--mgbewi0g.xn--mgbah1a3hjkrd", 443, "/",
+         "xn--mgbewi0g.xn--mgbah1a3hjkrd"),
+    ],
+)  # fmt: skip
+def test_a_url_is_taken_apart_once(url, host, port, path, authority):
+    target = parse_target(url, STRICT)
+    assert (target.host, target.port, target.path, target.authority) == (
+        host, port, path, authority,
+    )  # fmt: skip
+
+
+def test_ports_are_a_list_and_any_where_insecure():
+    assert parse_target("https://example.com:8443/", Rules(ports=(443, 8443))).port == 8443
+    target = parse_target("http://localhost:9999/", LOOSE)
+    assert (target.scheme, target.host, target.authority) == ("http", "localhost", "localhost:9999")
+    assert parse_target("http://127.0.0.1/", LOOSE).authority == "127.0.0.1"
+    with pytest.raises(UrlRefused):
+        parse_target("http://10.0.0.1/", LOOSE)
