@@ -20,6 +20,7 @@ from rich.console import Console
 from risala.app import demo as demos
 from risala.app.life import print_life
 from risala.app.logs import configure_logs, set_level
+from risala.app.outside import open_outside
 from risala.app.reload import Reloader
 from risala.app.stop import Stop
 from risala.config.faults import ConfigError, Fault
@@ -116,8 +117,9 @@ async def _serve(settings: Settings, *, demo: bool, load: Callable[[], Settings]
             if phone is not None:
                 carriers = (await _start_demo_carrier(outer, phone),)
             drivers = _build_drivers(settings, carriers)
+            outside = await open_outside(outer, settings)
             engine = await outer.enter_async_context(
-                open_engine(settings, (*carriers, TEST_CARRIER), drivers)
+                open_engine(settings, (*carriers, TEST_CARRIER), drivers, outside=outside)
             )
             stop.reload = _reloading(settings, engine, load, demo=demo)
             async with trio.open_nursery() as nursery:

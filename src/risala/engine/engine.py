@@ -34,6 +34,7 @@ from risala.engine.journal.schema import migrate
 from risala.engine.journal.writer import Journal
 from risala.engine.keeper import Keeper
 from risala.engine.lane import Lane, LaneHooks
+from risala.engine.outside import Outside, start_outside
 from risala.engine.recorder import Recorder
 from risala.engine.router import TEST_ROUTE, Router, pinned
 from risala.engine.scheduler import Board, Scheduler, SchedulerMessage, keep_pumping
@@ -202,6 +203,7 @@ async def open_engine(
     carriers: Sequence[CarrierSection],
     drivers: Mapping[str, Driver],
     seams: Seams | None = None,
+    outside: Outside | None = None,
 ) -> AsyncIterator[Engine]:
     """Run the engine with these carriers; drains them under ``engine.drain_s`` at the end.
 
@@ -232,6 +234,7 @@ async def open_engine(
         board.queue.load(
             each.id for each in core.accounts.list_organizations() if each.status != "active"
         )
+        await start_outside(parts, core.supervisor, outside or Outside())
         await _start_services(core, board, scheduler, keeper, drivers)
         engine = Engine(core, gateway, board, scheduler)
         try:

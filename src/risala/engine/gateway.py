@@ -10,14 +10,14 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from risala.config.model import Settings
 from risala.engine.accounts import Accounts
 from risala.engine.actor import Ref
 from risala.engine.billing import BillingMessage
-from risala.engine.broadcast import Subscription
+from risala.engine.broadcast import Broadcast, Subscription
 from risala.engine.commands import (
     LifeEvent,
     MessageView,
@@ -57,6 +57,10 @@ class Parts:
     """Reasons why no message could be delivered at this moment."""
     statistics: Callable[[], dict[str, Any]] = dict
     carriers: Callable[[], list[dict[str, Any]]] = list
+    events: Broadcast[dict[str, Any]] = field(default_factory=Broadcast)
+    """The bodies of events, each after its commit."""
+    hint_webhook: Callable[[str], None] = lambda _: None
+    """Told of an endpoint whose deliveries are to be looked at now."""
 
 
 class Gateway:
@@ -166,6 +170,12 @@ class Gateway:
     def watch(self, events_max: int = 1000) -> AbstractContextManager[Subscription[LifeEvent]]:
         """Follow the life of all messages; a slow watcher is told that it lagged."""
         return self.parts.recorder.life.subscribe(events_max)
+
+    def watch_events(
+        self, events_max: int = 1000
+    ) -> AbstractContextManager[Subscription[dict[str, Any]]]:
+        """Follow the events of all organizations, as webhooks carry them."""
+        return self.parts.events.subscribe(events_max)
 
     # -- for the operator
 

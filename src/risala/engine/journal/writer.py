@@ -122,6 +122,8 @@ class Journal:
         self._emptied = trio.Event()
         self._commits = self._units = self._largest = self._used = self._peak = 0
         self._last_error: str | None = None
+        self.on_commit: Callable[[], None] = lambda: None
+        """Called on the loop thread after each batch that reached the disk; must be quick."""
 
     async def run(self, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
         """Open the file, serve until :meth:`stop` or cancellation, empty the queue, close.
@@ -267,6 +269,8 @@ class Journal:
             entry.answer = answer
             if wake and entry.task is not None:
                 trio.lowlevel.reschedule(entry.task)
+        if done.commits:
+            self.on_commit()
 
 
 def _run_batch(conn: sqlite3.Connection, batch: Sequence[_Entry]) -> _Done:

@@ -8,7 +8,7 @@ import trio
 
 from risala.engine.errors import NotFound
 from risala.engine.gateway import Gateway
-from risala.engine.operations import accounts, messages, senders, service, verify
+from risala.engine.operations import accounts, messages, senders, service, verify, webhooks
 from risala.engine.operations.arguments import Arguments, Json, Operation
 
 __all__ = ["OPERATIONS", "perform"]
@@ -19,6 +19,7 @@ OPERATIONS: Final[dict[str, Operation]] = {
     **messages.OPERATIONS,
     **verify.OPERATIONS,
     **service.OPERATIONS,
+    **webhooks.OPERATIONS,
 }
 
 

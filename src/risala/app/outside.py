@@ -1,0 +1,19 @@
+"""The engine's ways to the world beside carriers, built from the settings."""
+
+from __future__ import annotations
+
+from contextlib import AsyncExitStack
+
+from risala.config.model import Settings
+from risala.engine.mail import SmtpMailer
+from risala.engine.outside import Outside
+from risala.engine.webhook_endpoints import rules_of
+from risala.http.outbound import open_outbound
+
+
+async def open_outside(outer: AsyncExitStack, settings: Settings) -> Outside:
+    """A client for webhooks, and for mail where a server is set; they end with ``outer``."""
+    webhooks = settings.webhooks
+    client = open_outbound(rules_of(webhooks), webhooks.attempts_max)
+    mailer = SmtpMailer(settings.mail) if settings.mail.host is not None else None
+    return Outside(await outer.enter_async_context(client), mailer)

@@ -1,0 +1,74 @@
+"""E-mail by SMTP: the standard library's client, in a thread."""
+
+from __future__ import annotations
+
+import os
+import smtplib
+import ssl
+from email.message import EmailMessage
+from email.utils import formatdate, make_msgid
+from typing import Final
+
+import trio
+
+from risala.config.model import MailSection
+from risala.plugins.contract import Mail, MailNotSentError
+
+TIMEOUT_S: Final = 20.0
+"""For each step of the conversation."""
+AT_ONCE: Final = 2
+"""Threads: mail is rare, and a server that hangs must not take the pool from others."""
+
+
+class SmtpMailer:
+    """A :class:`risala.plugins.contract.Mailer` for one server."""
+
+    def __init__(self, settings: MailSection) -> None:
+        assert settings.host is not None
+        self._settings = settings
+        self._limiter = trio.CapacityLimiter(AT_ONCE)
+
+    async def send(self, mail: Mail) -> None:
+        try:
+            # Abandoned at a stop: the mail may then be sent twice, which is better than never.
+            await trio.to_thread.run_sync(
+                self._send, mail, limiter=self._limiter, abandon_on_cancel=True
+            )
+        except (OSError, smtplib.SMTPException, ValueError) as error:
+            raise MailNotSentError(f"The mail was not sent: {_reason(error)}") from error
+
+    def _send(self, mail: Mail) -> None:
+        message = EmailMessage()
+        message["From"] = self._settings.sender
+        message["To"] = mail.to
+        message["Subject"] = mail.subject
+        message["Date"] = formatdate()
+        message["Message-ID"] = make_msgid(domain="risala.invalid")
+        message.set_content(mail.text)
+        with self._connect() as server:
+            server.send_message(message)
+
+    def _connect(self) -> smtplib.SMTP:
+        have = self._settings
+        host = have.host or ""
+        if have.security == "tls":
+            context = ssl.create_default_context()
+            server: smtplib.SMTP = smtplib.SMTP_SSL(
+                host, have.port, timeout=TIMEOUT_S, context=context
+            )
+        else:
+            server = smtplib.SMTP(host, have.port, timeout=TIMEOUT_S)
+        try:
+            if have.security == "starttls":
+                server.starttls(context=ssl.create_default_context())
+            if have.user is not None:
+                server.login(have.user, os.environ.get(have.password_env or "", ""))
+        except BaseException:
+            server.close()
+            raise
+        return server
+
+
+def _reason(error: Exception) -> str:
+    """The error's own words on one line."""
+    return " ".join(str(error).split())[:200] or type(error).__name__

@@ -1,0 +1,187 @@
+"""Webhooks by the operator's or the owner's hand."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from risala.engine.errors import Invalid
+from risala.engine.gateway import Gateway
+from risala.engine.journal import accounts, webhook_log, webhooks
+from risala.engine.operations.arguments import Arguments, Json, Operation, is_text
+from risala.engine.webhook_endpoints import Endpoints, Wish
+from risala.engine.webhook_wire import attempt_wire, delivery_wire, endpoint_wire
+
+PAGE_MAX: Final = 200
+STATES: Final = ("pending", "delivered", "failed", "dropped")
+
+
+def _endpoints(gateway: Gateway) -> Endpoints:
+    have = gateway.parts
+    return Endpoints(have.settings.webhooks, have.recorder, have.reader, have.ids)
+
+
+def _wish(arguments: Arguments) -> Wish:
+    return Wish(
+        url=arguments.text_or_none("url"),
+        types=_texts(arguments, "types"),
+        description=_text(arguments, "description"),
+        headers=_headers(arguments),
+        notify=_text(arguments, "notify"),
+    )
+
+
+def _text(arguments: Arguments, name: str) -> str | None:
+    """A text that may be empty."""
+    value = arguments.values.get(name)
+    if value is not None and not (isinstance(value, str) and is_text(value)):
+        raise Invalid(name, "invalid_text", f"`{name}` must be text.")
+    return value
+
+
+def _texts(arguments: Arguments, name: str) -> list[str] | None:
+    value = arguments.values.get(name)
+    if value is None:
+        return None
+    if not isinstance(value, list | tuple) or not all(isinstance(each, str) for each in value):
+        raise Invalid(name, "invalid_list", f"`{name}` must be a list of texts.")
+    return list(value)
+
+
+def _headers(arguments: Arguments) -> dict[str, str] | None:
+    value = arguments.values.get("headers")
+    if value is None:
+        return None
+    if not isinstance(value, dict) or not all(isinstance(each, str) for each in value.values()):
+        raise Invalid("headers", "invalid_headers", "`headers` must be names with texts.")
+    return dict(value)
+
+
+async def _create(gateway: Gateway, arguments: Arguments) -> Json:
+    mode = arguments.text_or_none("mode") or "live"
+    if mode not in ("live", "test"):
+        raise Invalid("mode", "invalid_mode", "An endpoint is for `live` or for `test` events.")
+    made, secret = await _endpoints(gateway).create(
+        arguments.text("organization_id"), mode, _wish(arguments)
+    )
+    return {"endpoint": endpoint_wire(made), "secret": secret}
+
+
+async def _list(gateway: Gateway, arguments: Arguments) -> Json:
+    organization_id = arguments.text("organization_id")
+    accounts.organization(gateway.parts.reader, organization_id)
+    found = webhooks.endpoints(gateway.parts.reader, organization_id)
+    return {"endpoints": [endpoint_wire(each) for each in found]}
+
+
+async def _show(gateway: Gateway, arguments: Arguments) -> Json:
+    reader, endpoint_id = gateway.parts.reader, arguments.text("endpoint_id")
+    return {
+        "endpoint": endpoint_wire(webhooks.endpoint(reader, endpoint_id)),
+        "pending": webhook_log.pending(reader, endpoint_id),
+        "failed": webhook_log.failed_since(reader, endpoint_id, 0),
+    }
+
+
+async def _update(gateway: Gateway, arguments: Arguments) -> Json:
+    found = await _endpoints(gateway).update(arguments.text("endpoint_id"), _wish(arguments))
+    return {"endpoint": endpoint_wire(found)}
+
+
+def _switch(*, enabled: bool) -> Operation:
+    async def switch(gateway: Gateway, arguments: Arguments) -> Json:
+        endpoint_id = arguments.text("endpoint_id")
+        found = await _endpoints(gateway).set_enabled(endpoint_id, enabled=enabled)
+        return {"endpoint": endpoint_wire(found)}
+
+    return switch
+
+
+async def _rotate(gateway: Gateway, arguments: Arguments) -> Json:
+    found, secret = await _endpoints(gateway).rotate(
+        arguments.text("endpoint_id"), at_once=bool(arguments.flag_or_none("at_once"))
+    )
+    return {"endpoint": endpoint_wire(found), "secret": secret}
+
+
+async def _delete(gateway: Gateway, arguments: Arguments) -> Json:
+    found = await _endpoints(gateway).delete(arguments.text("endpoint_id"))
+    return {"endpoint": endpoint_wire(found)}
+
+
+async def _test(gateway: Gateway, arguments: Arguments) -> Json:
+    """Owes the event; ``webhook.delivery`` tells what became of it."""
+    endpoint_id = arguments.text("endpoint_id")
+    event_id = await _endpoints(gateway).test(endpoint_id)
+    found = webhook_log.delivery(gateway.parts.reader, endpoint_id, event_id)
+    return {"delivery": delivery_wire(found), "running": gateway.parts.scheduler is not None}
+
+
+async def _deliveries(gateway: Gateway, arguments: Arguments) -> Json:
+    reader, endpoint_id = gateway.parts.reader, arguments.text("endpoint_id")
+    webhooks.endpoint(reader, endpoint_id)
+    state, limit = arguments.text_or_none("state"), arguments.whole_or_none("limit") or 50
+    if state is not None and state not in STATES:
+        raise Invalid("state", "invalid_state", f"A state is one of: {', '.join(STATES)}.")
+    limit = max(1, min(limit, PAGE_MAX))
+    before = arguments.whole_or_none("before")
+    found = webhook_log.deliveries(reader, endpoint_id, state, before, limit)
+    return {
+        "deliveries": [delivery_wire(each) for each in found],
+        "before": found[-1].seq if len(found) == limit else None,
+    }
+
+
+async def _delivery(gateway: Gateway, arguments: Arguments) -> Json:
+    reader = gateway.parts.reader
+    found = webhook_log.delivery(reader, arguments.text("endpoint_id"), arguments.text("event_id"))
+    rows = webhook_log.attempts(reader, found.seq)
+    return {"delivery": delivery_wire(found), "attempts": [attempt_wire(row) for row in rows]}
+
+
+async def _replay(gateway: Gateway, arguments: Arguments) -> Json:
+    endpoint_id, event_id = arguments.text("endpoint_id"), arguments.text("event_id")
+    now_ms = gateway.parts.recorder.clock.now_ms()
+    found = await gateway.parts.recorder.journal.commit(
+        lambda conn: webhook_log.replay(conn, endpoint_id, event_id, now_ms)
+    )
+    gateway.parts.hint_webhook(endpoint_id)
+    return {"delivery": delivery_wire(found)}
+
+
+async def _replay_failed(gateway: Gateway, arguments: Arguments) -> Json:
+    """One chunk: call again with the answer's ``until`` as long as ``done`` is false.
+
+    ``total`` comes with the first answer only: counting is a walk through the index.
+    """
+    endpoint_id = arguments.text("endpoint_id")
+    since_ms, now_ms = arguments.moment_or_none("since"), gateway.parts.recorder.clock.now_ms()
+    if since_ms is None:
+        raise Invalid("since", "missing", "`since` is required.")
+    until_ms = arguments.whole_or_none("until")
+    total: int | None = None
+    if until_ms is None:
+        until_ms = now_ms
+        total = webhook_log.failed_since(gateway.parts.reader, endpoint_id, since_ms)
+    replayed = await gateway.parts.recorder.journal.commit(
+        lambda conn: webhook_log.replay_failed(conn, endpoint_id, since_ms, until_ms, now_ms)
+    )
+    gateway.parts.hint_webhook(endpoint_id)
+    done = replayed < webhook_log.ROWS_AT_ONCE
+    return {"replayed": replayed, "total": total, "until": until_ms, "done": done}
+
+
+OPERATIONS: Final[dict[str, Operation]] = {
+    "webhook.create": _create,
+    "webhook.list": _list,
+    "webhook.show": _show,
+    "webhook.update": _update,
+    "webhook.enable": _switch(enabled=True),
+    "webhook.disable": _switch(enabled=False),
+    "webhook.rotate": _rotate,
+    "webhook.delete": _delete,
+    "webhook.test": _test,
+    "webhook.deliveries": _deliveries,
+    "webhook.delivery": _delivery,
+    "webhook.replay": _replay,
+    "webhook.replay_failed": _replay_failed,
+}

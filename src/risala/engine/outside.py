@@ -1,0 +1,48 @@
+"""What the engine reaches the world by, beside carriers: events to webhooks, mail to owners."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from risala.engine.feed import Feed
+from risala.engine.gateway import Parts
+from risala.engine.supervisor import RestartPolicy, Supervisor
+from risala.engine.webhook_notices import Notices
+from risala.engine.webhook_types import Outbound
+from risala.engine.webhooks import Webhooks, WebhookSources
+from risala.plugins.contract import Mailer
+
+POLICY = RestartPolicy(restarts_max=None)
+"""Whatever is wrong with webhooks must not end the sending of messages."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outside:
+    outbound: Outbound | None = None
+    """None: events wait until a start that has one."""
+    mailer: Mailer | None = None
+
+
+async def start_outside(parts: Parts, supervisor: Supervisor, outside: Outside) -> None:
+    """Follow the events, and deliver them where there is a way out."""
+    journal, settings = parts.recorder.journal, parts.settings
+    feed = Feed(journal.reader())
+    journal.on_commit = feed.committed
+    parts.events = feed.events
+    if outside.outbound is not None:
+        operator = settings.mail.operator
+        notices = Notices(parts.recorder, journal.reader(), outside.mailer, operator)
+        webhooks = Webhooks(
+            WebhookSources(
+                settings.webhooks,
+                parts.recorder,
+                journal.reader(),
+                outside.outbound,
+                disabled=notices.look,
+            )
+        )
+        parts.hint_webhook = webhooks.hint
+        feed.listeners.append(webhooks.look)
+        await supervisor.start_service("webhooks' notices", notices.run, policy=POLICY)
+        await supervisor.start_service("webhooks", webhooks.run, policy=POLICY)
+    await supervisor.start_service("feed of events", feed.run, policy=POLICY)

@@ -1,0 +1,218 @@
+"""Managing webhook endpoints: what an owner may set, checked before it is stored."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from ipaddress import ip_network
+from typing import Final
+
+from risala.config.model import WebhooksSection
+from risala.engine.errors import Conflict, Invalid
+from risala.engine.ids import IdSource
+from risala.engine.journal import accounts, outbox, webhook_log, webhooks
+from risala.engine.journal.webhooks import Endpoint, packed
+from risala.engine.recorder import Recorder
+from risala.engine.webhook_sign import new_secret
+from risala.engine.webhook_types import DEFAULT_TYPES, TYPES
+from risala.engine.webhook_url import Rules, UrlRefused, parse_target
+
+DESCRIPTION_MAX: Final = 500
+HEADERS_MAX: Final = 10
+HEADER_VALUE_MAX: Final = 1000
+_TOKEN: Final = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}")
+_VALUE: Final = re.compile(r"[!-~]([ -~]*[!-~])?")
+_MAIL: Final = re.compile(r"[^@\s,;<>\"]{1,64}@[A-Za-z0-9.-]{1,190}", re.ASCII)
+_OURS: Final = frozenset(
+    {
+        *("host", "content-length", "content-type", "content-encoding", "transfer-encoding"),
+        *("connection", "keep-alive", "te", "trailer", "upgrade", "expect", "proxy-connection"),
+        *("proxy-authorization", "accept", "accept-encoding", "user-agent"),
+    }
+)
+"""Headers that are ours or the connection's; so is whatever begins with ``webhook-``."""
+
+
+def rules_of(settings: WebhooksSection) -> Rules:
+    """Where webhooks may go, by the settings."""
+    networks = tuple(ip_network(text, strict=False) for text in settings.allow_networks)
+    return Rules(settings.allow_insecure, settings.ports, networks)
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What of an endpoint is to be set; None leaves it (or takes the default)."""
+
+    url: str | None = None
+    types: Sequence[str] | None = None
+    description: str | None = None
+    headers: Mapping[str, str] | None = None
+    notify: str | None = None
+
+    def __repr__(self) -> str:
+        return "Wish(…)"
+
+
+class Endpoints:
+    """All that may be done with endpoints; holds no state."""
+
+    def __init__(
+        self,
+        settings: WebhooksSection,
+        recorder: Recorder,
+        reader: sqlite3.Connection,
+        ids: IdSource,
+    ) -> None:
+        self._rules = rules_of(settings)
+        self._recorder = recorder
+        self._reader = reader
+        self._ids = ids
+
+    async def create(self, organization_id: str, mode: str, wish: Wish) -> tuple[Endpoint, str]:
+        """Make an endpoint; its secret is told here and never again.
+
+        Raises:
+            Invalid: a field is wrong.
+            NotFound: no such organization.
+            Conflict: it has as many as it may.
+        """
+        accounts.organization(self._reader, organization_id)
+        if wish.url is None:
+            raise Invalid("url", "missing", "`url` is required.")
+        self._check(wish)
+        now_ms, secret = self._recorder.clock.now_ms(), new_secret()
+        new = Endpoint(
+            id=self._ids.new("whe"),
+            organization_id=organization_id,
+            mode=mode,
+            url=wish.url,
+            description=wish.description or "",
+            types=tuple(dict.fromkeys(DEFAULT_TYPES if wish.types is None else wish.types)),
+            headers=wish.headers or {},
+            notify=wish.notify or None,
+            enabled=True,
+            disabled_reason=None,
+            failing_since=None,
+            previous_until=None,
+            created_at=now_ms,
+            updated_at=now_ms,
+        )
+        made = await self._recorder.journal.commit(lambda conn: webhooks.add(conn, new, secret))
+        return made, secret
+
+    async def update(self, endpoint_id: str, wish: Wish) -> Endpoint:
+        """Change what is given. An empty ``notify`` takes the address away.
+
+        Raises:
+            Invalid, NotFound: nothing was changed.
+        """
+        self._check(wish)
+        values: dict[str, str | None] = {}
+        if wish.url is not None:
+            values["url"] = wish.url
+        if wish.types is not None:
+            values["types"] = packed(tuple(dict.fromkeys(wish.types)))
+        if wish.description is not None:
+            values["description"] = wish.description
+        if wish.headers is not None:
+            values["headers"] = packed(wish.headers)
+        if wish.notify is not None:
+            values["notify"] = wish.notify or None
+        now_ms = self._recorder.clock.now_ms()
+        return await self._recorder.journal.commit(
+            lambda conn: webhooks.change(conn, endpoint_id, values, now_ms)
+        )
+
+    async def set_enabled(self, endpoint_id: str, *, enabled: bool) -> Endpoint:
+        """Raises NotFound. What is pending at an endpoint that is disabled ends as failed."""
+        now_ms = self._recorder.clock.now_ms()
+        found = await self._recorder.journal.commit(
+            lambda conn: webhooks.set_enabled(conn, endpoint_id, now_ms, enabled=enabled)
+        )
+        if not enabled:
+            await end_pending(self._recorder, endpoint_id)
+        return found
+
+    async def rotate(self, endpoint_id: str, *, at_once: bool) -> tuple[Endpoint, str]:
+        """A new secret; the old one signs too for 24 hours, or not at all any more.
+
+        Raises:
+            NotFound, Conflict: nothing was changed.
+        """
+        now_ms, secret = self._recorder.clock.now_ms(), new_secret()
+        found = await self._recorder.journal.commit(
+            lambda conn: webhooks.rotate(conn, endpoint_id, secret, now_ms, at_once=at_once)
+        )
+        return found, secret
+
+    async def delete(self, endpoint_id: str) -> Endpoint:
+        """Raises NotFound. What is pending is dropped."""
+        now_ms = self._recorder.clock.now_ms()
+        found = await self._recorder.journal.commit(
+            lambda conn: webhooks.delete(conn, endpoint_id, now_ms)
+        )
+        await end_pending(self._recorder, endpoint_id)
+        return found
+
+    async def test(self, endpoint_id: str) -> str:
+        """Owe it a test event; the event's id.
+
+        Raises:
+            NotFound, Conflict: there is no such endpoint, or it is disabled.
+        """
+        found = webhooks.endpoint(self._reader, endpoint_id)
+        if not found.enabled:
+            raise Conflict("The endpoint is disabled; enable it first.")
+        now_ms, event_id = self._recorder.clock.now_ms(), self._ids.new("evt")
+        await self._recorder.journal.commit(
+            lambda conn: outbox.test_event(conn, found, event_id, now_ms)
+        )
+        return event_id
+
+    def _check(self, wish: Wish) -> None:
+        if wish.url is not None:
+            try:
+                parse_target(wish.url, self._rules)
+            except UrlRefused as error:
+                raise Invalid("url", "invalid_url", str(error)) from None
+        for kind in wish.types or ():
+            if kind not in TYPES:
+                text = f"`types` are of these: {', '.join(TYPES)}."
+                raise Invalid("types", "invalid_type", text)
+        if wish.types is not None and not wish.types:
+            raise Invalid("types", "missing", "An endpoint asks for at least one type of event.")
+        if len(wish.description or "") > DESCRIPTION_MAX:
+            text = f"A description has at most {DESCRIPTION_MAX} characters."
+            raise Invalid("description", "too_long", text)
+        if wish.notify and not _MAIL.fullmatch(wish.notify):
+            raise Invalid("notify", "invalid_address", "`notify` is one e-mail address.")
+        _check_headers(wish.headers or {})
+
+
+def _check_headers(headers: Mapping[str, str]) -> None:
+    if len(headers) > HEADERS_MAX:
+        text = f"An endpoint has at most {HEADERS_MAX} headers of its own."
+        raise Invalid("headers", "too_many", text)
+    for name, value in headers.items():
+        folded = name.lower()
+        if not _TOKEN.fullmatch(name) or folded in _OURS or folded.startswith("webhook-"):
+            raise Invalid("headers", "invalid_header", "A header has a name that is not allowed.")
+        if len(value) > HEADER_VALUE_MAX or not _VALUE.fullmatch(value):
+            text = f"A header's value is 1 to {HEADER_VALUE_MAX} printable ASCII characters."
+            raise Invalid("headers", "invalid_header", text)
+    if len({name.lower() for name in headers}) < len(headers):
+        raise Invalid("headers", "invalid_header", "A header is named twice.")
+
+
+async def end_pending(recorder: Recorder, endpoint_id: str) -> None:
+    """End all that is owed to an endpoint that is disabled or deleted.
+
+    What a crash or a full disk leaves over is ended when its turn comes.
+    """
+    now_ms = recorder.clock.now_ms()
+    while await recorder.journal.commit(
+        lambda conn: webhook_log.end_pending(conn, endpoint_id, now_ms)
+    ):
+        pass

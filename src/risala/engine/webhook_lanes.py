@@ -1,0 +1,125 @@
+"""Whose turn it is: round-robin over endpoints, never over rows, in two pools of slots.
+
+An endpoint that answers at once shares the first pool with its like. One whose last attempt failed
+or was slow uses the second, so that a hundred dead ones together take nothing from those that live.
+How many attempts an endpoint may have under way grows with each success, and is one after a
+failure.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections import deque
+from dataclasses import dataclass, field
+from typing import Final
+
+FIRST_WIDTH: Final = 2
+"""Attempts at once to an endpoint of which nothing is known yet."""
+
+
+@dataclass(slots=True)
+class Lane:
+    """One endpoint's place in the round."""
+
+    endpoint_id: str
+    prompt: bool = True
+    width: int = FIRST_WIDTH
+    in_flight: dict[int, bool] = field(default_factory=dict)
+    """Deliveries being attempted, and whether their slot is of the first pool."""
+    queued: bool = False
+    due_at: int | None = None
+    """When it is to be looked at, while it sleeps."""
+
+
+@dataclass(frozen=True, slots=True)
+class Widths:
+    per_endpoint: int
+    prompt: int
+    patient: int
+
+
+class Lanes:
+    def __init__(self, widths: Widths) -> None:
+        self._widths = widths
+        self._lanes: dict[str, Lane] = {}
+        self._sleeping: list[tuple[int, str]] = []
+        self._round: dict[bool, deque[Lane]] = {True: deque(), False: deque()}
+        self._room = {True: widths.prompt, False: widths.patient}
+
+    def __len__(self) -> int:
+        return len(self._lanes)
+
+    @property
+    def in_flight(self) -> int:
+        return self._widths.prompt + self._widths.patient - sum(self._room.values())
+
+    def expect(self, endpoint_id: str, due_at: int, *, prompt: bool = True) -> None:
+        """Something is due at an endpoint, at this time."""
+        lane = self._lanes.get(endpoint_id)
+        if lane is None:
+            width = FIRST_WIDTH if prompt else 1
+            lane = self._lanes[endpoint_id] = Lane(endpoint_id, prompt, width)
+        self._sleep(lane, due_at)
+
+    def _sleep(self, lane: Lane, due_at: int) -> None:
+        if not lane.queued and (lane.due_at is None or due_at < lane.due_at):
+            lane.due_at = due_at
+            heapq.heappush(self._sleeping, (due_at, lane.endpoint_id))
+
+    def next_due(self) -> int | None:
+        """When the first sleeper wakes."""
+        while self._sleeping and not self._current(*self._sleeping[0]):
+            heapq.heappop(self._sleeping)
+        return self._sleeping[0][0] if self._sleeping else None
+
+    def _current(self, due_at: int, endpoint_id: str) -> bool:
+        lane = self._lanes.get(endpoint_id)
+        return lane is not None and lane.due_at == due_at
+
+    def take(self, now_ms: int) -> Lane | None:
+        """The lane whose turn it is. Follow with :meth:`start` or :meth:`rest`."""
+        while (due_at := self.next_due()) is not None and due_at <= now_ms:
+            lane = self._lanes[heapq.heappop(self._sleeping)[1]]
+            lane.due_at = None
+            self._queue(lane)
+        for pool in (True, False):
+            while self._room[pool] and self._round[pool]:
+                lane = self._round[pool].popleft()
+                lane.queued = False
+                if lane.prompt is not pool:  # it changed while it stood in line
+                    self._queue(lane)
+                    return self.take(now_ms)
+                if len(lane.in_flight) < lane.width:
+                    return lane
+        return None
+
+    def _queue(self, lane: Lane) -> None:
+        if not lane.queued:
+            lane.queued = True
+            self._round[lane.prompt].append(lane)
+
+    def start(self, lane: Lane, seq: int) -> None:
+        """Its delivery is being attempted; the lane goes to the end of the round."""
+        lane.in_flight[seq] = lane.prompt
+        self._room[lane.prompt] -= 1
+        self._queue(lane)
+
+    def rest(self, lane: Lane, due_at: int | None) -> None:
+        """It has nothing due before ``due_at``, or nothing at all."""
+        if due_at is not None:
+            self._sleep(lane, due_at)
+        elif not lane.in_flight and lane.prompt:
+            del self._lanes[lane.endpoint_id]
+
+    def finish(self, lane: Lane, seq: int, *, ok: bool, prompt: bool) -> None:
+        """An attempt is over: look at the lane again."""
+        self._room[lane.in_flight.pop(seq)] += 1
+        lane.width = min(lane.width + 1, self._widths.per_endpoint) if ok else 1
+        lane.prompt = ok and prompt
+        lane.due_at = None
+        self._queue(lane)
+
+    def leave(self, lane: Lane, seq: int, due_at: int) -> None:
+        """An attempt was not made, which says nothing of the endpoint."""
+        self._room[lane.in_flight.pop(seq)] += 1
+        self._sleep(lane, due_at)

@@ -1,0 +1,105 @@
+"""Tells owners that an endpoint of theirs was disabled: a row says that they are owed a mail."""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import Final
+
+import structlog
+import trio
+
+from risala.engine.clock import iso
+from risala.engine.errors import Unavailable
+from risala.engine.journal import webhooks
+from risala.engine.journal.webhooks import Notice
+from risala.engine.recorder import Recorder
+from risala.plugins.contract import Mail, Mailer, MailNotSentError
+
+log = structlog.get_logger(__name__)
+
+LOOK_S: Final = 300.0
+WAIT_S: Final = 300
+"""After a first failure; each wait is twice the one before."""
+TRIES_MAX: Final = 8
+"""A day and a half of trying; the endpoint shows its state meanwhile."""
+STORAGE_RETRY_S: Final = 2.0
+_WHY: Final = {
+    "gone": "It answered 410 Gone, which says that it will not come back.",
+    "failing": "It has not accepted a single event for five days.",
+}
+
+
+class Notices:
+    """A service; without a mailer it says so in the log."""
+
+    def __init__(
+        self,
+        recorder: Recorder,
+        reader: sqlite3.Connection,
+        mailer: Mailer | None,
+        operator: str | None,
+    ) -> None:
+        self._recorder = recorder
+        self._reader = reader
+        self._mailer = mailer
+        self._operator = operator
+        self._wake = trio.Event()
+
+    def look(self) -> None:
+        """An owner is owed a word."""
+        self._wake.set()
+
+    async def run(self) -> None:
+        """Tell for life."""
+        while True:
+            wait_s = LOOK_S
+            notice = webhooks.next_notice(self._reader)
+            if notice is not None:
+                wait_s = (notice.due_at - self._recorder.clock.now_ms()) / 1000
+                if wait_s <= 0:
+                    await self._tell(notice)
+                    continue
+            with trio.move_on_after(min(wait_s, LOOK_S)):
+                await self._wake.wait()
+            self._wake = trio.Event()
+
+    async def _tell(self, notice: Notice) -> None:
+        endpoint_id = notice.endpoint.id
+        again_at = await self._send(notice)
+        try:
+            await self._recorder.journal.commit(
+                lambda conn: webhooks.settle_notice(conn, endpoint_id, again_at)
+            )
+        except Unavailable as error:
+            log.warning("webhooks.notice.storage", reason=str(error))
+            await trio.sleep(STORAGE_RETRY_S)
+
+    async def _send(self, notice: Notice) -> int | None:
+        """When to try again; None where it is done."""
+        to = notice.endpoint.notify or self._operator
+        if self._mailer is None or to is None:
+            log.warning("webhooks.notice.unsent", endpoint=notice.endpoint.id, reason="no address")
+            return None
+        try:
+            await self._mailer.send(mail_of(notice, to))
+        except MailNotSentError as error:
+            log.warning("webhooks.notice.failed", endpoint=notice.endpoint.id, reason=str(error))
+            if notice.tries + 1 >= TRIES_MAX:
+                return None
+            wait_ms: int = WAIT_S * 1000 * 2**notice.tries
+            return self._recorder.clock.now_ms() + wait_ms
+        return None
+
+
+def mail_of(notice: Notice, to: str) -> Mail:
+    """What the owner reads."""
+    endpoint = notice.endpoint
+    why = _WHY.get(endpoint.disabled_reason or "", "It was disabled.")
+    text = (
+        f"Your webhook endpoint {endpoint.id} was disabled at {iso(endpoint.updated_at)}.\n\n"
+        f"URL: {endpoint.url}\n{why}\n\n"
+        "No events are sent to it any more. When it works again, enable it; the deliveries that\n"
+        "failed can be replayed from any time on. Events of the time in which it was disabled\n"
+        "are not owed to it.\n"
+    )
+    return Mail(to, f"Your webhook endpoint was disabled: {endpoint.id}", text)

@@ -1,0 +1,30 @@
+"""Signing by the Standard Webhooks scheme, anew for each attempt."""
+
+from __future__ import annotations
+
+import base64
+import secrets
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Final
+
+from standardwebhooks import Webhook
+
+PREFIX: Final = "whsec_"
+SECRET_BYTES: Final = 32
+"""The scheme asks for 24 to 64."""
+
+
+def new_secret() -> str:
+    return PREFIX + base64.b64encode(secrets.token_bytes(SECRET_BYTES)).decode()
+
+
+def signed(event_id: str, body: str, keys: Sequence[str], now_ms: int) -> dict[str, str]:
+    """The scheme's three headers; one signature for each key, the newest first."""
+    # The library takes the body as text (bytes it would sign by their repr) and a UTC time.
+    at = datetime.fromtimestamp(now_ms // 1000, UTC)
+    return {
+        "webhook-id": event_id,
+        "webhook-timestamp": str(now_ms // 1000),
+        "webhook-signature": " ".join(Webhook(key).sign(event_id, at, body) for key in keys),
+    }

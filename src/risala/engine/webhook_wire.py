@@ -1,0 +1,64 @@
+"""How webhook endpoints and deliveries look as JSON. Secrets and headers' values never do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from risala.engine.clock import iso
+from risala.engine.journal.webhook_log import Delivery
+from risala.engine.journal.webhooks import Endpoint
+
+
+def _iso(at_ms: int | None) -> str | None:
+    return None if at_ms is None else iso(at_ms)
+
+
+def endpoint_wire(endpoint: Endpoint) -> dict[str, Any]:
+    return {
+        "id": endpoint.id,
+        "organizationId": endpoint.organization_id,
+        "mode": endpoint.mode,
+        "url": endpoint.url,
+        "description": endpoint.description,
+        "types": list(endpoint.types),
+        "headers": dict.fromkeys(endpoint.headers, "***"),
+        "notify": endpoint.notify,
+        "enabled": endpoint.enabled,
+        "disabledReason": endpoint.disabled_reason,
+        "failingSince": _iso(endpoint.failing_since),
+        "oldSecretUntil": _iso(endpoint.previous_until),
+        "createdAt": iso(endpoint.created_at),
+        "updatedAt": iso(endpoint.updated_at),
+    }
+
+
+def delivery_wire(delivery: Delivery) -> dict[str, Any]:
+    pending = delivery.state == "pending"
+    return {
+        "endpointId": delivery.endpoint_id,
+        "eventId": delivery.event_id,
+        "type": delivery.type,
+        "state": delivery.state,
+        "attempts": delivery.attempts,
+        "nextAttemptAt": iso(delivery.due_at) if pending else None,
+        "status": delivery.status,
+        "error": delivery.error,
+        "excerpt": delivery.excerpt,
+        "createdAt": iso(delivery.created_at),
+        "updatedAt": iso(delivery.updated_at),
+        "deliveredAt": _iso(delivery.delivered_at),
+    }
+
+
+def attempt_wire(row: Sequence[Any]) -> dict[str, Any]:
+    """One attempt; without an end it is under way, or was cut short by a stop or a crash."""
+    number, started_at, ended_at, status, error, excerpt = row
+    return {
+        "number": number,
+        "startedAt": iso(started_at),
+        "endedAt": _iso(ended_at),
+        "status": status,
+        "error": error,
+        "excerpt": excerpt,
+    }

@@ -1,0 +1,206 @@
+"""Webhooks: the events that are owed to endpoints, delivered at least once.
+
+What is owed are rows; a lane for each endpoint knows only when to look at them. An attempt is
+written down before a byte leaves and again after the answer, and the row stays due in between: who
+is killed meanwhile delivers again, under the same ``webhook-id``.
+"""
+
+from __future__ import annotations
+
+import random
+import sqlite3
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.metadata import version
+from typing import Final, TypeVar
+
+import structlog
+import trio
+
+from risala.config.model import WebhooksSection
+from risala.engine.errors import Draining, Unavailable
+from risala.engine.journal import webhook_log
+from risala.engine.journal.webhook_log import Attempt
+from risala.engine.journal.writer import Unit
+from risala.engine.recorder import Recorder
+from risala.engine.webhook_endpoints import end_pending
+from risala.engine.webhook_lanes import Lane, Lanes, Widths
+from risala.engine.webhook_schedule import Answer, Fault, decide
+from risala.engine.webhook_sign import signed
+from risala.engine.webhook_types import Call, Outbound
+
+T = TypeVar("T")
+log = structlog.get_logger(__name__)
+
+ROWS_AT_ONCE: Final = 1000
+LOOK_S: Final = 30.0
+"""Looks at what is due at least this often: the clock on the wall may be set."""
+PROMPT_S: Final = 2.0
+"""An endpoint that takes longer waits for its turn among the slow."""
+STORAGE_RETRY_S: Final = 1.0
+STOP_S: Final = 3.0
+"""A stop waits so long for answers; what is cut short is delivered again after the next start."""
+AGENT: Final = f"Risala/{version('risala')}"
+
+
+@dataclass(frozen=True, slots=True)
+class WebhookSources:
+    settings: WebhooksSection
+    recorder: Recorder
+    reader: sqlite3.Connection
+    outbound: Outbound
+    disabled: Callable[[], None] = lambda: None
+    """Told when an endpoint was disabled: its owner is owed a word."""
+    jitter: Callable[[], float] = random.random
+
+
+class Webhooks:
+    """A service; see the module's text."""
+
+    def __init__(self, sources: WebhookSources) -> None:
+        self._have = sources
+        self._wake = trio.Event()
+        self._lanes = self._new_lanes()
+        self._seq = 0
+        self._crew: trio.Nursery | None = None
+
+    def _new_lanes(self) -> Lanes:
+        settings = self._have.settings
+        patient = max(1, settings.attempts_max // 3)
+        return Lanes(
+            Widths(settings.attempts_per_endpoint_max, settings.attempts_max - patient, patient)
+        )
+
+    def look(self) -> None:
+        """New events may be owed."""
+        self._wake.set()
+
+    def hint(self, endpoint_id: str) -> None:
+        """Something of this endpoint became due: a replay."""
+        self._lanes.expect(endpoint_id, self._have.recorder.clock.now_ms())
+        self._wake.set()
+
+    @property
+    def in_flight(self) -> int:
+        return self._lanes.in_flight
+
+    async def run(self) -> None:
+        """Deliver for life; a stop waits a moment for the answers under way."""
+        self._load()
+        over = trio.Event()
+        async with trio.open_nursery() as nursery:
+            scope = await nursery.start(self._keep_crew, over)
+            try:
+                while True:
+                    self._follow()
+                    self._hand_out()
+                    await self._wait()
+            finally:
+                scope.deadline = trio.current_time() + STOP_S
+                over.set()
+
+    async def _keep_crew(
+        self, over: trio.Event, task_status: trio.TaskStatus[trio.CancelScope]
+    ) -> None:
+        with trio.CancelScope(shield=True) as scope:
+            async with trio.open_nursery() as self._crew:
+                task_status.started(scope)
+                await over.wait()
+
+    def _load(self) -> None:
+        self._lanes = self._new_lanes()
+        self._seq = webhook_log.last_seq(self._have.reader)
+        for endpoint_id, due_at, failing in webhook_log.waiting(self._have.reader):
+            self._lanes.expect(endpoint_id, due_at, prompt=not failing)
+
+    def _follow(self) -> None:
+        """Hear of deliveries that are new in the journal."""
+        while rows := webhook_log.after(self._have.reader, self._seq, ROWS_AT_ONCE):
+            self._seq = rows[-1][0]
+            for _, endpoint_id, due_at in rows:
+                self._lanes.expect(endpoint_id, due_at)
+
+    def _hand_out(self) -> None:
+        now_ms = self._have.recorder.clock.now_ms()
+        assert self._crew is not None
+        while (lane := self._lanes.take(now_ms)) is not None:
+            due = webhook_log.first_due(self._have.reader, lane.endpoint_id, lane.in_flight)
+            if due is None or due.due_at > now_ms:
+                self._lanes.rest(lane, None if due is None else due.due_at)
+            else:
+                self._lanes.start(lane, due.seq)
+                self._crew.start_soon(self._deliver, lane, due.seq)
+
+    async def _wait(self) -> None:
+        next_ms = self._lanes.next_due()
+        wait_s = LOOK_S
+        if next_ms is not None:
+            wait_s = min(LOOK_S, max(0, next_ms - self._have.recorder.clock.now_ms()) / 1000)
+        with trio.move_on_after(wait_s):
+            await self._wake.wait()
+        self._wake = trio.Event()
+
+    async def _deliver(self, lane: Lane, seq: int) -> None:
+        """One attempt at one delivery."""
+        commit, clock = self._have.recorder.journal.commit, self._have.recorder.clock
+        try:
+            begun_at = clock.now_ms()
+            attempt = await commit(lambda conn: webhook_log.begin(conn, seq, begun_at))
+            if attempt is None:
+                self._lanes.leave(lane, seq, begun_at)
+                return
+            began_s = trio.current_time()
+            seen = await self._post(attempt)
+            prompt = trio.current_time() - began_s <= PROMPT_S
+            ok = await self._finish(attempt, seen)
+            self._lanes.finish(lane, seq, ok=ok, prompt=prompt)
+        except Draining:
+            pass  # it stays due; the next start finds it
+        except Unavailable as error:
+            log.warning("webhooks.storage", reason=str(error))
+            await trio.sleep(STORAGE_RETRY_S)
+            self._lanes.leave(lane, seq, clock.now_ms())
+        finally:
+            self._wake.set()
+
+    async def _post(self, attempt: Attempt) -> Answer | Fault:
+        try:
+            headers = {
+                **attempt.headers,
+                "content-type": "application/json",
+                "user-agent": AGENT,
+                **signed(
+                    attempt.event_id,
+                    attempt.body,
+                    attempt.secrets,
+                    self._have.recorder.clock.now_ms(),
+                ),
+            }
+            return await self._have.outbound.post(Call(attempt.url, headers, attempt.body.encode()))
+        except Exception:
+            # A bug over one delivery must not hold up the others: it is tried again like them.
+            log.exception("webhooks.bug", event_id=attempt.event_id, endpoint=attempt.endpoint_id)
+            return Fault("INTERNAL", "Something went wrong on our side.")
+
+    async def _finish(self, attempt: Attempt, seen: Answer | Fault) -> bool:
+        now_ms = self._have.recorder.clock.now_ms()
+        verdict = decide(seen, attempt.tries, now_ms, self._have.jitter())
+        reason = await self._commit_for_sure(
+            lambda conn: webhook_log.finish(conn, attempt, verdict, now_ms)
+        )
+        if reason is not None:
+            log.warning("webhooks.disabled", endpoint=attempt.endpoint_id, reason=reason)
+            self._have.disabled()
+            await end_pending(self._have.recorder, attempt.endpoint_id)
+        return verdict.state == "delivered"
+
+    async def _commit_for_sure(self, unit: Unit[T]) -> T:
+        """An answer must be written down: else the event would come again for nothing."""
+        while True:
+            try:
+                return await self._have.recorder.journal.commit(unit)
+            except Draining:
+                raise
+            except Unavailable as error:
+                log.warning("webhooks.storage", reason=str(error))
+                await trio.sleep(STORAGE_RETRY_S)
