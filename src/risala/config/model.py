@@ -123,8 +123,6 @@ class HttpSection(Section):
     body_max_bytes: Annotated[int, Field(ge=1024, le=16 * 1024 * 1024)] = 64 * 1024
     """Largest request body; a batch has a limit of its own. A larger one is answered 413."""
     batch_body_max_bytes: Annotated[int, Field(ge=1024, le=64 * 1024 * 1024)] = 8 * 1024 * 1024
-    metrics: MetricsSection = MetricsSection()
-    """Numbers for Prometheus."""
     """Largest body of ``POST /api/sms/batch``."""
     batches_read_max: Annotated[int, Field(ge=1, le=1000)] = 8
     """Bodies of batches being read at one moment, which bounds the memory that they take;
@@ -137,6 +135,8 @@ class HttpSection(Section):
     """Connections at once; beyond it the longest idle is closed, or the new one answered 503."""
     graceful_stop_s: Annotated[float, Field(ge=0, le=120)] = 10.0
     """How long a stop waits for requests under way."""
+    metrics: MetricsSection = MetricsSection()
+    """Numbers for Prometheus."""
     trusted_proxies: tuple[Network, ...] = ()
     """Reverse proxies whose ``X-Forwarded-For`` tells the client's address. From anybody else
     the header is ignored."""
