@@ -20,6 +20,7 @@ from risala.cli import (
     service,
     simulate,
     verify,
+    webhook_log,
 )
 
 _CONTEXT: Final = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
@@ -51,6 +52,7 @@ for _command in (
     messages.send,
     messages.message,
     verify.verify,
+    webhook_log.webhook,
     inspect.carriers,
     inspect.plugins,
     inspect.audit,

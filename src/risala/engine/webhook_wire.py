@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from risala.engine.clock import iso
-from risala.engine.journal.webhook_log import Delivery
+from risala.engine.journal.webhook_history import Delivery
 from risala.engine.journal.webhooks import Endpoint
 
 

@@ -6,7 +6,7 @@ from typing import Final
 
 from risala.engine.errors import Invalid
 from risala.engine.gateway import Gateway
-from risala.engine.journal import accounts, webhook_log, webhooks
+from risala.engine.journal import accounts, webhook_history, webhook_log, webhooks
 from risala.engine.operations.arguments import Arguments, Json, Operation, is_text
 from risala.engine.webhook_endpoints import Endpoints, Wish
 from risala.engine.webhook_wire import attempt_wire, delivery_wire, endpoint_wire
@@ -77,8 +77,8 @@ async def _show(gateway: Gateway, arguments: Arguments) -> Json:
     reader, endpoint_id = gateway.parts.reader, arguments.text("endpoint_id")
     return {
         "endpoint": endpoint_wire(webhooks.endpoint(reader, endpoint_id)),
-        "pending": webhook_log.pending(reader, endpoint_id),
-        "failed": webhook_log.failed_since(reader, endpoint_id, 0),
+        "pending": webhook_history.pending(reader, endpoint_id),
+        "failed": webhook_history.failed_since(reader, endpoint_id, 0),
     }
 
 
@@ -112,7 +112,7 @@ async def _test(gateway: Gateway, arguments: Arguments) -> Json:
     """Owes the event; ``webhook.delivery`` tells what became of it."""
     endpoint_id = arguments.text("endpoint_id")
     event_id = await _endpoints(gateway).test(endpoint_id)
-    found = webhook_log.delivery(gateway.parts.reader, endpoint_id, event_id)
+    found = webhook_history.delivery(gateway.parts.reader, endpoint_id, event_id)
     return {"delivery": delivery_wire(found), "running": gateway.parts.scheduler is not None}
 
 
@@ -124,7 +124,7 @@ async def _deliveries(gateway: Gateway, arguments: Arguments) -> Json:
         raise Invalid("state", "invalid_state", f"A state is one of: {', '.join(STATES)}.")
     limit = max(1, min(limit, PAGE_MAX))
     before = arguments.whole_or_none("before")
-    found = webhook_log.deliveries(reader, endpoint_id, state, before, limit)
+    found = webhook_history.deliveries(reader, endpoint_id, state, before, limit)
     return {
         "deliveries": [delivery_wire(each) for each in found],
         "before": found[-1].seq if len(found) == limit else None,
@@ -133,8 +133,10 @@ async def _deliveries(gateway: Gateway, arguments: Arguments) -> Json:
 
 async def _delivery(gateway: Gateway, arguments: Arguments) -> Json:
     reader = gateway.parts.reader
-    found = webhook_log.delivery(reader, arguments.text("endpoint_id"), arguments.text("event_id"))
-    rows = webhook_log.attempts(reader, found.seq)
+    found = webhook_history.delivery(
+        reader, arguments.text("endpoint_id"), arguments.text("event_id")
+    )
+    rows = webhook_history.attempts(reader, found.seq)
     return {"delivery": delivery_wire(found), "attempts": [attempt_wire(row) for row in rows]}
 
 
@@ -142,7 +144,7 @@ async def _replay(gateway: Gateway, arguments: Arguments) -> Json:
     endpoint_id, event_id = arguments.text("endpoint_id"), arguments.text("event_id")
     now_ms = gateway.parts.recorder.clock.now_ms()
     found = await gateway.parts.recorder.journal.commit(
-        lambda conn: webhook_log.replay(conn, endpoint_id, event_id, now_ms)
+        lambda conn: webhook_history.replay(conn, endpoint_id, event_id, now_ms)
     )
     gateway.parts.hint_webhook(endpoint_id)
     return {"delivery": delivery_wire(found)}
@@ -161,9 +163,9 @@ async def _replay_failed(gateway: Gateway, arguments: Arguments) -> Json:
     total: int | None = None
     if until_ms is None:
         until_ms = now_ms
-        total = webhook_log.failed_since(gateway.parts.reader, endpoint_id, since_ms)
+        total = webhook_history.failed_since(gateway.parts.reader, endpoint_id, since_ms)
     replayed = await gateway.parts.recorder.journal.commit(
-        lambda conn: webhook_log.replay_failed(conn, endpoint_id, since_ms, until_ms, now_ms)
+        lambda conn: webhook_history.replay_failed(conn, endpoint_id, since_ms, until_ms, now_ms)
     )
     gateway.parts.hint_webhook(endpoint_id)
     done = replayed < webhook_log.ROWS_AT_ONCE

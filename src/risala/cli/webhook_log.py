@@ -1,0 +1,214 @@
+"""What became of events: tests, the log of deliveries, replays."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from risala.cli import output, when
+from risala.cli.options import Options, common
+from risala.cli.refused import Refused
+from risala.cli.webhooks import webhook
+
+if TYPE_CHECKING:
+    from risala.cli.session import Session
+
+__all__ = ["webhook"]
+
+Json = dict[str, Any]
+_TEST_WAIT_S: Final = 20.0
+"""An answer takes 15 seconds at most."""
+_LOOK_S: Final = 0.2
+
+
+@webhook.command("test")
+@click.argument("endpoint", metavar="ENDPOINT")
+@common
+def webhook_test(options: Options, endpoint: str) -> None:
+    """Send an endpoint a test event and tell what it answered; exit code 1 if not 2xx."""
+
+    async def work(session: Session) -> Json:
+        import trio
+
+        made = await session.perform("webhook.test", endpoint_id=endpoint)
+        event_id = made["delivery"]["eventId"]
+        if not made["running"]:
+            raise Refused(f"The service is not running; {event_id} is sent when it starts.")
+        until = trio.current_time() + _TEST_WAIT_S
+        while True:
+            found = await session.perform(
+                "webhook.delivery", endpoint_id=endpoint, event_id=event_id
+            )
+            ended = any(each["endedAt"] for each in found["attempts"])
+            if ended or trio.current_time() >= until:
+                return found
+            await trio.sleep(_LOOK_S)
+
+    found = options.run(work)
+    delivery = found["delivery"]
+    if not output.show(options.json, found):
+        answered = delivery["error"] or f"HTTP {delivery['status']}"
+        output.said(f"{delivery['eventId']}: {output.clean(answered)}")
+        if delivery["excerpt"]:
+            click.echo(output.clean(delivery["excerpt"]))
+    if delivery["state"] != "delivered":
+        raise Refused("The endpoint did not accept it.")
+
+
+@webhook.command("deliveries")
+@click.argument("endpoint", metavar="ENDPOINT")
+@click.argument("event", metavar="[EVENT]", required=False)
+@click.option("--state", type=click.Choice(["pending", "delivered", "failed", "dropped"]))
+@click.option("--limit", type=click.IntRange(1, 200), default=50, show_default=True)
+@common
+def webhook_deliveries(
+    options: Options, endpoint: str, event: str | None, state: str | None, limit: int
+) -> None:
+    """The latest deliveries to an endpoint, or every attempt at one EVENT."""
+    if event is not None:
+        _show_attempts(options, endpoint, event)
+        return
+
+    async def work(session: Session) -> Json:
+        return await session.perform(
+            "webhook.deliveries", endpoint_id=endpoint, state=state, limit=limit
+        )
+
+    found = options.run(work)
+    if output.show(options.json, found):
+        return
+    output.table(
+        ("Event", "Type", "State", "Attempts", "Last answer", "Next attempt"),
+        (
+            (
+                *(each["eventId"], each["type"], each["state"], each["attempts"]),
+                each["error"] or each["status"],
+                output.moment(each["nextAttemptAt"]),
+            )
+            for each in found["deliveries"]
+        ),
+        empty="Nothing was delivered to it yet.",
+    )
+
+
+def _show_attempts(options: Options, endpoint: str, event: str) -> None:
+    async def work(session: Session) -> Json:
+        return await session.perform("webhook.delivery", endpoint_id=endpoint, event_id=event)
+
+    found = options.run(work)
+    if output.show(options.json, found):
+        return
+    delivery = found["delivery"]
+    output.fields(
+        {
+            "event": delivery["eventId"],
+            "type": delivery["type"],
+            "state": delivery["state"],
+            "next attempt": output.moment(delivery["nextAttemptAt"]),
+        }
+    )
+    output.table(
+        ("Attempt", "At", "Answer", "Body"),
+        (
+            (
+                *(each["number"], output.moment(each["startedAt"])),
+                _answer(each),
+                (each["excerpt"] or "")[:80],
+            )
+            for each in found["attempts"]
+        ),
+        empty="It was not attempted yet.",
+    )
+
+
+def _answer(attempt: Json) -> object:
+    if attempt["endedAt"] is None:
+        return "under way, or cut short"
+    return attempt["error"] or f"HTTP {attempt['status']}"
+
+
+def _since(_: click.Context, __: click.Parameter, text: str | None) -> str | None:
+    """A click callback: ``2h`` is two hours ago, ``08:30`` the last such moment."""
+    if text is None:
+        return None
+    now = datetime.now().astimezone()
+    if (span_s := when.span_s(text)) is not None:
+        at: datetime | None = now - timedelta(seconds=span_s)
+    else:
+        at = when.moment(text, now)
+        if at is not None and at > now and re.fullmatch(r"\d{1,2}:\d{2}", text):
+            at -= timedelta(days=1)
+    if at is None:
+        raise click.BadParameter("write 2026-11-21T08:30, 08:30, 90m, 2h or 3d.")
+    return f"{at.astimezone(UTC):%Y-%m-%dT%H:%M:%S}.{at.microsecond // 1000:03d}Z"
+
+
+@webhook.command("replay")
+@click.argument("endpoint", metavar="ENDPOINT")
+@click.argument("event", metavar="[EVENT]", required=False)
+@click.option("--failed-since", "since", callback=_since, metavar="TIME", help="All of them.")
+@common
+def webhook_replay(options: Options, endpoint: str, event: str | None, since: str | None) -> None:
+    """Deliver again one EVENT, or all events since TIME (08:30, 2h) whose delivery failed."""
+    if (event is None) == (since is None):
+        raise click.UsageError("Give an event, or --failed-since and a time.")
+    if event is not None:
+        _replay_one(options, endpoint, event)
+        return
+
+    async def work(session: Session) -> Json:
+        with _shown(quiet=options.json) as update:
+            return await replay_failed(session.perform, endpoint, str(since), update)
+
+    found = options.run(work)
+    if not output.show(options.json, found):
+        output.said(f"Due again: {found['replayed']} of {found['total']} failed deliveries.")
+
+
+async def replay_failed(
+    perform: Callable[..., Awaitable[Json]],
+    endpoint: str,
+    since: str,
+    update: Callable[[int, int], None],
+) -> Json:
+    """Ask for one chunk after the other, telling how far it has come."""
+    replayed, total, until = 0, 0, None
+    while True:
+        step = await perform(
+            "webhook.replay_failed", endpoint_id=endpoint, since=since, until=until
+        )
+        replayed, until = replayed + step["replayed"], step["until"]
+        total = total if step["total"] is None else step["total"]
+        update(replayed, total)
+        if step["done"]:
+            return {"endpointId": endpoint, "replayed": replayed, "total": total}
+
+
+def _replay_one(options: Options, endpoint: str, event: str) -> None:
+    async def work(session: Session) -> Json:
+        return await session.perform("webhook.replay", endpoint_id=endpoint, event_id=event)
+
+    found = options.run(work)
+    if not output.show(options.json, found):
+        output.said(f"{event} is due again.")
+
+
+@contextmanager
+def _shown(*, quiet: bool) -> Iterator[Callable[[int, int], None]]:
+    """A bar on stderr, where somebody is looking."""
+    import sys
+
+    if quiet or not sys.stderr.isatty():
+        yield lambda *_: None
+        return
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("Replaying", total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)

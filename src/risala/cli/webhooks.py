@@ -1,0 +1,242 @@
+"""Webhooks: where events are delivered to."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from risala.cli import output
+from risala.cli.options import Options, common
+from risala.cli.organizations import on_organization, org_option, organization_id
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from risala.cli.session import Session
+
+Json = dict[str, Any]
+_WHY: Final = {
+    "owner": "disabled",
+    "gone": "disabled: it answered 410 Gone",
+    "failing": "disabled: it failed for five days",
+}
+
+
+@click.group()
+def webhook() -> None:
+    """Webhooks: where events are delivered to."""
+
+
+def _headers(
+    _: click.Context, __: click.Parameter, given: tuple[str, ...]
+) -> dict[str, str] | None:
+    found: dict[str, str] = {}
+    for text in given:
+        name, colon, value = text.partition(":")
+        if not colon or not name.strip() or not value.strip():
+            raise click.BadParameter('write a header as "Name: value".')
+        found[name.strip()] = value.strip()
+    return found or None
+
+
+def _wish(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The options that make and change an endpoint."""
+    for option in (
+        click.option("--notify", metavar="MAIL", help="Who is told when it has to be disabled."),
+        click.option(
+            "--header",
+            "headers",
+            metavar="HEADER",
+            multiple=True,
+            callback=_headers,
+            help='Sent with each event, as "Name: value"; repeatable.',
+        ),
+        click.option("--description", metavar="TEXT", help="To recognise it by."),
+        click.option(
+            "--type",
+            "types",
+            metavar="TYPE",
+            multiple=True,
+            help="A type of event that it asks for, such as sms.delivered; repeatable.",
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+@webhook.command("create")
+@click.argument("url")
+@org_option
+@click.option("--test", is_flag=True, help="For the events of test keys.")
+@_wish
+@common
+def webhook_create(
+    options: Options,
+    url: str,
+    org: str | None,
+    test: bool,
+    types: tuple[str, ...],
+    headers: dict[str, str] | None,
+    description: str | None,
+    notify: str | None,
+) -> None:
+    """Make an endpoint and print its secret, once."""
+
+    async def work(session: Session) -> Json:
+        return await session.perform(
+            "webhook.create",
+            organization_id=await organization_id(session, org),
+            mode="test" if test else "live",
+            url=url,
+            types=list(types) or None,
+            headers=headers,
+            description=description,
+            notify=notify,
+        )
+
+    _tell_secret(options, options.run(work))
+
+
+def _tell_secret(options: Options, made: Json) -> None:
+    if output.show(options.json, made):
+        return
+    # The secret alone on stdout, so that a script can take it; the rest is for people.
+    endpoint = made["endpoint"]
+    output.warned(f"The endpoint {endpoint['id']}. Keep its secret now: it is shown only once.")
+    if endpoint["oldSecretUntil"] is not None:
+        output.warned(f"The old one signs too until {output.moment(endpoint['oldSecretUntil'])}.")
+    click.echo(made["secret"])
+
+
+@webhook.command("list")
+@org_option
+@common
+def webhook_list(options: Options, org: str | None) -> None:
+    """An organization's endpoints."""
+    found = on_organization("webhook.list", options, org)
+    if output.show(options.json, found):
+        return
+    output.table(
+        ("Id", "Mode", "URL", "State", "Description"),
+        (
+            (each["id"], each["mode"], each["url"], _state(each), each["description"])
+            for each in found["endpoints"]
+        ),
+        empty="No endpoint yet; make one with `risala webhook create URL`.",
+    )
+
+
+def _state(endpoint: Json) -> str:
+    if not endpoint["enabled"]:
+        return _WHY.get(endpoint["disabledReason"], "disabled")
+    since = endpoint["failingSince"]
+    return "enabled" if since is None else f"failing since {output.moment(since)}"
+
+
+@webhook.command("show")
+@click.argument("endpoint", metavar="ENDPOINT")
+@common
+def webhook_show(options: Options, endpoint: str) -> None:
+    """One endpoint, and how much is owed to it."""
+    found = _perform(options, "webhook.show", endpoint_id=endpoint)
+    if not output.show(options.json, found):
+        shown = found["endpoint"]
+        pairs = _fields(shown)
+        pairs |= {"pending": found["pending"], "failed": found["failed"]}
+        output.fields(pairs)
+
+
+def _fields(shown: Json) -> Json:
+    return {
+        "id": shown["id"],
+        "organization": shown["organizationId"],
+        "mode": shown["mode"],
+        "url": shown["url"],
+        "state": _state(shown),
+        "types": ", ".join(shown["types"]),
+        "headers": ", ".join(shown["headers"]) or None,
+        "description": shown["description"] or None,
+        "notify": shown["notify"],
+        "created": output.moment(shown["createdAt"]),
+    }
+
+
+def _perform(options: Options, operation: str, **arguments: Any) -> Json:  # noqa: ANN401 -- JSON
+    async def work(session: Session) -> Json:
+        return await session.perform(operation, **arguments)
+
+    return options.run(work)
+
+
+@webhook.command("update")
+@click.argument("endpoint", metavar="ENDPOINT")
+@click.option("--url", help="Another address.")
+@_wish
+@common
+def webhook_update(
+    options: Options,
+    endpoint: str,
+    url: str | None,
+    types: tuple[str, ...],
+    headers: dict[str, str] | None,
+    description: str | None,
+    notify: str | None,
+) -> None:
+    """Change what is given; the rest stays. Types and headers replace those it had."""
+    changes = {
+        "url": url,
+        "types": list(types) or None,
+        "headers": headers,
+        "description": description,
+        "notify": notify,
+    }
+    if all(value is None for value in changes.values()):
+        text = "Say what to change; `risala webhook update --help` has the options."
+        raise click.UsageError(text)
+    found = _perform(options, "webhook.update", endpoint_id=endpoint, **changes)
+    if not output.show(options.json, found):
+        output.fields(_fields(found["endpoint"]))
+
+
+@webhook.command("enable")
+@click.argument("endpoint", metavar="ENDPOINT")
+@common
+def webhook_enable(options: Options, endpoint: str) -> None:
+    """Send it events again. What failed meanwhile: `risala webhook replay`."""
+    _switch(options, "webhook.enable", endpoint)
+
+
+@webhook.command("disable")
+@click.argument("endpoint", metavar="ENDPOINT")
+@common
+def webhook_disable(options: Options, endpoint: str) -> None:
+    """Send it nothing; what is pending ends as failed."""
+    _switch(options, "webhook.disable", endpoint)
+
+
+@webhook.command("delete")
+@click.argument("endpoint", metavar="ENDPOINT")
+@common
+def webhook_delete(options: Options, endpoint: str) -> None:
+    """Forget an endpoint and its secret; what is pending is dropped."""
+    found = _perform(options, "webhook.delete", endpoint_id=endpoint)
+    if not output.show(options.json, found):
+        output.said(f"Deleted {endpoint}.")
+
+
+def _switch(options: Options, operation: str, endpoint: str) -> None:
+    found = _perform(options, operation, endpoint_id=endpoint)
+    if not output.show(options.json, found):
+        output.said(f"{endpoint} is {_state(found['endpoint'])}.")
+
+
+@webhook.command("rotate")
+@click.argument("endpoint", metavar="ENDPOINT")
+@click.option("--at-once", is_flag=True, help="The old secret ends now, not in 24 hours.")
+@common
+def webhook_rotate(options: Options, endpoint: str, at_once: bool) -> None:
+    """Give it a new secret and print that; the old one signs too for 24 hours."""
+    _tell_secret(
+        options, _perform(options, "webhook.rotate", endpoint_id=endpoint, at_once=at_once)
+    )
