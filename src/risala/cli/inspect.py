@@ -79,7 +79,7 @@ def _carriers(options: Options, operation: str, carrier: str | None) -> None:
 def _carrier_row(each: Json) -> tuple[object, ...]:
     state, gate = each["state"], each.get("gate", "open")
     most = f"{each['rate_max_per_s']:g}"
-    rate = f"{each['rate_per_s']:.3g} of {most}" if "rate_per_s" in each else most
+    rate = f"{each['rate_per_s']:.4g} of {most}" if "rate_per_s" in each else most
     in_flight = f"{each['in_flight']} of {each['window_max']}" if "in_flight" in each else None
     return (
         each["name"],

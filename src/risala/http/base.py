@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from typing import Final
 
 from hypercorn.typing import ASGIReceiveCallable, ASGISendCallable, WebsocketScope
-from quart import request
+from quart import request as current_request
 from quart.wrappers import Request
 from quart_trio import QuartTrio
 from quart_trio.asgi import TrioASGIHTTPConnection
@@ -20,11 +20,12 @@ from risala.http.respond import problem_response
 
 _IDS: Final = IdSource(SystemClock())
 View = Callable[[], Awaitable[TrioResponse]]
+DirectView = Callable[[Request], Awaitable[TrioResponse]]
 
 
 def id_of_request() -> str:
     """The id that the answer to this request carries."""
-    request_id: str = request.scope["state"]["request_id"]
+    request_id: str = current_request.scope["state"]["request_id"]
     return request_id
 
 
@@ -37,8 +38,12 @@ class Connection(TrioASGIHTTPConnection):
         # The client's own x-request-id is not looked at: it would let strangers write our log.
         request_id = _IDS.new("req")
         self.scope.setdefault("state", {})["request_id"] = request_id  # type: ignore[typeddict-item]
+        direct = self.app.direct.get(request.path)  # type: ignore[attr-defined]
         try:
-            response = await self.app.handle_request(request)
+            if direct is not None and request.method == "POST":
+                response = await direct(request)
+            else:
+                response = await self.app.handle_request(request)
         except Exception as error:  # noqa: BLE001 -- Quart itself failed: still an answer in JSON
             response = problem_response(report(error, request_id), request_id)
         headers = response.headers
@@ -92,6 +97,8 @@ class JsonApp(QuartTrio):
         self.config["BODY_TIMEOUT"] = body_timeout_s
         self.body_bytes_max: dict[str, int] = {}
         """Of the paths whose bodies have a limit of their own."""
+        self.direct: dict[str, DirectView] = {}
+        """Views of the hot path, by path: called with their request, past Quart's contexts."""
         # A path is the path that is documented: no redirect to another spelling of it.
         self.url_map.merge_slashes = False
 
@@ -102,6 +109,20 @@ class JsonApp(QuartTrio):
         if body_bytes_max is not None:
             self.body_bytes_max[path] = body_bytes_max
         self.add_url_rule(path, path, view, methods=[method], provide_automatic_options=False)
+
+    def route_direct(self, path: str, view: DirectView) -> None:
+        """Serve POST of ``path`` by a view that is handed its request.
+
+        Quart's request context, its routing and its signals are a sixth of the time of a small
+        request; a view that needs none of them goes without. Everything else about the path
+        (other methods, the body's limit) is as with :meth:`route_to`.
+        """
+        self.direct[path] = view
+
+        async def in_context() -> TrioResponse:
+            return await view(current_request._get_current_object())  # type: ignore[attr-defined]
+
+        self.route_to(path, in_context)
 
     async def handle_user_exception(
         self, error: Exception | BaseExceptionGroup[BaseException]

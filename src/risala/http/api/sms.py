@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from quart import request
+from quart.wrappers import Request
 from quart_trio.wrappers import TrioResponse
 
 from risala.engine.clock import Clock
@@ -16,16 +16,16 @@ from risala.http.respond import json_bytes, json_response
 
 
 def add_sms(app: JsonApp, gateway: Gateway, clock: Clock) -> None:
-    async def send() -> TrioResponse:
+    async def send(request: Request) -> TrioResponse:
         principal = secret_key(gateway, request.headers)
         command = parse_send(await read_body(request), clock.now_ms())
         # The bytes are the journal's own: a repeated idempotency key gets them again.
         return json_response(await gateway.send_message(principal, command))
 
-    async def get() -> TrioResponse:
+    async def get(request: Request) -> TrioResponse:
         principal = secret_key(gateway, request.headers)
         message_id = parse_get(await read_body(request))
         return json_response(json_bytes(message_wire(gateway.get_message(principal, message_id))))
 
-    app.route_to("/api/sms", send)
-    app.route_to("/api/sms/get", get)
+    app.route_direct("/api/sms", send)
+    app.route_direct("/api/sms/get", get)
