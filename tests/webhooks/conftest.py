@@ -147,12 +147,13 @@ def open_house(tmp_path: Path, start_ms: int) -> OpenHouse:
         inline: bool = True,
         driver: FakeDriver | None = None,
         webhooks: WebhooksSection | None = None,
+        data_dir: Path | None = None,
         **sections: Any,
     ) -> AsyncIterator[House]:
         outbound = outbound or FakeOutbound()
         carrier = CarrierSection.model_validate({"name": "fake", "driver": "fake"})
         settings = Settings(
-            storage=StorageSection(data_dir=tmp_path),
+            storage=StorageSection(data_dir=data_dir or tmp_path),
             webhooks=webhooks or WebhooksSection(),
             **sections,
         )

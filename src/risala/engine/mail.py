@@ -44,7 +44,8 @@ class SmtpMailer:
         message["Subject"] = mail.subject
         message["Date"] = formatdate()
         message["Message-ID"] = make_msgid(domain="risala.invalid")
-        message.set_content(mail.text)
+        # Not every server takes eight bits.
+        message.set_content(mail.text, cte="base64")
         with self._connect() as server:
             server.send_message(message)
 

@@ -1,0 +1,182 @@
+"""The parts that decide and know nothing else: the schedule, the lanes, the feed."""
+
+from __future__ import annotations
+
+from email.utils import formatdate
+
+import pytest
+import trio
+from hypothesis import given
+from hypothesis import strategies as st
+
+from risala.engine.broadcast import Lagged
+from risala.engine.webhook_lanes import Lanes, Widths
+from risala.engine.webhook_schedule import (
+    RETRY_AFTER_MAX_S,
+    TRIES_MAX,
+    WAITS_S,
+    Answer,
+    Fault,
+    decide,
+    retry_after_s,
+)
+
+NOW_MS = 1_767_225_600_000
+
+
+def test_the_schedule_is_the_contracts():
+    minute, hour = 60, 3600
+    assert (
+        5, 5 * minute, 30 * minute, 2 * hour, 5 * hour, 10 * hour, 14 * hour, 20 * hour, 24 * hour,
+    ) == WAITS_S  # fmt: skip
+
+
+@given(st.integers(100, 599), st.integers(1, 30), st.floats(0, 1), st.text(max_size=80))
+def test_every_answer_is_decided(status, tries, jitter, header):
+    verdict = decide(Answer(status, header, "x"), tries, NOW_MS, jitter)
+    assert verdict.state == (
+        "delivered" if 200 <= status < 300
+        else "failed" if status == 410 or tries >= TRIES_MAX
+        else "pending"
+    )  # fmt: skip
+    assert verdict.gone == (status == 410)
+    if verdict.state == "pending":
+        wait_s = (verdict.due_at - NOW_MS) / 1000
+        least = WAITS_S[tries - 1]
+        assert least <= wait_s <= max(least * 1.1, RETRY_AFTER_MAX_S) + 0.001
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [
+        (None, None), ("", None), ("abc", None), ("0", 0), ("120", 120), ("9" * 60, 86_400),
+        ("9" * 65, None), ("1.5", None), ("-1", None), ("٣", None),
+        (formatdate(NOW_MS / 1000 + 90, usegmt=True), 90),
+        (formatdate(NOW_MS / 1000 - 90, usegmt=True), 0),
+        (formatdate(NOW_MS / 1000 + 10**7, usegmt=True), 86_400),
+        ("Fri, 99 Foo 2026 25:61:61 GMT", None),
+    ],
+)  # fmt: skip
+def test_retry_after(text, seconds):
+    assert retry_after_s(text, NOW_MS) == seconds
+
+
+def test_a_fault_says_what_it_is():
+    verdict = decide(Fault("TLS", "Bad certificate."), 1, NOW_MS, 0.0)
+    assert (verdict.error, verdict.status, verdict.due_at) == (
+        "TLS: Bad certificate.", None, NOW_MS + 5000,
+    )  # fmt: skip
+
+
+# -- lanes -------------------------------------------------------------------------------------
+
+
+def drain(lanes: Lanes, now: int = 0, each: int = 1000) -> list[str]:
+    """Start whatever may start; each endpoint has so many deliveries due."""
+    started = []
+    while (lane := lanes.take(now)) is not None:
+        seq = sum(name == lane.endpoint_id for name in started)
+        if seq >= each:
+            lanes.rest(lane, None)
+            continue
+        lanes.start(lane, len(started) + 1000 * len(lane.in_flight))
+        started.append(lane.endpoint_id)
+    return started
+
+
+def test_turns_go_round_endpoints():
+    lanes = Lanes(Widths(per_endpoint=8, prompt=5, patient=2))
+    for name in "abc":
+        lanes.expect(name, 0)
+    assert drain(lanes) == ["a", "b", "c", "a", "b"]
+
+
+def test_nobody_is_looked_at_before_its_time():
+    lanes = Lanes(Widths(8, 5, 2))
+    lanes.expect("a", 50)
+    lanes.expect("a", 70)
+    assert lanes.take(49) is None
+    assert lanes.next_due() == 50
+    lane = lanes.take(50)
+    assert lane.endpoint_id == "a"
+    lanes.rest(lane, 60)
+    assert lanes.next_due() == 60
+    lanes.expect("a", 55)
+    assert lanes.next_due() == 55
+
+
+def test_an_endpoint_that_is_done_is_forgotten():
+    lanes = Lanes(Widths(8, 5, 2))
+    lanes.expect("a", 0)
+    lane = lanes.take(0)
+    lanes.start(lane, 1)
+    assert lanes.take(0) is lane
+    lanes.rest(lane, None)
+    lanes.finish(lane, 1, ok=True, prompt=True)
+    lanes.rest(lanes.take(0), None)
+    assert (len(lanes), lanes.in_flight, lanes.take(9)) == (0, 0, None)
+
+
+def test_widths_grow_with_success_and_fall_with_failure():
+    lanes = Lanes(Widths(4, 100, 50))
+    lanes.expect("a", 0)
+    seq = 0
+    for width in (2, 3, 4, 4):
+        lane = lanes.take(0)
+        assert lane.width == width
+        lanes.start(lane, seq)
+        lanes.finish(lane, seq, ok=True, prompt=True)
+        seq += 1
+    lane = lanes.take(0)
+    lanes.start(lane, seq)
+    lanes.finish(lane, seq, ok=False, prompt=True)
+    assert (lane.width, lane.prompt) == (1, False)
+
+
+def test_the_failing_fill_their_own_slots_only():
+    lanes = Lanes(Widths(8, 4, 2))
+    for n in range(10):
+        lanes.expect(f"dead{n}", 0, prompt=False)
+    assert len(drain(lanes)) == 2
+    lanes.expect("sound", 0)
+    assert drain(lanes) == ["sound", "sound"]
+
+
+@given(st.lists(st.tuples(st.integers(0, 4), st.booleans(), st.booleans()), max_size=60))
+def test_slots_are_never_lost(steps):
+    lanes = Lanes(Widths(3, 4, 2))
+    under_way = []
+    for seq, (name, ok, prompt) in enumerate(steps):
+        lanes.expect(str(name), 0)
+        lane = lanes.take(0)
+        if lane is not None:
+            lanes.start(lane, seq)
+            under_way.append((lane, seq))
+        elif under_way:
+            lanes.finish(*under_way.pop(0), ok=ok, prompt=prompt)
+        assert lanes.in_flight == len(under_way) <= 6
+    while under_way:
+        lanes.finish(*under_way.pop(), ok=True, prompt=True)
+    assert lanes.in_flight == 0
+
+
+# -- the feed ----------------------------------------------------------------------------------
+
+
+async def test_the_feed_tells_of_each_event_in_order(open_house, quick):
+    async with open_house() as house:
+        with house.gateway.watch_events() as events:
+            written = await house.happen(3)
+            heard = [(await anext(events))["id"] for _ in written]
+            assert heard == written
+            message = await house.send()
+            assert (await anext(events))["messageId"] == message
+
+
+async def test_a_slow_listener_is_told_that_it_lagged(open_house, quick):
+    async with open_house() as house:
+        with house.gateway.watch_events(2) as events:
+            written = await house.happen(5)
+            await trio.sleep(1)
+            assert await anext(events) == Lagged(3)
+            assert (await anext(events))["id"] == written[3]
