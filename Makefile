@@ -14,6 +14,11 @@ serve: $(VENV)/.stamp ## set up and run the demo: an SMS goes from curl to a pho
 test: $(VENV)/.stamp-dev ## set up and run the tests
 	$(BIN)/python -m pytest -n 2 $(ARGS)
 
+.PHONY: browser-test
+browser-test: $(VENV)/.stamp-dev ## the example page in a real browser
+	@{ command -v chromium || command -v chromium-browser; } >/dev/null || { echo "There is no Chromium: sudo apt-get install chromium"; exit 1; }
+	$(BIN)/python -m pytest -m browser tests/browser $(ARGS)
+
 lint: $(VENV)/.stamp-dev ## style, types, import rules
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .

@@ -1,0 +1,143 @@
+"""A real Chromium, the demo as a process, and the example page served from another port."""
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+
+EXAMPLE = Path(__file__).parents[2] / "examples/verify-page"
+PHONE = {"viewport": {"width": 390, "height": 844}, "device_scale_factor": 2, "has_touch": True}
+PATIENCE_S = 20
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Chromium is no part of `make test`, whatever else is asked for with `-m`."""
+    if "browser" in (config.option.markexpr or ""):
+        return
+    away = [item for item in items if item.get_closest_marker("browser")]
+    if away:
+        config.hook.pytest_deselected(items=away)
+        items[:] = [item for item in items if not item.get_closest_marker("browser")]
+
+
+@dataclass
+class Demo:
+    """A running `risala serve --demo`."""
+
+    data: Path
+    file: dict[str, Any]
+
+    def risala(self, *arguments: str) -> dict:
+        command = [sys.executable, "-m", "risala", *arguments, "--data", str(self.data), "--json"]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout)
+
+    def texts(self, number: str) -> list[str]:
+        lines = (self.data / "inbox.jsonl").read_text("utf-8").splitlines()
+        return [each["text"] for each in map(json.loads, lines) if each["to"] == number]
+
+    def code(self, page: Page, number: str, count: int = 1) -> str:
+        """The code in the so-many-th SMS to a number."""
+        for _ in range(PATIENCE_S * 20):
+            if len(found := self.texts(number)) >= count:
+                return re.search(r"\d{6}", found[count - 1]).group()
+            page.wait_for_timeout(50)
+        raise AssertionError("no SMS arrived")
+
+
+@pytest.fixture(scope="session")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Demo]:
+    data = tmp_path_factory.mktemp("demo")
+    command = [sys.executable, "-m", "risala", "serve", "--demo", "--port", "0", "--data", data]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        until = time.monotonic() + PATIENCE_S
+        while not (data / "demo.json").exists():  # written at one stroke, when it is ready
+            assert process.poll() is None
+            assert time.monotonic() < until
+            time.sleep(0.05)
+        yield Demo(data, json.loads((data / "demo.json").read_text()))
+    finally:
+        process.terminate()
+        process.wait(30)
+
+
+class _Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@contextmanager
+def serve_page(directory: Path, api: str, key: str) -> Iterator[str]:
+    """The example with its two lines changed, at a port of its own."""
+    shutil.copytree(EXAMPLE, directory)
+    config = f"window.RISALA = {json.dumps({'api': api, 'key': key, 'origin': ''})};\n"
+    (directory / "config.js").write_text(config)
+    handler = partial(_Quiet, directory=str(directory))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}"
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+@pytest.fixture
+def site(demo: Demo, tmp_path: Path) -> Iterator[str]:
+    with serve_page(tmp_path / "site", demo.file["base_url"], demo.file["publishable_key"]) as url:
+        yield url
+
+
+@pytest.fixture
+def site_with(tmp_path: Path) -> Callable:
+    return lambda api, key: serve_page(tmp_path / "other", api, key)
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    chromium = shutil.which("chromium") or shutil.which("chromium-browser")
+    if chromium is None:
+        pytest.skip(
+            "THE BROWSER TESTS DID NOT RUN: there is no Chromium (apt-get install chromium)"
+        )
+    with sync_playwright() as playwright:
+        arguments = ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"]
+        browser = playwright.chromium.launch(executable_path=chromium, args=arguments)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def open_page(browser: Browser) -> Iterator[Callable[..., Page]]:
+    """Opens the page as a phone would; at the end nothing may have failed in it."""
+    contexts, faults = [], []
+
+    def open_one(url: str, locale: str = "en", **options: Any) -> Page:
+        context = browser.new_context(locale=locale, **{**PHONE, **options})
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(PATIENCE_S * 1000)
+        page.on("pageerror", lambda error: faults.append(str(error)))
+        page.goto(url)
+        return page
+
+    yield open_one
+    for context in contexts:
+        context.close()
+    assert faults == []
