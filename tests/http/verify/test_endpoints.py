@@ -344,3 +344,27 @@ async def test_limits_come_before_the_balance(desk, refused):
     await desk.sent(key)
     await refused(await desk.send(key), 429)
     await refused(await desk.send(key, to="+22246123456"), 402)
+
+
+class TestAtOnce:
+    async def answers(self, desk, verification_id: str, codes: list[str]) -> list[str]:
+        found: list[str] = []
+
+        async def one(code: str) -> None:
+            found.append(await desk.status(verification_id, code))
+
+        async with trio.open_nursery() as nursery:
+            for code in codes:
+                nursery.start_soon(one, code)
+        return found
+
+    async def test_a_hundred_guesses_count_five(self, desk):
+        verification_id = await desk.sent()
+        assert await self.answers(desk, verification_id, ["wrong"] * 100) == ["denied"] * 100
+        shown = await desk.shown(verification_id)
+        assert (shown["status"], shown["attempts"]) == ("canceled", 5)
+
+    async def test_the_right_code_thirty_times_is_approved_once(self, desk):
+        verification_id = await desk.sent()
+        found = await self.answers(desk, verification_id, [await desk.code()] * 30)
+        assert sorted(found) == ["approved"] + ["denied"] * 29
