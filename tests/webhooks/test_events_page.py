@@ -1,0 +1,87 @@
+"""The page of events says exactly what is sent."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+import trio
+
+from risala.engine.commands import SendCode
+from risala.engine.webhook_schedule import WAITS_S
+from risala.engine.webhook_types import TEST_TYPE, TYPES
+from risala.plugins.contract import Refused, Scope
+from risala.plugins.testing.fake_driver import FakeDriver
+
+PAGE = (Path(__file__).parents[2] / "docs/reference/events.md").read_text(encoding="utf-8")
+COMMON = ["id", "type", "createdAt", "organizationId", "test"]
+
+
+def documented() -> dict[str, list[str]]:
+    """The fields of each type, in their order."""
+    found: dict[str, list[str]] = {}
+    for heading, body in re.findall(r"^### (.+?)\n\n```json\n(.+?)```", PAGE, re.M | re.S):
+        for kind in re.findall(r"`([\w.]+)`", heading):
+            found[kind] = list(json.loads(body))
+    return found
+
+
+def test_every_type_is_on_the_page():
+    assert set(re.findall(r"`(\w+\.\w+)`", PAGE)) >= {*TYPES, TEST_TYPE} - {"sms.received"}
+    assert set(documented()) >= {*TYPES, TEST_TYPE} - {"balance.low", "sms.received"}
+
+
+def test_the_schedule_is_on_the_page():
+    words = re.search(r"after (5 s.+?24 h)", PAGE)[1].split(", ")
+    units = {"s": 1, "min": 60, "h": 3600}
+    seconds = [int(number) * units[unit] for number, unit in (word.split() for word in words)]
+    assert tuple(seconds) == WAITS_S
+
+
+async def collect(house, *types: str) -> dict[str, list[str]]:
+    await trio.sleep(1)
+    events = [json.loads(call.body) for _, call in house.outbound.calls]
+    return {event["type"]: list(event) for event in events}
+
+
+async def test_the_bodies_are_those_of_the_page(open_house, quick):
+    types = [kind for kind in TYPES if kind not in ("balance.low", "sms.received")]
+    driver = FakeDriver(answers=[])
+    seen: dict[str, list[str]] = {}
+    async with open_house(driver=driver) as house:
+        endpoint, _ = await house.endpoint(types=types)
+        await house.perform("webhook.test", endpoint_id=endpoint)
+        await house.gateway.send_code(house.principal, SendCode("+22236123456"))
+        await driver.wait_submitted(1)
+        code = re.search(r"\d{6}", driver.submitted[0].text)[0]
+        session = house.gateway.parts.reader.execute("SELECT id FROM verifications").fetchone()[0]
+        await house.gateway.check_code(house.principal, session, code)
+        await house.gateway.send_code(house.principal, SendCode("+22236123457"))
+        await house.send(metadata={"order": "77"})
+        for name, decide in (("Acme", "sender.waive"), ("Acne", "sender.deny")):
+            made = await house.perform(
+                "sender.request", organization_id=house.organization_id, name=name,
+                description="shop",
+            )  # fmt: skip
+            await house.perform(decide, sender_id=made["id"], reason="name_in_use")
+        await trio.sleep(700)
+        seen = await collect(house)
+    failing = FakeDriver(always=Refused(Scope.FINAL, "ESME_RINVDSTADR", "No such number."))
+    async with open_house(driver=failing) as house:
+        await house.send()
+        seen |= await collect(house)
+    page = documented()
+    assert set(seen) == {*types, TEST_TYPE} - {"sms.delivered"}
+    for kind, fields in seen.items():
+        assert fields == page[kind], kind
+        assert fields[:5] == COMMON
+
+
+@pytest.mark.parametrize("word", ["expired", "max_attempts", "delivery_failed", "canceled"])
+def test_the_reasons_are_those_of_the_table_of_states(word):
+    from risala.engine.verification import TABLE
+
+    assert word in {step.reason for step in TABLE.values()}
+    assert f"`{word}`" in PAGE
