@@ -265,7 +265,7 @@ keys = st.sampled_from(
 )
 
 
-@profile(max_examples=50)
+@profile(max_examples=50, deadline=None)
 @given(
     st.dictionaries(
         st.lists(keys, min_size=1, max_size=4).map(lambda names: "RISALA_" + "__".join(names)),
