@@ -205,7 +205,7 @@ def test_a_demo_at_debug_level_logs_ids_and_no_secrets(serve):
     bodies = [f"Zanzibar-{number} is a secret word" for number in range(3)]
     bodies.append("رسالة سرية زنجبار " * 12)
     keys = [demo[name] for name in demo if name.endswith("_key")]
-    ids = []
+    ids, requests = [], []
     for key in (demo["secret_key"], demo["test_secret_key"]):
         for body in bodies:
             payload = {"to": "+22236123456", "body": body, "metadata": {"note": body[:50]}}
@@ -217,6 +217,7 @@ def test_a_demo_at_debug_level_logs_ids_and_no_secrets(serve):
             )
             assert sent.status_code == 200
             ids.append(sent.json()["messageId"])
+            requests.append(sent.headers["x-request-id"])
     # Refusals of every kind, too.
     for headers, body in (
         ({"x-api-key": "sk_live_" + "Q" * 32}, {"to": "+22236123456", "body": bodies[0]}),
@@ -235,8 +236,9 @@ def test_a_demo_at_debug_level_logs_ids_and_no_secrets(serve):
         assert secret not in log
         assert secret.encode("unicode_escape").decode() not in log
     lines = [json.loads(line) for line in served.log]
-    accepted = [line["message_ids"] for line in lines if line["event"] == "messages.accepted"]
-    assert accepted == [[each] for each in ids]
+    accepted = [line for line in lines if line["event"] == "messages.accepted"]
+    assert [line["message_ids"] for line in accepted] == [[each] for each in ids]
+    assert [line["request_id"] for line in accepted] == requests
     life = [line for line in lines if line.get("message_id") == ids[0]]
     assert [line["event"] for line in life] == [
         "message.processing",

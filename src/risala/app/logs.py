@@ -4,11 +4,20 @@ from __future__ import annotations
 
 import logging
 import sys
+from collections.abc import Mapping
+from contextvars import ContextVar
 from typing import Any, Final
 
 import structlog
+from hypercorn.typing import ASGISendCallable as Send
+from quart.wrappers import Request
+from trio import Nursery
 
 from risala.config.model import LogFormat, LogSection
+from risala.http.base import Connection
+
+_SCOPE: ContextVar[Mapping[str, Any] | None] = ContextVar("risala_request", default=None)
+"""Of the request that is being answered; its id is given to it a moment later."""
 
 _Everything: Any = structlog.make_filtering_bound_logger(logging.DEBUG)
 
@@ -50,6 +59,7 @@ def configure_logs(section: LogSection, *, quiet: bool = False) -> None:
     )
     shared: list[Any] = [
         structlog.contextvars.merge_contextvars,
+        _add_request_id,
         structlog.processors.add_log_level,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
     ]
@@ -73,3 +83,22 @@ def configure_logs(section: LogSection, *, quiet: bool = False) -> None:
     )
     logging.basicConfig(handlers=[handler], force=True)
     set_level(section, quiet=quiet)
+
+
+class LoggedConnection(Connection):
+    """A request whose id is in all that is logged on its behalf."""
+
+    async def handle_request(  # type: ignore[override]
+        self, nursery: Nursery, request: Request, send: Send
+    ) -> None:
+        # A request has a task, and so a context, of its own: nothing is to be undone.
+        _SCOPE.set(self.scope)
+        await super().handle_request(nursery, request, send)
+
+
+def _add_request_id(_: Any, __: str, event: dict[str, Any]) -> dict[str, Any]:  # noqa: ANN401
+    scope = _SCOPE.get()
+    request_id = scope and scope.get("state", {}).get("request_id")
+    if request_id:
+        event.setdefault("request_id", request_id)
+    return event

@@ -19,7 +19,7 @@ from rich.console import Console
 
 from risala.app import demo as demos
 from risala.app.life import print_life
-from risala.app.logs import configure_logs, set_level
+from risala.app.logs import LoggedConnection, configure_logs, set_level
 from risala.app.outside import open_outside
 from risala.app.reload import Reloader
 from risala.app.stop import Stop
@@ -123,27 +123,38 @@ async def _serve(settings: Settings, *, demo: bool, load: Callable[[], Settings]
             )
             stop.reload = _reloading(settings, engine, load, demo=demo)
             async with trio.open_nursery() as nursery:
-                app = create_api(engine.gateway, settings)
-                if settings.http.metrics.enabled and metrics_socket is None:
-                    add_metrics(app, engine.gateway, everybody=False)
-                serve = partial(serve_app, app, settings.http, sock=api_socket, shutdown=stop.asked)
-                url = base_url(api_socket)
                 async with trio.open_nursery() as faces:
-                    await faces.start(serve)
-                    control = partial(serve_control, engine.gateway, settings.http, data_dir)
-                    await faces.start(partial(control, shutdown=stop.asked))
-                    if metrics_socket is not None:
-                        await faces.start(partial(_serve_metrics, metrics_socket, engine, stop))
-                        place = base_url(metrics_socket)
-                        console.print(f"Metrics are at {place}/metrics", soft_wrap=True)
+                    await _open_faces(faces, engine, stop, api_socket, metrics_socket)
+                    url = base_url(api_socket)
                     if phone is not None:
                         await _start_demo(nursery, engine, data_dir, url, phone, console)
                     else:
-                        _say_ready(console, url, engine)
+                        _say_ready(console, url, metrics_socket, engine)
                     await stop.asked.wait()
                     engine.gateway.drain()
                 nursery.cancel_scope.cancel()
     log.info("service.stopped")
+
+
+async def _open_faces(
+    faces: trio.Nursery,
+    engine: Engine,
+    stop: Stop,
+    api_socket: socket.socket,
+    metrics_socket: socket.socket | None,
+) -> None:
+    """Serve the API, the control socket, and the metrics where they have a place of their own."""
+    settings, gateway = stop.settings, engine.gateway
+    serve = partial(serve_app, http=settings.http, shutdown=stop.asked)
+    api = create_api(gateway, settings)
+    api.asgi_http_class = LoggedConnection
+    if settings.http.metrics.enabled and metrics_socket is None:
+        add_metrics(api, gateway, everybody=False)
+    await faces.start(partial(serve, api, sock=api_socket))
+    control = partial(serve_control, gateway, settings.http, settings.storage.data_dir)
+    await faces.start(partial(control, shutdown=stop.asked))
+    if metrics_socket is not None:
+        await faces.start(partial(serve, create_metrics(gateway, settings), sock=metrics_socket))
 
 
 def _listen_metrics(settings: Settings) -> socket.socket | None:
@@ -152,18 +163,6 @@ def _listen_metrics(settings: Settings) -> socket.socket | None:
     if not metrics.enabled or metrics.host is None:
         return None
     return listen_tcp(metrics.host, metrics.port)
-
-
-async def _serve_metrics(
-    sock: socket.socket,
-    engine: Engine,
-    stop: Stop,
-    task_status: trio.TaskStatus[list[str]] = trio.TASK_STATUS_IGNORED,
-) -> None:
-    app = create_metrics(engine.gateway, stop.settings)
-    await serve_app(
-        app, stop.settings.http, sock=sock, shutdown=stop.asked, task_status=task_status
-    )
 
 
 def _reloading(
@@ -234,7 +233,11 @@ async def _start_demo(
     await nursery.start(print_life, console, engine.gateway.watch())
 
 
-def _say_ready(console: Console, url: str, engine: Engine) -> None:
+def _say_ready(
+    console: Console, url: str, metrics_socket: socket.socket | None, engine: Engine
+) -> None:
     console.print(f"Risala is running at {url}", soft_wrap=True)
+    if metrics_socket is not None:
+        console.print(f"Metrics are at {base_url(metrics_socket)}/metrics", soft_wrap=True)
     for reason in engine.gateway.readiness().reasons:
         console.print(f"Not ready to deliver yet: {reason}.", soft_wrap=True)
