@@ -192,6 +192,7 @@ def impatient(monkeypatch):
     return HttpSection(keep_alive_s=2, graceful_stop_s=1)
 
 
+@pytest.mark.timeout(300)  # on a busy machine
 @pytest.mark.slow
 async def test_5000_hostile_connections(impatient, caplog):
     async with PROBE.serving(PROBE.ProbeApp(), impatient) as (address, shutdown):
@@ -199,6 +200,7 @@ async def test_5000_hostile_connections(impatient, caplog):
     assert not [record for record in caplog.records if record.exc_info]
 
 
+@pytest.mark.timeout(300)
 @pytest.mark.slow
 async def test_hundreds_on_the_control_socket(impatient, tmp_path, monkeypatch):
     monkeypatch.setattr(server, "_CONTROL_CONNECTIONS_MAX", AT_ONCE + 50)

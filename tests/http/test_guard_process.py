@@ -52,6 +52,7 @@ def wait_until(condition, within_s):
         time.sleep(0.02)
 
 
+@pytest.mark.timeout(300)
 @pytest.mark.slow
 def test_a_stop_ends_in_time_whoever_is_there():
     with subprocess_serving(graceful_stop_s=1) as (process, address), ExitStack() as clients:
@@ -66,6 +67,7 @@ def test_a_stop_ends_in_time_whoever_is_there():
         assert time.monotonic() - began < 3
 
 
+@pytest.mark.timeout(300)
 @pytest.mark.slow
 def test_5000_idle_connections_cost_only_their_memory(record_property):
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
