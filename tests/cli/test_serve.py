@@ -246,3 +246,56 @@ def test_a_demo_at_debug_level_logs_ids_and_no_secrets(serve):
         "message.delivered",
     ]
     assert life[-1]["carrier"] == "demo-smsc"
+
+
+@pytest.mark.slow
+def test_a_backup_under_load_restores_to_a_service_with_clean_books(serve, risala, tmp_path):
+    (tmp_path / "risala.toml").write_text(
+        CONFIG.format(level="info", price="0.50", keep_alive=60, rate=2000)
+    )
+    served = serve()
+    url = served.place("Risala is running at")
+
+    def asked(*arguments: str, data: Path = served.data) -> dict:
+        done = risala(*arguments, "--data", str(data), "--json")
+        assert done.exit_code == 0, done.output
+        return json.loads(done.stdout)
+
+    asked("org", "create", "Shop")
+    asked("topup", "100000")
+    key = asked("key", "create")["value"]
+    batch = {"messages": [{"to": "+22236123456", "body": "x" * 300}] * 100}
+    accepted, enough, stop = [], threading.Event(), threading.Event()
+
+    def load() -> None:
+        with httpx2.Client(base_url=url, headers={"x-api-key": key}, trust_env=False) as client:
+            while not stop.is_set():
+                answer = client.post("/api/sms/batch", json=batch, timeout=30)
+                accepted.append(answer.status_code)
+                if len(accepted) == 5:
+                    enough.set()
+
+    loader = threading.Thread(target=load)
+    loader.start()
+    try:
+        assert enough.wait(WITHIN_S)
+        before = len(accepted)
+        made = asked("backup", "copy.db")
+        during = len(accepted) - before
+    finally:
+        stop.set()
+        loader.join(WITHIN_S)
+    assert set(accepted) == {200}
+    assert during >= 1
+    assert made["messages"] % 100 == 0
+    assert 500 <= made["messages"] <= len(accepted) * 100
+    assert served.stop() == 0
+
+    restored = asked("restore", "copy.db", data=tmp_path / "new")
+    assert restored["clean"]
+    assert restored["messages"] == made["messages"]
+    again = serve("--data", str(tmp_path / "new"))
+    again.place("Risala is running at")
+    assert asked("audit", data=tmp_path / "new")["clean"]
+    assert asked("send", "36123456", "Salam", data=tmp_path / "new")["accepted"]
+    assert again.stop() == 0
