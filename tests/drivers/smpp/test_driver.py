@@ -18,7 +18,8 @@ from risala.drivers.smpp.simulator import (
     SimulatorEvent,
     SmscSimulator,
 )
-from risala.drivers.smpp.smsc_behaviour import PlannedReceipt, Reaction, SteadyBehaviour
+from risala.drivers.smpp.smsc_behaviour import Mishap, PlannedReceipt, Reaction, SteadyBehaviour
+from risala.drivers.smpp.smsc_receipts import IdStyle
 from risala.plugins.contract import (
     Accepted,
     HealthState,
@@ -193,7 +194,7 @@ async def test_nobody_listens():
 
 async def test_a_link_dropped_mid_submit_is_uncertain_and_comes_back():
     receipts = (PlannedReceipt(0.01, ReceiptState.DELIVERED),)
-    behaviour = Scripted(Reaction(drop_link=True, receipts=receipts))
+    behaviour = Scripted(Reaction(mishap=Mishap.DROP, receipts=receipts))
     async with line(behaviour=behaviour) as it:
         assert isinstance(await it.driver.submit(segment()), Uncertain)
         await it.context.wait_health(HealthState.DOWN)
@@ -240,7 +241,7 @@ async def test_a_receipt_that_was_not_stored_is_sent_again():
 
 @pytest.mark.parametrize("form", IdForm)
 async def test_ids_in_every_form_find_each_other(form):
-    async with line(replace(_QUICK, id_form=form), message_id_form=form) as it:
+    async with line(replace(_QUICK, id_form=IdStyle(form)), message_id_form=form) as it:
         outcome = await it.driver.submit(segment())
         assert isinstance(outcome, Accepted)
         (receipt,) = await it.context.wait_receipts(1)

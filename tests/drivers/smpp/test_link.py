@@ -220,6 +220,17 @@ async def test_a_deaf_peer_is_found_out_by_enquire_link(autojump_clock):
         assert wire.link.reason == "enquire_link: no answer within 10 s"
 
 
+async def test_a_slow_peer_is_not_taken_for_deaf(autojump_clock):
+    async with bound(LinkLimits(10, 30, 10)) as wire, trio.open_nursery() as nursery:
+        nursery.start_soon(wire.submit, "a")
+        request = await wire.peer.read()
+        await trio.sleep(35)  # it is asked whether it lives, and answers the submit, much too late
+        await wire.peer.answer(request, SubmitSmResp("1"))
+        await trio.sleep(10)
+        assert wire.link.reason is None
+        await wire.link.wait_ended()  # and then never again
+
+
 async def test_a_living_peer_is_kept(autojump_clock):
     async with bound(LinkLimits(10, 30, 10)) as wire:
         for _ in range(3):

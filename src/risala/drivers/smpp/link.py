@@ -7,6 +7,7 @@ its caller one wake-up.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, Protocol
@@ -101,6 +102,7 @@ class Link:
         self._drained = trio.Event()
         self._ended = trio.Event()
         self._last_words: str | None = None
+        self._answered_at = -math.inf
         # Shielded: who runs the link wants to say unbind when it is itself cancelled.
         self._scope = trio.CancelScope(shield=True)
 
@@ -157,13 +159,22 @@ class Link:
             raise NotSentError(str(fault)) from fault
         self._slots[slot.sequence] = slot
         self._unwritten_slots.append(slot)
-        self._write_soon(octets)
+        self.write_soon(octets)
         return slot
 
     def respond(self, request: Pdu, response: Pdu) -> None:
         """Answer a request of the peer; after the link's end there is nobody to hear it."""
         if self.reason is None and self.session.state is not State.CLOSED:
-            self._write_soon(self.session.respond(request, response))
+            self.write_soon(self.session.respond(request, response))
+
+    def write_soon(self, octets: bytes) -> None:
+        """Hand octets to the writer as they are, right or wrong; after the last words in vain."""
+        if self._last_words is not None:
+            return
+        if not self._unwritten:
+            self._to_write.set()
+        self._unwritten.append(octets)
+        self._unwritten_octets += len(octets)
 
     # -- life --------------------------------------------------------------------------------
 
@@ -276,6 +287,9 @@ class Link:
             try:
                 await self.request_beyond_window(EnquireLink())
             except NoAnswerError as fault:
+                silent_s = trio.current_time() - self._answered_at
+                if silent_s < self._limits.response_timeout_s:
+                    continue  # slow, and not deaf: other answers came meanwhile
                 self.end(f"enquire_link: {fault}")
                 return
             except NotSentError:
@@ -286,6 +300,7 @@ class Link:
     def _handle(self, event: Event) -> None:
         match event:
             case Answered(token=_Slot() as slot, response=response):
+                self._answered_at = trio.current_time()
                 if self._slots.pop(slot.sequence, None) is not None:
                     slot.settle(response)
             case Requested(request=EnquireLink() | Unbind() as request):
@@ -293,6 +308,7 @@ class Link:
             case Requested(request=request):
                 self._handler.on_request(self, request)
             case AnsweredLate(token=_Slot() as slot, response=response):
+                self._answered_at = trio.current_time()
                 self._handler.on_late(self, slot.token, response)
             case AnsweredNothing(response=response):
                 text = f"{response.name} with sequence_number {response.sequence_number}"
@@ -301,13 +317,7 @@ class Link:
                 raise AssertionError("every request of a link has a slot")
             case violated:
                 if violated.reply:
-                    self._write_soon(violated.reply)
+                    self.write_soon(violated.reply)
                 self._handler.on_trouble(self, violated.reason)
                 if violated.fatal:
                     self.end_when_written(f"out of sync: {violated.reason}")
-
-    def _write_soon(self, octets: bytes) -> None:
-        if not self._unwritten:
-            self._to_write.set()
-        self._unwritten.append(octets)
-        self._unwritten_octets += len(octets)

@@ -8,8 +8,7 @@ is a :class:`~risala.drivers.smpp.smsc_behaviour.Behaviour`. See docs/reference/
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable
 from functools import partial
 from typing import Final
 
@@ -17,14 +16,15 @@ import trio
 
 from risala.drivers.smpp.assembly import Assembler
 from risala.drivers.smpp.link import Link, LinkLimits
-from risala.drivers.smpp.pdu import DataSm, SubmitSm
-from risala.drivers.smpp.receipt import IdForm
+from risala.drivers.smpp.pdu import DataSm, DeliverSm, SubmitSm
 from risala.drivers.smpp.session import Role, Session
-from risala.drivers.smpp.smsc_behaviour import Behaviour, SteadyBehaviour
-from risala.drivers.smpp.smsc_connection import SmscConnection, receipt_pdu
+from risala.drivers.smpp.smsc_behaviour import Behaviour, PlannedReceipt, SteadyBehaviour
+from risala.drivers.smpp.smsc_config import SimulatorConfig
+from risala.drivers.smpp.smsc_connection import SmscConnection
 from risala.drivers.smpp.smsc_events import (
     BindRefused,
     Bound,
+    InboundSent,
     Listening,
     MessageReceived,
     ReceiptSent,
@@ -34,13 +34,16 @@ from risala.drivers.smpp.smsc_events import (
     Trouble,
     Unbound,
 )
-from risala.drivers.smpp.smsc_store import Account, KeptReceipt, States, Timetable
-from risala.drivers.smpp.submit import DefaultAlphabet
-from risala.sms.receipt import ReceiptState
+from risala.drivers.smpp.smsc_receipts import ids_of, receipt_pdu
+from risala.drivers.smpp.smsc_store import Account, Kept, States, Timetable
+from risala.drivers.smpp.smsc_traffic import InboundPlan, Phones
+from risala.drivers.smpp.smsc_wire import Wire
+from risala.drivers.smpp.submit import readable_address
 
 __all__ = [
     "BindRefused",
     "Bound",
+    "InboundSent",
     "Listening",
     "MessageReceived",
     "ReceiptSent",
@@ -58,39 +61,6 @@ _ID_COUNTER_BITS: Final = 20
 """Room for a million messages in each millisecond of running before ids of two runs could meet."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SimulatorConfig:
-    host: str = "127.0.0.1"
-    port: int = 0
-    """0 takes a free one; :class:`Listening` tells which."""
-    name: str = "simulator"
-    """What :attr:`ReceivedMessage.carrier` says."""
-    system_id: str = "RISALA-SIM"
-    """What bind responses say."""
-    accounts: Mapping[str, str] | None = None
-    """``system_id`` → password; None lets anybody bind."""
-    answer_after_s: float = 0.0
-    receipt_after_s: float = 0.5
-    receipt_state: ReceiptState = ReceiptState.DELIVERED
-    rate_per_s: float | None = None
-    """Submits above it are answered ESME_RTHROTTLED; None: no limit."""
-    id_form: IdForm = IdForm.SAME
-    """How receipts write the ids that answers gave."""
-    default_alphabet: DefaultAlphabet = DefaultAlphabet.GSM7
-    connections_max: int = 64
-    unanswered_max: int = 10_000
-    """Submits whose answer is delayed; above it they are answered ESME_RMSGQFUL."""
-    store_max: int = 100_000
-    """Receipts that are due or wait for their ESME; above it submits meet ESME_RMSGQFUL."""
-    accounts_max: int = 1000
-    deliver_window_max: int = 50
-    receipt_retry_s: float = 1.0
-    """From an ESME's refusal of a receipt to the next try."""
-    bind_timeout_s: float = 30.0
-    enquire_link_s: float = 30.0
-    response_timeout_s: float = 10.0
-
-
 def _wall_ms() -> int:
     return time.time_ns() // 1_000_000
 
@@ -104,6 +74,7 @@ class SmscSimulator:
 
     Args:
         behaviour: its temper; from ``config`` when not given.
+        inbound: messages that phones send by themselves.
         on_event: hears everything, as it happens. Must not block.
         on_message: hears each whole message, once.
         now_ms: UTC epoch milliseconds: dates in receipts, and where message ids begin.
@@ -114,6 +85,7 @@ class SmscSimulator:
         config: SimulatorConfig | None = None,
         *,
         behaviour: Behaviour | None = None,
+        inbound: InboundPlan | None = None,
         on_event: Callable[[SimulatorEvent], None] = _nothing,
         on_message: Callable[[ReceivedMessage], None] = _nothing,
         now_ms: Callable[[], int] = _wall_ms,
@@ -124,6 +96,7 @@ class SmscSimulator:
         self.now_ms = now_ms
         self.timetable = Timetable()
         self.states = States(self.config.store_max)
+        self.phones = Phones(inbound, self.deliver)
         self._on_message = on_message
         self._assembler = Assembler()
         self._accounts: dict[str, Account] = {}
@@ -138,6 +111,7 @@ class SmscSimulator:
         port: int = listeners[0].socket.getsockname()[1]
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self.timetable.run)
+            nursery.start_soon(self.phones.run)
             nursery.start_soon(partial(trio.serve_listeners, self.serve_stream, listeners))
             self.on_event(Listening(self.config.host, port))
             task_status.started(port)
@@ -148,9 +122,11 @@ class SmscSimulator:
             self.on_event(Trouble("", "A connection was turned away: too many."))
             await trio.aclose_forcefully(stream)
             return
-        connection = SmscConnection(self)
-        limits = LinkLimits(self.config.response_timeout_s, self.config.enquire_link_s)
-        link = Link(stream, Session(Role.SMSC), connection, limits)
+        config = self.config
+        wire = Wire(stream, piece_octets=config.piece_octets, piece_after_s=config.piece_after_s)
+        connection = SmscConnection(self, wire)
+        limits = LinkLimits(config.response_timeout_s, config.enquire_link_s)
+        link = Link(wire, Session(Role.SMSC), connection, limits)
         self._links.add(link)
         try:
             async with trio.open_nursery() as nursery:
@@ -175,8 +151,28 @@ class SmscSimulator:
 
     @property
     def receipts_kept(self) -> int:
-        """Receipts that are due, on their way, or wait for their ESME."""
+        """Receipts and inbound messages that are due, on their way, or wait for their ESME."""
         return self._kept
+
+    @property
+    def bound(self) -> int:
+        """Connections that can take receipts and messages."""
+        return sum(len(account.receivers) for account in self._accounts.values())
+
+    def deliver(self, *pdus: DeliverSm | DataSm, system_id: str | None = None) -> bool:
+        """Have phones' messages sent, to this account or to any that is there; False: to none."""
+        accounts = list(self._accounts.values())
+        if system_id is not None:
+            account = self._accounts.get(system_id)
+        else:
+            listening = [one for one in accounts if one.receivers]
+            account = next(iter(listening or accounts), None)
+        if account is None or self._kept + len(pdus) > self.config.store_max:
+            return False
+        for pdu in pdus:
+            self._kept += 1
+            account.put(Kept(pdu))
+        return True
 
     def drop_links(self) -> None:
         """Break every connection, without a word."""
@@ -194,8 +190,8 @@ class SmscSimulator:
                 window_max=self.config.deliver_window_max,
                 retry_s=self.config.receipt_retry_s,
                 timetable=self.timetable,
-                on_answer=self._receipt_answered,
-                on_gone=self._receipt_gone,
+                on_answer=self._answered,
+                on_gone=self._gone,
             )
         return account
 
@@ -220,14 +216,7 @@ class SmscSimulator:
     def new_ids(self) -> tuple[str, str]:
         """A message id as the answer writes it, and as receipts will."""
         self._next_id += 1
-        decimal, hexadecimal = str(self._next_id), f"{self._next_id:x}"
-        match self.config.id_form:
-            case IdForm.RESP_HEX_RECEIPT_DEC:
-                return hexadecimal, decimal
-            case IdForm.RESP_DEC_RECEIPT_HEX:
-                return decimal, hexadecimal
-            case IdForm.SAME:
-                return hexadecimal, hexadecimal
+        return ids_of(self._next_id, self.config.id_form)
 
     def taken(self, account: Account, submitted: Submitted) -> None:
         """A segment was taken: join it, and hand the message over when it is whole."""
@@ -255,28 +244,39 @@ class SmscSimulator:
         account: Account,
         ids: tuple[str, str],
         request: SubmitSm | DataSm,
-        *,
-        after_s: float,
-        state: ReceiptState,
-        error_code: str,
+        planned: PlannedReceipt,
     ) -> None:
         """Have a receipt sent later."""
         self._kept += 1
         submitted_ms = self.now_ms()
 
         def due() -> None:
-            self.states[ids[0]] = state
+            self.states[ids[0]] = planned.state
             pdu = receipt_pdu(
-                request, ids[1], state, error_code, submitted_ms=submitted_ms, done_ms=self.now_ms()
+                *(request, ids[1], planned.state, planned.error_code, planned.form),
+                submitted_ms=submitted_ms,
+                done_ms=self.now_ms(),
             )
-            account.put(KeptReceipt(ids[0], state, pdu))
+            account.put(Kept(pdu, ids[0], planned.state))
 
-        self.timetable.after(after_s, due)
+        self.timetable.after(planned.after_s, due)
 
-    def _receipt_answered(self, system_id: str, receipt: KeptReceipt, command_status: int) -> None:
-        self.on_event(ReceiptSent(system_id, receipt.message_id, receipt.state, command_status))
+    def _answered(self, system_id: str, kept: Kept, command_status: int) -> None:
+        pdu = kept.pdu
+        if kept.state is not None:
+            event: SimulatorEvent = ReceiptSent(
+                system_id, kept.message_id, kept.state, command_status
+            )
+        else:
+            event = InboundSent(
+                system_id,
+                readable_address(pdu.source_addr_ton, pdu.source_addr),
+                readable_address(pdu.dest_addr_ton, pdu.destination_addr),
+                command_status,
+            )
+        self.on_event(event)
 
-    def _receipt_gone(self) -> None:
+    def _gone(self) -> None:
         self._kept -= 1
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
 import trio
@@ -15,7 +14,6 @@ from risala.drivers.smpp.pdu import (
     CancelSm,
     DataSm,
     DataSmResp,
-    DeliverSm,
     Pdu,
     QuerySm,
     QuerySmResp,
@@ -24,11 +22,14 @@ from risala.drivers.smpp.pdu import (
     SubmitSmResp,
     response_to,
 )
-from risala.drivers.smpp.receipt import STATE_NUMBERS, format_receipt_text
+from risala.drivers.smpp.receipt import STATE_NUMBERS
+from risala.drivers.smpp.smsc_behaviour import Reaction
 from risala.drivers.smpp.smsc_events import BindRefused, Bound, Submitted, Trouble, Unbound
+from risala.drivers.smpp.smsc_mishaps import give
 from risala.drivers.smpp.smsc_store import Account
-from risala.drivers.smpp.submit import ESM_RECEIPT, decode_message, readable_address
-from risala.drivers.smpp.tlv import MESSAGE_STATE, RECEIPTED_MESSAGE_ID, SC_INTERFACE_VERSION, Tlv
+from risala.drivers.smpp.smsc_wire import Wire
+from risala.drivers.smpp.submit import decode_message, readable_address
+from risala.drivers.smpp.tlv import SC_INTERFACE_VERSION, Tlv
 from risala.sms.receipt import ReceiptState
 
 if TYPE_CHECKING:
@@ -46,8 +47,9 @@ _RECEIPT_WANTED: Final = 0x03
 class SmscConnection:
     """The simulator's :class:`~risala.drivers.smpp.link.LinkHandler` for one connection."""
 
-    def __init__(self, simulator: SmscSimulator) -> None:
+    def __init__(self, simulator: SmscSimulator, wire: Wire) -> None:
         self._simulator = simulator
+        self._wire = wire
         self._account: Account | None = None
 
     @property
@@ -86,15 +88,16 @@ class SmscConnection:
     def _bind(self, link: Link, request: Bind) -> None:
         simulator = self._simulator
         command_status = simulator.behaviour.on_bind(request)
-        account = None if command_status else simulator.account(request.system_id)
+        account = simulator.account(request.system_id) if command_status == 0 else None
         if account is None:
-            command_status = command_status or _ESME_RBINDFAIL
-            link.respond(request, response_to(request, command_status))
+            command_status = _ESME_RBINDFAIL if command_status == 0 else command_status
+            if command_status is not None:
+                link.respond(request, response_to(request, command_status))
             simulator.on_event(BindRefused(request.system_id, command_status))
             return
         empty = response_to(request)
         assert isinstance(empty, BindResp)
-        version = (Tlv(SC_INTERFACE_VERSION, b"\x34"),)
+        version = (Tlv(SC_INTERFACE_VERSION, bytes([simulator.config.interface_version])),)
         link.respond(request, type(empty)(simulator.config.system_id, tlvs=version))
         self._account = account
         simulator.on_event(Bound(request.system_id, request.name.removeprefix("bind_")))
@@ -110,30 +113,28 @@ class SmscConnection:
         if not command_status and simulator.is_full:
             command_status = _ESME_RMSGQFUL
         ids = ("", "") if command_status else simulator.new_ids()
-        submitted = self._submitted(account, request, ids[0], command_status)
+        submitted = self._submitted(account, request, ids[0], command_status, reaction)
         simulator.on_event(submitted)
-        if reaction.drop_link:
-            link.end("dropped in place of an answer")
-        elif reaction.answer_after_s is not None:
-            response = _submit_resp(request, ids[0], command_status)
-            simulator.answer(reaction.answer_after_s, lambda: link.respond(request, response))
-        if command_status:
+        response = _submit_resp(request, ids[0], command_status)
+        simulator.answer(
+            reaction.answer_after_s,
+            lambda: give(link, self._wire, request, response, reaction.mishap),
+        )
+        if not submitted.is_taken:
             return
         simulator.states[ids[0]] = ReceiptState.ENROUTE
         if request.registered_delivery & _RECEIPT_WANTED:
             for planned in reaction.receipts:
-                simulator.plan_receipt(
-                    account,
-                    ids,
-                    request,
-                    after_s=planned.after_s,
-                    state=planned.state,
-                    error_code=planned.error_code,
-                )
+                simulator.plan_receipt(account, ids, request, planned)
         simulator.taken(account, submitted)
 
     def _submitted(
-        self, account: Account, request: SubmitSm | DataSm, message_id: str, command_status: int
+        self,
+        account: Account,
+        request: SubmitSm | DataSm,
+        message_id: str,
+        command_status: int,
+        reaction: Reaction,
     ) -> Submitted:
         decoded = decode_message(request, self._simulator.config.default_alphabet)
         submit = request if isinstance(request, SubmitSm) else None
@@ -141,6 +142,8 @@ class SmscConnection:
             system_id=account.system_id,
             message_id=message_id,
             command_status=command_status,
+            mishap=reaction.mishap,
+            is_taken=reaction.is_taken and not command_status,
             sender=readable_address(request.source_addr_ton, request.source_addr),
             recipient=readable_address(request.dest_addr_ton, request.destination_addr),
             text=decoded.text,
@@ -164,47 +167,7 @@ class SmscConnection:
         self._simulator.on_event(Trouble(system_id, text))
 
 
-def receipt_pdu(
-    request: SubmitSm | DataSm,
-    message_id: str,
-    state: ReceiptState,
-    error_code: str,
-    *,
-    submitted_ms: int,
-    done_ms: int,
-) -> DeliverSm:
-    """The receipt of a submit, in the layout of appendix B and with its optional parameters.
-
-    The message's own beginning is left out: it would be on the wire once more for nothing.
-    """
-    text = format_receipt_text(
-        message_id,
-        state,
-        submit_date=_date(submitted_ms),
-        done_date=_date(done_ms),
-        error_code=error_code,
-    )
-    return DeliverSm(
-        source_addr_ton=request.dest_addr_ton,
-        source_addr_npi=request.dest_addr_npi,
-        source_addr=request.destination_addr,
-        dest_addr_ton=request.source_addr_ton,
-        dest_addr_npi=request.source_addr_npi,
-        destination_addr=request.source_addr,
-        esm_class=ESM_RECEIPT,
-        short_message=text.encode(),
-        tlvs=(
-            Tlv(RECEIPTED_MESSAGE_ID, message_id.encode() + b"\0"),
-            Tlv(MESSAGE_STATE, bytes([STATE_NUMBERS[state]])),
-        ),
-    )
-
-
 def _submit_resp(request: SubmitSm | DataSm, message_id: str, command_status: int) -> Pdu:
     if isinstance(request, DataSm):
         return DataSmResp(message_id, command_status=command_status)
     return SubmitSmResp(message_id, command_status=command_status)
-
-
-def _date(epoch_ms: int) -> str:
-    return datetime.fromtimestamp(epoch_ms / 1000, UTC).strftime("%y%m%d%H%M")

@@ -24,7 +24,8 @@ class Bound:
 @dataclass(frozen=True, slots=True)
 class BindRefused:
     system_id: str
-    command_status: int
+    command_status: int | None
+    """None: it was not answered at all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +42,10 @@ class Submitted:
     message_id: str
     """The id in our answer; empty where it was refused."""
     command_status: int
+    mishap: str | None
+    """What happened in place of the answer."""
+    is_taken: bool
+    """Whether its phone gets it."""
     sender: str
     recipient: str
     text: str
@@ -83,6 +88,16 @@ class ReceiptSent:
 
 
 @dataclass(frozen=True, slots=True)
+class InboundSent:
+    """The ESME answered a message of a phone, or one part of it; as with receipts."""
+
+    system_id: str
+    sender: str
+    recipient: str
+    command_status: int
+
+
+@dataclass(frozen=True, slots=True)
 class Trouble:
     """The ESME broke the protocol, or something was dropped because a limit was reached."""
 
@@ -91,5 +106,13 @@ class Trouble:
 
 
 SimulatorEvent = (
-    Listening | Bound | BindRefused | Unbound | Submitted | MessageReceived | ReceiptSent | Trouble
+    Listening
+    | Bound
+    | BindRefused
+    | Unbound
+    | Submitted
+    | MessageReceived
+    | ReceiptSent
+    | InboundSent
+    | Trouble
 )

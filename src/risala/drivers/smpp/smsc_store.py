@@ -1,6 +1,6 @@
-"""The simulator's store: things due later, and receipts kept until an ESME takes them.
+"""The simulator's store: things due later, and what is kept until an ESME takes it.
 
-Real SMSCs store and forward: a receipt for an ESME that is not bound waits for it.
+Real SMSCs store and forward: receipts and messages for an ESME that is not bound wait for it.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from typing import Final
 import trio
 
 from risala.drivers.smpp.link import Link, LinkError, NotSentError
-from risala.drivers.smpp.pdu import DeliverSm, Pdu
+from risala.drivers.smpp.pdu import DataSm, DeliverSm, Pdu
 from risala.sms.receipt import ReceiptState
 
 _ATTEMPTS_MAX: Final = 10
-"""Refusals by the ESME after which a receipt is dropped."""
+"""Refusals by the ESME after which something is dropped."""
 
 
 class Timetable:
@@ -49,15 +49,18 @@ class Timetable:
 
 
 @dataclass(slots=True)
-class KeptReceipt:
-    message_id: str
-    state: ReceiptState
-    pdu: DeliverSm
+class Kept:
+    """A receipt, or a part of a message from a phone."""
+
+    pdu: DeliverSm | DataSm
+    message_id: str = ""
+    state: ReceiptState | None = None
+    """None: no receipt."""
     refusals: int = 0
 
 
 class Account:
-    """One ``system_id``: its receipts that wait, and its links that can take them."""
+    """One ``system_id``: what waits for it, and its links that can take that."""
 
     def __init__(
         self,
@@ -66,7 +69,7 @@ class Account:
         window_max: int,
         retry_s: float,
         timetable: Timetable,
-        on_answer: Callable[[str, KeptReceipt, int], None],
+        on_answer: Callable[[str, Kept, int], None],
         on_gone: Callable[[], None],
     ) -> None:
         self.system_id = system_id
@@ -76,37 +79,37 @@ class Account:
         self._timetable = timetable
         self._on_answer = on_answer
         self._on_gone = on_gone
-        self._waiting: deque[KeptReceipt] = deque()
+        self._waiting: deque[Kept] = deque()
         self._in_flight = 0
 
-    def put(self, receipt: KeptReceipt) -> None:
-        self._waiting.append(receipt)
+    def put(self, kept: Kept) -> None:
+        self._waiting.append(kept)
         self.pump()
 
     def pump(self) -> None:
         """Send what the window allows; called whenever something changed."""
         while self._waiting and self.receivers and self._in_flight < self._window_max:
-            receipt = self._waiting.popleft()
+            kept = self._waiting.popleft()
             try:
-                self.receivers[0].post(receipt.pdu, partial(self._settle, receipt))
+                self.receivers[0].post(kept.pdu, partial(self._settle, kept))
             except NotSentError:
-                self._waiting.appendleft(receipt)
+                self._waiting.appendleft(kept)
                 self.receivers.pop(0)
             else:
                 self._in_flight += 1
                 self.receivers.append(self.receivers.pop(0))
 
-    def _settle(self, receipt: KeptReceipt, result: Pdu | LinkError) -> None:
+    def _settle(self, kept: Kept, result: Pdu | LinkError) -> None:
         self._in_flight -= 1
         if isinstance(result, LinkError):
-            self._waiting.appendleft(receipt)  # the link's fault: it goes again at once
+            self._waiting.appendleft(kept)  # the link's fault: it goes again at once
         else:
-            self._on_answer(self.system_id, receipt, result.command_status)
-            receipt.refusals += 1
-            if not result.command_status or receipt.refusals >= _ATTEMPTS_MAX:
+            self._on_answer(self.system_id, kept, result.command_status)
+            kept.refusals += 1
+            if not result.command_status or kept.refusals >= _ATTEMPTS_MAX:
                 self._on_gone()
             else:
-                self._timetable.after(self._retry_s, lambda: self.put(receipt))
+                self._timetable.after(self._retry_s, lambda: self.put(kept))
         self.pump()
 
 

@@ -1,0 +1,220 @@
+"""What ``simulate smsc`` shows: lines, JSON, or a live picture with rates, binds and totals."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter, deque
+from dataclasses import asdict
+from datetime import datetime
+from typing import Final, Protocol
+
+import click
+from rich.console import Console, Group
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
+
+from risala.cli import output
+from risala.drivers.smpp import simulator as s
+from risala.drivers.smpp.status import status_of
+
+MESSAGES_SHOWN: Final = 8
+RATE_WINDOW_S: Final = 5
+"""Rates are means of so many whole seconds: steady to look at, and quick to follow."""
+REFRESHES_PER_S: Final = 4
+_TOTALS: Final = {
+    "Submitted": "segments",
+    "MessageReceived": "messages",
+    "ReceiptSent": "receipts",
+    "Trouble": "troubles",
+}
+
+
+class Tally:
+    """Totals and rates of everything that was told."""
+
+    def __init__(self) -> None:
+        self.totals: Counter[str] = Counter()
+        self.refusals: Counter[str] = Counter()
+        self.mishaps: Counter[str] = Counter()
+        self.binds: Counter[tuple[str, str]] = Counter()
+        self.messages: deque[s.ReceivedMessage] = deque(maxlen=MESSAGES_SHOWN)
+        self.trouble = ""
+        self.place = ""
+        self._seconds: deque[tuple[int, Counter[str]]] = deque(maxlen=RATE_WINDOW_S + 1)
+
+    def hear(self, event: s.SimulatorEvent, now_s: float) -> None:
+        name = type(event).__name__
+        self.totals[name] += 1
+        second = int(now_s)
+        if not self._seconds or self._seconds[-1][0] != second:
+            self._seconds.append((second, Counter()))
+        self._seconds[-1][1][name] += 1
+        match event:
+            case s.Listening():
+                self.place = f"{event.host}:{event.port}"
+            case s.Bound():
+                self.binds[event.system_id, event.bind] += 1
+            case s.Unbound():
+                self._unbound(event.system_id)
+            case s.Submitted():
+                if event.command_status:
+                    self.refusals[status_of(event.command_status).name] += 1
+                if event.mishap:
+                    self.mishaps[event.mishap] += 1
+            case s.MessageReceived(message):
+                self.messages.append(message)
+            case s.Trouble():
+                self.trouble = event.text
+            case _:
+                pass
+
+    def _unbound(self, system_id: str) -> None:
+        # Which of its links it was is not told; any of them will do for a number.
+        for key in self.binds:
+            if key[0] == system_id and self.binds[key] > 0:
+                self.binds[key] -= 1
+                return
+
+    def rate_per_s(self, name: str, now_s: float) -> float:
+        """Mean of the last whole seconds."""
+        second = int(now_s)
+        counted = [
+            counts[name] for at, counts in self._seconds if second - RATE_WINDOW_S <= at < second
+        ]
+        return sum(counted) / RATE_WINDOW_S
+
+    def summary(self) -> list[str]:
+        """The last lines of a run; none where it never began."""
+        if not self.place:
+            return []
+        lines = []
+        for title, counts in (("Refused", self.refusals), ("Mishaps", self.mishaps)):
+            if counts:
+                parts = (f"{count} × {name}" for name, count in counts.most_common())
+                lines.append(f"{title}: {', '.join(parts)}.")
+        if inbound := self.totals["InboundSent"]:
+            lines.append(f"From phones: {inbound} parts.")
+        words = (f"{self.totals[name]} {word}" for name, word in _TOTALS.items())
+        return [*lines, f"Total: {', '.join(words)}."]
+
+
+class View(Protocol):
+    def hear(self, event: s.SimulatorEvent) -> None: ...
+    def refresh(self, now_s: float) -> None: ...
+    def end(self) -> None: ...
+
+
+class JsonView:
+    """One object a line."""
+
+    def hear(self, event: s.SimulatorEvent) -> None:
+        line = {"event": type(event).__name__, **asdict(event)}
+        click.echo(json.dumps(line, ensure_ascii=False))
+
+    def refresh(self, now_s: float) -> None:
+        pass
+
+    def end(self) -> None:
+        pass
+
+
+class LineView:
+    """One line an event, and the totals at the end."""
+
+    def __init__(self, tally: Tally) -> None:
+        self._tally = tally
+
+    def hear(self, event: s.SimulatorEvent) -> None:
+        match event:
+            case s.Listening():
+                _line("listening", f"{event.host}:{event.port}; Ctrl-C ends it")
+            case s.Bound():
+                _line("bound", f"{event.system_id} as {event.bind}", "green")
+            case s.BindRefused():
+                _line("refused", f"{event.system_id}: {_status(event.command_status)}", "red")
+            case s.Unbound():
+                _line("unbound", f"{event.system_id}: {event.reason}", "yellow")
+            case s.Submitted() if event.command_status:
+                _line("refused", f"{event.recipient}: {_status(event.command_status)}", "red")
+            case s.Submitted():
+                part = event.concatenation
+                which = f" part {part.number} of {part.total}" if part else ""
+                odd = f", {event.mishap}" if event.mishap else ""
+                lost = "" if event.is_taken else ", not taken"
+                ends = f"{event.sender} → {event.recipient} {event.message_id}"
+                _line("segment", f"{ends}{which}{odd}{lost}")
+            case s.MessageReceived(message):
+                _line("message", f"{message.sender} → {message.recipient}: {message.text}", "cyan")
+            case s.ReceiptSent():
+                _line("receipt", f"{event.message_id} {event.state}{_again(event.command_status)}")
+            case s.InboundSent():
+                ends = f"{event.sender} → {event.recipient}"
+                _line("inbound", f"{ends}{_again(event.command_status)}")
+            case s.Trouble():
+                _line("trouble", f"{event.system_id} {event.text}", "red")
+
+    def refresh(self, now_s: float) -> None:
+        pass
+
+    def end(self) -> None:
+        for line in self._tally.summary():
+            click.echo(line)
+
+
+class LiveView:
+    """A picture that stays in its place."""
+
+    def __init__(self, tally: Tally, title: str, console: Console | None = None) -> None:
+        self._tally = tally
+        self._title = title
+        self._live = Live(console=console, auto_refresh=False)
+        self._live.start()
+
+    def hear(self, event: s.SimulatorEvent) -> None:
+        pass  # the tally has it
+
+    def refresh(self, now_s: float) -> None:
+        self._live.update(self._picture(now_s), refresh=True)
+
+    def end(self) -> None:
+        self._live.stop()
+        for line in self._tally.summary():
+            click.echo(line)
+
+    def _picture(self, now_s: float) -> Group:
+        tally = self._tally
+        head = Text(f"SMSC at {tally.place}; Ctrl-C ends it", style="bold")
+        if self._title:
+            head.append(f"\n{self._title}", style="not bold italic")
+        numbers = Table(box=None, pad_edge=False)
+        for column in ("", "a second", "in all"):
+            numbers.add_column(column, justify="right" if column else "left", style="cyan")
+        for name, words in {**_TOTALS, "InboundSent": "from phones"}.items():
+            rate = tally.rate_per_s(name, now_s)
+            numbers.add_row(words, f"{rate:,.1f}", f"{tally.totals[name]:,}")
+        binds = [f"{who} as {bind} × {n}" for (who, bind), n in tally.binds.items() if n]
+        odd = {**tally.refusals, **tally.mishaps}
+        facts = [
+            f"Bound: {', '.join(binds) or 'nobody'}",
+            f"Refused and mishaps: {', '.join(f'{n} {word}' for word, n in odd.items()) or '–'}",
+            f"Last trouble: {tally.trouble or '–'}",
+        ]
+        last = [f"{m.sender} → {m.recipient}: {m.text}" for m in tally.messages]
+        lines = [*facts, "", *last]
+        body = Text("\n".join(output.clean(line) for line in lines), no_wrap=True)
+        body.overflow = "ellipsis"
+        return Group(head, numbers, body)
+
+
+def _status(command_status: int | None) -> str:
+    return "no answer" if command_status is None else f"status 0x{command_status:08x}"
+
+
+def _again(command_status: int) -> str:
+    return "" if command_status == 0 else ", not taken: it comes again"
+
+
+def _line(kind: str, text: str, colour: str | None = None) -> None:
+    now = f"{datetime.now():%H:%M:%S}"  # the clock on the wall of whoever looks
+    click.echo(f"{now} {click.style(kind.ljust(9), fg=colour)} {output.clean(text)}")

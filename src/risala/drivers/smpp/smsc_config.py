@@ -1,0 +1,48 @@
+"""What a simulated SMSC is told."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from risala.drivers.smpp.smsc_receipts import IdStyle
+from risala.drivers.smpp.submit import DefaultAlphabet
+from risala.sms.receipt import ReceiptState
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SimulatorConfig:
+    host: str = "127.0.0.1"
+    port: int = 0
+    """0 takes a free one; :class:`Listening` tells which."""
+    name: str = "simulator"
+    """What :attr:`ReceivedMessage.carrier` says."""
+    system_id: str = "RISALA-SIM"
+    """What bind responses say."""
+    accounts: Mapping[str, str] | None = None
+    """``system_id`` → password; None lets anybody bind."""
+    answer_after_s: float = 0.0
+    receipt_after_s: float = 0.5
+    receipt_state: ReceiptState = ReceiptState.DELIVERED
+    rate_per_s: float | None = None
+    """Submits above it are answered ESME_RTHROTTLED; None: no limit."""
+    id_form: IdStyle = IdStyle.SAME
+    """How receipts write the ids that answers gave."""
+    interface_version: int = 0x34
+    """What bind responses say."""
+    piece_octets: int | None = None
+    """Write in pieces of so many octets, ``piece_after_s`` apart."""
+    piece_after_s: float = 0.0
+    default_alphabet: DefaultAlphabet = DefaultAlphabet.GSM7
+    connections_max: int = 64
+    unanswered_max: int = 10_000
+    """Submits whose answer is delayed; above it they are answered ESME_RMSGQFUL."""
+    store_max: int = 100_000
+    """Receipts that are due or wait for their ESME; above it submits meet ESME_RMSGQFUL."""
+    accounts_max: int = 1000
+    deliver_window_max: int = 50
+    receipt_retry_s: float = 1.0
+    """From an ESME's refusal of a receipt to the next try."""
+    bind_timeout_s: float = 30.0
+    enquire_link_s: float = 30.0
+    response_timeout_s: float = 10.0

@@ -1,0 +1,173 @@
+"""The real engine, the real driver and the simulator, over real TCP on this machine."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import Any
+
+import pytest
+import trio
+
+from risala.config.model import CarrierSection, DeliverySection, Settings, StorageSection
+from risala.drivers.smpp.driver import SmppDriver
+from risala.drivers.smpp.settings import SmppSettings
+from risala.drivers.smpp.simulator import ReceivedMessage, SimulatorEvent, SmscSimulator
+from risala.drivers.smpp.smsc_moods import scenario_simulator
+from risala.drivers.smpp.smsc_scenario import Scenario
+from risala.engine.clock import SystemClock
+from risala.engine.commands import KeyType, Mode, Principal, SendMessage
+from risala.engine.engine import Engine, Seams, open_engine
+from risala.engine.ids import IdSource
+
+FINAL = ("delivered", "undelivered", "failed", "canceled")
+TWICE = "it is sent again, and may arrive twice"
+PATIENCE_S = 20.0
+
+QUICK_DRIVER = {
+    "host": "127.0.0.1",
+    "system_id": "risala",
+    "password": "secret",
+    "reconnect_first_s": 0.02,
+    "reconnect_max_s": 0.1,
+    "response_timeout_s": 0.25,
+    "enquire_link_s": 0.2,
+    "bind_refused_wait_s": 0.1,
+    "part_ack_wait_s": 0.1,
+}
+QUICK_CARRIER = {
+    "name": "smsc",
+    "driver": "smpp",
+    "rate_per_s": 1000,
+    "on_uncertain_message": {"action": "resend", "after_s": 0.3},
+}
+QUICK_DELIVERY = {
+    "retry": {"first_wait_s": 0.05, "wait_max_s": 0.2, "attempts_max": 50},
+    "breaker_failures": 100,
+    "breaker_open_s": 0.1,
+}
+
+
+class Exchange:
+    """A running engine at a running simulator, and what came of both."""
+
+    engine: Engine
+    driver: SmppDriver
+    principal: Principal
+
+    def __init__(self, scenario: dict[str, Any]) -> None:
+        self.events: list[SimulatorEvent] = []
+        self.messages: list[ReceivedMessage] = []
+        self.simulator: SmscSimulator = scenario_simulator(
+            Scenario.model_validate(scenario),
+            accounts={"risala": "secret"},
+            on_event=self.events.append,
+            on_message=self.messages.append,
+        )
+
+    @property
+    def gateway(self):
+        return self.engine.gateway
+
+    def of(self, kind: type) -> list:
+        return [event for event in self.events if isinstance(event, kind)]
+
+    def lane(self):
+        """The carrier's statistics."""
+        (lane,) = self.engine._board.lanes.values()
+        return lane.statistics()
+
+    async def send(self, *bodies: str) -> list[str]:
+        ids = []
+        for body in bodies:
+            command = SendMessage(to="+22236123456", body=body)
+            response = await self.gateway.send_message(self.principal, command)
+            ids.append(json.loads(response)["messageId"])
+        return ids
+
+    def status(self, message_id: str) -> str:
+        return self.gateway.show_message(message_id)[0].status
+
+    def timeline(self, message_id: str) -> list[str]:
+        return [entry.text for entry in self.gateway.show_message(message_id)[1]]
+
+    async def settle(self, ids: list[str], *statuses: str) -> Counter[str]:
+        """Until every message is in one of these states (any final one by default)."""
+        wanted = statuses or FINAL
+        with self.gateway.watch() as life:
+            while any(self.status(one) not in wanted for one in ids):
+                with trio.move_on_after(0.05):
+                    await anext(life)
+        return Counter(self.status(one) for one in ids)
+
+    async def wait_until(self, condition: Callable[[], bool]) -> None:
+        while not condition():  # noqa: ASYNC110 - no one event tells of engine and simulator
+            await trio.sleep(0.01)
+
+    async def balance(self) -> str:
+        shown = await self.gateway.perform(
+            "org.show", {"organization_id": self.principal.organization_id}
+        )
+        return shown["balance"]
+
+    def inbound_texts(self) -> list[str]:
+        rows = self.gateway.parts.reader.execute("SELECT body FROM inbound ORDER BY rowid")
+        return [row[0] for row in rows.fetchall()]
+
+    def assert_honest(self, ids: list[str]) -> None:
+        """No message lost, doubled without its timeline saying so, or left in ``processing``."""
+        read = Counter(message.text for message in self.messages)
+        for one in ids:
+            row, entries = self.gateway.show_message(one)
+            texts = " ".join(entry.text for entry in entries)
+            story = f"{row.body}: {row.status}, read {read[row.body]} times: {texts}"
+            assert row.status not in ("pending", "processing"), story
+            if row.status in ("sent", "delivered"):
+                assert read[row.body] >= 1, story
+            if row.status == "failed":
+                assert read[row.body] == 0 or "may or may not have been delivered" in texts, story
+            if read[row.body] > 1:
+                assert TWICE in texts, story
+
+
+OpenExchange = Callable[..., AbstractAsyncContextManager[Exchange]]
+
+
+@pytest.fixture
+def open_exchange(tmp_path) -> OpenExchange:
+    @asynccontextmanager
+    async def open_one(
+        scenario: dict[str, Any] | None = None,
+        *,
+        driver: dict[str, Any] | None = None,
+        carrier: dict[str, Any] | None = None,
+        patience_s: float = PATIENCE_S,
+    ) -> AsyncIterator[Exchange]:
+        it = Exchange({"receipts": {"wait": {"mean_s": 0.01}}, **(scenario or {})})
+        clock = SystemClock()
+        settings = Settings(
+            storage=StorageSection(data_dir=tmp_path),
+            delivery=DeliverySection.model_validate(QUICK_DELIVERY),
+        )
+        with trio.fail_after(patience_s):
+            async with trio.open_nursery() as nursery:
+                port = await nursery.start(it.simulator.run)
+                table = {**QUICK_DRIVER, "port": port, **(driver or {})}
+                section = CarrierSection.model_validate({**QUICK_CARRIER, **(carrier or {})})
+                it.driver = SmppDriver("smsc", SmppSettings.model_validate(table))
+                seams = Seams(clock, IdSource(clock))
+                async with open_engine(settings, (section,), {"smsc": it.driver}, seams) as engine:
+                    it.engine = engine
+                    it.principal = await _organization(engine)
+                    yield it
+                nursery.cancel_scope.cancel()
+
+    return open_one
+
+
+async def _organization(engine: Engine) -> Principal:
+    made = await engine.gateway.perform("org.create", {"name": "Test"})
+    await engine.gateway.perform("topup", {"organization_id": made["id"], "amount": "1000"})
+    return Principal(made["id"], "key", KeyType.SECRET, Mode.LIVE)

@@ -1,0 +1,346 @@
+"""Bad days of a carrier against engine and driver, on real sockets.
+
+What must hold in each is :meth:`Exchange.assert_honest`: no message is lost, doubled without its
+timeline saying so, or left in ``processing``.
+"""
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+import trio
+
+from risala.drivers.smpp.simulator import (
+    BindRefused,
+    Bound,
+    InboundSent,
+    ReceiptSent,
+    Submitted,
+    Trouble,
+)
+from risala.drivers.smpp.smsc_moods import scenario_simulator
+from risala.drivers.smpp.smsc_receipts import IdStyle, ReceiptForm
+from risala.drivers.smpp.smsc_scenario import Scenario, ScenarioError, load_scenario
+
+pytestmark = pytest.mark.slow
+SCENARIOS = sorted((Path(__file__).parents[3] / "examples/scenarios").glob("*.toml"))
+
+
+def bodies(count: int) -> list[str]:
+    return [f"message {number}" for number in range(count)]
+
+
+async def test_a_good_day(open_exchange):
+    async with open_exchange() as it:
+        ids = await it.send(*bodies(20), "long " * 100)
+        assert await it.settle(ids) == Counter(delivered=21)
+        it.assert_honest(ids)
+        assert len(it.messages) == 21
+
+
+async def test_answers_that_take_their_time_and_come_out_of_order(open_exchange):
+    answers = {"distribution": "uniform", "mean_s": 0.1, "spread_s": 0.1}
+    async with open_exchange({"answers": answers}) as it:
+        ids = await it.send(*bodies(40))
+        assert await it.settle(ids) == Counter(delivered=40)
+        it.assert_honest(ids)
+        assert len(it.messages) == 40
+
+
+async def test_throttling_above_a_rate_slows_the_lane_and_lets_it_recover(open_exchange):
+    """AIMD: the pace gives way, is to be seen in the statistics, and grows back."""
+    async with open_exchange({"throttle": {"rate_per_s": 20}}, carrier={"rate_per_s": 400}) as it:
+        ids = await it.send(*bodies(60))
+        await it.wait_until(lambda: it.lane().throttled > 0)
+        slow = it.lane()
+        assert slow.rate_per_s <= slow.rate_max_per_s / 2 + 5
+        assert await it.settle(ids) == Counter(delivered=60)
+        it.assert_honest(ids)
+        assert len(it.messages) == 60
+        after = it.lane()
+        assert after.throttled < 60, "not every message was throttled: the pace was learnt"
+        assert after.refused == 0
+        lowest = it.lane().rate_per_s
+        await trio.sleep(0.2)
+        assert it.lane().rate_per_s > lowest
+
+
+async def test_queue_full_slows_the_lane_and_keeps_every_place(open_exchange):
+    closed = {"every_s": 0.83, "for_s": 0.3, "status": "0x14"}
+    async with open_exchange({"closed": closed}, carrier={"rate_per_s": 40}) as it:
+        ids = await it.send(*bodies(40))
+        assert await it.settle(ids) == Counter(delivered=40)
+        it.assert_honest(ids)
+        assert it.lane().throttled > 0
+        raws = {entry.raw for one in ids for entry in it.gateway.show_message(one)[1]}
+        assert "ESME_RMSGQFUL" in raws
+
+
+async def test_refusals_for_now_are_tried_again(open_exchange):
+    async with open_exchange({"refusals": [{"percent": 40, "status": "0x08"}]}) as it:
+        ids = await it.send(*bodies(30))
+        assert await it.settle(ids) == Counter(delivered=30)
+        it.assert_honest(ids)
+        assert it.lane().refused > 0
+
+
+async def test_refusals_for_good_fail_and_are_refunded(open_exchange):
+    async with open_exchange({"refusals": [{"percent": 50, "status": "0x0B"}]}) as it:
+        before = float(await it.balance())
+        ids = await it.send(*bodies(30))
+        came = await it.settle(ids)
+        it.assert_honest(ids)
+        assert came["failed"] > 0
+        price = float(it.gateway.show_message(ids[0])[0].price) / 100
+        assert before - float(await it.balance()) == pytest.approx(price * came["delivered"])
+
+
+MISHAPS = ["drop", "never", "half", "garbage", "unbind", "deaf", "wrong_sequence"]
+
+
+@pytest.mark.parametrize("taken", [True, False], ids=["taken", "not_taken"])
+@pytest.mark.parametrize("kind", MISHAPS)
+async def test_an_answer_that_never_came(kind, taken, open_exchange):
+    """``resend``: everything arrives; what had arrived already arrives twice, and says so."""
+    mishap = {"kind": kind, "every": 6, "first": 3, "taken": taken}
+    async with open_exchange({"mishaps": [mishap]}, driver={"window_max": 4}) as it:
+        ids = await it.send(*bodies(20))
+        assert await it.settle(ids) == Counter(delivered=20)
+        it.assert_honest(ids)
+        assert it.lane().uncertain >= 3
+        if taken:
+            assert len(it.messages) >= 23
+
+
+@pytest.mark.parametrize("kind", MISHAPS)
+async def test_an_answer_that_never_came_and_is_not_sent_again(kind, open_exchange):
+    """``fail``: refunded, and the timeline says that it may have been delivered."""
+    policy = {"action": "fail", "after_s": 0.3}
+    mishap = {"kind": kind, "every": 6, "first": 3}
+    async with open_exchange(
+        {"mishaps": [mishap]},
+        driver={"window_max": 4},
+        carrier={"on_uncertain_message": policy},
+    ) as it:
+        ids = await it.send(*bodies(20))
+        came = await it.settle(ids)
+        it.assert_honest(ids)
+        assert came["failed"] >= 3
+        assert max(Counter(message.text for message in it.messages).values()) == 1
+        row = next(it.gateway.show_message(one)[0] for one in ids if it.status(one) == "failed")
+        assert row.error_code == "UNCERTAIN"
+
+
+async def test_a_late_answer_settles_what_was_uncertain(open_exchange):
+    slow = {"distribution": "uniform", "mean_s": 0.3, "spread_s": 0.1}
+    policy = {"action": "fail", "after_s": 5}
+    async with open_exchange(
+        {"answers": slow},
+        driver={"response_timeout_s": 0.3},
+        carrier={"on_uncertain_message": policy},
+    ) as it:
+        ids = await it.send(*bodies(20))
+        assert await it.settle(ids) == Counter(delivered=20)
+        it.assert_honest(ids)
+        assert it.lane().uncertain > 0
+        assert len(it.messages) == 20
+
+
+async def test_answers_that_come_twice_change_nothing(open_exchange):
+    async with open_exchange({"mishaps": [{"kind": "twice"}]}) as it:
+        ids = await it.send(*bodies(20))
+        assert await it.settle(ids) == Counter(delivered=20)
+        it.assert_honest(ids)
+        assert len(it.messages) == 20
+        assert any("answers nothing" in line for line in it.lane().trace)
+
+
+async def test_a_nack_without_a_reason_is_a_refusal(open_exchange):
+    async with open_exchange({"mishaps": [{"kind": "nack", "every": 3, "taken": False}]}) as it:
+        ids = await it.send(*bodies(12))
+        came = await it.settle(ids)
+        it.assert_honest(ids)
+        assert came == Counter(delivered=8, failed=4)
+
+
+async def test_octets_in_pieces(open_exchange):
+    async with open_exchange({"smsc": {"piece_octets": 3}}) as it:
+        ids = await it.send(*bodies(10))
+        assert await it.settle(ids) == Counter(delivered=10)
+        it.assert_honest(ids)
+
+
+async def test_refused_and_unanswered_binds(open_exchange):
+    binds = {"refuse": ["0x0D", "0x0E", "0x05", "0x08"], "never": 1}
+    async with open_exchange({"binds": binds}) as it:
+        ids = await it.send(*bodies(5))
+        assert await it.settle(ids) == Counter(delivered=5)
+        it.assert_honest(ids)
+        statuses = [event.command_status for event in it.of(BindRefused)]
+        assert statuses == [0x0D, 0x0E, 0x05, 0x08, None]
+        assert any("password" in line for line in it.lane().trace)
+
+
+# -- receipts ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("form", ReceiptForm)
+async def test_every_layout_of_a_receipt(form, open_exchange):
+    async with open_exchange({"receipts": {"wait": {"mean_s": 0.01}, "forms": [form]}}) as it:
+        ids = await it.send("one", "two " * 60)
+        assert await it.settle(ids) == Counter(delivered=2)
+        it.assert_honest(ids)
+
+
+@pytest.mark.parametrize("style", IdStyle)
+@pytest.mark.parametrize("form", [ReceiptForm.STANDARD, ReceiptForm.TEXT_ONLY])
+async def test_every_form_of_an_id(style, form, open_exchange):
+    wanted = style if style.startswith("resp_") else "same"
+    scenario = {
+        "smsc": {"id_form": style},
+        "receipts": {"wait": {"mean_s": 0.01}, "forms": [form]},
+    }
+    async with open_exchange(scenario, driver={"message_id_form": wanted}) as it:
+        ids = await it.send("one", "two")
+        assert await it.settle(ids) == Counter(delivered=2)
+        it.assert_honest(ids)
+
+
+async def test_receipts_before_the_answer_twice_late_and_out_of_order(open_exchange):
+    receipts = {
+        "wait": {"distribution": "exponential", "mean_s": 0.1},
+        "early_percent": 40,
+        "twice_percent": 40,
+        "enroute_percent": 40,
+    }
+    async with open_exchange({"receipts": receipts}) as it:
+        ids = await it.send(*bodies(30), "long " * 100)
+        assert await it.settle(ids) == Counter(delivered=31)
+        it.assert_honest(ids)
+        assert len(it.messages) == 31
+
+
+async def test_bad_news_in_receipts(open_exchange):
+    receipts = {"wait": {"mean_s": 0.01}, "states": {"DELIVERED": 50, "UNDELIVERABLE": 50}}
+    async with open_exchange({"receipts": receipts}) as it:
+        ids = await it.send(*bodies(20))
+        came = await it.settle(ids)
+        assert came["delivered"] + came["undelivered"] == 20
+        assert came["undelivered"] > 0
+        it.assert_honest(ids)
+
+
+async def test_lost_receipts_leave_messages_sent(open_exchange):
+    async with open_exchange({"receipts": {"lost_percent": 100}}) as it:
+        ids = await it.send(*bodies(10))
+        assert await it.settle(ids, "sent") == Counter(sent=10)
+        it.assert_honest(ids)
+
+
+async def test_receipts_wait_while_the_link_is_down(open_exchange):
+    async with open_exchange({"receipts": {"wait": {"mean_s": 0.3}}}) as it:
+        ids = await it.send(*bodies(10))
+        await it.settle(ids, "sent")
+        it.simulator.drop_links()
+        assert await it.settle(ids) == Counter(delivered=10)
+        assert len(it.of(Bound)) >= 2
+        assert {event.command_status for event in it.of(ReceiptSent)} == {0}
+        it.assert_honest(ids)
+
+
+# -- inbound -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("form", ["udh8", "udh16", "sar", "payload", "data_sm"])
+async def test_inbound_messages_in_every_form(form, open_exchange):
+    texts = ["Bonjour à tous €", "x" * 400, "سلام عليكم " * 20, "😀" * 80]
+    inbound = {
+        "rate_per_s": 200,
+        "messages_max": 12,
+        "texts": texts,
+        "forms": [form],
+        "shuffle": True,
+        "twice_percent": 30,
+        "senders": ["+22236123456", "+22246123456"],
+    }
+    async with open_exchange({"inbound": inbound}) as it:
+        await it.wait_until(lambda: len(it.inbound_texts()) >= 12)
+        await it.wait_until(lambda: it.simulator.receipts_kept == 0)
+        assert sorted(it.inbound_texts()) == sorted(it.simulator.phones.texts)
+        assert {event.command_status for event in it.of(InboundSent)} == {0}
+
+
+async def test_inbound_messages_from_a_carrier_that_sends_one_at_a_time(open_exchange):
+    inbound = {"rate_per_s": 200, "messages_max": 2, "texts": ["y" * 300]}
+    scenario = {"inbound": inbound, "smsc": {"deliver_window_max": 1}}
+    async with open_exchange(scenario) as it:
+        await it.wait_until(lambda: len(it.inbound_texts()) == 2)
+        assert it.inbound_texts() == ["y" * 300] * 2
+
+
+async def test_traffic_both_ways_while_links_drop(open_exchange):
+    inbound = {"rate_per_s": 100, "messages_max": 30, "texts": ["in " * 100, "in"]}
+    mishaps = [{"kind": "drop", "every": 15, "first": 4}]
+    async with open_exchange({"inbound": inbound, "mishaps": mishaps}) as it:
+        ids = await it.send(*bodies(60))
+        assert await it.settle(ids) == Counter(delivered=60)
+        await it.wait_until(lambda: it.simulator.receipts_kept == 0)
+        it.assert_honest(ids)
+        # An answer that a broken link lost brings a message again: SMPP gives it no name.
+        assert set(it.inbound_texts()) == set(it.simulator.phones.texts)
+        assert len(it.inbound_texts()) >= 30
+
+
+# -- the files ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("path", SCENARIOS, ids=lambda path: path.stem)
+async def test_each_example_does_what_it_says(path, open_exchange):
+    scenario = load_scenario(path)
+    assert scenario.title
+    table = scenario.model_dump()
+    wanted = table["smsc"]["id_form"]
+    driver = {
+        "message_id_form": wanted if wanted.startswith("resp_") else "same",
+        "response_timeout_s": 1.0,
+        "enquire_link_s": 0.5,
+    }
+    async with open_exchange(table, driver=driver, carrier={"rate_per_s": 100}) as it:
+        ids = await it.send(*bodies(40))
+        await it.settle(ids, "sent", *("delivered", "undelivered", "failed"))
+        it.assert_honest(ids)
+        assert len(it.of(Submitted)) >= 40
+        told = [event for event in it.events if isinstance(event, Trouble)]
+        assert not [event for event in told if "too late" in event.text]
+
+
+def test_there_are_examples():
+    assert len(SCENARIOS) >= 10
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[smsc\n", "is not TOML"),
+        ("[mood]\n", "mood"),
+        ('[[mishaps]]\nkind = "explode"\n', "mishaps.0.kind"),
+        ("[answers]\nmean_s = -1\n", "answers.mean_s"),
+    ],
+)
+def test_a_file_that_is_no_scenario_says_where(text, said, tmp_path):
+    path = tmp_path / "bad.toml"
+    path.write_text(text)
+    with pytest.raises(ScenarioError, match=said):
+        load_scenario(path)
+    with pytest.raises(ScenarioError, match="cannot be read"):
+        load_scenario(tmp_path / "none.toml")
+
+
+def test_two_runs_of_a_scenario_are_the_same():
+    def run() -> list[object]:
+        mishaps = [{"kind": "drop", "percent": 30}]
+        scenario = Scenario.model_validate({"mishaps": mishaps, "answers": {"spread_s": 1}})
+        behaviour = scenario_simulator(scenario).behaviour
+        return [behaviour.on_submit("x", None, float(n)) for n in range(50)]
+
+    assert run() == run()
