@@ -154,7 +154,7 @@ ROWS = (
     Row("doctor", (), (("ok", True), ("checks", list))),
     Row("init", ("{file}",), (("path", "{file}"),)),
 )
-NOT_HERE = {"serve", "simulate smsc", "openapi"}
+NOT_HERE = {"serve", "simulate smsc", "openapi", "tail"}
 """They are no questions to a service; tests of their own run them."""
 
 

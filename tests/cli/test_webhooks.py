@@ -137,3 +137,11 @@ def test_a_replay_tells_how_far_it_has_come():
     assert done == {"endpointId": "whe_1", "replayed": 450, "total": 450}
     assert asked == [None, 7, 7]
     assert seen == [(200, 450), (400, 450), (450, 450)]
+
+
+def test_nothing_is_to_be_followed_where_nothing_runs(risala, tmp_path):
+    data = str(tmp_path / "own")
+    risala("org", "create", "Shop", "--data", data)
+    done = risala("tail", "--data", data)
+    assert (done.exit_code, done.stdout) == (1, "")
+    assert done.stderr.startswith("The service is not running")

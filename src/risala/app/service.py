@@ -152,7 +152,7 @@ async def _open_faces(
         add_metrics(api, gateway, everybody=False)
     await faces.start(partial(serve, api, sock=api_socket))
     control = partial(serve_control, gateway, settings.http, settings.storage.data_dir)
-    await faces.start(partial(control, shutdown=stop.asked))
+    await faces.start(partial(control, watched=gateway, shutdown=stop.asked))
     if metrics_socket is not None:
         await faces.start(partial(serve, create_metrics(gateway, settings), sock=metrics_socket))
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+import json
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing, asynccontextmanager
 from pathlib import Path
 from typing import Any, Final
 
+import httpcore2
 import httpx2
 
 from risala.cli.refused import Refused
@@ -23,8 +25,9 @@ class NotListening(Exception):
 class RemoteGateway:
     """The gateway of the service that runs, by its control socket."""
 
-    def __init__(self, client: httpx2.AsyncClient) -> None:
+    def __init__(self, client: httpx2.AsyncClient, address: str) -> None:
         self._client = client
+        self._address = address
 
     async def perform(self, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
         """As :meth:`risala.engine.gateway.Gateway.perform`.
@@ -47,6 +50,32 @@ class RemoteGateway:
         result: dict[str, Any] = payload["result"]
         return result
 
+    async def tail(self, what: str) -> AsyncGenerator[dict[str, Any]]:
+        """What happens from now on: ``life`` or ``events``, until the service stops.
+
+        Raises:
+            Refused: the service went away.
+        """
+        # One layer below httpx2, whose iterators do not close each other when they are left early.
+        timeouts = dict.fromkeys(("connect", "read", "write", "pool"), _TIMEOUT_S)
+        try:
+            async with (
+                httpcore2.AsyncConnectionPool(uds=self._address) as pool,
+                pool.stream(
+                    "GET", f"http://control/tail/{what}", extensions={"timeout": timeouts}
+                ) as response,
+                aclosing(response.aiter_stream()) as chunks,
+            ):
+                if response.status != 200:
+                    raise Refused("The service that runs is older and cannot be followed.")
+                begun = b""
+                async for chunk in chunks:
+                    *lines, begun = (begun + chunk).split(b"\n")
+                    for line in lines:
+                        yield json.loads(line)
+        except (httpcore2.NetworkError, httpcore2.TimeoutException, httpcore2.ProtocolError):
+            raise Refused("The service went away.") from None
+
 
 @asynccontextmanager
 async def connect(data_dir: Path) -> AsyncIterator[RemoteGateway]:
@@ -66,4 +95,4 @@ async def connect(data_dir: Path) -> AsyncIterator[RemoteGateway]:
                 await client.get("/healthz")
             except httpx2.TransportError as error:
                 raise NotListening(str(error)) from error
-            yield RemoteGateway(client)
+            yield RemoteGateway(client, address)

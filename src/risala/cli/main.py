@@ -19,6 +19,7 @@ from risala.cli import (
     sender,
     service,
     simulate,
+    tail,
     verify,
     webhook_log,
 )
@@ -53,6 +54,7 @@ for _command in (
     messages.message,
     verify.verify,
     webhook_log.webhook,
+    tail.tail,
     inspect.carriers,
     inspect.plugins,
     inspect.audit,

@@ -1,7 +1,8 @@
 """The control socket: how a command reaches the service that holds the data directory.
 
 ``POST /perform`` with ``{"operation": "org.list", "arguments": {}}`` answers ``{"result": {…}}`` or
-an error in the API's shape. The socket's file mode (0600) is the authentication.
+an error in the API's shape; :mod:`risala.http.tail` adds streams of what happens. The socket's file
+mode (0600) is the authentication.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from risala.http.parse import read_body
 from risala.http.respond import json_bytes, json_response
 from risala.http.server import serve_app
 from risala.http.sockets import listen_control
+from risala.http.tail import Watched, add_tail
 
 _BODY_BYTES_MAX: Final = 1024 * 1024
 _BODY_TIMEOUT_S: Final = 5.0
@@ -57,6 +59,7 @@ async def serve_control(
     http: HttpSection,
     data_dir: Path,
     *,
+    watched: Watched | None = None,
     shutdown: trio.Event,
     task_status: trio.TaskStatus[list[str]] = trio.TASK_STATUS_IGNORED,
 ) -> None:
@@ -65,7 +68,8 @@ async def serve_control(
     Raises:
         ListenError: the socket cannot be made.
     """
+    app = create_control(operator)
+    if watched is not None:
+        add_tail(app, watched, shutdown)
     with listen_control(data_dir) as sock:
-        await serve_app(
-            create_control(operator), http, sock=sock, shutdown=shutdown, task_status=task_status
-        )
+        await serve_app(app, http, sock=sock, shutdown=shutdown, task_status=task_status)
