@@ -1,4 +1,4 @@
-"""``kill -9`` in the middle of batches: all of a batch that was answered is there, or none of it."""
+"""``kill -9`` in the middle of batches: all of an answered one is there, or none of it."""
 
 from __future__ import annotations
 
