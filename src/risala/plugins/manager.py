@@ -34,7 +34,11 @@ from risala.plugins import hookspecs
 from risala.plugins.contract import Driver, DriverFactory
 
 # By name, because this room may not see that one.
-BUILTINS: Final = ("risala.drivers.smpp.plugin", "risala.drivers.loopback")
+BUILTINS: Final = (
+    "risala.drivers.smpp.plugin",
+    "risala.drivers.modem.plugin",
+    "risala.drivers.loopback",
+)
 ENTRY_POINTS: Final = "risala"
 
 _DRIVER_NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")  # as in [[carriers]]

@@ -1,0 +1,76 @@
+"""Which modem and which SIM these are (27.007 §5)."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import Final
+
+from risala.drivers.modem.asking import Asker
+from risala.drivers.modem.at import Row
+from risala.drivers.modem.fields import values
+
+_ICCID_COMMANDS: Final = ("AT+CCID", "AT^ICCID?", "AT+ICCID", "AT+QCCID")
+_iccid: Final = re.compile(r"(?:^|[^0-9])(89[0-9]{16,18})[0-9A-Fa-f]?(?:[^0-9]|$)")
+_imsi: Final = re.compile(r"(?:^|[^0-9])([0-9]{14,15})(?:[^0-9]|$)")
+_imei: Final = re.compile(r"(?:^|[^0-9])([0-9]{14,17})(?:[^0-9]|$)")
+_TEXT_MAX: Final = 60
+
+
+@dataclass(slots=True)
+class Identity:
+    manufacturer: str = ""
+    model: str = ""
+    revision: str = ""
+    imei: str = ""
+    imsi: str = ""
+    iccid: str = ""
+    said: tuple[str, ...] = field(default=())
+    """The lines of ATI."""
+
+    @property
+    def name(self) -> str:
+        """``huawei E1752``, for people."""
+        return " ".join(part for part in (self.manufacturer, self.model) if part) or "modem"
+
+    @property
+    def is_huawei(self) -> bool:
+        return "huawei" in f"{self.manufacturer} {' '.join(self.said)}".lower()
+
+
+async def identify_modem(asker: Asker) -> Identity:
+    """What it is; empty where it does not say."""
+    said = tuple(row.text[:_TEXT_MAX] for row in await asker.rows("ATI"))
+    return Identity(
+        manufacturer=_text(await asker.rows("AT+CGMI")),
+        model=_text(await asker.rows("AT+CGMM")),
+        revision=_text(await asker.rows("AT+CGMR")),
+        imei=_find(_imei, await asker.rows("AT+CGSN")),
+        said=said[:8],
+    )
+
+
+async def identify_sim(asker: Asker, identity: Identity) -> None:
+    """IMSI and ICCID, which take a SIM that is ready."""
+    identity.imsi = _find(_imsi, await asker.rows("AT+CIMI"))
+    identity.iccid = ""
+    for command in _ICCID_COMMANDS:
+        identity.iccid = _find(_iccid, await asker.rows(command))
+        if identity.iccid:
+            return
+
+
+def _text(rows: tuple[Row, ...]) -> str:
+    for row in rows:
+        text = " ".join(values(row.text)).strip()
+        if text:
+            return text[:_TEXT_MAX]
+    return ""
+
+
+def _find(pattern: re.Pattern[str], rows: tuple[Row, ...]) -> str:
+    for row in rows:
+        found = pattern.search(row.text)
+        if found:
+            return str(found[1])
+    return ""

@@ -1,0 +1,91 @@
+"""What to do with a modem that does not answer: one rung after the other, each of them told.
+
+Escape and resync → soft reset → restart → open the port anew → wait for the device. Huawei sticks
+hang every few minutes under load on weak hubs; most come back at one of the first three.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import IntEnum
+from typing import Final
+
+import trio
+
+from risala.drivers.modem.link import AtLink
+
+_STEADY_S: Final = 60.0
+"""A modem that served so long begins at the lowest rung again."""
+_RESET_S: Final = 2.0
+_RESTART_S: Final = 45.0
+"""Sticks take 10 to 30 s until they answer again; most leave the bus meanwhile."""
+_RESTART_FIRST_S: Final = 5.0
+
+
+class Rung(IntEnum):
+    RESYNC = 0
+    RESET = 1
+    RESTART = 2
+    REOPEN = 3
+
+
+_WORDS: Final = {
+    Rung.RESYNC: "escape and resync",
+    Rung.RESET: "soft reset (ATZ)",
+    Rung.RESTART: "restart of the modem (AT+CFUN=1,1)",
+    Rung.REOPEN: "opening the port anew",
+}
+
+
+class Ladder:
+    """Remembers how far recovery has come. A rung that helped for a moment only did not help."""
+
+    def __init__(self) -> None:
+        self._next = Rung.RESYNC
+
+    def served(self, for_s: float) -> None:
+        """The modem has served so long since the last step."""
+        if for_s >= _STEADY_S:
+            self._next = Rung.RESYNC
+
+    def step(self) -> Rung:
+        """The rung to try now."""
+        rung = self._next
+        self._next = Rung((rung + 1) % len(Rung))
+        return rung
+
+
+async def climb(link: AtLink, ladder: Ladder, trace: Callable[[str], None]) -> bool:
+    """Bring a silent modem back; False where the port must be opened anew.
+
+    Raises:
+        PortLostError: the line was hung up meanwhile, as restarts mostly do.
+    """
+    while True:
+        rung = ladder.step()
+        trace(f"Recovery: {_WORDS[rung]}.")
+        if rung is Rung.REOPEN:
+            return False
+        done = await _RUNGS[rung](link)
+        if done:
+            trace("The modem answers again.")
+            return True
+
+
+async def _reset(link: AtLink) -> bool:
+    await link.poke(b"\rATZ\r")
+    await trio.sleep(_RESET_S)
+    return await link.resync()
+
+
+async def _restart(link: AtLink) -> bool:
+    await link.poke(b"\rAT+CFUN=1,1\r")
+    await trio.sleep(_RESTART_FIRST_S)  # it still answers for a moment
+    with trio.move_on_after(_RESTART_S):
+        for _ in range(round(_RESTART_S)):
+            if await link.resync():
+                return True
+    return False
+
+
+_RUNGS: Final = {Rung.RESYNC: AtLink.resync, Rung.RESET: _reset, Rung.RESTART: _restart}

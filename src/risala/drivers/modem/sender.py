@@ -1,0 +1,225 @@
+"""Segments on their way out: one at a time, each to an outcome that is true."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Final
+
+import trio
+
+from risala.drivers.modem.asking import Asker
+from risala.drivers.modem.assembly import Assembler
+from risala.drivers.modem.at import Answer, Row
+from risala.drivers.modem.errors import Verdict, outcome_of, trouble_of
+from risala.drivers.modem.fields import first, number
+from risala.drivers.modem.inbox import Inbox
+from risala.drivers.modem.link import LinkError, NoAnswerError, NoPromptError
+from risala.drivers.modem.pdu import to_hex
+from risala.drivers.modem.quota import Quota
+from risala.drivers.modem.reports import SentLog
+from risala.drivers.modem.settings import ModemSettings
+from risala.drivers.modem.start import Facts
+from risala.drivers.modem.submit import submit_of
+from risala.drivers.modem.unready import Unready
+from risala.plugins.contract import (
+    Accepted,
+    HealthState,
+    Outcome,
+    Segment,
+    Uncertain,
+    Unsent,
+)
+
+_BUSY: Final = Unsent("busy", "The modem is busy with other commands; nothing was sent.")
+
+
+@dataclass(slots=True)
+class Records:
+    """What outlives the port: sends that may be reported, what was used up, parts of messages."""
+
+    log: SentLog
+    quota: Quota
+    assembler: Assembler
+    late: Callable[[Segment, Outcome], None]
+    """Told of an outcome that nobody waits for any more."""
+    now_ms: Callable[[], int]
+
+
+@dataclass(slots=True)
+class _Job:
+    segment: Segment
+    pdu: str
+    tpdu_octets: int
+    started: trio.Event = field(default_factory=trio.Event)
+    done: trio.Event = field(default_factory=trio.Event)
+    outcome: Outcome | None = None
+    has_left: bool = False
+    is_abandoned: bool = False
+    """Nobody waits any more."""
+
+
+class Sender:
+    """Of one modem, as long as its port stays open."""
+
+    def __init__(
+        self, asker: Asker, facts: Facts, inbox: Inbox, settings: ModemSettings, records: Records
+    ) -> None:
+        self._asker = asker
+        self._facts = facts
+        self._inbox = inbox
+        self._settings = settings
+        self._records = records
+        self._put, self._take = trio.open_memory_channel[_Job](1)
+        self._job: _Job | None = None
+
+    async def submit(self, segment: Segment) -> Outcome:
+        """Send it, and wait for the answer; bounded in time.
+
+        Raises:
+            PduError: no PDU can carry it.
+        """
+        tpdu = submit_of(segment, self._records.now_ms(), status_report=self._settings.reports)
+        job = _Job(segment, *to_hex(tpdu))
+        await trio.lowlevel.checkpoint()  # who is cancelled already sends nothing
+        try:
+            self._put.send_nowait(job)
+        except (trio.WouldBlock, trio.BrokenResourceError):
+            return _BUSY
+        try:
+            with trio.move_on_after(self._settings.send_timeout_s):
+                await job.started.wait()
+            if not job.started.is_set():
+                job.is_abandoned = True
+                return _BUSY
+            await job.done.wait()
+        except trio.Cancelled:
+            job.is_abandoned = True
+            raise
+        assert job.outcome is not None
+        return job.outcome
+
+    async def run(self) -> None:
+        """Serve until the modem does not answer: then raises LinkError or Unready."""
+        try:
+            async for job in self._take:
+                if not job.is_abandoned:
+                    self._job = job
+                    await self._send(job)
+                self._job = None
+        finally:
+            self._settle_rest()
+            self._take.close()
+
+    def _settle_rest(self) -> None:
+        """The port closes: what is under way is uncertain, what waits was not sent."""
+        job = self._job
+        if job is not None and job.outcome is None:
+            if job.has_left:
+                self._uncertain(job, "the port was closed")
+            else:
+                self._settle(job, Unsent("the port was closed"))
+        for job in _drain(self._take):
+            self._settle(job, Unsent("the port was closed"))
+
+    # -- one segment -----------------------------------------------------------------------------
+
+    async def _send(self, job: _Job) -> None:
+        try:
+            answer = await self._attempt(job)
+            if _is_full(answer):
+                await self._inbox.make_room()
+                job.has_left = False  # the modem gave it back
+                answer = await self._attempt(job)
+        except NoPromptError as fault:
+            self._settle(job, Unsent(str(fault), "The modem took no message; nothing was sent."))
+            raise
+        except NoAnswerError as fault:
+            if not job.has_left:
+                self._settle(job, Unsent(str(fault), "The modem is silent; nothing was sent."))
+            elif _told(fault.rows):
+                self._accept(job, fault.rows)
+            else:
+                self._uncertain(job, str(fault))
+            raise
+        except LinkError as fault:
+            if job.has_left:
+                self._uncertain(job, str(fault))
+            else:
+                self._settle(job, Unsent(str(fault)))
+            raise
+        self._refused(job, answer)
+
+    async def _attempt(self, job: _Job) -> Answer | None:
+        """None where it was accepted, else the refusal."""
+        segment = job.segment
+        async with self._asker.link.turn():
+            if self._facts.more_messages and segment.number < segment.total:
+                # Keeps the radio link for what follows (27.005 §3.5.6).
+                await self._asker.ok("AT+CMMS=1")
+            job.started.set()
+            answer = await self._asker.link.send_message(
+                job.pdu,
+                job.tpdu_octets,
+                prompt_s=self._settings.prompt_timeout_s,
+                answer_s=self._settings.send_timeout_s,
+                on_leave=lambda: self._leave(job),
+            )
+            if answer.result.ok or _told(answer.rows):
+                # Within the turn: a report that came first waits for it.
+                self._accept(job, answer.rows)
+                return None
+            return answer
+
+    def _leave(self, job: _Job) -> None:
+        if not job.has_left:
+            self._records.quota.count(job.segment, self._records.now_ms())
+        job.has_left = True
+
+    def _accept(self, job: _Job, rows: tuple[Row, ...]) -> None:
+        fields = first(rows, "+CMGS")
+        reference = number(fields[0]) if fields else None
+        recipient = job.segment.recipient
+        carrier_id = self._records.log.accepted(reference, recipient, self._records.now_ms())
+        told = "+CMGS" if reference is None else f"+CMGS: {reference}"
+        self._settle(job, Accepted(carrier_id, told))
+
+    def _uncertain(self, job: _Job, raw: str) -> None:
+        self._records.log.uncertain(job.segment, self._records.now_ms())
+        self._settle(job, Uncertain(raw))
+
+    def _refused(self, job: _Job, answer: Answer | None) -> None:
+        if answer is None:
+            return
+        outcome = outcome_of(answer.result)
+        if isinstance(outcome, Uncertain):
+            self._records.log.uncertain(job.segment, self._records.now_ms())
+        self._settle(job, outcome)
+        trouble = trouble_of(answer.result)
+        if trouble.sick:
+            raise Unready(HealthState.SICK, trouble.text)
+
+    def _settle(self, job: _Job, outcome: Outcome) -> None:
+        job.outcome = outcome
+        job.started.set()
+        job.done.set()
+        if job.is_abandoned and job.has_left:
+            self._records.late(job.segment, outcome)
+
+
+def _is_full(answer: Answer | None) -> bool:
+    return answer is not None and trouble_of(answer.result).verdict is Verdict.FULL
+
+
+def _told(rows: tuple[Row, ...]) -> bool:
+    """The network took it, whatever became of the rest of the answer."""
+    return any(row.text.upper().startswith("+CMGS") for row in rows)
+
+
+def _drain(channel: trio.MemoryReceiveChannel[_Job]) -> list[_Job]:
+    found: list[_Job] = []
+    while True:
+        try:
+            found.append(channel.receive_nowait())
+        except (trio.WouldBlock, trio.EndOfChannel, trio.ClosedResourceError):
+            return found

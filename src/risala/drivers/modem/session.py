@@ -1,0 +1,157 @@
+"""One modem on one open port, from ready to trouble: sending, receiving, looking after it."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Final
+
+import trio
+
+from risala.drivers.modem.asking import Asker
+from risala.drivers.modem.at import Urc
+from risala.drivers.modem.balance import Balance
+from risala.drivers.modem.fields import Registration
+from risala.drivers.modem.inbox import Inbox
+from risala.drivers.modem.lines import RESTARTED
+from risala.drivers.modem.link import LinkError, NoAnswerError, PortLostError
+from risala.drivers.modem.sender import Records, Sender
+from risala.drivers.modem.settings import ModemSettings
+from risala.drivers.modem.start import Facts
+from risala.drivers.modem.unready import Unready
+from risala.drivers.modem.watch import Sight, Watch
+from risala.plugins.contract import DriverContext, Health, HealthState
+
+_TAIL: Final = 4
+"""Digits of an IMSI that are shown: enough to tell SIMs apart."""
+
+
+class Session:
+    def __init__(
+        self,
+        context: DriverContext,
+        asker: Asker,
+        facts: Facts,
+        settings: ModemSettings,
+        records: Records,
+        balance: Balance,
+    ) -> None:
+        self._context = context
+        self._asker = asker
+        self._facts = facts
+        self._records = records
+        self._balance = balance
+        self.inbox = Inbox(
+            context,
+            asker,
+            facts,
+            records.log,
+            records.assembler,
+            wants_messages=settings.inbound,
+            assembly_timeout_s=settings.assembly_timeout_s,
+            now_ms=records.now_ms,
+        )
+        self.sender = Sender(asker, facts, self.inbox, settings, records)
+        self._watch = Watch(asker, self.inbox, settings.check_every_s, self._on_sight)
+        self._seen = False
+        self._fault: LinkError | Unready | None = None
+        self._scope = trio.CancelScope()
+
+    @property
+    def ready(self) -> bool:
+        """It may be submitted to."""
+        return self._fault is None and self._seen and self.health.state is HealthState.UP
+
+    async def serve(self) -> None:
+        """Until there is trouble, which is raised: LinkError or Unready."""
+        with self._scope:
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(self._guard, self._watch.run)
+                nursery.start_soon(self._guard, self.sender.run)
+                nursery.start_soon(self._guard, self.inbox.run)
+                nursery.start_soon(self._guard, self._ask_balance)
+                nursery.start_soon(self._guard, self._notice_loss)
+                nursery.start_soon(self._begin_days)
+        if self._fault is not None:
+            raise self._fault
+
+    async def _guard(self, task: Callable[[], Awaitable[None]]) -> None:
+        try:
+            await task()
+        except (LinkError, Unready) as fault:
+            # Kept, because a nursery would wrap it in a group.
+            self._end(fault)
+
+    def _end(self, fault: LinkError | Unready) -> None:
+        self._fault = self._fault or fault
+        self._scope.cancel()
+
+    async def _notice_loss(self) -> None:
+        await self._asker.link.wait_lost()
+        raise PortLostError("the line was hung up")
+
+    async def _ask_balance(self) -> None:
+        await self._balance.run(self._asker)
+
+    async def _begin_days(self) -> None:
+        """Open again when the day's quota is new."""
+        while True:
+            await trio.sleep(self._records.quota.next_day_s(self._records.now_ms()) + 1)
+            self.publish()
+
+    def on_urc(self, urc: Urc) -> None:
+        if urc.name in RESTARTED:
+            self._asker.link.engine.forget()
+            self._end(NoAnswerError("the modem has started anew"))
+        elif urc.name == "+CUSD":
+            self._balance.on_urc(urc)
+            self.publish()
+        else:
+            self.inbox.on_urc(urc)
+
+    # -- health ----------------------------------------------------------------------------------
+
+    def _on_sight(self, _: Sight) -> None:
+        self._seen = True
+        self.publish()
+
+    def publish(self) -> None:
+        if self._seen and self._fault is None:
+            self._context.health(self.health)
+
+    @property
+    def health(self) -> Health:
+        sight, name = self._watch.sight, self._facts.identity.name
+        if not sight.registered:
+            if sight.registration is Registration.DENIED:
+                text = "The network denies this SIM; ask its operator."
+                return Health(HealthState.SICK, text, self._details())
+            return Health(HealthState.DOWN, "Searching for a network.", self._details())
+        if self._records.quota.day_is_over(self._records.now_ms()):
+            text = "The SIM's segments of today are used up; it goes on at midnight UTC."
+            return Health(HealthState.DOWN, text, self._details())
+        where = f" on {sight.operator}" if sight.operator else ""
+        return Health(HealthState.UP, f"{name} is ready{where}.", self._details())
+
+    def _details(self) -> dict[str, str | int | float | None]:
+        sight, facts, quota = self._watch.sight, self._facts, self._records.quota
+        identity, balance = facts.identity, self._balance
+        registered = sight.registration.name.lower() if sight.registration is not None else None
+        details: dict[str, str | int | float | None] = {
+            "model": identity.name,
+            "imei": identity.imei or None,
+            "imsi": f"…{identity.imsi[-_TAIL:]}" if identity.imsi else None,
+            "smsc": facts.smsc or None,
+            "operator": sight.operator or None,
+            "registration": registered,
+            "signal_dbm": sight.signal_dbm,
+            "reports": "yes" if facts.routing.reports else "no",
+            "segments_today": quota.segments,
+            "recipients_this_month": quota.recipients,
+        }
+        if sight.usage is not None:
+            details["storage"] = f"{facts.storage} {sight.usage.used}/{sight.usage.total}"
+        if balance.text:
+            details["ussd"] = balance.text
+            details["sim_balance"] = balance.amount
+            details["sim_balance_is"] = "low" if balance.is_low else "fine"
+        return details

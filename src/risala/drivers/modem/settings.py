@@ -1,0 +1,104 @@
+"""What ``[carriers.modem]`` may say. Units are in the names; unknown keys are faults."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Literal, Self
+from urllib.parse import urlsplit
+
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator, model_validator
+
+Seconds = Annotated[float, Field(gt=0, le=86400)]
+Storage = Literal["auto", "ME", "SM", "MT"]
+
+_STRICT = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+
+
+class UssdBalance(BaseModel):
+    """How to ask the SIM's network for the balance, and to read it from the answer."""
+
+    model_config = _STRICT
+
+    code: Annotated[str, Field(pattern=r"^[*#0-9]{2,40}$")]
+    """What a person would dial: ``*124#``."""
+    pattern: str = r"(-?[0-9]+(?:[.,][0-9]+)?)"
+    """A regular expression; its first group is the amount. The first number unless given."""
+    every_s: Annotated[float, Field(ge=60, le=30 * 86400)] = 6 * 3600.0
+    low: float | None = None
+    """Below it the balance is told as low."""
+
+    @field_validator("pattern")
+    @classmethod
+    def _has_a_group(cls, pattern: str) -> str:
+        try:
+            groups = re.compile(pattern).groups
+        except re.error as error:
+            raise ValueError(f"is no regular expression: {error}") from error
+        if groups < 1:
+            raise ValueError("needs a group (in brackets) that is the amount")
+        return pattern
+
+
+class ModemSettings(BaseModel):
+    """One modem with one SIM."""
+
+    model_config = _STRICT
+
+    port: Annotated[str, Field(min_length=1, max_length=4096)]
+    """``/dev/serial/by-id/…`` (its name survives a replug), or ``socket://host:port``."""
+    baud: Annotated[int, Field(ge=300, le=4_000_000)] = 115200
+    pin: SecretStr | None = None
+    """By ``pin_env``. A wrong one is never typed twice."""
+    smsc_number: Annotated[str, Field(pattern=r"^\+?[0-9]{3,20}$")] | None = None
+    """The service centre, where the SIM does not know it."""
+
+    send_timeout_s: Annotated[float, Field(ge=5, le=600)] = 60.0
+    """The network's own timer is about 45 s: below that good sends become uncertain."""
+    prompt_timeout_s: Seconds = 10.0
+    check_every_s: Annotated[float, Field(ge=1, le=3600)] = 30.0
+    """Signal, registration and storage are looked at so often, and a hung modem found."""
+    reopen_first_s: Seconds = 1.0
+    reopen_max_s: Seconds = 30.0
+    sick_wait_s: Seconds = 60.0
+    """From a state that only an operator can mend to the next look at it."""
+
+    storage: Storage = "auto"
+    """Where received messages are kept until they are safe."""
+    reports: bool = True
+    """Ask for status reports."""
+    inbound: bool = True
+    """Hand over received messages; else they are left where they are."""
+    assembly_timeout_s: Annotated[float, Field(ge=60, le=7 * 86400)] = 6 * 3600.0
+    """A long message that is still incomplete then is handed over as it is."""
+
+    ussd_balance: UssdBalance | None = None
+    segments_per_day_max: Annotated[int, Field(ge=1)] | None = None
+    recipients_per_month_max: Annotated[int, Field(ge=1)] | None = None
+
+    @field_validator("port")
+    @classmethod
+    def _is_path_or_socket(cls, port: str) -> str:
+        if port.startswith("/"):
+            return port
+        url = urlsplit(port)
+        try:
+            good = url.scheme == "socket" and bool(url.hostname) and bool(url.port)
+        except ValueError:
+            good = False
+        if not good:
+            raise ValueError("must be an absolute path or socket://host:port")
+        return port
+
+    @field_validator("pin")
+    @classmethod
+    def _is_pin(cls, pin: SecretStr | None) -> SecretStr | None:
+        # Whatever else it was, it would be typed into a command line.
+        if pin is not None and not re.fullmatch(r"[0-9]{4,8}", pin.get_secret_value()):
+            raise ValueError("must have 4 to 8 digits")
+        return pin
+
+    @model_validator(mode="after")
+    def _waits_in_order(self) -> Self:
+        if self.reopen_first_s > self.reopen_max_s:
+            raise ValueError("reopen_first_s must not be above reopen_max_s")
+        return self

@@ -1,0 +1,114 @@
+"""From a port that opens to a modem that can send: the questions and settings, in their order.
+
+Any step may be refused by some modem. What can be done without is done without; only PDU mode, a
+usable SIM and an SMSC number are needed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Final
+
+from risala.drivers.modem.asking import Asker
+from risala.drivers.modem.fields import first
+from risala.drivers.modem.identity import Identity, identify_modem, identify_sim
+from risala.drivers.modem.link import NoAnswerError
+from risala.drivers.modem.pin import PinMemory, unlock
+from risala.drivers.modem.routing import Routing, choose_routing, choose_storage
+from risala.drivers.modem.settings import ModemSettings
+from risala.drivers.modem.unready import Unready
+from risala.plugins.contract import HealthState
+
+_WAKE_S: Final = 2.0
+_RADIO_S: Final = 30.0
+_OFF: Final = ("0", "4")
+"""+CFUN: minimum functionality, flight mode (27.007 §8.2)."""
+
+
+@dataclass(slots=True)
+class Facts:
+    """What is known of a modem that is ready."""
+
+    identity: Identity
+    smsc: str = ""
+    storage: str = ""
+    """Where it keeps received messages; empty where it cannot say."""
+    storages: tuple[str, ...] = ()
+    routing: Routing = field(default_factory=Routing)
+    more_messages: bool = False
+    """It takes +CMMS."""
+
+
+async def wake(asker: Asker) -> None:
+    """An answer, whatever it is: after idling, the first one may be lost.
+
+    Raises:
+        NoAnswerError: there is none.
+    """
+    try:
+        await asker.link.ask("AT", _WAKE_S)
+    except NoAnswerError:
+        if not await asker.link.resync():
+            raise
+
+
+async def bring_up(asker: Asker, settings: ModemSettings, memory: PinMemory) -> Facts:
+    """Make it ready to send. Its settings are taken to be unknown.
+
+    Raises:
+        Unready: it answers, but cannot send; the text says why.
+        LinkError: it does not answer.
+    """
+    asker.link.engine.numeric = True
+    await wake(asker)
+    for command in ("ATZ", "ATE0"):
+        await asker.ok(command)
+    if await asker.ok("ATV1"):
+        asker.link.engine.numeric = False
+    await asker.ok("AT+CMEE=1")
+    identity = await identify_modem(asker)
+    if identity.is_huawei:
+        await asker.ok("AT^CURC=0")
+    mode = first(await asker.rows("AT+CFUN?"), "+CFUN")
+    if mode and mode[0] in _OFF:
+        await asker.ok("AT+CFUN=1", _RADIO_S)
+    await unlock(asker, identity, settings.pin, memory)
+    await identify_sim(asker, identity)
+    if not await asker.ok("AT+CMGF=0"):
+        raise Unready(HealthState.SICK, f"The {identity.name} has no PDU mode for messages.")
+    await asker.ok('AT+CSCS="GSM"')
+    await asker.ok("AT+COPS=3,0")
+    facts = Facts(identity, smsc=await _smsc(asker, settings.smsc_number))
+    await _receive(asker, settings, facts)
+    facts.more_messages = await asker.ok("AT+CMMS=?")
+    return facts
+
+
+async def _smsc(asker: Asker, wanted: str | None) -> str:
+    """The number of the service centre, set where the settings have one (27.005 §3.3.1)."""
+    answer = await asker.try_("AT+CSCA?")
+    known = ""
+    if answer is not None and answer.result.ok:
+        fields = first(answer.rows, "+CSCA")
+        known = fields[0] if fields else ""
+    if wanted is not None and wanted != known:
+        kind = 145 if wanted.startswith("+") else 129
+        if await asker.ok(f'AT+CSCA="{wanted}",{kind}'):
+            return wanted
+    if not known.strip("+") and answer is not None and answer.result.ok:
+        raise Unready(
+            HealthState.SICK,
+            "The SIM has no SMSC number; ask its operator, and set smsc_number.",
+        )
+    return known
+
+
+async def _receive(asker: Asker, settings: ModemSettings, facts: Facts) -> None:
+    """Where messages are kept, and how they are announced."""
+    facts.storages, facts.storage = await choose_storage(asker, settings.storage)
+    acknowledges = await asker.ok("AT+CSMS=1")
+    if not acknowledges:
+        await asker.ok("AT+CSMS=0")
+    facts.routing = await choose_routing(
+        asker, inbound=settings.inbound, reports=settings.reports, acknowledges=acknowledges
+    )

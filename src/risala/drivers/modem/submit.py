@@ -1,0 +1,24 @@
+"""A segment as an SMS-SUBMIT (3GPP TS 23.040 §9.2.2.2)."""
+
+from __future__ import annotations
+
+from risala.drivers.modem.pdu import Address, Submit, UserData
+from risala.drivers.modem.tpfields import relative_code
+from risala.sms.message import Segment
+from risala.sms.segment import user_data_header
+
+
+def submit_of(segment: Segment, now_ms: int, *, status_report: bool) -> Submit:
+    """Raises :class:`~risala.drivers.modem.pdu.PduError` where the alphabet cannot carry it.
+
+    The sender is left out: the SIM's number is the sender whatever is asked.
+    """
+    header = b""
+    if segment.total > 1:
+        header = user_data_header(segment.reference, segment.total, segment.number)
+    return Submit(
+        destination=Address.of_number(segment.recipient),
+        user_data=UserData.of_text(segment.text, segment.alphabet, header=header),
+        validity=relative_code((segment.expires_at_ms - now_ms) / 60_000),
+        status_report=status_report,
+    )

@@ -1,0 +1,77 @@
+"""Looking after a modem at rest: signal, registration, operator, storage. Finds one that hangs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+import trio
+
+from risala.drivers.modem.asking import Asker
+from risala.drivers.modem.fields import Registration, first, registration, signal_dbm
+from risala.drivers.modem.inbox import Inbox
+from risala.drivers.modem.storage import Usage
+
+_SEARCH_S: Final = 2.0
+"""Between two looks while it searches for a network."""
+_OPERATOR_LOOKS: Final = 10
+"""The operator is asked at every tenth look: +COPS? can take seconds."""
+_OPERATOR_S: Final = 30.0
+_REGISTRATIONS: Final = ("+CREG", "+CEREG", "+CGREG")
+"""27.007 §7.2, §10.1.22, §10.1.20: on LTE alone a modem may tell it by the second only."""
+
+
+@dataclass(slots=True)
+class Sight:
+    """What was seen last."""
+
+    signal_dbm: int | None = None
+    registration: Registration | None = None
+    operator: str = ""
+    usage: Usage | None = None
+
+    @property
+    def registered(self) -> bool:
+        """Also where the modem does not tell: a send will."""
+        return self.registration is None or self.registration.registered
+
+
+class Watch:
+    def __init__(
+        self, asker: Asker, inbox: Inbox, every_s: float, on_sight: Callable[[Sight], None]
+    ) -> None:
+        self._asker = asker
+        self._inbox = inbox
+        self._every_s = every_s
+        self._on_sight = on_sight
+        self.sight = Sight()
+
+    async def run(self) -> None:
+        """Look for life; raises LinkError when the modem does not answer."""
+        look = 0
+        while True:
+            await self._look(with_operator=look % _OPERATOR_LOOKS == 0)
+            self._on_sight(self.sight)
+            look = look + 1 if self.sight.registered else 0
+            await trio.sleep(self._every_s if self.sight.registered else _SEARCH_S)
+
+    async def _look(self, *, with_operator: bool) -> None:
+        sight, asker = self.sight, self._asker
+        sight.signal_dbm = signal_dbm(first(await asker.rows("AT+CSQ"), "+CSQ"))
+        sight.registration = await self._registration()
+        if with_operator and sight.registered:
+            fields = first(await asker.rows("AT+COPS?", _OPERATOR_S), "+COPS")
+            sight.operator = fields[2][:40] if len(fields) > 2 else ""
+        sight.usage = await self._inbox.look()
+
+    async def _registration(self) -> Registration | None:
+        best: Registration | None = None
+        for name in _REGISTRATIONS:
+            found = registration(first(await self._asker.rows(f"AT{name}?"), name))
+            if found is not None and found.registered:
+                return found
+            # Registered nowhere: what +CREG says counts, unless another one says denied.
+            if best is None or found is Registration.DENIED:
+                best = found
+        return best

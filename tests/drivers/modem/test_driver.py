@@ -1,0 +1,850 @@
+"""The driver at a scripted modem, by a mock clock."""
+
+import pytest
+import trio
+
+from risala.drivers.modem.serial import PortError, PortFault
+from risala.plugins.contract import (
+    Accepted,
+    HealthState,
+    ReceiptState,
+    Refused,
+    Scope,
+    Throttled,
+    Uncertain,
+    Unsent,
+)
+from risala.plugins.testing.conformance import segment
+from risala.sms.message import Alphabet
+from risala.sms.segment import split, user_data_header
+
+HOUR_MS = 3_600_000
+
+
+def traces(line) -> str:
+    return "\n".join(line.context.traces)
+
+
+# -- coming up ---------------------------------------------------------------------------------
+
+
+async def test_what_it_tells_when_it_is_up(autojump_clock, modem, new_line):
+    async with new_line(modem).run() as line:
+        health = line.context.healths[-1]
+        assert health.text == "Fake F1 is ready on Mauritel."
+        assert health.details["signal_dbm"] == -73
+        assert health.details["operator"] == "Mauritel"
+        assert health.details["registration"] == "home"
+        assert health.details["imsi"] == "…7890"
+        assert health.details["smsc"] == "+22200000001"
+        assert health.details["storage"] == "ME 0/20"
+        assert "AT+CNMI=2,1,0,1,0" in modem.commands
+        assert "AT+CSMS=1" in modem.commands
+        assert "SIM …7890" in traces(line)
+        assert "609101234567890" not in traces(line)
+
+
+async def test_every_optional_command_may_be_an_error(autojump_clock, modem, new_line):
+    needed = r"AT|AT\+CMGF=0|AT\+CMGS=.*|AT\+CSCA\?|AT\+CPIN\?"
+    modem.replies = {rf"(?!(?:{needed})$).*": "ERROR"}
+    modem.reports = False
+    async with new_line(modem).run() as line:
+        assert isinstance(await line.driver.submit(segment()), Accepted)
+        assert line.context.healths[-1].text == "modem is ready."
+
+
+async def test_a_command_that_hangs_the_modem_is_done_without(autojump_clock, modem, new_line):
+    modem.replies = {r"AT\+CSCS.*": None, r"AT\+CMMS.*": None}
+    async with new_line(modem).run() as line:
+        assert isinstance(await line.driver.submit(segment()), Accepted)
+        assert modem.escapes >= 2
+
+
+async def test_numeric_results_until_atv1(autojump_clock, modem, new_line):
+    numeric = iter([True] * 3)
+    for command in ("AT", "ATZ", "ATE0"):
+        modem.replies[command] = lambda _: "0" if next(numeric, False) else "OK"
+    async with new_line(modem).run():
+        assert "AT+CMEE=1" in modem.commands
+
+
+async def test_the_first_command_after_idling_is_lost(autojump_clock, modem, new_line):
+    lost = iter([None])
+    modem.replies["AT"] = lambda _: next(lost, "OK")
+    async with new_line(modem).run() as line:
+        assert line.opened == 1
+
+
+@pytest.mark.parametrize(
+    ("offer", "chosen"),
+    [
+        ("(0-2),(0-3),(0,2),(0-2),(0,1)", "2,1,0,1,0"),
+        ("(1,2),(0,2),(0),(0,1),(1)", "2,2,0,1,1"),
+        ("(0,3),(0-1),(0),(0,2),(0)", "3,1,0,2,0"),
+        ("(3),(2),(0),(0)", "3,2,0,0"),
+    ],
+)
+async def test_the_best_routing_that_is_offered(autojump_clock, modem, new_line, offer, chosen):
+    modem.replies[r"AT\+CNMI=\?"] = f"+CNMI: {offer}\r\n\r\nOK"
+    async with new_line(modem).run():
+        assert f"AT+CNMI={chosen}" in modem.commands
+
+
+async def test_a_modem_that_does_not_tell_what_it_offers(autojump_clock, modem, new_line):
+    modem.replies = {r"AT\+CNMI=\?": "ERROR", r"AT\+CNMI=(?!3,2,0,0$).*": "+CMS ERROR: 302"}
+    async with new_line(modem).run():
+        assert [c for c in modem.commands if c.startswith("AT+CNMI=")][-1] == "AT+CNMI=3,2,0,0"
+
+
+async def test_a_storage_without_places_is_not_chosen(autojump_clock, modem, new_line):
+    modem.replies[r'AT\+CPMS="ME".*'] = "+CPMS: 0,0,0,0,0,0\r\n\r\nOK"
+    async with new_line(modem).run() as line:
+        assert 'AT+CPMS="SM","SM","SM"' in modem.commands
+        assert line.details["storage"].startswith("SM")
+
+
+async def test_no_inbound_no_reports(autojump_clock, modem, new_line):
+    async with new_line(modem, inbound=False, reports=False).run() as line:
+        assert "AT+CNMI=2,0,0,0,0" in modem.commands
+        assert not line.driver.capabilities.receipts
+        await line.driver.submit(segment())
+        assert not modem.submits[0].status_report
+
+
+async def test_the_smsc_number_of_the_settings(autojump_clock, modem, new_line):
+    async with new_line(modem, smsc_number="+22299999999").run() as line:
+        assert 'AT+CSCA="+22299999999",145' in modem.commands
+        assert line.details["smsc"] == "+22299999999"
+
+
+async def test_no_smsc_number(autojump_clock, modem, new_line):
+    modem.replies[r"AT\+CSCA\?"] = '+CSCA: "",129\r\n\r\nOK'
+    async with new_line(modem).run(HealthState.SICK) as line:
+        assert "set smsc_number" in line.context.healths[-1].text
+
+
+# -- registration ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "answer", ["+CREG: 0,5", '+CREG: 2,1,"00A1","0F3B",2', "+CREG: 2,1,00A1,0F3B", "+CREG:0,1"]
+)
+async def test_registered(autojump_clock, modem, new_line, answer):
+    modem.replies[r"AT\+CREG\?"] = f"{answer}\r\n\r\nOK"
+    async with new_line(modem).run():
+        pass
+
+
+async def test_registered_on_lte_alone(autojump_clock, modem, new_line):
+    modem.replies[r"AT\+CREG\?"] = "+CREG: 0,2\r\nOK"
+    modem.replies[r"AT\+CEREG\?"] = "+CEREG: 0,1\r\nOK"
+    async with new_line(modem).run():
+        pass
+
+
+async def test_searching_then_found(autojump_clock, modem, new_line):
+    looks = iter(["0,2", "0,2", "0,0"])
+    modem.replies[r"AT\+CREG\?"] = lambda _: f"+CREG: {next(looks, '0,1')}\r\nOK"
+    modem.replies[r"AT\+C[EG]+REG\?"] = "ERROR"
+    async with new_line(modem).run() as line:
+        states = [(health.state, health.text) for health in line.context.healths]
+        assert (HealthState.DOWN, "Searching for a network.") in states
+
+
+async def test_denied(autojump_clock, modem, new_line):
+    modem.replies[r"AT\+C[EG]*REG\?"] = "+CREG: 0,3\r\nOK"
+    async with new_line(modem).run(HealthState.SICK) as line:
+        assert "denies this SIM" in line.context.healths[-1].text
+        assert isinstance(await line.driver.submit(segment()), Unsent)
+
+
+async def test_lost_and_found_again(autojump_clock, modem, new_line):
+    async with new_line(modem).run() as line:
+        modem.replies[r"AT\+C[EG]*REG\?"] = "+CREG: 0,2\r\nOK"
+        await line.context.wait_health(HealthState.DOWN)
+        assert isinstance(await line.driver.submit(segment()), Unsent)
+        modem.replies.clear()
+        await line.context.wait_health(HealthState.UP)
+        assert isinstance(await line.driver.submit(segment()), Accepted)
+
+
+# -- PIN -----------------------------------------------------------------------------------------
+
+
+class Sim:
+    """Wants a PIN."""
+
+    def __init__(self, modem, right: str, retries: int | None = 3, word: str = "SIM PIN") -> None:
+        self.right, self.word, self.typed = right, word, []
+        modem.replies[r"AT\+CPIN\?"] = lambda _: f"+CPIN: {self.word}\r\n\r\nOK"
+        modem.replies[r'AT\+CPIN="\d+"'] = self._type
+        if retries is not None:
+            modem.replies[r"AT\+CPINR=.*"] = f"+CPINR: SIM PIN,{retries},3\r\n\r\nOK"
+
+    def _type(self, command: str) -> str:
+        self.typed.append(command.split('"')[1])
+        if self.typed[-1] != self.right:
+            return "+CME ERROR: 16"
+        self.word = "READY"
+        return "OK"
+
+
+async def test_the_pin_is_typed_once(autojump_clock, modem, new_line):
+    sim = Sim(modem, "1234")
+    async with new_line(modem, pin="1234").run() as line:
+        assert sim.typed == ["1234"]
+        assert "1234" not in traces(line)
+
+
+async def test_a_wrong_pin_is_never_typed_twice(autojump_clock, modem, new_line):
+    sim = Sim(modem, "9999")
+    async with new_line(modem, pin="1234", sick_wait_s=1).run(HealthState.SICK) as line:
+        assert "The PIN is wrong" in line.context.healths[-1].text
+        for _ in range(3):
+            await trio.sleep(400)
+            await modem.hang_up()
+        await trio.sleep(400)
+        assert line.opened > 1
+        assert sim.typed == ["1234"]
+        assert "1234" not in traces(line) + str(line.context.healths)
+
+
+async def test_a_pin_whose_answer_was_lost_is_not_typed_again(autojump_clock, modem, new_line):
+    sim = Sim(modem, "1234")
+    modem.replies[r'AT\+CPIN="\d+"'] = lambda command: sim.typed.append(command)
+    async with new_line(modem, pin="1234").run(HealthState.SICK):
+        assert len(sim.typed) == 1
+
+
+async def test_a_pin_is_not_typed_where_a_try_is_gone(autojump_clock, modem, new_line):
+    sim = Sim(modem, "1234", retries=2)
+    async with new_line(modem, pin="1234").run(HealthState.SICK) as line:
+        assert sim.typed == []
+        assert "2 tries are left" in line.context.healths[-1].text
+
+
+async def test_tries_as_huawei_tells_them(autojump_clock, modem, new_line):
+    sim = Sim(modem, "1234", retries=None)
+    modem.replies[r"AT\+CGMI"] = "huawei\r\nOK"
+    modem.replies[r"AT\^CPIN\?"] = "^CPIN: SIM PIN,,10,1,10,3\r\nOK"
+    async with new_line(modem, pin="1234").run(HealthState.SICK) as line:
+        assert sim.typed == []
+        assert "1 tries are left" in line.context.healths[-1].text
+
+
+async def test_no_pin_in_the_settings(autojump_clock, modem, new_line):
+    Sim(modem, "1234")
+    async with new_line(modem).run(HealthState.SICK) as line:
+        assert "pin_env" in line.context.healths[-1].text
+
+
+async def test_never_at_puk(autojump_clock, modem, new_line):
+    sim = Sim(modem, "1234", word="SIM PUK")
+    async with new_line(modem, pin="1234").run(HealthState.SICK) as line:
+        assert "PUK" in line.context.healths[-1].text
+        assert sim.typed == []
+
+
+@pytest.mark.parametrize("ready", ['+CPIN: "READY"', "+CPIN:READY", "+CPIN: READY"])
+async def test_ready_in_all_its_forms_and_late(autojump_clock, modem, new_line, ready):
+    answers = iter(["+CME ERROR: 14", "OK", "+CME ERROR: SIM busy"])
+    modem.replies[r"AT\+CPIN\?"] = lambda _: next(answers, f"{ready}\r\nOK")
+    async with new_line(modem).run():
+        assert modem.count("AT+CPIN?") == 4
+
+
+async def test_no_sim_and_then_one(autojump_clock, modem, new_line):
+    modem.replies[r"AT\+CPIN\?"] = "+CME ERROR: 10"
+    async with new_line(modem).run(HealthState.SICK) as line:
+        assert "no SIM" in line.context.healths[-1].text
+        modem.replies.clear()
+        await line.context.wait_health(HealthState.UP)
+        assert line.opened == 1
+
+
+# -- sending -------------------------------------------------------------------------------------
+
+
+async def test_what_leaves(autojump_clock, modem, new_line):
+    async with new_line(modem).run() as line:
+        outcome = await line.driver.submit(
+            segment("مرحبا", alphabet=Alphabet.UCS2, expires_at_ms=line.now_ms() + HOUR_MS, total=3)
+        )
+        assert isinstance(outcome, Accepted)
+        assert outcome.raw == "+CMGS: 17"
+        assert outcome.carrier_id == "17-36123456-26112012"
+        (submit,) = modem.submits
+        assert submit.destination.readable == "+22236123456"
+        assert submit.user_data.text == "مرحبا"
+        assert submit.user_data.concatenation.total == 3
+        assert submit.validity == 11  # (11 + 1) × 5 minutes
+        assert submit.status_report
+        assert "AT+CMMS=1" in modem.commands
+
+
+async def test_the_radio_link_is_kept_between_parts_only(autojump_clock, modem, new_line):
+    async with new_line(modem).run() as line:
+        await line.driver.submit(segment())
+        await line.driver.submit(segment(number=2, total=2))
+        assert "AT+CMMS=1" not in modem.commands
+        await line.driver.submit(segment(number=1, total=2))
+        assert "AT+CMMS=1" in modem.commands
+
+
+async def test_what_cannot_be_encoded_is_refused_without_its_text(autojump_clock, modem, new_line):
+    async with new_line(modem).run() as line:
+        outcome = await line.driver.submit(segment("geheim ع"))
+        assert isinstance(outcome, Refused)
+        assert outcome.scope is Scope.CARRIER
+        assert "geheim" not in repr(outcome)
+        assert modem.submits == []
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        ("+CMS ERROR: 1", Refused(Scope.FINAL, "+CMS ERROR: 1", "")),
+        ("+CMS ERROR: 41", Refused(Scope.NOW, "+CMS ERROR: 41", "")),
+        ("+CMS ERROR: 42", Throttled("+CMS ERROR: 42", "", 10.0)),
+        ("+CMS ERROR: 332", Uncertain("+CMS ERROR: 332", "")),
+        ("ERROR", Refused(Scope.NOW, "ERROR", "")),
+    ],
+)
+async def test_refusals(autojump_clock, modem, new_line, answer, expected):
+    modem.cmgs = lambda _: answer
+    async with new_line(modem).run() as line:
+        outcome = await line.driver.submit(segment())
+        assert type(outcome) is type(expected)
+        assert outcome.raw == expected.raw
+        assert getattr(outcome, "scope", None) == getattr(expected, "scope", None)
+        assert line.context.healths[-1].state is HealthState.UP
+
+
+async def test_a_sim_that_fails_makes_the_lane_sick(autojump_clock, modem, new_line):
+    modem.cmgs = lambda _: "+CMS ERROR: 310"
+    async with new_line(modem).run() as line:
+        assert isinstance(await line.driver.submit(segment()), Unsent)
+        await line.context.wait_health(HealthState.SICK)
+        assert isinstance(await line.driver.submit(segment()), Unsent)
+        modem.cmgs = None
+        await line.context.wait_health(HealthState.UP)
+
+
+async def test_an_error_in_place_of_the_prompt(autojump_clock, modem, new_line):
+    modem.replies[r"AT\+CMGS=.*"] = "+CMS ERROR: 500"
+    async with new_line(modem).run() as line:
+        outcome = await line.driver.submit(segment())
+        assert outcome.raw == "+CMS ERROR: 500"
+
+
+async def test_a_full_storage_is_freed_and_the_message_sent(
+    autojump_clock, modem, new_line, deliver_pdu
+):
+    async with new_line(modem).run() as line:
+        modem.store(deliver_pdu("lies there"))
+        full = iter(["+CMS ERROR: 322"])
+        modem.cmgs = lambda _: next(full, "+CMGS: 5\r\n\r\nOK")
+        assert isinstance(await line.driver.submit(segment()), Accepted)
+        assert [message.text for message in line.context.inbounds] == ["lies there"]
+        assert modem.storage == {}
+
+
+async def test_two_submits_at_once_go_one_after_the_other(autojump_clock, modem, new_line):
+    async with new_line(modem).run() as line:
+        outcomes = []
+
+        async def submit(name):
+            outcomes.append(await line.driver.submit(segment(message_id=name)))
+
+        async with trio.open_nursery() as nursery:
+            for name in ("m1", "m2"):
+                nursery.start_soon(submit, name)
+        assert sum(isinstance(outcome, Accepted) for outcome in outcomes) >= 1
+        assert all(isinstance(outcome, Accepted | Unsent) for outcome in outcomes)
+
+
+async def test_no_prompt_means_that_nothing_was_sent(autojump_clock, modem, new_line):
+    modem.replies[r"AT\+CMGS=.*"] = None
+    async with new_line(modem).run() as line:
+        outcome = await line.driver.submit(segment())
+        assert isinstance(outcome, Unsent)
+        assert b"\x1a" not in b"".join(c.encode() for c in modem.commands)
+        await line.context.wait_until(lambda it: "escape and resync" in traces(line))
+        modem.replies.clear()
+        await line.context.wait_health(HealthState.UP)
+        assert isinstance(await line.driver.submit(segment()), Accepted)
+
+
+async def test_silence_after_the_body_is_uncertain(autojump_clock, modem, new_line):
+    modem.cmgs = lambda _: None
+    async with new_line(modem).run() as line:
+        began = trio.current_time()
+        outcome = await line.driver.submit(segment())
+        assert isinstance(outcome, Uncertain)
+        assert trio.current_time() - began == pytest.approx(60, abs=2)
+        assert isinstance(await line.driver.submit(segment()), Unsent)
+        await line.context.wait_health(HealthState.DOWN)
+        modem.cmgs = None
+        await line.context.wait_health(HealthState.UP)
+        assert isinstance(await line.driver.submit(segment(message_id="m2")), Accepted)
+
+
+async def test_a_late_reference_settles_what_was_uncertain(autojump_clock, modem, new_line):
+    modem.cmgs = lambda _: None
+    async with new_line(modem).run() as line:
+        first = segment()
+        assert isinstance(await line.driver.submit(first), Uncertain)
+        modem.cmgs = None
+        await modem.say("+CMGS: 99\r\n\r\nOK")
+        await line.context.wait_until(lambda it: bool(it.late))
+        ((late, outcome),) = line.context.late
+        assert late == first
+        assert outcome.carrier_id.startswith("99-36123456-")
+        await line.context.wait_health(HealthState.UP)
+        await modem.report(99, first.recipient)
+        await line.context.wait_receipts(1)
+        assert line.context.receipts[0].carrier_id == outcome.carrier_id
+
+
+async def test_a_report_proves_what_was_uncertain(autojump_clock, modem, new_line):
+    modem.cmgs = lambda _: None
+    async with new_line(modem).run() as line:
+        first = segment()
+        assert isinstance(await line.driver.submit(first), Uncertain)
+        modem.cmgs = None
+        await line.context.wait_health(HealthState.UP)
+        await modem.report(44, first.recipient)
+        await line.context.wait_receipts(1)
+        ((late, outcome),) = line.context.late
+        assert late == first
+        assert outcome.carrier_id == line.context.receipts[0].carrier_id
+
+
+async def test_a_cancelled_submit_goes_on_and_tells(autojump_clock, modem, new_line):
+    modem.cmgs = lambda _: None
+    async with new_line(modem).run() as line:
+        with trio.move_on_after(1):
+            await line.driver.submit(segment())
+        await modem.say("+CMGS: 7\r\n\r\nOK")
+        await line.context.wait_until(lambda it: bool(it.late))
+        assert isinstance(line.context.late[0][1], Accepted)
+
+
+# -- reports -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("status", "state"),
+    [
+        (0x00, ReceiptState.DELIVERED),
+        (0x01, ReceiptState.DELIVERED),
+        (0x20, ReceiptState.ENROUTE),
+        (0x46, ReceiptState.EXPIRED),
+        (0x41, ReceiptState.UNDELIVERABLE),
+        (0x62, ReceiptState.UNDELIVERABLE),
+        (0x90, ReceiptState.ENROUTE),
+    ],
+)
+async def test_a_report(autojump_clock, modem, new_line, status, state):
+    modem.report_status = status
+    async with new_line(modem).run() as line:
+        outcome = await line.driver.submit(segment())
+        (receipt,) = await line.context.wait_receipts(1)
+        assert (receipt.carrier_id, receipt.state) == (outcome.carrier_id, state)
+        assert receipt.raw == f"TP-ST:{status:02X} TP-MR:17"
+        await trio.sleep(1)
+        assert modem.count("AT+CNMA") == 1
+
+
+async def test_a_report_before_the_reference(autojump_clock, modem, new_line):
+    async with new_line(modem).run() as line:
+
+        def cmgs(pdu):
+            line.nursery.start_soon(answer)
+
+        async def answer():
+            await modem.report(50, "+22236123456")
+            await trio.sleep(1)
+            await modem.say("+CMGS: 50\r\n\r\nOK")
+
+        modem.cmgs = cmgs
+        async with trio.open_nursery() as line.nursery:
+            outcome = await line.driver.submit(segment())
+        (receipt,) = await line.context.wait_receipts(1)
+        assert receipt.carrier_id == outcome.carrier_id
+
+
+async def test_a_modem_that_always_says_zero(autojump_clock, modem, new_line):
+    modem.cmgs = lambda _: "+CMGS: 0\r\n\r\nOK"
+    async with new_line(modem).run() as line:
+        ids = []
+        for number in range(3):
+            outcome = await line.driver.submit(segment(message_id=f"m{number}"))
+            ids.append(outcome.carrier_id)
+        assert len(set(ids)) == 3
+        for reference in (11, 12, 13):
+            await modem.report(reference, "+22236123456")
+        receipts = await line.context.wait_receipts(3)
+        assert sorted(receipt.carrier_id for receipt in receipts) == sorted(ids)
+
+
+async def test_a_report_that_is_stored(autojump_clock, modem, new_line):
+    modem.replies[r"AT\+CNMI=\?"] = "+CNMI: (0-2),(0,1),(0),(0,2),(0)\r\nOK"
+    modem.reports = False
+    async with new_line(modem).run() as line:
+        outcome = await line.driver.submit(segment())
+        said = []
+        modem.say, say = said.append, modem.say
+
+        async def keep(text):
+            said.append(text)
+
+        modem.say = keep
+        await modem.report(17, "+22236123456")
+        modem.say = say
+        place = modem.store(said[0].split("\r\n")[1])
+        await modem.say(f'+CDSI: "SR",{place}')
+        (receipt,) = await line.context.wait_receipts(1)
+        assert receipt.carrier_id == outcome.carrier_id
+        await trio.sleep(1)
+        assert modem.storage == {}
+        assert 'AT+CPMS="SR"' in modem.commands
+        assert [c for c in modem.commands if c.startswith("AT+CPMS=")][-1] == 'AT+CPMS="ME"'
+
+
+# -- receiving -----------------------------------------------------------------------------------
+
+
+async def test_a_message_is_deleted_once_it_is_safe(autojump_clock, modem, new_line, deliver_pdu):
+    async with new_line(modem).run() as line:
+        line.context.gate = trio.Event()
+        await modem.receive_sms(deliver_pdu("Salut"))
+        await line.context.wait_until(lambda it: it.held == 1)
+        await trio.sleep(20)
+        assert len(modem.storage) == 1
+        line.context.gate.set()
+        await trio.sleep(1)
+        assert modem.storage == {}
+        (message,) = line.context.inbounds
+        assert (message.sender, message.text) == ("+22236999999", "Salut")
+        assert len(message.carrier_ids) == 1
+
+
+async def test_what_was_not_stored_is_tried_again(autojump_clock, modem, new_line, deliver_pdu):
+    async with new_line(modem).run() as line:
+        line.context.refusals = 3
+        await modem.receive_sms(deliver_pdu("Salut"))
+        await line.context.wait_until(lambda it: bool(it.inbounds))
+        assert line.context.refused == 3
+        await trio.sleep(1)
+        assert modem.storage == {}
+
+
+async def test_what_lay_there_before(autojump_clock, modem, new_line, deliver_pdu):
+    modem.store(deliver_pdu("one"))
+    modem.store(deliver_pdu("two"))
+    async with new_line(modem).run() as line:
+        await line.context.wait_until(lambda it: len(it.inbounds) == 2)
+        await trio.sleep(1)
+        assert modem.storage == {}
+
+
+async def test_a_missed_announcement_is_found_by_looking(
+    autojump_clock, modem, new_line, deliver_pdu
+):
+    async with new_line(modem).run() as line:
+        modem.store(deliver_pdu("quiet"))
+        await line.context.wait_until(lambda it: bool(it.inbounds))
+
+
+async def test_without_a_list_places_are_read_one_by_one(
+    autojump_clock, modem, new_line, deliver_pdu
+):
+    modem.replies[r"AT\+CMGL=.*"] = "+CMS ERROR: 303"
+    modem.store(deliver_pdu("zero"))
+    async with new_line(modem).run() as line:
+        await line.context.wait_until(lambda it: bool(it.inbounds))
+        await trio.sleep(1)
+        assert modem.storage == {}
+
+
+async def test_straight_from_the_network(autojump_clock, modem, new_line, deliver_pdu):
+    async with new_line(modem).run() as line:
+        pdu = deliver_pdu("direct")
+        await modem.say(f"+CMT: ,{len(pdu) // 2 - 8}\r\n{pdu}")
+        await line.context.wait_until(lambda it: bool(it.inbounds))
+        await trio.sleep(1)
+        assert modem.count("AT+CNMA") == 1
+
+
+def parts(deliver_pdu, text="long text " * 30, reference=9):
+    cut = split(text)
+    return text, [
+        deliver_pdu(part, header=user_data_header(reference, len(cut), number))
+        for number, part in enumerate(cut, 1)
+    ]
+
+
+async def test_parts_in_any_order(autojump_clock, modem, new_line, deliver_pdu):
+    text, pdus = parts(deliver_pdu)
+    async with new_line(modem).run() as line:
+        for pdu in (pdus[1], pdus[1], pdus[0]):
+            await modem.receive_sms(pdu)
+            await trio.sleep(1)
+        assert [message.text for message in line.context.inbounds] == [text]
+        assert len(line.context.inbounds[0].carrier_ids) == 2
+        await trio.sleep(1)
+        assert modem.storage == {}
+
+
+async def test_a_part_survives_a_restart_of_the_driver(
+    autojump_clock, modem, new_line, deliver_pdu
+):
+    text, pdus = parts(deliver_pdu)
+    async with new_line(modem).run() as line:
+        await modem.receive_sms(pdus[1])
+        await trio.sleep(5)
+        assert line.context.inbounds == []
+    async with new_line(modem).run() as line:
+        await modem.receive_sms(pdus[0])
+        await line.context.wait_until(lambda it: bool(it.inbounds))
+        assert line.context.inbounds[0].text == text
+
+
+async def test_a_part_that_never_comes(autojump_clock, modem, new_line, deliver_pdu):
+    text, pdus = parts(deliver_pdu)
+    async with new_line(modem, assembly_timeout_s=600).run() as line:
+        await modem.receive_sms(pdus[0])
+        await trio.sleep(5)
+        line.shift_ms = 601_000
+        await line.context.wait_until(lambda it: bool(it.inbounds))
+        assert line.context.inbounds[0].text == text[:153] + "[…]"
+        await trio.sleep(1)
+        assert modem.storage == {}
+
+
+async def test_a_storage_that_fills_with_parts_is_cleared(
+    autojump_clock, modem, new_line, deliver_pdu
+):
+    modem.places = 5
+    async with new_line(modem).run() as line:
+        for reference in range(5):
+            await modem.receive_sms(parts(deliver_pdu, f"{reference}" * 200, reference)[1][0])
+            await trio.sleep(1)
+        assert line.context.inbounds
+        assert line.context.inbounds[0].text.startswith("000")
+        assert len(modem.storage) <= 3
+
+
+async def test_one_reference_for_every_message(autojump_clock, modem, new_line, deliver_pdu):
+    async with new_line(modem).run() as line:
+        _, one = parts(deliver_pdu, "1" * 200)
+        text, two = parts(deliver_pdu, "2" * 200)
+        for pdu in (one[0], two[0], two[1]):
+            await modem.receive_sms(pdu)
+            await trio.sleep(1)
+        assert [it.text for it in line.context.inbounds] == ["1" * 153 + "[…]", text]
+
+
+async def test_what_is_no_pdu_stays_where_it_is(autojump_clock, modem, new_line, deliver_pdu):
+    async with new_line(modem).run() as line:
+        modem.storage[3] = "0791220000000000" + "00" * 5
+        await modem.say('+CMTI: "ME",3')
+        await trio.sleep(120)
+        assert 3 in modem.storage
+        assert traces(line).count("cannot be read") == 1
+        await modem.receive_sms(deliver_pdu("after"))
+        await line.context.wait_until(lambda it: bool(it.inbounds))
+
+
+async def test_what_the_modem_does_not_delete_is_handed_over_once(
+    autojump_clock, modem, new_line, deliver_pdu
+):
+    modem.replies[r"AT\+CMGD=.*"] = "+CMS ERROR: 500"
+    async with new_line(modem).run() as line:
+        await modem.receive_sms(deliver_pdu("sticky"))
+        await trio.sleep(200)
+        assert len(line.context.inbounds) == 1
+        assert traces(line).count("does not delete") == 1
+        modem.replies.clear()
+        await trio.sleep(60)
+        assert modem.storage == {}
+
+
+async def test_nothing_received_is_touched_without_inbound(
+    autojump_clock, modem, new_line, deliver_pdu
+):
+    modem.store(deliver_pdu("private"))
+    async with new_line(modem, inbound=False).run() as line:
+        await trio.sleep(200)
+        assert line.context.inbounds == []
+        assert len(modem.storage) == 1
+
+
+# -- trouble -------------------------------------------------------------------------------------
+
+
+async def test_a_modem_that_hangs_for_a_moment(autojump_clock, modem, new_line):
+    async with new_line(modem).run() as line:
+        modem.deaf = True
+        await line.context.wait_health(HealthState.DOWN)
+        assert isinstance(await line.driver.submit(segment()), Unsent)
+        modem.deaf = False
+        await line.context.wait_health(HealthState.UP)
+        assert isinstance(await line.driver.submit(segment()), Accepted)
+        assert line.opened == 1
+        assert "The modem answers again." in traces(line)
+
+
+async def test_the_whole_ladder(autojump_clock, modem, new_line):
+    async with new_line(modem).run() as line:
+        modem.deaf = True
+        await line.context.wait_until(lambda it: line.opened >= 3)
+        told = traces(line)
+        rungs = ["escape and resync", "soft reset", "restart of the modem", "opening the port"]
+        places = [told.index(rung) for rung in rungs]
+        assert places == sorted(places)
+        modem.deaf = False
+        await line.context.wait_health(HealthState.UP)
+        assert isinstance(await line.driver.submit(segment()), Accepted)
+
+
+async def test_hung_in_the_middle_of_a_send(autojump_clock, modem, new_line):
+    def hang(_):
+        modem.deaf = True
+
+    modem.cmgs = hang
+    async with new_line(modem).run() as line:
+        assert isinstance(await line.driver.submit(segment()), Uncertain)
+        await line.context.wait_until(lambda it: line.opened >= 2)
+        modem.deaf, modem.cmgs = False, None
+        await line.context.wait_health(HealthState.UP)
+        assert isinstance(await line.driver.submit(segment()), Accepted)
+
+
+async def test_unplugged_in_the_middle_of_a_send(autojump_clock, modem, new_line):
+    async with new_line(modem).run() as line:
+
+        def unplug(_):
+            line.plugged = False
+            line.nursery.start_soon(modem.hang_up)
+
+        modem.cmgs = unplug
+        async with trio.open_nursery() as line.nursery:
+            outcome = await line.driver.submit(segment())
+        assert isinstance(outcome, Uncertain)
+        await line.context.wait_until(lambda it: "Waiting for it" in traces(line))
+        assert isinstance(await line.driver.submit(segment()), Unsent)
+        await trio.sleep(1000)
+        line.plugged, modem.cmgs = True, None
+        await line.context.wait_health(HealthState.UP)
+        assert "is back" in traces(line)
+        assert isinstance(await line.driver.submit(segment()), Accepted)
+
+
+async def test_unplugged_at_rest(autojump_clock, modem, new_line):
+    async with new_line(modem).run() as line:
+        line.plugged = False
+        await modem.hang_up()
+        await line.context.wait_health(HealthState.DOWN)
+        assert isinstance(await line.driver.submit(segment()), Unsent)
+
+
+async def test_garbage_in_the_middle_of_a_send(autojump_clock, modem, new_line):
+    modem.cmgs = lambda _: "garbage!\r\n^RSSI:12\r\n+CMGS: 5\r\n\0\0\r\nOK"
+    async with new_line(modem).run() as line:
+        outcome = await line.driver.submit(segment())
+        assert outcome.raw == "+CMGS: 5"
+
+
+async def test_a_modem_that_starts_anew_is_set_up_anew(autojump_clock, modem, new_line):
+    async with new_line(modem).run() as line:
+        set_up = modem.count("AT+CMGF=0")
+        await modem.say("RDY")
+        await line.context.wait_health(HealthState.DOWN)
+        await line.context.wait_health(HealthState.UP)
+        assert modem.count("AT+CMGF=0") == set_up + 1
+
+
+async def test_a_port_that_is_busy(autojump_clock, modem, new_line):
+    line = new_line(modem)
+    line.faults = [PortError(PortFault.BUSY, "/dev/fake is in use, often by ModemManager.")] * 3
+    async with line.run() as line:
+        assert line.opened == 4
+        assert any("ModemManager" in health.text for health in line.context.healths)
+
+
+async def test_nothing_is_sent_by_ctrl_z_while_recovering(autojump_clock, modem, new_line):
+    """A modem that still holds a body gets ESC, never what would send it."""
+    bodies = []
+    modem.replies[r"AT\+CMGS=.*"] = None
+    async with new_line(modem).run() as line:
+        modem.cmgs = bodies.append
+        await line.driver.submit(segment())
+        await trio.sleep(100)
+        assert bodies == []
+        assert modem.escapes >= 1
+
+
+# -- quotas and balance ----------------------------------------------------------------------------
+
+
+async def test_segments_per_day(autojump_clock, modem, new_line):
+    async with new_line(modem, segments_per_day_max=3, check_every_s=600).run() as line:
+        assert isinstance(await line.driver.submit(segment()), Accepted)
+        for number in (1, 2):
+            part = segment(message_id="m2", number=number, total=2)
+            assert isinstance(await line.driver.submit(part), Accepted)
+        assert line.context.healths[-1].state is HealthState.DOWN
+        assert "used up" in line.context.healths[-1].text
+        assert isinstance(await line.driver.submit(segment()), Unsent)
+        line.shift_ms = 13 * HOUR_MS
+        await trio.sleep(13 * 3600)
+        assert line.context.healths[-1].state is HealthState.UP
+        assert isinstance(await line.driver.submit(segment()), Accepted)
+
+
+async def test_a_message_does_not_begin_that_would_not_end_today(autojump_clock, modem, new_line):
+    async with new_line(modem, segments_per_day_max=3, check_every_s=600).run() as line:
+        await line.driver.submit(segment())
+        outcome = await line.driver.submit(segment(number=1, total=3))
+        assert isinstance(outcome, Unsent)
+        assert line.context.healths[-1].state is HealthState.DOWN
+        assert len(modem.submits) == 1
+
+
+async def test_recipients_per_month(autojump_clock, modem, new_line):
+    async with new_line(modem, recipients_per_month_max=1).run() as line:
+        assert isinstance(await line.driver.submit(segment()), Accepted)
+        outcome = await line.driver.submit(segment(recipient="+22246000000"))
+        assert isinstance(outcome, Refused)
+        assert outcome.scope is Scope.CARRIER
+        assert isinstance(await line.driver.submit(segment()), Accepted)
+
+
+async def test_the_balance_shows(autojump_clock, modem, new_line):
+    balance = {"code": "*124#", "pattern": r"solde[^0-9]*([0-9.,]+)", "low": 50}
+
+    def answer(_):
+        line.nursery.start_soon(
+            modem.say, '+CUSD: 0,"Votre solde est\r\nOK\r\nsolde: 42,50 MRU",15'
+        )
+        return "OK"
+
+    modem.replies[r'AT\+CUSD=1,"\*124#",15'] = answer
+    async with trio.open_nursery() as nursery, new_line(modem, ussd_balance=balance).run() as line:
+        line.nursery = nursery
+        await line.context.wait_until(lambda it: "sim_balance" in it.healths[-1].details)
+        assert line.details["sim_balance"] == 42.5
+        assert line.details["sim_balance_is"] == "low"
+        assert isinstance(await line.driver.submit(segment()), Accepted)
+
+
+async def test_a_balance_that_is_asked_packed(autojump_clock, modem, new_line):
+    modem.replies[r'AT\+CUSD=1,"\*124#",15'] = "ERROR"
+    packed = r'AT\+CUSD=1,"AA988C3602",15'
+    modem.replies[packed] = 'OK\r\n\r\n+CUSD: 0,"D3379B5CD681623250535A05",15'
+    async with new_line(modem, ussd_balance={"code": "*124#"}).run() as line:
+        await line.context.wait_until(lambda it: "ussd" in it.healths[-1].details)
+        assert line.details["ussd"] == "Solde: 12 MRU"
+        assert line.details["sim_balance"] == 12

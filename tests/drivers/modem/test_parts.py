@@ -1,0 +1,405 @@
+"""The driver's pure parts: fields of answers, USSD, reports, quotas, assembly, settings."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from risala.config.model import CarrierSection
+from risala.drivers.modem.assembly import Assembler, Part, text_of
+from risala.drivers.modem.at import Row
+from risala.drivers.modem.driver import ModemDriver
+from risala.drivers.modem.fields import (
+    Registration,
+    brackets,
+    first,
+    number,
+    offered,
+    registration,
+    signal_dbm,
+    values,
+)
+from risala.drivers.modem.ladder import Ladder, Rung
+from risala.drivers.modem.pdu import Address, Deliver, StatusReport, UserData
+from risala.drivers.modem.quota import Quota
+from risala.drivers.modem.reports import SentLog
+from risala.drivers.modem.settings import ModemSettings
+from risala.drivers.modem.ussd import amount_in, read_answer, requests
+from risala.plugins.manager import PluginManager
+from risala.plugins.testing.conformance import segment
+from risala.sms.message import Alphabet
+from risala.sms.segment import user_data_header
+
+NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
+NOW_MS = int(NOW.timestamp() * 1000)
+DAY_MS = 86_400_000
+
+
+# -- fields ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("row", "expected"),
+    [
+        ("+CSQ: 9,99", ["9", "99"]),
+        ("+CSQ:9,99", ["9", "99"]),
+        ("9,99", ["9", "99"]),
+        ('+CPIN: "READY"', ["READY"]),
+        ("+CMGL: 1,1,,24", ["1", "1", "", "24"]),
+        ('+COPS: 0,0,"Mauritel, SA",2', ["0", "0", "Mauritel, SA", "2"]),
+        ('+CMTI: "SM",0', ["SM", "0"]),
+        ('+CSCA: "",', ["", ""]),
+        ("+CNMI: (0-2),(0,3)", ["0-2", "0,3"]),
+        ('+X: "never closed', []),
+        ("", []),
+    ],
+)
+def test_values(row, expected):
+    found = values(row)
+    assert found == expected or (not expected and len(found) <= 1)
+
+
+@given(st.text(max_size=60))
+def test_any_row_has_fields(row):
+    values(row)
+    brackets(row)
+    registration(values(row))
+    signal_dbm(values(row))
+    offered(row)
+    number(row)
+
+
+@pytest.mark.parametrize(
+    ("row", "expected"),
+    [
+        ("+CREG: 0,1", Registration.HOME),
+        ("+CREG: 5", Registration.ROAMING),
+        ('+CREG: 2,5,"00A1","0F3B",7', Registration.ROAMING),
+        ("+CREG: 2,1,00A1,0F3B", Registration.HOME),
+        ('+CREG: 1,"00A1","0F3B",2', Registration.HOME),
+        ("+CREG: 0,3", Registration.DENIED),
+        ("+CREG: 0,9", None),
+        ("+CREG:", None),
+        ("+CREG: x", None),
+    ],
+)
+def test_registration(row, expected):
+    assert registration(values(row)) is expected
+
+
+def test_signal():
+    assert signal_dbm(["0", "99"]) == -113
+    assert signal_dbm(["31", "99"]) == -51
+    assert signal_dbm(["99", "99"]) is None
+    assert signal_dbm([]) is None
+
+
+def test_the_last_row_with_the_name_counts():
+    rows = [Row("+CREG: 2"), Row("+CREG: 0,1"), Row("^RSSI: 3")]
+    assert first(rows, "+CREG") == ["0", "1"]
+    assert first([Row("0,1")], "+CREG") == ["0", "1"]
+    assert first([], "+CREG") == []
+
+
+# -- USSD ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ('+CUSD: 0,"Solde 42",15', (0, "Solde 42")),
+        ('+CUSD: 1,"1 - Forfait\n2 - Solde",15', (1, "1 - Forfait\n2 - Solde")),
+        ('+CUSD: 0,"D3379B5CD681623250535A05",15', (0, "Solde: 12 MRU")),
+        ('+CUSD: 0,"00530061006C",72', (0, "Sal")),
+        ('+CUSD: 0,"062706440631",17', (0, "الر")),
+        ('+CUSD: 0,"1250",15', (0, "1250")),
+        ('+CUSD: 0,"Solde"', (0, "Solde")),
+        ("+CUSD: 2", (2, "")),
+        ("+CUSD: 4", (4, "")),
+        ('+CUSD:0,"x",0', (0, "x")),
+        ("+CUSD: x", None),
+    ],
+)
+def test_ussd_answers(line, expected):
+    assert read_answer(line) == expected
+
+
+@given(st.text(max_size=80))
+def test_any_ussd_line(text):
+    read_answer(f"+CUSD: {text}")
+    read_answer(f'+CUSD: 0,"{text}",15')
+
+
+def test_ussd_requests():
+    assert requests("*100#") == ('AT+CUSD=1,"*100#",15', 'AT+CUSD=1,"AA180C3602",15')
+
+
+@pytest.mark.parametrize(
+    ("text", "pattern", "amount"),
+    [
+        ("Votre solde: 1 234,50 MRU", r"solde: ([0-9 .,]+)", 1234.5),
+        ("12.5", r"([0-9.]+)", 12.5),
+        ("rien", r"([0-9.]+)", None),
+        ("x1y", r"x(.)y|(z)", 1.0),
+        ("z", r"x(.)y|(z)", None),
+    ],
+)
+def test_amounts(text, pattern, amount):
+    assert amount_in(text, pattern) == amount
+
+
+# -- reports ---------------------------------------------------------------------------------------
+
+
+def report(reference, local="22236123456", status=0, sent_at=NOW, ton=1):
+    return StatusReport(reference, Address(local, ton), sent_at, sent_at, status)
+
+
+def test_a_reference_that_wraps_is_told_by_its_time():
+    log = SentLog()
+    old = log.accepted(7, "+22236123456", NOW_MS - 3 * DAY_MS)
+    new = log.accepted(7, "+22236123456", NOW_MS)
+    assert log.match(report(7), NOW_MS).receipt.carrier_id == new
+    late = report(7, sent_at=NOW - timedelta(days=3))
+    assert log.match(late, NOW_MS).receipt.carrier_id == old
+
+
+def test_one_reference_to_two_recipients():
+    log = SentLog()
+    one = log.accepted(7, "+22236123456", NOW_MS)
+    two = log.accepted(7, "+22246123456", NOW_MS)
+    assert log.match(report(7, "22246123456"), NOW_MS).receipt.carrier_id == two
+    assert log.match(report(7), NOW_MS).receipt.carrier_id == one
+
+
+def test_a_recipient_in_national_form():
+    log = SentLog()
+    name = log.accepted(7, "+22236123456", NOW_MS)
+    assert log.match(report(7, "36123456", ton=2), NOW_MS).receipt.carrier_id == name
+
+
+def test_a_report_that_comes_twice_is_the_same_one():
+    log = SentLog()
+    one = log.accepted(0, "+22236123456", NOW_MS)
+    log.accepted(0, "+22236123456", NOW_MS + 1000)
+    assert log.match(report(0), NOW_MS).receipt.carrier_id == one
+    assert log.match(report(0), NOW_MS).receipt.carrier_id == one
+
+
+def test_the_service_centre_s_clock_is_hours_off():
+    log = SentLog()
+    ids = [log.accepted(-1, "+22236123456", NOW_MS + n * 5000) for n in range(3)]
+    off = NOW + timedelta(hours=5)
+    found = [
+        log.match(report(40 + n, sent_at=off + timedelta(seconds=5 * n)), NOW_MS) for n in range(3)
+    ]
+    assert [match.receipt.carrier_id for match in found] == ids
+
+
+def test_still_trying_and_then_delivered():
+    log = SentLog()
+    name = log.accepted(9, "+22236123456", NOW_MS)
+    trying = log.match(report(9, status=0x21), NOW_MS).receipt
+    done = log.match(report(9, status=0x00), NOW_MS).receipt
+    assert (trying.carrier_id, trying.state.is_final) == (name, False)
+    assert (done.carrier_id, done.state.is_final) == (name, True)
+
+
+def test_after_a_restart_the_id_is_built_again():
+    before, after = SentLog(), SentLog()
+    for at_ms in (NOW_MS, NOW_MS - 40 * 60_000, NOW_MS + 40 * 60_000):
+        name = before.accepted(9, "+22236123456", at_ms)
+        receipt = after.match(report(9), NOW_MS + DAY_MS).receipt
+        assert name in (receipt.carrier_id, *receipt.also_known_as), at_ms
+    without_date = after.match(report(9, sent_at=None), NOW_MS).receipt
+    assert "9-36123456-26112012" in (without_date.carrier_id, *without_date.also_known_as)
+    assert len(without_date.also_known_as) < 16
+
+
+def test_a_failure_has_its_code():
+    log = SentLog()
+    log.accepted(9, "+22236123456", NOW_MS)
+    receipt = log.match(report(9, status=0x46), NOW_MS).receipt
+    assert (receipt.error_code, receipt.raw) == ("46", "TP-ST:46 TP-MR:9")
+
+
+@given(
+    st.lists(st.tuples(st.integers(-1, 255), st.integers(0, 3), st.integers(0, 10**7)), max_size=60)
+)
+def test_ids_are_never_given_twice(sends):
+    log = SentLog()
+    ids = [
+        log.accepted(reference, f"+2223612345{who}", NOW_MS + at) for reference, who, at in sends
+    ]
+    assert len(set(ids)) == len(ids)
+
+
+# -- quotas ----------------------------------------------------------------------------------------
+
+
+def test_a_day_and_the_next():
+    quota = Quota(2)
+    for _ in range(2):
+        assert not quota.refuses(segment(), NOW_MS)
+        quota.count(segment(), NOW_MS)
+    assert quota.refuses(segment(), NOW_MS)
+    assert quota.day_is_over(NOW_MS)
+    assert not quota.day_is_over(NOW_MS + DAY_MS)
+    assert quota.segments == 0
+    assert quota.next_day_s(NOW_MS) == 12 * 3600
+
+
+def test_a_code_between_two_parts_strands_nothing():
+    quota = Quota(4)
+    part = {"message_id": "m1", "total": 3}
+    assert not quota.refuses(segment(number=1, **part), NOW_MS)
+    quota.count(segment(number=1, **part), NOW_MS)
+    for _ in range(2):
+        assert not quota.refuses(segment(), NOW_MS)
+        quota.count(segment(), NOW_MS)
+    for number_ in (2, 3):
+        assert not quota.day_is_over(NOW_MS)
+        assert not quota.refuses(segment(number=number_, **part), NOW_MS)
+        quota.count(segment(number=number_, **part), NOW_MS)
+    assert quota.day_is_over(NOW_MS)
+
+
+def test_a_message_that_was_given_up_keeps_no_day_open():
+    quota = Quota(1)
+    quota.count(segment(number=1, total=3), NOW_MS)
+    assert not quota.day_is_over(NOW_MS)
+    assert quota.day_is_over(NOW_MS + 600_000)
+
+
+def test_a_message_longer_than_a_day_goes_in_a_day_of_its_own():
+    quota = Quota(2)
+    assert not quota.refuses(segment(number=1, total=5), NOW_MS)
+    quota.count(segment(), NOW_MS)
+    assert quota.refuses(segment(number=1, total=5), NOW_MS)
+
+
+def test_recipients_of_a_month():
+    quota = Quota(None, 2)
+    for recipient in ("+22236000001", "+22236000002"):
+        quota.count(segment(recipient=recipient), NOW_MS)
+    assert not quota.refuses_recipient(segment(recipient="+22236000001"), NOW_MS)
+    assert quota.refuses_recipient(segment(recipient="+22236000003"), NOW_MS)
+    assert quota.refuses_recipient(segment(recipient="+22236000003"), NOW_MS + DAY_MS)
+    assert not quota.refuses_recipient(segment(recipient="+22236000003"), NOW_MS + 11 * DAY_MS)
+
+
+# -- ladder ----------------------------------------------------------------------------------------
+
+
+def test_a_rung_that_helped_for_a_moment_did_not_help():
+    ladder = Ladder()
+    assert ladder.step() is Rung.RESYNC
+    ladder.served(5)
+    assert ladder.step() is Rung.RESET
+    ladder.served(100)
+    assert [ladder.step() for _ in range(5)] == [*Rung, Rung.RESYNC]
+
+
+# -- assembly --------------------------------------------------------------------------------------
+
+
+def part(text, header=b"", place=None, digest=None, sender="+22236999999"):
+    alphabet = Alphabet.GSM7
+    deliver = Deliver(
+        Address.of_number(sender), UserData.of_text(text, alphabet, header=header), NOW
+    )
+    return Part(deliver, digest or f"{text}-{place}", place)
+
+
+@given(st.permutations(range(4)), st.data())
+def test_parts_in_any_order_and_twice(order, data):
+    assembler, found = Assembler(), []
+    again = data.draw(st.integers(0, 2))
+    for at, index in enumerate(order):
+        header = user_data_header(5, 4, index + 1)
+        one = part("abcd"[index], header, ("ME", index), str(index))
+        found += assembler.add(one, NOW_MS)
+        if at == again:
+            twice = part("abcd"[index], header, ("ME", index + 10), str(index))
+            found += assembler.add(twice, NOW_MS)
+    (whole,) = found
+    assert whole.message.text == "abcd"
+    assert whole.message.carrier_ids == ("0", "1", "2", "3")
+    assert {place for place, _ in whole.places} >= {("ME", index) for index in range(4)} - {
+        ("ME", order[again])
+    }
+    assert len(whole.places) == 5
+
+
+def test_two_senders_with_one_reference():
+    assembler = Assembler()
+    header = user_data_header(5, 2, 1)
+    assert assembler.add(part("a", header), NOW_MS) == []
+    assert assembler.add(part("b", header, sender="+22236000000"), NOW_MS) == []
+    (whole,) = assembler.add(part("c", user_data_header(5, 2, 2)), NOW_MS)
+    assert whole.message.text == "ac"
+
+
+def test_what_lies_in_the_modem_is_forgotten_with_it():
+    assembler = Assembler()
+    assembler.add(part("a", user_data_header(5, 3, 1), ("ME", 1)), NOW_MS)
+    assembler.add(part("b", user_data_header(5, 3, 2)), NOW_MS)
+    assembler.add(part("x", user_data_header(6, 2, 1), ("ME", 2)), NOW_MS)
+    assembler.forget_stored()
+    (whole,) = assembler.overdue(NOW_MS + 1, NOW_MS)
+    assert whole.message.text == "[…]b[…]"
+    assert whole.places == ()
+
+
+def test_octets_that_are_no_text():
+    def eight_bit(octets):
+        return Deliver(Address("1"), UserData(data=octets, dcs=4), None)
+
+    assert text_of(eight_bit(b"hello")) == "hello"
+    assert text_of(eight_bit(b"\x00\xff")) == "00ff"
+
+
+# -- settings --------------------------------------------------------------------------------------
+
+
+def test_the_configuration_builds_a_driver(monkeypatch):
+    monkeypatch.setenv("SIM1_PIN", "1234")
+    manager = PluginManager()
+    manager.load()
+    carrier = CarrierSection(
+        name="sim-1",
+        driver="modem",
+        modem={"port": "/dev/serial/by-id/usb-x", "baud": 9600, "pin_env": "SIM1_PIN"},
+    )
+    driver = manager.build_driver(carrier)
+    assert isinstance(driver, ModemDriver)
+    assert driver.settings.pin.get_secret_value() == "1234"
+    assert "1234" not in repr(driver.settings)
+    assert driver.capabilities.window_max == 1
+    assert not driver.capabilities.alphanumeric_sender
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        {"port": "ttyUSB0"},
+        {"port": "socket://"},
+        {"port": "socket://host"},
+        {"port": "socket://host:99999"},
+        {"port": "rfc2217://host:1"},
+        {"port": "/dev/x", "pin": '1234"'},
+        {"port": "/dev/x", "pin": "12"},
+        {"port": "/dev/x", "smsc_number": '1"\r'},
+        {"port": "/dev/x", "speed": 1},
+        {"port": "/dev/x", "reopen_first_s": 60},
+        {"port": "/dev/x", "ussd_balance": {"code": '*1#"'}},
+        {"port": "/dev/x", "ussd_balance": {"code": "*1#", "pattern": "("}},
+        {"port": "/dev/x", "ussd_balance": {"code": "*1#", "pattern": "[0-9]"}},
+    ],
+)
+def test_what_settings_refuse(table):
+    with pytest.raises(ValidationError) as caught:
+        ModemSettings(**table)
+    assert "1234" not in str(caught.value)
