@@ -125,6 +125,16 @@ ROWS = (
     ),
     Row("webhook deliveries", ("{hook}",), (("deliveries.0.eventId", "{event}"),)),
     Row("webhook replay", ("{hook}", "--failed-since", "2h"), (("replayed", int),)),
+    Row("inbound list", ("--org", "{org}"), (("messages", []),)),
+    Row(
+        "inbound route",
+        ("--org", "{org}", "--keyword", "word{n}"),
+        (("organizationId", "{org}"), ("keyword", "word{n}"), ("number", None)),
+    ),
+    Row("inbound routes", (), (("routes", list),)),
+    Row("inbound unroute", ("{route}",), (("id", "{route}"),)),
+    Row("inbound opt-outs", ("--org", "{org}", "--heed"), (("heeds", True), ("numbers", []))),
+    Row("inbound opt-in", (NUMBER, "--org", "{org}"), (), alone=1, beside=1, sentence="not opted"),
     Row("carriers", (), (("carriers.0.name", "loop"), ("carriers.0.queue", int))),
     Row(
         "carriers pause",
@@ -212,6 +222,10 @@ class World:
             names["hook"] = hook["endpoint"]["id"]
             owed = await reached.perform("webhook.test", endpoint_id=names["hook"])
             names["event"] = owed["delivery"]["eventId"]
+            route = await reached.perform(
+                "inbound.route", organization_id=organization, keyword=f"own{names['n']}"
+            )
+            names["route"] = route["id"]
             names["org"], names["key"] = organization, key["key"]["id"]
             names["sender"], names["message"] = sender["id"], message["messageId"]
             await self._prepare_verification(reached, names)

@@ -10,6 +10,7 @@ import click
 from risala.cli import (
     backup,
     doctor,
+    inbound,
     inspect,
     key,
     messages,
@@ -54,6 +55,7 @@ for _command in (
     messages.message,
     verify.verify,
     webhook_log.webhook,
+    inbound.inbound,
     tail.tail,
     inspect.carriers,
     inspect.plugins,

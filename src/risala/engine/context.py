@@ -31,10 +31,10 @@ class LaneContext:
             raise NotStoredError(str(error)) from error
 
     async def inbound(self, message: Inbound) -> None:
-        message_id = self._ids.new("mo")
+        message_id, stamp = self._ids.new("mo"), self._lane.recorder.stamp()
         try:
             await self._lane.recorder.journal.commit(
-                lambda conn: inbound.store(conn, message_id, self.carrier, message)
+                lambda conn: inbound.receive(conn, message_id, self.carrier, message, stamp)
             )
         except Unavailable as error:
             raise NotStoredError(str(error)) from error

@@ -8,6 +8,7 @@
     │   ├── Forbidden              key type, origin, or organization not active      403
     │   ├── Invalid                a field is wrong                                  400
     │   ├── SenderNotApproved      ``from`` is rejected or not on the account        400
+    │   ├── RecipientOptedOut      the recipient wants no messages                   400
     │   ├── NotFound               no such thing for this caller                     404
     │   ├── InsufficientBalance    the balance does not cover the price              402
     │   ├── RateLimited            a bucket is empty; ``retry_after_s``              429
@@ -52,6 +53,11 @@ class SenderNotApproved(Refusal):
             "Request it in the dashboard, or omit `from` to use the default sender."
         )
         self.sender = sender
+
+
+class RecipientOptedOut(Refusal):
+    def __init__(self) -> None:
+        super().__init__("The recipient wants no messages of yours; they can reply START.")
 
 
 class NotFound(Refusal):

@@ -35,6 +35,7 @@ from risala.engine.journal.rows import (
     Status,
 )
 from risala.engine.limiter import Limiter
+from risala.engine.optout import OptOuts
 from risala.engine.recorder import Recorder
 from risala.engine.router import TEST_ROUTE, Router
 from risala.engine.senders import Senders
@@ -79,6 +80,7 @@ class Intake:
         self._senders = senders
         self._router = router
         self._limiter = Limiter(settings.limits.sms_per_s)
+        self.opt_outs = OptOuts(reader)
         self.per_segment = minor_units(settings.pricing.per_segment)
         """The general price, in minor units."""
         self._first_of_key: dict[tuple[str, str, str], trio.Event] = {}
@@ -211,6 +213,7 @@ class Intake:
         """Sender, limits, balance, in this order; then the row to be. Takes a rate token."""
         sender, notice = self._sender(organization.id, command.sender)
         if mode is Mode.LIVE:
+            self.opt_outs.refuse(organization.id, command.to)
             self._limiter.check_sms(organization)
         new = self._new_message(organization, mode, command, sender, notice)
         if mode is Mode.LIVE and self._limiter.limits_sms(organization):

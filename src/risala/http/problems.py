@@ -45,6 +45,7 @@ STATUSES: Final[Mapping[type[errors.EngineError], int]] = {
     errors.Forbidden: 403,
     errors.Invalid: 400,
     errors.SenderNotApproved: 400,
+    errors.RecipientOptedOut: 400,
     errors.NotFound: 404,
     errors.InsufficientBalance: 402,
     errors.RateLimited: 429,
@@ -146,6 +147,8 @@ def _refused(error: errors.EngineError) -> Problem:
             return bad_body([Issue(path, error.code, str(error))])
         case errors.SenderNotApproved():
             return Problem(status, str(error), {"code": "SENDER_NOT_APPROVED"})
+        case errors.RecipientOptedOut():
+            return Problem(status, str(error), {"code": "RECIPIENT_OPTED_OUT"})
         case errors.RateLimited():
             wait = {"Retry-After": str(error.retry_after_s)}
             return Problem(status, str(error), {"limit": error.limit}, wait)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import sqlite3
 from dataclasses import dataclass
 
-from risala.engine.journal import timeline
+from risala.engine.journal import opt_outs, timeline
 from risala.engine.journal.endings import code_is_wanted, fail, settle, withdraw_code
 from risala.engine.journal.rows import Change, SegmentState, Stamp, Status
 from risala.engine.journal.state import MessageState, change_of, load
@@ -47,6 +47,7 @@ def start_segment(
         )
         if opened.rowcount == 0:
             return None
+        opt_outs.note_writer(conn, message_id, carrier)
     message = load(conn, message_id)
     if message is None or message.status is not Status.PROCESSING:
         return None

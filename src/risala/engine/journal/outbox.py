@@ -11,6 +11,7 @@ from risala.engine.commands import Sender
 from risala.engine.journal import webhooks
 from risala.engine.journal.rows import Stamp, Status
 from risala.engine.webhook_types import TEST_TYPE
+from risala.sms.message import Inbound
 
 _MESSAGE_EVENT = {
     Status.SENT: "sms.sent",
@@ -91,6 +92,28 @@ def sender_event(conn: sqlite3.Connection, sender: Sender, stamp: Stamp) -> None
         fields,
         stamp.now_ms,
     )
+
+
+def received_event(
+    conn: sqlite3.Connection,
+    organization_id: str,
+    message_id: str,
+    message: Inbound,
+    stamp: Stamp,
+) -> None:
+    """Tell of a message that came in; the only event with a text."""
+    fields: dict[str, Any] = {
+        "messageId": message_id,
+        "to": message.recipient,
+        "from": message.sender,
+        "status": "received",
+        "providerMessageId": message.carrier_ids[0] if message.carrier_ids else None,
+        "errorCode": None,
+        "errorText": None,
+        "metadata": {},
+        "text": message.text,
+    }
+    _write(conn, organization_id, "live", "sms.received", message_id, fields, stamp, 0)
 
 
 def _write(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from sqlite_utils import Database, Migrations
 
+from risala.engine.journal.schema_inbound import INBOUND
 from risala.engine.journal.schema_webhooks import WEBHOOKS
 
 migrations = Migrations("risala")
@@ -285,3 +286,8 @@ def m004_allowed_origins(db: Database) -> None:
 @migrations()
 def m005_webhooks(db: Database) -> None:
     _script(db, WEBHOOKS)
+
+
+@migrations()
+def m006_inbound(db: Database) -> None:
+    _script(db, INBOUND)

@@ -8,7 +8,7 @@ import trio
 
 from risala.engine.errors import NotFound
 from risala.engine.gateway import Gateway
-from risala.engine.operations import accounts, messages, senders, service, verify, webhooks
+from risala.engine.operations import accounts, inbound, messages, senders, service, verify, webhooks
 from risala.engine.operations.arguments import Arguments, Json, Operation
 
 __all__ = ["OPERATIONS", "perform"]
@@ -20,6 +20,7 @@ OPERATIONS: Final[dict[str, Operation]] = {
     **verify.OPERATIONS,
     **service.OPERATIONS,
     **webhooks.OPERATIONS,
+    **inbound.OPERATIONS,
 }
 
 

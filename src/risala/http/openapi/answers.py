@@ -66,7 +66,7 @@ class ErrorData(Answer):
 
     issues: list[Issue] | Absent = None
     """Every fault of the body at once."""
-    code: Literal["SENDER_NOT_APPROVED"] | Absent = None
+    code: Literal["SENDER_NOT_APPROVED", "RECIPIENT_OPTED_OUT"] | Absent = None
     """Says more than the status where it is there."""
     limit: Literal["phone", "organization", "ip", "sms"] | Absent = None
     """Which limit was reached."""

@@ -1,0 +1,90 @@
+"""Who wants no more messages from whom.
+
+An opt-out belongs to the organization that last wrote to that number through that carrier: the
+person answers what they read. So who wrote last is noted, while any organization heeds opt-outs.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+
+from risala.engine.keywords import START_WORDS, STOP_WORDS, folded
+from risala.sms.message import Inbound
+
+
+def note_writer(conn: sqlite3.Connection, message_id: str, carrier: str) -> None:
+    """An attempt at a message begins; part of its unit."""
+    conn.execute(
+        "INSERT INTO last_writers (recipient, carrier, organization_id)"
+        " SELECT recipient, ?, organization_id FROM messages WHERE id = ? AND mode = 'live'"
+        " AND EXISTS (SELECT 1 FROM opt_out_policies)"
+        " ON CONFLICT (recipient, carrier)"
+        " DO UPDATE SET organization_id = excluded.organization_id",
+        (carrier, message_id),
+    )
+
+
+def heed(conn: sqlite3.Connection, carrier: str, message: Inbound, now_ms: int) -> None:
+    """Do what a message asks for that is nothing but STOP or START in one of their languages."""
+    word, recipient = folded(message.text), message.sender
+    if word in STOP_WORDS:
+        conn.execute(
+            "INSERT INTO opt_outs (organization_id, recipient, carrier, at)"
+            " SELECT w.organization_id, w.recipient, w.carrier, ? FROM last_writers w"
+            " JOIN opt_out_policies p ON p.organization_id = w.organization_id"
+            " WHERE w.recipient = ? AND w.carrier = ? ON CONFLICT DO NOTHING",
+            (now_ms, recipient, carrier),
+        )
+    elif word in START_WORDS:
+        # Whoever was stopped has written no more: somebody else may be the last by now.
+        conn.execute(
+            "DELETE FROM opt_outs WHERE recipient = ? AND organization_id IN"
+            " (SELECT organization_id FROM opt_outs WHERE recipient = ? AND carrier = ?"
+            " ORDER BY at DESC LIMIT 1)",
+            (recipient, recipient, carrier),
+        )
+
+
+def policies(conn: sqlite3.Connection) -> set[str]:
+    """Organizations that heed opt-outs."""
+    return {row[0] for row in conn.execute("SELECT organization_id FROM opt_out_policies")}
+
+
+def set_policy(conn: sqlite3.Connection, organization_id: str, now_ms: int, *, heeds: bool) -> None:
+    """Let an organization's recipients opt out, or not; who has opted out stays on record."""
+    if heeds:
+        conn.execute(
+            "INSERT INTO opt_out_policies (organization_id, since) VALUES (?, ?)"
+            " ON CONFLICT DO NOTHING",
+            (organization_id, now_ms),
+        )
+    else:
+        conn.execute("DELETE FROM opt_out_policies WHERE organization_id = ?", (organization_id,))
+
+
+def is_out(conn: sqlite3.Connection, organization_id: str, recipient: str) -> bool:
+    row = conn.execute(
+        "SELECT 1 FROM opt_outs WHERE organization_id = ? AND recipient = ?",
+        (organization_id, recipient),
+    ).fetchone()
+    return row is not None
+
+
+def opted_out(
+    conn: sqlite3.Connection, organization_id: str, limit: int
+) -> list[tuple[str, str, int]]:
+    """Numbers that want no messages of an organization: number, carrier, time; latest first."""
+    return conn.execute(
+        "SELECT recipient, carrier, at FROM opt_outs WHERE organization_id = ?"
+        " ORDER BY at DESC LIMIT ?",
+        (organization_id, limit),
+    ).fetchall()
+
+
+def take_back(conn: sqlite3.Connection, organization_id: str, recipient: str) -> bool:
+    """Let an organization write to a number again; False where it was not kept from it."""
+    done = conn.execute(
+        "DELETE FROM opt_outs WHERE organization_id = ? AND recipient = ?",
+        (organization_id, recipient),
+    )
+    return done.rowcount > 0

@@ -1,0 +1,43 @@
+"""The tables of messages that come in: where they belong, and who wants no more messages."""
+
+from __future__ import annotations
+
+from typing import Final
+
+INBOUND: Final = """
+ALTER TABLE inbound ADD COLUMN organization_id TEXT;
+CREATE INDEX inbound_by_organization ON inbound (organization_id, id)
+  WHERE organization_id IS NOT NULL;
+
+-- An empty recipient is any number, an empty keyword any first word.
+CREATE TABLE inbound_routes (
+  id TEXT PRIMARY KEY,
+  organization_id TEXT NOT NULL REFERENCES organizations (id),
+  recipient TEXT NOT NULL,
+  keyword TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  UNIQUE (recipient, keyword)
+) STRICT;
+
+-- Organizations whose recipients may opt out; while there are none nobody's writing is noted.
+CREATE TABLE opt_out_policies (
+  organization_id TEXT PRIMARY KEY REFERENCES organizations (id),
+  since INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE last_writers (
+  recipient TEXT NOT NULL,
+  carrier TEXT NOT NULL,
+  organization_id TEXT NOT NULL,
+  PRIMARY KEY (recipient, carrier)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE opt_outs (
+  organization_id TEXT NOT NULL REFERENCES organizations (id),
+  recipient TEXT NOT NULL,
+  carrier TEXT NOT NULL,
+  at INTEGER NOT NULL,
+  PRIMARY KEY (organization_id, recipient)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX opt_outs_by_recipient ON opt_outs (recipient, carrier, at);
+"""

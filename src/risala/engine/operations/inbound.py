@@ -1,0 +1,117 @@
+"""Messages that come in: where they go, and who has opted out."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from risala.engine.clock import iso
+from risala.engine.errors import Invalid, NotFound
+from risala.engine.gateway import Gateway
+from risala.engine.journal import inbound, opt_outs
+from risala.engine.journal.inbound import Received, Route
+from risala.engine.keywords import folded
+from risala.engine.operations.arguments import Arguments, Json, Operation
+
+PAGE_MAX: Final = 200
+OPTED_OUT_MAX: Final = 1000
+_NUMBER: Final = re.compile(r"\+?[0-9]{3,15}", re.ASCII)
+_WORD: Final = re.compile(r"\w{1,20}")
+
+
+def _route_wire(route: Route) -> Json:
+    return {
+        "id": route.id,
+        "organizationId": route.organization_id,
+        "number": route.recipient or None,
+        "keyword": route.keyword or None,
+        "createdAt": iso(route.created_at),
+    }
+
+
+def _received_wire(message: Received) -> Json:
+    return {
+        "id": message.id,
+        "organizationId": message.organization_id,
+        "carrier": message.carrier,
+        "from": message.sender,
+        "to": message.recipient,
+        "text": message.body,
+        "receivedAt": iso(message.received_at),
+    }
+
+
+async def _list(gateway: Gateway, arguments: Arguments) -> Json:
+    limit = max(1, min(arguments.whole_or_none("limit") or 50, PAGE_MAX))
+    organization_id = arguments.text_or_none("organization_id")
+    found = inbound.received(gateway.parts.reader, organization_id, limit)
+    return {"messages": [_received_wire(each) for each in found]}
+
+
+async def _routes(gateway: Gateway, _: Arguments) -> Json:
+    return {"routes": [_route_wire(each) for each in inbound.routes(gateway.parts.reader)]}
+
+
+async def _route(gateway: Gateway, arguments: Arguments) -> Json:
+    """Neither a number nor a keyword: all that no other route takes."""
+    organization_id = arguments.text("organization_id")
+    gateway.parts.accounts.fresh_organization(organization_id)
+    number = arguments.text_or_none("number") or ""
+    keyword = folded(arguments.text_or_none("keyword") or "")
+    if number and not _NUMBER.fullmatch(number):
+        text = "`number` is one of ours: digits, with or without +."
+        raise Invalid("number", "invalid_number", text)
+    if arguments.text_or_none("keyword") and not _WORD.fullmatch(keyword):
+        raise Invalid("keyword", "invalid_keyword", "`keyword` is one word of 1 to 20 letters.")
+    now_ms = gateway.parts.recorder.clock.now_ms()
+    new = Route(gateway.parts.ids.new("inr"), organization_id, number, keyword, now_ms)
+    made = await gateway.parts.recorder.journal.commit(lambda conn: inbound.add_route(conn, new))
+    return _route_wire(made)
+
+
+async def _unroute(gateway: Gateway, arguments: Arguments) -> Json:
+    route_id = arguments.text("route_id")
+    gone = await gateway.parts.recorder.journal.commit(
+        lambda conn: inbound.remove_route(conn, route_id)
+    )
+    return _route_wire(gone)
+
+
+async def _opt_outs(gateway: Gateway, arguments: Arguments) -> Json:
+    """Who has opted out of an organization's messages, after changing whether that is heeded."""
+    organization_id, heeds = arguments.text("organization_id"), arguments.flag_or_none("heeds")
+    gateway.parts.accounts.fresh_organization(organization_id)
+    if heeds is not None:
+        now_ms = gateway.parts.recorder.clock.now_ms()
+        await gateway.parts.recorder.journal.commit(
+            lambda conn: opt_outs.set_policy(conn, organization_id, now_ms, heeds=heeds)
+        )
+        gateway.parts.intake.opt_outs.look_again()
+    reader = gateway.parts.reader
+    found = opt_outs.opted_out(reader, organization_id, OPTED_OUT_MAX)
+    return {
+        "organizationId": organization_id,
+        "heeds": organization_id in opt_outs.policies(reader),
+        "numbers": [
+            {"number": number, "carrier": carrier, "at": iso(at)} for number, carrier, at in found
+        ],
+    }
+
+
+async def _opt_in(gateway: Gateway, arguments: Arguments) -> Json:
+    organization_id, number = arguments.text("organization_id"), arguments.text("number")
+    if not await gateway.parts.recorder.journal.commit(
+        lambda conn: opt_outs.take_back(conn, organization_id, number)
+    ):
+        raise NotFound(f"{number} has not opted out of that organization's messages.")
+    return {"organizationId": organization_id, "number": number}
+
+
+OPERATIONS: Final[dict[str, Operation]] = {
+    "inbound.list": _list,
+    "inbound.routes": _routes,
+    "inbound.route": _route,
+    "inbound.unroute": _unroute,
+    "inbound.opt_outs": _opt_outs,
+    "inbound.opt_in": _opt_in,
+}

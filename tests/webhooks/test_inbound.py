@@ -1,0 +1,217 @@
+"""Messages that come in: routed to an organization, and heeded where they ask for silence."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+import trio
+
+from risala.engine.commands import KeyType, Mode, Principal, SendCode, SendMessage
+from risala.engine.errors import Conflict, Invalid, NotFound, RecipientOptedOut
+from risala.engine.keywords import START_WORDS, STOP_WORDS, folded, keyword_of
+from risala.http.problems import problem_of
+from risala.plugins.contract import Inbound
+from risala.plugins.testing.fake_driver import FakeDriver
+
+PHONE = "+22236123456"
+OURS = "1234"
+_numbers = iter(range(1, 10_000))
+
+
+def inbound(text: str, *, sender: str = PHONE, recipient: str | None = OURS) -> Inbound:
+    return Inbound(sender, recipient, text, 1_767_225_600_000, (f"mo{next(_numbers)}",))
+
+
+async def come_in(driver: FakeDriver, text: str, **more) -> None:
+    await driver.context.inbound(inbound(text, **more))
+    await trio.sleep(0.1)
+
+
+async def another(house, name: str) -> Principal:
+    made = await house.perform("org.create", name=name)
+    await house.perform("topup", organization_id=made["id"], amount="100")
+    return Principal(made["id"], "key", KeyType.SECRET, Mode.LIVE)
+
+
+async def send(house, principal: Principal, to: str = PHONE) -> None:
+    await house.gateway.send_message(principal, SendMessage(to=to, body="hello"))
+    await trio.sleep(1)
+
+
+@pytest.fixture
+def driver() -> FakeDriver:
+    return FakeDriver()
+
+
+async def test_a_message_that_is_routed_is_an_event_with_its_text(open_house, quick, driver):
+    async with open_house(driver=driver) as house:
+        await house.perform("inbound.route", organization_id=house.organization_id)
+        await house.endpoint(types=["sms.received"])
+        message = inbound("مرحبا 👋")
+        await driver.context.inbound(message)
+        await driver.context.inbound(message)
+        await house.outbound.wait_calls(1)
+        await trio.sleep(60)
+        ((_, call),) = house.outbound.calls
+        body = json.loads(call.body)
+        assert body == {
+            "id": call.headers["webhook-id"],
+            "type": "sms.received",
+            "createdAt": body["createdAt"],
+            "organizationId": house.organization_id,
+            "test": False,
+            "messageId": body["messageId"],
+            "to": OURS,
+            "from": PHONE,
+            "status": "received",
+            "providerMessageId": message.carrier_ids[0],
+            "errorCode": None,
+            "errorText": None,
+            "metadata": {},
+            "text": "مرحبا 👋",
+        }
+        listed = await house.perform("inbound.list", organization_id=house.organization_id)
+        assert [each["text"] for each in listed["messages"]] == ["مرحبا 👋"]
+
+
+async def test_what_nobody_is_to_get_is_stored_alone(open_house, quick, driver):
+    async with open_house(driver=driver) as house:
+        await house.endpoint(types=["sms.received"])
+        await come_in(driver, "hello")
+        assert house.outbound.calls == []
+        (message,) = (await house.perform("inbound.list"))["messages"]
+        assert (message["text"], message["organizationId"]) == ("hello", None)
+
+
+async def test_word_and_number_decide_then_the_default(open_house, quick, driver):
+    async with open_house(driver=driver) as house:
+        names = {}
+        for name, route in {
+            "default": {},
+            "number": {"number": OURS},
+            "word": {"keyword": "Vote"},
+            "both": {"number": OURS, "keyword": "vote"},
+        }.items():
+            principal = await another(house, name)
+            names[principal.organization_id] = name
+            await house.perform("inbound.route", organization_id=principal.organization_id, **route)
+        for text, recipient in [
+            ("VOTE! 7", OURS), ("vote 7", "999"), ("votes", OURS), ("hello", "999"), ("", None),
+        ]:  # fmt: skip
+            await come_in(driver, text, recipient=recipient)
+        found = (await house.perform("inbound.list"))["messages"]
+        to = {each["text"]: names[each["organizationId"]] for each in found}
+        assert to == {
+            "VOTE! 7": "both", "vote 7": "word", "votes": "number", "hello": "default",
+            "": "default",
+        }  # fmt: skip
+
+
+async def test_routes_are_made_once_and_removed(open_house, quick):
+    async with open_house() as house:
+        arguments = {"organization_id": house.organization_id, "keyword": "Élu"}
+        made = await house.perform("inbound.route", **arguments)
+        assert made["keyword"] == "elu"
+        with pytest.raises(Conflict):
+            await house.perform("inbound.route", **arguments)
+        await house.perform("inbound.unroute", route_id=made["id"])
+        with pytest.raises(NotFound):
+            await house.perform("inbound.unroute", route_id=made["id"])
+        for wrong in ({"number": "12 34"}, {"keyword": "two words"}, {"keyword": "!"}):
+            with pytest.raises(Invalid):
+                await house.perform("inbound.route", organization_id=house.organization_id, **wrong)
+
+
+@pytest.mark.parametrize("word", ["STOP", " stop. ", "Arrêt !", "ARRET", "توقف", "تَوَقَّف", "توقـــف"])
+async def test_stop_ends_messages_and_start_reverses_it(open_house, quick, driver, word):
+    async with open_house(driver=driver) as house:
+        await house.perform("inbound.opt_outs", organization_id=house.organization_id, heeds=True)
+        await send(house, house.principal)
+        await come_in(driver, word)
+        with pytest.raises(RecipientOptedOut):
+            await send(house, house.principal)
+        await send(house, house.principal, to="+22236123457")
+        results = await house.gateway.send_batch(
+            house.principal, [SendMessage(to=PHONE, body="x"), SendMessage(to=PHONE, body="y")]
+        )
+        assert [type(each) for each in results] == [RecipientOptedOut] * 2
+        # A code was asked for by the person.
+        await house.gateway.send_code(house.principal, SendCode(PHONE))
+        shown = await house.perform("inbound.opt_outs", organization_id=house.organization_id)
+        assert [each["number"] for each in shown["numbers"]] == [PHONE]
+        await come_in(driver, "Start")
+        await send(house, house.principal)
+        assert (await house.perform("audit"))["clean"]
+
+
+async def test_it_is_off_unless_wished_for(open_house, quick, driver):
+    async with open_house(driver=driver) as house:
+        await send(house, house.principal)
+        await come_in(driver, "STOP")
+        await send(house, house.principal)
+
+
+@pytest.mark.parametrize("text", ["stop it", "non stop", "stops", "please stop", "", "?"])
+async def test_only_the_word_alone_counts(open_house, quick, driver, text):
+    async with open_house(driver=driver) as house:
+        await house.perform("inbound.opt_outs", organization_id=house.organization_id, heeds=True)
+        await send(house, house.principal)
+        await come_in(driver, text)
+        await send(house, house.principal)
+
+
+async def test_it_is_whoever_wrote_last_that_is_meant(open_house, quick, driver):
+    async with open_house(driver=driver) as house:
+        first, second = house.principal, await another(house, "Second")
+        for principal in (first, second):
+            await house.perform(
+                "inbound.opt_outs", organization_id=principal.organization_id, heeds=True
+            )
+            await send(house, principal)
+        await come_in(driver, "STOP")
+        await send(house, first)
+        with pytest.raises(RecipientOptedOut):
+            await send(house, second)
+        # The first has written last by now; START still means the one that was stopped.
+        await come_in(driver, "START")
+        await send(house, second)
+
+
+async def test_who_heeds_none_is_not_meant_even_when_last(open_house, quick, driver):
+    async with open_house(driver=driver) as house:
+        first, second = house.principal, await another(house, "Second")
+        await house.perform("inbound.opt_outs", organization_id=first.organization_id, heeds=True)
+        await send(house, first)
+        await send(house, second)
+        await come_in(driver, "STOP")
+        await send(house, first)
+        await send(house, second)
+
+
+async def test_an_opt_out_survives_a_restart_and_can_be_taken_back(open_house, quick, driver):
+    async with open_house(driver=driver) as house:
+        mine = {"organization_id": house.organization_id}
+        await house.perform("inbound.opt_outs", heeds=True, **mine)
+        await send(house, house.principal)
+        await come_in(driver, "STOP")
+    async with open_house() as house:
+        with pytest.raises(RecipientOptedOut):
+            await send(house, house.principal)
+        await house.perform("inbound.opt_in", number=PHONE, **mine)
+        with pytest.raises(NotFound):
+            await house.perform("inbound.opt_in", number=PHONE, **mine)
+        await send(house, house.principal)
+
+
+def test_words_are_folded():
+    assert folded("« ARRÊT ! »") == "arret"
+    assert keyword_of("  Vote: 7") == "vote"
+    assert keyword_of("   ") == ""
+    assert {folded(word) for word in STOP_WORDS | START_WORDS} == STOP_WORDS | START_WORDS
+
+
+def test_the_api_says_which_400_it_is():
+    problem = problem_of(RecipientOptedOut())
+    assert (problem.status, problem.data) == (400, {"code": "RECIPIENT_OPTED_OUT"})
+    assert "START" in problem.message
