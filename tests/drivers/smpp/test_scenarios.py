@@ -66,8 +66,8 @@ async def test_throttling_above_a_rate_slows_the_lane_and_lets_it_recover(open_e
 
 
 async def test_queue_full_slows_the_lane_and_keeps_every_place(open_exchange):
-    closed = {"every_s": 0.83, "for_s": 0.3, "status": "0x14"}
-    async with open_exchange({"closed": closed}, carrier={"rate_per_s": 40}) as it:
+    closed = {"every_s": 0.6, "for_s": 0.1, "status": "0x14"}
+    async with open_exchange({"closed": closed}, carrier={"rate_per_s": 60}) as it:
         ids = await it.send(*bodies(40))
         assert await it.settle(ids) == Counter(delivered=40)
         it.assert_honest(ids)

@@ -21,6 +21,7 @@ from risala.drivers.smpp.pdu import (
     QuerySm,
     QuerySmResp,
     ReplaceSm,
+    SubmitMulti,
     SubmitSm,
     SubmitSmResp,
     Unbind,
@@ -116,11 +117,12 @@ def test_what_crosses_an_unbind_is_still_answered():
 
 
 # What each side may ask in each state, written out from table 2-1 of the standard.
+_SUBMITS = {SubmitSm, SubmitMulti, DataSm, QuerySm, CancelSm, ReplaceSm}
 _ESME_MAY = {
     State.OPEN: {BindTransmitter, BindReceiver, BindTransceiver, EnquireLink},
-    State.BOUND_TX: {SubmitSm, DataSm, QuerySm, CancelSm, ReplaceSm, Unbind, EnquireLink},
+    State.BOUND_TX: _SUBMITS | {Unbind, EnquireLink},
     State.BOUND_RX: {Unbind, EnquireLink},
-    State.BOUND_TRX: {SubmitSm, DataSm, QuerySm, CancelSm, ReplaceSm, Unbind, EnquireLink},
+    State.BOUND_TRX: _SUBMITS | {Unbind, EnquireLink},
 }
 _SMSC_MAY = {
     State.OPEN: {Outbind, EnquireLink},

@@ -7,16 +7,21 @@ from hypothesis import strategies as st
 from risala.drivers.smpp.assembly import Assembler
 from risala.drivers.smpp.codec import decode, encode
 from risala.drivers.smpp.pdu import DataSm, DeliverSm
+from risala.drivers.smpp.settings import SmppSettings
 from risala.drivers.smpp.submit import (
+    Concatenating,
     DefaultAlphabet,
     SubmitOptions,
+    TextField,
     UnsendableError,
+    Validity,
     decode_message,
     message_octets,
     relative_time,
     submit_sm,
 )
 from risala.drivers.smpp.tlv import Tlv
+from risala.drivers.smpp.tlv_names import PARAMETERS, make_tlv, name_of
 from risala.plugins.testing.conformance import segment
 from risala.sms.alphabet import choose_alphabet
 from risala.sms.message import Alphabet
@@ -168,3 +173,81 @@ def test_no_octets_raise(octets, esm_class, data_coding):
     pdu = DeliverSm(esm_class=esm_class, data_coding=data_coding, short_message=octets)
     assert isinstance(decode_message(pdu).text, str)
     assert message_octets(pdu) == octets
+
+
+# -- as the carrier wants it -------------------------------------------------------------------
+
+
+def test_sar_parameters_in_place_of_a_header():
+    options = SubmitOptions(long_messages=Concatenating.SAR)
+    part = segment("part", number=2, total=3, reference=0x1234)
+    pdu = submit_sm(part, options, _NOW_MS)
+    assert (pdu.esm_class, pdu.short_message) == (0, b"part")
+    assert decode_message(pdu).concatenation == Concatenation(0x1234, 3, 2, 16)
+    assert submit_sm(segment("whole"), options, _NOW_MS).tlvs == ()
+
+
+def test_the_text_in_a_payload():
+    options = SubmitOptions(text_in=TextField.MESSAGE_PAYLOAD)
+    pdu = submit_sm(segment("part", number=2, total=3, reference=7), options, _NOW_MS)
+    assert (pdu.esm_class, pdu.short_message) == (0x40, b"")
+    decoded = decode_message(decode(encode(pdu)))
+    assert (decoded.text, decoded.concatenation) == ("part", Concatenation(7, 3, 2, 8))
+
+
+@pytest.mark.parametrize(
+    ("how", "written"),
+    [
+        (Validity.RELATIVE, "000000000100000R"),
+        (Validity.ABSOLUTE, "270115080100000+"),
+        (Validity.NONE, ""),
+    ],
+)
+def test_validity(how, written):
+    short = segment(expires_at_ms=_NOW_MS + 60_000)
+    assert submit_sm(short, SubmitOptions(validity=how), _NOW_MS).validity_period == written
+
+
+def test_the_other_fields():
+    settings = SmppSettings(
+        host="x",
+        system_id="x",
+        priority_flag=2,
+        priority_flag_code=3,
+        protocol_id=0x7F,
+        registered_delivery=0x11,
+        replace_if_present=True,
+        extra_tlvs={"user_message_reference": 5, "0x1400": "hex:0a0b", "0x1401": "free"},
+    )
+    options = settings.submit_options
+    pdu = submit_sm(segment(), options, _NOW_MS)
+    assert (pdu.priority_flag, pdu.protocol_id, pdu.registered_delivery) == (2, 0x7F, 0x11)
+    assert pdu.replace_if_present_flag == 1
+    assert submit_sm(segment(urgent=True), options, _NOW_MS).priority_flag == 3
+    assert pdu.tlvs == (Tlv(0x0204, b"\0\5"), Tlv(0x1400, b"\x0a\x0b"), Tlv(0x1401, b"free"))
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("user_mesage_reference", 5, "neither"),
+        ("0x12345", 5, "neither"),
+        ("0xzz", 5, "neither"),
+        ("user_message_reference", 70000, "2 octets"),
+        ("user_message_reference", "five", "is a number"),
+        ("callback_num", "hex:00", "4 to 19"),
+        ("0x1400", "hex:0", "hex"),
+        ("0x1400", -1, "octets"),
+    ],
+)
+def test_a_parameter_that_cannot_be_is_a_fault_of_the_settings(name, value, said):
+    with pytest.raises(ValueError, match=said):
+        SmppSettings(host="x", system_id="x", extra_tlvs={name: value})
+
+
+def test_parameters_have_the_standards_names():
+    assert name_of(0x0424) == "message_payload"
+    assert name_of(0x1400) == "0x1400"
+    assert make_tlv("receipted_message_id", "7") == Tlv(0x001E, b"7\0")
+    assert make_tlv("0x1400", 258) == Tlv(0x1400, b"\1\2")
+    assert len(PARAMETERS) == 44

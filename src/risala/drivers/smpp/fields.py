@@ -2,13 +2,22 @@
 
 A body's layout is a tuple of steps, in the order of the PDU's fields: a :class:`struct.Struct` for
 a run of integers, :data:`C_OCTETS` for one C-Octet String, :data:`SHORT_MESSAGE` for an octet of
-length followed by that many octets.
+length followed by that many octets, :data:`DESTINATIONS` and :data:`UNSUCCESSFUL` for the lists of
+``submit_multi``.
 """
 
 from __future__ import annotations
 
 from struct import Struct
 from typing import Any, Final
+
+from risala.drivers.smpp.destinations import (
+    ListFault,
+    decode_destinations,
+    decode_unsuccessful,
+    encode_destinations,
+    encode_unsuccessful,
+)
 
 ESME_RINVMSGLEN: Final = 0x01
 ESME_RINVCMDLEN: Final = 0x02
@@ -19,6 +28,8 @@ SHORT_MESSAGE_MAX: Final = 254
 
 C_OCTETS: Final = "c"
 SHORT_MESSAGE: Final = "sm"
+DESTINATIONS: Final = "dests"
+UNSUCCESSFUL: Final = "unsuccess"
 Step = Struct | str
 Layout = tuple[Step, ...]
 
@@ -77,8 +88,10 @@ def decode_fields(layout: Layout, octets: bytes, at: int, end: int) -> tuple[lis
             stop = at + 1 + octets[at]
             values.append(octets[at + 1 : stop])
             at = stop
+        elif isinstance(step, str):
+            value, at = _decode_list(step, octets, at, end)
+            values.append(value)
         else:
-            assert isinstance(step, Struct)
             if at + step.size > end:
                 raise PduFault("the body ends too early", ESME_RINVCMDLEN)
             values += step.unpack_from(octets, at)
@@ -110,8 +123,10 @@ def encode_fields(layout: Layout, values: tuple[Any, ...]) -> bytes:
             parts.append(INT8.pack(len(octets)))
             parts.append(octets)
             index += 1
+        elif isinstance(step, str):
+            parts.append(_encode_list(step, values[index]))
+            index += 1
         else:
-            assert isinstance(step, Struct)
             # A format such as ">BBB" has one integer for each octet of its size.
             parts.append(step.pack(*values[index : index + step.size]))
             index += step.size
@@ -126,3 +141,20 @@ def _latin1(text: str) -> bytes:
     except UnicodeEncodeError:
         # The original would carry the text in its arguments.
         raise FieldError("a C-Octet String holds octets only") from None
+
+
+def _decode_list(step: str, octets: bytes, at: int, end: int) -> tuple[Any, int]:
+    try:
+        if step is DESTINATIONS:
+            return decode_destinations(octets, at, end)
+        return decode_unsuccessful(octets, at, end)
+    except ListFault as fault:
+        raise PduFault(fault.reason, fault.command_status) from None
+
+
+def _encode_list(step: str, value: Any) -> bytes:  # noqa: ANN401 - a list of that step's kind
+    try:
+        return encode_destinations(value) if step is DESTINATIONS else encode_unsuccessful(value)
+    except (ValueError, OverflowError):
+        # The original would carry an address in its arguments.
+        raise FieldError("a list of destinations does not fit") from None

@@ -10,12 +10,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar, Final
 
+from risala.drivers.smpp.destinations import Destination, DistributionList, Unsuccessful
 from risala.drivers.smpp.fields import (
     C_OCTETS,
+    DESTINATIONS,
     INT8_2,
     INT8_3,
     INT8_4,
     SHORT_MESSAGE,
+    UNSUCCESSFUL,
     Layout,
 )
 from risala.drivers.smpp.tlv import Tlv
@@ -180,6 +183,41 @@ class DeliverSmResp(MessageIdResp):
 
 
 @dataclass(frozen=True)
+class SubmitMulti(Pdu):
+    """One message to several destinations (§4.5)."""
+
+    command_id = 0x00000021
+    layout: ClassVar[Layout] = (
+        *(_C, *_ADDRESS, DESTINATIONS, INT8_3, _C, _C, INT8_4, SHORT_MESSAGE),
+    )
+
+    service_type: str = ""
+    source_addr_ton: int = 0
+    source_addr_npi: int = 0
+    source_addr: str = ""
+    dest_addresses: tuple[Destination | DistributionList, ...] = ()
+    esm_class: int = 0
+    protocol_id: int = 0
+    priority_flag: int = 0
+    schedule_delivery_time: str = ""
+    validity_period: str = ""
+    registered_delivery: int = 0
+    replace_if_present_flag: int = 0
+    data_coding: int = 0
+    sm_default_msg_id: int = 0
+    short_message: bytes = field(default=b"", repr=False)
+
+
+@dataclass(frozen=True)
+class SubmitMultiResp(Pdu):
+    command_id = 0x80000021
+    layout: ClassVar[Layout] = (_C, UNSUCCESSFUL)
+
+    message_id: str = ""
+    unsuccess_sme: tuple[Unsuccessful, ...] = ()
+
+
+@dataclass(frozen=True)
 class DataSm(Pdu):
     """The lean form of both directions; its text is a ``message_payload`` (§4.7)."""
 
@@ -284,7 +322,16 @@ PDUS: Final[dict[int, type[Pdu]]] = {
         *(BindReceiver, BindTransmitter, BindTransceiver, Outbind, Unbind, EnquireLink),
         *(BindReceiverResp, BindTransmitterResp, BindTransceiverResp, UnbindResp),
         *(EnquireLinkResp, GenericNack, SubmitSm, SubmitSmResp, DeliverSm, DeliverSmResp),
-        *(DataSm, DataSmResp, QuerySm, QuerySmResp, CancelSm, CancelSmResp),
+        *(
+            SubmitMulti,
+            SubmitMultiResp,
+            DataSm,
+            DataSmResp,
+            QuerySm,
+            QuerySmResp,
+            CancelSm,
+            CancelSmResp,
+        ),
         *(ReplaceSm, ReplaceSmResp, AlertNotification),
     )
 }

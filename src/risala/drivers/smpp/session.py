@@ -37,6 +37,7 @@ from risala.drivers.smpp.pdu import (
     Pdu,
     QuerySm,
     ReplaceSm,
+    SubmitMulti,
     SubmitSm,
     Unbind,
     UnbindResp,
@@ -76,6 +77,7 @@ _BOUND: Final = frozenset({State.BOUND_TX, State.BOUND_RX, State.BOUND_TRX})
 _TX: Final = frozenset({State.BOUND_TX, State.BOUND_TRX})
 _RX: Final = frozenset({State.BOUND_RX, State.BOUND_TRX})
 _OPEN: Final = frozenset({State.OPEN})
+_TX_REQUESTS: Final = (SubmitSm, SubmitMulti, DataSm, QuerySm, CancelSm, ReplaceSm)
 # Some peers ask enquire_link before the bind; it harms nobody to answer.
 _ALIVE: Final = frozenset(set(State) - {State.CLOSED})
 
@@ -84,7 +86,7 @@ MAY_SEND: Final[dict[tuple[Role, int], frozenset[State]]] = {
         (Role.ESME, kind.command_id): states
         for kind, states in (
             *((bind, _OPEN) for bind in (BindReceiver, BindTransmitter, BindTransceiver)),
-            *((kind, _TX) for kind in (SubmitSm, DataSm, QuerySm, CancelSm, ReplaceSm)),
+            *((kind, _TX) for kind in _TX_REQUESTS),
             *((Unbind, _BOUND), (EnquireLink, _ALIVE)),
         )
     },

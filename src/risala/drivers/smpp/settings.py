@@ -3,20 +3,46 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    SecretStr,
+    field_validator,
+    model_validator,
+)
 
 from risala.drivers.smpp.parts import PartLimits
 from risala.drivers.smpp.receipt import IdForm
 from risala.drivers.smpp.status import Verdict
-from risala.drivers.smpp.submit import DefaultAlphabet, SubmitOptions
+from risala.drivers.smpp.submit import (
+    Concatenating,
+    DefaultAlphabet,
+    SubmitOptions,
+    TextField,
+    Validity,
+)
+from risala.drivers.smpp.tlv_names import make_tlv
 
 Octet = Annotated[int, Field(ge=0, le=255)]
 Seconds = Annotated[float, Field(gt=0, le=86400)]
 # Sizes of SMPP 3.4 §4.1.1 without their NUL; ASCII without controls.
 SystemId = Annotated[str, Field(pattern=r"^[ -~]{1,15}$")]
 StatusCode = Annotated[str, Field(pattern=r"^0x[0-9A-Fa-f]{1,8}$")]
+
+
+class OutbindSettings(BaseModel):
+    """A port of ours that the carrier connects to, to say ``outbind``."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+
+    host: str = "0.0.0.0"  # noqa: S104 - the carrier comes from outside
+    port: Annotated[int, Field(ge=1, le=65535)]
+    system_id: SystemId
+    """What the carrier calls itself."""
+    password: SecretStr
 
 
 class SmppSettings(BaseModel):
@@ -30,8 +56,21 @@ class SmppSettings(BaseModel):
     password: SecretStr = SecretStr("")
     """8 characters by the standard; longer ones are in use and are sent as they are."""
     system_type: Annotated[str, Field(pattern=r"^[ -~]{0,12}$")] = ""
-    bind: Literal["transceiver"] = "transceiver"
+    bind: Literal["transceiver", "transmitter_receiver"] = "transceiver"
+    """One bind both ways, or one to send and one to receive."""
+    links: Annotated[int, Field(ge=0, le=32)] = 1
+    """So many binds (or pairs of them) at once; they share ``window_max`` and the pace. 0 where
+    the carrier connects to us: see ``outbind``."""
     interface_version: Octet = 0x34
+    """0x34 or 0x50; the SMSC may answer with the other."""
+    address_range: Annotated[str, Field(pattern=r"^[ -~]{0,40}$")] = ""
+    """Which numbers' messages we serve, where the carrier asks for it."""
+    address_range_ton: Octet = 0
+    address_range_npi: Octet = 0
+    source_address: str | None = None
+    """Connect from this address of this machine: the one on the carrier's list."""
+    outbind: OutbindSettings | None = None
+    """Where the carrier connects to us, and who it says it is."""
     tls: bool = False
     tls_ca_file: Path | None = None
     """Certificates to trust instead of the system's."""
@@ -45,9 +84,24 @@ class SmppSettings(BaseModel):
     bind_refused_wait_s: Seconds = 300.0
     """After a wrong password and the like: carriers block accounts that hammer."""
     window_max: Annotated[int, Field(ge=1, le=10000)] = 10
+    """Submits unanswered at once, over all links."""
 
     default_alphabet: DefaultAlphabet = DefaultAlphabet.GSM7
+    long_messages: Concatenating = Concatenating.UDH
+    text_in: TextField = TextField.SHORT_MESSAGE
+    validity: Validity = Validity.RELATIVE
     service_type: Annotated[str, Field(pattern=r"^[ -~]{0,5}$")] = ""
+    priority_flag: Annotated[int, Field(ge=0, le=3)] = 0
+    priority_flag_code: Annotated[int, Field(ge=0, le=3)] = 1
+    """Of one-time codes."""
+    protocol_id: Octet = 0
+    registered_delivery: Octet = 1
+    """1: a receipt whatever becomes of it; 0x11 intermediate notifications too."""
+    replace_if_present: bool = False
+    """A message replaces one from the same sender to the same number that waits at the carrier."""
+    extra_tlvs: dict[str, int | str] = {}
+    """Optional parameters for every submit, by their standard name or ``0x`` tag: a number, a text,
+    or ``hex:…``."""
     source_ton: Octet | None = None
     source_npi: Octet | None = None
     dest_ton: Octet | None = None
@@ -62,15 +116,37 @@ class SmppSettings(BaseModel):
     query: bool = False
     """True where the carrier answers ``query_sm``."""
 
+    @model_validator(mode="after")
+    def _is_possible(self) -> Self:
+        if self.links == 0 and self.outbind is None:
+            raise ValueError("links = 0 needs outbind: the carrier must connect to us")
+        return self
+
+    @field_validator("extra_tlvs")
+    @classmethod
+    def _are_parameters(cls, value: dict[str, int | str]) -> dict[str, int | str]:
+        for name, given in value.items():
+            make_tlv(name, given)
+        return value
+
     @property
     def submit_options(self) -> SubmitOptions:
         return SubmitOptions(
             default_alphabet=self.default_alphabet,
+            long_messages=self.long_messages,
+            text_in=self.text_in,
+            validity=self.validity,
             service_type=self.service_type,
             source_ton=self.source_ton,
             source_npi=self.source_npi,
             dest_ton=self.dest_ton,
             dest_npi=self.dest_npi,
+            priority_flag=self.priority_flag,
+            priority_flag_code=self.priority_flag_code,
+            protocol_id=self.protocol_id,
+            registered_delivery=self.registered_delivery,
+            replace_if_present_flag=int(self.replace_if_present),
+            extra_tlvs=tuple(make_tlv(name, given) for name, given in self.extra_tlvs.items()),
         )
 
     @property

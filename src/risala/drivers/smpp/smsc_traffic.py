@@ -11,14 +11,8 @@ from typing import Any, Final, Protocol
 import trio
 
 from risala.drivers.smpp.pdu import DataSm, DeliverSm
-from risala.drivers.smpp.submit import ESM_UDHI
-from risala.drivers.smpp.tlv import (
-    MESSAGE_PAYLOAD,
-    SAR_MSG_REF_NUM,
-    SAR_SEGMENT_SEQNUM,
-    SAR_TOTAL_SEGMENTS,
-    Tlv,
-)
+from risala.drivers.smpp.submit import ESM_UDHI, sar_tlvs
+from risala.drivers.smpp.tlv import MESSAGE_PAYLOAD, Tlv
 from risala.sms.address import source_address
 from risala.sms.alphabet import choose_alphabet, encode_gsm7, encode_ucs2
 from risala.sms.message import Alphabet
@@ -97,11 +91,7 @@ def _part(
     form: InboundForm,
 ) -> DeliverSm:
     if form is InboundForm.SAR:
-        tlvs = (
-            Tlv(SAR_MSG_REF_NUM, (reference & 0xFFFF).to_bytes(2)),
-            Tlv(SAR_TOTAL_SEGMENTS, bytes([total])),
-            Tlv(SAR_SEGMENT_SEQNUM, bytes([number])),
-        )
+        tlvs = sar_tlvs(reference, total, number)
         return DeliverSm(**fields, short_message=octets, tlvs=tlvs)
     bits: ReferenceBits = 16 if form is InboundForm.UDH16 else 8
     header = user_data_header(reference, total, number, reference_bits=bits)

@@ -6,6 +6,7 @@ Pure: the time is handed in.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Final
 
@@ -15,6 +16,7 @@ from risala.drivers.smpp.tlv import (
     SAR_MSG_REF_NUM,
     SAR_SEGMENT_SEQNUM,
     SAR_TOTAL_SEGMENTS,
+    Tlv,
     find,
 )
 from risala.sms.address import destination_address, source_address
@@ -24,7 +26,6 @@ from risala.sms.segment import Concatenation, parse_user_data_header, user_data_
 
 ESM_RECEIPT: Final = 0x04
 ESM_UDHI: Final = 0x40
-_URGENT: Final = 1
 _USER_DATA_MAX: Final = 140
 _DCS_DEFAULT: Final = 0x00
 _DCS_UCS2: Final = 0x08
@@ -52,6 +53,31 @@ class DefaultAlphabet(StrEnum):
     LATIN1 = "latin1"
 
 
+class Concatenating(StrEnum):
+    """How the parts of a long message say that they belong together."""
+
+    UDH = "udh"
+    """A user data header with an 8-bit reference, before the text of each."""
+    SAR = "sar"
+    """The ``sar_…`` parameters; the SMSC makes the header."""
+
+
+class TextField(StrEnum):
+    """Where the user data goes."""
+
+    SHORT_MESSAGE = "short_message"
+    MESSAGE_PAYLOAD = "message_payload"
+
+
+class Validity(StrEnum):
+    """How ``validity_period`` is written (§7.1.1)."""
+
+    RELATIVE = "relative"
+    ABSOLUTE = "absolute"
+    NONE = "none"
+    """The carrier's own default."""
+
+
 class UnsendableError(ValueError):
     """A text that this carrier's alphabet cannot carry; another carrier may."""
 
@@ -61,11 +87,20 @@ class SubmitOptions:
     """How this carrier wants its submits; None leaves what the address itself tells."""
 
     default_alphabet: DefaultAlphabet = DefaultAlphabet.GSM7
+    long_messages: Concatenating = Concatenating.UDH
+    text_in: TextField = TextField.SHORT_MESSAGE
+    validity: Validity = Validity.RELATIVE
     service_type: str = ""
     source_ton: int | None = None
     source_npi: int | None = None
     dest_ton: int | None = None
     dest_npi: int | None = None
+    priority_flag: int = 0
+    priority_flag_code: int = 1
+    protocol_id: int = 0
+    registered_delivery: int = 1
+    replace_if_present_flag: int = 0
+    extra_tlvs: tuple[Tlv, ...] = ()
 
 
 def submit_sm(segment: Segment, options: SubmitOptions, now_ms: int) -> SubmitSm:
@@ -76,9 +111,14 @@ def submit_sm(segment: Segment, options: SubmitOptions, now_ms: int) -> SubmitSm
     """
     data_coding, octets = _encode(segment, options.default_alphabet)
     esm_class = 0
-    if segment.total > 1:
+    tlvs = options.extra_tlvs
+    if segment.total > 1 and options.long_messages is Concatenating.SAR:
+        tlvs = (*tlvs, *sar_tlvs(segment.reference, segment.total, segment.number))
+    elif segment.total > 1:
         esm_class = ESM_UDHI
         octets = user_data_header(segment.reference, segment.total, segment.number) + octets
+    if options.text_in is TextField.MESSAGE_PAYLOAD:
+        octets, tlvs = b"", (*tlvs, Tlv(MESSAGE_PAYLOAD, octets))
     source = source_address(segment.sender)
     destination = destination_address(segment.recipient)
     return SubmitSm(
@@ -90,12 +130,40 @@ def submit_sm(segment: Segment, options: SubmitOptions, now_ms: int) -> SubmitSm
         dest_addr_npi=_or(options.dest_npi, destination.npi),
         destination_addr=destination.text,
         esm_class=esm_class,
-        priority_flag=_URGENT if segment.urgent else 0,
-        validity_period=relative_time(segment.expires_at_ms - now_ms),
-        registered_delivery=1,
+        protocol_id=options.protocol_id,
+        priority_flag=options.priority_flag_code if segment.urgent else options.priority_flag,
+        validity_period=_validity(options.validity, segment.expires_at_ms, now_ms),
+        registered_delivery=options.registered_delivery,
+        replace_if_present_flag=options.replace_if_present_flag,
         data_coding=data_coding,
         short_message=octets,
+        tlvs=tlvs,
     )
+
+
+def sar_tlvs(reference: int, total: int, number: int) -> tuple[Tlv, Tlv, Tlv]:
+    """The place of a part, as optional parameters (§5.3.2.22 to 24)."""
+    return (
+        Tlv(SAR_MSG_REF_NUM, (reference & 0xFFFF).to_bytes(2)),
+        Tlv(SAR_TOTAL_SEGMENTS, bytes([total])),
+        Tlv(SAR_SEGMENT_SEQNUM, bytes([number])),
+    )
+
+
+def _validity(how: Validity, expires_at_ms: int, now_ms: int) -> str:
+    match how:
+        case Validity.RELATIVE:
+            return relative_time(expires_at_ms - now_ms)
+        case Validity.ABSOLUTE:
+            return absolute_time(min(expires_at_ms, now_ms + _VALIDITY_MAX_S * 1000))
+        case Validity.NONE:
+            return ""
+
+
+def absolute_time(epoch_ms: int) -> str:
+    """A moment as ``YYMMDDhhmmsst00+`` in UTC (§7.1.1.1)."""
+    moment = datetime.fromtimestamp(epoch_ms // 1000, UTC)
+    return f"{moment:%y%m%d%H%M%S}{epoch_ms // 100 % 10}00+"
 
 
 def relative_time(ms: int) -> str:

@@ -1,0 +1,223 @@
+"""One bind at one SMSC, kept for life: connect, bind, serve, and again with patience."""
+
+from __future__ import annotations
+
+import random
+import ssl
+from collections.abc import Awaitable, Callable
+from enum import StrEnum
+from typing import Final
+
+import trio
+
+from risala.drivers.smpp.link import Link, LinkError, LinkHandler, LinkLimits
+from risala.drivers.smpp.pdu import Bind, BindReceiver, BindResp, BindTransceiver, BindTransmitter
+from risala.drivers.smpp.session import Role, Session
+from risala.drivers.smpp.settings import SmppSettings
+from risala.drivers.smpp.status import BIND_ADVICE, status_of
+from risala.drivers.smpp.tlv import SC_INTERFACE_VERSION, find
+from risala.plugins.contract import Health, HealthState
+
+_UNBIND_S: Final = 2.0
+"""How long a stop waits for the carrier to say goodbye."""
+_STABLE_S: Final = 10.0
+"""A link that was bound this long begins its backoff anew; a shorter one was no success."""
+
+
+First = Callable[[Link], Awaitable[None]]
+
+
+class BindKind(StrEnum):
+    TRANSCEIVER = "transceiver"
+    TRANSMITTER = "transmitter"
+    RECEIVER = "receiver"
+
+    @property
+    def sends(self) -> bool:
+        return self is not BindKind.RECEIVER
+
+    @property
+    def receives(self) -> bool:
+        return self is not BindKind.TRANSMITTER
+
+
+_REQUESTS: Final[dict[BindKind, type[Bind]]] = {
+    BindKind.TRANSCEIVER: BindTransceiver,
+    BindKind.TRANSMITTER: BindTransmitter,
+    BindKind.RECEIVER: BindReceiver,
+}
+
+
+class BindRefusedError(Exception):
+    """The SMSC answered a bind by another status than 0."""
+
+    def __init__(self, command_status: int) -> None:
+        super().__init__(status_of(command_status).name)
+        self.command_status = command_status
+
+
+class Channel:
+    """One bind of one account.
+
+    Args:
+        on_change: called when :attr:`link` or :attr:`health` is another.
+        trace: takes lines of its life.
+    """
+
+    def __init__(
+        self,
+        kind: BindKind,
+        settings: SmppSettings,
+        handler: LinkHandler,
+        *,
+        on_change: Callable[[Channel], None],
+        trace: Callable[[str], None],
+        rng: random.Random,
+    ) -> None:
+        self.kind = kind
+        self.link: Link | None = None
+        """Set while it is bound."""
+        self.peer = f"{settings.host}:{settings.port}"
+        self.health = Health(HealthState.DOWN, f"Connecting to {self.peer}.")
+        self.has_ended = False
+        """Of a channel that is used once."""
+        self.system_id = ""
+        """What the SMSC calls itself."""
+        self._settings = settings
+        self._handler = handler
+        self._on_change = on_change
+        self._trace = trace
+        self._rng = rng
+        self._limits = LinkLimits(
+            settings.response_timeout_s, settings.enquire_link_s, settings.window_max
+        )
+
+    async def run(self) -> None:
+        """Connect again and again, for life."""
+        failures = 0
+        while True:
+            began = trio.current_time()
+            health, wait_s = await self._connect_once()
+            if trio.current_time() - began > _STABLE_S:
+                failures = 0
+            if wait_s is None:
+                wait_s = self._backoff_s(failures)
+                failures += 1
+            self.set_health(health)
+            self._trace(f"{health.text} Trying again in {wait_s:.1f} s.")
+            await trio.sleep(wait_s)
+
+    async def use(self, stream: trio.abc.Stream, first: First | None = None) -> Health:
+        """Bind on this stream and stay until the link ends; returns what is to be told then.
+
+        Args:
+            first: what must happen before the bind.
+
+        Raises:
+            BindRefusedError, LinkError: no bind.
+        """
+        link = Link(stream, Session(Role.ESME), self._handler, self._limits)
+        fault: BindRefusedError | LinkError | None = None
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(link.run)
+            try:
+                if first is not None:
+                    await first(link)
+                await self._bind(link)
+                await link.wait_ended()
+            except (BindRefusedError, LinkError) as caught:
+                fault = caught  # kept, because a nursery would wrap it in a group
+            finally:
+                self.link = None
+                self.has_ended = True
+                with trio.move_on_after(_UNBIND_S, shield=True):
+                    await link.unbind()
+                link.end("stopped")
+        if fault is not None:
+            raise fault
+        return Health(HealthState.DOWN, f"The link to {self.peer} ended: {link.reason}.")
+
+    async def _connect_once(self) -> tuple[Health, float | None]:
+        """How it ended, and how long to wait now where that is not the backoff's to say."""
+        try:
+            with trio.fail_after(self._settings.connect_timeout_s):
+                stream = await self._open_stream()
+            return await self.use(stream), None
+        except BindRefusedError as refused:
+            return self._refused(refused.command_status)
+        except (OSError, trio.TooSlowError, trio.BrokenResourceError, LinkError) as fault:
+            return Health(HealthState.DOWN, _why(self.peer, fault)), None
+
+    async def _bind(self, link: Link) -> None:
+        settings = self._settings
+        response = await link.request_beyond_window(
+            _REQUESTS[self.kind](
+                system_id=settings.system_id,
+                password=settings.password.get_secret_value(),
+                system_type=settings.system_type,
+                interface_version=settings.interface_version,
+                addr_ton=settings.address_range_ton,
+                addr_npi=settings.address_range_npi,
+                address_range=settings.address_range,
+            )
+        )
+        if not isinstance(response, BindResp) or response.command_status:
+            raise BindRefusedError(response.command_status)
+        version = find(response.tlvs, SC_INTERFACE_VERSION)
+        speaks = f" and speaks version 0x{version.number:02X}" if version else ""
+        self.link = link
+        self.system_id = response.system_id
+        self._trace(
+            f"Bound to {self.peer} as {self.kind}; the SMSC is {response.system_id!r}{speaks}."
+        )
+        self.set_health(Health(HealthState.UP, "Bound."))
+
+    async def _open_stream(self) -> trio.abc.Stream:
+        settings = self._settings
+        stream: trio.abc.Stream = await trio.open_tcp_stream(
+            settings.host, settings.port, local_address=settings.source_address
+        )
+        if not settings.tls:
+            return stream
+        trust = ssl.create_default_context(cafile=settings.tls_ca_file)
+        secured = trio.SSLStream(
+            stream, trust, server_hostname=settings.host, https_compatible=False
+        )
+        try:
+            await secured.do_handshake()
+        except BaseException:
+            await trio.aclose_forcefully(secured)
+            raise
+        return secured
+
+    def _refused(self, command_status: int) -> tuple[Health, float | None]:
+        row = status_of(command_status)
+        details = {"command_status": row.name}
+        advice = BIND_ADVICE.get(command_status)
+        if advice is not None:
+            return Health(HealthState.SICK, advice, details), self._settings.bind_refused_wait_s
+        return Health(HealthState.DOWN, f"The bind was refused. {row.text}", details), None
+
+    def _backoff_s(self, failures: int) -> float:
+        """Exponential, with up to half of it taken off so that many links do not march in step."""
+        settings = self._settings
+        longest = min(
+            settings.reconnect_first_s * 2.0 ** min(failures, 30), settings.reconnect_max_s
+        )
+        return longest * self._rng.uniform(0.5, 1.0)
+
+    def set_health(self, health: Health) -> None:
+        self.health = health
+        self._on_change(self)
+
+
+def _why(peer: str, fault: BaseException) -> str:
+    match fault:
+        case trio.TooSlowError():
+            return f"No connection to {peer} in time."
+        case trio.BrokenResourceError(__cause__=ssl.SSLError() as cause):
+            return f"No TLS with {peer}: {cause.reason}."
+        case LinkError():
+            return f"No bind with {peer}: {fault}."
+        case _:
+            return f"No connection to {peer}."
