@@ -468,7 +468,8 @@ def primed(command: str | None, late: bool, body: bool) -> AtEngine:
     return engine
 
 
-@settings(max_examples=300)
+@pytest.mark.slow
+@settings(max_examples=300, deadline=None)
 @given(streams, st.sampled_from(COMMANDS), st.booleans(), st.booleans(), st.data())
 def test_cuts_make_no_difference(octets, command, late, body, data):
     whole = primed(command, late, body).receive(octets)
@@ -481,7 +482,7 @@ def test_cuts_make_no_difference(octets, command, late, body, data):
     assert found == whole
 
 
-@settings(max_examples=300)
+@settings(max_examples=300, deadline=None)
 @given(st.binary(max_size=600), st.sampled_from(COMMANDS), st.booleans())
 def test_any_octets_are_survived(octets, command, late):
     engine = primed(command, late, True)

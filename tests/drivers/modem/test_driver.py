@@ -696,6 +696,30 @@ async def test_a_modem_that_hangs_for_a_moment(autojump_clock, modem, new_line):
         assert "The modem answers again." in traces(line)
 
 
+@pytest.mark.slow
+async def test_a_modem_that_hangs_again_and_again_is_always_found(autojump_clock, modem, new_line):
+    """Every twenty minutes, as sticks do: nothing may wear out."""
+    async with new_line(modem).run() as line:
+        for _ in range(30):
+            await trio.sleep(1200)
+            modem.deaf = True
+            await line.context.wait_health(HealthState.DOWN)
+            modem.deaf = False
+            await line.context.wait_health(HealthState.UP)
+            assert line.details["signal_dbm"] == -73
+        assert traces(line).count("The modem answers again.") == 30
+        assert line.opened == 1
+
+
+async def test_a_hang_in_the_middle_of_a_question(autojump_clock, modem, new_line):
+    silent = iter([None])
+    async with new_line(modem).run() as line:
+        modem.replies[r"AT\+CSQ"] = lambda _: next(silent, "+CSQ: 20,99\r\nOK")
+        await trio.sleep(200)
+        assert line.details["signal_dbm"] == -73
+        assert line.opened == 1
+
+
 async def test_the_whole_ladder(autojump_clock, modem, new_line):
     async with new_line(modem).run() as line:
         modem.deaf = True

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
@@ -61,6 +61,7 @@ def test_values(row, expected):
     assert found == expected or (not expected and len(found) <= 1)
 
 
+@settings(deadline=None)
 @given(st.text(max_size=60))
 def test_any_row_has_fields(row):
     values(row)
@@ -126,6 +127,7 @@ def test_ussd_answers(line, expected):
     assert read_answer(line) == expected
 
 
+@settings(deadline=None)
 @given(st.text(max_size=80))
 def test_any_ussd_line(text):
     read_answer(f"+CUSD: {text}")
@@ -225,6 +227,7 @@ def test_a_failure_has_its_code():
     assert (receipt.error_code, receipt.raw) == ("46", "TP-ST:46 TP-MR:9")
 
 
+@settings(deadline=None)
 @given(
     st.lists(st.tuples(st.integers(-1, 255), st.integers(0, 3), st.integers(0, 10**7)), max_size=60)
 )
@@ -313,6 +316,7 @@ def part(text, header=b"", place=None, digest=None, sender="+22236999999"):
     return Part(deliver, digest or f"{text}-{place}", place)
 
 
+@settings(deadline=None)
 @given(st.permutations(range(4)), st.data())
 def test_parts_in_any_order_and_twice(order, data):
     assembler, found = Assembler(), []

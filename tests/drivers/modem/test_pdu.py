@@ -383,23 +383,26 @@ reports = st.builds(
 smscs = st.one_of(st.none(), st.builds(Address, numbers.filter(bool), st.just(1)))
 
 
+@settings(deadline=None)
 @given(submits, smscs)
 def test_submit_identity(submit, smsc):
     assert from_hex(to_hex(submit, smsc)[0], TO_NETWORK) == (smsc, submit)
 
 
+@settings(deadline=None)
 @given(st.one_of(delivers, reports), smscs)
 def test_to_phone_identity(tpdu, smsc):
     assert from_hex(to_hex(tpdu, smsc)[0], TO_PHONE) == (smsc, tpdu)
 
 
+@settings(deadline=None)
 @given(st.binary(max_size=200), st.integers(0, 10))
 def test_septets_identity(octets, fill):
     septets = bytes(octet & 0x7F for octet in octets)
     assert unpack(pack(septets, fill), len(septets), fill) == septets
 
 
-@settings(max_examples=400)
+@settings(max_examples=400, deadline=None)
 @given(st.binary(max_size=255), st.sampled_from(Direction))
 def test_rubbish_is_refused_or_read_and_read_the_same_again(octets, direction):
     """What is read at all can be written, and reads the same: nothing beyond the end counts."""
@@ -422,6 +425,7 @@ def _writable(tpdu) -> bool:
     return data is None or "\ufffd" not in data.text
 
 
+@settings(deadline=None)
 @given(st.one_of(submits, delivers, reports), st.data())
 def test_a_cut_pdu_is_refused(tpdu, data):
     octets = tpdu.encode()
@@ -453,6 +457,7 @@ oracle_texts = st.one_of(plain, arabic)
 oracle_numbers = st.text("0123456789", min_size=3, max_size=15).map(lambda digits: f"+{digits}")
 
 
+@settings(deadline=None)
 @given(oracle_texts, oracle_numbers, st.sampled_from([b"", user_data_header(5, 3, 2)]))
 def test_smspdudecoder_reads_our_submit(text, number, header):
     data = text_data(text, header=header)
@@ -463,6 +468,7 @@ def test_smspdudecoder_reads_our_submit(text, number, header):
     assert "+" + found["recipient"]["number"] == number
 
 
+@settings(deadline=None)
 @given(oracle_texts, oracle_numbers, st.sampled_from([b"", user_data_header(5, 3, 2)]))
 def test_smspdudecoder_reads_our_deliver(text, number, header):
     sent_at = datetime(2026, 11, 20, 12, 34, 56, tzinfo=UTC)
@@ -474,6 +480,7 @@ def test_smspdudecoder_reads_our_deliver(text, number, header):
     assert found["scts"] == sent_at
 
 
+@settings(deadline=None)
 @given(oracle_texts, oracle_numbers)
 def test_gsmmodem_reads_ours(text, number):
     sent_at = datetime(2026, 11, 20, 12, 34, 56, tzinfo=UTC)
@@ -490,6 +497,7 @@ def test_gsmmodem_reads_ours(text, number):
     assert (found["time"], found["discharge"]) == (sent_at, sent_at)
 
 
+@settings(deadline=None)
 @given(oracle_texts, oracle_numbers, st.booleans())
 def test_we_read_gsmmodem_s(text, number, flash):
     parts = gsmmodem.pdu.encodeSmsSubmitPdu(number, text, reference=3, sendFlash=flash)

@@ -189,7 +189,7 @@ class ModemDriver:
                 nursery.cancel_scope.cancel()
 
     async def _keep_alive(self, link: AtLink, ladder: Ladder, context: DriverContext) -> str:
-        asker = Asker(link, set())
+        asker = Asker(link)
         while True:
             began_s = trio.current_time()
             try:

@@ -18,6 +18,7 @@ _SEARCH_S: Final = 2.0
 _OPERATOR_LOOKS: Final = 10
 """The operator is asked at every tenth look: +COPS? can take seconds."""
 _OPERATOR_S: Final = 30.0
+_PROBE_S: Final = 10.0
 _REGISTRATIONS: Final = ("+CREG", "+CEREG", "+CGREG")
 """27.007 §7.2, §10.1.22, §10.1.20: on LTE alone a modem may tell it by the second only."""
 
@@ -58,6 +59,8 @@ class Watch:
 
     async def _look(self, *, with_operator: bool) -> None:
         sight, asker = self.sight, self._asker
+        # Not through the asker, which would mend a silence quietly: recovery is to be told.
+        await asker.link.ask("AT", _PROBE_S)
         sight.signal_dbm = signal_dbm(first(await asker.rows("AT+CSQ"), "+CSQ"))
         sight.registration = await self._registration()
         if with_operator and sight.registered:
