@@ -10,6 +10,7 @@ import hashlib
 import secrets
 import sqlite3
 from collections import OrderedDict
+from dataclasses import replace
 from typing import Final
 
 import structlog
@@ -130,12 +131,9 @@ class Accounts:
         Raises:
             Invalid: the name is empty or too long.
         """
-        name = " ".join(name.split())
-        if not name or len(name) > NAME_MAX:
-            raise Invalid("name", "invalid_name", f"A name has 1 to {NAME_MAX} characters.")
         organization = Organization(
             id=self._ids.new("org"),
-            name=name,
+            name=_organization_name(name),
             status="active",
             balance=0,
             currency=currency,
@@ -165,7 +163,10 @@ class Accounts:
 
         Raises:
             NotFound: there is none of this id.
+            Invalid: the name is empty or too long.
         """
+        if change.name is not None:
+            change = replace(change, name=_organization_name(change.name))
         try:
             return await self._journal.commit(
                 lambda conn: rows.change_organization(conn, organization_id, change)
@@ -281,6 +282,13 @@ class Accounts:
             await self._journal.commit(lambda conn: rows.touch_keys(conn, used))
         except Unavailable as error:
             log.warning("accounts.touch", reason=str(error))
+
+
+def _organization_name(name: str) -> str:
+    name = " ".join(name.split())
+    if not name or len(name) > NAME_MAX:
+        raise Invalid("name", "invalid_name", f"A name has 1 to {NAME_MAX} characters.")
+    return name
 
 
 def _refuse_origins_of_secrets(key_type: KeyType, origins: tuple[str, ...] | None) -> None:

@@ -30,6 +30,9 @@ class Arguments:
         value = self.values.get(name)
         if not isinstance(value, str) or not value:
             raise Invalid(name, "missing", f"`{name}` is required.")
+        if not is_text(value):
+            text = f"NUL and lone surrogates are not allowed in `{name}`."
+            raise Invalid(name, "invalid_characters", text)
         return value
 
     def text_or_none(self, name: str) -> str | None:

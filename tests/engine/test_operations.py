@@ -1,0 +1,284 @@
+"""The operator's operations: every argument is checked, and no slip of a hand is a bug of ours."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+import pytest
+import trio
+
+from risala.config.model import Settings, StorageSection
+from risala.engine.engine import open_gateway
+from risala.engine.errors import Conflict, Forbidden, Invalid, NotFound, Refusal
+from risala.engine.operations import OPERATIONS
+
+TO = "+22236123456"
+
+
+@pytest.fixture
+async def house(open_house, autojump_clock):
+    async with open_house() as opened:
+        yield opened
+
+
+@pytest.fixture
+def organization(house):
+    return {"organization_id": house.principal.organization_id}
+
+
+@pytest.mark.parametrize("name", ["", "org", "org.destroy", "ORG.LIST", "__class__", "audit "])
+async def test_an_unknown_operation_is_not_found(house, name):
+    with pytest.raises(NotFound):
+        await house.gateway.perform(name, {})
+
+
+@pytest.mark.parametrize(
+    ("operation", "names"),
+    [
+        ("org.create", ["name"]),
+        ("org.show", ["organization_id"]),
+        ("org.suspend", ["organization_id"]),
+        ("org.resume", ["organization_id"]),
+        ("key.create", ["organization_id", "type"]),
+        ("key.list", ["organization_id"]),
+        ("key.enable", ["key_id"]),
+        ("key.disable", ["key_id"]),
+        ("key.delete", ["key_id"]),
+        ("topup", ["organization_id", "amount"]),
+        ("send", ["organization_id", "to", "body"]),
+        ("message.show", ["message_id"]),
+        ("message.cancel", ["message_id"]),
+        ("carriers.pause", ["carrier"]),
+        ("carriers.resume", ["carrier"]),
+        ("carriers.drain", ["carrier"]),
+    ],
+)
+@pytest.mark.parametrize("wrong", [..., None, "", 7, True, [], {}], ids=repr)
+async def test_what_is_required_is_text_and_not_empty(house, organization, operation, names, wrong):
+    good = {
+        **organization,
+        "name": "Shop",
+        "type": "secret",
+        "amount": "1",
+        "to": TO,
+        "body": "x",
+    }
+    for name in names:
+        arguments = {**good, name: wrong}
+        if wrong is ...:
+            del arguments[name]
+        with pytest.raises(Invalid) as refused:
+            await house.gateway.perform(operation, arguments)
+        assert refused.value.path == name
+
+
+@pytest.mark.parametrize(
+    ("operation", "arguments"),
+    [
+        ("org.show", {"organization_id": "org_x"}),
+        ("org.suspend", {"organization_id": "org_x"}),
+        ("org.resume", {"organization_id": "org_x"}),
+        ("key.create", {"organization_id": "org_x", "type": "secret"}),
+        ("key.list", {"organization_id": "org_x"}),
+        ("key.enable", {"key_id": "key_x"}),
+        ("key.disable", {"key_id": "key_x"}),
+        ("key.delete", {"key_id": "key_x"}),
+        ("topup", {"organization_id": "org_x", "amount": "1"}),
+        ("send", {"organization_id": "org_x", "to": TO, "body": "x"}),
+        ("message.show", {"message_id": "sms_x"}),
+        ("message.cancel", {"message_id": "sms_x"}),
+        ("carriers.pause", {"carrier": "nobody"}),
+    ],
+)
+async def test_what_is_not_there_is_not_found_and_nothing_is_written(house, operation, arguments):
+    before = house.gateway.parts.recorder.journal.statistics().units
+    with pytest.raises(NotFound):
+        await house.gateway.perform(operation, arguments)
+    assert house.gateway.parts.recorder.journal.statistics().units == before
+
+
+@pytest.mark.parametrize(
+    ("amount", "minor"),
+    [
+        ("1", "1.00"),
+        ("0.01", "0.01"),
+        ("99.5", "99.50"),
+        ("007", "7.00"),
+        ("999999999999", "999999999999.00"),
+    ],
+)
+async def test_amounts_are_decimal_text(house, organization, amount, minor):
+    entry = await house.gateway.perform("topup", {**organization, "amount": amount})
+    assert (entry["kind"], entry["amount"]) == ("topup", minor)
+
+
+@pytest.mark.parametrize(
+    "amount",
+    [
+        "0",
+        "0.00",
+        "-1",
+        "+1",
+        "1.",
+        ".5",
+        "1.005",
+        "1e3",
+        "1,5",
+        "١٢",
+        "NaN",
+        "inf",
+        " 1",
+        "9" * 13,
+    ],
+)
+async def test_what_is_no_amount_is_refused(house, organization, amount):
+    with pytest.raises(Invalid):
+        await house.gateway.perform("topup", {**organization, "amount": amount})
+    assert await house.balance() == "1000.00"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"to": "36123456"},
+        {"to": "+22256123456"},
+        {"to": TO + "\n"},
+        {"body": "x" * 1601},
+        {"body": "a\0b"},
+        {"body": "a\ud800"},
+        {"from": "12345"},
+        {"from": "TWELVE CHARS"},
+        {"idempotency_key": "short"},
+        {"idempotency_key": "x" * 129},
+        {"idempotency_key": "x" * 8 + "\0"},
+    ],
+)
+async def test_a_send_by_hand_is_checked_like_any_other(house, organization, change):
+    arguments = {**organization, "to": TO, "body": "x", **change}
+    with pytest.raises(Invalid):
+        await house.gateway.perform("send", arguments)
+    assert await house.balance() == "1000.00"
+
+
+async def test_a_send_by_hand(house, organization):
+    arguments = {**organization, "to": TO, "body": "x", "idempotency_key": "by-hand-1"}
+    first = await house.gateway.perform("send", arguments)
+    assert first["accepted"]
+    assert await house.gateway.perform("send", arguments) == first
+    await house.wait_status(first["messageId"], "sent")
+    assert await house.balance() == "999.50"
+    await house.gateway.perform("org.suspend", organization)
+    with pytest.raises(Forbidden):
+        await house.gateway.perform("send", {**organization, "to": TO, "body": "y"})
+
+
+async def test_suspending_twice_and_resuming_twice_is_no_fault(house, organization):
+    for operation, status in (("org.suspend", "suspended"), ("org.resume", "active")):
+        for _ in range(2):
+            shown = await house.gateway.perform(operation, organization)
+            assert shown["status"] == status
+
+
+async def test_a_command_without_a_service_has_no_carriers_to_pause(tmp_path):
+    settings = Settings(storage=StorageSection(data_dir=tmp_path))
+    async with open_gateway(settings) as gateway:
+        made = await gateway.perform("org.create", {"name": "Shop"})
+        assert (await gateway.perform("carriers", {}))["carriers"] == []
+        with pytest.raises(Conflict):
+            await gateway.perform("carriers.pause", {"carrier": "mattel"})
+        arguments = {"organization_id": made["id"], "amount": "1"}
+        await gateway.perform("topup", arguments)
+        sent = await gateway.perform(
+            "send", {"organization_id": made["id"], "to": TO, "body": "later"}
+        )
+        shown = await gateway.perform("message.show", {"message_id": sent["messageId"]})
+        assert shown["message"]["status"] == "pending"
+        assert (await gateway.perform("audit", {}))["clean"]
+
+
+async def test_a_caller_who_hangs_up_leaves_the_cache_as_new_as_the_journal(
+    house, organization, monkeypatch
+):
+    """The change is durable though its asker is gone: it must count all the same."""
+    created = await house.gateway.perform("key.create", {**organization, "type": "secret"})
+    house.gateway.authenticate(created["value"])
+    with trio.CancelScope() as scope:
+        scope.cancel()
+        await house.gateway.perform("org.suspend", organization)
+    with pytest.raises(Forbidden):
+        house.gateway.authenticate(created["value"])
+
+
+NONSENSE = (
+    *(None, True, 0, -1, 2**70, 0.5, float("inf"), float("nan"), [], [1], {}, {"a": "b"}),
+    *("", " ", "\0", "\ud800", "é" * 5000, "'; DROP TABLE messages; --", "-1", "1e9", "null"),
+)
+SENSE = {
+    "name": "Shop",
+    "type": "publishable",
+    "mode": "live",
+    "amount": "1",
+    "note": "cash",
+    "to": TO,
+    "body": "x",
+    "from": "Shop",
+    "idempotency_key": "order-0001",
+    "description": "Order updates",
+    "reason": "misleading",
+    "price_per_segment": "0.5",
+    "smart_encoding": True,
+    "sms_per_s": 100,
+    "urgent": False,
+    "validity_s": 60,
+    "send_at": "2026-01-01T00:00:00Z",
+    "carrier": "fake",
+    "allowed_origins": ["https://shop.example"],
+    "locale": "fr",
+}
+
+
+class Watched(dict):
+    """Arguments that remember which of them were looked at."""
+
+    def __init__(self, values):
+        super().__init__(values)
+        self.read = set()
+
+    def get(self, name, default=None):
+        self.read.add(name)
+        return super().get(name, default)
+
+    def __contains__(self, name):
+        self.read.add(name)
+        return super().__contains__(name)
+
+
+@pytest.mark.slow
+async def test_nonsense_is_refused_and_never_a_crash(open_house, autojump_clock):
+    """Whatever JSON can say, in each argument of each operation: an answer or a refusal."""
+    async with open_house() as house:
+        perform = house.gateway.perform
+        organization = {"organization_id": house.principal.organization_id}
+        key = await perform("key.create", {**organization, "type": "publishable"})
+        sense = {**SENSE, **organization, "key_id": key["key"]["id"]}
+        for name in sorted(set(OPERATIONS) - ELSEWHERE):
+            watched = Watched(sense)
+            with suppress(Refusal):
+                await perform(name, watched)
+            for argument in sorted(watched.read):
+                for nonsense in NONSENSE:
+                    with suppress(Refusal):
+                        await perform(name, {**sense, argument: nonsense})
+        assert (await perform("audit", {}))["clean"]
+
+
+@pytest.mark.parametrize("name", [" ", "x" * 101])
+async def test_a_name_is_checked_when_it_is_changed_too(house, organization, name):
+    with pytest.raises(Invalid):
+        await house.gateway.perform("org.set", {**organization, "name": name})
+    changed = await house.gateway.perform("org.set", {**organization, "name": "  La  Poste "})
+    assert changed["name"] == "La Poste"
+
+
+ELSEWHERE = {name for name in OPERATIONS if name.startswith(("webhook", "backup", "doctor"))}
+"""Operations with effects outside the journal have tests of their own."""
