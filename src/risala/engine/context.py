@@ -9,7 +9,15 @@ from risala.engine.ids import IdSource
 from risala.engine.journal import inbound, messages
 from risala.engine.lane import Lane
 from risala.engine.retry import decide
-from risala.plugins.contract import Health, Inbound, NotStoredError, Outcome, Receipt, Segment
+from risala.plugins.contract import (
+    Accepted,
+    Health,
+    Inbound,
+    NotStoredError,
+    Outcome,
+    Receipt,
+    Segment,
+)
 
 
 class LaneContext:
@@ -49,6 +57,8 @@ class LaneContext:
         await self._lane.recorder.finish(
             row.id, segment.number, segment.attempt, decision, live=False
         )
+        if isinstance(outcome, Accepted):
+            self._lane.accepted(row.id, segment.number, outcome.carrier_id)
 
     def health(self, health: Health) -> None:
         self._lane.set_health(health)

@@ -35,6 +35,7 @@ from risala.engine.journal.writer import Journal
 from risala.engine.keeper import Keeper
 from risala.engine.lane import Lane, LaneHooks
 from risala.engine.outside import Outside, start_outside
+from risala.engine.queries import Queries, ask_uncertain
 from risala.engine.recorder import Recorder
 from risala.engine.router import TEST_ROUTE, Router, pinned
 from risala.engine.scheduler import Board, Scheduler, SchedulerMessage, keep_pumping
@@ -254,8 +255,13 @@ async def _start_services(
     start = core.supervisor.start_service
     await start("accounts", core.accounts.keep_touching)
     await start("sessions' deadlines", core.deadlines.keep)
+    keeper.ask = partial(ask_uncertain, board.lanes, board.reader)
     await start("keeper", keeper.run)
     for name, lane in board.lanes.items():
+        if lane.driver.capabilities.query:
+            queries = Queries(lane, board.reader)
+            lane.accepted = queries.expect
+            await start(f"queries {name}", queries.run)
         await start(f"lane {name}", lane.run)
         context = LaneContext(lane, board.reader, core.seams.ids)
         await start(

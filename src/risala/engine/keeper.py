@@ -6,6 +6,7 @@ One task for all messages: the deadlines are an index in the journal, and only t
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Awaitable, Callable
 from typing import Final
 
 import structlog
@@ -20,6 +21,12 @@ log = structlog.get_logger(__name__)
 LOOK_S: Final = 30.0
 """Looks at the index at least this often: the clock on the wall may be set."""
 STORAGE_RETRY_S: Final = 2.0
+ASK_S: Final = 10.0
+"""How long carriers may be asked about uncertain messages before their policy decides."""
+
+
+async def _ask_nobody(now_ms: int) -> None:
+    pass
 
 
 class Keeper:
@@ -31,6 +38,8 @@ class Keeper:
         self._receipts_held_ms = round(receipts_held_s * 1000)
         self._wake = trio.Event()
         self._looks_at_ms = 0
+        self.ask: Callable[[int], Awaitable[None]] = _ask_nobody
+        """Asks what became of the uncertain messages whose wait ends at this time."""
 
     def expect(self, at_ms: int) -> None:
         """A deadline was set: wake earlier if it is the nearest."""
@@ -43,6 +52,8 @@ class Keeper:
         while True:
             try:
                 while self._is_due():
+                    with trio.move_on_after(ASK_S):
+                        await self.ask(self._recorder.clock.now_ms())
                     await self._recorder.settle_deadlines()
                 now_ms = self._recorder.clock.now_ms()
                 if now_ms - forgot_at_ms >= self._receipts_held_ms:

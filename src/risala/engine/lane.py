@@ -33,6 +33,10 @@ STORAGE_PAUSE_S: Final = 1.0
 """Rest after an attempt could not be written down: the disk is full or we are stopping."""
 
 
+def _nobody(message_id: str, number: int, carrier_id: str) -> None:
+    pass
+
+
 class Gate(StrEnum):
     """The operator's word on a lane."""
 
@@ -116,6 +120,8 @@ class Lane:
     continuing: deque[Job] = field(default_factory=deque)
     counts: _Counts = field(default_factory=_Counts)
     trace: deque[str] = field(default_factory=lambda: deque(maxlen=TRACE_MAX))
+    accepted: Callable[[str, int, str], None] = _nobody
+    """Told of each segment that the carrier took: message, number, the carrier's id."""
     _nursery: trio.Nursery | None = None
     _idle: trio.Event = field(default_factory=trio.Event)
 
@@ -240,6 +246,7 @@ class Lane:
         await self.recorder.finish(row.id, number, attempt, decision)
         if not isinstance(outcome, Accepted):
             return False
+        self.accepted(row.id, number, outcome.carrier_id)
         job.partly_accepted = True
         job.remaining.popleft()
         return bool(job.remaining)

@@ -237,6 +237,18 @@ async def test_lost_receipts_leave_messages_sent(open_exchange):
         it.assert_honest(ids)
 
 
+async def test_lost_receipts_are_asked_for_where_the_carrier_can_be_asked(
+    open_exchange, monkeypatch
+):
+    monkeypatch.setattr("risala.engine.queries.ASK_AFTER_S", (0.2, 0.4, 0.6))
+    receipts = {"lost_percent": 100, "wait": {"mean_s": 0.3}}
+    async with open_exchange({"receipts": receipts}, driver={"query": True}) as it:
+        ids = await it.send(*bodies(5), "long " * 100)
+        assert await it.settle(ids) == Counter(delivered=6)
+        it.assert_honest(ids)
+        assert it.of(ReceiptSent) == []
+
+
 async def test_receipts_wait_while_the_link_is_down(open_exchange):
     async with open_exchange({"receipts": {"wait": {"mean_s": 0.3}}}) as it:
         ids = await it.send(*bodies(10))

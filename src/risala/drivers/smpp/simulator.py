@@ -252,6 +252,9 @@ class SmscSimulator:
 
         def due() -> None:
             self.states[ids[0]] = planned.state
+            if not planned.is_sent:
+                self._gone()
+                return
             pdu = receipt_pdu(
                 *(request, ids[1], planned.state, planned.error_code, planned.form),
                 submitted_ms=submitted_ms,

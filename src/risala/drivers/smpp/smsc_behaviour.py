@@ -52,6 +52,8 @@ class PlannedReceipt:
     state: ReceiptState
     error_code: str = "000"
     form: ReceiptForm = ReceiptForm.STANDARD
+    is_sent: bool = True
+    """False: it gets lost; ``query_sm`` tells the state all the same."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -80,8 +80,7 @@ class ScenarioBehaviour:
         return Reaction(0, answer_after_s, mishap, is_taken, receipts)
 
     def _receipts(self, table: Receipts, wait_s: float) -> tuple[PlannedReceipt, ...]:
-        if self._percent(table.lost_percent):
-            return ()
+        is_sent = not self._percent(table.lost_percent)
         (state,) = self._rng.choices([*table.states], [*table.states.values()])
         states = [state]
         if self._percent(table.enroute_percent):
@@ -89,7 +88,10 @@ class ScenarioBehaviour:
         if self._percent(table.twice_percent):
             states.append(state)
         return tuple(
-            PlannedReceipt(wait_s, one, _ERROR_CODES.get(one, "001"), self._rng.choice(table.forms))
+            PlannedReceipt(
+                *(wait_s, one, _ERROR_CODES.get(one, "001"), self._rng.choice(table.forms)),
+                is_sent=is_sent,
+            )
             for one in states
         )
 

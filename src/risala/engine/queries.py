@@ -1,0 +1,146 @@
+"""Asking carriers what became of segments: those without a receipt, and uncertain ones.
+
+Only carriers whose driver says that it can be asked (``capabilities.query``), and only segments
+whose id at the carrier is known. An uncertain segment seldom has one: the id stands in the answer
+that never came.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+import structlog
+import trio
+
+from risala.engine.errors import Unavailable
+from risala.engine.journal import messages
+from risala.engine.journal.rows import SegmentState
+from risala.engine.lane import Lane
+from risala.engine.retry import decide
+from risala.plugins.contract import Receipt
+from risala.sms.outcome import Accepted
+
+log = structlog.get_logger(__name__)
+
+ASK_AFTER_S: Final = (3600.0, 6 * 3600.0, 24 * 3600.0)
+"""From the carrier's yes to each question: most receipts come in seconds, and a phone that is
+switched off comes back within a day."""
+WAITING_MAX: Final = 50_000
+"""Segments that may wait for each question (about 10 MiB); further ones are not asked for."""
+UNCERTAIN_BATCH: Final = 64
+
+
+@dataclass(frozen=True, slots=True)
+class _Question:
+    due_s: float
+    message_id: str
+    number: int
+    carrier_id: str
+
+
+class Queries:
+    """The questions of one lane. They are held in memory: a restart forgets them."""
+
+    def __init__(self, lane: Lane, reader: sqlite3.Connection) -> None:
+        self._lane = lane
+        self._reader = reader
+        self._waiting = tuple(deque[_Question]() for _ in ASK_AFTER_S)
+        self._changed = trio.Event()
+
+    def expect(self, message_id: str, number: int, carrier_id: str) -> None:
+        """A segment was accepted: its receipt should come."""
+        if carrier_id:
+            self._put(0, message_id, number, carrier_id)
+
+    async def run(self) -> None:
+        """Ask when it is time, one after another, for life."""
+        while True:
+            self._changed = trio.Event()
+            for step, waiting in enumerate(self._waiting):
+                while waiting and waiting[0].due_s <= trio.current_time():
+                    await self._ask(step, waiting.popleft())
+            due_s = min((one[0].due_s for one in self._waiting if one), default=float("inf"))
+            with trio.move_on_at(due_s):
+                await self._changed.wait()
+
+    def _put(self, step: int, message_id: str, number: int, carrier_id: str) -> None:
+        waiting = self._waiting[step]
+        if len(waiting) >= WAITING_MAX:
+            return
+        before_s = ASK_AFTER_S[step - 1] if step else 0.0
+        due_s = trio.current_time() + ASK_AFTER_S[step] - before_s
+        waiting.append(_Question(due_s, message_id, number, carrier_id))
+        if len(waiting) == 1:
+            self._changed.set()
+
+    async def _ask(self, step: int, question: _Question) -> None:
+        if not self._is_open(question):
+            return
+        receipt = await ask(self._lane, question.carrier_id)
+        if receipt is not None:
+            try:
+                await self._lane.recorder.receipt(self._lane.name, receipt)
+            except Unavailable as error:
+                log.warning("query.storage", carrier=self._lane.name, reason=str(error))
+            if receipt.state.is_final:
+                return
+        if step + 1 < len(ASK_AFTER_S):
+            self._put(step + 1, question.message_id, question.number, question.carrier_id)
+
+    def _is_open(self, question: _Question) -> bool:
+        """Still without a final receipt, and of the attempt that was asked about."""
+        row = self._reader.execute(
+            "SELECT 1 FROM segments WHERE message_id = ? AND number = ? AND state = ?"
+            " AND carrier_id = ?",
+            (question.message_id, question.number, SegmentState.ACCEPTED, question.carrier_id),
+        ).fetchone()
+        return row is not None
+
+
+async def ask(lane: Lane, carrier_id: str) -> Receipt | None:
+    """What the carrier says of this id; None where it says nothing."""
+    try:
+        return await lane.driver.query(carrier_id)
+    except Exception:  # a driver's bug must not end the one who asks
+        log.exception("driver.query_failed", carrier=lane.name)
+        return None
+
+
+async def ask_uncertain(lanes: Mapping[str, Lane], reader: sqlite3.Connection, now_ms: int) -> None:
+    """Ask for uncertain segments whose wait is over, before the carrier's policy decides."""
+    rows = reader.execute(
+        "SELECT s.message_id, s.number, s.attempt, s.carrier, s.carrier_id"
+        " FROM messages m JOIN segments s ON s.message_id = m.id"
+        " WHERE m.resolve_at <= ? AND s.state = 'uncertain' AND s.carrier_id <> ''"
+        " ORDER BY m.resolve_at LIMIT ?",
+        (now_ms, UNCERTAIN_BATCH),
+    ).fetchall()
+    for message_id, number, attempt, carrier, carrier_id in rows:
+        lane = lanes.get(carrier)
+        if lane is None or not lane.driver.capabilities.query:
+            continue
+        receipt = await ask(lane, carrier_id)
+        if receipt is not None:
+            await _settle(lane, reader, message_id, number, attempt, receipt)
+
+
+async def _settle(
+    lane: Lane,
+    reader: sqlite3.Connection,
+    message_id: str,
+    number: int,
+    attempt: int,
+    receipt: Receipt,
+) -> None:
+    """The carrier knows it: so it was accepted, and this is its receipt."""
+    row = messages.row(reader, message_id)
+    if row is None:
+        return
+    outcome = Accepted(receipt.carrier_id, receipt.raw)
+    decision = decide(outcome, lane.circumstances(row, partly_accepted=False))
+    await lane.recorder.finish(message_id, number, attempt, decision, live=False)
+    await lane.recorder.receipt(lane.name, receipt)
