@@ -390,3 +390,28 @@ async def test_update_changes_what_is_given(open_house, quick):
         assert found["headers"] == {"X-Token": "***"}
         assert secret not in str(shown)
         assert secret not in str(await house.perform("webhook.show", endpoint_id=endpoint))
+
+
+@pytest.mark.parametrize(
+    "operation",
+    ["show", "update", "enable", "disable", "rotate", "delete", "test", "deliveries", "delivery",
+     "replay", "replay_failed"],
+)  # fmt: skip
+async def test_an_owner_reaches_only_their_own(open_house, quick, operation):
+    async with open_house() as house:
+        endpoint, _ = await house.endpoint()
+        (event,) = await house.happen()
+        await trio.sleep(1)
+        other = (await house.perform("org.create", name="Other"))["id"]
+        before = await house.endpoint_shown(endpoint)
+        arguments = {"event_id": event, "since": "2026-01-01T00:00:00Z", "url": OTHER}
+        with pytest.raises(NotFound) as refused:
+            await house.perform(
+                f"webhook.{operation}", endpoint_id=endpoint, organization_id=other, **arguments
+            )
+        assert str(refused.value) == f"There is no webhook endpoint {endpoint}."
+        assert await house.endpoint_shown(endpoint) == before
+        await house.perform(
+            f"webhook.{operation}", endpoint_id=endpoint,
+            organization_id=house.organization_id, **arguments,
+        )  # fmt: skip

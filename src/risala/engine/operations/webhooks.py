@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from risala.engine.errors import Invalid
+from risala.engine.errors import Invalid, NotFound
 from risala.engine.gateway import Gateway
 from risala.engine.journal import accounts, webhook_history, webhook_log, webhooks
 from risala.engine.operations.arguments import Arguments, Json, Operation, is_text
@@ -18,6 +18,16 @@ STATES: Final = ("pending", "delivered", "failed", "dropped")
 def _endpoints(gateway: Gateway) -> Endpoints:
     have = gateway.parts
     return Endpoints(have.settings.webhooks, have.recorder, have.reader, have.ids)
+
+
+def _endpoint_id(gateway: Gateway, arguments: Arguments) -> str:
+    """The endpoint that is meant; with an ``organization_id`` only if it is that one's."""
+    endpoint_id, owner = arguments.text("endpoint_id"), arguments.text_or_none("organization_id")
+    if owner is not None:
+        found = webhooks.endpoint(gateway.parts.reader, endpoint_id)
+        if found.organization_id != owner:
+            raise NotFound(f"There is no webhook endpoint {endpoint_id}.")
+    return endpoint_id
 
 
 def _wish(arguments: Arguments) -> Wish:
@@ -74,7 +84,7 @@ async def _list(gateway: Gateway, arguments: Arguments) -> Json:
 
 
 async def _show(gateway: Gateway, arguments: Arguments) -> Json:
-    reader, endpoint_id = gateway.parts.reader, arguments.text("endpoint_id")
+    reader, endpoint_id = gateway.parts.reader, _endpoint_id(gateway, arguments)
     return {
         "endpoint": endpoint_wire(webhooks.endpoint(reader, endpoint_id)),
         "pending": webhook_history.pending(reader, endpoint_id),
@@ -83,13 +93,13 @@ async def _show(gateway: Gateway, arguments: Arguments) -> Json:
 
 
 async def _update(gateway: Gateway, arguments: Arguments) -> Json:
-    found = await _endpoints(gateway).update(arguments.text("endpoint_id"), _wish(arguments))
+    found = await _endpoints(gateway).update(_endpoint_id(gateway, arguments), _wish(arguments))
     return {"endpoint": endpoint_wire(found)}
 
 
 def _switch(*, enabled: bool) -> Operation:
     async def switch(gateway: Gateway, arguments: Arguments) -> Json:
-        endpoint_id = arguments.text("endpoint_id")
+        endpoint_id = _endpoint_id(gateway, arguments)
         found = await _endpoints(gateway).set_enabled(endpoint_id, enabled=enabled)
         return {"endpoint": endpoint_wire(found)}
 
@@ -98,26 +108,26 @@ def _switch(*, enabled: bool) -> Operation:
 
 async def _rotate(gateway: Gateway, arguments: Arguments) -> Json:
     found, secret = await _endpoints(gateway).rotate(
-        arguments.text("endpoint_id"), at_once=bool(arguments.flag_or_none("at_once"))
+        _endpoint_id(gateway, arguments), at_once=bool(arguments.flag_or_none("at_once"))
     )
     return {"endpoint": endpoint_wire(found), "secret": secret}
 
 
 async def _delete(gateway: Gateway, arguments: Arguments) -> Json:
-    found = await _endpoints(gateway).delete(arguments.text("endpoint_id"))
+    found = await _endpoints(gateway).delete(_endpoint_id(gateway, arguments))
     return {"endpoint": endpoint_wire(found)}
 
 
 async def _test(gateway: Gateway, arguments: Arguments) -> Json:
     """Owes the event; ``webhook.delivery`` tells what became of it."""
-    endpoint_id = arguments.text("endpoint_id")
+    endpoint_id = _endpoint_id(gateway, arguments)
     event_id = await _endpoints(gateway).test(endpoint_id)
     found = webhook_history.delivery(gateway.parts.reader, endpoint_id, event_id)
     return {"delivery": delivery_wire(found), "running": gateway.parts.scheduler is not None}
 
 
 async def _deliveries(gateway: Gateway, arguments: Arguments) -> Json:
-    reader, endpoint_id = gateway.parts.reader, arguments.text("endpoint_id")
+    reader, endpoint_id = gateway.parts.reader, _endpoint_id(gateway, arguments)
     webhooks.endpoint(reader, endpoint_id)
     state, limit = arguments.text_or_none("state"), arguments.whole_or_none("limit") or 50
     if state is not None and state not in STATES:
@@ -134,14 +144,14 @@ async def _deliveries(gateway: Gateway, arguments: Arguments) -> Json:
 async def _delivery(gateway: Gateway, arguments: Arguments) -> Json:
     reader = gateway.parts.reader
     found = webhook_history.delivery(
-        reader, arguments.text("endpoint_id"), arguments.text("event_id")
+        reader, _endpoint_id(gateway, arguments), arguments.text("event_id")
     )
     rows = webhook_history.attempts(reader, found.seq)
     return {"delivery": delivery_wire(found), "attempts": [attempt_wire(row) for row in rows]}
 
 
 async def _replay(gateway: Gateway, arguments: Arguments) -> Json:
-    endpoint_id, event_id = arguments.text("endpoint_id"), arguments.text("event_id")
+    endpoint_id, event_id = _endpoint_id(gateway, arguments), arguments.text("event_id")
     now_ms = gateway.parts.recorder.clock.now_ms()
     found = await gateway.parts.recorder.journal.commit(
         lambda conn: webhook_history.replay(conn, endpoint_id, event_id, now_ms)
@@ -155,7 +165,7 @@ async def _replay_failed(gateway: Gateway, arguments: Arguments) -> Json:
 
     ``total`` comes with the first answer only: counting is a walk through the index.
     """
-    endpoint_id = arguments.text("endpoint_id")
+    endpoint_id = _endpoint_id(gateway, arguments)
     since_ms, now_ms = arguments.moment_or_none("since"), gateway.parts.recorder.clock.now_ms()
     if since_ms is None:
         raise Invalid("since", "missing", "`since` is required.")
