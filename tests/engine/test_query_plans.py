@@ -1,0 +1,129 @@
+"""The time of each step in a message's life does not grow with the books.
+
+Every statement that the units of work run is shown to SQLite's planner: a table that only ever
+grows is reached by an index.
+"""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from risala.config.model import OnUncertain
+from risala.engine.errors import Conflict, InsufficientBalance
+from risala.engine.journal import (
+    acceptance,
+    accounts,
+    deadlines,
+    delivery,
+    endings,
+    messages,
+    receipts,
+    timeline,
+)
+from risala.engine.journal.rows import SegmentState
+from risala.engine.retry import Decision, Step
+from risala.sms.receipt import Receipt, ReceiptState
+
+GROWING = ("messages", "segments", "timeline", "idempotency", "ledger", "events", "organizations")
+BOUNDED = re.compile(r"SCAN messages USING INDEX messages_processing$")
+"""A partial index of what is in flight: walked through by a restart."""
+
+
+def a_life_of_everything(book):
+    """Each unit of work at least once, and what the loop thread reads."""
+    conn, organization_id = book.conn, book.organization()
+
+    def submit(message_id, number, decision, carrier="mattel"):
+        opens = number == 1
+        book.unit(
+            lambda conn: delivery.start_segment(
+                conn, message_id, number, carrier, opens_attempt=opens, now_ms=book.now_ms
+            )
+        )
+        stamp = book.stamp()
+        book.unit(
+            lambda conn: delivery.finish_segment(conn, message_id, number, 1, decision, stamp)
+        )
+
+    def yes(carrier_id):
+        return Decision(Step.ADVANCE, SegmentState.ACCEPTED, "Yes.", "OK", carrier_id=carrier_id)
+
+    def receipt(carrier_id):
+        told, stamp = Receipt(carrier_id, ReceiptState.DELIVERED, "DELIVRD"), book.stamp()
+        book.unit(lambda conn: receipts.record(conn, "mattel", told, stamp))
+
+    delivered = book.accept(organization_id, segments=2)
+    receipt("early")
+    submit(delivered, 1, yes("early"))
+    submit(delivered, 2, yes("p2"))
+    receipt("p2")
+    receipt("p2")
+    failed = book.accept(organization_id)
+    submit(failed, 1, Decision(Step.FAIL, SegmentState.REFUSED, "No.", "ESME_RINVDSTADR"))
+    again = book.accept(organization_id)
+    submit(again, 1, Decision(Step.REQUEUE, SegmentState.WAITING, "Later.", "ESME_RTHROTTLED"))
+    stamp = book.stamp()
+    book.unit(lambda conn: endings.cancel(conn, again, stamp))
+    with pytest.raises(Conflict):
+        endings.cancel(conn, failed, stamp)
+    for action in ("resend", "fail"):
+        message_id = book.accept(organization_id)
+        submit(
+            message_id,
+            1,
+            Decision(
+                Step.AWAIT,
+                SegmentState.UNCERTAIN,
+                "?",
+                "TIMEOUT",
+                resolve_at=book.now_ms,
+                resolve_action=action,
+            ),
+        )
+    lost = book.accept(organization_id)
+    book.unit(
+        lambda conn: delivery.start_segment(
+            conn, lost, 1, "mattel", opens_attempt=True, now_ms=book.now_ms
+        )
+    )
+    policy = OnUncertain(action="fail", after_s=0)
+    book.unit(lambda conn: deadlines.recover(conn, lambda *_: policy, book.now_ms, 10))
+    book.accept(organization_id, valid_until=book.now_ms)
+    stamps = [book.stamp() for _ in range(10)]
+    book.unit(lambda conn: deadlines.resolve_due(conn, stamps))
+    book.unit(lambda conn: deadlines.expire_due(conn, stamps))
+    book.unit(lambda conn: receipts.forget_held(conn, book.now_ms + 1))
+    poor = book.organization(0)
+    with pytest.raises(InsufficientBalance):
+        acceptance.accept_one(conn, book.new_message(poor), None)
+    known = book.new_message(organization_id, idempotency_key=f"key-{delivered}")
+    book.unit(lambda conn: acceptance.accept_one(conn, known, None))
+    deadlines.next_deadline(conn)
+    messages.queues(conn)
+    messages.due(conn, "+222", 1, organization_id, book.now_ms, {"sms_1"}, 8)
+    messages.next_due(conn, "+222", 1, organization_id, book.now_ms)
+    messages.view(conn, delivered)
+    messages.acknowledged_parts(conn, delivered)
+    messages.known_response(conn, organization_id, "live", "key")
+    timeline.read(conn, delivered)
+    accounts.key_by_hash(conn, b"digest")
+    accounts.organization(conn, organization_id)
+
+
+def test_no_step_of_a_life_walks_through_a_table_that_grows(book):
+    run: dict[str, None] = {}
+    book.conn.set_trace_callback(lambda sql: run.setdefault(sql))
+    a_life_of_everything(book)
+    book.conn.set_trace_callback(None)
+    walks = []
+    for sql in run:
+        if sql.split(None, 1)[0].upper() not in ("SELECT", "INSERT", "UPDATE", "DELETE"):
+            continue
+        for *_, step in book.conn.execute(f"EXPLAIN QUERY PLAN {sql}"):
+            table = re.match(r"SCAN (\w+)", step)
+            if table and table[1] in GROWING and not BOUNDED.match(step):
+                walks.append((step, sql))
+    assert len(run) > 50
+    assert walks == []
