@@ -21,7 +21,7 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
-from benchmarks import codec, processes, webhooks
+from benchmarks import processes, smpp, webhooks
 
 CONFIG = """
 [service]
@@ -190,7 +190,7 @@ def main() -> None:
     )
     console.print(f"idle: {idle_mib:.0f} MiB (goal <= 70), {idle_cpu:.1%} of a core (goal: 0)")
     webhooks.report(console, options.rounds)
-    codec.report(console)
+    smpp.report(console)
 
 
 if __name__ == "__main__":

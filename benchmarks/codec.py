@@ -32,7 +32,7 @@ def _ours() -> tuple[Callable[[], object], Callable[[], object]]:
     return lambda: ours.encode(pdu), lambda: ours.decode(octets)
 
 
-def _theirs() -> tuple[Callable[[], object], Callable[[], object]]:
+def theirs() -> tuple[Callable[[], object], Callable[[], object]]:
     class Client:
         sequence = 7
 
@@ -66,7 +66,7 @@ def _theirs() -> tuple[Callable[[], object], Callable[[], object]]:
 def report(console: Console) -> None:
     """Print both ratios, from interleaved rounds."""
     names = ("encode", "decode")
-    pairs = list(zip(names, _ours(), _theirs(), strict=True))
+    pairs = list(zip(names, _ours(), theirs(), strict=True))
     for name, mine, other in pairs:
         ratios = [
             timeit.timeit(other, number=REPEAT) / timeit.timeit(mine, number=REPEAT)

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from risala.drivers.smpp import hot
 from risala.drivers.smpp.codec import (
     PDU_OCTETS_MAX,
     PduReader,
@@ -233,3 +234,26 @@ def test_a_destination_of_no_kind_is_nacked_as_such():
     with pytest.raises(PduFault) as caught:
         decode(bytes(octets))
     assert caught.value.command_status == 0x40
+
+
+def test_fields_that_vary_without_end_take_no_memory_without_end():
+    hot._encoded.clear()
+    hot._decoded.clear()
+    for number in range(hot.KEPT_MAX + 10):
+        sent = SubmitSm(validity_period=str(number), short_message=b"x")
+        assert decode(encode(sent)) == sent
+        assert len(hot._encoded) <= hot.KEPT_MAX
+        assert len(hot._decoded) <= hot.KEPT_MAX
+    kept = f"{hot._encoded} {hot._decoded}"
+    secret = SubmitSm(destination_addr="22236123456", short_message=b"code 1234")
+    assert decode(encode(secret)) == secret
+    assert "1234" not in f"{hot._encoded} {hot._decoded}".replace(kept, "")
+
+
+def test_what_is_decoded_shares_nothing_with_what_comes_after():
+    octets = encode(DeliverSm(source_addr="1", short_message=b"a", tlvs=(Tlv(1, b"x"),)))
+    plain = encode(DeliverSm(source_addr="2", short_message=b"b"))
+    first, second = decode(octets), decode(plain)
+    assert (first.source_addr, first.short_message, len(first.tlvs)) == ("1", b"a", 1)
+    assert (second.source_addr, second.short_message, second.tlvs) == ("2", b"b", ())
+    assert decode(octets) == first

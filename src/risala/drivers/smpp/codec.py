@@ -89,13 +89,11 @@ def decode(octets: bytes) -> Pdu:
         PduFault: it is none.
     """
     _, command_id, command_status, sequence_number = HEADER.unpack_from(octets)
-    hot = _HOT_DECODE.get(command_id)
-    if hot is not None:
-        try:
-            return hot[1](hot[0], octets, command_status, sequence_number)
-        except (ValueError, IndexError):
-            pass  # it has no body, or more than the plain one
-    return decode_any(octets)
+    try:
+        kind, hot = _HOT_DECODE[command_id]
+        return hot(kind, octets, command_status, sequence_number)
+    except (KeyError, ValueError, IndexError):
+        return decode_any(octets)  # another kind, no body, or one that tells what is wrong with it
 
 
 def decode_any(octets: bytes) -> Pdu:
