@@ -143,8 +143,10 @@ def open_exchange(tmp_path) -> OpenExchange:
         *,
         driver: dict[str, Any] | None = None,
         carrier: dict[str, Any] | None = None,
+        port: int | None = None,
         patience_s: float = PATIENCE_S,
     ) -> AsyncIterator[Exchange]:
+        """``port``: of an SMSC that runs already, in place of the simulator."""
         it = Exchange({"receipts": {"wait": {"mean_s": 0.01}}, **(scenario or {})})
         clock = SystemClock()
         settings = Settings(
@@ -153,8 +155,8 @@ def open_exchange(tmp_path) -> OpenExchange:
         )
         with trio.fail_after(patience_s):
             async with trio.open_nursery() as nursery:
-                port = await nursery.start(it.simulator.run)
-                table = {**QUICK_DRIVER, "port": port, **(driver or {})}
+                at = await nursery.start(it.simulator.run) if port is None else port
+                table = {**QUICK_DRIVER, "port": at, **(driver or {})}
                 section = CarrierSection.model_validate({**QUICK_CARRIER, **(carrier or {})})
                 it.driver = SmppDriver("smsc", SmppSettings.model_validate(table))
                 seams = Seams(clock, IdSource(clock))

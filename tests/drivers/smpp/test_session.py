@@ -5,10 +5,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from risala.drivers.smpp.codec import encode
+from risala.drivers.smpp.destinations import Destination
 from risala.drivers.smpp.pdu import (
     AlertNotification,
     BindReceiver,
     BindTransceiver,
+    BindTransceiverResp,
     BindTransmitter,
     CancelSm,
     DataSm,
@@ -22,6 +24,7 @@ from risala.drivers.smpp.pdu import (
     QuerySmResp,
     ReplaceSm,
     SubmitMulti,
+    SubmitMultiResp,
     SubmitSm,
     SubmitSmResp,
     Unbind,
@@ -41,6 +44,7 @@ from risala.drivers.smpp.session import (
     State,
     Violated,
 )
+from risala.drivers.smpp.tlv import Tlv
 from risala.plugins.testing.wire import WirePair, same_however_cut
 
 _BINDS = {
@@ -296,6 +300,53 @@ def test_events_do_not_depend_on_how_the_esmes_octets_are_cut():
     )
     events = same_however_cut(esme, octets)
     assert [type(event) for event in events] == [Answered, Requested, Violated, Requested]
+
+
+def test_a_whole_conversation_over_a_wire_that_cuts_everywhere():
+    """Each side's octets as the other really made them, cut at every position."""
+    esme, smsc = Session(Role.ESME), Session(Role.SMSC)
+    receipt = DeliverSm(
+        esm_class=4,
+        short_message=b"id:7 stat:DELIVRD",
+        tlvs=(Tlv(0x001E, b"7\0"), Tlv(0x0427, b"\2"), Tlv(0x1400, b"vendor")),
+    )
+    there, back = b"", b""
+    for request, answer in (
+        (BindTransceiver("risala", "secret"), BindTransceiverResp("SMSC")),
+        (SubmitSm(short_message=b"Bonjour", tlvs=(Tlv(0x0204, b"\0\1"),)), SubmitSmResp("7")),
+        (SubmitMulti(dest_addresses=(Destination(1, 1, "1"),)), SubmitMultiResp("8")),
+        (QuerySm("7"), QuerySmResp("7", message_state=2)),
+    ):
+        octets = esme.send(request)
+        (requested,) = smsc.receive(octets)
+        reply = smsc.respond(requested.request, answer)
+        esme.receive(reply)
+        there, back = there + octets, back + reply
+    octets = smsc.send(receipt)
+    (requested,) = esme.receive(octets)
+    back += octets
+    there += esme.respond(requested.request, DeliverSmResp())
+
+    def asking() -> Session:
+        again = Session(Role.ESME)
+        again.send(BindTransceiver("risala", "secret"))
+        again.state = State.BOUND_TRX
+        for request in (SubmitSm(), SubmitMulti(), QuerySm()):
+            again.send(request)
+        again.state = State.BINDING
+        return again
+
+    def answering() -> Session:
+        again = Session(Role.SMSC)
+        again.state = State.BOUND_TRX
+        again.send(receipt)
+        again.state = State.OPEN
+        return again
+
+    heard = same_however_cut(asking, back)
+    assert [type(event) for event in heard] == [Answered] * 4 + [Requested]
+    heard = same_however_cut(answering, there)
+    assert [type(event) for event in heard] == [Requested, *[Violated] * 3, Answered]
 
 
 @given(st.sampled_from(list(Role)), st.lists(st.binary(max_size=80), max_size=6))

@@ -129,7 +129,8 @@ def test_any_text_arrives_in_any_order_of_parts_and_twice(text, rng):
     ("data_coding", "octets", "text"),
     [
         (0, b"\x00", "@"),
-        (1, b"abc", "abc"),
+        (1, b"abc@[]\n", "abc@[]\n"),
+        (1, b"caf\x05 5 \x1be", "café 5 €"),
         (3, b"\xe9", "é"),
         (2, b"\xe9", "é"),
         (4, b"\xe9", "é"),

@@ -37,8 +37,8 @@ _TAIL: Final = b"\0%c%c%c%b\0%b\0%c%c%c%c"
 _encoded: Final[dict[tuple[Any, ...], tuple[bytes, bytes]]] = {}
 """What stands before ``destination_addr``, and from there to ``sm_length``."""
 
-# Up to source_addr, source_addr, up to destination_addr, destination_addr, up to sm_length. As text,
-# in which each octet is the character of its number.
+# Up to source_addr, source_addr, up to destination_addr, destination_addr, up to sm_length; as
+# text, in which each octet is the character of its number.
 _match: Final = re.compile(
     "([^\0]*+\0..)([^\0]*+)(\0..)([^\0]*+)(\0...[^\0]*+\0[^\0]*+\0....)", re.DOTALL
 ).match

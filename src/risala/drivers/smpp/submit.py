@@ -5,6 +5,7 @@ Pure: the time is handed in.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -28,7 +29,10 @@ ESM_RECEIPT: Final = 0x04
 ESM_UDHI: Final = 0x40
 _USER_DATA_MAX: Final = 140
 _DCS_DEFAULT: Final = 0x00
+_DCS_IA5: Final = 0x01
 _DCS_UCS2: Final = 0x08
+_has_controls: Final = re.compile(rb"[\x00-\x09\x0b\x0c\x0e-\x1f]").search
+"""Octets that no text in IA5 has, and that GSM 03.38 writes letters with."""
 _CODECS: Final = {
     0x05: "shift_jis",
     0x06: "iso8859-5",
@@ -258,6 +262,8 @@ def _decode(
         return decode_gsm7(octets)
     if scheme == 0x00 or data_coding & 0xF4 == 0xF0:
         return decode_gsm7(octets)
+    if data_coding == _DCS_IA5 and _has_controls(octets):
+        return decode_gsm7(octets)  # node-smpp, and what is built on it, means this by IA5
     return octets.decode(_CODECS.get(data_coding, "latin-1"), "replace")
 
 
