@@ -13,7 +13,7 @@ FACTORY = DriverFactory(
     name="smpp",
     settings=SmppSettings,
     build=SmppDriver,
-    summary="SMPP 3.4 over TCP or TLS, as a transceiver",
+    summary="SMPP 3.4 over TCP or TLS: transceiver or pairs, several links, outbind",
 )
 
 
