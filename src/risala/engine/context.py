@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Callable, Iterable, Mapping
 
 from risala.engine.errors import Unavailable
 from risala.engine.ids import IdSource
 from risala.engine.journal import inbound, messages
+from risala.engine.journal import notes as noted
 from risala.engine.lane import Lane
 from risala.engine.retry import decide
 from risala.plugins.contract import (
@@ -38,12 +40,31 @@ class LaneContext:
         except Unavailable as error:
             raise NotStoredError(str(error)) from error
 
-    async def inbound(self, message: Inbound) -> None:
+    async def inbound(self, message: Inbound, *, forget: Iterable[str] = ()) -> None:
         message_id, stamp = self._ids.new("mo"), self._lane.recorder.stamp()
+        keys = tuple(forget)
+
+        def unit(conn: sqlite3.Connection) -> None:
+            inbound.receive(conn, message_id, self.carrier, message, stamp)
+            noted.forget(conn, self.carrier, keys)
+
+        await self._commit(unit)
+
+    async def remember(self, notes: Mapping[str, str | None]) -> None:
+        written = dict(notes)
+        noted.check(written)
+        now_ms = self._lane.recorder.stamp().now_ms
         try:
-            await self._lane.recorder.journal.commit(
-                lambda conn: inbound.receive(conn, message_id, self.carrier, message, stamp)
-            )
+            await self._commit(lambda conn: noted.remember(conn, self.carrier, written, now_ms))
+        except noted.TooManyNotes as error:
+            raise NotStoredError("The carrier has too many notes.") from error
+
+    def recall(self, prefix: str = "") -> dict[str, str]:
+        return noted.recall(self._reader, self.carrier, prefix)
+
+    async def _commit(self, unit: Callable[[sqlite3.Connection], None]) -> None:
+        try:
+            await self._lane.recorder.journal.commit(unit)
         except Unavailable as error:
             raise NotStoredError(str(error)) from error
 

@@ -8,10 +8,10 @@ and its protocol, and nothing else.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Final, Protocol, runtime_checkable
 
 import trio
 from pydantic import BaseModel
@@ -21,6 +21,9 @@ from risala.sms.outcome import Accepted, Outcome, Refused, Scope, Throttled, Unc
 from risala.sms.receipt import Receipt, ReceiptState
 
 __all__ = [
+    "NOTES_MAX",
+    "NOTE_KEY_CHARACTERS_MAX",
+    "NOTE_TEXT_CHARACTERS_MAX",
     "Accepted",
     "Alphabet",
     "Capabilities",
@@ -46,8 +49,14 @@ __all__ = [
 ]
 
 
+NOTES_MAX: Final = 10_000
+"""Notes of one carrier: a month's recipients, or the parts of some thousand long messages."""
+NOTE_KEY_CHARACTERS_MAX: Final = 200
+NOTE_TEXT_CHARACTERS_MAX: Final = 4096
+
+
 class NotStoredError(Exception):
-    """The engine could not make a receipt or an inbound message durable at this moment.
+    """The engine could not make something durable at this moment.
 
     Nobody's fault in the carrier: answer it with a temporary error so that it sends it again.
     """
@@ -102,12 +111,33 @@ class DriverContext(Protocol):
             NotStoredError: answer the carrier with a temporary error.
         """
 
-    async def inbound(self, message: Inbound) -> None:
+    async def inbound(self, message: Inbound, *, forget: Iterable[str] = ()) -> None:
         """Hand over a received message; returns once it is on disk.
+
+        Args:
+            forget: keys of notes that go in the same instant: the parts that it was put
+                together from, say. However a crash falls, either they are there or it is.
 
         Raises:
             NotStoredError: answer the carrier with a temporary error.
         """
+
+    async def remember(self, notes: Mapping[str, str | None]) -> None:
+        """Keep small facts of this carrier for good; returns once they are on disk.
+
+        All of them or none. They outlive a restart and a change of settings, are in backups, and
+        are the driver's own affair: nobody else reads them. Never a secret.
+
+        Args:
+            notes: text by key; None strikes a note.
+
+        Raises:
+            NotStoredError: the disk does not take them, or the carrier has :data:`NOTES_MAX`.
+            ValueError: a key or a text is too long.
+        """
+
+    def recall(self, prefix: str = "") -> dict[str, str]:
+        """The notes whose keys begin with ``prefix``, by key."""
 
     async def late_outcome(self, segment: Segment, outcome: Outcome) -> None:
         """Tell the answer to a submit that already returned :class:`Uncertain`."""

@@ -255,6 +255,17 @@ ALLOWED_ORIGINS = """
 ALTER TABLE api_keys ADD COLUMN allowed_origins TEXT;
 """
 
+CARRIER_NOTES = """
+-- What drivers must not forget. Theirs alone: nothing here is read by the engine.
+CREATE TABLE carrier_notes (
+  carrier TEXT NOT NULL,
+  key TEXT NOT NULL,
+  text TEXT NOT NULL,
+  updated_at INTEGER NOT NULL,
+  PRIMARY KEY (carrier, key)
+) STRICT, WITHOUT ROWID;
+"""
+
 
 def _script(db: Database, sql: str) -> None:
     # executescript() would commit the migration's own transaction before it runs.
@@ -291,3 +302,8 @@ def m005_webhooks(db: Database) -> None:
 @migrations()
 def m006_inbound(db: Database) -> None:
     _script(db, INBOUND)
+
+
+@migrations()
+def m007_carrier_notes(db: Database) -> None:
+    _script(db, CARRIER_NOTES)

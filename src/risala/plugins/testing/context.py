@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 
 import trio
 
@@ -20,7 +20,7 @@ from risala.plugins.contract import (
 class RecordingContext:
     """Everything a driver told, in order, and ways to wait for it. Bring your own deadline.
 
-    Set :attr:`refusals` to have the next so many receipts and inbound messages refused with
+    Set :attr:`refusals` to have the next so many receipts, inbound messages and notes refused with
     :class:`~risala.plugins.contract.NotStoredError`, and :attr:`gate` to make them wait.
     """
 
@@ -31,6 +31,8 @@ class RecordingContext:
         self.late: list[tuple[Segment, Outcome]] = []
         self.healths: list[Health] = []
         self.traces: list[str] = []
+        self.notes: dict[str, str] = {}
+        """What the driver remembers; hand it to the next context to play a restart."""
         self.refusals = 0
         self.refused = 0
         """How many were refused so far."""
@@ -48,9 +50,26 @@ class RecordingContext:
         self.receipts.append(receipt)
         self._change()
 
-    async def inbound(self, message: Inbound) -> None:
+    async def inbound(self, message: Inbound, *, forget: Iterable[str] = ()) -> None:
+        keys = tuple(forget)
         await self._store()
         self.inbounds.append(message)
+        self._write(dict.fromkeys(keys))
+
+    async def remember(self, notes: Mapping[str, str | None]) -> None:
+        written = dict(notes)
+        await self._store()
+        self._write(written)
+
+    def recall(self, prefix: str = "") -> dict[str, str]:
+        return {key: self.notes[key] for key in sorted(self.notes) if key.startswith(prefix)}
+
+    def _write(self, notes: Mapping[str, str | None]) -> None:
+        for key, text in notes.items():
+            if text is None:
+                self.notes.pop(key, None)
+            else:
+                self.notes[key] = text
         self._change()
 
     async def late_outcome(self, segment: Segment, outcome: Outcome) -> None:
