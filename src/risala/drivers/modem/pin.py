@@ -15,8 +15,8 @@ from risala.drivers.modem.identity import Identity
 from risala.drivers.modem.unready import Unready
 from risala.plugins.contract import HealthState
 
-_LOOKS: Final = 30
-_LOOK_S: Final = 1.0
+SIM_LOOKS: Final = 30
+SIM_LOOK_S: Final = 1.0
 """A SIM is busy for up to half a minute after a start."""
 _TYPE_S: Final = 20.0
 _FRESH_TRIES: Final = 3
@@ -40,10 +40,10 @@ async def unlock(
     Raises:
         Unready: it is not; the text says what to do.
     """
-    for look in range(_LOOKS):
+    for look in range(SIM_LOOKS):
         if look:
-            await trio.sleep(_LOOK_S)
-        word = await _state(asker)
+            await trio.sleep(SIM_LOOK_S)
+        word = await sim_word(asker)
         if word is None:
             continue
         if word in ("READY", "SIM PIN2", "SIM PUK2", ""):
@@ -55,8 +55,12 @@ async def unlock(
     raise Unready(HealthState.DOWN, "The SIM does not become ready.", 5.0)
 
 
-async def _state(asker: Asker) -> str | None:
-    """The word of +CPIN?; empty where the modem has no such command, None while it is busy."""
+async def sim_word(asker: Asker) -> str | None:
+    """The word of +CPIN?; empty where the modem has no such command, None while it is busy.
+
+    Raises:
+        Unready: there is no SIM, or it fails.
+    """
     answer = await asker.try_("AT+CPIN?")
     if answer is None:
         return ""
@@ -87,7 +91,7 @@ async def _type(asker: Asker, identity: Identity, pin: SecretStr | None, memory:
         raise Unready(HealthState.SICK, _REFUSED, _BLOCKED_S)
     if pin is None:
         raise Unready(HealthState.SICK, "The SIM wants its PIN. Set pin_env.", _BLOCKED_S)
-    tries = await _tries_left(asker, identity)
+    tries = await tries_left(asker, identity)
     if tries is not None and tries < _FRESH_TRIES:
         memory.is_refused = True
         text = f"A wrong PIN was typed before; {tries} tries are left. {_UNLOCK}"
@@ -118,7 +122,7 @@ _COUNTERS: Final = {
 }
 
 
-async def _tries_left(asker: Asker, identity: Identity) -> int | None:
+async def tries_left(asker: Asker, identity: Identity) -> int | None:
     """How often a PIN may still be typed; None where the modem does not tell (27.007 §8.65)."""
     rows = await asker.rows('AT+CPINR="SIM PIN"')
     for row in rows:

@@ -61,31 +61,49 @@ async def bring_up(asker: Asker, settings: ModemSettings, memory: PinMemory) -> 
     """
     asker.link.engine.numeric = True
     await wake(asker)
-    for command in ("ATZ", "ATE0"):
-        await asker.ok(command)
-    if await asker.ok("ATV1"):
-        asker.link.engine.numeric = False
-    await asker.ok("AT+CMEE=1")
+    await asker.ok("ATZ")
+    await talk_plainly(asker)
     identity = await identify_modem(asker)
     if identity.is_huawei:
         await asker.ok("AT^CURC=0")
-    mode = first(await asker.rows("AT+CFUN?"), "+CFUN")
-    if mode and mode[0] in _OFF:
-        await asker.ok("AT+CFUN=1", _RADIO_S)
+    if await radio_is_off(asker):
+        await turn_radio_on(asker)
     await unlock(asker, identity, settings.pin, memory)
     await identify_sim(asker, identity)
     if not await asker.ok("AT+CMGF=0"):
         raise Unready(HealthState.SICK, f"The {identity.name} has no PDU mode for messages.")
     await asker.ok('AT+CSCS="GSM"')
     await asker.ok("AT+COPS=3,0")
-    facts = Facts(identity, smsc=await _smsc(asker, settings.smsc_number))
+    facts = Facts(identity, smsc=await find_smsc(asker, settings.smsc_number))
     await _receive(asker, settings, facts)
     facts.more_messages = await asker.ok("AT+CMMS=?")
     return facts
 
 
-async def _smsc(asker: Asker, wanted: str | None) -> str:
-    """The number of the service centre, set where the settings have one (27.005 §3.3.1)."""
+async def talk_plainly(asker: Asker) -> None:
+    """No echo, results in words, errors with their numbers (V.250 §6.2, 27.007 §9.1)."""
+    await asker.ok("ATE0")
+    if await asker.ok("ATV1"):
+        asker.link.engine.numeric = False
+    await asker.ok("AT+CMEE=1")
+
+
+async def radio_is_off(asker: Asker) -> bool:
+    """True in flight mode; False also where the modem does not tell."""
+    mode = first(await asker.rows("AT+CFUN?"), "+CFUN")
+    return bool(mode) and mode[0] in _OFF
+
+
+async def turn_radio_on(asker: Asker) -> bool:
+    return await asker.ok("AT+CFUN=1", _RADIO_S)
+
+
+async def find_smsc(asker: Asker, wanted: str | None = None) -> str:
+    """The number of the service centre, set where the settings have one (27.005 §3.3.1).
+
+    Raises:
+        Unready: the SIM has none.
+    """
     answer = await asker.try_("AT+CSCA?")
     known = ""
     if answer is not None and answer.result.ok:

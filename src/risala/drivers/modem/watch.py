@@ -62,19 +62,26 @@ class Watch:
         # Not through the asker, which would mend a silence quietly: recovery is to be told.
         await asker.link.ask("AT", _PROBE_S)
         sight.signal_dbm = signal_dbm(first(await asker.rows("AT+CSQ"), "+CSQ"))
-        sight.registration = await self._registration()
+        sight.registration = await registration_of(asker)
         if with_operator and sight.registered:
-            fields = first(await asker.rows("AT+COPS?", _OPERATOR_S), "+COPS")
-            sight.operator = fields[2][:40] if len(fields) > 2 else ""
+            sight.operator = await operator_of(asker)
         sight.usage = await self._inbox.look()
 
-    async def _registration(self) -> Registration | None:
-        best: Registration | None = None
-        for name in _REGISTRATIONS:
-            found = registration(first(await self._asker.rows(f"AT{name}?"), name))
-            if found is not None and found.registered:
-                return found
-            # Registered nowhere: what +CREG says counts, unless another one says denied.
-            if best is None or found is Registration.DENIED:
-                best = found
-        return best
+
+async def registration_of(asker: Asker) -> Registration | None:
+    """The best that any of the three commands tells; None where none does."""
+    best: Registration | None = None
+    for name in _REGISTRATIONS:
+        found = registration(first(await asker.rows(f"AT{name}?"), name))
+        if found is not None and found.registered:
+            return found
+        # Registered nowhere: what +CREG says counts, unless another one says denied.
+        if best is None or found is Registration.DENIED:
+            best = found
+    return best
+
+
+async def operator_of(asker: Asker) -> str:
+    """The network's name; empty where there is none (27.007 §7.3)."""
+    fields = first(await asker.rows("AT+COPS?", _OPERATOR_S), "+COPS")
+    return fields[2][:40] if len(fields) > 2 else ""
