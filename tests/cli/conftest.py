@@ -26,6 +26,7 @@ def organization(number: int) -> dict[str, Any]:
     return {
         "id": f"org_{number}", "name": f"Shop {number}", "status": "active", "balance": "12.50",
         "currency": "MRU", "pricePerSegment": None, "smartEncoding": False, "smsPerSecond": None,
+        "lowBalance": None,
         "createdAt": AT,
     }  # fmt: skip
 

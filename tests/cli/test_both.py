@@ -53,8 +53,12 @@ ROWS = (
     Row("org show", ("{org}",), (("id", "{org}"), ("balance", "99.50"))),
     Row(
         "org set",
-        ("{org}", "--name", "Renamed", "--price", "0.40", "--smart-encoding", "--sms-per-s", "5"),
         (
+            *("{org}", "--name", "Renamed", "--price", "0.40", "--smart-encoding"),
+            *("--sms-per-s", "5", "--low-balance", "20"),
+        ),
+        (
+            ("lowBalance", "20.00"),
             ("name", "Renamed"),
             ("pricePerSegment", "0.40"),
             ("smartEncoding", True),

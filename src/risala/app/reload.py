@@ -1,6 +1,6 @@
 """Reading the settings anew while the service runs: what can change does, the rest is named.
 
-Changed at once: ``log.level``, ``pricing.per_segment``, ``limits.sms_per_s``, and each carrier's
+Changed at once: ``log.level``, what is under ``pricing``, ``limits.sms_per_s``, and each carrier's
 ``rate_per_s``. Everything else is built into something that runs, and waits for a restart. A file
 with a fault changes nothing.
 """
@@ -17,7 +17,7 @@ from risala.config.model import Settings
 
 log = structlog.get_logger(__name__)
 
-_AT_ONCE: Final = ("log.level", "pricing.per_segment", "limits.sms_per_s")
+_AT_ONCE: Final = ("log.level", "pricing.per_segment", "pricing.low_balance", "limits.sms_per_s")
 _RATE: Final = "rate_per_s"
 
 
@@ -73,7 +73,7 @@ def merged(old: Settings, new: Settings) -> Settings:
     return old.model_copy(
         update={
             "log": old.log.model_copy(update={"level": new.log.level}),
-            "pricing": old.pricing.model_copy(update={"per_segment": new.pricing.per_segment}),
+            "pricing": new.pricing,
             "limits": old.limits.model_copy(update={"sms_per_s": new.limits.sms_per_s}),
             "carriers": tuple(
                 carrier.model_copy(

@@ -79,6 +79,7 @@ def _fields(found: Json) -> Json:
         "price per segment": money_of(found, "pricePerSegment") or "as for everybody",
         "messages a second": "as for everybody" if rate is None else f"at most {rate:g}",
         "smart encoding": found["smartEncoding"],
+        "low balance": money_of(found, "lowBalance") or "as for everybody",
         "created": output.moment(found["createdAt"]),
     }
 
@@ -93,6 +94,11 @@ def _fields(found: Json) -> Json:
     help="Write curly quotes, dashes and the like as GSM characters, which take less room.",
 )
 @click.option("--sms-per-s", metavar="RATE", help="Messages it may send a second, or `general`.")
+@click.option(
+    "--low-balance",
+    metavar="AMOUNT",
+    help="Below it there is an event `balance.low`; or `general`. 0: never.",
+)
 @common
 def org_set(
     options: Options,
@@ -101,6 +107,7 @@ def org_set(
     price: str | None,
     smart_encoding: bool | None,
     sms_per_s: str | None,
+    low_balance: str | None,
 ) -> None:
     """Change what is given; the rest stays."""
     changes: Json = {}
@@ -112,6 +119,8 @@ def org_set(
         changes["price_per_segment"] = None if price == GENERAL else price
     if sms_per_s is not None:
         changes["sms_per_s"] = None if sms_per_s == GENERAL else _rate(sms_per_s)
+    if low_balance is not None:
+        changes["low_balance"] = None if low_balance == GENERAL else low_balance
     if not changes:
         raise click.UsageError("Say what to change; `risala org set --help` has the options.")
     found = change_organization(options, organization, changes)

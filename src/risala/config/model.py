@@ -158,6 +158,9 @@ class PricingSection(Section):
 
     per_segment: Money = "0.50"
     """Price of one segment in ``service.currency``; an organization may have its own."""
+    low_balance: Money = "50.00"
+    """An organization whose balance a charge takes below this is told so (event ``balance.low``);
+    it may have its own. ``"0"``: nobody is."""
 
 
 class LimitsSection(Section):

@@ -55,3 +55,9 @@ def price(organization: Organization, per_segment: int, segments: int) -> int:
     """What a message costs, in minor units: the organization's own price, or the general one."""
     own = organization.price_per_segment
     return segments * (per_segment if own is None else own)
+
+
+def low_balance(organization: Organization, general: int) -> int:
+    """Below which balance, in minor units, an organization is told that it is low; 0: never."""
+    own = organization.low_balance
+    return general if own is None else own

@@ -134,6 +134,8 @@ class Organization:
     sms_per_s: float | None
     """Its own rate of sends; None: the general one."""
     created_at: int
+    low_balance: int | None = None
+    """Minor units below which it is told that its balance is low; None: the general ones."""
 
 
 @dataclass(frozen=True, slots=True)

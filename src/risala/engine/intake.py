@@ -83,6 +83,8 @@ class Intake:
         self.opt_outs = OptOuts(reader)
         self.per_segment = minor_units(settings.pricing.per_segment)
         """The general price, in minor units."""
+        self.low_balance = minor_units(settings.pricing.low_balance)
+        """Below this, in minor units, an organization is told that its balance is low."""
         self._first_of_key: dict[tuple[str, str, str], trio.Event] = {}
         self._taking = self._peak = self._accepted = 0
         self.draining = False
@@ -104,6 +106,7 @@ class Intake:
     def retune(self, settings: Settings) -> None:
         """Take over prices and limits that were changed at run time."""
         self.per_segment = minor_units(settings.pricing.per_segment)
+        self.low_balance = minor_units(settings.pricing.low_balance)
         self._limiter.sms_per_s = settings.limits.sms_per_s
 
     def statistics(self) -> IntakeStatistics:
@@ -274,6 +277,7 @@ class Intake:
             key_is_ours=command.idempotency_key is None,
             response=_response(message_id, key, organization.id, sender, notice),
             text=_first_words(now_ms, due_at, route),
+            low_balance=billing.low_balance(organization, self.low_balance),
         )
 
     def _sender(

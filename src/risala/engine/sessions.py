@@ -170,6 +170,7 @@ class Sessions(Actor[SessionsMessage]):
             response=b"",
             text="Accepted; waiting for its turn.",
             verification_id=verification_id,
+            low_balance=billing.low_balance(organization, have.intake.low_balance),
         )
 
     def _sender(self, organization_id: str, settings: VerifySettings) -> str:

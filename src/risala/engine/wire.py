@@ -106,6 +106,7 @@ def organization_wire(organization: Organization) -> dict[str, Any]:
         "pricePerSegment": None if price is None else money(price),
         "smartEncoding": organization.smart_encoding,
         "smsPerSecond": organization.sms_per_s,
+        "lowBalance": None if organization.low_balance is None else money(organization.low_balance),
         "createdAt": iso(organization.created_at),
     }
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from risala.engine.errors import Forbidden, InsufficientBalance, Refusal
-from risala.engine.journal import senders
+from risala.engine.journal import outbox, senders
 from risala.engine.journal.messages import known_response
 from risala.engine.journal.rows import NewMessage, Stamp
 
@@ -44,9 +44,10 @@ def accept(
     """
     first = items[0]
     live = first.mode == "live"
-    status, balance = conn.execute(
+    status, before = conn.execute(
         "SELECT status, balance FROM organizations WHERE id = ?", (first.organization_id,)
     ).fetchone()
+    balance = before
     results: list[bytes | Refusal] = []
     taken: list[NewMessage] = []
     charges: list[tuple[object, ...]] = []
@@ -76,6 +77,8 @@ def accept(
             "UPDATE organizations SET balance = ? WHERE id = ?", (balance, first.organization_id)
         )
         _count(conn, taken, stamp)
+        if balance < taken[-1].low_balance <= before:
+            outbox.balance_event(conn, taken[-1], balance)
     return results
 
 

@@ -13,7 +13,7 @@ from risala.engine.journal.rows import OrganizationChange
 
 _ORGANIZATION = (
     "SELECT id, name, status, balance, currency, price_per_segment, smart_encoding, sms_per_s,"
-    " created_at FROM organizations"
+    " created_at, low_balance FROM organizations"
 )
 _KEY = (
     "SELECT id, organization_id, type, mode, name, last4, enabled, created_at, last_used_at,"
@@ -77,12 +77,13 @@ def change_organization(
     old = organization(conn, organization_id)
     conn.execute(
         "UPDATE organizations SET name = ?, price_per_segment = ?, smart_encoding = ?,"
-        " sms_per_s = ? WHERE id = ?",
+        " sms_per_s = ?, low_balance = ? WHERE id = ?",
         (
             old.name if change.name is None else change.name,
             change.price_per_segment if change.sets_price else old.price_per_segment,
             int(old.smart_encoding if change.smart_encoding is None else change.smart_encoding),
             change.sms_per_s if change.sets_rate else old.sms_per_s,
+            change.low_balance if change.sets_low_balance else old.low_balance,
             organization_id,
         ),
     )

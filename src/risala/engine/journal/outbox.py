@@ -9,8 +9,9 @@ from typing import Any
 from risala.engine.clock import iso
 from risala.engine.commands import Sender
 from risala.engine.journal import webhooks
-from risala.engine.journal.rows import Stamp, Status
+from risala.engine.journal.rows import NewMessage, Stamp, Status
 from risala.engine.webhook_types import TEST_TYPE
+from risala.engine.wire import money
 from risala.sms.message import Inbound
 
 _MESSAGE_EVENT = {
@@ -91,6 +92,27 @@ def sender_event(conn: sqlite3.Connection, sender: Sender, stamp: Stamp) -> None
         sender.id,
         fields,
         stamp.now_ms,
+    )
+
+
+def balance_event(conn: sqlite3.Connection, charged: NewMessage, balance: int) -> None:
+    """Tell that the charge of a message took the balance below what the organization set."""
+    fields = {
+        "balance": money(balance),
+        "lowBalance": money(charged.low_balance),
+        "currency": charged.currency,
+    }
+    # A message is charged once: its own number serves for the one event that may come of it.
+    event_id = f"evt_{charged.id.removeprefix('sms_')}"
+    _write_row(
+        conn,
+        event_id,
+        charged.organization_id,
+        charged.mode,
+        "balance.low",
+        charged.organization_id,
+        fields,
+        charged.created_at,
     )
 
 

@@ -65,6 +65,8 @@ class NewMessage:
     text: str
     """The first sentence of its timeline."""
     verification_id: str | None = None
+    low_balance: int = 0
+    """The organization is told when its charge takes the balance below this, in minor units."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +79,8 @@ class OrganizationChange:
     price_per_segment: int | None = None
     sets_rate: bool = False
     sms_per_s: float | None = None
+    sets_low_balance: bool = False
+    low_balance: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

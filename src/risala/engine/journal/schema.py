@@ -266,6 +266,11 @@ CREATE TABLE carrier_notes (
 ) STRICT, WITHOUT ROWID;
 """
 
+LOW_BALANCE = """
+-- Null: the general one.
+ALTER TABLE organizations ADD COLUMN low_balance INTEGER CHECK (low_balance >= 0);
+"""
+
 
 def _script(db: Database, sql: str) -> None:
     # executescript() would commit the migration's own transaction before it runs.
@@ -307,3 +312,8 @@ def m006_inbound(db: Database) -> None:
 @migrations()
 def m007_carrier_notes(db: Database) -> None:
     _script(db, CARRIER_NOTES)
+
+
+@migrations()
+def m008_low_balance(db: Database) -> None:
+    _script(db, LOW_BALANCE)

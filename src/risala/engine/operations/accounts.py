@@ -59,6 +59,8 @@ async def _org_set(gateway: Gateway, arguments: Arguments) -> Json:
         price_per_segment=arguments.amount_or_none("price_per_segment"),
         sets_rate="sms_per_s" in values,
         sms_per_s=arguments.rate_or_none("sms_per_s"),
+        sets_low_balance="low_balance" in values,
+        low_balance=arguments.amount_or_none("low_balance"),
     )
     organization = await gateway.parts.accounts.change(arguments.text("organization_id"), change)
     return organization_wire(organization)
@@ -130,9 +132,10 @@ async def _topup(gateway: Gateway, arguments: Arguments) -> Json:
 
 
 async def _price(gateway: Gateway, _: Arguments) -> Json:
-    """The general price of this moment; each organization's own is with the organization."""
+    """What is general at this moment; each organization's own is with the organization."""
     return {
         "perSegment": money(gateway.parts.intake.per_segment),
+        "lowBalance": money(gateway.parts.intake.low_balance),
         "currency": gateway.parts.settings.service.currency,
     }
 
