@@ -119,22 +119,23 @@ def _view(tally: Tally, title: str, *, lines: bool, as_json: bool) -> View:
 def _run(simulator: SmscSimulator, tally: Tally, view: View) -> None:
     import trio
 
-    from risala.cli.smsc_console import REFRESHES_PER_S
+    from risala.cli.smsc_console import REFRESHES_PER_S, LiveView
 
     def on_event(event: SimulatorEvent) -> None:
         tally.hear(event, trio.current_time())
         view.hear(event)
 
-    async def refresh() -> None:
+    async def refresh(picture: LiveView) -> None:
         while True:
-            view.refresh(trio.current_time())
+            picture.refresh(trio.current_time())
             await trio.sleep(1 / REFRESHES_PER_S)
 
     async def main() -> None:
         with trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
             async with trio.open_nursery() as nursery:
                 await nursery.start(simulator.run)
-                nursery.start_soon(refresh)
+                if isinstance(view, LiveView):
+                    nursery.start_soon(refresh, view)
                 async for _ in signals:
                     nursery.cancel_scope.cancel()
 

@@ -101,7 +101,6 @@ class Tally:
 
 class View(Protocol):
     def hear(self, event: s.SimulatorEvent) -> None: ...
-    def refresh(self, now_s: float) -> None: ...
     def end(self) -> None: ...
 
 
@@ -111,9 +110,6 @@ class JsonView:
     def hear(self, event: s.SimulatorEvent) -> None:
         line = {"event": type(event).__name__, **asdict(event)}
         click.echo(json.dumps(line, ensure_ascii=False))
-
-    def refresh(self, now_s: float) -> None:
-        pass
 
     def end(self) -> None:
         pass
@@ -153,9 +149,6 @@ class LineView:
                 _line("inbound", f"{ends}{_again(event.command_status)}")
             case s.Trouble():
                 _line("trouble", f"{event.system_id} {event.text}", "red")
-
-    def refresh(self, now_s: float) -> None:
-        pass
 
     def end(self) -> None:
         for line in self._tally.summary():
