@@ -5,11 +5,9 @@ from __future__ import annotations
 from email.utils import formatdate
 
 import pytest
-import trio
 from hypothesis import given
 from hypothesis import strategies as st
 
-from risala.engine.broadcast import Lagged
 from risala.engine.webhook_lanes import Lanes, Widths
 from risala.engine.webhook_schedule import (
     RETRY_AFTER_MAX_S,
@@ -158,25 +156,3 @@ def test_slots_are_never_lost(steps):
     while under_way:
         lanes.finish(*under_way.pop(), ok=True, prompt=True)
     assert lanes.in_flight == 0
-
-
-# -- the feed ----------------------------------------------------------------------------------
-
-
-async def test_the_feed_tells_of_each_event_in_order(open_house, quick):
-    async with open_house() as house:
-        with house.gateway.watch_events() as events:
-            written = await house.happen(3)
-            heard = [(await anext(events))["id"] for _ in written]
-            assert heard == written
-            message = await house.send()
-            assert (await anext(events))["messageId"] == message
-
-
-async def test_a_slow_listener_is_told_that_it_lagged(open_house, quick):
-    async with open_house() as house:
-        with house.gateway.watch_events(2) as events:
-            written = await house.happen(5)
-            await trio.sleep(1)
-            assert await anext(events) == Lagged(3)
-            assert (await anext(events))["id"] == written[3]

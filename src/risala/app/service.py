@@ -31,6 +31,7 @@ from risala.engine.journal.lock import DataDirectoryBusy, DataLock, StorageUnusa
 from risala.engine.supervisor import SupervisionFailed
 from risala.http.app import create_api
 from risala.http.control import serve_control
+from risala.http.live import Streams
 from risala.http.metrics import add_metrics, create_metrics
 from risala.http.server import serve_app
 from risala.http.sockets import ListenError, base_url, listen_tcp
@@ -155,8 +156,10 @@ async def _open_faces(
     if settings.http.metrics.enabled and metrics_socket is None:
         add_metrics(api, gateway, everybody=False)
     await faces.start(partial(serve, api, sock=api_socket))
+    streams = Streams(gateway, stop.asked)
+    faces.start_soon(streams.run)
     control = partial(serve_control, gateway, settings.http, settings.storage.data_dir)
-    await faces.start(partial(control, watched=gateway, shutdown=stop.asked))
+    await faces.start(partial(control, streams=streams, shutdown=stop.asked))
     if metrics_socket is not None:
         await faces.start(partial(serve, create_metrics(gateway, settings), sock=metrics_socket))
 

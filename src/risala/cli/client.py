@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable
 from contextlib import aclosing, asynccontextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
+from urllib.parse import quote
 
 import httpcore2
 import httpx2
@@ -50,31 +52,77 @@ class RemoteGateway:
         result: dict[str, Any] = payload["result"]
         return result
 
-    async def tail(self, what: str) -> AsyncGenerator[dict[str, Any]]:
-        """What happens from now on: ``life`` or ``events``, until the service stops.
+    async def tail(
+        self, what: str, organization_id: str | None = None, position: str | None = None
+    ) -> AsyncGenerator[Told]:
+        """What happens: ``life``, ``events`` or ``all``; from ``position`` on, the last id seen.
+
+        Ends when the service stops.
 
         Raises:
-            Refused: the service went away.
+            Refused: the service's sentence.
+            NotListening: it went away.
         """
         # One layer below httpx2, whose iterators do not close each other when they are left early.
         timeouts = dict.fromkeys(("connect", "read", "write", "pool"), _TIMEOUT_S)
+        query = "" if organization_id is None else f"?organization={quote(organization_id)}"
+        headers = [] if position is None else [("Last-Event-ID", position)]
         try:
             async with (
                 httpcore2.AsyncConnectionPool(uds=self._address) as pool,
                 pool.stream(
-                    "GET", f"http://control/tail/{what}", extensions={"timeout": timeouts}
+                    "GET",
+                    f"http://control/tail/{what}{query}",
+                    headers=headers,
+                    extensions={"timeout": timeouts},
                 ) as response,
                 aclosing(response.aiter_stream()) as chunks,
             ):
                 if response.status != 200:
-                    raise Refused("The service that runs is older and cannot be followed.")
+                    body = b"".join([chunk async for chunk in chunks])
+                    raise _refusal(response.status, body)
+                if (b"Content-Type", b"text/event-stream") not in _titled(response.headers):
+                    raise Refused(_OLDER)
                 begun = b""
                 async for chunk in chunks:
-                    *lines, begun = (begun + chunk).split(b"\n")
-                    for line in lines:
-                        yield json.loads(line)
+                    *blocks, begun = (begun + chunk).split(b"\n\n")
+                    for told in map(_told, blocks):
+                        if told is not None:
+                            yield told
         except (httpcore2.NetworkError, httpcore2.TimeoutException, httpcore2.ProtocolError):
-            raise Refused("The service went away.") from None
+            raise NotListening("The service went away.") from None
+
+
+_OLDER: Final = "The service that runs is older and cannot be followed."
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """One server-sent event."""
+
+    kind: str
+    data: dict[str, Any]
+    id: str | None
+    """Where to go on from; None: from where it was."""
+
+
+def _told(block: bytes) -> Told | None:
+    """A block of lines as our service writes them; None for a comment."""
+    fields = dict(line.split(": ", 1) for line in block.decode().split("\n") if ": " in line)
+    if "event" not in fields:
+        return None
+    return Told(fields["event"], json.loads(fields["data"]), fields.get("id"))
+
+
+def _titled(headers: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
+    return [(name.title(), value.partition(b";")[0]) for name, value in headers]
+
+
+def _refusal(status: int, body: bytes) -> Exception:
+    message = str(json.loads(body)["message"])
+    if status == 503:
+        return NotListening(message)
+    return Refused(_OLDER if "path" in message else message)
 
 
 @asynccontextmanager

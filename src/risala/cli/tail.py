@@ -6,7 +6,9 @@ import json
 import os
 import signal
 import sys
+from collections import OrderedDict
 from contextlib import aclosing
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import click
@@ -19,9 +21,14 @@ from risala.cli.refused import Refused
 if TYPE_CHECKING:
     import trio
 
+    from risala.cli.client import Told
     from risala.cli.session import Session
 
 Json = dict[str, Any]
+AGAIN_S: Final = 0.2
+"""A service that went away is looked for this often."""
+SEEN_MAX: Final = 2000
+"""After a gap the same may come twice: what was shown last is known, of so many."""
 _COLOURS: Final = {
     "pending": "cyan",
     "processing": "yellow",
@@ -41,8 +48,11 @@ _PLACE: Final = max(map(len, _COLOURS))
 def tail(options: Options, events: bool, org: str | None) -> None:
     """Follow the life of all messages while the service runs; Ctrl-C ends it.
 
-    With --json one object a line; {"kind": "lagged"} tells of what this reader was too slow for.
+    When the service goes away it waits for it, and goes on where it was. With --json one object a
+    line: its "kind" is life, event, ready (nothing is missing from here on), lagged (this reader
+    was too slow; what it missed follows), reset (what is missing is too much) or away.
     """
+    data_dir = options.data_settings().storage.data_dir
 
     async def work(session: Session) -> None:
         import trio
@@ -50,10 +60,11 @@ def tail(options: Options, events: bool, org: str | None) -> None:
         if not session.running:
             raise Refused("The service is not running: nothing happens that could be followed.")
         wanted = None if org is None else await organization_id(session, org)
+        teller = Teller("events" if events else "life", options.json)
         with trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
             async with trio.open_nursery() as nursery:
                 nursery.start_soon(_cancel_at_signal, signals, nursery.cancel_scope)
-                await _follow(session, "events" if events else "life", wanted, options.json)
+                await _follow(data_dir, wanted, teller)
                 nursery.cancel_scope.cancel()
 
     options.run(work)
@@ -64,43 +75,129 @@ async def _cancel_at_signal(signals: Any, scope: trio.CancelScope) -> None:  # n
         scope.cancel()
 
 
-async def _follow(session: Session, what: str, organization: str | None, as_json: bool) -> None:
-    from risala.cli.client import RemoteGateway
+async def _follow(data_dir: Path, organization: str | None, teller: Teller) -> None:
+    """Follow one service after the other on the data directory, while somebody reads us."""
+    import trio
 
-    assert isinstance(session.performer, RemoteGateway)
-    tell = _tell_json if as_json else _tell_people
-    async with aclosing(session.performer.tail(what)) as lines:
-        async for line in lines:
-            if organization is None or line.get("organizationId", organization) == organization:
-                try:
-                    tell(line)
-                    sys.stdout.flush()
-                except BrokenPipeError:  # whoever read us has seen enough
-                    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-                    return
+    from risala.cli.client import NotListening, connect
+
+    position: str | None = None
+    while True:
+        try:
+            # Never by the lock: a service that wants to start must find it free.
+            async with (
+                connect(data_dir) as service,
+                aclosing(service.tail(teller.what, organization, position)) as stream,
+            ):
+                async for told in stream:
+                    position = told.id or position
+                    if not teller.tell(told):
+                        return
+        except NotListening:
+            pass
+        if not teller.tell_away():
+            return
+        await trio.sleep(AGAIN_S)
 
 
-def _tell_json(line: Json) -> None:
-    if line["kind"] != "alive":
-        click.echo(json.dumps(line, ensure_ascii=False))
+class Teller:
+    """Writes what happens to stdout, and for people its gaps to stderr."""
+
+    def __init__(self, what: str, as_json: bool) -> None:
+        self.what = what
+        self._closed = False
+        self._json = as_json
+        self._away = False
+        self._seen: OrderedDict[str, str] = OrderedDict()
+
+    def tell(self, told: Told) -> bool:
+        """Tell one thing, unless it was the last of its message or event; False: nobody reads."""
+        if self._is_known(told):
+            return True
+        if self._json:
+            self._write(_json({"kind": told.kind, **_members(told)}))
+        elif told.kind == "life":
+            self._write(_life(told.data))
+        elif told.kind == "event":
+            self._write(_event(told.data))
+        elif (text := self._gap(told)) is not None:
+            output.warned(text)
+        self._away = False
+        return not self._closed
+
+    def tell_away(self) -> bool:
+        """Tell, once, that the service is not there; False: nobody reads."""
+        if self._away:
+            return True
+        self._away = True
+        if self._json:
+            self._write(_json({"kind": "away"}))
+        else:
+            output.warned("… the service went away; waiting for it …")
+        return not self._closed
+
+    def _write(self, line: str) -> None:
+        try:
+            click.echo(line)
+            sys.stdout.flush()
+        except BrokenPipeError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            self._closed = True  # whoever read us has seen enough
+
+    def _is_known(self, told: Told) -> bool:
+        key = told.data.get("messageId" if told.kind == "life" else "id")
+        if key is None:
+            return False
+        value = json.dumps(told.data)
+        known = self._seen.pop(key, None) == value
+        self._seen[key] = value
+        if len(self._seen) > SEEN_MAX:
+            self._seen.popitem(last=False)
+        return known
+
+    def _gap(self, told: Told) -> str | None:
+        match told.kind:
+            case "lagged" if self.what == "events":
+                return "… this reader was too slow; the events that it missed follow …"
+            case "lagged":
+                return (
+                    f"… this reader was too slow for {told.data['lost']} changes; how each of"
+                    " those messages stands follows …"
+                )
+            case "reset":
+                back = "the service is back; " if self._away else ""
+                return f"… {back}too much happened meanwhile to be shown …"
+            case "ready" if self._away:
+                return "… the service is back; what happened meanwhile follows …"
+        return None
 
 
-def _tell_people(line: Json) -> None:
-    match line["kind"]:
-        case "life":
-            status = click.style(line["status"].ljust(_PLACE), fg=_COLOURS.get(line["status"]))
-            raw = f"  ({line['raw']})" if line["raw"] else ""
-            where = f"{line['at'][11:23]}  {line['messageId']}  {line['to']}"
-            click.echo(f"{where}  {status}  {output.clean(line['text'] + raw)}")
-        case "event":
-            event = line["event"]
-            about = (f"{name}={value}" for name, value in event.items() if name in _SHOWN and value)
-            text = output.clean("  ".join(about))
-            click.echo(f"{event['createdAt'][11:23]}  {event['id']}  {event['type']:<15}  {text}")
-        case "lagged":
-            output.warned(f"… {line['lost']} lines not shown: this reader was too slow …")
+def _json(value: Json) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _members(told: Told) -> Json:
+    if told.kind == "event":
+        return {"organizationId": told.data["organizationId"], "event": told.data}
+    return told.data
+
+
+def _life(data: Json) -> str:
+    status = click.style(data["status"].ljust(_PLACE), fg=_COLOURS.get(data["status"]))
+    raw = f"  ({data['raw']})" if data["raw"] else ""
+    where = f"{data['at'][11:23]}  {data['messageId']}  {data['to']}"
+    return f"{where}  {status}  {output.clean(data['text'] + raw)}"
 
 
 _SHOWN: Final = frozenset(
-    {"messageId", "verificationId", "senderId", "endpointId", "to", "from", "status", "reason"}
+    {
+        *("messageId", "verificationId", "senderId", "endpointId", "to", "from", "status"),
+        *("reason", "balance", "lowBalance"),
+    }
 )
+
+
+def _event(data: Json) -> str:
+    about = (f"{name}={value}" for name, value in data.items() if name in _SHOWN and value)
+    text = output.clean("  ".join(about))
+    return f"{data['createdAt'][11:23]}  {data['id']}  {data['type']:<15}  {text}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Generic, TypeVar
@@ -54,16 +54,26 @@ class Broadcast(Generic[T]):
     """Publishes to whoever listens at that moment; loop thread only."""
 
     def __init__(self) -> None:
-        self._subscriptions: set[Subscription[T]] = set()
+        self._listeners: dict[object, Callable[[T], None]] = {}
 
     @property
     def listeners(self) -> int:
-        return len(self._subscriptions)
+        return len(self._listeners)
 
     def publish(self, value: T) -> None:
         """Never blocks; with a full subscription its oldest value goes."""
-        for subscription in self._subscriptions:
-            subscription.push(value)
+        for listener in self._listeners.values():
+            listener(value)
+
+    @contextmanager
+    def hear(self, listener: Callable[[T], None]) -> Iterator[None]:
+        """Have ``listener`` called with each value inside the block; it is quick, never raises."""
+        token = object()
+        self._listeners[token] = listener
+        try:
+            yield
+        finally:
+            del self._listeners[token]
 
     @contextmanager
     def subscribe(self, values_max: int) -> Iterator[Subscription[T]]:
@@ -71,8 +81,5 @@ class Broadcast(Generic[T]):
         if values_max < 1:
             raise ValueError("values_max must be at least 1")
         subscription = Subscription[T](values_max)
-        self._subscriptions.add(subscription)
-        try:
+        with self.hear(subscription.push):
             yield subscription
-        finally:
-            self._subscriptions.discard(subscription)

@@ -5,14 +5,14 @@ The rows are the truth and the only way in; a commit is no more than the hint to
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Final
 
 import trio
 
 from risala.engine.broadcast import Broadcast
+from risala.engine.events import Event
 from risala.engine.journal import outbox
 
 ROWS_AT_ONCE: Final = 500
@@ -25,8 +25,8 @@ class Feed:
         self._reader = reader
         self._wake = trio.Event()
         self._seq = outbox.last_seq(reader)
-        self.events: Broadcast[dict[str, Any]] = Broadcast()
-        """Each event's body, after its commit, in the order of the outbox."""
+        self.events: Broadcast[Event] = Broadcast()
+        """Each event, after its commit, in the order of the outbox."""
         self.listeners: list[Callable[[], None]] = []
         """Called after new events."""
 
@@ -40,10 +40,10 @@ class Feed:
             await self._wake.wait()
             self._wake = trio.Event()
             while rows := outbox.after(self._reader, self._seq, ROWS_AT_ONCE):
-                self._seq = rows[-1][0]
+                self._seq = rows[-1].seq
                 if self.events.listeners:
-                    for _, body in rows:
-                        self.events.publish(json.loads(body))
+                    for event in rows:
+                        self.events.publish(event)
                 for listener in self.listeners:
                     listener()
                 await trio.lowlevel.checkpoint()

@@ -10,14 +10,14 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from risala.config.model import Settings
 from risala.engine.accounts import Accounts
 from risala.engine.actor import Ref
 from risala.engine.billing import BillingMessage
-from risala.engine.broadcast import Broadcast, Subscription
+from risala.engine.broadcast import Subscription
 from risala.engine.commands import (
     LifeEvent,
     MessageView,
@@ -28,10 +28,12 @@ from risala.engine.commands import (
     TimelineEntry,
     VerificationView,
 )
-from risala.engine.errors import NotFound, Refusal
+from risala.engine.errors import Conflict, NotFound, Refusal
+from risala.engine.events import What
 from risala.engine.ids import IdSource
 from risala.engine.intake import Intake
 from risala.engine.journal import messages, timeline, verifications
+from risala.engine.live import Follower, Live
 from risala.engine.recorder import Recorder
 from risala.engine.scheduler import SchedulerMessage
 from risala.engine.senders import Senders
@@ -57,8 +59,8 @@ class Parts:
     """Reasons why no message could be delivered at this moment."""
     statistics: Callable[[], dict[str, Any]] = dict
     carriers: Callable[[], list[dict[str, Any]]] = list
-    events: Broadcast[dict[str, Any]] = field(default_factory=Broadcast)
-    """The bodies of events, each after its commit."""
+    live: Live | None = None
+    """None where nothing happens: a command that opened the engine by itself."""
     hint_webhook: Callable[[str], None] = lambda _: None
     """Told of an endpoint whose deliveries are to be looked at now."""
 
@@ -171,11 +173,23 @@ class Gateway:
         """Follow the life of all messages; a slow watcher is told that it lagged."""
         return self.parts.recorder.life.subscribe(events_max)
 
-    def watch_events(
-        self, events_max: int = 1000
-    ) -> AbstractContextManager[Subscription[dict[str, Any]]]:
-        """Follow the events of all organizations, as webhooks carry them."""
-        return self.parts.events.subscribe(events_max)
+    def follow(
+        self, what: What, organization_id: str | None = None, position: str | None = None
+    ) -> AbstractContextManager[Follower]:
+        """Follow what happens to one organization, or with None to all.
+
+        ``position`` is where to go on: the id of the last event that was read, or a time in UTC
+        epoch milliseconds.
+
+        Raises:
+            NotFound: there is no such organization.
+            Conflict: nothing runs that could be followed.
+        """
+        if organization_id is not None:
+            self.parts.accounts.organization(organization_id)
+        if self.parts.live is None:
+            raise Conflict("The service is not running: nothing happens that could be followed.")
+        return self.parts.live.follow(what, organization_id, position)
 
     # -- for the operator
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from risala.engine.feed import Feed
 from risala.engine.gateway import Parts
+from risala.engine.live import Live
 from risala.engine.supervisor import RestartPolicy, Supervisor
 from risala.engine.webhook_notices import Notices
 from risala.engine.webhook_types import Outbound
@@ -28,7 +29,7 @@ async def start_outside(parts: Parts, supervisor: Supervisor, outside: Outside) 
     journal, settings = parts.recorder.journal, parts.settings
     feed = Feed(journal.reader())
     journal.on_commit = feed.committed
-    parts.events = feed.events
+    parts.live = Live(journal.reader(), parts.recorder.clock, feed.events, parts.recorder.life)
     if outside.outbound is not None:
         operator = settings.mail.operator
         notices = Notices(parts.recorder, journal.reader(), outside.mailer, operator)

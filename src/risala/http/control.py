@@ -19,11 +19,12 @@ from risala.config.model import HttpSection
 from risala.http.base import JsonApp
 from risala.http.bodies import RequestBody, parse_body
 from risala.http.facade import Operator
+from risala.http.live import Streams
 from risala.http.parse import read_body
 from risala.http.respond import json_bytes, json_response
 from risala.http.server import serve_app
 from risala.http.sockets import listen_control
-from risala.http.tail import Watched, add_tail
+from risala.http.tail import add_tail
 
 _BODY_BYTES_MAX: Final = 1024 * 1024
 _BODY_TIMEOUT_S: Final = 5.0
@@ -59,7 +60,7 @@ async def serve_control(
     http: HttpSection,
     data_dir: Path,
     *,
-    watched: Watched | None = None,
+    streams: Streams | None = None,
     shutdown: trio.Event,
     task_status: trio.TaskStatus[list[str]] = trio.TASK_STATUS_IGNORED,
 ) -> None:
@@ -69,7 +70,7 @@ async def serve_control(
         ListenError: the socket cannot be made.
     """
     app = create_control(operator)
-    if watched is not None:
-        add_tail(app, watched, shutdown)
+    if streams is not None:
+        add_tail(app, streams)
     with listen_control(data_dir) as sock:
         await serve_app(app, http, sock=sock, shutdown=shutdown, task_status=task_status)

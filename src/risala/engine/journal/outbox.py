@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from dataclasses import dataclass
 from typing import Any
 
 from risala.engine.clock import iso
 from risala.engine.commands import Sender
+from risala.engine.events import Event
 from risala.engine.journal import webhooks
 from risala.engine.journal.rows import NewMessage, Stamp, Status
 from risala.engine.webhook_types import TEST_TYPE
@@ -192,11 +194,51 @@ def last_seq(conn: sqlite3.Connection) -> int:
     return int(seq)
 
 
-def after(conn: sqlite3.Connection, seq: int, limit: int) -> list[tuple[int, str]]:
-    """Events that are new since ``seq``: seq and body, in order."""
-    return conn.execute(
-        "SELECT seq, body FROM events WHERE seq > ? ORDER BY seq LIMIT ?", (seq, limit)
-    ).fetchall()
+def after(conn: sqlite3.Connection, seq: int, limit: int) -> list[Event]:
+    """Events that are new since ``seq``, in order."""
+    rows = conn.execute(
+        "SELECT seq, id, organization_id, body FROM events WHERE seq > ? ORDER BY seq LIMIT ?",
+        (seq, limit),
+    )
+    return [Event(*row) for row in rows]
+
+
+def seq_before(conn: sqlite3.Connection, at_ms: int) -> int:
+    """The last event that is older than a time; 0 where there is none.
+
+    By halves, because the time has no index: it grows with ``seq``, but for some milliseconds.
+    """
+    row = conn.execute("SELECT min(seq), max(seq) FROM events").fetchone()
+    if row[0] is None:
+        return 0
+    below, above = row[0] - 1, row[1] + 1  # the one sought is not under the first, under the other
+    while above - below > 1:
+        middle = (below + above) // 2
+        seq, created_at = conn.execute(
+            "SELECT seq, created_at FROM events WHERE seq >= ? ORDER BY seq LIMIT 1", (middle,)
+        ).fetchone()
+        if created_at < at_ms:
+            below = seq
+        else:
+            above = middle
+    return int(below)
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """Where an event stands."""
+
+    seq: int
+    organization_id: str
+    created_at: int
+
+
+def position(conn: sqlite3.Connection, event_id: str) -> Position | None:
+    """Where an event stands; None for one that is unknown, or no longer kept."""
+    row = conn.execute(
+        "SELECT seq, organization_id, created_at FROM events WHERE id = ?", (event_id,)
+    ).fetchone()
+    return None if row is None else Position(*row)
 
 
 def test_event(

@@ -1,0 +1,50 @@
+"""What those who follow an organization are told: events, changes of messages, and gaps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Flag, auto
+
+from risala.engine.broadcast import Lagged
+from risala.engine.commands import LifeEvent
+
+__all__ = ["Event", "Lagged", "LifeEvent", "Ready", "Reset", "Told", "What"]
+
+
+class What(Flag):
+    """What is followed."""
+
+    EVENTS = auto()
+    """What webhooks carry."""
+    LIFE = auto()
+    """Each change of each message, codes too."""
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """An event of the outbox, after its commit."""
+
+    seq: int
+    id: str
+    organization_id: str
+    body: str
+    """JSON, as webhooks carry it; one line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """From here on nothing is missing."""
+
+    at: int | None = None
+    """When that was, as a position to come back to; None where the reader came with one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reset:
+    """What is missing here cannot be made up for: read everything anew."""
+
+    reason: str
+    """A plain sentence."""
+
+
+Told = Event | LifeEvent | Ready | Lagged | Reset

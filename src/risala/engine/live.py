@@ -1,0 +1,232 @@
+"""What happens, for one reader: as it happens, and from the rows where the reader missed it.
+
+A reader has a short queue. When that is full nothing more is kept for it than which messages
+changed, and from which event on; the reader is told that it lagged (:class:`Lagged`), and then
+gets from the journal each event that it missed, and how each of those messages stands. The same
+goes for one that comes back and says how far it was. Where that would be too much it is told to
+read everything anew (:class:`Reset`). So no reader holds anybody up, and none costs more memory
+than its queue.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Final
+
+import trio
+
+from risala.engine.broadcast import Broadcast
+from risala.engine.clock import Clock
+from risala.engine.events import Event, Lagged, LifeEvent, Ready, Reset, Told, What
+from risala.engine.journal import live, outbox
+
+QUEUE_MAX: Final = 1000
+"""What waits for one reader."""
+MISSED_MESSAGES_MAX: Final = 5000
+"""Messages whose standing is made up for; more than a person reads, or a page shows."""
+MISSED_EVENTS_MAX: Final = 50_000
+"""Rows of the outbox, of all organizations, that are looked through for one reader."""
+CHANGED_ROWS_MAX: Final = 1000
+"""Rows of each kind that are looked through for messages that changed while a reader was away."""
+ROWS_AT_ONCE: Final = 500
+MESSAGES_AT_ONCE: Final = 50
+TIME_DIGITS_MAX: Final = 15
+SLACK_MS: Final = 5000
+"""Changes are told after their commit, hardly ever in the exact order of their times."""
+
+_TOO_MUCH: Final = Reset("Too much happened meanwhile; read everything anew.")
+_NOT_KNOWN: Final = Reset("What came after the last that was read is not kept; read all anew.")
+
+
+@dataclass(slots=True)
+class _Missed:
+    """What a full queue did not take."""
+
+    lost: int = 0
+    after_seq: int | None = None
+    """The first event that is missing comes after this one."""
+    messages: dict[str, None] = field(default_factory=dict)
+    too_much: bool = False
+
+    def note(self, value: Event | LifeEvent) -> None:
+        self.lost += 1
+        if isinstance(value, Event):
+            if self.after_seq is None:
+                self.after_seq = value.seq - 1
+        elif len(self.messages) < MISSED_MESSAGES_MAX:
+            self.messages[value.message_id] = None
+        elif value.message_id not in self.messages:
+            self.too_much = True
+
+
+class Follower:
+    """An async iterator for one task; ends after :meth:`close`. Loop thread only.
+
+    It begins at ``now_ms``, or with what came after ``position``: an event's id, or a time.
+    """
+
+    def __init__(
+        self,
+        reader: sqlite3.Connection,
+        what: What,
+        organization_id: str | None,
+        position: str | None,
+        now_ms: int,
+    ) -> None:
+        self._reader = reader
+        self._what = what
+        self._organization_id = organization_id
+        self._queue: deque[Event | LifeEvent] = deque()
+        self._missed: _Missed | None = None
+        self._making_up: Iterator[Told | None] = iter((Ready(now_ms),))
+        if position is not None:
+            self._making_up = self._come_back(position)
+        self._seq = 0
+        self._closed = False
+        self._wake = trio.Event()
+
+    def __aiter__(self) -> Follower:
+        return self
+
+    async def __anext__(self) -> Told:
+        """The next thing to tell. Cancelled, it has taken nothing."""
+        await trio.lowlevel.checkpoint()
+        while True:
+            for value in self._making_up:
+                if value is not None:
+                    return value
+                await trio.lowlevel.checkpoint()
+            if self._closed:
+                raise StopAsyncIteration
+            if self._missed is not None:
+                self._making_up = self._make_up(self._missed)
+                self._missed = None
+            elif self._queue:
+                value = self._queue.popleft()
+                if isinstance(value, LifeEvent):
+                    return value
+                if value.seq > self._seq:  # else it was read from the rows already
+                    self._seq = value.seq
+                    return value
+            else:
+                self._wake = trio.Event()
+                await self._wake.wait()
+
+    def push(self, value: Event | LifeEvent) -> None:
+        """Something happened; never blocks."""
+        if self._organization_id not in (None, value.organization_id):
+            return
+        if self._missed is None and len(self._queue) >= QUEUE_MAX:
+            self._missed = _Missed()
+            for each in self._queue:
+                self._missed.note(each)
+            self._queue.clear()
+        if self._missed is not None:
+            self._missed.note(value)
+        else:
+            self._queue.append(value)
+        self._wake.set()
+
+    def close(self) -> None:
+        """The reader is told nothing more."""
+        self._closed = True
+        self._making_up = iter(())
+        self._wake.set()
+
+    # -- from the rows; None is a breath, in which others have their turn
+
+    def _make_up(self, missed: _Missed) -> Iterator[Told | None]:
+        yield Lagged(missed.lost)
+        if missed.too_much:
+            yield self._give_up()
+            return
+        if missed.after_seq is not None:
+            yield from self._events(max(missed.after_seq, self._seq))
+        yield from self._standings(list(missed.messages))
+
+    def _come_back(self, position: str) -> Iterator[Told | None]:
+        found = self._place(position)
+        if found is None:
+            yield _NOT_KNOWN
+            return
+        seq, since_ms = found
+        changed: list[str] | None = []
+        if What.LIFE in self._what:
+            changed = live.changed_since(self._reader, since_ms, CHANGED_ROWS_MAX)
+        if changed is None:
+            yield self._give_up()
+            return
+        yield Ready()
+        if What.EVENTS in self._what:
+            yield from self._events(seq)
+        yield from self._standings(changed)
+
+    def _place(self, position: str) -> tuple[int, int] | None:
+        """After which event, and from when on, there may be something new."""
+        if position.isascii() and position.isdecimal() and len(position) <= TIME_DIGITS_MAX:
+            since_ms = int(position) - SLACK_MS
+            return outbox.seq_before(self._reader, since_ms), since_ms
+        found = outbox.position(self._reader, position)
+        if found is None or self._organization_id not in (None, found.organization_id):
+            return None
+        return found.seq, found.created_at - SLACK_MS
+
+    def _events(self, after_seq: int) -> Iterator[Told | None]:
+        if outbox.last_seq(self._reader) - after_seq > MISSED_EVENTS_MAX:
+            yield self._give_up()
+            return
+        self._seq = after_seq
+        while rows := outbox.after(self._reader, self._seq, ROWS_AT_ONCE):
+            for row in rows:
+                self._seq = row.seq
+                if self._organization_id in (None, row.organization_id):
+                    yield row
+            yield None
+
+    def _standings(self, message_ids: list[str]) -> Iterator[Told | None]:
+        for start in range(0, len(message_ids), MESSAGES_AT_ONCE):
+            for each in live.standings(self._reader, message_ids[start : start + MESSAGES_AT_ONCE]):
+                if self._organization_id in (None, each.organization_id):
+                    yield each
+            yield None
+
+    def _give_up(self) -> Reset:
+        self._seq = max(self._seq, outbox.last_seq(self._reader))
+        return _TOO_MUCH
+
+
+class Live:
+    """Gives everybody who follows a :class:`Follower`."""
+
+    def __init__(
+        self,
+        reader: sqlite3.Connection,
+        clock: Clock,
+        events: Broadcast[Event],
+        life: Broadcast[LifeEvent],
+    ) -> None:
+        self._reader = reader
+        self._clock = clock
+        self._events = events
+        self._life = life
+
+    @contextmanager
+    def follow(
+        self, what: What, organization_id: str | None = None, position: str | None = None
+    ) -> Iterator[Follower]:
+        """Follow inside the block: one organization, or with None all of them."""
+        now_ms = self._clock.now_ms()
+        follower = Follower(self._reader, what, organization_id, position, now_ms)
+        events = self._events.hear if What.EVENTS in what else _deaf
+        life = self._life.hear if What.LIFE in what else _deaf
+        with events(follower.push), life(follower.push):
+            yield follower
+
+
+@contextmanager
+def _deaf(_: object) -> Iterator[None]:
+    yield

@@ -1,0 +1,186 @@
+"""What happens to an organization, as server-sent events: for its dashboard and `risala tail`.
+
+::
+
+    retry: 2000                       how soon a browser comes back
+
+    id: 1767225600000                 where to come back to: here a time, later events' ids
+    event: ready                      from here on nothing is missing
+    data: {}
+
+    id: evt_…                         an event, as webhooks carry it
+    event: event
+    data: {"id":"evt_…", …}
+
+    event: life                       a change of a message
+    data: {"messageId":"sms_…", …}
+
+    event: lagged                     the reader was too slow; what it missed follows
+    data: {"lost":1234}
+
+    event: reset                      what is missing cannot be made up for: read all anew
+    data: {"reason":"…"}
+
+    : alive                           nothing happened for a while
+
+After ``lagged``, and after coming back with ``Last-Event-ID``, come the events that were missed and
+how each message stands that changed meanwhile; the same may come twice. Where only life is
+followed its ids stay times. Who mounts a stream has decided whose it may be.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from typing import Any, Final, Protocol
+
+import trio
+from quart_trio.wrappers import TrioResponse
+
+from risala.engine.clock import iso
+from risala.engine.commands import LifeEvent
+from risala.engine.errors import Draining, EngineError, Overloaded, RateLimited
+from risala.engine.events import Event, Lagged, Ready, Reset, Told, What
+
+STREAMS_MAX: Final = 100
+"""Of all organizations together; the control socket has a few connections more than that."""
+STREAMS_PER_ORGANIZATION_MAX: Final = 20
+"""Open pages of one organization, each with one stream."""
+BEAT_S: Final = 15.0
+"""A line comes at least this often, so that either side notices when the other is gone."""
+BACK_AFTER_MS: Final = 2000
+AGAIN_S: Final = 30
+"""Who found no place asks again after this long."""
+POSITION_CHARACTERS_MAX: Final = 64
+
+
+class Follower(Protocol):
+    async def __anext__(self) -> Told: ...
+
+    def close(self) -> None: ...
+
+
+class Followed(Protocol):
+    """What can be followed: the gateway."""
+
+    def follow(
+        self, what: What, organization_id: str | None = ..., position: str | None = ..., /
+    ) -> AbstractContextManager[Follower]:
+        """Raises ``NotFound`` for an organization that is not there."""
+
+
+class Streams:
+    """All streams of the service, wherever they are mounted: counted, and ended together."""
+
+    def __init__(self, followed: Followed, shutdown: trio.Event) -> None:
+        self._followed = followed
+        self._shutdown = shutdown
+        self._open: Counter[str | None] = Counter()
+        self._followers: set[Follower] = set()
+
+    @property
+    def open(self) -> int:
+        return self._open.total()
+
+    async def run(self) -> None:
+        """End every stream when the service stops."""
+        await self._shutdown.wait()
+        for follower in self._followers:
+            follower.close()
+
+    def response(
+        self, what: What, organization_id: str | None, position: str | None = None
+    ) -> TrioResponse:
+        """A stream of one organization, or with None of all; ``position`` is ``Last-Event-ID``.
+
+        Raises:
+            NotFound: there is no such organization.
+            RateLimited, Overloaded: it has, or all have, as many streams as there may be.
+            Draining: the service stops.
+        """
+        if (refusal := self._refusal(organization_id)) is not None:
+            raise refusal
+        if position is not None and len(position) > POSITION_CHARACTERS_MAX:
+            position = ""  # nobody's: it begins with a reset
+        follow = self._followed.follow(what, organization_id, position)
+        chunks = self._chunks(follow, what, organization_id)
+        response = TrioResponse(chunks, content_type="text/event-stream")
+        response.timeout = None
+        response.headers["x-accel-buffering"] = "no"  # a proxy that waits for more shows nothing
+        return response
+
+    def _refusal(self, organization_id: str | None) -> EngineError | None:
+        if self._shutdown.is_set():
+            return Draining()
+        if self._open[organization_id] >= STREAMS_PER_ORGANIZATION_MAX:
+            text = f"There are {STREAMS_PER_ORGANIZATION_MAX} such streams open already."
+            return RateLimited("streams", AGAIN_S, text)
+        if self.open >= STREAMS_MAX:
+            return Overloaded("There are too many streams open.")
+        return None
+
+    async def _chunks(
+        self, follow: AbstractContextManager[Follower], what: What, organization_id: str | None
+    ) -> AsyncIterator[bytes]:
+        # Counted where it is sure to be counted down: a body that is never begun never ends.
+        if self._refusal(organization_id) is not None:
+            return
+        with follow as follower, self._counted(organization_id, follower):
+            yield f"retry: {BACK_AFTER_MS}\n\n".encode()
+            while True:
+                chunk = b": alive\n\n"
+                with trio.move_on_after(BEAT_S):
+                    try:
+                        chunk = _chunk(await anext(follower), what)
+                    except StopAsyncIteration:
+                        return
+                yield chunk
+
+    @contextmanager
+    def _counted(self, organization_id: str | None, follower: Follower) -> Iterator[None]:
+        self._open[organization_id] += 1
+        self._followers.add(follower)
+        try:
+            yield
+        finally:
+            self._followers.discard(follower)
+            self._open[organization_id] -= 1
+            if not self._open[organization_id]:
+                del self._open[organization_id]
+
+
+def _chunk(told: Told, what: What) -> bytes:
+    match told:
+        case Event():
+            return f"id: {told.id}\nevent: event\ndata: {told.body}\n\n".encode()
+        case LifeEvent():
+            # Beside events their ids are the position: an id of its own would take it away.
+            position = "" if What.EVENTS in what else f"id: {told.at}\n"
+            return f"{position}event: life\ndata: {_json(life_wire(told))}\n\n".encode()
+        case Lagged():
+            return f"event: lagged\ndata: {_json({'lost': told.lost})}\n\n".encode()
+        case Reset():
+            return f"event: reset\ndata: {_json({'reason': told.reason})}\n\n".encode()
+        case Ready():
+            position = "" if told.at is None else f"id: {told.at}\n"
+            return f"{position}event: ready\ndata: {{}}\n\n".encode()
+
+
+def _json(value: dict[str, Any]) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def life_wire(event: LifeEvent) -> dict[str, Any]:
+    """One change of a message."""
+    return {
+        "at": iso(event.at),
+        "messageId": event.message_id,
+        "organizationId": event.organization_id,
+        "to": event.to,
+        "status": event.status,
+        "text": event.text,
+        "carrier": event.carrier,
+        "raw": event.raw,
+    }
