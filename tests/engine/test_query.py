@@ -16,6 +16,7 @@ class AskedDriver(FakeDriver):
 
     knows: dict[str, ReceiptState] = field(default_factory=dict)
     asked: list[tuple[float, str]] = field(default_factory=list)
+    senders: list[str] = field(default_factory=list)
     can_be_asked: bool = True
     breaks: bool = False
 
@@ -23,8 +24,9 @@ class AskedDriver(FakeDriver):
     def capabilities(self) -> Capabilities:
         return replace(FakeDriver.capabilities.fget(self), query=self.can_be_asked)
 
-    async def query(self, carrier_id: str) -> Receipt | None:
+    async def query(self, carrier_id: str, *, sender: str) -> Receipt | None:
         self.asked.append((trio.current_time(), carrier_id))
+        self.senders.append(sender)
         await trio.lowlevel.checkpoint()
         if self.breaks:
             raise RuntimeError("a bug")
@@ -41,6 +43,7 @@ async def test_a_receipt_that_never_came_is_asked_for(open_house, quick):
         assert await house.wait_status(message, "delivered") == "delivered"
         ((asked_at, carrier_id),) = driver.asked
         assert carrier_id == "1"
+        assert driver.senders == [driver.submitted[0].sender]
         assert asked_at - began == pytest.approx(ASK_AFTER_S[0], abs=1)
         assert house.timeline(message)[-1] == ("delivered", "query_sm DELIVERED")
 
@@ -120,6 +123,7 @@ async def test_an_uncertain_segment_with_an_id_is_settled_by_a_query(
         await _with_an_id(house, message, "7")
         assert await house.wait_status(message, status) == status
         assert len(driver.submitted) == 1
+        assert driver.senders == [driver.submitted[0].sender]
 
 
 async def test_what_the_carrier_does_not_know_is_left_to_its_policy(open_house, quick):

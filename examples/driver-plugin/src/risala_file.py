@@ -107,7 +107,7 @@ class FileDriver:
                 self._put.send_nowait(carrier_id)
             return outcome
 
-    async def query(self, carrier_id: str) -> Receipt | None:
+    async def query(self, carrier_id: str, *, sender: str) -> Receipt | None:
         return None
 
     async def _deliver(self, context: DriverContext, carrier_id: str) -> None:

@@ -140,6 +140,8 @@ class LineView:
                 lost = "" if event.is_taken else ", not taken"
                 ends = f"{event.sender} → {event.recipient} {event.message_id}"
                 _line("segment", f"{ends}{which}{odd}{lost}")
+            case s.Changed():
+                _line(event.change, f"{event.message_id}: {event.text}", "yellow")
             case s.MessageReceived(message):
                 _line("message", f"{message.sender} → {message.recipient}: {message.text}", "cyan")
             case s.ReceiptSent():

@@ -107,7 +107,7 @@ class LoopbackDriver:
             return Throttled("full", "Too many receipts are due.")
         return Accepted(carrier_id)
 
-    async def query(self, carrier_id: str) -> Receipt | None:
+    async def query(self, carrier_id: str, *, sender: str) -> Receipt | None:
         # capabilities.query is False, so nobody asks.
         return None
 

@@ -110,7 +110,7 @@ class TestModeDriver:
         finally:
             self._receipts -= 1
 
-    async def query(self, carrier_id: str) -> Receipt | None:
+    async def query(self, carrier_id: str, *, sender: str) -> Receipt | None:
         return None
 
 

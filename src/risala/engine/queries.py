@@ -80,7 +80,10 @@ class Queries:
     async def _ask(self, step: int, question: _Question) -> None:
         if not self._is_open(question):
             return
-        receipt = await ask(self._lane, question.carrier_id)
+        row = messages.row(self._reader, question.message_id)
+        if row is None:
+            return
+        receipt = await ask(self._lane, question.carrier_id, row.sender)
         if receipt is not None:
             try:
                 await self._lane.recorder.receipt(self._lane.name, receipt)
@@ -101,10 +104,10 @@ class Queries:
         return row is not None
 
 
-async def ask(lane: Lane, carrier_id: str) -> Receipt | None:
+async def ask(lane: Lane, carrier_id: str, sender: str) -> Receipt | None:
     """What the carrier says of this id; None where it says nothing."""
     try:
-        return await lane.driver.query(carrier_id)
+        return await lane.driver.query(carrier_id, sender=sender)
     except Exception:  # a driver's bug must not end the one who asks
         log.exception("driver.query_failed", carrier=lane.name)
         return None
@@ -113,17 +116,17 @@ async def ask(lane: Lane, carrier_id: str) -> Receipt | None:
 async def ask_uncertain(lanes: Mapping[str, Lane], reader: sqlite3.Connection, now_ms: int) -> None:
     """Ask for uncertain segments whose wait is over, before the carrier's policy decides."""
     rows = reader.execute(
-        "SELECT s.message_id, s.number, s.attempt, s.carrier, s.carrier_id"
+        "SELECT s.message_id, s.number, s.attempt, s.carrier, s.carrier_id, m.sender"
         " FROM messages m JOIN segments s ON s.message_id = m.id"
         " WHERE m.resolve_at <= ? AND s.state = 'uncertain' AND s.carrier_id <> ''"
         " ORDER BY m.resolve_at LIMIT ?",
         (now_ms, UNCERTAIN_BATCH),
     ).fetchall()
-    for message_id, number, attempt, carrier, carrier_id in rows:
+    for message_id, number, attempt, carrier, carrier_id, sender in rows:
         lane = lanes.get(carrier)
         if lane is None or not lane.driver.capabilities.query:
             continue
-        receipt = await ask(lane, carrier_id)
+        receipt = await ask(lane, carrier_id, sender)
         if receipt is not None:
             await _settle(lane, reader, message_id, number, attempt, receipt)
 

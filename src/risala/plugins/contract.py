@@ -178,8 +178,12 @@ class Driver(Protocol):
         timeout, after which it returns :class:`Uncertain`. If cancelled, the outcome is uncertain.
         """
 
-    async def query(self, carrier_id: str) -> Receipt | None:
-        """Ask what became of an accepted segment; None where the carrier can't tell."""
+    async def query(self, carrier_id: str, *, sender: str) -> Receipt | None:
+        """Ask what became of an accepted segment; None where the carrier can't tell.
+
+        Args:
+            sender: who it was sent as. Carriers tell only the sender about a message.
+        """
 
 
 @dataclass(frozen=True, slots=True)

@@ -276,11 +276,12 @@ async def test_query_tells_the_state():
     async with line(replace(_QUICK, receipt_after_s=60.0), query=True) as it:
         assert it.driver.capabilities.query
         outcome = await it.driver.submit(segment())
-        receipt = await it.driver.query(outcome.carrier_id)
+        receipt = await it.driver.query(outcome.carrier_id, sender="RISALA")
         assert receipt.state is ReceiptState.ENROUTE
-        assert await it.driver.query("nobody's") is None
+        assert await it.driver.query("nobody's", sender="RISALA") is None
+        assert await it.driver.query(outcome.carrier_id, sender="OTHER") is None
     async with line() as it:
-        assert await it.driver.query(outcome.carrier_id) is None
+        assert await it.driver.query(outcome.carrier_id, sender="RISALA") is None
 
 
 async def test_window_of_many_at_once():

@@ -17,9 +17,9 @@ from risala.drivers.smpp.submit import (
     Validity,
     decode_message,
     message_octets,
-    relative_time,
     submit_sm,
 )
+from risala.drivers.smpp.times import relative_time
 from risala.drivers.smpp.tlv import Tlv
 from risala.drivers.smpp.tlv_names import PARAMETERS, make_tlv, name_of
 from risala.plugins.testing.conformance import segment

@@ -124,7 +124,7 @@ class ModemDriver:
         session.publish()
         return outcome
 
-    async def query(self, carrier_id: str) -> Receipt | None:
+    async def query(self, carrier_id: str, *, sender: str) -> Receipt | None:
         """None: a modem cannot ask."""
         await trio.lowlevel.checkpoint()
         return None

@@ -13,11 +13,11 @@ from risala.drivers.smpp.fields import FieldError
 from risala.drivers.smpp.inbox import Inbox
 from risala.drivers.smpp.link import Link, LinkError, LinkHandler, NotSentError
 from risala.drivers.smpp.outbind import OutbindListener
-from risala.drivers.smpp.pdu import Pdu, QuerySm, QuerySmResp, SubmitSmResp
+from risala.drivers.smpp.pdu import Pdu, QuerySmResp, SubmitSmResp
 from risala.drivers.smpp.receipt import query_receipt
 from risala.drivers.smpp.settings import SmppSettings
 from risala.drivers.smpp.status import refusal
-from risala.drivers.smpp.submit import submit_sm
+from risala.drivers.smpp.submit import query_sm, submit_sm
 from risala.plugins.contract import (
     Accepted,
     Capabilities,
@@ -101,13 +101,16 @@ class SmppDriver:
             )
         return self._outcome(response)
 
-    async def query(self, carrier_id: str) -> Receipt | None:
-        """Ask by ``query_sm`` (SMPP 3.4 §4.8); None where the setting ``query`` is off."""
+    async def query(self, carrier_id: str, *, sender: str) -> Receipt | None:
+        """Ask by ``query_sm`` (SMPP 3.4 §4.8); None where the setting ``query`` is off.
+
+        The SMSC answers only where the source address is that of the submit (§4.8.1).
+        """
         link = self._sending_link()
         if link is None or not self.settings.query:
             return None
         try:
-            response = await link.request(QuerySm(message_id=carrier_id))
+            response = await link.request(query_sm(carrier_id, sender, self._options))
         except (LinkError, FieldError):
             return None
         if not isinstance(response, QuerySmResp) or response.command_status:

@@ -16,14 +16,15 @@ import trio
 
 from risala.drivers.smpp.assembly import Assembler
 from risala.drivers.smpp.link import Link, LinkLimits
-from risala.drivers.smpp.pdu import DataSm, DeliverSm, SubmitSm
+from risala.drivers.smpp.pdu import DataSm, DeliverSm
 from risala.drivers.smpp.session import Role, Session
-from risala.drivers.smpp.smsc_behaviour import Behaviour, PlannedReceipt, SteadyBehaviour
+from risala.drivers.smpp.smsc_behaviour import Behaviour, SteadyBehaviour
 from risala.drivers.smpp.smsc_config import SimulatorConfig
 from risala.drivers.smpp.smsc_connection import SmscConnection
 from risala.drivers.smpp.smsc_events import (
     BindRefused,
     Bound,
+    Changed,
     InboundSent,
     Listening,
     MessageReceived,
@@ -34,8 +35,9 @@ from risala.drivers.smpp.smsc_events import (
     Trouble,
     Unbound,
 )
-from risala.drivers.smpp.smsc_receipts import ids_of, receipt_pdu
-from risala.drivers.smpp.smsc_store import Account, Kept, States, Timetable
+from risala.drivers.smpp.smsc_messages import MailRoom
+from risala.drivers.smpp.smsc_receipts import ids_of
+from risala.drivers.smpp.smsc_store import Account, Kept, Timetable
 from risala.drivers.smpp.smsc_traffic import InboundPlan, Phones
 from risala.drivers.smpp.smsc_wire import Wire
 from risala.drivers.smpp.submit import readable_address
@@ -43,6 +45,7 @@ from risala.drivers.smpp.submit import readable_address
 __all__ = [
     "BindRefused",
     "Bound",
+    "Changed",
     "InboundSent",
     "Listening",
     "MessageReceived",
@@ -95,7 +98,7 @@ class SmscSimulator:
         self.on_event = on_event
         self.now_ms = now_ms
         self.timetable = Timetable()
-        self.states = States(self.config.store_max)
+        self.mails = MailRoom(self)
         self.phones = Phones(inbound, self.deliver)
         self._on_message = on_message
         self._assembler = Assembler()
@@ -152,7 +155,7 @@ class SmscSimulator:
     @property
     def receipts_kept(self) -> int:
         """Receipts and inbound messages that are due, on their way, or wait for their ESME."""
-        return self._kept
+        return self._kept + self.mails.planned
 
     @property
     def bound(self) -> int:
@@ -167,11 +170,10 @@ class SmscSimulator:
         else:
             listening = [one for one in accounts if one.receivers]
             account = next(iter(listening or accounts), None)
-        if account is None or self._kept + len(pdus) > self.config.store_max:
+        if account is None or self.receipts_kept + len(pdus) > self.config.store_max:
             return False
         for pdu in pdus:
-            self._kept += 1
-            account.put(Kept(pdu))
+            self.keep(account, Kept(pdu))
         return True
 
     def drop_links(self) -> None:
@@ -198,7 +200,7 @@ class SmscSimulator:
     @property
     def is_full(self) -> bool:
         config = self.config
-        return self._kept >= config.store_max or self._unanswered >= config.unanswered_max
+        return self.receipts_kept >= config.store_max or self._unanswered >= config.unanswered_max
 
     def answer(self, wait_s: float, action: Callable[[], None]) -> None:
         """Give an answer, now or later; now where too many wait already."""
@@ -239,30 +241,10 @@ class SmscSimulator:
         self.on_event(MessageReceived(message))
         self._on_message(message)
 
-    def plan_receipt(
-        self,
-        account: Account,
-        ids: tuple[str, str],
-        request: SubmitSm | DataSm,
-        planned: PlannedReceipt,
-    ) -> None:
-        """Have a receipt sent later."""
+    def keep(self, account: Account, kept: Kept) -> None:
+        """Have a receipt sent as soon as its ESME takes it."""
         self._kept += 1
-        submitted_ms = self.now_ms()
-
-        def due() -> None:
-            self.states[ids[0]] = planned.state
-            if not planned.is_sent:
-                self._gone()
-                return
-            pdu = receipt_pdu(
-                *(request, ids[1], planned.state, planned.error_code, planned.form),
-                submitted_ms=submitted_ms,
-                done_ms=self.now_ms(),
-            )
-            account.put(Kept(pdu, ids[0], planned.state))
-
-        self.timetable.after(planned.after_s, due)
+        account.put(kept)
 
     def _answered(self, system_id: str, kept: Kept, command_status: int) -> None:
         pdu = kept.pdu

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from risala.drivers.smpp.smsc_receipts import IdStyle
 from risala.drivers.smpp.submit import DefaultAlphabet
@@ -21,6 +21,11 @@ class SimulatorConfig:
     """What bind responses say."""
     accounts: Mapping[str, str] | None = None
     """``system_id`` → password; None lets anybody bind."""
+    hold_s: float = 0.0
+    """From a submit, or from its ``schedule_delivery_time``, until the phone has the message: so
+    long it can be cancelled and replaced."""
+    distribution_lists: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Numbers by the name that a ``submit_multi`` may use for them."""
     answer_after_s: float = 0.0
     receipt_after_s: float = 0.5
     receipt_state: ReceiptState = ReceiptState.DELIVERED
@@ -38,7 +43,10 @@ class SimulatorConfig:
     unanswered_max: int = 10_000
     """Submits whose answer is delayed; above it they are answered ESME_RMSGQFUL."""
     store_max: int = 100_000
-    """Receipts that are due or wait for their ESME; above it submits meet ESME_RMSGQFUL."""
+    """Things that will happen to messages, and receipts that wait for their ESME; above it submits
+    meet ESME_RMSGQFUL."""
+    messages_max: int = 20_000
+    """Messages whose state can be asked for; the oldest are forgotten."""
     accounts_max: int = 1000
     deliver_window_max: int = 50
     receipt_retry_s: float = 1.0

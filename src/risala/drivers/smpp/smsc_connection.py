@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import trio
 
+from risala.drivers.smpp.destinations import Unsuccessful
 from risala.drivers.smpp.link import Link
 from risala.drivers.smpp.pdu import (
     Bind,
@@ -16,32 +18,36 @@ from risala.drivers.smpp.pdu import (
     DataSmResp,
     Pdu,
     QuerySm,
-    QuerySmResp,
     ReplaceSm,
+    SubmitMulti,
+    SubmitMultiResp,
     SubmitSm,
     SubmitSmResp,
     response_to,
 )
-from risala.drivers.smpp.receipt import STATE_NUMBERS
 from risala.drivers.smpp.smsc_behaviour import Reaction
+from risala.drivers.smpp.smsc_checks import fault_of, submit_of
 from risala.drivers.smpp.smsc_events import BindRefused, Bound, Submitted, Trouble, Unbound
+from risala.drivers.smpp.smsc_messages import Content
 from risala.drivers.smpp.smsc_mishaps import give
+from risala.drivers.smpp.smsc_requests import (
+    UnknownListError,
+    answer_to,
+    destinations_of,
+    replace_if_present,
+)
 from risala.drivers.smpp.smsc_store import Account
 from risala.drivers.smpp.smsc_wire import Wire
 from risala.drivers.smpp.submit import decode_message, readable_address
 from risala.drivers.smpp.tlv import SC_INTERFACE_VERSION, Tlv
-from risala.sms.receipt import ReceiptState
 
 if TYPE_CHECKING:
     from risala.drivers.smpp.simulator import SmscSimulator
 
 _ESME_RINVCMDID: Final = 0x03
-_ESME_RCANCELFAIL: Final = 0x11
-_ESME_RREPLACEFAIL: Final = 0x13
 _ESME_RMSGQFUL: Final = 0x14
 _ESME_RBINDFAIL: Final = 0x0D
-_ESME_RQUERYFAIL: Final = 0x67
-_RECEIPT_WANTED: Final = 0x03
+_ESME_RSUBMITFAIL: Final = 0x45
 
 
 class SmscConnection:
@@ -62,12 +68,10 @@ class SmscConnection:
                 self._bind(link, request)
             case SubmitSm() | DataSm():
                 self._submit(link, request)
-            case QuerySm():
-                self._query(link, request)
-            case CancelSm():
-                link.respond(request, response_to(request, _ESME_RCANCELFAIL))
-            case ReplaceSm():
-                link.respond(request, response_to(request, _ESME_RREPLACEFAIL))
+            case SubmitMulti():
+                self._submit_multi(link, request)
+            case QuerySm() | CancelSm() | ReplaceSm():
+                link.respond(request, answer_to(self._simulator, self._bound(), request))
             case _:
                 link.respond(request, response_to(request, _ESME_RINVCMDID))
 
@@ -105,28 +109,70 @@ class SmscConnection:
             account.receivers.append(link)
             account.pump()
 
+    def _bound(self) -> Account:
+        assert self._account is not None, "the session lets none ask that is not bound"
+        return self._account
+
     def _submit(self, link: Link, request: SubmitSm | DataSm) -> None:
-        simulator, account = self._simulator, self._account
-        assert account is not None, "the session lets none submit that is not bound"
-        reaction = simulator.behaviour.on_submit(account.system_id, request, trio.current_time())
-        command_status = reaction.command_status
-        if not command_status and simulator.is_full:
-            command_status = _ESME_RMSGQFUL
-        ids = ("", "") if command_status else simulator.new_ids()
-        submitted = self._submitted(account, request, ids[0], command_status, reaction)
-        simulator.on_event(submitted)
-        response = _submit_resp(request, ids[0], command_status)
-        simulator.answer(
+        message_id, receipt_id = self._simulator.new_ids()
+        reaction = self._take(request, message_id, receipt_id)
+        response = _submit_resp(request, message_id, reaction.command_status)
+        self._answer(link, request, response, reaction)
+
+    def _submit_multi(self, link: Link, request: SubmitMulti) -> None:
+        """Each destination is a message of its own; they share the id (§4.5.2)."""
+        simulator = self._simulator
+        fault = fault_of(request, simulator.now_ms())
+        try:
+            ends = [] if fault else destinations_of(simulator, request)
+        except UnknownListError as unknown:
+            ends, fault = [], unknown.command_status
+        if fault:
+            link.respond(request, SubmitMultiResp(command_status=fault))
+            return
+        ids = simulator.new_ids()
+        reactions = [(to, self._take(submit_of(request, to), *ids)) for to in ends]
+        refused = tuple(
+            Unsuccessful(*to, reaction.command_status)
+            for to, reaction in reactions
+            if reaction.command_status
+        )
+        response = SubmitMultiResp(ids[0], unsuccess_sme=refused)
+        if refused and len(refused) == len(ends):
+            statuses = {one.error_status_code for one in refused}
+            status = statuses.pop() if len(statuses) == 1 else _ESME_RSUBMITFAIL
+            response = SubmitMultiResp(command_status=status, unsuccess_sme=refused)
+        slowest = max((reaction for _, reaction in reactions), key=lambda it: it.answer_after_s)
+        self._answer(link, request, response, slowest)
+
+    def _answer(self, link: Link, request: Pdu, response: Pdu, reaction: Reaction) -> None:
+        self._simulator.answer(
             reaction.answer_after_s,
             lambda: give(link, self._wire, request, response, reaction.mishap),
         )
-        if not submitted.is_taken:
-            return
-        simulator.states[ids[0]] = ReceiptState.ENROUTE
-        if request.registered_delivery & _RECEIPT_WANTED:
-            for planned in reaction.receipts:
-                simulator.plan_receipt(account, ids, request, planned)
-        simulator.taken(account, submitted)
+
+    def _take(self, request: SubmitSm | DataSm, message_id: str, receipt_id: str) -> Reaction:
+        """Take a message, or refuse it; returns what was decided."""
+        simulator, account = self._simulator, self._bound()
+        if fault := fault_of(request, simulator.now_ms()):
+            reaction = Reaction(fault)
+        else:
+            reaction = simulator.behaviour.on_submit(
+                account.system_id, request, trio.current_time()
+            )
+        if not reaction.command_status and simulator.is_full:
+            reaction = replace(reaction, command_status=_ESME_RMSGQFUL)
+        status = reaction.command_status
+        known_as = "" if status else message_id
+        submitted = self._submitted(account, request, known_as, status, reaction)
+        simulator.on_event(submitted)
+        if submitted.is_taken:
+            if isinstance(request, SubmitSm) and request.replace_if_present_flag:
+                replace_if_present(simulator, account, request)
+            now_ms = simulator.now_ms()
+            content = Content(receipt_id, request, submitted, reaction.receipts, now_ms)
+            simulator.mails.take(account, message_id, content)
+        return reaction
 
     def _submitted(
         self,
@@ -154,20 +200,13 @@ class SmscConnection:
             priority_flag=submit.priority_flag if submit else 0,
         )
 
-    def _query(self, link: Link, request: QuerySm) -> None:
-        state = self._simulator.states.get(request.message_id)
-        if state is None:
-            link.respond(request, response_to(request, _ESME_RQUERYFAIL))
-            return
-        number = STATE_NUMBERS[state]
-        link.respond(request, QuerySmResp(request.message_id, message_state=number))
-
     def _trouble(self, text: str) -> None:
         system_id = self._account.system_id if self._account else ""
         self._simulator.on_event(Trouble(system_id, text))
 
 
 def _submit_resp(request: SubmitSm | DataSm, message_id: str, command_status: int) -> Pdu:
+    message_id = "" if command_status else message_id
     if isinstance(request, DataSm):
         return DataSmResp(message_id, command_status=command_status)
     return SubmitSmResp(message_id, command_status=command_status)

@@ -58,6 +58,18 @@ class Submitted:
 
 
 @dataclass(frozen=True, slots=True)
+class Changed:
+    """The ESME changed its mind about a segment that no phone had yet."""
+
+    system_id: str
+    message_id: str
+    change: str
+    """``canceled`` or ``replaced``."""
+    text: str
+    """As it is now."""
+
+
+@dataclass(frozen=True, slots=True)
 class ReceivedMessage:
     """A whole message, joined: what a phone would show."""
 
@@ -111,6 +123,7 @@ SimulatorEvent = (
     | BindRefused
     | Unbound
     | Submitted
+    | Changed
     | MessageReceived
     | ReceiptSent
     | InboundSent

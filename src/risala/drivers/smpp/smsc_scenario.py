@@ -49,6 +49,8 @@ class Smsc(_Table):
     id_form: IdStyle = IdStyle.SAME
     default_alphabet: DefaultAlphabet = DefaultAlphabet.GSM7
     interface_version: Annotated[int, Field(ge=0, le=255)] = 0x34
+    hold_s: Seconds = 0.0
+    distribution_lists: dict[str, tuple[str, ...]] = {}
     store_max: Count = 100_000
     deliver_window_max: Annotated[int, Field(ge=1, le=10_000)] = 50
     receipt_retry_s: Seconds = 1.0

@@ -6,7 +6,7 @@ Real SMSCs store and forward: receipts and messages for an ESME that is not boun
 from __future__ import annotations
 
 import heapq
-from collections import OrderedDict, deque
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -111,19 +111,3 @@ class Account:
             else:
                 self._timetable.after(self._retry_s, lambda: self.put(kept))
         self.pump()
-
-
-class States:
-    """The last state of each message, for ``query_sm``; the oldest are forgotten."""
-
-    def __init__(self, messages_max: int) -> None:
-        self._messages_max = messages_max
-        self._states: OrderedDict[str, ReceiptState] = OrderedDict()
-
-    def __setitem__(self, message_id: str, state: ReceiptState) -> None:
-        self._states[message_id] = state
-        if len(self._states) > self._messages_max:
-            self._states.popitem(last=False)
-
-    def get(self, message_id: str) -> ReceiptState | None:
-        return self._states.get(message_id)

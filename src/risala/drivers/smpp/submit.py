@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Final
 
-from risala.drivers.smpp.pdu import DataSm, DeliverSm, SubmitSm
+from risala.drivers.smpp.pdu import DataSm, DeliverSm, QuerySm, SubmitSm
+from risala.drivers.smpp.times import SPAN_MAX_S, absolute_time, relative_time
 from risala.drivers.smpp.tlv import (
     MESSAGE_PAYLOAD,
     SAR_MSG_REF_NUM,
@@ -43,8 +43,6 @@ _CODECS: Final = {
 }
 """Alphabets of §5.2.19 beyond GSM 03.38, Latin-1 and UCS-2, which are what phones use. All other
 values, 8-bit data among them, are read as Latin-1, in which no octet is lost."""
-_VALIDITY_MAX_S: Final = 30 * 86400
-"""The day field of a relative time has two digits, and months have no agreed length."""
 
 MessagePdu = SubmitSm | DeliverSm | DataSm
 
@@ -145,6 +143,17 @@ def submit_sm(segment: Segment, options: SubmitOptions, now_ms: int) -> SubmitSm
     )
 
 
+def query_sm(message_id: str, sender: str, options: SubmitOptions) -> QuerySm:
+    """The question what became of a message that was submitted as ``sender``."""
+    source = source_address(sender)
+    return QuerySm(
+        message_id=message_id,
+        source_addr_ton=_or(options.source_ton, source.ton),
+        source_addr_npi=_or(options.source_npi, source.npi),
+        source_addr=source.text,
+    )
+
+
 def sar_tlvs(reference: int, total: int, number: int) -> tuple[Tlv, Tlv, Tlv]:
     """The place of a part, as optional parameters (§5.3.2.22 to 24)."""
     return (
@@ -159,23 +168,9 @@ def _validity(how: Validity, expires_at_ms: int, now_ms: int) -> str:
         case Validity.RELATIVE:
             return relative_time(expires_at_ms - now_ms)
         case Validity.ABSOLUTE:
-            return absolute_time(min(expires_at_ms, now_ms + _VALIDITY_MAX_S * 1000))
+            return absolute_time(min(expires_at_ms, now_ms + SPAN_MAX_S * 1000))
         case Validity.NONE:
             return ""
-
-
-def absolute_time(epoch_ms: int) -> str:
-    """A moment as ``YYMMDDhhmmsst00+`` in UTC (§7.1.1.1)."""
-    moment = datetime.fromtimestamp(epoch_ms // 1000, UTC)
-    return f"{moment:%y%m%d%H%M%S}{epoch_ms // 100 % 10}00+"
-
-
-def relative_time(ms: int) -> str:
-    """A span as ``YYMMDDhhmmss000R`` (§7.1.1.2): one second at least, thirty days at most."""
-    seconds = min(max(-(-ms // 1000), 1), _VALIDITY_MAX_S)
-    days, rest = divmod(seconds, 86400)
-    hours, rest = divmod(rest, 3600)
-    return f"0000{days:02}{hours:02}{rest // 60:02}{rest % 60:02}000R"
 
 
 @dataclass(frozen=True, slots=True)

@@ -89,7 +89,7 @@ class FakeDriver:
             return Accepted(str(len(self.submitted)))
         return answer(segment) if callable(answer) else answer
 
-    async def query(self, carrier_id: str) -> Receipt | None:
+    async def query(self, carrier_id: str, *, sender: str) -> Receipt | None:
         return None
 
     def hold(self) -> None:
