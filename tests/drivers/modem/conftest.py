@@ -1,14 +1,17 @@
-"""A scripted modem on a stream in memory, and a driver on the other end of the line."""
+"""A scripted modem on a stream in memory, a driver on the other end of the line, and an engine."""
 
+import json
 import re
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 import trio
 from trio.testing import memory_stream_pair
 
+from risala.config.model import CarrierSection, DeliverySection, Settings, StorageSection
 from risala.drivers.modem.driver import ModemDriver
 from risala.drivers.modem.pdu import (
     Address,
@@ -22,6 +25,10 @@ from risala.drivers.modem.pdu import (
 )
 from risala.drivers.modem.serial import PortError, PortFault
 from risala.drivers.modem.settings import ModemSettings
+from risala.engine.clock import TrioClock
+from risala.engine.commands import KeyType, Mode, Principal, SendMessage
+from risala.engine.engine import Engine, Seams, open_engine
+from risala.engine.ids import IdSource
 from risala.plugins.contract import HealthState
 from risala.plugins.testing.context import RecordingContext
 from risala.sms.alphabet import choose_alphabet
@@ -200,10 +207,13 @@ def deliver(text: str, sender: str = "+22236999999", header: bytes = b"") -> str
 class Line:
     """A driver and its modem. ``plugged`` is False while the device is gone."""
 
-    def __init__(self, modem: FakeModem, **settings: object) -> None:
+    def __init__(
+        self, modem: FakeModem, notes: dict[str, str] | None = None, **settings: object
+    ) -> None:
         values: dict[str, object] = {"port": "/dev/fake", **settings}
         self.modem = modem
         self.context = RecordingContext()
+        self.context.notes.update(notes or {})
         self.opened = 0
         self.plugged = True
         self.faults: list[PortError] = []
@@ -244,9 +254,86 @@ class Line:
                 yield self
                 nursery.cancel_scope.cancel()
 
+    @asynccontextmanager
+    async def powered(self) -> AsyncIterator[None]:
+        """A place for the modem to run, where somebody else runs the driver."""
+        async with trio.open_nursery() as nursery:
+            self._nursery = nursery
+            yield
+            nursery.cancel_scope.cancel()
+
     @property
     def details(self):
         return self.context.healths[-1].details
+
+
+class Service:
+    """A running engine whose carriers are modems."""
+
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+        self.principal: Principal
+
+    async def prepare(self) -> None:
+        made = await self.engine.gateway.perform("org.create", {"name": "Test"})
+        await self.engine.gateway.perform(
+            "topup", {"organization_id": made["id"], "amount": "9999"}
+        )
+        self.principal = Principal(made["id"], "key", KeyType.SECRET, Mode.LIVE)
+
+    async def send(self, body: str = "hello", to: str = "+22236123456") -> str:
+        command = SendMessage(to=to, body=body)
+        return json.loads(await self.engine.gateway.send_message(self.principal, command))[
+            "messageId"
+        ]
+
+    async def wait_status(self, message_id: str, *statuses: str) -> str:
+        with self.engine.gateway.watch() as life:
+            while (status := self.status(message_id)) not in statuses:
+                await anext(life)
+        return status
+
+    def status(self, message_id: str) -> str:
+        return self.engine.gateway.show_message(message_id)[0].status
+
+    def inbound(self) -> list[str]:
+        rows = self.engine.gateway.parts.reader.execute("SELECT body FROM inbound ORDER BY rowid")
+        return [row[0] for row in rows]
+
+    def carrier(self, name: str) -> dict[str, Any]:
+        return next(it for it in self.engine.gateway.parts.carriers() if it["name"] == name)
+
+
+@pytest.fixture
+def open_service(tmp_path):
+    """``open_service(lines, delivery, **carrier fields)``, again and again on one journal."""
+    clock = TrioClock()
+
+    @asynccontextmanager
+    async def open_one(
+        lines: dict[str, Line], delivery: dict[str, Any] | None = None, **fields: Any
+    ) -> AsyncIterator[Service]:
+        carriers = [
+            CarrierSection.model_validate({"name": name, "driver": "modem", **fields})
+            for name in lines
+        ]
+        settings = Settings(
+            storage=StorageSection(data_dir=tmp_path),
+            delivery=DeliverySection.model_validate(delivery or {}),
+        )
+        drivers = {name: line.driver for name, line in lines.items()}
+        with trio.fail_after(_PATIENCE_S):
+            async with AsyncExitStack() as stack:
+                for line in lines.values():
+                    await stack.enter_async_context(line.powered())
+                seams = Seams(clock, IdSource(clock), inline_journal=True)
+                service = Service(
+                    await stack.enter_async_context(open_engine(settings, carriers, drivers, seams))
+                )
+                await service.prepare()
+                yield service
+
+    return open_one
 
 
 @pytest.fixture
@@ -261,7 +348,7 @@ def new_modem() -> type[FakeModem]:
 
 @pytest.fixture
 def new_line() -> type[Line]:
-    """``new_line(modem, **settings)``."""
+    """``new_line(modem, notes, **settings)``: the notes of another one play a restart."""
     return Line
 
 

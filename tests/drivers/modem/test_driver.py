@@ -168,100 +168,6 @@ async def test_lost_and_found_again(autojump_clock, modem, new_line):
         assert isinstance(await line.driver.submit(segment()), Accepted)
 
 
-# -- PIN -----------------------------------------------------------------------------------------
-
-
-class Sim:
-    """Wants a PIN."""
-
-    def __init__(self, modem, right: str, retries: int | None = 3, word: str = "SIM PIN") -> None:
-        self.right, self.word, self.typed = right, word, []
-        modem.replies[r"AT\+CPIN\?"] = lambda _: f"+CPIN: {self.word}\r\n\r\nOK"
-        modem.replies[r'AT\+CPIN="\d+"'] = self._type
-        if retries is not None:
-            modem.replies[r"AT\+CPINR=.*"] = f"+CPINR: SIM PIN,{retries},3\r\n\r\nOK"
-
-    def _type(self, command: str) -> str:
-        self.typed.append(command.split('"')[1])
-        if self.typed[-1] != self.right:
-            return "+CME ERROR: 16"
-        self.word = "READY"
-        return "OK"
-
-
-async def test_the_pin_is_typed_once(autojump_clock, modem, new_line):
-    sim = Sim(modem, "1234")
-    async with new_line(modem, pin="1234").run() as line:
-        assert sim.typed == ["1234"]
-        assert "1234" not in traces(line)
-
-
-async def test_a_wrong_pin_is_never_typed_twice(autojump_clock, modem, new_line):
-    sim = Sim(modem, "9999")
-    async with new_line(modem, pin="1234", sick_wait_s=1).run(HealthState.SICK) as line:
-        assert "The PIN is wrong" in line.context.healths[-1].text
-        for _ in range(3):
-            await trio.sleep(400)
-            await modem.hang_up()
-        await trio.sleep(400)
-        assert line.opened > 1
-        assert sim.typed == ["1234"]
-        assert "1234" not in traces(line) + str(line.context.healths)
-
-
-async def test_a_pin_whose_answer_was_lost_is_not_typed_again(autojump_clock, modem, new_line):
-    sim = Sim(modem, "1234")
-    modem.replies[r'AT\+CPIN="\d+"'] = lambda command: sim.typed.append(command)
-    async with new_line(modem, pin="1234").run(HealthState.SICK):
-        assert len(sim.typed) == 1
-
-
-async def test_a_pin_is_not_typed_where_a_try_is_gone(autojump_clock, modem, new_line):
-    sim = Sim(modem, "1234", retries=2)
-    async with new_line(modem, pin="1234").run(HealthState.SICK) as line:
-        assert sim.typed == []
-        assert "2 tries are left" in line.context.healths[-1].text
-
-
-async def test_tries_as_huawei_tells_them(autojump_clock, modem, new_line):
-    sim = Sim(modem, "1234", retries=None)
-    modem.replies[r"AT\+CGMI"] = "huawei\r\nOK"
-    modem.replies[r"AT\^CPIN\?"] = "^CPIN: SIM PIN,,10,1,10,3\r\nOK"
-    async with new_line(modem, pin="1234").run(HealthState.SICK) as line:
-        assert sim.typed == []
-        assert "1 tries are left" in line.context.healths[-1].text
-
-
-async def test_no_pin_in_the_settings(autojump_clock, modem, new_line):
-    Sim(modem, "1234")
-    async with new_line(modem).run(HealthState.SICK) as line:
-        assert "pin_env" in line.context.healths[-1].text
-
-
-async def test_never_at_puk(autojump_clock, modem, new_line):
-    sim = Sim(modem, "1234", word="SIM PUK")
-    async with new_line(modem, pin="1234").run(HealthState.SICK) as line:
-        assert "PUK" in line.context.healths[-1].text
-        assert sim.typed == []
-
-
-@pytest.mark.parametrize("ready", ['+CPIN: "READY"', "+CPIN:READY", "+CPIN: READY"])
-async def test_ready_in_all_its_forms_and_late(autojump_clock, modem, new_line, ready):
-    answers = iter(["+CME ERROR: 14", "OK", "+CME ERROR: SIM busy"])
-    modem.replies[r"AT\+CPIN\?"] = lambda _: next(answers, f"{ready}\r\nOK")
-    async with new_line(modem).run():
-        assert modem.count("AT+CPIN?") == 4
-
-
-async def test_no_sim_and_then_one(autojump_clock, modem, new_line):
-    modem.replies[r"AT\+CPIN\?"] = "+CME ERROR: 10"
-    async with new_line(modem).run(HealthState.SICK) as line:
-        assert "no SIM" in line.context.healths[-1].text
-        modem.replies.clear()
-        await line.context.wait_health(HealthState.UP)
-        assert line.opened == 1
-
-
 # -- sending -------------------------------------------------------------------------------------
 
 
@@ -605,7 +511,8 @@ async def test_a_part_survives_a_restart_of_the_driver(
         await modem.receive_sms(pdus[1])
         await trio.sleep(5)
         assert line.context.inbounds == []
-    async with new_line(modem).run() as line:
+        assert modem.storage == {}
+    async with new_line(modem, line.context.notes).run() as line:
         await modem.receive_sms(pdus[0])
         await line.context.wait_until(lambda it: bool(it.inbounds))
         assert line.context.inbounds[0].text == text
@@ -623,17 +530,17 @@ async def test_a_part_that_never_comes(autojump_clock, modem, new_line, deliver_
         assert modem.storage == {}
 
 
-async def test_a_storage_that_fills_with_parts_is_cleared(
-    autojump_clock, modem, new_line, deliver_pdu
-):
-    modem.places = 5
+async def test_parts_do_not_fill_the_storage(autojump_clock, modem, new_line, deliver_pdu):
+    """A message of more parts than the SIM has places."""
+    modem.places = 3
+    text, pdus = parts(deliver_pdu, "long text " * 90)
+    assert len(pdus) > 4
     async with new_line(modem).run() as line:
-        for reference in range(5):
-            await modem.receive_sms(parts(deliver_pdu, f"{reference}" * 200, reference)[1][0])
+        for pdu in pdus:
+            await modem.receive_sms(pdu)
             await trio.sleep(1)
-        assert line.context.inbounds
-        assert line.context.inbounds[0].text.startswith("000")
-        assert len(modem.storage) <= 3
+        assert [it.text for it in line.context.inbounds] == [text]
+        assert modem.storage == {}
 
 
 async def test_one_reference_for_every_message(autojump_clock, modem, new_line, deliver_pdu):
@@ -810,40 +717,7 @@ async def test_nothing_is_sent_by_ctrl_z_while_recovering(autojump_clock, modem,
         assert modem.escapes >= 1
 
 
-# -- quotas and balance ----------------------------------------------------------------------------
-
-
-async def test_segments_per_day(autojump_clock, modem, new_line):
-    async with new_line(modem, segments_per_day_max=3, check_every_s=600).run() as line:
-        assert isinstance(await line.driver.submit(segment()), Accepted)
-        for number in (1, 2):
-            part = segment(message_id="m2", number=number, total=2)
-            assert isinstance(await line.driver.submit(part), Accepted)
-        assert line.context.healths[-1].state is HealthState.DOWN
-        assert "used up" in line.context.healths[-1].text
-        assert isinstance(await line.driver.submit(segment()), Unsent)
-        line.shift_ms = 13 * HOUR_MS
-        await trio.sleep(13 * 3600)
-        assert line.context.healths[-1].state is HealthState.UP
-        assert isinstance(await line.driver.submit(segment()), Accepted)
-
-
-async def test_a_message_does_not_begin_that_would_not_end_today(autojump_clock, modem, new_line):
-    async with new_line(modem, segments_per_day_max=3, check_every_s=600).run() as line:
-        await line.driver.submit(segment())
-        outcome = await line.driver.submit(segment(number=1, total=3))
-        assert isinstance(outcome, Unsent)
-        assert line.context.healths[-1].state is HealthState.DOWN
-        assert len(modem.submits) == 1
-
-
-async def test_recipients_per_month(autojump_clock, modem, new_line):
-    async with new_line(modem, recipients_per_month_max=1).run() as line:
-        assert isinstance(await line.driver.submit(segment()), Accepted)
-        outcome = await line.driver.submit(segment(recipient="+22246000000"))
-        assert isinstance(outcome, Refused)
-        assert outcome.scope is Scope.CARRIER
-        assert isinstance(await line.driver.submit(segment()), Accepted)
+# -- balance ----------------------------------------------------------------------------
 
 
 async def test_the_balance_shows(autojump_clock, modem, new_line):

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from risala.config.model import CarrierSection
-from risala.drivers.modem.assembly import Assembler, Part, text_of
+from risala.drivers.modem.assembly import text_of
 from risala.drivers.modem.at import Row
 from risala.drivers.modem.driver import ModemDriver
 from risala.drivers.modem.fields import (
@@ -23,14 +23,10 @@ from risala.drivers.modem.fields import (
 )
 from risala.drivers.modem.ladder import Ladder, Rung
 from risala.drivers.modem.pdu import Address, Deliver, StatusReport, UserData
-from risala.drivers.modem.quota import Quota
 from risala.drivers.modem.reports import SentLog
 from risala.drivers.modem.settings import ModemSettings
 from risala.drivers.modem.ussd import amount_in, read_answer, requests
 from risala.plugins.manager import PluginManager
-from risala.plugins.testing.conformance import segment
-from risala.sms.message import Alphabet
-from risala.sms.segment import user_data_header
 
 NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 NOW_MS = int(NOW.timestamp() * 1000)
@@ -239,60 +235,6 @@ def test_ids_are_never_given_twice(sends):
     assert len(set(ids)) == len(ids)
 
 
-# -- quotas ----------------------------------------------------------------------------------------
-
-
-def test_a_day_and_the_next():
-    quota = Quota(2)
-    for _ in range(2):
-        assert not quota.refuses(segment(), NOW_MS)
-        quota.count(segment(), NOW_MS)
-    assert quota.refuses(segment(), NOW_MS)
-    assert quota.day_is_over(NOW_MS)
-    assert not quota.day_is_over(NOW_MS + DAY_MS)
-    assert quota.segments == 0
-    assert quota.next_day_s(NOW_MS) == 12 * 3600
-
-
-def test_a_code_between_two_parts_strands_nothing():
-    quota = Quota(4)
-    part = {"message_id": "m1", "total": 3}
-    assert not quota.refuses(segment(number=1, **part), NOW_MS)
-    quota.count(segment(number=1, **part), NOW_MS)
-    for _ in range(2):
-        assert not quota.refuses(segment(), NOW_MS)
-        quota.count(segment(), NOW_MS)
-    for number_ in (2, 3):
-        assert not quota.day_is_over(NOW_MS)
-        assert not quota.refuses(segment(number=number_, **part), NOW_MS)
-        quota.count(segment(number=number_, **part), NOW_MS)
-    assert quota.day_is_over(NOW_MS)
-
-
-def test_a_message_that_was_given_up_keeps_no_day_open():
-    quota = Quota(1)
-    quota.count(segment(number=1, total=3), NOW_MS)
-    assert not quota.day_is_over(NOW_MS)
-    assert quota.day_is_over(NOW_MS + 600_000)
-
-
-def test_a_message_longer_than_a_day_goes_in_a_day_of_its_own():
-    quota = Quota(2)
-    assert not quota.refuses(segment(number=1, total=5), NOW_MS)
-    quota.count(segment(), NOW_MS)
-    assert quota.refuses(segment(number=1, total=5), NOW_MS)
-
-
-def test_recipients_of_a_month():
-    quota = Quota(None, 2)
-    for recipient in ("+22236000001", "+22236000002"):
-        quota.count(segment(recipient=recipient), NOW_MS)
-    assert not quota.refuses_recipient(segment(recipient="+22236000001"), NOW_MS)
-    assert quota.refuses_recipient(segment(recipient="+22236000003"), NOW_MS)
-    assert quota.refuses_recipient(segment(recipient="+22236000003"), NOW_MS + DAY_MS)
-    assert not quota.refuses_recipient(segment(recipient="+22236000003"), NOW_MS + 11 * DAY_MS)
-
-
 # -- ladder ----------------------------------------------------------------------------------------
 
 
@@ -303,58 +245,6 @@ def test_a_rung_that_helped_for_a_moment_did_not_help():
     assert ladder.step() is Rung.RESET
     ladder.served(100)
     assert [ladder.step() for _ in range(5)] == [*Rung, Rung.RESYNC]
-
-
-# -- assembly --------------------------------------------------------------------------------------
-
-
-def part(text, header=b"", place=None, digest=None, sender="+22236999999"):
-    alphabet = Alphabet.GSM7
-    deliver = Deliver(
-        Address.of_number(sender), UserData.of_text(text, alphabet, header=header), NOW
-    )
-    return Part(deliver, digest or f"{text}-{place}", place)
-
-
-@settings(deadline=None)
-@given(st.permutations(range(4)), st.data())
-def test_parts_in_any_order_and_twice(order, data):
-    assembler, found = Assembler(), []
-    again = data.draw(st.integers(0, 2))
-    for at, index in enumerate(order):
-        header = user_data_header(5, 4, index + 1)
-        one = part("abcd"[index], header, ("ME", index), str(index))
-        found += assembler.add(one, NOW_MS)
-        if at == again:
-            twice = part("abcd"[index], header, ("ME", index + 10), str(index))
-            found += assembler.add(twice, NOW_MS)
-    (whole,) = found
-    assert whole.message.text == "abcd"
-    assert whole.message.carrier_ids == ("0", "1", "2", "3")
-    assert {place for place, _ in whole.places} >= {("ME", index) for index in range(4)} - {
-        ("ME", order[again])
-    }
-    assert len(whole.places) == 5
-
-
-def test_two_senders_with_one_reference():
-    assembler = Assembler()
-    header = user_data_header(5, 2, 1)
-    assert assembler.add(part("a", header), NOW_MS) == []
-    assert assembler.add(part("b", header, sender="+22236000000"), NOW_MS) == []
-    (whole,) = assembler.add(part("c", user_data_header(5, 2, 2)), NOW_MS)
-    assert whole.message.text == "ac"
-
-
-def test_what_lies_in_the_modem_is_forgotten_with_it():
-    assembler = Assembler()
-    assembler.add(part("a", user_data_header(5, 3, 1), ("ME", 1)), NOW_MS)
-    assembler.add(part("b", user_data_header(5, 3, 2)), NOW_MS)
-    assembler.add(part("x", user_data_header(6, 2, 1), ("ME", 2)), NOW_MS)
-    assembler.forget_stored()
-    (whole,) = assembler.overdue(NOW_MS + 1, NOW_MS)
-    assert whole.message.text == "[…]b[…]"
-    assert whole.places == ()
 
 
 def test_octets_that_are_no_text():

@@ -1,8 +1,9 @@
-"""Joining the parts of received messages, which lie in the modem until the whole is safe. Pure."""
+"""Joining the parts of received messages. Pure."""
 
 from __future__ import annotations
 
 import hashlib
+from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final
@@ -10,33 +11,32 @@ from typing import Final
 from risala.drivers.modem.coding import CharacterSet
 from risala.drivers.modem.pdu import Deliver
 from risala.plugins.contract import Inbound
-from risala.sms.segment import join
+from risala.sms.segment import Concatenation, join
 
 ASSEMBLIES_MAX: Final = 256
-"""A storage holds 255 messages at most; parts that come by +CMT have no other bound."""
-Place = tuple[str, int]
-"""A storage and an index in it."""
+PARTS_MAX: Final = 2000
+"""Of all incomplete messages together; each is a note, of which a carrier has 10,000."""
 MISSING: Final = "[…]"
 """Stands for a part that never came."""
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A received message as it came: where it lies, and what it is."""
+    """A received message as it came."""
 
     deliver: Deliver
     digest: str
     """Names this PDU, so that the engine stores once what comes twice."""
-    place: Place | None
-    """None where it came by +CMT."""
 
 
 @dataclass(frozen=True, slots=True)
 class Whole:
     message: Inbound
-    places: tuple[tuple[Place, str], ...]
-    """Where its parts lie, with their digests: to delete once the message is safe."""
+    digests: tuple[str, ...] = ()
+    """Of all parts that went into it, and of those that were there twice."""
     missing: int = 0
+    why: str = ""
+    """Why it is handed over although some are missing."""
 
 
 @dataclass(slots=True)
@@ -44,83 +44,85 @@ class _Assembly:
     total: int
     began_ms: int
     parts: dict[int, Part] = field(default_factory=dict)
-    spare: list[tuple[Place, str]] = field(default_factory=list)
-    """Places of parts that are there twice."""
+    spare: list[str] = field(default_factory=list)
+    """Digests of parts that were there twice."""
 
 
 def digest_of(pdu: str) -> str:
     return hashlib.sha256(pdu.upper().encode()).hexdigest()[:20]
 
 
+def place_of(deliver: Deliver) -> Concatenation | None:
+    """Which part of a long message it is; None for a message of its own."""
+    place = deliver.user_data.concatenation
+    return None if place is None or place.total == 1 else place
+
+
 class Assembler:
+    """Messages of several parts. What is done waits in :attr:`outgoing` until it is safe."""
+
     def __init__(self) -> None:
         self._assemblies: dict[tuple[object, ...], _Assembly] = {}
+        self.outgoing: deque[Whole] = deque()
+        self._parts = 0
 
-    def add(self, part: Part, now_ms: int) -> list[Whole]:
-        """What this part makes whole: mostly nothing or one message."""
-        place = part.deliver.user_data.concatenation
-        if place is None or place.total == 1:
-            return [_whole({1: part}, 1, now_ms)]
+    def add(self, part: Part, now_ms: int) -> None:
+        """Take a part. What it makes whole is outgoing then: mostly nothing or one message."""
+        place = place_of(part.deliver)
+        if place is None:
+            raise ValueError("this is no part")
         key = (part.deliver.originator.text, place.reference, place.bits, place.total)
-        done: list[Whole] = []
         there = self._assemblies[key].parts.get(place.number) if key in self._assemblies else None
         if there is not None and text_of(there.deliver) != text_of(part.deliver):
             # Some phones give every message the same reference: another one has begun.
-            done.append(self._finish(key, now_ms))
+            self._finish(key, now_ms, "another message began")
+            there = None
         assembly = self._assemblies.setdefault(key, _Assembly(place.total, now_ms))
-        if not done and there and there.place and there.place != part.place:
-            assembly.spare.append((there.place, there.digest))
+        if there is None:
+            self._parts += 1
+        elif there.digest != part.digest:
+            assembly.spare.append(there.digest)
         assembly.parts[place.number] = part
         if len(assembly.parts) == place.total:
-            done.append(self._finish(key, now_ms))
-        return done
+            self._finish(key, now_ms)
 
-    def overdue(self, before_ms: int, now_ms: int) -> list[Whole]:
-        """Messages that began before and are still incomplete, as far as they are."""
-        keys = [key for key, it in self._assemblies.items() if it.began_ms < before_ms]
-        return [self._finish(key, now_ms) for key in keys]
+    def end_overdue(self, before_ms: int, now_ms: int) -> None:
+        """Messages that began before and are still incomplete go as far as they are."""
+        for key in [key for key, it in self._assemblies.items() if it.began_ms < before_ms]:
+            self._finish(key, now_ms, "they did not come")
 
-    def oldest(self, now_ms: int) -> Whole | None:
-        """The incomplete message that began first: room is needed."""
-        if not self._assemblies:
-            return None
-        key = min(self._assemblies, key=lambda key: self._assemblies[key].began_ms)
-        return self._finish(key, now_ms)
+    def end_crowd(self, now_ms: int) -> None:
+        """The incomplete messages that began first go: room is needed."""
+        while len(self._assemblies) > ASSEMBLIES_MAX or self._parts > PARTS_MAX:
+            key = min(self._assemblies, key=lambda key: self._assemblies[key].began_ms)
+            self._finish(key, now_ms, "too many messages wait for parts")
 
-    def crowded(self) -> bool:
-        return len(self._assemblies) > ASSEMBLIES_MAX
-
-    def forget_stored(self) -> None:
-        """Drop what lies in the modem: it is read anew, and may lie elsewhere now."""
-        for key, assembly in list(self._assemblies.items()):
-            assembly.parts = {n: it for n, it in assembly.parts.items() if it.place is None}
-            assembly.spare.clear()
-            if not assembly.parts:
-                del self._assemblies[key]
-
-    def _finish(self, key: tuple[object, ...], now_ms: int) -> Whole:
+    def _finish(self, key: tuple[object, ...], now_ms: int, why: str = "") -> None:
         assembly = self._assemblies.pop(key)
-        return _whole(assembly.parts, assembly.total, now_ms, assembly.spare)
+        self._parts -= len(assembly.parts)
+        self.outgoing.append(_whole(assembly, now_ms, why))
 
 
-def _whole(
-    parts: dict[int, Part],
-    total: int,
-    now_ms: int,
-    spare: Iterable[tuple[Place, str]] = (),
-) -> Whole:
-    ordered = [parts[number] for number in sorted(parts)]
-    texts = [text_of(parts[n].deliver) if n in parts else MISSING for n in range(1, total + 1)]
-    first = ordered[0].deliver
-    places = [(part.place, part.digest) for part in ordered if part.place is not None]
-    message = Inbound(
-        sender=first.originator.readable,
+def message_of(parts: Iterable[Part], texts: Iterable[str], now_ms: int) -> Inbound:
+    """The message that these parts are."""
+    ordered = list(parts)
+    return Inbound(
+        sender=ordered[0].deliver.originator.readable,
         recipient=None,
-        text=join(texts),
+        text=join(list(texts)),
         received_at_ms=now_ms,
         carrier_ids=tuple(part.digest for part in ordered),
     )
-    return Whole(message, (*places, *spare), total - len(ordered))
+
+
+def _whole(assembly: _Assembly, now_ms: int, why: str) -> Whole:
+    parts = assembly.parts
+    ordered = [parts[number] for number in sorted(parts)]
+    numbers = range(1, assembly.total + 1)
+    texts = [text_of(parts[n].deliver) if n in parts else MISSING for n in numbers]
+    digests = (*(part.digest for part in ordered), *assembly.spare)
+    missing = assembly.total - len(ordered)
+    return Whole(message_of(ordered, texts, now_ms), digests, missing, why)
 
 
 def text_of(deliver: Deliver) -> str:

@@ -11,21 +11,22 @@ import trio
 
 from risala.drivers.modem import serial
 from risala.drivers.modem.asking import Asker
-from risala.drivers.modem.assembly import Assembler
 from risala.drivers.modem.at import Late, Urc
 from risala.drivers.modem.balance import Balance
 from risala.drivers.modem.fields import number, values
 from risala.drivers.modem.ladder import Ladder, climb
 from risala.drivers.modem.link import AtLink, LinkError, PortLostError
+from risala.drivers.modem.notes import short_name
+from risala.drivers.modem.parts import Parts
 from risala.drivers.modem.pdu import PduError
-from risala.drivers.modem.pin import PinMemory
-from risala.drivers.modem.quota import Quota
+from risala.drivers.modem.pinmemory import PinMemory
 from risala.drivers.modem.reports import SentLog
 from risala.drivers.modem.sender import Records
 from risala.drivers.modem.serial import PortError
 from risala.drivers.modem.session import Session
 from risala.drivers.modem.settings import ModemSettings
 from risala.drivers.modem.start import bring_up
+from risala.drivers.modem.tally import Tally
 from risala.drivers.modem.unready import Unready
 from risala.plugins.contract import (
     Accepted,
@@ -90,12 +91,10 @@ class ModemDriver:
         self._open_port = open_port
         self._is_there = is_there
         self._now_ms = now_ms
-        self._quota = Quota(settings.segments_per_day_max, settings.recipients_per_month_max)
-        self._log = SentLog()
-        self._records = Records(self._log, self._quota, Assembler(), self._on_late_outcome, now_ms)
+        self._records: Records | None = None
         self._balance = Balance(settings.ussd_balance)
-        self._pin = PinMemory()
         self._session: Session | None = None
+        self._look_again = trio.Event()
         self._early: deque[Urc] = deque(maxlen=_EARLY_MAX)
         self._put, self._take = trio.open_memory_channel[tuple[Segment, Outcome]](_LATE_MAX)
         self._context: DriverContext | None = None
@@ -106,14 +105,9 @@ class ModemDriver:
         session = self._session
         if session is None or not session.ready:
             return Unsent("not ready")
-        now_ms = self._now_ms()
-        if self._quota.refuses_recipient(segment, now_ms):
-            limit = self._quota.recipients_max
-            text = f"This SIM has sent to its {limit} recipients of the month."
-            return Refused(Scope.CARRIER, "recipients_per_month_max", text)
-        if self._quota.refuses(segment, now_ms):
-            session.publish()
-            return Unsent("segments_per_day_max", "The SIM's segments of today are used up.")
+        refusal = session.over_quota(segment)
+        if refusal is not None:
+            return refusal
         try:
             outcome = await session.sender.submit(segment)
         except PduError:
@@ -129,6 +123,12 @@ class ModemDriver:
         await trio.lowlevel.checkpoint()
         return None
 
+    def retry_pin(self) -> None:
+        """The operator has corrected the PIN in the settings: it is typed once more."""
+        if self._records is not None:
+            self._records.pin.retry()
+            self._look_again.set()
+
     # -- the modem's life --------------------------------------------------------------------
 
     async def run(
@@ -139,9 +139,23 @@ class ModemDriver:
     ) -> None:
         task_status.started()
         self._context = context
+        self._records = self._new_records(context)
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self._tell_late_outcomes)
             await self._open_for_life(context)
+
+    def _new_records(self, context: DriverContext) -> Records:
+        """What outlives the port, as far as it is on disk."""
+        settings = self.settings
+        limits = (settings.segments_per_day_max, settings.recipients_per_month_max)
+        return Records(
+            SentLog(),
+            Tally(context, self._now_ms, *limits),
+            Parts(context),
+            PinMemory(context),
+            self._on_late_outcome,
+            self._now_ms,
+        )
 
     async def _open_for_life(self, context: DriverContext) -> None:
         port, settings, ladder = self.settings.port, self.settings, Ladder()
@@ -212,14 +226,17 @@ class ModemDriver:
                     return "The modem left the line"
 
     async def _serve(self, asker: Asker, context: DriverContext) -> None:
-        facts = await bring_up(asker, self.settings, self._pin)
+        records = self._records
+        assert records is not None
+        facts = await bring_up(asker, self.settings, records.pin)
         identity, routing = facts.identity, facts.routing
+        records.tally.take_sim(short_name(identity.imsi or identity.iccid))
         context.trace(
             f"{identity.name}, SIM …{identity.imsi[-4:]}, SMSC {facts.smsc or 'unknown'}, "
             f"storage {facts.storage or 'unknown'}, CNMI {routing.text or 'none'}, "
             f"CSMS {int(routing.acknowledges)}."
         )
-        session = Session(context, asker, facts, self.settings, self._records, self._balance)
+        session = Session(context, asker, facts, self.settings, records, self._balance)
         self._session = session
         while self._early:
             session.inbox.on_urc(self._early.popleft())
@@ -233,10 +250,15 @@ class ModemDriver:
         """Wait before looking again; False where the line was hung up meanwhile."""
         context.health(Health(why.state, str(why)))
         context.trace(str(why))
-        with trio.move_on_after(why.retry_s or self.settings.sick_wait_s):
+        self._look_again = trio.Event()
+        async with trio.open_nursery() as nursery:
+            nursery.cancel_scope.deadline = trio.current_time() + (
+                why.retry_s or self.settings.sick_wait_s
+            )
+            nursery.start_soon(_cancel_after, self._look_again, nursery.cancel_scope)
             await link.wait_lost()
-            return False
-        return True
+            nursery.cancel_scope.cancel()
+        return not link.lost
 
     # -- what comes by itself ------------------------------------------------------------------
 
@@ -248,9 +270,9 @@ class ModemDriver:
 
     def _on_late(self, late: Late) -> None:
         """A reference of a send that was given up as uncertain."""
-        if late.text.upper().startswith("+CMGS"):
+        if self._records is not None and late.text.upper().startswith("+CMGS"):
             fields = values(late.text)
-            sent = self._log.resolve(number(fields[0]) if fields else None)
+            sent = self._records.log.resolve(number(fields[0]) if fields else None)
             if sent is not None and sent.uncertain is not None:
                 segment, sent.uncertain = sent.uncertain, None
                 self._on_late_outcome(segment, Accepted(sent.carrier_id, late.text[:40]))
@@ -266,6 +288,11 @@ class ModemDriver:
         assert self._context is not None
         async for segment, outcome in self._take:
             await self._context.late_outcome(segment, outcome)
+
+
+async def _cancel_after(event: trio.Event, scope: trio.CancelScope) -> None:
+    await event.wait()
+    scope.cancel()
 
 
 def _sentence(fault: Exception) -> str:

@@ -53,6 +53,11 @@ async def identify_modem(asker: Asker) -> Identity:
 async def identify_sim(asker: Asker, identity: Identity) -> None:
     """IMSI and ICCID, which take a SIM that is ready."""
     identity.imsi = _find(_imsi, await asker.rows("AT+CIMI"))
+    await identify_card(asker, identity)
+
+
+async def identify_card(asker: Asker, identity: Identity) -> None:
+    """The ICCID, which most modems tell of a SIM that still wants its PIN."""
     identity.iccid = ""
     for command in _ICCID_COMMANDS:
         identity.iccid = _find(_iccid, await asker.rows(command))

@@ -8,19 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 import trio
 
 from risala.drivers.modem.asking import Asker
-from risala.drivers.modem.assembly import Assembler, Part, Place, Whole, digest_of
+from risala.drivers.modem.assembly import Part, digest_of, message_of, place_of, text_of
 from risala.drivers.modem.at import Urc
 from risala.drivers.modem.fields import number, values
 from risala.drivers.modem.lines import ResultKind
+from risala.drivers.modem.parts import Parts, notes_of
 from risala.drivers.modem.pdu import Deliver, Direction, PduError, StatusReport, from_hex
 from risala.drivers.modem.reports import SentLog
 from risala.drivers.modem.start import Facts
-from risala.drivers.modem.storage import Storage, Stored, Usage
+from risala.drivers.modem.storage import Place, Storage, Stored, Usage
 from risala.plugins.contract import Accepted, DriverContext, NotStoredError
 
 _QUEUE_MAX: Final = 256
@@ -66,7 +68,7 @@ class Inbox:
         asker: Asker,
         facts: Facts,
         log: SentLog,
-        assembler: Assembler,
+        parts: Parts,
         *,
         wants_messages: bool,
         assembly_timeout_s: float,
@@ -80,7 +82,7 @@ class Inbox:
         self._timeout_ms = round(assembly_timeout_s * 1000)
         self._now_ms = now_ms
         self._storage = Storage(asker, facts.storage)
-        self._assembler = assembler
+        self._parts = parts
         self._current: Urc | None = None
         self._unreadable: set[tuple[Place, str]] = set()
         self._kept: set[tuple[Place, str]] = set()
@@ -142,7 +144,7 @@ class Inbox:
 
     async def run(self) -> None:
         """Serve as long as the modem answers; raises LinkError when it does not."""
-        self._assembler.forget_stored()
+        await self._hand_over()
         for name in self._facts.storages:
             if name in ("SM", "ME") and name != self._facts.storage:
                 await self._read_all(name)
@@ -205,11 +207,20 @@ class Inbox:
             await self._report(tpdu)
             await self._delete(place, digest)
         elif isinstance(tpdu, Deliver) and self._wants_messages:
-            if tpdu.pid == _PID_SILENT:
-                await self._delete(place, digest)
-                return
-            for whole in self._assembler.add(Part(tpdu, digest, place), self._now_ms()):
-                await self._hand_over(whole)
+            if tpdu.pid != _PID_SILENT:
+                await self._message(Part(tpdu, digest), stored)
+            await self._delete(place, digest)
+
+    async def _message(self, part: Part, stored: Stored) -> None:
+        """Return once it is on disk, as a message or as a part of one."""
+        now_ms = self._now_ms()
+        if place_of(part.deliver) is None:
+            message = message_of([part], [text_of(part.deliver)], now_ms)
+            await self._durably(lambda: self._context.inbound(message))
+        elif not self._parts.knows(part.digest):
+            octets = stored.tpdu_octets
+            await self._durably(lambda: self._parts.keep(part, stored.pdu, octets, now_ms))
+            await self._hand_over()
 
     def _unread(self, place: Place | None, digest: str, reason: str) -> None:
         if place is None:
@@ -222,10 +233,15 @@ class Inbox:
 
     # -- making it durable -----------------------------------------------------------------------
 
-    async def _hand_over(self, whole: Whole) -> None:
-        await self._durably(lambda: self._context.inbound(whole.message))
-        for place, digest in whole.places:
-            await self._delete(place, digest)
+    async def _hand_over(self) -> None:
+        """The long messages that are done; the notes of their parts go with them."""
+        while (whole := self._parts.outgoing) is not None:
+            if whole.missing:
+                parts = f"{whole.missing} of its parts"
+                self._context.trace(f"A long message is handed over without {parts}: {whole.why}.")
+            store = partial(self._context.inbound, whole.message, forget=notes_of(whole))
+            await self._durably(store)
+            self._parts.is_safe(whole)
 
     async def _report(self, report: StatusReport) -> None:
         async with self._asker.link.turn():
@@ -274,28 +290,13 @@ class Inbox:
     # -- keeping order in the storage --------------------------------------------------------------
 
     async def _tidy(self) -> None:
-        """End what waits too long for its parts, or is too much to remember."""
         now_ms = self._now_ms()
-        for whole in self._assembler.overdue(now_ms - self._timeout_ms, now_ms):
-            await self._hand_over_incomplete(whole, "they did not come")
-        while self._assembler.crowded():
-            oldest = self._assembler.oldest(now_ms)
-            assert oldest is not None
-            await self._hand_over_incomplete(oldest, "too many messages wait for parts")
+        self._parts.end_waiting(now_ms - self._timeout_ms, now_ms)
+        await self._hand_over()
 
     async def _clear(self) -> None:
-        """Make room, as much as is needed: the storage is nearly full."""
-        while (oldest := self._assembler.oldest(self._now_ms())) is not None:
-            await self._hand_over_incomplete(oldest, "the storage is full")
-            usage = await self._storage.usage()
-            if usage is None or not usage.is_tight:
-                return
+        """Make room: the storage is nearly full, with what cannot be read."""
         for place, digest in sorted(self._unreadable):
             self._context.trace(f"The unreadable message at {place[0]} {place[1]} is deleted.")
             await self._delete(place, digest)
         self._unreadable.clear()
-
-    async def _hand_over_incomplete(self, whole: Whole, why: str) -> None:
-        parts = f"{whole.missing} of its parts"
-        self._context.trace(f"A long message is handed over without {parts}: {why}.")
-        await self._hand_over(whole)

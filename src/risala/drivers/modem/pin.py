@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 import trio
@@ -11,25 +10,23 @@ from pydantic import SecretStr
 from risala.drivers.modem.asking import Asker
 from risala.drivers.modem.errors import WRONG_PIN, Verdict, trouble_of
 from risala.drivers.modem.fields import first, number
-from risala.drivers.modem.identity import Identity
+from risala.drivers.modem.identity import Identity, identify_card
+from risala.drivers.modem.pinmemory import FRESH_TRIES, PinMemory
 from risala.drivers.modem.unready import Unready
-from risala.plugins.contract import HealthState
+from risala.plugins.contract import HealthState, NotStoredError
+
+__all__ = ["PinMemory", "sim_word", "tries_left", "unlock"]
 
 SIM_LOOKS: Final = 30
 SIM_LOOK_S: Final = 1.0
 """A SIM is busy for up to half a minute after a start."""
 _TYPE_S: Final = 20.0
-_FRESH_TRIES: Final = 3
+_LAST_TRIES: Final = 2
+"""The last try is never ours, whoever asks for it."""
 _BLOCKED_S: Final = 300.0
-
-
-@dataclass(slots=True)
-class PinMemory:
-    """What must not be forgotten while this process lives, whatever becomes of the port."""
-
-    is_refused: bool = False
-    is_typed: bool = False
-    """Typed, and not yet seen to be right."""
+_UNSTORED_S: Final = 5.0
+_READY: Final = ("READY", "SIM PIN2", "SIM PUK2", "")
+"""Empty: the modem has no such command."""
 
 
 async def unlock(
@@ -40,18 +37,22 @@ async def unlock(
     Raises:
         Unready: it is not; the text says what to do.
     """
+    is_taken = False
     for look in range(SIM_LOOKS):
         if look:
             await trio.sleep(SIM_LOOK_S)
         word = await sim_word(asker)
-        if word is None:
-            continue
-        if word in ("READY", "SIM PIN2", "SIM PUK2", ""):
-            memory.is_typed = False
+        if word is None or (is_taken and word == "SIM PIN"):
+            continue  # busy, or it still says what it said before the PIN
+        if word in _READY:
+            if word and memory.has_notes:
+                await identify_card(asker, identity)
+                await memory.unlocked(identity)
             return
         if word != "SIM PIN":
             raise Unready(HealthState.SICK, _locked(word), _BLOCKED_S)
         await _type(asker, identity, pin, memory)
+        is_taken = True
     raise Unready(HealthState.DOWN, "The SIM does not become ready.", 5.0)
 
 
@@ -86,29 +87,35 @@ def _locked(word: str) -> str:
 
 
 async def _type(asker: Asker, identity: Identity, pin: SecretStr | None, memory: PinMemory) -> None:
-    if memory.is_refused or memory.is_typed:
-        memory.is_refused = True
+    await identify_card(asker, identity)
+    tries = await tries_left(asker, identity)
+    if memory.forbids(identity, tries):
         raise Unready(HealthState.SICK, _REFUSED, _BLOCKED_S)
     if pin is None:
         raise Unready(HealthState.SICK, "The SIM wants its PIN. Set pin_env.", _BLOCKED_S)
-    tries = await tries_left(asker, identity)
-    if tries is not None and tries < _FRESH_TRIES:
-        memory.is_refused = True
+    fewest = _LAST_TRIES if memory.may_retry else FRESH_TRIES
+    if tries is not None and tries < fewest:
         text = f"A wrong PIN was typed before; {tries} tries are left. {_UNLOCK}"
         raise Unready(HealthState.SICK, text, _BLOCKED_S)
-    memory.is_typed = True  # before it leaves: a lost answer must not lead to a second try
+    try:
+        # Before it leaves: a lost answer or a crash must not lead to a second try.
+        await memory.types(identity)
+    except NotStoredError as fault:
+        text = "The PIN is not typed: that it was typed could not be written down."
+        raise Unready(HealthState.DOWN, text, _UNSTORED_S) from fault
     answer = await asker.link.ask(f'AT+CPIN="{pin.get_secret_value()}"', _TYPE_S)
     if answer.result.ok:
+        await memory.unlocked(identity)
         return
-    memory.is_refused = True
     trouble = trouble_of(answer.result)
+    await memory.refused(identity, await tries_left(asker, identity))
     text = _REFUSED if trouble is WRONG_PIN else f"The PIN was not taken. {trouble.text} {_UNLOCK}"
     raise Unready(HealthState.SICK, text, _BLOCKED_S)
 
 
 _UNLOCK: Final = (
-    "It is not typed again: three wrong ones block the SIM. Put the right one into the setting, "
-    "or take it off the SIM with a phone, and restart."
+    "It is not typed again: three wrong ones block the SIM. Correct the setting, restart, and run "
+    "`risala carriers ask NAME retry-pin`; or unlock the SIM with a phone."
 )
 _REFUSED: Final = f"The PIN is wrong. {_UNLOCK}"
 

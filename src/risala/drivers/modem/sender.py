@@ -9,22 +9,25 @@ from typing import Final
 import trio
 
 from risala.drivers.modem.asking import Asker
-from risala.drivers.modem.assembly import Assembler
 from risala.drivers.modem.at import Answer, Row
 from risala.drivers.modem.errors import Verdict, outcome_of, trouble_of
 from risala.drivers.modem.fields import first, number
 from risala.drivers.modem.inbox import Inbox
 from risala.drivers.modem.link import LinkError, NoAnswerError, NoPromptError
+from risala.drivers.modem.parts import Parts
 from risala.drivers.modem.pdu import to_hex
-from risala.drivers.modem.quota import Quota
+from risala.drivers.modem.pinmemory import PinMemory
+from risala.drivers.modem.quota import Counted
 from risala.drivers.modem.reports import SentLog
 from risala.drivers.modem.settings import ModemSettings
 from risala.drivers.modem.start import Facts
 from risala.drivers.modem.submit import submit_of
+from risala.drivers.modem.tally import Tally
 from risala.drivers.modem.unready import Unready
 from risala.plugins.contract import (
     Accepted,
     HealthState,
+    NotStoredError,
     Outcome,
     Segment,
     Uncertain,
@@ -39,8 +42,9 @@ class Records:
     """What outlives the port: sends that may be reported, what was used up, parts of messages."""
 
     log: SentLog
-    quota: Quota
-    assembler: Assembler
+    tally: Tally
+    parts: Parts
+    pin: PinMemory
     late: Callable[[Segment, Outcome], None]
     """Told of an outcome that nobody waits for any more."""
     now_ms: Callable[[], int]
@@ -57,6 +61,8 @@ class _Job:
     has_left: bool = False
     is_abandoned: bool = False
     """Nobody waits any more."""
+    counted: Counted | None = None
+    """In the quota, from before it leaves."""
 
 
 class Sender:
@@ -103,8 +109,8 @@ class Sender:
         """Serve until the modem does not answer: then raises LinkError or Unready."""
         try:
             async for job in self._take:
-                if not job.is_abandoned:
-                    self._job = job
+                self._job = job
+                if not job.is_abandoned and await self._count(job):
                     await self._send(job)
                 self._job = None
         finally:
@@ -123,6 +129,16 @@ class Sender:
             self._settle(job, Unsent("the port was closed"))
 
     # -- one segment -----------------------------------------------------------------------------
+
+    async def _count(self, job: _Job) -> bool:
+        """Put it into the quota, on disk; False where it must not leave."""
+        try:
+            job.counted = await self._records.tally.count(job.segment)
+        except NotStoredError:
+            text = "That it leaves could not be written down; nothing was sent."
+            self._settle(job, Unsent("not stored", text))
+            return False
+        return True
 
     async def _send(self, job: _Job) -> None:
         try:
@@ -157,24 +173,23 @@ class Sender:
             if self._facts.more_messages and segment.number < segment.total:
                 # Keeps the radio link for what follows (27.005 §3.5.6).
                 await self._asker.ok("AT+CMMS=1")
+            if job.is_abandoned:
+                # It was told as unsent, or its submit was cancelled, while others had the modem.
+                self._settle(job, _BUSY)
+                return None
             job.started.set()
             answer = await self._asker.link.send_message(
                 job.pdu,
                 job.tpdu_octets,
                 prompt_s=self._settings.prompt_timeout_s,
                 answer_s=self._settings.send_timeout_s,
-                on_leave=lambda: self._leave(job),
+                on_leave=lambda: _leave(job),
             )
             if answer.result.ok or _told(answer.rows):
                 # Within the turn: a report that came first waits for it.
                 self._accept(job, answer.rows)
                 return None
             return answer
-
-    def _leave(self, job: _Job) -> None:
-        if not job.has_left:
-            self._records.quota.count(job.segment, self._records.now_ms())
-        job.has_left = True
 
     def _accept(self, job: _Job, rows: tuple[Row, ...]) -> None:
         fields = first(rows, "+CMGS")
@@ -201,10 +216,16 @@ class Sender:
 
     def _settle(self, job: _Job, outcome: Outcome) -> None:
         job.outcome = outcome
+        if job.counted is not None and not job.has_left:
+            self._records.tally.give_back(job.counted)
         job.started.set()
         job.done.set()
         if job.is_abandoned and job.has_left:
             self._records.late(job.segment, outcome)
+
+
+def _leave(job: _Job) -> None:
+    job.has_left = True
 
 
 def _is_full(answer: Answer | None) -> bool:

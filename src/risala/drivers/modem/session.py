@@ -19,7 +19,16 @@ from risala.drivers.modem.settings import ModemSettings
 from risala.drivers.modem.start import Facts
 from risala.drivers.modem.unready import Unready
 from risala.drivers.modem.watch import Sight, Watch
-from risala.plugins.contract import DriverContext, Health, HealthState
+from risala.plugins.contract import (
+    DriverContext,
+    Health,
+    HealthState,
+    Outcome,
+    Refused,
+    Scope,
+    Segment,
+    Unsent,
+)
 
 _TAIL: Final = 4
 """Digits of an IMSI that are shown: enough to tell SIMs apart."""
@@ -45,7 +54,7 @@ class Session:
             asker,
             facts,
             records.log,
-            records.assembler,
+            records.parts,
             wants_messages=settings.inbound,
             assembly_timeout_s=settings.assembly_timeout_s,
             now_ms=records.now_ms,
@@ -60,6 +69,17 @@ class Session:
     def ready(self) -> bool:
         """It may be submitted to."""
         return self._fault is None and self._seen and self.health.state is HealthState.UP
+
+    def over_quota(self, segment: Segment) -> Outcome | None:
+        """What a submit comes to where the SIM's day or month is used up."""
+        quota, now_ms = self._records.tally.quota, self._records.now_ms()
+        if quota.refuses_recipient(segment, now_ms):
+            text = f"This SIM has sent to its {quota.recipients_max} recipients of the month."
+            return Refused(Scope.CARRIER, "recipients_per_month_max", text)
+        if quota.refuses(segment, now_ms):
+            self.publish()
+            return Unsent("segments_per_day_max", "The SIM's segments of today are used up.")
+        return None
 
     async def serve(self) -> None:
         """Until there is trouble, which is raised: LinkError or Unready."""
@@ -95,7 +115,7 @@ class Session:
     async def _begin_days(self) -> None:
         """Open again when the day's quota is new."""
         while True:
-            await trio.sleep(self._records.quota.next_day_s(self._records.now_ms()) + 1)
+            await trio.sleep(self._records.tally.quota.next_day_s(self._records.now_ms()) + 1)
             self.publish()
 
     def on_urc(self, urc: Urc) -> None:
@@ -126,14 +146,14 @@ class Session:
                 text = "The network denies this SIM; ask its operator."
                 return Health(HealthState.SICK, text, self._details())
             return Health(HealthState.DOWN, "Searching for a network.", self._details())
-        if self._records.quota.day_is_over(self._records.now_ms()):
+        if self._records.tally.quota.day_is_over(self._records.now_ms()):
             text = "The SIM's segments of today are used up; it goes on at midnight UTC."
             return Health(HealthState.DOWN, text, self._details())
         where = f" on {sight.operator}" if sight.operator else ""
         return Health(HealthState.UP, f"{name} is ready{where}.", self._details())
 
     def _details(self) -> dict[str, str | int | float | None]:
-        sight, facts, quota = self._watch.sight, self._facts, self._records.quota
+        sight, facts, quota = self._watch.sight, self._facts, self._records.tally.quota
         identity, balance = facts.identity, self._balance
         registered = sight.registration.name.lower() if sight.registration is not None else None
         details: dict[str, str | int | float | None] = {

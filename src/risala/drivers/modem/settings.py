@@ -73,7 +73,8 @@ class ModemSettings(BaseModel):
 
     ussd_balance: UssdBalance | None = None
     segments_per_day_max: Annotated[int, Field(ge=1)] | None = None
-    recipients_per_month_max: Annotated[int, Field(ge=1)] | None = None
+    recipients_per_month_max: Annotated[int, Field(ge=1, le=200_000)] | None = None
+    """They are remembered, 200 in a note."""
 
     @field_validator("port")
     @classmethod

@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from typing import Final
 
 from risala.drivers.modem.asking import Asker
-from risala.drivers.modem.assembly import Place
 from risala.drivers.modem.at import Row
 from risala.drivers.modem.fields import first, number, values
 
 _LIST_S: Final = 60.0
 """A full storage at 9600 baud takes most of a minute."""
 _PLACES_MAX: Final = 255
+Place = tuple[str, int]
+"""A storage and an index in it."""
 _OWN: Final = (2, 3)
 """``<stat>`` of what was written there to be sent (27.005 §3.1)."""
 

@@ -20,8 +20,9 @@ from risala.plugins.contract import (
 class RecordingContext:
     """Everything a driver told, in order, and ways to wait for it. Bring your own deadline.
 
-    Set :attr:`refusals` to have the next so many receipts, inbound messages and notes refused with
-    :class:`~risala.plugins.contract.NotStoredError`, and :attr:`gate` to make them wait.
+    Set :attr:`refusals` to have the next so many receipts and inbound messages refused with
+    :class:`~risala.plugins.contract.NotStoredError`, :attr:`note_refusals` the same for notes, and
+    :attr:`gate` to make them all wait.
     """
 
     def __init__(self, carrier: str = "carrier") -> None:
@@ -34,6 +35,7 @@ class RecordingContext:
         self.notes: dict[str, str] = {}
         """What the driver remembers; hand it to the next context to play a restart."""
         self.refusals = 0
+        self.note_refusals = 0
         self.refused = 0
         """How many were refused so far."""
         self.gate: trio.Event | None = None
@@ -47,18 +49,23 @@ class RecordingContext:
 
     async def receipt(self, receipt: Receipt) -> None:
         await self._store()
+        self._refuse()
         self.receipts.append(receipt)
         self._change()
 
     async def inbound(self, message: Inbound, *, forget: Iterable[str] = ()) -> None:
         keys = tuple(forget)
         await self._store()
+        self._refuse()
         self.inbounds.append(message)
         self._write(dict.fromkeys(keys))
 
     async def remember(self, notes: Mapping[str, str | None]) -> None:
         written = dict(notes)
         await self._store()
+        if self.note_refusals:
+            self.note_refusals -= 1
+            raise NotStoredError
         self._write(written)
 
     def recall(self, prefix: str = "") -> dict[str, str]:
@@ -109,6 +116,8 @@ class RecordingContext:
                 await self.gate.wait()
             finally:
                 self.held -= 1
+
+    def _refuse(self) -> None:
         if self.refusals:
             self.refusals -= 1
             self.refused += 1
