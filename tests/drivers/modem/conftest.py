@@ -218,14 +218,24 @@ class Line:
         self.plugged = True
         self.faults: list[PortError] = []
         self.shift_ms = 0
+        self.usb: Callable[[], None] | None = None
+        """What a reset of the USB device does; None where the port is on no USB."""
         self.driver = ModemDriver(
             "sim-1",
             ModemSettings(**values),  # type: ignore[arg-type]
             open_port=self._open,
             is_there=lambda _: self.plugged,
+            reset_usb=self._reset_usb,
             now_ms=self.now_ms,
         )
         self._nursery: trio.Nursery | None = None
+
+    async def _reset_usb(self, trace: Callable[[str], None]) -> bool:
+        await trio.lowlevel.checkpoint()
+        if self.usb is None:
+            return False
+        self.usb()
+        return True
 
     def now_ms(self) -> int:
         return NOW_MS + self.shift_ms

@@ -244,7 +244,7 @@ def test_a_rung_that_helped_for_a_moment_did_not_help():
     ladder.served(5)
     assert ladder.step() is Rung.RESET
     ladder.served(100)
-    assert [ladder.step() for _ in range(5)] == [*Rung, Rung.RESYNC]
+    assert [ladder.step() for _ in range(6)] == [*Rung, Rung.RESYNC]
 
 
 def test_octets_that_are_no_text():

@@ -14,7 +14,7 @@ from risala.drivers.modem.asking import Asker
 from risala.drivers.modem.at import Late, Urc
 from risala.drivers.modem.balance import Balance
 from risala.drivers.modem.fields import number, values
-from risala.drivers.modem.ladder import Ladder, climb
+from risala.drivers.modem.ladder import Ladder, ResetUsb, climb
 from risala.drivers.modem.link import AtLink, LinkError, PortLostError
 from risala.drivers.modem.notes import short_name
 from risala.drivers.modem.parts import Parts
@@ -28,6 +28,7 @@ from risala.drivers.modem.settings import ModemSettings
 from risala.drivers.modem.start import bring_up
 from risala.drivers.modem.tally import Tally
 from risala.drivers.modem.unready import Unready
+from risala.drivers.modem.usb import UsbReset
 from risala.plugins.contract import (
     Accepted,
     Capabilities,
@@ -66,6 +67,7 @@ class ModemDriver:
         carrier: its configured name.
         open_port: opens the port; raises PortError.
         is_there: whether the device is plugged in.
+        reset_usb: resets the USB device behind the port.
         now_ms: UTC epoch milliseconds.
     """
 
@@ -76,6 +78,7 @@ class ModemDriver:
         *,
         open_port: OpenPort = serial.open_port,
         is_there: Callable[[str], bool] = serial.is_there,
+        reset_usb: ResetUsb | None = None,
         now_ms: Callable[[], int] = _wall_ms,
     ) -> None:
         self.carrier = carrier
@@ -90,6 +93,7 @@ class ModemDriver:
         )
         self._open_port = open_port
         self._is_there = is_there
+        self._reset_usb = reset_usb or UsbReset(settings.port)
         self._now_ms = now_ms
         self._records: Records | None = None
         self._balance = Balance(settings.ussd_balance)
@@ -220,7 +224,7 @@ class ModemDriver:
                 context.health(Health(HealthState.DOWN, text))
                 context.trace(text)
                 try:
-                    if not await climb(link, ladder, context.trace):
+                    if not await climb(link, ladder, context.trace, self._reset_usb):
                         return "The modem does not answer"
                 except PortLostError:
                     return "The modem left the line"

@@ -1,12 +1,13 @@
 """What to do with a modem that does not answer: one rung after the other, each of them told.
 
-Escape and resync → soft reset → restart → open the port anew → wait for the device. Huawei sticks
-hang every few minutes under load on weak hubs; most come back at one of the first three.
+Escape and resync → soft reset → restart → reset of the USB device → open the port anew → wait for
+the device. Huawei sticks hang every few minutes under load on weak hubs; most come back at one of
+the first three.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from enum import IntEnum
 from typing import Final
 
@@ -21,18 +22,23 @@ _RESTART_S: Final = 45.0
 """Sticks take 10 to 30 s until they answer again; most leave the bus meanwhile."""
 _RESTART_FIRST_S: Final = 5.0
 
+ResetUsb = Callable[[Callable[[str], None]], Awaitable[bool]]
+"""Resets the USB device, and tells where it cannot; see :class:`~.usb.UsbReset`."""
+
 
 class Rung(IntEnum):
     RESYNC = 0
     RESET = 1
     RESTART = 2
-    REOPEN = 3
+    USB_RESET = 3
+    REOPEN = 4
 
 
 _WORDS: Final = {
     Rung.RESYNC: "escape and resync",
     Rung.RESET: "soft reset (ATZ)",
     Rung.RESTART: "restart of the modem (AT+CFUN=1,1)",
+    Rung.USB_RESET: "reset of the USB device",
     Rung.REOPEN: "opening the port anew",
 }
 
@@ -55,7 +61,9 @@ class Ladder:
         return rung
 
 
-async def climb(link: AtLink, ladder: Ladder, trace: Callable[[str], None]) -> bool:
+async def climb(
+    link: AtLink, ladder: Ladder, trace: Callable[[str], None], reset_usb: ResetUsb
+) -> bool:
     """Bring a silent modem back; False where the port must be opened anew.
 
     Raises:
@@ -63,6 +71,12 @@ async def climb(link: AtLink, ladder: Ladder, trace: Callable[[str], None]) -> b
     """
     while True:
         rung = ladder.step()
+        if rung is Rung.USB_RESET:
+            if await reset_usb(trace):
+                # Its driver is bound anew: this port is dead, hung up or not.
+                trace(f"Recovery: {_WORDS[rung]}, and opening the port anew.")
+                return False
+            continue
         trace(f"Recovery: {_WORDS[rung]}.")
         if rung is Rung.REOPEN:
             return False
