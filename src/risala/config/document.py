@@ -13,7 +13,7 @@ from risala.config.template import limits, toml
 _HEAD: Final = """\
 # Configuration
 
-<!-- Written by `python -m risala.config.document`; change `src/risala/config/model.py` instead. -->
+<!-- Written by `python -m risala.config.document`; change `src/risala/config/` instead. -->
 
 `risala init` writes a `risala.toml` with everything below commented out. A value is taken from the
 first of these that has it:

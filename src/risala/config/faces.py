@@ -1,0 +1,50 @@
+"""Settings of what others connect to."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from risala.config.kinds import Network, Section
+
+
+class MetricsSection(Section):
+    """``/metrics`` for Prometheus: at the main address for this machine alone, or elsewhere."""
+
+    enabled: bool = True
+    """False: there is no ``/metrics``."""
+    host: str | None = None
+    """An address of its own to serve it on, to everybody who reaches that; behind a reverse
+    proxy on this machine too. Not set: on the main address, to clients on this machine."""
+    port: Annotated[int, Field(ge=0, le=65535)] = 9464
+    """The port at ``host``; 0 takes a free one and prints it."""
+
+
+class HttpSection(Section):
+    """Where the API and the dashboard listen, and how patient they are."""
+
+    host: str = "127.0.0.1"
+    """Address to listen on; ``0.0.0.0`` is every IPv4 address of the machine."""
+    port: Annotated[int, Field(ge=0, le=65535)] = 8080
+    """0 takes a free port and prints it."""
+    body_max_bytes: Annotated[int, Field(ge=1024, le=16 * 1024 * 1024)] = 64 * 1024
+    """Largest request body; a batch has a limit of its own. A larger one is answered 413."""
+    batch_body_max_bytes: Annotated[int, Field(ge=1024, le=64 * 1024 * 1024)] = 8 * 1024 * 1024
+    """Largest body of ``POST /api/sms/batch``."""
+    batches_read_max: Annotated[int, Field(ge=1, le=1000)] = 8
+    """Bodies of batches being read at one moment, which bounds the memory that they take;
+    beyond it 503."""
+    body_timeout_s: Annotated[float, Field(gt=0, le=300)] = 15.0
+    """Time that a request's body may take to arrive; beyond it 408."""
+    keep_alive_s: Annotated[float, Field(gt=0, le=600)] = 75.0
+    """How long a connection may stay open without a request."""
+    connections_max: Annotated[int, Field(ge=16, le=1_000_000)] = 10_000
+    """Connections at once; beyond it the longest idle is closed, or the new one answered 503."""
+    graceful_stop_s: Annotated[float, Field(ge=0, le=120)] = 10.0
+    """How long a stop waits for requests under way."""
+    metrics: MetricsSection = MetricsSection()
+    """Numbers for Prometheus."""
+    trusted_proxies: tuple[Network, ...] = ()
+    """Reverse proxies whose ``X-Forwarded-For`` tells the client's address. From anybody else
+    the header is ignored."""

@@ -1,0 +1,83 @@
+"""What settings are made of: the base of every table, and values that have rules of their own."""
+
+from __future__ import annotations
+
+from ipaddress import ip_network
+from typing import Annotated
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+from risala.sms.address import sender_fault
+
+
+def _as_sender(text: str) -> str:
+    if fault := sender_fault(text):
+        raise ValueError(fault)
+    return text
+
+
+UpperSender = Annotated[
+    str,
+    Field(
+        pattern=r"^[A-Z0-9 ]+$",
+        json_schema_extra={"words": "1 to 11 upper-case letters, digits and spaces"},
+    ),
+    AfterValidator(_as_sender),
+]
+Money = Annotated[
+    str,
+    Field(
+        pattern=r"^[0-9]{1,12}(\.[0-9]{1,2})?$",
+        json_schema_extra={"words": 'an amount in quotes, such as "0.50"'},
+    ),
+]
+Prefix = Annotated[
+    str,
+    Field(
+        pattern=r"^\+222[0-9]{0,8}$",
+        json_schema_extra={"words": 'the beginning of a number in quotes, such as "+2223"'},
+    ),
+]
+Name = Annotated[
+    str,
+    Field(
+        pattern=r"^[a-z0-9][a-z0-9_-]{0,39}$",
+        json_schema_extra={
+            "words": 'a name of lower-case letters, digits, "-" and "_", at most 40 characters'
+        },
+    ),
+]
+Currency = Annotated[
+    str,
+    Field(
+        pattern=r"^[A-Z]{3}$",
+        json_schema_extra={"words": 'three upper-case letters in quotes, such as "MRU"'},
+    ),
+]
+
+
+def _as_network(text: str) -> str:
+    try:
+        ip_network(text, strict=False)
+    except ValueError:
+        raise ValueError("is no address or network, such as 10.0.0.2 or 10.0.0.0/24") from None
+    return text
+
+
+Network = Annotated[
+    str,
+    Field(
+        json_schema_extra={
+            "words": 'an address or a network in quotes, such as "127.0.0.1" or "10.0.0.0/24"'
+        }
+    ),
+    AfterValidator(_as_network),
+]
+
+
+class Section(BaseModel):
+    """One table of the file: unknown keys are faults, values never change at run time."""
+
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", hide_input_in_errors=True, use_attribute_docstrings=True
+    )
