@@ -9,7 +9,7 @@ import hashlib
 
 import pytest
 
-from risala.sms.segment import split
+from risala.sms.segment import cut, split
 
 TEXTS = {
     "latin": "The quick brown fox jumps over the lazy dog. " * 12,
@@ -35,3 +35,19 @@ def fingerprint(parts: tuple[str, ...]) -> str:
 def test_cuts_are_where_they_always_were(name):
     parts = split(TEXTS[name])
     assert ([len(part) for part in parts], fingerprint(parts)) == PINNED[name]
+
+
+WIDE = {
+    "latin": ([152, 152, 152, 84], "fdc28c5e"),
+    "extension": ([119, 118, 118, 65], "e8763e28"),
+    "arabic": ([66, 66, 66, 66, 66, 12], "068d0f3d"),
+    "emoji": ([36, 36, 36, 36, 36, 36, 36, 36, 36, 36], "93e00fdd"),
+    "mixed": ([66, 66, 66, 66, 66, 66, 9], "a6b2d1fd"),
+}
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_what_is_sent_is_cut_where_it_was_since_there_are_wide_references(name):
+    parts = cut(TEXTS[name])
+    assert parts.reference_bits == 16
+    assert ([len(part) for part in parts.texts], fingerprint(parts.texts)) == WIDE[name]

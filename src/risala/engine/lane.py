@@ -22,6 +22,7 @@ from risala.engine.throttle import Throttle
 from risala.plugins.contract import Driver, DriverContext, Health, HealthState
 from risala.sms.message import Alphabet, Segment
 from risala.sms.outcome import Accepted, Outcome, Refused, Scope, Throttled, Uncertain, Unsent
+from risala.sms.segment import Parts
 
 log = structlog.get_logger(__name__)
 
@@ -50,7 +51,7 @@ class Job:
     """A message in a lane's hands: its row, its parts, and which of them is next."""
 
     row: DueRow
-    parts: tuple[str, ...]
+    parts: Parts
     remaining: deque[int]
     """Numbers of the parts still to be accepted."""
     reference: int
@@ -271,13 +272,14 @@ class Lane:
         return Segment(
             message_id=row.id,
             number=number,
-            total=len(job.parts),
+            total=len(job.parts.texts),
             attempt=job.attempt,
             sender=row.sender,
             recipient=row.recipient,
             alphabet=Alphabet(row.encoding),
-            text=job.parts[number - 1],
+            text=job.parts.texts[number - 1],
             reference=job.reference,
+            reference_bits=job.parts.reference_bits,
             expires_at_ms=row.valid_until,
             urgent=row.priority == 0,
         )

@@ -25,7 +25,7 @@ from risala.engine.journal.writer import Journal
 from risala.engine.lane import Gate, Job, Lane
 from risala.engine.router import Route, Router
 from risala.sms.message import Alphabet
-from risala.sms.segment import split
+from risala.sms.segment import Parts, cut, split
 
 IDLE_S: Final = 60.0
 """The clock on the wall may be set: look at the queue again after this, whatever was planned."""
@@ -70,6 +70,7 @@ class Board:
         self.lanes: dict[str, Lane] = {}
         self.text_of: Callable[[DueRow], str] = lambda row: row.body
         """What is sent for a row: a code's text exists only from here to the carrier."""
+        self.begun_narrow = messages.begun_narrow(self.reader)
         self.leasing = True
         self.pumped_at_s = 0.0
         self._wake = trio.Event()
@@ -188,9 +189,13 @@ class Scheduler(Actor[SchedulerMessage]):
         return False
 
     def _job(self, row: DueRow) -> Job:
-        parts = split(self._board.text_of(row), Alphabet(row.encoding))
+        text, alphabet = self._board.text_of(row), Alphabet(row.encoding)
+        if row.id in self._board.begun_narrow:
+            parts = Parts(split(text, alphabet), 8)
+        else:
+            parts = cut(text, alphabet)
         done = messages.acknowledged_parts(self._board.reader, row.id) if row.attempts else ()
-        remaining = deque(n for n in range(1, len(parts) + 1) if n not in done)
+        remaining = deque(n for n in range(1, len(parts.texts) + 1) if n not in done)
         return Job(row, parts, remaining, concat_reference(row.id), partly_accepted=bool(done))
 
 

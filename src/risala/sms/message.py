@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Literal
+
+ReferenceBits = Literal[8, 16]
+"""Width of a concatenation reference: 8 is understood everywhere, 16 repeats less often."""
 
 
 class Alphabet(StrEnum):
@@ -41,6 +45,8 @@ class Segment:
     """UTC epoch milliseconds after which the carrier need not try any more."""
     urgent: bool = False
     """True for one-time codes."""
+    reference_bits: ReferenceBits = 8
+    """How wide a reference every part of the message has room for; a narrower one always fits."""
 
 
 @dataclass(frozen=True, slots=True)

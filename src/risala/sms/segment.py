@@ -8,14 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final
 
 from risala.sms.alphabet import choose_alphabet, code_unit_count, septet_count
 from risala.sms.grapheme import is_boundary
-from risala.sms.message import Alphabet
-
-ReferenceBits = Literal[8, 16]
-"""Width of the concatenation reference: 8 is understood everywhere, 16 repeats less often."""
+from risala.sms.message import Alphabet, ReferenceBits
 
 PARTS_MAX: Final = 255
 """The number of parts is one octet (§9.2.3.24.1)."""
@@ -86,6 +83,29 @@ def split(
         start = cut
     assert len(parts) <= PARTS_MAX, "a text is at most 1600 characters, which is under 50 parts"
     return tuple(parts)
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """A message as it is sent."""
+
+    texts: tuple[str, ...]
+    """Of each part, in order; together they are the message's."""
+    reference_bits: ReferenceBits
+    """How wide a reference every part has room for."""
+
+
+def cut(text: str, alphabet: Alphabet | None = None) -> Parts:
+    """The parts to send: with room for a 16-bit reference wherever that costs no part more.
+
+    As many as :func:`count` tells, which is what is charged, whoever carries them and however he
+    writes the reference.
+    """
+    narrow = split(text, alphabet)
+    wide = narrow if len(narrow) == 1 else split(text, alphabet, reference_bits=16)
+    if len(wide) == len(narrow):
+        return Parts(wide, 16)
+    return Parts(narrow, 8)
 
 
 def _fitting(piece: str, alphabet: Alphabet, capacity: int) -> str:

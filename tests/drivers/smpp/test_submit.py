@@ -188,6 +188,27 @@ def test_sar_parameters_in_place_of_a_header():
     assert submit_sm(segment("whole"), options, _NOW_MS).tlvs == ()
 
 
+@pytest.mark.parametrize(("room", "bits", "octets"), [(16, 16, 7), (8, 8, 6)])
+def test_a_wide_reference_where_every_part_has_room(room, bits, octets):
+    options = SubmitOptions(long_messages=Concatenating.UDH16)
+    part = segment("part", number=2, total=3, reference=0x1234, reference_bits=room)
+    pdu = submit_sm(part, options, _NOW_MS)
+    assert (pdu.esm_class, len(pdu.short_message)) == (0x40, octets + 4)
+    reference = 0x1234 if bits == 16 else 0x34
+    assert decode_message(pdu).concatenation == Concatenation(reference, 3, 2, bits)
+
+
+def test_latin1_beside_a_wide_header_still_fits_one_tpdu():
+    """67 code units and 7 octets would be 141."""
+    options = SubmitOptions(
+        default_alphabet=DefaultAlphabet.LATIN1, long_messages=Concatenating.UDH16
+    )
+    part = segment("€" * 67, number=1, total=2, reference_bits=16)
+    with pytest.raises(UnsendableError):
+        submit_sm(part, options, _NOW_MS)
+    submit_sm(part, _LATIN1, _NOW_MS)
+
+
 def test_the_text_in_a_payload():
     options = SubmitOptions(text_in=TextField.MESSAGE_PAYLOAD)
     pdu = submit_sm(segment("part", number=2, total=3, reference=7), options, _NOW_MS)

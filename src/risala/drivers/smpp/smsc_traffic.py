@@ -15,8 +15,8 @@ from risala.drivers.smpp.submit import ESM_UDHI, sar_tlvs
 from risala.drivers.smpp.tlv import MESSAGE_PAYLOAD, Tlv
 from risala.sms.address import source_address
 from risala.sms.alphabet import choose_alphabet, encode_gsm7, encode_ucs2
-from risala.sms.message import Alphabet
-from risala.sms.segment import ReferenceBits, split, user_data_header
+from risala.sms.message import Alphabet, ReferenceBits
+from risala.sms.segment import split, user_data_header
 
 _DCS_UCS2: Final = 0x08
 

@@ -60,6 +60,8 @@ class Concatenating(StrEnum):
 
     UDH = "udh"
     """A user data header with an 8-bit reference, before the text of each."""
+    UDH16 = "udh16"
+    """The same with a 16-bit reference, where every part of the message has room for it."""
     SAR = "sar"
     """The ``sar_…`` parameters; the SMSC makes the header."""
 
@@ -111,14 +113,10 @@ def submit_sm(segment: Segment, options: SubmitOptions, now_ms: int) -> SubmitSm
     Raises:
         UnsendableError: the carrier's default alphabet lacks a character.
     """
-    data_coding, octets = _encode(segment, options.default_alphabet)
-    esm_class = 0
-    tlvs = options.extra_tlvs
-    if segment.total > 1 and options.long_messages is Concatenating.SAR:
-        tlvs = (*tlvs, *sar_tlvs(segment.reference, segment.total, segment.number))
-    elif segment.total > 1:
-        esm_class = ESM_UDHI
-        octets = user_data_header(segment.reference, segment.total, segment.number) + octets
+    place, tlvs = _place(segment, options.long_messages)
+    data_coding, octets = _encode(segment, options.default_alphabet, len(place))
+    esm_class = ESM_UDHI if place else 0
+    octets, tlvs = place + octets, (*options.extra_tlvs, *tlvs)
     if options.text_in is TextField.MESSAGE_PAYLOAD:
         octets, tlvs = b"", (*tlvs, Tlv(MESSAGE_PAYLOAD, octets))
     source = source_address(segment.sender)
@@ -141,6 +139,17 @@ def submit_sm(segment: Segment, options: SubmitOptions, now_ms: int) -> SubmitSm
         short_message=octets,
         tlvs=tlvs,
     )
+
+
+def _place(segment: Segment, how: Concatenating) -> tuple[bytes, tuple[Tlv, ...]]:
+    """How a part says which one it is: a user data header, or parameters."""
+    reference, total, number = segment.reference, segment.total, segment.number
+    if total == 1:
+        return b"", ()
+    if how is Concatenating.SAR:
+        return b"", sar_tlvs(reference, total, number)
+    bits = segment.reference_bits if how is Concatenating.UDH16 else 8
+    return user_data_header(reference, total, number, reference_bits=bits), ()
 
 
 def query_sm(message_id: str, sender: str, options: SubmitOptions) -> QuerySm:
@@ -231,7 +240,8 @@ def _or(configured: int | None, otherwise: int) -> int:
     return int(otherwise) if configured is None else configured
 
 
-def _encode(segment: Segment, default: DefaultAlphabet) -> tuple[int, bytes]:
+def _encode(segment: Segment, default: DefaultAlphabet, header: int) -> tuple[int, bytes]:
+    """``data_coding`` and the octets that follow a header of so many."""
     if segment.alphabet is Alphabet.UCS2:
         return _DCS_UCS2, encode_ucs2(segment.text)
     if default is DefaultAlphabet.GSM7:
@@ -241,7 +251,7 @@ def _encode(segment: Segment, default: DefaultAlphabet) -> tuple[int, bytes]:
     except UnicodeEncodeError:
         # Latin-1 lacks the euro sign and the Greek capitals of GSM 03.38.
         octets = encode_ucs2(segment.text)
-        if len(octets) + (6 if segment.total > 1 else 0) <= _USER_DATA_MAX:
+        if header + len(octets) <= _USER_DATA_MAX:
             return _DCS_UCS2, octets
         raise UnsendableError("a character is not in Latin-1") from None
 

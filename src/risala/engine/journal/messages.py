@@ -7,6 +7,7 @@ import sqlite3
 from collections.abc import Callable, Collection
 
 from risala.engine.commands import MessageView, Mode
+from risala.engine.journal import meta
 from risala.engine.journal.rows import ACKNOWLEDGED, DueRow
 
 _VIEW = (
@@ -69,6 +70,14 @@ def row(conn: sqlite3.Connection, message_id: str) -> DueRow | None:
     """One message as the scheduler sees it, whatever its status."""
     found = conn.execute(f"{_ROW} WHERE id = ?", (message_id,)).fetchone()
     return None if found is None else DueRow(*found)
+
+
+def begun_narrow(conn: sqlite3.Connection) -> frozenset[str]:
+    """Messages that were begun by a version which cut all texts for an 8-bit reference.
+
+    Their other parts must be cut where the first ones were.
+    """
+    return frozenset((meta.get(conn, "begun_narrow") or "").split())
 
 
 def next_due(

@@ -271,6 +271,15 @@ LOW_BALANCE = """
 ALTER TABLE organizations ADD COLUMN low_balance INTEGER CHECK (low_balance >= 0);
 """
 
+BEGUN_NARROW = """
+-- Long messages that are on their way: the version before this one cut them elsewhere.
+INSERT INTO meta (key, value)
+  SELECT 'begun_narrow', group_concat(id, ' ') FROM messages m
+  WHERE status IN ('pending', 'processing') AND segments > 1
+    AND EXISTS (SELECT 1 FROM segments s WHERE s.message_id = m.id)
+  HAVING count(*) > 0;
+"""
+
 
 def _script(db: Database, sql: str) -> None:
     # executescript() would commit the migration's own transaction before it runs.
@@ -317,3 +326,8 @@ def m007_carrier_notes(db: Database) -> None:
 @migrations()
 def m008_low_balance(db: Database) -> None:
     _script(db, LOW_BALANCE)
+
+
+@migrations()
+def m009_begun_narrow(db: Database) -> None:
+    _script(db, BEGUN_NARROW)
