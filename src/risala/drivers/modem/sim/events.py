@@ -1,0 +1,149 @@
+"""What the modem simulator tells while it runs: a small closed set.
+
+They carry text and numbers: that is their purpose, so don't log them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from risala.sms.segment import Concatenation
+
+
+@dataclass(frozen=True, slots=True)
+class PortOpened:
+    """It can be opened here; another path after each time that it was gone, but for ``link``."""
+
+    path: str
+    link: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PortGone:
+    for_s: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """It was switched on, or has started anew: settings are gone."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """A command line; PINs are not shown."""
+
+    line: str
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """Its final result."""
+
+    line: str
+    result: str
+
+
+@dataclass(frozen=True, slots=True)
+class Submitted:
+    """One segment that was typed, whatever was answered."""
+
+    reference: int
+    """TP-MR, as reports have it."""
+    recipient: str
+    text: str
+    """This segment's own."""
+    data_coding: int
+    concatenation: Concatenation | None
+    wants_report: bool
+    is_taken: bool
+    """The network has it, and its phone gets it."""
+    error: int | None = None
+    """Of ``+CMS ERROR``."""
+
+
+@dataclass(frozen=True, slots=True)
+class MessageReceived:
+    """A phone has a whole message."""
+
+    sender: str
+    recipient: str
+    text: str
+    segments: int
+
+
+@dataclass(frozen=True, slots=True)
+class ReportSent:
+    """The modem got a status report."""
+
+    reference: int
+    recipient: str
+    status: int
+    """TP-ST."""
+    way: str
+    """``+CDS``, a storage, or ``nowhere``."""
+
+
+@dataclass(frozen=True, slots=True)
+class InboundSent:
+    """The modem got a part of a message from a phone."""
+
+    sender: str
+    text: str
+    way: str
+    """``+CMT``, or the storage that it lies in."""
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """The network holds something that the modem cannot take now."""
+
+    why: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class SignalChanged:
+    signal: int
+    registration: int
+
+
+@dataclass(frozen=True, slots=True)
+class UssdAsked:
+    code: str
+    text: str | None
+    """The answer; None where the code is not known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Misbehaved:
+    """A quirk happened."""
+
+    kind: str
+    command: str
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """A limit was reached, or what was asked of the simulator cannot be done."""
+
+    text: str
+
+
+ModemEvent = (
+    PortOpened
+    | PortGone
+    | Started
+    | Heard
+    | Answered
+    | Submitted
+    | MessageReceived
+    | ReportSent
+    | InboundSent
+    | Waiting
+    | SignalChanged
+    | UssdAsked
+    | Misbehaved
+    | Trouble
+)

@@ -1,0 +1,93 @@
+"""The phones on the other side: they join what they are sent, and send. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Final, Protocol, TypeVar
+
+from risala.drivers.modem.coding import CharacterSet
+from risala.drivers.modem.pdu import Address, Deliver, Submit, UserData
+from risala.drivers.modem.tpfields import TON_ALPHANUMERIC
+from risala.sms.alphabet import choose_alphabet
+from risala.sms.message import ReferenceBits
+from risala.sms.segment import join, split, user_data_header
+
+INCOMPLETE_MAX: Final = 1000
+"""Messages that may wait for parts; the oldest gives way."""
+
+T = TypeVar("T")
+
+
+class Dice(Protocol):
+    """Chance, which is handed in: a ``random.Random`` with a seed."""
+
+    def random(self) -> float: ...
+    def randrange(self, stop: int, /) -> int: ...
+    def choice(self, seq: Sequence[T], /) -> T: ...
+    def shuffle(self, x: list[T], /) -> None: ...
+
+
+def readable(data: UserData) -> str:
+    """Its text; octets that are no text in hexadecimal."""
+    if data.coding.characters is not CharacterSet.EIGHT_BIT and not data.coding.compressed:
+        return data.text
+    text = data.data.decode("latin-1")
+    return text if text.isprintable() else data.data.hex()
+
+
+class Phones:
+    """All phones that the modem sends to."""
+
+    def __init__(self) -> None:
+        self._incomplete: dict[tuple[object, ...], dict[int, str]] = {}
+
+    def take(self, submit: Submit) -> tuple[str, int] | None:
+        """The whole text and how many segments it had, once the last of them is here."""
+        text, place = readable(submit.user_data), submit.user_data.concatenation
+        if place is None or place.total == 1:
+            return join([text]), 1
+        key = (submit.destination, place.reference, place.bits, place.total)
+        parts = self._incomplete.setdefault(key, {})
+        parts[place.number] = text
+        if len(parts) == place.total:
+            del self._incomplete[key]
+            return join(parts[number] for number in sorted(parts)), place.total
+        if len(self._incomplete) > INCOMPLETE_MAX:
+            del self._incomplete[next(iter(self._incomplete))]
+        return None
+
+
+def address_of(sender: str) -> Address:
+    """A number, or a name where it has letters."""
+    if sender.removeprefix("+").isdecimal():
+        return Address.of_number(sender)
+    return Address(sender, TON_ALPHANUMERIC, 0)
+
+
+def delivers(
+    sender: str,
+    text: str,
+    reference: int,
+    sent_at: datetime,
+    *,
+    message_class: int | None = None,
+    reference_bits: ReferenceBits = 8,
+) -> list[Deliver]:
+    """The TPDUs of a message from a phone, in order.
+
+    Raises:
+        PduError: no PDU can say it: the sender is too long, or has characters that it cannot have.
+    """
+    alphabet = choose_alphabet(text)
+    parts = split(text, alphabet, reference_bits=reference_bits)
+    found = []
+    for number, part in enumerate(parts, 1):
+        header = b""
+        if len(parts) > 1:
+            header = user_data_header(reference, len(parts), number, reference_bits=reference_bits)
+        data = UserData.of_text(part, alphabet, header=header, message_class=message_class)
+        deliver = Deliver(address_of(sender), data, sent_at, more_messages=number < len(parts))
+        deliver.encode()  # what cannot be said is found here
+        found.append(deliver)
+    return found

@@ -1,0 +1,36 @@
+"""What happens later, by a clock that is handed in. Pure."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable
+from itertools import count
+from typing import Final
+
+ENTRIES_MAX: Final = 20_000
+"""More than any client can cause in the time that reports take."""
+
+
+class Timetable:
+    def __init__(self, now_s: Callable[[], float]) -> None:
+        self._now_s = now_s
+        self._entries: list[tuple[float, int, Callable[[], None]]] = []
+        self._order = count()
+
+    def after(self, wait_s: float, action: Callable[[], None]) -> bool:
+        """False where there is no room: it will not happen."""
+        if len(self._entries) >= ENTRIES_MAX:
+            return False
+        heapq.heappush(self._entries, (self._now_s() + wait_s, next(self._order), action))
+        return True
+
+    @property
+    def due_s(self) -> float | None:
+        """When the next thing happens."""
+        return self._entries[0][0] if self._entries else None
+
+    def advance(self) -> None:
+        """Do what is due, in its order."""
+        now_s = self._now_s()
+        while self._entries and self._entries[0][0] <= now_s:
+            heapq.heappop(self._entries)[2]()
