@@ -120,6 +120,15 @@ class FakeOperator:
                     }
                 ]
             },
+            "carriers.show": lambda: {
+                "name": "m", "driver": "modem", "state": "up", "text": "Ready.",
+                "details": {"signal_dbm": -73},
+                "commands": [{"name": "ussd", "arguments": "CODE", "summary": "Dials it."}],
+                "trace": [{"at": "2026-11-21T08:30:00.123Z", "text": "Recovery: soft reset."}],
+            },
+            "carriers.ask": lambda: {
+                "carrier": "m", "command": "ussd", "answer": {"text": "Solde: 12 MRU"},
+            },
         }  # fmt: skip
         if name not in answers:
             raise NotFound(f"There is no operation {name!r}.")

@@ -140,6 +140,15 @@ ROWS = (
     Row("inbound opt-outs", ("--org", "{org}", "--heed"), (("heeds", True), ("numbers", []))),
     Row("inbound opt-in", (NUMBER, "--org", "{org}"), (), alone=1, beside=1, sentence="not opted"),
     Row("carriers", (), (("carriers.0.name", "loop"), ("carriers.0.queue", int))),
+    Row("carriers show", ("loop",), (("name", "loop"), ("commands", []))),
+    Row(
+        "carriers ask",
+        ("loop", "balance"),
+        (),
+        alone=1,
+        beside=1,
+        sentence="",
+    ),
     Row(
         "carriers pause",
         ("loop",),

@@ -155,6 +155,19 @@ def test_carriers_show_window_rate_and_queue(asked):
         assert cell in row
 
 
+def test_a_carrier_with_its_facts_and_its_life(asked):
+    shown = asked("carriers", "show", "m").stdout
+    for cell in ("signal_dbm", "-73", "ussd CODE", "Dials it.", "08:30:00.123", "soft reset"):
+        assert cell in shown
+
+
+def test_what_a_carrier_is_asked(asked, operator):
+    assert "Solde: 12 MRU" in asked("carriers", "ask", "m", "ussd", "*124#", "1").stdout
+    values = {"carrier": "m", "command": "ussd", "arguments": ["*124#", "1"]}
+    assert operator.asked[-1] == ("carriers.ask", values)
+    assert "ussd CODE" in asked("carriers", "ask", "m").stdout
+
+
 def test_a_sender_that_two_have_asked_for_is_not_guessed(asked, operator):
     operator.senders = 2
     done = asked("sender", "waive", "acme")

@@ -39,8 +39,10 @@ def found(patient: Patient, name: str) -> Check:
     return check
 
 
-def lane(name: str = "mattel", state: str = "up", gate: str = "open") -> dict[str, Any]:
-    return {"name": name, "state": state, "gate": gate}
+def lane(
+    name: str = "mattel", state: str = "up", gate: str = "open", **more: Any
+) -> dict[str, Any]:
+    return {"name": name, "state": state, "gate": gate, **more}
 
 
 def test_all_is_well(patient, book):
@@ -147,6 +149,8 @@ def test_a_damaged_database(patient, book):
         ((lane(state="down"),), State.FAIL),
         ((lane(), lane("b", state="down")), State.WARN),
         ((lane(gate="paused"),), State.WARN),
+        ((lane(details={"attention": "Top it up."}),), State.WARN),
+        ((lane(details={"attention": None}),), State.OK),
     ],
 )
 def test_carriers(patient, carriers, state):

@@ -51,6 +51,8 @@ async def test_an_unknown_operation_is_not_found(house, name):
         ("carriers.pause", ["carrier"]),
         ("carriers.resume", ["carrier"]),
         ("carriers.drain", ["carrier"]),
+        ("carriers.show", ["carrier"]),
+        ("carriers.ask", ["carrier"]),
     ],
 )
 @pytest.mark.parametrize("wrong", [..., None, "", 7, True, [], {}], ids=repr)

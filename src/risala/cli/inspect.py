@@ -60,6 +60,73 @@ _gate("resume", "Undo a pause or a drain.")
 _gate("drain", "Let a carrier finish what it has, and give it nothing new.")
 
 
+@carriers.command("show")
+@click.argument("carrier", metavar="NAME")
+@common
+def show(options: Options, carrier: str) -> None:
+    """One carrier: what its driver tells of it, what it can be asked, the link's latest life."""
+
+    async def work(session: Session) -> Json:
+        return await session.perform("carriers.show", carrier=carrier)
+
+    found = options.run(work)
+    if output.show(options.json, found):
+        return
+    output.fields(
+        {
+            "Name": found["name"],
+            "Driver": found["driver"],
+            "State": found["state"],
+            "Says": found["text"],
+            **found.get("details", {}),
+        }
+    )
+    if found["commands"]:
+        click.echo()
+        _commands(carrier, found["commands"])
+    if found.get("trace"):
+        click.echo()
+        output.table(
+            ("When", "What happened"),
+            ((output.moment(line["at"]), line["text"]) for line in found["trace"]),
+            empty="",
+        )
+
+
+@carriers.command("ask")
+@click.argument("carrier", metavar="NAME")
+@click.argument("command", required=False)
+@click.argument("arguments", nargs=-1)
+@common
+def ask(options: Options, carrier: str, command: str | None, arguments: tuple[str, ...]) -> None:
+    """Ask a carrier's driver for something of its own; without COMMAND, what it can be asked."""
+
+    async def work(session: Session) -> Json:
+        if command is None:
+            return await session.perform("carriers.show", carrier=carrier)
+        return await session.perform(
+            "carriers.ask", carrier=carrier, command=command, arguments=list(arguments)
+        )
+
+    found = options.run(work)
+    if command is None:
+        if not output.show(options.json, {"commands": found["commands"]}):
+            _commands(carrier, found["commands"])
+    elif not output.show(options.json, found):
+        if found["answer"]:
+            output.fields(found["answer"])
+        else:
+            output.said(f"{carrier}: done.")
+
+
+def _commands(carrier: str, commands: list[Json]) -> None:
+    output.table(
+        ("Ask", "What it does"),
+        ((f"{each['name']} {each['arguments']}".strip(), each["summary"]) for each in commands),
+        empty=f"{carrier} has nothing to be asked.",
+    )
+
+
 def _carriers(options: Options, operation: str, carrier: str | None) -> None:
     async def work(session: Session) -> tuple[Json, bool]:
         return await session.perform(operation, carrier=carrier), session.running

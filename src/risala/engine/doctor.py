@@ -240,6 +240,13 @@ def _carriers(carriers: tuple[dict[str, Any], ...]) -> Check:
     if held:
         text = f"Held by hand: {', '.join(held)}; undo it by `risala carriers resume NAME`."
         return Check(name, State.WARN, text)
+    wants = [
+        f"{each['name']}: {each['details']['attention']}"
+        for each in carriers
+        if each.get("details", {}).get("attention")
+    ]
+    if wants:
+        return Check(name, State.WARN, " ".join(wants))
     return Check(name, State.OK, f"All {len(carriers)} are up.")
 
 

@@ -28,6 +28,7 @@ from risala.engine.commands import (
     TimelineEntry,
     VerificationView,
 )
+from risala.engine.driver_commands import DriverCommands
 from risala.engine.errors import Conflict, NotFound, Refusal
 from risala.engine.events import What
 from risala.engine.ids import IdSource
@@ -59,6 +60,8 @@ class Parts:
     """Reasons why no message could be delivered at this moment."""
     statistics: Callable[[], dict[str, Any]] = dict
     carriers: Callable[[], list[dict[str, Any]]] = list
+    commands: DriverCommands | None = None
+    """None where no carrier is connected: a command that opened the engine by itself."""
     live: Live | None = None
     """None where nothing happens: a command that opened the engine by itself."""
     hint_webhook: Callable[[str], None] = lambda _: None

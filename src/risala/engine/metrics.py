@@ -135,6 +135,16 @@ def _lanes(carriers: list[dict[str, Any]]) -> Iterator[Metric]:
     )
     for name, key, text in _LANE_GAUGES:
         yield _gauge(f"carrier_{name}", text, rows(key))
+    yield _gauge(
+        "carrier_detail",
+        "The numbers among what its driver tells of it.",
+        [
+            ({"carrier": each["name"], "detail": name}, value)
+            for each in carriers
+            for name, value in each["details"].items()
+            if isinstance(value, int | float)
+        ],
+    )
     yield _counter("carrier_submits", "Segments handed to it.", rows("submitted"))
     yield _counter(
         "carrier_outcomes",

@@ -8,7 +8,7 @@ and its protocol, and nothing else.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Final, Protocol, runtime_checkable
@@ -21,13 +21,17 @@ from risala.sms.outcome import Accepted, Outcome, Refused, Scope, Throttled, Unc
 from risala.sms.receipt import Receipt, ReceiptState
 
 __all__ = [
+    "COMMAND_S",
     "NOTES_MAX",
     "NOTE_KEY_CHARACTERS_MAX",
     "NOTE_TEXT_CHARACTERS_MAX",
     "Accepted",
     "Alphabet",
     "Capabilities",
+    "CommandRefusedError",
+    "Commandable",
     "Driver",
+    "DriverCommand",
     "DriverContext",
     "DriverFactory",
     "Health",
@@ -53,6 +57,8 @@ NOTES_MAX: Final = 10_000
 """Notes of one carrier: a month's recipients, or the parts of some thousand long messages."""
 NOTE_KEY_CHARACTERS_MAX: Final = 200
 NOTE_TEXT_CHARACTERS_MAX: Final = 4096
+COMMAND_S: Final = 50.0
+"""A driver's command has so long: the operator's own patience is a minute."""
 
 
 class NotStoredError(Exception):
@@ -79,7 +85,11 @@ class Health:
     text: str
     """One sentence for the operator. Never a credential."""
     details: Mapping[str, str | int | float | None] = field(default_factory=dict)
-    """Small facts to show: signal strength, operator, bind type."""
+    """Small facts to show: signal strength, operator, bind type. Numbers are metrics too.
+
+    ``attention`` is a sentence of its own: what the operator should see to soon, though the link
+    is up.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,6 +193,42 @@ class Driver(Protocol):
 
         Args:
             sender: who it was sent as. Carriers tell only the sender about a message.
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class DriverCommand:
+    """Something that an operator may ask of a driver, beyond messages."""
+
+    name: str
+    """The word for ``risala carriers ask CARRIER NAME``: lower-case letters, digits, ``-``."""
+    summary: str
+    """One line for the operator."""
+    arguments: str = ""
+    """How its arguments are written: ``CODE [CHOICE]…``. Empty: it takes none."""
+
+
+class CommandRefusedError(Exception):
+    """A command was not done; ``str()`` is a sentence for the operator."""
+
+
+@runtime_checkable
+class Commandable(Protocol):
+    """A driver that has commands: what its carrier can be asked, and only by its operator."""
+
+    @property
+    def commands(self) -> tuple[DriverCommand, ...]: ...
+
+    async def command(
+        self, name: str, arguments: Sequence[str]
+    ) -> Mapping[str, str | int | float | None]:
+        """Do one of :attr:`commands`; what it came to, by name, to be shown.
+
+        Comes one at a time, at any time in the driver's life, also before it is up. Is cancelled
+        where it takes longer than :data:`COMMAND_S`.
+
+        Raises:
+            CommandRefusedError: why it was not done.
         """
 
 

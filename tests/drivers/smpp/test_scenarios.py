@@ -152,7 +152,7 @@ async def test_answers_that_come_twice_change_nothing(open_exchange):
         assert await it.settle(ids) == Counter(delivered=20)
         it.assert_honest(ids)
         assert len(it.messages) == 20
-        assert any("answers nothing" in line for line in it.lane().trace)
+        assert any("answers nothing" in line.text for line in it.lane().trace)
 
 
 async def test_a_nack_without_a_reason_is_a_refusal(open_exchange):
@@ -178,7 +178,7 @@ async def test_refused_and_unanswered_binds(open_exchange):
         it.assert_honest(ids)
         statuses = [event.command_status for event in it.of(BindRefused)]
         assert statuses == [0x0D, 0x0E, 0x05, 0x08, None]
-        assert any("password" in line for line in it.lane().trace)
+        assert any("password" in line.text for line in it.lane().trace)
 
 
 # -- receipts ----------------------------------------------------------------------------------

@@ -35,6 +35,15 @@ class Arguments:
             raise Invalid(name, "invalid_characters", text)
         return value
 
+    def texts(self, name: str) -> list[str]:
+        """A list of texts; empty where it is not given."""
+        value = self.values.get(name)
+        if value is None:
+            return []
+        if not isinstance(value, list):
+            raise Invalid(name, "invalid_list", f"`{name}` must be a list of texts.")
+        return [Arguments({name: each}).text(name) for each in value]
+
     def text_or_none(self, name: str) -> str | None:
         return None if self.values.get(name) is None else self.text(name)
 

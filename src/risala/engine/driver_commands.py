@@ -1,0 +1,85 @@
+"""What an operator asks of a carrier's driver: its commands, one at a time and bounded in time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+import structlog
+import trio
+
+from risala.engine.errors import Conflict, Invalid, NotFound
+from risala.plugins.contract import COMMAND_S, Commandable, CommandRefusedError, DriverCommand
+
+if TYPE_CHECKING:
+    from risala.engine.lane import Lane
+
+log = structlog.get_logger(__name__)
+
+ARGUMENTS_MAX: Final = 10
+ARGUMENT_CHARACTERS_MAX: Final = 200
+
+
+class DriverCommands:
+    """Of all lanes."""
+
+    def __init__(self, lanes: Mapping[str, Lane]) -> None:
+        self._lanes = lanes
+        self._busy: set[str] = set()
+
+    def offered(self, carrier: str) -> tuple[DriverCommand, ...]:
+        """The commands of its driver; mostly none.
+
+        Raises:
+            NotFound: there is no such carrier.
+        """
+        driver = self._lane(carrier).driver
+        return driver.commands if isinstance(driver, Commandable) else ()
+
+    async def ask(self, carrier: str, name: str, arguments: Sequence[str]) -> dict[str, Any]:
+        """What the command came to.
+
+        Raises:
+            NotFound, Invalid: there is no such carrier or command.
+            Conflict: it was not done; the sentence says why.
+        """
+        lane, offered = self._lane(carrier), [each.name for each in self.offered(carrier)]
+        driver = lane.driver
+        if name not in offered or not isinstance(driver, Commandable):
+            known = ", ".join(offered) or "none"
+            raise Invalid("command", "unknown_command", f"{carrier} has the commands: {known}.")
+        if len(arguments) > ARGUMENTS_MAX or any(
+            len(each) > ARGUMENT_CHARACTERS_MAX for each in arguments
+        ):
+            raise Invalid("arguments", "too_long", "These are too many or too long arguments.")
+        if carrier in self._busy:
+            raise Conflict(f"{carrier} is busy with another command; ask again in a moment.")
+        self._busy.add(carrier)
+        try:
+            # Without its arguments: a voucher's number may be among them.
+            lane.note(f"the operator asked for {name}")
+            log.info("carrier.command", carrier=carrier, command=name)
+            return await _ask(carrier, driver, name, arguments)
+        finally:
+            self._busy.discard(carrier)
+
+    def _lane(self, carrier: str) -> Lane:
+        lane = self._lanes.get(carrier)
+        if lane is None:
+            raise NotFound(f"There is no carrier {carrier!r}.")
+        return lane
+
+
+async def _ask(
+    carrier: str, driver: Commandable, name: str, arguments: Sequence[str]
+) -> dict[str, Any]:
+    try:
+        with trio.fail_after(COMMAND_S):
+            return dict(await driver.command(name, tuple(arguments)))
+    except CommandRefusedError as error:
+        raise Conflict(str(error)) from error
+    except trio.TooSlowError:
+        raise Conflict(f"{carrier} did not answer within {COMMAND_S:.0f} seconds.") from None
+    except Exception as error:  # a driver's bug is told and logged, and harms nobody
+        log.exception("driver.command_failed", carrier=carrier, command=name)
+        raise Conflict(f"The driver of {carrier} failed; the log has the cause.") from error
