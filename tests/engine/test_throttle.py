@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+import random
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from risala.engine.throttle import BURST_S, PAUSE_S, RECOVERY_S, SLOWEST_SHARE, Throttle
+from risala.engine.throttle import (
+    BURST_S,
+    JITTER,
+    PAUSE_MAX_S,
+    PAUSE_S,
+    RECOVERY_S,
+    SLOWEST_SHARE,
+    Throttle,
+)
 
 START_S = 1000.0
 
@@ -77,6 +87,7 @@ def test_it_never_falls_below_its_slowest():
     for _ in range(50):
         throttle.slow_down(now_s)
         now_s = throttle.ready_at_s()
+        throttle.succeeded()
         assert throttle.rate_per_s(now_s) >= 100 * SLOWEST_SHARE
     assert throttle.take(now_s)
 
@@ -88,8 +99,45 @@ def test_it_recovers_with_time_and_no_further():
     assert rates == [50, 75, 100, 100, 100]
 
 
-def test_the_carriers_own_time_is_kept():
+def test_pauses_grow_until_something_is_accepted():
     throttle = Throttle(100, START_S)
+    now_s, pauses = START_S, []
+    for _ in range(7):
+        throttle.slow_down(now_s)
+        throttle.slow_down(now_s)  # another answer of the same window
+        pauses.append(throttle.ready_at_s() - now_s)
+        now_s = throttle.ready_at_s()
+    assert pauses == [1, 2, 4, 8, 16, 16, 16]
+    assert pauses[-1] == PAUSE_MAX_S
+    throttle.succeeded()
+    throttle.slow_down(now_s)
+    assert throttle.ready_at_s() - now_s == PAUSE_S
+
+
+def test_a_fleet_that_was_throttled_together_comes_back_apart():
+    chance = random.Random(1).random
+    fleet = [Throttle(100, START_S, chance) for _ in range(50)]
+    for throttle in fleet:
+        throttle.slow_down(START_S)
+    back = sorted(throttle.ready_at_s() - START_S for throttle in fleet)
+    assert back[0] >= PAUSE_S * (1 - JITTER)
+    assert back[-1] <= PAUSE_S * (1 + JITTER)
+    for tenth in range(10):
+        since_s = PAUSE_S * (0.5 + tenth / 10)
+        assert sum(since_s <= at < since_s + 0.1 for at in back) <= 15
+
+
+def test_the_carriers_own_time_is_the_least():
+    ready = []
+    for drawn in (0.0, 0.5, 0.999):
+        throttle = Throttle(100, START_S, lambda drawn=drawn: drawn)
+        throttle.slow_down(START_S, 8)
+        ready.append(throttle.ready_at_s() - START_S)
+    assert ready == [8, 10, pytest.approx(12, abs=0.01)]
+
+
+def test_the_carriers_own_time_is_kept():
+    throttle = Throttle(100, START_S, lambda: 0.0)
     throttle.slow_down(START_S, 7.5)
     assert throttle.ready_at_s() == START_S + 7.5
     # A shorter one does not cut it.

@@ -26,7 +26,6 @@ from risala.engine.breaker import Breaker
 from risala.engine.clock import Clock, SystemClock
 from risala.engine.codes import Codes, load_codes
 from risala.engine.context import LaneContext
-from risala.engine.driver_commands import DriverCommands
 from risala.engine.gateway import Gateway, Parts
 from risala.engine.ids import IdSource
 from risala.engine.intake import Intake
@@ -229,7 +228,6 @@ async def open_engine(
         parts.scheduler = scheduler
         parts.unready = partial(overview.unready, board)
         parts.carriers = partial(overview.carriers, board, router)
-        parts.commands = DriverCommands(board.lanes)
         parts.statistics = partial(overview.statistics, gateway, board, core.supervisor)
         keeper = Keeper(core.recorder, core.journal.reader(), settings.delivery.receipts_held_s)
         core.recorder.listeners.pending = board.pending
@@ -298,7 +296,9 @@ def _build_lanes(
                 recorder=core.recorder,
                 hooks=hooks,
                 breaker=Breaker(delivery.breaker_failures, delivery.breaker_open_s),
-                throttle=Throttle(carrier.rate_per_s, trio.current_time()),
+                throttle=Throttle(
+                    carrier.rate_per_s, trio.current_time(), core.seams.ids.chance
+                ),
                 retry=delivery.retry,
             )
 

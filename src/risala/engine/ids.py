@@ -54,6 +54,10 @@ class IdSource:
         bits = time_ms << (8 * _RANDOM_BYTES) | random
         return f"{prefix}_{''.join([_PAIRS[bits >> shift & 1023] for shift in _SHIFTS])}"
 
+    def chance(self) -> float:
+        """A number from 0 up to, but not, 1: for waits that must not be in step with others'."""
+        return int.from_bytes(self._random_bytes(4), "big") / 2**32
+
 
 def is_id(text: str, prefix: str) -> bool:
     """Whether a text has the shape of an id with this prefix; tells nothing of its existence."""

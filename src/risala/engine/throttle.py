@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final
 
 BURST_S: Final = 0.02
@@ -12,21 +13,33 @@ to show that it has recovered."""
 RECOVERY_S: Final = 30.0
 """From the slowest pace back to the configured one, when nothing is throttled any more."""
 PAUSE_S: Final = 1.0
-"""How long the lane is silent after a throttled answer that names no time of its own."""
+"""How long the lane is silent after a throttled answer that names no time of its own; twice as
+long after each further one, until a segment is accepted again."""
+PAUSE_MAX_S: Final = 16.0
+JITTER: Final = 0.5
+"""A pause is so much of itself shorter or longer, by chance: lanes and instances that were
+throttled together must not come back together."""
 
 
 class Throttle:
     """Tokens at ``rate_per_s``, halved by each throttled answer, growing back with time (AIMD).
 
     Times are seconds of one monotonic clock, handed in.
+
+    Args:
+        chance: gives numbers from 0 to 1.
     """
 
-    def __init__(self, rate_per_s: float, now_s: float) -> None:
+    def __init__(
+        self, rate_per_s: float, now_s: float, chance: Callable[[], float] = lambda: 0.5
+    ) -> None:
         self.rate_max_per_s = rate_per_s
         self._rate_per_s = rate_per_s
         self._rate_at_s = now_s
         self._next_s = now_s - BURST_S
         self._paused_until_s = now_s
+        self._chance = chance
+        self._pause_s = self._next_pause_s = PAUSE_S
 
     def rate_per_s(self, now_s: float) -> float:
         """The pace at this moment."""
@@ -57,17 +70,29 @@ class Throttle:
         """Nothing left with the last token: undo it."""
         self._next_s -= 1 / self.rate_max_per_s
 
-    def slow_down(self, now_s: float, pause_s: float | None = None) -> None:
+    def slow_down(self, now_s: float, told_s: float | None = None) -> None:
         """The carrier throttled us: be silent for a while, then go on at half the pace.
 
         Many answers of one window tell the same news: inside a pause it halves only once.
+
+        Args:
+            told_s: how long the carrier asks us to be silent; it is never less.
         """
         if now_s >= self._paused_until_s:
             slowest = self.rate_max_per_s * SLOWEST_SHARE
             self._rate_per_s = max(slowest, self.rate_per_s(now_s) / 2)
             self._rate_at_s = now_s
-        until_s = now_s + (PAUSE_S if pause_s is None else pause_s)
-        self._paused_until_s = max(self._paused_until_s, until_s)
+            self._pause_s = self._next_pause_s
+            self._next_pause_s = min(2 * self._next_pause_s, PAUSE_MAX_S)
+        if told_s is None:
+            pause_s = self._pause_s * (1 + JITTER * (2 * self._chance() - 1))
+        else:
+            pause_s = told_s * (1 + JITTER * self._chance())
+        self._paused_until_s = max(self._paused_until_s, now_s + pause_s)
+
+    def succeeded(self) -> None:
+        """A segment was accepted: the next pause is a short one again."""
+        self._next_pause_s = PAUSE_S
 
     def pause(self, now_s: float, pause_s: float) -> None:
         """Be silent for a while without slowing down."""

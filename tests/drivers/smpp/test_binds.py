@@ -8,6 +8,7 @@ from functools import partial
 import pytest
 import trio
 
+from risala.drivers.smpp.channel import BindKind, Channel
 from risala.drivers.smpp.codec import PduReader, encode
 from risala.drivers.smpp.driver import SmppDriver
 from risala.drivers.smpp.pdu import (
@@ -73,6 +74,16 @@ async def place(behaviour: SteadyBehaviour | None = None, **changes) -> AsyncIte
             await nursery.start(it.driver.run, it.context)
             yield it
             nursery.cancel_scope.cancel()
+
+
+def test_links_that_were_refused_together_do_not_knock_together():
+    """And none sooner than the carrier's patience wants it."""
+    rng = random.Random(1)
+    one = settings(bind_refused_wait_s=300)
+    channel = Channel(*(BindKind.TRANSCEIVER, one, None), on_change=print, trace=print, rng=rng)
+    waits = [channel._refused(0x0E)[1] for _ in range(20)]
+    assert len({round(wait_s) for wait_s in waits}) > 10
+    assert all(300 <= wait_s <= 375 for wait_s in waits)
 
 
 async def test_a_pair_sends_on_one_link_and_receives_on_the_other():

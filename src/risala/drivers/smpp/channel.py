@@ -195,7 +195,9 @@ class Channel:
         details = {"command_status": row.name}
         advice = BIND_ADVICE.get(command_status)
         if advice is not None:
-            return Health(HealthState.SICK, advice, details), self._settings.bind_refused_wait_s
+            # Longer by chance, so that several links do not knock together.
+            wait_s = self._settings.bind_refused_wait_s * self._rng.uniform(1.0, 1.25)
+            return Health(HealthState.SICK, advice, details), wait_s
         return Health(HealthState.DOWN, f"The bind was refused. {row.text}", details), None
 
     def _backoff_s(self, failures: int) -> float:
