@@ -26,6 +26,7 @@ from risala.engine.breaker import Breaker
 from risala.engine.clock import Clock, SystemClock
 from risala.engine.codes import Codes, load_codes
 from risala.engine.context import LaneContext
+from risala.engine.driver_commands import DriverCommands
 from risala.engine.gateway import Gateway, Parts
 from risala.engine.ids import IdSource
 from risala.engine.intake import Intake
@@ -228,6 +229,7 @@ async def open_engine(
         parts.scheduler = scheduler
         parts.unready = partial(overview.unready, board)
         parts.carriers = partial(overview.carriers, board, router)
+        parts.commands = DriverCommands(board.lanes)
         parts.statistics = partial(overview.statistics, gateway, board, core.supervisor)
         keeper = Keeper(core.recorder, core.journal.reader(), settings.delivery.receipts_held_s)
         core.recorder.listeners.pending = board.pending

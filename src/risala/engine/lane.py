@@ -13,6 +13,7 @@ import trio
 
 from risala.config.model import CarrierSection, RetrySection
 from risala.engine.breaker import Breaker
+from risala.engine.clock import iso
 from risala.engine.errors import Unavailable
 from risala.engine.journal.rows import DueRow
 from risala.engine.recorder import Recorder
@@ -77,7 +78,17 @@ class LaneStatistics:
     refused: int
     uncertain: int
     breaker_open: bool
-    trace: tuple[str, ...]
+    details: dict[str, str | int | float | None]
+    trace: tuple[TraceLine, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TraceLine:
+    """One line of a link's life."""
+
+    at: str
+    """ISO 8601, UTC."""
+    text: str
 
 
 @dataclass(slots=True)
@@ -120,7 +131,7 @@ class Lane:
     virtual_time: float = 0.0
     continuing: deque[Job] = field(default_factory=deque)
     counts: _Counts = field(default_factory=_Counts)
-    trace: deque[str] = field(default_factory=lambda: deque(maxlen=TRACE_MAX))
+    trace: deque[TraceLine] = field(default_factory=lambda: deque(maxlen=TRACE_MAX))
     accepted: Callable[[str, int, str], None] = _nobody
     """Told of each segment that the carrier took: message, number, the carrier's id."""
     _nursery: trio.Nursery | None = None
@@ -349,7 +360,7 @@ class Lane:
             self._finished(job, goes_on=False)
 
     def note(self, text: str) -> None:
-        self.trace.append(text)
+        self.trace.append(TraceLine(iso(self.recorder.clock.now_ms()), text))
 
     def statistics(self) -> LaneStatistics:
         now_s = trio.current_time()
@@ -369,5 +380,6 @@ class Lane:
             refused=self.counts.refused,
             uncertain=self.counts.uncertain,
             breaker_open=self.breaker.open_until_s is not None,
+            details=dict(self.health.details),
             trace=tuple(self.trace),
         )
