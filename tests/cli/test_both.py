@@ -172,6 +172,8 @@ ROWS = (
     ),
     Row("plugins", (), (("plugins", list), ("faults", []))),
     Row("audit", (), (("clean", True),)),
+    Row("retention show", (), (("rules.0.name", "texts"), ("rules.0.days", 90))),
+    Row("retention run", (), (("forgot.texts", 0), ("forgot.events", 0))),
     Row("backup", ("{file}",), (("clean", True), ("path", "{file}"))),
     Row("restore", ("{backup}",), (("clean", True),), beside=1, sentence="stop it"),
     Row("doctor", (), (("ok", True), ("checks", list))),
@@ -319,7 +321,8 @@ def test_a_command(world: World, row: Row, tmp_path: Path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "command", ["org list", "org show", "price show", "sender list", "carriers", "doctor"]
+    "command",
+    ["org list", "org show", "price show", "sender list", "carriers", "doctor", "retention show"],
 )
 def test_tables_for_people(world: World, tmp_path: Path, command):
     names = world.prepare(tmp_path)

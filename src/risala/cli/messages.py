@@ -134,7 +134,7 @@ def message_show(options: Options, message_id: str) -> None:
             )
             for entry in found["timeline"]
         ),
-        empty="Its timeline is empty.",
+        empty="Its timeline is no longer kept.",
     )
 
 
@@ -146,7 +146,7 @@ def _fields(shown: Json) -> Json:
         "status": shown["status"],
         "from": shown["from"],
         "to": shown["to"],
-        "body": shown["body"],
+        "body": "(no longer kept)" if shown["body"] is None else shown["body"],
         "segments": f"{shown['segments']} ({shown['encoding']})",
         "price": output.money(shown["price"], shown["currency"]),
         "attempts": shown["attempts"],

@@ -33,6 +33,7 @@ __all__ = [
     "OnUncertain",
     "PluginsSection",
     "PricingSection",
+    "RetentionSection",
     "RetrySection",
     "Section",
     "ServiceSection",
@@ -60,6 +61,25 @@ class StorageSection(Section):
     """Units of work that share one disk sync, at most."""
     queue_units_max: Annotated[int, Field(ge=16, le=65536)] = 4096
     """Units that may wait for the writer; beyond it sends are answered 503."""
+
+
+Days = Annotated[int, Field(ge=0, le=36_500)]
+
+
+class RetentionSection(Section):
+    """How many days things are kept; 0 is for ever. The ledger, the idempotency keys and a row for
+    each message stay in any case, and whatever is still under way."""
+
+    texts_days: Days = 90
+    """Texts of messages, counted from their acceptance; and carriers' raw words, which may hold
+    the beginning of a text."""
+    timelines_days: Days = 365
+    """Timelines of messages, and their carriers' ids for each segment: a receipt that comes later
+    finds nothing any more."""
+    events_days: Days = 90
+    """Events, and what is known of their deliveries; they cannot be replayed any more then."""
+    inbound_days: Days = 90
+    """Messages that came in."""
 
 
 class PricingSection(Section):
@@ -133,6 +153,8 @@ class Settings(Section):
     """The API's and the dashboard's socket."""
     storage: StorageSection = StorageSection()
     """The data directory."""
+    retention: RetentionSection = RetentionSection()
+    """How long things are kept."""
     pricing: PricingSection = PricingSection()
     """What a message costs."""
     limits: LimitsSection = LimitsSection()

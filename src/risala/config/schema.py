@@ -19,7 +19,12 @@ Node = dict[str, Any]
 ENVIRONMENT_PREFIX: Final = "RISALA_"
 NESTING: Final = "__"
 
-_UNITS: Final = (("_per_s", "per second"), ("_s", "seconds"), ("_bytes", "bytes"))
+_UNITS: Final = (
+    ("_per_s", "per second"),
+    ("_s", "seconds"),
+    ("_days", "days"),
+    ("_bytes", "bytes"),
+)
 
 
 @cache
@@ -56,7 +61,7 @@ def names_in(node: Node) -> dict[str, Node]:
 
 
 def unit_of(name: str) -> str:
-    """The unit that the end of a name tells: ``seconds``, ``bytes``, ``per second`` or none."""
+    """The unit that the end of a name tells, such as ``seconds``, ``per second``, or none."""
     return next((unit for suffix, unit in _UNITS if name.endswith(suffix)), "")
 
 

@@ -87,7 +87,8 @@ class MessageView:
     kind: str
     to: str
     sender: str
-    body: str
+    body: str | None
+    """None: no longer kept."""
     status: str
     segments: int
     encoding: str

@@ -38,6 +38,7 @@ from risala.engine.lane import Lane, LaneHooks
 from risala.engine.outside import Outside, start_outside
 from risala.engine.queries import Queries, ask_uncertain
 from risala.engine.recorder import Recorder
+from risala.engine.retention import Retention
 from risala.engine.router import TEST_ROUTE, Router, pinned
 from risala.engine.scheduler import Board, Scheduler, SchedulerMessage, keep_pumping
 from risala.engine.senders import Senders
@@ -271,6 +272,7 @@ async def _start_services(
             partial(lane.run_driver, drivers[name], context),
             policy=DRIVER_POLICY,
         )
+    await start("retention", Retention(core.recorder, core.settings.retention).run)
     await start("pump", partial(keep_pumping, board, scheduler, core.seams.clock))
 
 

@@ -59,6 +59,12 @@ class IdSource:
         return int.from_bytes(self._random_bytes(4), "big") / 2**32
 
 
+def first_id(prefix: str, at_ms: int) -> str:
+    """The least of all ids of a millisecond: those made before it are less, the others not."""
+    bits = (at_ms & _TIME_MASK) << (8 * _RANDOM_BYTES)
+    return f"{prefix}_{''.join([_PAIRS[bits >> shift & 1023] for shift in _SHIFTS])}"
+
+
 def is_id(text: str, prefix: str) -> bool:
     """Whether a text has the shape of an id with this prefix; tells nothing of its existence."""
     return text.startswith(prefix + "_") and bool(_DIGITS.fullmatch(text, len(prefix) + 1))

@@ -43,6 +43,7 @@ _CHECKS: Final = (
        FROM messages m LEFT JOIN segments s ON s.message_id = m.id
          AND s.state IN ('accepted', 'delivered', 'undelivered')
        WHERE m.mode = 'live' AND m.status IN ('sent', 'delivered', 'undelivered')
+         AND m.pruned & 2 = 0
        GROUP BY m.id HAVING count(s.number) <> m.segments""",
 )
 

@@ -11,8 +11,9 @@ from risala.engine.journal import meta
 from risala.engine.journal.rows import ACKNOWLEDGED, DueRow
 
 _VIEW = (
-    "SELECT id, organization_id, mode, kind, recipient, sender, body, status, segments, encoding,"
-    " price, currency, attempts, carrier, provider_message_id, error_code, error_text, metadata,"
+    "SELECT id, organization_id, mode, kind, recipient, sender,"
+    " CASE WHEN pruned & 1 = 0 THEN body END, status, segments, encoding, price, currency,"
+    " attempts, carrier, provider_message_id, error_code, error_text, metadata,"
     " send_at, sent_at, delivered_at, created_at, updated_at FROM messages WHERE id = ?"
 )
 _ROW = (

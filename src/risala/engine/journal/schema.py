@@ -9,6 +9,7 @@ from __future__ import annotations
 from sqlite_utils import Database, Migrations
 
 from risala.engine.journal.schema_inbound import INBOUND
+from risala.engine.journal.schema_retention import RETENTION
 from risala.engine.journal.schema_webhooks import WEBHOOKS
 
 migrations = Migrations("risala")
@@ -331,3 +332,8 @@ def m008_low_balance(db: Database) -> None:
 @migrations()
 def m009_begun_narrow(db: Database) -> None:
     _script(db, BEGUN_NARROW)
+
+
+@migrations()
+def m010_retention(db: Database) -> None:
+    _script(db, RETENTION)

@@ -8,7 +8,16 @@ import trio
 
 from risala.engine.errors import NotFound
 from risala.engine.gateway import Gateway
-from risala.engine.operations import accounts, inbound, messages, senders, service, verify, webhooks
+from risala.engine.operations import (
+    accounts,
+    inbound,
+    messages,
+    retention,
+    senders,
+    service,
+    verify,
+    webhooks,
+)
 from risala.engine.operations.arguments import Arguments, Json, Operation
 
 __all__ = ["OPERATIONS", "perform"]
@@ -21,6 +30,7 @@ OPERATIONS: Final[dict[str, Operation]] = {
     **service.OPERATIONS,
     **webhooks.OPERATIONS,
     **inbound.OPERATIONS,
+    **retention.OPERATIONS,
 }
 
 

@@ -96,14 +96,14 @@ class BatchAnswer(Answer):
 
 
 class MessageAnswer(Answer):
-    """A message as it stands. `null`: not known yet."""
+    """A message as it stands. `null`: not known yet, or of the body: no longer kept."""
 
     message_id: Annotated[str, Field(alias="messageId")]
     id: str
     """The same as `messageId`."""
     to: str
     sender: Annotated[str, Field(alias="from")]
-    body: str
+    body: str | None
     status: Literal[
         "pending", "processing", "sent", "delivered", "undelivered", "failed", "canceled"
     ]

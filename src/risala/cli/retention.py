@@ -1,0 +1,80 @@
+"""How long things are kept."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from risala.cli import output
+from risala.cli.options import Options, common
+
+if TYPE_CHECKING:
+    from risala.cli.session import Session
+
+Json = dict[str, Any]
+_WHAT: Final = {
+    "texts": "Texts of messages",
+    "timelines": "Timelines of messages",
+    "events": "Events and their deliveries",
+    "inbound": "Messages that came in",
+}
+
+
+@click.group()
+def retention() -> None:
+    """How long things are kept (`[retention]` in the settings)."""
+
+
+@retention.command("show")
+@common
+def retention_show(options: Options) -> None:
+    """What is kept for how long, and the oldest that is there."""
+
+    async def work(session: Session) -> Json:
+        return await session.perform("retention.show")
+
+    found = options.run(work)
+    if output.show(options.json, found):
+        return
+    output.table(
+        ("What", "Kept", "Oldest", ""),
+        (
+            (
+                _WHAT[rule["name"]],
+                "for ever" if rule["days"] is None else f"{rule['days']} days",
+                output.moment(rule["oldest"]),
+                "overdue: `risala retention run`" if rule["overdue"] else "",
+            )
+            for rule in found["rules"]
+        ),
+        empty="",
+    )
+
+
+@retention.command("run")
+@common
+def retention_run(options: Options) -> None:
+    """Forget now what is older; the service does so by itself, every hour."""
+
+    async def work(session: Session) -> Json:
+        return await forget(session.perform)
+
+    done = options.run(work)
+    if output.show(options.json, done):
+        return
+    for name, rows in done["forgot"].items():
+        output.said(f"{_WHAT[name]}: {rows} forgotten.")
+
+
+async def forget(perform: Callable[..., Awaitable[Json]]) -> Json:
+    """Ask for one unit after the other; what they did, by rule."""
+    gone: Counter[str] = Counter()
+    following: Json | None = {}
+    while following is not None:
+        step = await perform("retention.run", **following)
+        gone[step["name"]] += step["rows"]
+        following = step["next"]
+    return {"forgot": dict(gone)}

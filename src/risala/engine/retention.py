@@ -1,0 +1,169 @@
+"""Retention: old rows go by policy, a few at a time, for life.
+
+What is due is done in small units through the journal's writer, each followed by a pause of ten
+times as long as it took: with much to do it has a tenth of the writer, less where others wait.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Final
+
+import structlog
+import trio
+
+from risala.config.model import RetentionSection
+from risala.engine.clock import iso
+from risala.engine.errors import Unavailable
+from risala.engine.ids import first_id
+from risala.engine.journal import retention
+from risala.engine.journal.retention import LATE_MS, Forgot
+from risala.engine.recorder import Recorder
+
+log = structlog.get_logger(__name__)
+
+ROWS_AT_ONCE: Final = 100
+"""In one unit: some milliseconds of the writer."""
+PAUSE_FACTOR: Final = 10
+PAUSE_MIN_S: Final = 0.05
+EVERY_S: Final = 3600.0
+STORAGE_RETRY_S: Final = 60.0
+DAY_MS: Final = 86_400_000
+BEHIND_MS: Final = 2 * DAY_MS
+"""What should have gone so long ago is told as overdue."""
+
+Unit = Callable[[sqlite3.Connection], Forgot]
+Make = Callable[[int, str], Unit]
+"""A unit, of when it is (UTC epoch ms) and where the last one left off."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """What goes after how long."""
+
+    name: str
+    days: int
+    """0: never."""
+    walks: tuple[Make, ...]
+    oldest: Callable[[sqlite3.Connection], int | None]
+
+
+def rules(section: RetentionSection) -> tuple[Rule, ...]:
+    """The policy."""
+    texts_ms, timelines_ms = section.texts_days * DAY_MS, section.timelines_days * DAY_MS
+    events_ms, inbound_ms = section.events_days * DAY_MS, section.inbound_days * DAY_MS
+    texts, timelines = retention.texts, retention.timelines
+    return (
+        Rule(
+            "texts",
+            section.texts_days,
+            (_walk(texts, "texts", texts_ms), _walk(texts, "texts.late", texts_ms + LATE_MS)),
+            partial(retention.oldest_message, walk="texts"),
+        ),
+        Rule(
+            "timelines",
+            section.timelines_days,
+            (
+                _walk(timelines, "timelines", timelines_ms),
+                _walk(timelines, "timelines.late", timelines_ms + LATE_MS),
+            ),
+            partial(retention.oldest_message, walk="timelines"),
+        ),
+        Rule("events", section.events_days, (_events(events_ms),), retention.oldest_event),
+        Rule("inbound", section.inbound_days, (_inbound(inbound_ms),), retention.oldest_inbound),
+    )
+
+
+def _walk(work: Callable[..., Forgot], name: str, age_ms: int) -> Make:
+    def make(now_ms: int, _: str) -> Unit:
+        return lambda conn: work(conn, name, now_ms - age_ms, ROWS_AT_ONCE)
+
+    return make
+
+
+def _events(age_ms: int) -> Make:
+    def make(now_ms: int, after: str) -> Unit:
+        return lambda conn: retention.events(conn, after, now_ms - age_ms, ROWS_AT_ONCE)
+
+    return make
+
+
+def _inbound(age_ms: int) -> Make:
+    def make(now_ms: int, _: str) -> Unit:
+        before = first_id("mo", max(0, now_ms - age_ms))
+        return lambda conn: retention.inbound(conn, before, ROWS_AT_ONCE)
+
+    return make
+
+
+async def step(
+    recorder: Recorder, section: RetentionSection, name: str, walk: int, after: str
+) -> Forgot:
+    """One unit of one rule's walk.
+
+    Raises:
+        Unavailable: it could not be written.
+    """
+    rule = next(rule for rule in rules(section) if rule.name == name)
+    if rule.days == 0:
+        return Forgot(0, after, done=True)
+    return await recorder.journal.commit(rule.walks[walk](recorder.clock.now_ms(), after))
+
+
+class Retention:
+    """The service that does it."""
+
+    def __init__(self, recorder: Recorder, section: RetentionSection) -> None:
+        self._recorder = recorder
+        self._section = section
+
+    async def run(self) -> None:
+        """Forget what is due, for life."""
+        while True:
+            try:
+                gone = await self._pass()
+            except Unavailable as error:
+                log.warning("retention.storage", reason=str(error))
+                await trio.sleep(STORAGE_RETRY_S)
+                continue
+            if gone:
+                log.info("retention.forgot", **gone)
+            await trio.sleep(EVERY_S)
+
+    async def _pass(self) -> Counter[str]:
+        gone: Counter[str] = Counter()
+        for rule in rules(self._section):
+            for walk in range(len(rule.walks)):
+                after, done = "", False
+                while not done:
+                    began_s = trio.current_time()
+                    forgot = await step(self._recorder, self._section, rule.name, walk, after)
+                    after, done = forgot.after, forgot.done
+                    if forgot.rows:
+                        gone[rule.name] += forgot.rows
+                    took_s = trio.current_time() - began_s
+                    await trio.sleep(max(PAUSE_MIN_S, PAUSE_FACTOR * took_s))
+        return gone
+
+
+def overview(
+    section: RetentionSection, reader: sqlite3.Connection, now_ms: int
+) -> list[dict[str, Any]]:
+    """Each rule, the oldest that it has left, and whether it is behind."""
+    found = []
+    for rule in rules(section):
+        oldest = rule.oldest(reader)
+        due_ms = now_ms - rule.days * DAY_MS - BEHIND_MS
+        found.append(
+            {
+                "name": rule.name,
+                "days": rule.days or None,
+                "oldest": None if oldest is None else iso(oldest),
+                "overdue": rule.days > 0 and oldest is not None and oldest < due_ms,
+            }
+        )
+    return found
