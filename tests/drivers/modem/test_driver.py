@@ -715,34 +715,3 @@ async def test_nothing_is_sent_by_ctrl_z_while_recovering(autojump_clock, modem,
         await trio.sleep(100)
         assert bodies == []
         assert modem.escapes >= 1
-
-
-# -- balance ----------------------------------------------------------------------------
-
-
-async def test_the_balance_shows(autojump_clock, modem, new_line):
-    balance = {"code": "*124#", "pattern": r"solde[^0-9]*([0-9.,]+)", "low": 50}
-
-    def answer(_):
-        line.nursery.start_soon(
-            modem.say, '+CUSD: 0,"Votre solde est\r\nOK\r\nsolde: 42,50 MRU",15'
-        )
-        return "OK"
-
-    modem.replies[r'AT\+CUSD=1,"\*124#",15'] = answer
-    async with trio.open_nursery() as nursery, new_line(modem, ussd_balance=balance).run() as line:
-        line.nursery = nursery
-        await line.context.wait_until(lambda it: "sim_balance" in it.healths[-1].details)
-        assert line.details["sim_balance"] == 42.5
-        assert line.details["sim_balance_is"] == "low"
-        assert isinstance(await line.driver.submit(segment()), Accepted)
-
-
-async def test_a_balance_that_is_asked_packed(autojump_clock, modem, new_line):
-    modem.replies[r'AT\+CUSD=1,"\*124#",15'] = "ERROR"
-    packed = r'AT\+CUSD=1,"AA988C3602",15'
-    modem.replies[packed] = 'OK\r\n\r\n+CUSD: 0,"D3379B5CD681623250535A05",15'
-    async with new_line(modem, ussd_balance={"code": "*124#"}).run() as line:
-        await line.context.wait_until(lambda it: "ussd" in it.healths[-1].details)
-        assert line.details["ussd"] == "Solde: 12 MRU"
-        assert line.details["sim_balance"] == 12

@@ -1,17 +1,16 @@
-"""The SIM's balance by USSD, on a schedule and on request (27.007 §7.15)."""
+"""The SIM's balance by USSD, on a schedule and on request."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final
 
 import trio
 
-from risala.drivers.modem.asking import Asker
-from risala.drivers.modem.at import Urc
+from risala.drivers.modem.dialogue import Dialogues, UssdError
 from risala.drivers.modem.settings import UssdBalance
-from risala.drivers.modem.ussd import END_SESSION, MORE_WANTED, amount_in, read_answer, requests
+from risala.drivers.modem.ussd import amount_in
 
-_ANSWER_S: Final = 60.0
 _FIRST_S: Final = 20.0
 """After a start the network refuses USSD for a moment."""
 _AGAIN_S: Final = 600.0
@@ -24,45 +23,49 @@ class Balance:
         self._settings = settings
         self.text = ""
         self.amount: float | None = None
-        self._answered = trio.Event()
-        self._wants_end = False
+        self._told = ""
+
+    @property
+    def is_asked(self) -> bool:
+        """The settings say how."""
+        return self._settings is not None
 
     @property
     def is_low(self) -> bool:
         low = self._settings.low if self._settings else None
         return low is not None and self.amount is not None and self.amount < low
 
-    def on_urc(self, urc: Urc) -> None:
-        found = read_answer(urc.text)
-        if found is None or self._settings is None:
-            return
-        status, text = found
-        self._wants_end = status == MORE_WANTED
-        if text:
-            self.text, self.amount = text, amount_in(text, self._settings.pattern)
-        self._answered.set()
+    @property
+    def attention(self) -> str | None:
+        """A sentence where it is low."""
+        return f"The SIM's balance is low: {self.amount:g}." if self.is_low else None
 
-    async def run(self, asker: Asker) -> None:
+    async def run(
+        self, dialogues: Dialogues, changed: Callable[[], None], trace: Callable[[str], None]
+    ) -> None:
         """Ask for life; raises LinkError when the modem answers nothing."""
         if self._settings is None:
             return
         await trio.sleep(_FIRST_S)
         while True:
-            answered = await self.ask(asker)
-            await trio.sleep(self._settings.every_s if answered else _AGAIN_S)
+            wait_s = self._settings.every_s
+            try:
+                await self.ask(dialogues)
+                changed()
+            except UssdError as fault:
+                wait_s = _AGAIN_S
+                if str(fault) != self._told:
+                    self._told = str(fault)
+                    trace(f"The SIM's balance is not told: {fault}")
+            await trio.sleep(wait_s)
 
-    async def ask(self, asker: Asker) -> bool:
-        """True once the network has answered; :attr:`text` and :attr:`amount` are new then."""
-        assert self._settings is not None
-        self._answered = trio.Event()
-        for command in requests(self._settings.code):
-            if await asker.ok(command, _ANSWER_S):
-                break
-        else:
-            return False
-        with trio.move_on_after(_ANSWER_S):
-            await self._answered.wait()
-        if self._wants_end or not self._answered.is_set():
-            self._wants_end = False
-            await asker.ok(END_SESSION)
-        return self._answered.is_set()
+    async def ask(self, dialogues: Dialogues) -> None:
+        """:attr:`text` and :attr:`amount` are new when this returns.
+
+        Raises:
+            UssdError: the network does not tell, or the settings have no code.
+        """
+        if self._settings is None:
+            raise UssdError("Set [carriers.modem.ussd_balance]: its code and its pattern.")
+        self.text = await dialogues.dial(self._settings.code)
+        self.amount = amount_in(self.text, self._settings.pattern)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from contextlib import closing
 from typing import Final
 
 import trio
@@ -10,6 +11,7 @@ import trio
 from risala.drivers.modem.asking import Asker
 from risala.drivers.modem.at import Urc
 from risala.drivers.modem.balance import Balance
+from risala.drivers.modem.dialogue import Dialogues
 from risala.drivers.modem.fields import Registration
 from risala.drivers.modem.inbox import Inbox
 from risala.drivers.modem.lines import RESTARTED
@@ -48,7 +50,8 @@ class Session:
         self._asker = asker
         self._facts = facts
         self._records = records
-        self._balance = balance
+        self.balance = balance
+        self.dialogues = Dialogues(asker, self._on_unasked)
         self.inbox = Inbox(
             context,
             asker,
@@ -83,7 +86,7 @@ class Session:
 
     async def serve(self) -> None:
         """Until there is trouble, which is raised: LinkError or Unready."""
-        with self._scope:
+        with self._scope, closing(self.dialogues):
             async with trio.open_nursery() as nursery:
                 nursery.start_soon(self._guard, self._watch.run)
                 nursery.start_soon(self._guard, self.sender.run)
@@ -110,7 +113,7 @@ class Session:
         raise PortLostError("the line was hung up")
 
     async def _ask_balance(self) -> None:
-        await self._balance.run(self._asker)
+        await self.balance.run(self.dialogues, self.publish, self._context.trace)
 
     async def _begin_days(self) -> None:
         """Open again when the day's quota is new."""
@@ -118,13 +121,16 @@ class Session:
             await trio.sleep(self._records.tally.quota.next_day_s(self._records.now_ms()) + 1)
             self.publish()
 
+    def _on_unasked(self, text: str) -> None:
+        if text:
+            self._context.trace(f"The network says: {text}")
+
     def on_urc(self, urc: Urc) -> None:
         if urc.name in RESTARTED:
             self._asker.link.engine.forget()
             self._end(NoAnswerError("the modem has started anew"))
         elif urc.name == "+CUSD":
-            self._balance.on_urc(urc)
-            self.publish()
+            self.dialogues.on_urc(urc)
         else:
             self.inbox.on_urc(urc)
 
@@ -150,11 +156,14 @@ class Session:
             text = "The SIM's segments of today are used up; it goes on at midnight UTC."
             return Health(HealthState.DOWN, text, self._details())
         where = f" on {sight.operator}" if sight.operator else ""
-        return Health(HealthState.UP, f"{name} is ready{where}.", self._details())
+        text = f"{name} is ready{where}."
+        if self.balance.attention:
+            text = f"{text} {self.balance.attention}"
+        return Health(HealthState.UP, text, self._details())
 
     def _details(self) -> dict[str, str | int | float | None]:
         sight, facts, quota = self._watch.sight, self._facts, self._records.tally.quota
-        identity, balance = facts.identity, self._balance
+        identity, balance = facts.identity, self.balance
         registered = sight.registration.name.lower() if sight.registration is not None else None
         details: dict[str, str | int | float | None] = {
             "model": identity.name,
@@ -174,4 +183,5 @@ class Session:
             details["ussd"] = balance.text
             details["sim_balance"] = balance.amount
             details["sim_balance_is"] = "low" if balance.is_low else "fine"
+            details["attention"] = balance.attention
         return details

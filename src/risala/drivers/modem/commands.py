@@ -1,0 +1,70 @@
+"""What an operator can ask of a modem: ``risala carriers ask NAME …``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Final
+
+from risala.drivers.modem.dialogue import UssdError
+from risala.drivers.modem.link import LinkError
+from risala.plugins.contract import CommandRefusedError, DriverCommand
+
+if TYPE_CHECKING:
+    from risala.drivers.modem.session import Session
+
+Answer = Mapping[str, str | int | float | None]
+
+USSD: Final = DriverCommand(
+    "ussd", "Dial a code of the SIM's network, and choose from its menus.", "CODE [CHOICE]…"
+)
+BALANCE: Final = DriverCommand("balance", "Ask now for the SIM's balance.")
+RETRY_PIN: Final = DriverCommand(
+    "retry-pin", "The PIN in the settings is right now: type it once more."
+)
+
+_is_code: Final = re.compile(r"[*#0-9+]{1,60}").fullmatch
+_NOT_CONNECTED: Final = "The modem is not ready; `risala carriers` says why."
+
+
+async def dial(session: Session | None, arguments: Sequence[str]) -> Answer:
+    """Raises :class:`CommandRefusedError`."""
+    if not arguments or not all(map(_is_code, arguments)):
+        raise CommandRefusedError("A code has digits, * and #, and so have choices: ussd '*124#'")
+    session = _ready(session)
+    try:
+        text = await session.dialogues.dial(arguments[0], arguments[1:])
+    except (UssdError, LinkError) as fault:
+        raise CommandRefusedError(_sentence(fault)) from fault
+    return {"text": text}
+
+
+async def balance(session: Session | None, arguments: Sequence[str]) -> Answer:
+    """Raises :class:`CommandRefusedError`."""
+    _none(arguments)
+    session = _ready(session)
+    try:
+        await session.balance.ask(session.dialogues)
+    except (UssdError, LinkError) as fault:
+        raise CommandRefusedError(_sentence(fault)) from fault
+    session.publish()
+    told = session.balance
+    if told.amount is None:
+        return {"text": told.text, "amount": None, "is": "not found in the text by the pattern"}
+    return {"text": told.text, "amount": told.amount, "is": "low" if told.is_low else "fine"}
+
+
+def _none(arguments: Sequence[str]) -> None:
+    if arguments:
+        raise CommandRefusedError("It takes no arguments.")
+
+
+def _ready(session: Session | None) -> Session:
+    if session is None:
+        raise CommandRefusedError(_NOT_CONNECTED)
+    return session
+
+
+def _sentence(fault: Exception) -> str:
+    text = str(fault)
+    return text[:1].upper() + text[1:].rstrip(".") + "."
