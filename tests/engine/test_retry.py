@@ -63,6 +63,11 @@ def test_uncertain_waits_for_its_policy(action, after_s):
     assert (decision.resolve_at, decision.resolve_action) == (NOW + after_s * 1000, action)
 
 
+def test_a_recipient_that_cannot_be_reached_is_tried_again_like_any_refusal_for_now():
+    refused = Refused(Scope.RECIPIENT, "ESME_RSYSERR", "Out of service.")
+    assert decide(refused, AT) == decide(now("Out of service."), AT)
+
+
 @pytest.mark.parametrize(("refusals", "wait_s"), [(0, 5), (1, 15), (2, 45)])
 def test_refused_for_now_waits_longer_each_time(refusals, wait_s):
     decision = decide(now(), replace(AT, refusals=refusals))

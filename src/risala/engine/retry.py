@@ -99,7 +99,7 @@ def decide(outcome: Outcome, at: Circumstances) -> Decision:
                 resolve_at=at.now_ms + round(at.on_uncertain.after_s * 1000),
                 resolve_action=at.on_uncertain.action,
             )
-        case Refused(Scope.NOW, raw, text):
+        case Refused(Scope.NOW | Scope.RECIPIENT, raw, text):
             return _refused_for_now(raw, text, at)
         case Refused(Scope.CARRIER, raw, text) if at.next_route and not at.partly_accepted:
             return Decision(

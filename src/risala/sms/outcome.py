@@ -28,6 +28,8 @@ class Scope(StrEnum):
     """This carrier will not take it; another one may."""
     NOW = "now"
     """Not at this moment: try again later."""
+    RECIPIENT = "recipient"
+    """Not to this number at this moment: try again later. Says nothing against the carrier."""
 
 
 @dataclass(frozen=True, slots=True)

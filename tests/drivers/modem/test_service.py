@@ -1,7 +1,11 @@
 """Modems under the real engine and its real journal."""
 
+from itertools import count
+
+import pytest
 import trio
 
+from risala.drivers.modem.pdu import Direction, from_hex
 from risala.sms.segment import split, user_data_header
 
 
@@ -33,3 +37,38 @@ async def test_what_a_modem_must_not_forget_is_in_the_journal(
         assert service.status(waiting) == "pending"
         assert "used up" in service.carrier("sim-1")["text"]
         assert len(modem.submits) == 2
+
+
+class Network:
+    """Refuses numbers by a code, and takes the others."""
+
+    def __init__(self, modem, refused: dict[str, str]) -> None:
+        self.refused, self.references, self.asked = refused, count(1), []
+        modem.cmgs = self.answer
+
+    def answer(self, pdu: str) -> str:
+        _, submit = from_hex(pdu, Direction.TO_NETWORK)
+        number = submit.destination.readable
+        self.asked.append(number)
+        return self.refused.get(number, f"+CMGS: {next(self.references)}\r\n\r\nOK")
+
+
+@pytest.mark.parametrize(
+    ("code", "is_open"), [(27, False), (1, False), (30, False), (195, False), (38, True)]
+)
+async def test_numbers_that_cannot_be_reached_are_no_sickness_of_the_carrier(
+    autojump_clock, new_modem, new_line, open_service, code, is_open
+):
+    modem = new_modem()
+    dead = [f"+2223600000{number}" for number in range(6)]
+    network = Network(modem, dict.fromkeys(dead, f"+CMS ERROR: {code}"))
+    delivery = {"breaker_failures": 5, "breaker_open_s": 3600}
+    async with open_service({"sim-1": new_line(modem)}, delivery, rate_per_s=1) as service:
+        ids = [await service.send(to=number) for number in dead]
+        await trio.sleep(20)
+        assert len(network.asked) >= 5
+        assert service.carrier("sim-1")["breaker_open"] is is_open
+        alive = await service.send()
+        await trio.sleep(20)
+        assert service.status(alive) == ("pending" if is_open else "sent")
+        assert service.status(ids[0]) == ("pending" if code in (27, 38) else "failed")

@@ -24,6 +24,8 @@ class Verdict(StrEnum):
     """This SIM may not, or the modem is set up wrongly: for good, unless another carrier may."""
     NOW = "now"
     """Try later."""
+    RECIPIENT = "recipient"
+    """Try later; messages to others go on."""
     SLOW = "slow"
     """Congestion: slow down."""
     UNCERTAIN = "uncertain"
@@ -66,7 +68,7 @@ CMS: Final[Mapping[int, Trouble]] = {
     17: Trouble(_NOW, "The network failed."),
     21: Trouble(_CARRIER, "The network rejected the message."),
     22: Trouble(_SLOW, "The network is congested."),
-    27: Trouble(_NOW, "The recipient's network cannot be reached."),
+    27: Trouble(Verdict.RECIPIENT, "The recipient's network or phone cannot be reached."),
     28: Trouble(_CARRIER, "The network does not know this SIM's subscriber."),
     29: Trouble(_CARRIER, "The network refused the service."),
     30: Trouble(_FINAL, "The network does not know the recipient."),
@@ -205,6 +207,8 @@ def outcome_of(result: Result) -> Outcome:
             return Refused(Scope.CARRIER, raw, text)
         case Verdict.NOW | Verdict.FULL:
             return Refused(Scope.NOW, raw, text)
+        case Verdict.RECIPIENT:
+            return Refused(Scope.RECIPIENT, raw, text)
         case Verdict.SLOW:
             return Throttled(raw, text, SLOW_DOWN_S)
         case Verdict.UNCERTAIN:
