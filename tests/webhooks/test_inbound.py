@@ -7,8 +7,10 @@ import json
 import pytest
 import trio
 
+from risala.engine import optout
 from risala.engine.commands import KeyType, Mode, Principal, SendCode, SendMessage
 from risala.engine.errors import Conflict, Invalid, NotFound, RecipientOptedOut
+from risala.engine.journal import meta, opt_outs
 from risala.engine.keywords import START_WORDS, STOP_WORDS, folded, keyword_of
 from risala.http.problems import problem_of
 from risala.plugins.contract import Inbound
@@ -187,6 +189,98 @@ async def test_who_heeds_none_is_not_meant_even_when_last(open_house, quick, dri
         await come_in(driver, "STOP")
         await send(house, first)
         await send(house, second)
+
+
+async def test_what_was_sent_before_anybody_heeded_counts_too(
+    open_house, quick, driver, monkeypatch
+):
+    monkeypatch.setattr(optout, "ROWS_AT_ONCE", 3)
+    async with open_house(driver=driver) as house:
+        first, second = house.principal, await another(house, "Second")
+        await send(house, second)
+        for number in range(10):
+            await send(house, second, to=f"+2223612350{number}")
+        await send(house, first)  # the last to write to PHONE
+        for number in range(10):
+            await send(house, second, to=f"+2223612350{number}")
+        for principal in (first, second):
+            await house.perform(
+                "inbound.opt_outs", organization_id=principal.organization_id, heeds=True
+            )
+        await trio.sleep(10)
+        await come_in(driver, "STOP")
+        await send(house, second)
+        with pytest.raises(RecipientOptedOut):
+            await send(house, first)
+        assert looks_back(house) is None
+
+
+async def test_looking_back_ends_with_age_and_number(open_house, quick, driver, monkeypatch):
+    monkeypatch.setattr(optout, "ROWS_AT_ONCE", 2)
+    monkeypatch.setattr(opt_outs, "LOOK_BACK_ROWS_MAX", 6)
+    async with open_house(driver=driver) as house:
+        mine = {"organization_id": house.organization_id}
+        for number in range(10):
+            await send(house, house.principal, to=f"+2223612350{number}")
+        await house.perform("inbound.opt_outs", heeds=True, **mine)
+        await trio.sleep(10)
+        assert writers(house) == {f"+2223612350{number}" for number in range(4, 10)}
+        await house.perform("inbound.opt_outs", heeds=False, **mine)
+        await send(house, house.principal, to="+22236123600")
+        quick.jump(91 * 86_400)
+        for number in range(1, 3):
+            await send(house, house.principal, to=f"+2223612360{number}")
+        await house.perform("inbound.opt_outs", heeds=True, **mine)
+        await trio.sleep(10)
+        # In steps of two: the older ones of the last step are looked at too, and no more.
+        assert writers(house) >= {"+22236123601", "+22236123602"}
+        assert "+22236123509" in writers(house)
+        assert looks_back(house) is None
+
+
+async def test_an_older_message_never_takes_the_place_of_a_newer(
+    open_house, quick, driver, monkeypatch
+):
+    async with open_house(driver=driver) as house:
+        first, second = house.principal, await another(house, "Second")
+        await send(house, first)
+        await house.perform("inbound.opt_outs", organization_id=first.organization_id, heeds=True)
+        await send(house, second)  # before, or while, the past is looked through
+        await trio.sleep(10)
+        await come_in(driver, "STOP")
+        await send(house, first)
+        # With nobody who heeds, nobody's writing is noted: the past is looked through anew.
+        await house.perform("inbound.opt_outs", organization_id=first.organization_id, heeds=False)
+        await send(house, first)
+        await house.perform("inbound.opt_outs", organization_id=first.organization_id, heeds=True)
+        await trio.sleep(10)
+        await come_in(driver, "STOP")
+        with pytest.raises(RecipientOptedOut):
+            await send(house, first)
+
+
+async def test_looking_back_goes_on_after_a_restart(open_house, quick, driver, monkeypatch):
+    monkeypatch.setattr(optout, "PAUSE_MIN_S", 1000)
+    monkeypatch.setattr(optout, "ROWS_AT_ONCE", 1)
+    async with open_house(driver=driver) as house:
+        await send(house, house.principal)
+        await send(house, house.principal, to="+22236123457")
+        await house.perform("inbound.opt_outs", organization_id=house.organization_id, heeds=True)
+        await trio.sleep(1)
+        assert writers(house) == {"+22236123457"}
+    monkeypatch.setattr(optout, "PAUSE_MIN_S", 0.02)
+    async with open_house(driver=driver) as house:
+        await trio.sleep(1)
+        assert writers(house) == {PHONE, "+22236123457"}
+
+
+def writers(house) -> set[str]:
+    rows = house.gateway.parts.reader.execute("SELECT recipient FROM last_writers")
+    return {row[0] for row in rows}
+
+
+def looks_back(house) -> str | None:
+    return meta.get(house.gateway.parts.reader, "opt_outs.look_back")
 
 
 async def test_an_opt_out_survives_a_restart_and_can_be_taken_back(open_house, quick, driver):

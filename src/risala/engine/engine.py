@@ -35,6 +35,7 @@ from risala.engine.journal.schema import migrate
 from risala.engine.journal.writer import Journal
 from risala.engine.keeper import Keeper
 from risala.engine.lane import Lane, LaneHooks
+from risala.engine.optout import LookBack
 from risala.engine.outside import Outside, start_outside
 from risala.engine.queries import Queries, ask_uncertain
 from risala.engine.recorder import Recorder
@@ -239,6 +240,9 @@ async def open_engine(
             each.id for each in core.accounts.list_organizations() if each.status != "active"
         )
         await start_outside(parts, core.supervisor, outside or Outside())
+        look_back = LookBack(core.recorder)
+        parts.intake.opt_outs.changed = look_back.begin
+        await core.supervisor.start_service("opt-outs", look_back.run)
         await _start_services(core, board, scheduler, keeper, drivers)
         engine = Engine(core, gateway, board, scheduler)
         try:

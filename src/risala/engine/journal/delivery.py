@@ -47,7 +47,7 @@ def start_segment(
         )
         if opened.rowcount == 0:
             return None
-        opt_outs.note_writer(conn, message_id, carrier)
+        opt_outs.note_writer(conn, message_id, carrier, now_ms)
     message = load(conn, message_id)
     if message is None or message.status is not Status.PROCESSING:
         return None

@@ -1,27 +1,66 @@
 """Who wants no more messages from whom.
 
 An opt-out belongs to the organization that last wrote to that number through that carrier: the
-person answers what they read. So who wrote last is noted, while any organization heeds opt-outs.
+person answers what they read. So who wrote last is noted, while any organization heeds opt-outs;
+when the first one begins to, the messages of the time before are looked through, the latest first.
 """
 
 from __future__ import annotations
 
 import sqlite3
+from typing import Final
 
+from risala.engine.journal import meta
 from risala.engine.keywords import START_WORDS, STOP_WORDS, folded
 from risala.sms.message import Inbound
 
+LOOK_BACK_ROWS_MAX: Final = 1_000_000
+"""Messages that are looked through: some hundred megabytes, once."""
+_LOOK_BACK: Final = "opt_outs.look_back"
+_NOTE: Final = (
+    " ON CONFLICT (recipient, carrier)"
+    " DO UPDATE SET organization_id = excluded.organization_id, at = excluded.at"
+    " WHERE excluded.at >= at"
+)
 
-def note_writer(conn: sqlite3.Connection, message_id: str, carrier: str) -> None:
+
+def note_writer(conn: sqlite3.Connection, message_id: str, carrier: str, now_ms: int) -> None:
     """An attempt at a message begins; part of its unit."""
     conn.execute(
-        "INSERT INTO last_writers (recipient, carrier, organization_id)"
-        " SELECT recipient, ?, organization_id FROM messages WHERE id = ? AND mode = 'live'"
-        " AND EXISTS (SELECT 1 FROM opt_out_policies)"
-        " ON CONFLICT (recipient, carrier)"
-        " DO UPDATE SET organization_id = excluded.organization_id",
-        (carrier, message_id),
+        "INSERT INTO last_writers (recipient, carrier, organization_id, at)"  # noqa: S608 -- constants
+        " SELECT recipient, ?, organization_id, ? FROM messages WHERE id = ? AND mode = 'live'"
+        f" AND EXISTS (SELECT 1 FROM opt_out_policies){_NOTE}",
+        (carrier, now_ms, message_id),
     )
+
+
+def look_back(conn: sqlite3.Connection, since_ms: int, limit: int) -> bool:
+    """Note who wrote last before anybody noted it, from some messages; True when that is done."""
+    place = meta.get(conn, _LOOK_BACK)
+    if place is None:
+        return True
+    above, floor = map(int, place.split())
+    rows = conn.execute(
+        "SELECT seq, recipient, carrier, organization_id, sent_at, mode, created_at FROM messages"
+        " WHERE seq < ? AND seq >= ? ORDER BY seq DESC LIMIT ?",
+        (above, floor, limit),
+    ).fetchall()
+    conn.executemany(
+        "INSERT INTO last_writers (recipient, carrier, organization_id, at)"  # noqa: S608 -- constants
+        f" VALUES (?, ?, ?, ?){_NOTE}",
+        [row[1:5] for row in rows if row[5] == "live" and row[4] is not None and row[2]],
+    )
+    done = len(rows) < limit or rows[-1][6] < since_ms or not policies(conn)
+    if done:
+        meta.remove(conn, _LOOK_BACK)
+    else:
+        meta.put(conn, _LOOK_BACK, f"{rows[-1][0]} {floor}")
+    return done
+
+
+def _begin_to_look_back(conn: sqlite3.Connection) -> None:
+    (last,) = conn.execute("SELECT coalesce(max(seq), 0) FROM messages").fetchone()
+    meta.put(conn, _LOOK_BACK, f"{last + 1} {max(0, last + 1 - LOOK_BACK_ROWS_MAX)}")
 
 
 def heed(conn: sqlite3.Connection, carrier: str, message: Inbound, now_ms: int) -> None:
@@ -53,6 +92,8 @@ def policies(conn: sqlite3.Connection) -> set[str]:
 def set_policy(conn: sqlite3.Connection, organization_id: str, now_ms: int, *, heeds: bool) -> None:
     """Let an organization's recipients opt out, or not; who has opted out stays on record."""
     if heeds:
+        if not policies(conn):
+            _begin_to_look_back(conn)
         conn.execute(
             "INSERT INTO opt_out_policies (organization_id, since) VALUES (?, ?)"
             " ON CONFLICT DO NOTHING",

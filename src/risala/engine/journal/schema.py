@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from sqlite_utils import Database, Migrations
 
-from risala.engine.journal.schema_inbound import INBOUND
+from risala.engine.journal.schema_inbound import INBOUND, LAST_WRITERS
 from risala.engine.journal.schema_retention import RETENTION
 from risala.engine.journal.schema_webhooks import WEBHOOKS
 
@@ -337,3 +337,8 @@ def m009_begun_narrow(db: Database) -> None:
 @migrations()
 def m010_retention(db: Database) -> None:
     _script(db, RETENTION)
+
+
+@migrations()
+def m012_last_writers(db: Database) -> None:
+    _script(db, LAST_WRITERS)

@@ -41,3 +41,8 @@ CREATE TABLE opt_outs (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX opt_outs_by_recipient ON opt_outs (recipient, carrier, at);
 """
+
+LAST_WRITERS: Final = """
+-- When, so that an older one never takes the place of a newer.
+ALTER TABLE last_writers ADD COLUMN at INTEGER NOT NULL DEFAULT 0;
+"""
