@@ -316,15 +316,23 @@ class Service:
 
 @pytest.fixture
 def open_service(tmp_path):
-    """``open_service(lines, delivery, **carrier fields)``, again and again on one journal."""
+    """``open_service(lines, delivery, own, **carrier fields)``, again and again on one journal.
+
+    ``own``: further fields of single carriers.
+    """
     clock = TrioClock()
 
     @asynccontextmanager
     async def open_one(
-        lines: dict[str, Line], delivery: dict[str, Any] | None = None, **fields: Any
+        lines: dict[str, Line],
+        delivery: dict[str, Any] | None = None,
+        own: dict[str, dict[str, Any]] | None = None,
+        **fields: Any,
     ) -> AsyncIterator[Service]:
         carriers = [
-            CarrierSection.model_validate({"name": name, "driver": "modem", **fields})
+            CarrierSection.model_validate(
+                {"name": name, "driver": "modem", **fields, **(own or {}).get(name, {})}
+            )
             for name in lines
         ]
         settings = Settings(
