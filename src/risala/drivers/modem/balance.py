@@ -10,10 +10,15 @@ import trio
 from risala.drivers.modem.dialogue import Dialogues, UssdError
 from risala.drivers.modem.settings import UssdBalance
 from risala.drivers.modem.ussd import amount_in
+from risala.plugins.contract import Accepted, Outcome, Refused, Scope
 
 _FIRST_S: Final = 20.0
 """After a start the network refuses USSD for a moment."""
 _AGAIN_S: Final = 600.0
+_AGAIN_LEAST_S: Final = 60.0
+"""However much is in doubt: some operators count what is dialled."""
+_DOUBTS: Final = 3
+"""Refusals in a row that may mean an empty SIM."""
 
 
 class Balance:
@@ -24,6 +29,8 @@ class Balance:
         self.text = ""
         self.amount: float | None = None
         self._told = ""
+        self._doubts = 0
+        self._doubted = trio.Event()
 
     @property
     def is_asked(self) -> bool:
@@ -48,6 +55,7 @@ class Balance:
             return
         await trio.sleep(_FIRST_S)
         while True:
+            self._doubts, self._doubted = 0, trio.Event()
             wait_s = self._settings.every_s
             try:
                 await self.ask(dialogues)
@@ -57,7 +65,19 @@ class Balance:
                 if str(fault) != self._told:
                     self._told = str(fault)
                     trace(f"The SIM's balance is not told: {fault}")
-            await trio.sleep(wait_s)
+            await trio.sleep(_AGAIN_LEAST_S)
+            with trio.move_on_after(wait_s - _AGAIN_LEAST_S):
+                await self._doubted.wait()
+
+    def learn(self, outcome: Outcome) -> None:
+        """An empty prepaid SIM gives errors that do not say so: some in a row, and it is asked."""
+        match outcome:
+            case Refused(Scope.CARRIER | Scope.NOW):
+                self._doubts += 1
+            case Accepted():
+                self._doubts = 0
+        if self._doubts >= _DOUBTS:
+            self._doubted.set()
 
     async def ask(self, dialogues: Dialogues) -> None:
         """:attr:`text` and :attr:`amount` are new when this returns.

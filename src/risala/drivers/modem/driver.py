@@ -89,6 +89,7 @@ class ModemDriver:
             return Refused(
                 Scope.CARRIER, "not encodable", "An SMS cannot carry the message in this alphabet."
             )
+        self._balance.learn(outcome)
         session.publish()
         return outcome
 
