@@ -1,4 +1,4 @@
-"""Bounded random runs: real PDUs and real chatter, mutated, from one seed. Nothing may crash or hang.
+"""Bounded random runs: real PDUs and real chatter, mutated, from one seed. Nothing may crash.
 
 Hypothesis (in test_at.py and test_pdu.py) draws from the whole space; this stays near to what is
 real, where the deeper branches are.
