@@ -11,7 +11,7 @@ from risala.cli.main import cli
 
 REFERENCE = Path(__file__).parents[2] / "docs/reference"
 PAGE = (REFERENCE / "cli.md").read_text(encoding="utf-8")
-ELSEWHERE = {"simulate smsc": "smsc-simulator.md"}
+ELSEWHERE = {"simulate smsc": "smsc-simulator.md", "simulate modem": "modem-simulator.md"}
 """Commands that have a page of their own."""
 EVERYWHERE = {"--data", "--config", "--json", "--help"}
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from risala.cli.refused import Refused
+from risala.cli.simulate_modem import modem
 
 if TYPE_CHECKING:
     from risala.cli.smsc_console import Tally, View
@@ -22,6 +23,9 @@ _SCENARIO_SAYS: Final = ("receipt_delay_s", "answer_delay_s", "receipt_state", "
 @click.group()
 def simulate() -> None:
     """Simulated carriers to try things against."""
+
+
+simulate.add_command(modem)
 
 
 @simulate.command("smsc")

@@ -32,6 +32,7 @@ from typing import Any, Final, TypeVar
 
 import trio
 
+from risala.drivers.modem.sim.actions import ActionError, perform
 from risala.drivers.modem.sim.config import ModemConfig, ReferenceForm, ReportStatus
 from risala.drivers.modem.sim.events import (
     Answered,
@@ -55,6 +56,7 @@ from risala.drivers.modem.sim.phones import Dice
 from risala.drivers.modem.sim.ports import Link, LinkError, PtyStream
 from risala.drivers.modem.sim.profiles import PROFILES, Profile
 from risala.drivers.modem.sim.quirks import (
+    SICK,
     LineRules,
     Mood,
     Quirk,
@@ -63,9 +65,12 @@ from risala.drivers.modem.sim.quirks import (
     ReportRules,
     Until,
 )
+from risala.drivers.modem.sim.script import Script, Step
 
 __all__ = [
     "PROFILES",
+    "SICK",
+    "ActionError",
     "Answered",
     "Heard",
     "InboundSent",
@@ -89,6 +94,7 @@ __all__ = [
     "ReportStatus",
     "SignalChanged",
     "Started",
+    "Step",
     "Submitted",
     "Trouble",
     "Until",
@@ -110,6 +116,7 @@ class ModemSimulator:
 
     Args:
         link: a symbolic link to make to the port; while the port is gone it is not there.
+        quirks: what goes wrong; None is all of :data:`SICK` for the profile ``sick``, else nothing.
         listen: a host and a TCP port to be opened at, in place of a pseudo-terminal, as ser2net
             does; port 0 takes a free one. One client at a time.
         on_event: hears everything, as it happens. Must not block.
@@ -123,10 +130,11 @@ class ModemSimulator:
         link: Path | None = None,
         listen: tuple[str, int] | None = None,
         seed: int = 1,
-        quirks: Sequence[Quirk] = (),
+        quirks: Sequence[Quirk] | None = None,
         refusals: Sequence[Refusal] = (),
         reports: ReportRules | None = None,
         line: LineRules | None = None,
+        steps: Sequence[Step] = (),
         on_event: Callable[[ModemEvent], None] = lambda event: None,
         wall: Callable[[], datetime] = _wall,
     ) -> None:
@@ -138,8 +146,12 @@ class ModemSimulator:
         dice: Dice = random.Random(seed)  # noqa: S311 - nothing secret
         self.modem: SimulatedModem
         self._dice = dice
-        self._mood = Mood(dice, quirks, refusals, reports, line)
         self._config = config or ModemConfig()
+        if quirks is None:
+            quirks = tuple(SICK.values()) if self._config.profile.name == "sick" else ()
+        self._mood = Mood(dice, quirks, refusals, reports, line)
+        self._steps = steps
+        self._script: Script | None = None
         self._wall = wall
         self._link = Link(link) if link is not None else None
         self._listen = listen
@@ -162,6 +174,7 @@ class ModemSimulator:
             tell=self._tell,
             mood=self._mood,
         )
+        self._script = Script(self.modem, self._steps)
         serve = self._serve_pty if self._listen is None else self._serve_tcp
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self._keep_time)
@@ -173,6 +186,8 @@ class ModemSimulator:
         self.events.append(event)
         self._told.set()
         self._told = trio.Event()
+        if self._script is not None:
+            self._script.hear(event)
         self.on_event(event)
 
     async def wait(
@@ -233,6 +248,15 @@ class ModemSimulator:
     def configure(self, **changes: Any) -> None:  # noqa: ANN401 - as dataclasses.replace
         """Change its :class:`ModemConfig`: ``report_after_s=5``."""
         self.modem.configure(**changes)
+
+    def perform(self, line: str) -> None:
+        """Do what a line of the console says: ``sms +22236123456 Yes``.
+
+        Raises:
+            ActionError: it cannot be done.
+        """
+        perform(self.modem, line)
+        self._kick()
 
     def _kick(self) -> None:
         self._changed.set()

@@ -49,7 +49,8 @@ class Answering:
         self._modem = modem
         self._keyboard = Keyboard()
         self._calls: deque[Invocation] = deque()
-        self._rows: list[str] = []
+        self._blocks: list[Rows] = []
+        """Rows of the commands of the line so far."""
         self._line = ""
         self._prompt: Prompt | None = None
         self._quirk: Quirk | None = None
@@ -135,7 +136,7 @@ class Answering:
         self._line = _secret(r"\1…", f"AT{text}")
         self._modem.tell(e.Heard(self._line))
         self._busy = True
-        self._rows = []
+        self._blocks = []
         if self._goes_wrong(self._modem.mood.pick(f"AT{text}")):
             return
         try:
@@ -182,21 +183,37 @@ class Answering:
 
                 self._modem.power.own_after(after_s, done)
             case _:
-                self._rows += reply
+                self._blocks.append(reply)
                 self._continue()
 
     def _ask(self, prompt: Prompt) -> None:
         self._calls.clear()  # a body ends its line
-        if self._rows:
-            self._modem.emit(self._block(self._rows))
-            self._rows = []
+        quirk = self._quirk
+        if quirk is not None and quirk.kind is QuirkKind.REFUSE:
+            self._finish(quirk.error)
+            return
+        self._quirk = None
+        self._modem.emit(self._taken_blocks())
         self._prompt = prompt
-        if self._quirk is not None and self._quirk.kind is QuirkKind.SILENT:
-            self._quirk = None
-        else:
-            self._modem.emit(f"\r\n{PROMPT}".encode())
-        self._keyboard.expect_body(is_text=prompt.is_text)
-        self._busy = False
+        turn = self._turn
+
+        def ask() -> None:
+            if turn == self._turn:
+                for piece in self._changed(f"\r\n{PROMPT}".encode(), quirk):
+                    self._modem.emit(piece)
+                self._keyboard.expect_body(is_text=prompt.is_text)
+                self._busy = False
+
+        def ask_at_last() -> None:
+            ask()
+            self._work()
+
+        if quirk is not None and quirk.kind is QuirkKind.LATE:
+            self._modem.power.own_after(quirk.wait_s, ask_at_last)
+            return
+        ask()
+        if quirk is not None and quirk.kind in _STOPS:
+            self._stop(quirk)
 
     def _fail(self, error: CommandError) -> None:
         modem = self._modem
@@ -206,12 +223,12 @@ class Answering:
             self._finish(final_of(error, modem.settings["+CMEE"][0], modem.profile.unknown))
 
     def _finish(self, final: str) -> None:
-        rows, self._rows = self._rows, []
+        blocks = self._taken_blocks()
         quirk, self._quirk = self._quirk, None
         self._calls.clear()
         if quirk is not None and quirk.kind is QuirkKind.REFUSE:
-            rows, final = [], quirk.error
-        octets = (self._block(rows) if rows else b"") + self._result(final)
+            blocks, final = b"", quirk.error
+        octets = blocks + self._result(final)
         if quirk is not None and quirk.kind is QuirkKind.LATE:
             turn = self._turn
 
@@ -295,6 +312,10 @@ class Answering:
     def _blank(self) -> str:
         odd = self._modem.profile.blank_lines and self._modem.mood.chance(_BLANK_PERCENT)
         return self._eol if odd else ""
+
+    def _taken_blocks(self) -> bytes:
+        blocks, self._blocks = self._blocks, []
+        return b"".join(self._block(rows) for rows in blocks if rows)
 
     def _block(self, rows: Rows) -> bytes:
         """The rows of an answer (V.250 §5.7.1), with whatever comes between them."""

@@ -83,9 +83,9 @@ class Link:
         Raises:
             LinkError: something else is at its place, or its folder cannot be written to.
         """
-        fresh = self.path.with_name(f".{self.path.name}.{os.getpid()}")
         try:
             self._check_place()
+            fresh = self.path.with_name(f".{self.path.name}.{os.getpid()}")
             fresh.unlink(missing_ok=True)
             fresh.symlink_to(target)
             fresh.replace(self.path)

@@ -1,0 +1,291 @@
+"""What ``simulate modem`` shows, and what is typed to it: lines, JSON, or a live picture."""
+
+from __future__ import annotations
+
+import json
+import signal
+from collections import Counter, deque
+from contextlib import nullcontext
+from dataclasses import asdict
+from datetime import datetime
+from typing import Final, Protocol
+
+import click
+import trio
+from rich.console import Console, Group
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
+
+from risala.cli import output
+from risala.cli.typing_in import keys, read_lines
+from risala.drivers.modem import simulator as s
+from risala.drivers.modem.sim.actions import HELP, REGISTRATION
+
+MESSAGES_SHOWN: Final = 8
+REFRESHES_PER_S: Final = 4
+_COMMANDS: Final = (s.Heard, s.Answered)
+_TOTALS: Final = {
+    "Submitted": "segments",
+    "MessageReceived": "messages",
+    "ReportSent": "reports",
+    "InboundSent": "inbound parts",
+    "Trouble": "troubles",
+}
+_REGISTRATIONS: Final = {number: word for word, number in REGISTRATION.items()}
+_BARS: Final = "▁▃▅▇"
+
+
+class ModemTally:
+    """Totals of everything that was told."""
+
+    def __init__(self) -> None:
+        self.totals: Counter[str] = Counter()
+        self.refusals: Counter[str] = Counter()
+        self.mishaps: Counter[str] = Counter()
+        self.messages: deque[str] = deque(maxlen=MESSAGES_SHOWN)
+        self.trouble = ""
+        self.last_command = ""
+        self.began = False
+
+    def hear(self, event: s.ModemEvent) -> None:
+        self.totals[type(event).__name__] += 1
+        match event:
+            case s.PortOpened():
+                self.began = True
+            case s.Submitted(error=int() as error):
+                self.refusals[f"+CMS ERROR: {error}"] += 1
+            case s.Misbehaved():
+                self.mishaps[event.kind] += 1
+            case s.MessageReceived():
+                self.messages.append(f"→ {event.recipient}: {event.text}")
+            case s.InboundSent():
+                self.messages.append(f"← {event.sender}: {event.text}")
+            case s.Answered():
+                self.last_command = f"{event.line}  {event.result}"
+            case s.Trouble():
+                self.trouble = event.text
+            case _:
+                pass
+
+    def summary(self) -> list[str]:
+        """The last lines of a run; none where it never began."""
+        if not self.began:
+            return []
+        lines = []
+        for title, counts in (("Refused", self.refusals), ("Quirks", self.mishaps)):
+            if counts:
+                parts = (f"{count} × {name}" for name, count in counts.most_common())
+                lines.append(f"{title}: {', '.join(parts)}.")
+        words = (f"{self.totals[name]} {word}" for name, word in _TOTALS.items())
+        return [*lines, f"Total: {', '.join(words)}."]
+
+
+class ModemView(Protocol):
+    def hear(self, event: s.ModemEvent) -> None: ...
+    def answer(self, text: str) -> None:
+        """Say something to who typed."""
+
+    def end(self) -> None: ...
+
+
+class JsonView:
+    """One object a line."""
+
+    def __init__(self, *, commands: bool = False) -> None:
+        self._commands = commands
+
+    def hear(self, event: s.ModemEvent) -> None:
+        if self._commands or not isinstance(event, _COMMANDS):
+            line = {"event": type(event).__name__, **asdict(event)}
+            click.echo(json.dumps(line, ensure_ascii=False))
+
+    def answer(self, text: str) -> None:
+        click.echo(json.dumps({"event": "Answer", "text": text}, ensure_ascii=False))
+
+    def end(self) -> None:
+        pass
+
+
+class LineView:
+    """One line an event, and the totals at the end."""
+
+    def __init__(self, tally: ModemTally, *, commands: bool = False) -> None:
+        self._tally = tally
+        self._commands = commands
+
+    def hear(self, event: s.ModemEvent) -> None:
+        if not self._commands and isinstance(event, _COMMANDS):
+            return
+        kind, text, colour = _told(event)
+        now = f"{datetime.now():%H:%M:%S}"  # the clock on the wall of whoever looks
+        click.echo(f"{now} {click.style(kind.ljust(9), fg=colour)} {output.clean(text)}")
+
+    def answer(self, text: str) -> None:
+        for line in text.splitlines():
+            click.echo(output.clean(line))
+
+    def end(self) -> None:
+        for line in self._tally.summary():
+            click.echo(line)
+
+
+def _told(event: s.ModemEvent) -> tuple[str, str, str | None]:
+    """Kind, text and colour."""
+    match event:
+        case s.PortOpened():
+            link = f", which {event.link} leads to" if event.link else ""
+            return "port", f"{event.path}{link}", "green"
+        case s.PortGone():
+            back = "" if event.for_s is None else f"; back in {event.for_s:g} s"
+            return "gone", f"the port is gone{back}", "yellow"
+        case s.Started():
+            return "start", event.reason, "yellow"
+        case s.Heard():
+            return "command", event.line, None
+        case s.Answered():
+            return "answer", event.result, None
+        case s.Submitted(error=None):
+            return "segment", _segment(event), None
+        case s.Submitted():
+            return "refused", f"{_segment(event)}: +CMS ERROR: {event.error}", "red"
+        case s.MessageReceived():
+            ends = f"{event.sender} → {event.recipient}"
+            return "message", f"{ends}: {event.text}", "cyan"
+        case s.ReportSent():
+            return "report", f"{event.recipient} TP-ST {event.status:02X} by {event.way}", None
+        case s.InboundSent():
+            return "inbound", f"from {event.sender} by {event.way}: {event.text}", "cyan"
+        case s.Waiting():
+            return "waiting", f"{event.count}: {event.why}", "yellow"
+        case s.SignalChanged():
+            return "network", _network(event.signal, event.registration), None
+        case s.UssdAsked():
+            return "ussd", f"{event.code}: {event.text or 'not known'}", None
+        case s.Misbehaved():
+            return "quirk", f"{event.kind} at {event.command}", "magenta"
+        case s.Trouble():
+            return "trouble", event.text, "red"
+
+
+def _segment(event: s.Submitted) -> str:
+    part = event.concatenation
+    which = f" part {part.number} of {part.total}" if part else ""
+    lost = "" if event.is_taken else ", not taken"
+    return f"→ {event.recipient} reference {event.reference}{which}{lost}"
+
+
+def _network(level: int, registration: int) -> str:
+    known = "unknown" if level == 99 else f"{-113 + 2 * level} dBm"
+    return f"{_REGISTRATIONS.get(registration, str(registration))}, signal {level} ({known})"
+
+
+class LiveView:
+    """A picture that stays in its place, with a line to type on below it."""
+
+    def __init__(
+        self,
+        tally: ModemTally,
+        simulator: s.ModemSimulator,
+        title: str,
+        console: Console | None = None,
+    ) -> None:
+        self._tally = tally
+        self._simulator = simulator
+        self._title = title
+        self._said = "Type help, or what should happen: sms +22236123456 Hello"
+        self._begun = ""
+        self._live = Live(console=console, auto_refresh=False)
+        self._live.start()
+
+    def hear(self, event: s.ModemEvent) -> None:
+        pass  # the tally has it
+
+    def typing(self, begun: str) -> None:
+        self._begun = begun
+        self.refresh()
+
+    def answer(self, text: str) -> None:
+        self._said = text
+
+    def refresh(self) -> None:
+        self._live.update(self._picture(), refresh=True)
+
+    def end(self) -> None:
+        self._live.stop()
+        for line in self._tally.summary():
+            click.echo(line)
+
+    def _picture(self) -> Group:
+        tally, modem = self._tally, self._simulator.modem
+        path = self._simulator.path or "gone"
+        head = Text(f"Modem at {path}; Ctrl-C ends it", style="bold")
+        head.append(f"\n{self._title}", style="not bold italic")
+        numbers = Table(box=None, pad_edge=False, show_header=False)
+        numbers.add_column(style="cyan")
+        numbers.add_column(justify="right", style="cyan")
+        for name, words in _TOTALS.items():
+            numbers.add_row(words, f"{tally.totals[name]:,}")
+        stores = (f"{it.name} {it.used}/{it.places}" for it in modem.stores.values())
+        odd = {**tally.refusals, **tally.mishaps}
+        facts = [
+            f"Network: {_bars(modem.signal)} {_network(modem.signal, modem.registration)}",
+            f"Storages: {', '.join(stores)}",
+            f"Last command: {tally.last_command or '–'}",
+            f"Refused and quirks: {', '.join(f'{n} {word}' for word, n in odd.items()) or '–'}",
+            f"Last trouble: {tally.trouble or '–'}",
+        ]
+        lines = [*facts, "", *tally.messages, "", *self._said.splitlines(), f"> {self._begun}"]
+        body = Text("\n".join(output.clean(line) for line in lines), no_wrap=True)
+        body.overflow = "ellipsis"
+        return Group(head, numbers, body)
+
+
+def _bars(level: int) -> str:
+    """One to four, as on a phone; none where nothing is known."""
+    count = 0 if level == 99 else min(4, level // 6 + (level > 0))
+    return _BARS[:count].ljust(4, "·")
+
+
+def help_text() -> str:
+    width = max(map(len, HELP))
+    return "\n".join(f"{usage.ljust(width)}  {words}" for usage, words in HELP.items())
+
+
+async def run_modem(simulator: s.ModemSimulator, tally: ModemTally, view: ModemView) -> None:
+    """Run it until SIGINT or SIGTERM, with the console beside it."""
+
+    def on_event(event: s.ModemEvent) -> None:
+        tally.hear(event)
+        view.hear(event)
+
+    def obey(line: str) -> None:
+        if line.strip() == "help":
+            view.answer(help_text())
+        elif line.strip():
+            try:
+                simulator.perform(line)
+            except s.ActionError as fault:
+                view.answer(str(fault))
+
+    simulator.on_event = on_event
+    live = view if isinstance(view, LiveView) else None
+    with (
+        keys() if live else nullcontext(),
+        trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals,
+    ):
+        async with trio.open_nursery() as nursery:
+            await nursery.start(simulator.run)
+            if live is None:
+                nursery.start_soon(read_lines, 0, obey)
+            else:
+                nursery.start_soon(read_lines, 0, obey, live.typing)
+                nursery.start_soon(_refresh, live)
+            async for _ in signals:
+                nursery.cancel_scope.cancel()
+
+
+async def _refresh(view: LiveView) -> None:
+    while True:
+        view.refresh()
+        await trio.sleep(1 / REFRESHES_PER_S)

@@ -1,0 +1,182 @@
+"""``risala simulate modem``: a GSM modem on a pseudo-terminal."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from risala.cli.refused import Refused
+
+if TYPE_CHECKING:
+    from risala.cli.modem_console import ModemTally, ModemView
+    from risala.drivers.modem.simulator import ModemSimulator
+
+_SCENARIO_SAYS: Final = ("profile", "quirk", "report_delay_s", "report", "answer_delay_s", "seed")
+"""Options that a scenario takes the place of."""
+
+
+@click.command("modem")
+@click.option(
+    "--profile",
+    type=click.Choice(["plain", "huawei", "sim800", "quectel", "sick"]),
+    default="plain",
+    show_default=True,
+)
+@click.option(
+    "--scenario",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="A bad day, as a TOML file; see examples/modem-scenarios.",
+)
+@click.option(
+    "--quirk",
+    multiple=True,
+    metavar="NAME[=PERCENT]",
+    help="What goes wrong, one by one; --profile sick has all of it.",
+)
+@click.option(
+    "--link",
+    type=click.Path(path_type=Path),
+    help="Make a symbolic link to the port there, which is gone while the port is.",
+)
+@click.option("--listen", metavar="HOST:PORT", help="A TCP port in place of a pseudo-terminal.")
+@click.option("--pin", help="The SIM asks for this PIN after every start.")
+@click.option("--number", help="The SIM's own number.")
+@click.option("--report-delay-s", type=click.FloatRange(0, 86400), default=0.5, show_default=True)
+@click.option(
+    "--report",
+    type=click.Choice(["delivered", "failed", "expired", "trying", "trying_first", "none"]),
+    default="delivered",
+    show_default=True,
+    help="What status reports say.",
+)
+@click.option("--answer-delay-s", type=click.FloatRange(0, 3600), default=0.0, show_default=True)
+@click.option("--seed", type=int, default=1, show_default=True, help="Of all chance.")
+@click.option("--lines", is_flag=True, help="One line an event, in a terminal too.")
+@click.option("--commands", is_flag=True, help="Show every AT command too.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
+@click.pass_context
+def modem(
+    context: click.Context,
+    /,
+    scenario: Path | None,
+    link: Path | None,
+    listen: str | None,
+    lines: bool,
+    commands: bool,
+    as_json: bool,
+    **options: Any,  # noqa: ANN401 - what click read
+) -> None:
+    """A GSM modem that shows each message it sends. Ends with Ctrl-C.
+
+    Lines that are typed are done to it: "sms +22236123456 Hello", "signal 5", "vanish 10"; "help"
+    tells all of them.
+    """
+    import trio
+
+    from risala.cli.modem_console import ModemTally, run_modem
+
+    if scenario is not None:
+        _refuse_beside_a_scenario(context)
+    title, simulator = _simulator(scenario, options, link=link, listen=_place(listen))
+    tally = ModemTally()
+    view = _view(tally, simulator, title, lines=lines, as_json=as_json, commands=commands)
+    try:
+        trio.run(run_modem, simulator, tally, view)
+    except BaseExceptionGroup as group:
+        raise _refused(group) from group
+    finally:
+        view.end()
+
+
+def _refused(group: BaseExceptionGroup[BaseException]) -> BaseException:
+    from risala.drivers.modem.simulator import LinkError
+
+    faults, rest = group.split((OSError, LinkError))
+    if faults is None or rest is not None:
+        return group
+    fault: BaseException = faults
+    while isinstance(fault, BaseExceptionGroup):
+        fault = fault.exceptions[0]
+    if isinstance(fault, LinkError):
+        return Refused(str(fault))
+    assert isinstance(fault, OSError)
+    return Refused(f"The port cannot be opened: {fault.strerror}.")
+
+
+def _refuse_beside_a_scenario(context: click.Context) -> None:
+    said = click.core.ParameterSource.COMMANDLINE
+    for name in _SCENARIO_SAYS:
+        if context.get_parameter_source(name) is said:
+            option = f"--{name.replace('_', '-')}"
+            raise click.UsageError(f"{option} goes into the scenario, not beside it.")
+
+
+def _place(listen: str | None) -> tuple[str, int] | None:
+    if listen is None:
+        return None
+    host, colon, port = listen.rpartition(":")
+    if not colon or not host or not port.isascii() or not port.isdigit() or int(port) > 65535:
+        raise click.UsageError("--listen wants HOST:PORT.")
+    return host.strip("[]"), int(port)
+
+
+def _simulator(
+    path: Path | None,
+    options: dict[str, Any],
+    *,
+    link: Path | None,
+    listen: tuple[str, int] | None,
+) -> tuple[str, ModemSimulator]:
+    from risala.drivers.modem.sim.quirks import quirk_named
+    from risala.drivers.modem.sim.scenario import ScenarioError, load_scenario
+    from risala.drivers.modem.simulator import (
+        PROFILES,
+        ModemConfig,
+        ModemSimulator,
+        ReportStatus,
+    )
+
+    changes = {key: options[key] for key in ("pin", "number") if options[key] is not None}
+    if path is not None:
+        try:
+            loaded = load_scenario(path)
+        except ScenarioError as fault:
+            raise Refused(str(fault)) from fault
+        config = loaded.config(**changes)
+        return loaded.title, ModemSimulator(config, link=link, listen=listen, **loaded.rules)
+    try:
+        quirks = [quirk_named(each) for each in options["quirk"]]
+    except ValueError as fault:
+        raise click.UsageError(str(fault)) from fault
+    config = ModemConfig(
+        profile=PROFILES[options["profile"]],
+        report_after_s=options["report_delay_s"],
+        report_status=ReportStatus(options["report"]),
+        answer_after_s=options["answer_delay_s"],
+        **changes,
+    )
+    simulator = ModemSimulator(
+        config, link=link, listen=listen, seed=options["seed"], quirks=quirks or None
+    )
+    return config.profile.title, simulator
+
+
+def _view(
+    tally: ModemTally,
+    simulator: ModemSimulator,
+    title: str,
+    *,
+    lines: bool,
+    as_json: bool,
+    commands: bool,
+) -> ModemView:
+    from risala.cli.modem_console import JsonView, LineView, LiveView
+
+    if as_json:
+        return JsonView(commands=commands)
+    if lines or not sys.stdout.isatty():
+        return LineView(tally, commands=commands)
+    return LiveView(tally, simulator, title)

@@ -1,0 +1,85 @@
+"""Lines that are typed, or come down a pipe, while a command runs; nothing waits in a thread."""
+
+from __future__ import annotations
+
+import codecs
+import os
+import sys
+import termios
+import tty
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Final
+
+import trio
+
+LINE_MAX: Final = 4096
+"""Characters of a line; more is thrown away."""
+_READ_OCTETS: Final = 4096
+_ERASE: Final = "\x7f\x08"
+_KILL: Final = "\x15"
+
+
+class LineEditor:
+    """Characters become lines. For a terminal in :func:`keys` mode it takes back too."""
+
+    def __init__(self) -> None:
+        self.begun = ""
+        """The line that is not complete."""
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+
+    def feed(self, octets: bytes) -> list[str]:
+        """The lines that these octets complete."""
+        lines = []
+        for character in self._decoder.decode(octets):
+            if character in "\r\n":
+                lines.append(self.begun)
+                self.begun = ""
+            elif character in _ERASE:
+                self.begun = self.begun[:-1]
+            elif character == _KILL:
+                self.begun = ""
+            elif character.isprintable() and len(self.begun) < LINE_MAX:
+                self.begun += character
+        return lines
+
+
+async def read_lines(
+    fd: int, obey: Callable[[str], None], typing: Callable[[str], None] = lambda begun: None
+) -> None:
+    """Give each line to ``obey``, and what is typed of the next to ``typing``, until the end."""
+    editor = LineEditor()
+    while True:
+        try:
+            await trio.lowlevel.wait_readable(fd)
+        except PermissionError:
+            pass  # a file, or /dev/null: reading never waits there, and epoll won't have it
+        except OSError:
+            return  # there is no standard input
+        try:
+            octets = os.read(fd, _READ_OCTETS)
+        except OSError:
+            return  # the terminal is gone
+        for line in editor.feed(octets):
+            obey(line)
+        if not octets:
+            if editor.begun:
+                obey(editor.begun)
+            return
+        typing(editor.begun)
+        await trio.lowlevel.checkpoint()
+
+
+@contextmanager
+def keys() -> Iterator[None]:
+    """Single keys in place of lines, and no echo: a picture that is redrawn shows what is typed."""
+    fd = sys.stdin.fileno()
+    if not os.isatty(fd):
+        yield
+        return
+    before = termios.tcgetattr(fd)
+    tty.setcbreak(fd)
+    try:
+        yield
+    finally:
+        termios.tcsetattr(fd, termios.TCSADRAIN, before)
