@@ -6,7 +6,7 @@ import pytest
 import trio
 
 from risala.engine.queries import ASK_AFTER_S
-from risala.plugins.contract import Capabilities, Receipt, ReceiptState, Uncertain
+from risala.plugins.contract import Accepted, Capabilities, Receipt, ReceiptState, Uncertain
 from risala.plugins.testing.fake_driver import FakeDriver
 
 
@@ -89,19 +89,51 @@ async def test_a_driver_that_breaks_is_asked_again(open_house, quick):
         assert await house.wait_status(message, "delivered") == "delivered"
 
 
+@pytest.mark.slow
+async def test_a_restart_asks_about_what_was_accepted_before_it(open_house, quick):
+    async with open_house() as house:
+        message = await house.send()
+        await house.wait_status(message, "sent")
+        accepted_s = trio.current_time()
+    await trio.sleep(1000)
+    knows = dict.fromkeys("12", ReceiptState.DELIVERED)
+    driver = AskedDriver(answers=[Accepted("2")], knows=knows)
+    async with open_house(drivers={"fake": driver}) as house:
+        newer = await house.send()
+        assert await house.wait_status(message, "delivered") == "delivered"
+        ((asked_at, carrier_id),) = driver.asked
+        assert carrier_id == "1"
+        assert asked_at - accepted_s == pytest.approx(ASK_AFTER_S[0], abs=1)
+        await trio.sleep(ASK_AFTER_S[0])
+        assert len(driver.asked) == 2
+        assert house.status(newer) == "delivered"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("away_s", "asked"), [(ASK_AFTER_S[0] + 60, 2), (ASK_AFTER_S[-1] + 60, 0)])
+async def test_after_a_long_absence_only_the_questions_to_come_are_asked(
+    away_s, asked, open_house, quick
+):
+    async with open_house() as house:
+        await house.wait_status(await house.send(), "sent")
+    await trio.sleep(away_s)
+    driver = AskedDriver()
+    async with open_house(drivers={"fake": driver}):
+        await trio.sleep(ASK_AFTER_S[-1] * 2)
+        assert len(driver.asked) == asked
+
+
+@pytest.mark.slow
+async def test_what_has_its_receipt_is_not_asked_for_after_a_restart(open_house, quick):
+    async with open_house(drivers={"fake": AskedDriver(delivers=True)}) as house:
+        await house.wait_status(await house.send(), "delivered")
+    driver = AskedDriver()
+    async with open_house(drivers={"fake": driver}):
+        await trio.sleep(ASK_AFTER_S[-1] * 2)
+        assert driver.asked == []
+
+
 # -- uncertain ones ----------------------------------------------------------------------------
-
-
-async def _with_an_id(house, message: str, carrier_id: str) -> None:
-    """As if the carrier's id of an uncertain segment were known."""
-
-    def unit(conn):
-        conn.execute(
-            "UPDATE segments SET carrier_id = ?, carrier_key = ? WHERE message_id = ?",
-            (carrier_id, carrier_id, message),
-        )
-
-    await house.gateway.parts.recorder.journal.commit(unit)
 
 
 @pytest.mark.parametrize(
@@ -115,24 +147,19 @@ async def _with_an_id(house, message: str, carrier_id: str) -> None:
 async def test_an_uncertain_segment_with_an_id_is_settled_by_a_query(
     state, status, open_house, quick
 ):
-    driver = AskedDriver(answers=[Uncertain("no answer")], knows={"7": state})
+    unanswered = Uncertain("no answer", carrier_id="7")
+    driver = AskedDriver(answers=[unanswered], knows={"7": state})
     async with open_house(drivers={"fake": driver}) as house:
         message = await house.send()
-        await driver.wait_submitted(1)
-        await trio.sleep(1)
-        await _with_an_id(house, message, "7")
         assert await house.wait_status(message, status) == status
         assert len(driver.submitted) == 1
         assert driver.senders == [driver.submitted[0].sender]
 
 
 async def test_what_the_carrier_does_not_know_is_left_to_its_policy(open_house, quick):
-    driver = AskedDriver(answers=[Uncertain("no answer")])
+    driver = AskedDriver(answers=[Uncertain("no answer", carrier_id="7")])
     async with open_house(drivers={"fake": driver}) as house:
         message = await house.send()
-        await driver.wait_submitted(1)
-        await trio.sleep(1)
-        await _with_an_id(house, message, "7")
         await trio.sleep(200)
         assert [carrier_id for _, carrier_id in driver.asked] == ["7"]
         assert house.status(message) == "failed"

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from risala.engine.journal import delivery, receipts
+from risala.config.model import OnUncertain
+from risala.engine.journal import deadlines, delivery, receipts
 from risala.engine.journal.rows import SegmentState
 from risala.engine.retry import Decision, Step
+from risala.sms.message import submit_reference
 from risala.sms.receipt import Receipt, ReceiptState
 
 FINAL_BAD = [
@@ -52,6 +54,34 @@ class Desk:
         told = Receipt(carrier_id, state, f"stat:{state}", error, also)
         stamp = self.book.stamp()
         return self.book.unit(lambda conn: receipts.record(conn, carrier, told, stamp))
+
+    def no_answer(self, message_id, number=1, attempt=1, action="fail"):
+        uncertain = Decision(
+            Step.AWAIT,
+            SegmentState.UNCERTAIN,
+            "No answer.",
+            "no answer",
+            resolve_at=self.book.now_ms + 1000,
+            resolve_action=action,
+        )
+        stamp = self.book.stamp()
+        return self.book.unit(
+            lambda conn: delivery.finish_segment(
+                conn, message_id, number, attempt, uncertain, stamp
+            )
+        )
+
+    def receipt_with(self, reference, carrier_id="7", state=ReceiptState.DELIVERED, **changes):
+        """A receipt that names the submit by its own reference."""
+        fields = {"recipient": self.book.one("SELECT recipient FROM messages LIMIT 1"), **changes}
+        told = Receipt(carrier_id, state, f"stat:{state}", reference=reference, **fields)
+        stamp = self.book.stamp()
+        return self.book.unit(lambda conn: receipts.record(conn, "mattel", told, stamp))
+
+    def resolve(self):
+        self.book.now_ms += 2000
+        stamps = [self.book.stamp()]
+        return self.book.unit(lambda conn: deadlines.resolve_due(conn, stamps))
 
     def sent(self, carrier_id="1a"):
         message_id = self.start()
@@ -219,3 +249,99 @@ def test_a_receipt_for_a_message_that_has_failed_is_only_noted(desk):
     assert desk.receipt("p1") == ()
     assert desk.book.status(message_id) == "failed"
     assert desk.book.texts(message_id)[-1] == "A receipt that came too late to change anything."
+
+
+# -- by the submit's own reference --------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("state", "status"),
+    [
+        (ReceiptState.DELIVERED, "delivered"),
+        (ReceiptState.UNDELIVERABLE, "undelivered"),
+        (ReceiptState.ENROUTE, "sent"),
+    ],
+)
+def test_a_receipt_tells_of_a_submit_without_an_answer(desk, state, status):
+    message_id = desk.start()
+    desk.no_answer(message_id)
+    desk.receipt_with(submit_reference(message_id, 1, 1), state=state)
+    assert desk.book.status(message_id) == status
+    assert desk.book.one("SELECT provider_message_id FROM messages") == "7"
+    texts = [row[0] for row in desk.book.conn.execute("SELECT text FROM timeline ORDER BY n")]
+    assert "No answer came, but a receipt: the carrier accepted it." in texts
+    assert desk.resolve() == ()
+
+
+def test_the_other_parts_follow_through_the_same_carrier(desk):
+    message_id = desk.start(segments=2)
+    desk.no_answer(message_id)
+    desk.receipt_with(submit_reference(message_id, 1, 1))
+    assert desk.book.status(message_id) == "pending"
+    assert desk.book.one("SELECT route FROM messages") == "@mattel"
+    assert desk.book.one("SELECT state FROM segments") == "delivered"
+    desk.begin(message_id, 2, opens=True)
+    desk.answer(message_id, "8", number=2, attempt=2)
+    desk.receipt("8")
+    assert desk.book.status(message_id) == "delivered"
+
+
+@pytest.mark.parametrize("later", ["answer_times_out", "crash"])
+def test_a_receipt_before_the_uncertainty_tells_too(desk, later):
+    message_id = desk.start()
+    assert desk.receipt_with(submit_reference(message_id, 1, 1)) == ()
+    assert desk.held == 1
+    if later == "crash":
+        policy = OnUncertain(action="resend", after_s=1)
+        desk.book.unit(
+            lambda conn: deadlines.recover(conn, lambda *_: policy, desk.book.now_ms, 10)
+        )
+        desk.resolve()
+    else:
+        desk.no_answer(message_id, action="resend")
+    assert desk.book.status(message_id) == "delivered"
+    assert desk.held == 0
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"reference": "other attempt"},
+        {"reference": "other part"},
+        {"recipient": "+22299999999"},
+        {"recipient": None},
+        {"reference": None},
+    ],
+)
+def test_a_reference_counts_only_with_its_recipient_and_its_attempt(desk, wrong):
+    message_id = desk.start()
+    desk.no_answer(message_id)
+    references = {
+        "other attempt": submit_reference(message_id, 1, 2),
+        "other part": submit_reference(message_id, 2, 1),
+        "right": submit_reference(message_id, 1, 1),
+        None: None,
+    }
+    changes = {"reference": "right", **wrong}
+    changes["reference"] = references[changes["reference"]]
+    assert desk.receipt_with(**changes) == ()
+    assert desk.book.status(message_id) == "processing"
+    desk.resolve()
+    assert desk.book.status(message_id) == "failed"
+
+
+def test_what_the_policy_has_ended_stays_ended(desk):
+    message_id = desk.start()
+    desk.no_answer(message_id)
+    desk.resolve()
+    desk.receipt_with(submit_reference(message_id, 1, 1))
+    assert desk.book.status(message_id) == "failed"
+
+
+def test_a_known_id_wins_over_a_reference(desk):
+    sent = desk.sent("7")
+    uncertain = desk.start()
+    desk.no_answer(uncertain)
+    desk.receipt_with(submit_reference(uncertain, 1, 1), carrier_id="7")
+    assert desk.book.status(sent) == "delivered"
+    assert desk.book.status(uncertain) == "processing"

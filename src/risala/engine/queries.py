@@ -1,13 +1,14 @@
 """Asking carriers what became of segments: those without a receipt, and uncertain ones.
 
 Only carriers whose driver says that it can be asked (``capabilities.query``), and only segments
-whose id at the carrier is known. An uncertain segment seldom has one: the id stands in the answer
-that never came.
+whose id at the carrier is known. An uncertain segment has one where the driver chose it; with SMPP
+the id stands in the answer that never came, and a receipt may bring it.
 """
 
 from __future__ import annotations
 
 import sqlite3
+from bisect import bisect_right
 from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,12 +18,11 @@ import structlog
 import trio
 
 from risala.engine.errors import Unavailable
+from risala.engine.ids import first_id
 from risala.engine.journal import messages
 from risala.engine.journal.rows import SegmentState
 from risala.engine.lane import Lane
-from risala.engine.retry import decide
 from risala.plugins.contract import Receipt
-from risala.sms.outcome import Accepted
 
 log = structlog.get_logger(__name__)
 
@@ -31,7 +31,15 @@ ASK_AFTER_S: Final = (3600.0, 6 * 3600.0, 24 * 3600.0)
 switched off comes back within a day."""
 WAITING_MAX: Final = 50_000
 """Segments that may wait for each question (about 10 MiB); further ones are not asked for."""
+RECALLED_MESSAGES_S: Final = 2 * ASK_AFTER_S[-1]
+"""After a restart, segments of messages that are not older than this are asked for."""
+RECALL_ROWS: Final = 500
+"""Rows looked at in one go while that is found out: a millisecond's worth."""
 UNCERTAIN_BATCH: Final = 64
+_SEGMENTS: Final = (
+    "SELECT message_id, number, state, carrier, carrier_id, updated_at FROM segments"
+    " WHERE (message_id, number) > (?, ?) ORDER BY message_id, number LIMIT ?"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +51,7 @@ class _Question:
 
 
 class Queries:
-    """The questions of one lane. They are held in memory: a restart forgets them."""
+    """The questions of one lane. They are held in memory, and found again after a restart."""
 
     def __init__(self, lane: Lane, reader: sqlite3.Connection) -> None:
         self._lane = lane
@@ -58,6 +66,7 @@ class Queries:
 
     async def run(self) -> None:
         """Ask when it is time, one after another, for life."""
+        await self._recall()
         while True:
             self._changed = trio.Event()
             for step, waiting in enumerate(self._waiting):
@@ -66,6 +75,27 @@ class Queries:
             due_s = min((one[0].due_s for one in self._waiting if one), default=float("inf"))
             with trio.move_on_at(due_s):
                 await self._changed.wait()
+
+    async def _recall(self) -> None:
+        """The segments that were accepted before this start and have no final receipt yet."""
+        now_ms, now_s = self._lane.recorder.clock.now_ms(), trio.current_time()
+        found = tuple(list[_Question]() for _ in ASK_AFTER_S)
+        at = (first_id("sms", now_ms - round(RECALLED_MESSAGES_S * 1000)), 0)
+        while rows := self._reader.execute(_SEGMENTS, (*at, RECALL_ROWS)).fetchall():
+            for message_id, number, state, carrier, carrier_id, updated_at in rows:
+                mine = carrier == self._lane.name and state == SegmentState.ACCEPTED
+                if not mine or not carrier_id or updated_at > now_ms:
+                    continue
+                age_s = (now_ms - updated_at) / 1000
+                step = bisect_right(ASK_AFTER_S, age_s)
+                if step < len(ASK_AFTER_S) and len(found[step]) < WAITING_MAX:
+                    due_s = now_s + ASK_AFTER_S[step] - age_s
+                    found[step].append(_Question(due_s, message_id, number, carrier_id))
+            at = rows[-1][:2]
+            await trio.lowlevel.checkpoint()
+        for waiting, recalled in zip(self._waiting, found, strict=True):
+            # Before those that were accepted meanwhile: they fall due sooner.
+            waiting.extendleft(sorted(recalled, key=lambda one: one.due_s, reverse=True))
 
     def _put(self, step: int, message_id: str, number: int, carrier_id: str) -> None:
         waiting = self._waiting[step]
@@ -85,10 +115,7 @@ class Queries:
             return
         receipt = await ask(self._lane, question.carrier_id, row.sender)
         if receipt is not None:
-            try:
-                await self._lane.recorder.receipt(self._lane.name, receipt)
-            except Unavailable as error:
-                log.warning("query.storage", carrier=self._lane.name, reason=str(error))
+            await _record(self._lane, receipt)
             if receipt.state.is_final:
                 return
         if step + 1 < len(ASK_AFTER_S):
@@ -116,34 +143,23 @@ async def ask(lane: Lane, carrier_id: str, sender: str) -> Receipt | None:
 async def ask_uncertain(lanes: Mapping[str, Lane], reader: sqlite3.Connection, now_ms: int) -> None:
     """Ask for uncertain segments whose wait is over, before the carrier's policy decides."""
     rows = reader.execute(
-        "SELECT s.message_id, s.number, s.attempt, s.carrier, s.carrier_id, m.sender"
+        "SELECT s.carrier, s.carrier_id, m.sender"
         " FROM messages m JOIN segments s ON s.message_id = m.id"
         " WHERE m.resolve_at <= ? AND s.state = 'uncertain' AND s.carrier_id <> ''"
         " ORDER BY m.resolve_at LIMIT ?",
         (now_ms, UNCERTAIN_BATCH),
     ).fetchall()
-    for message_id, number, attempt, carrier, carrier_id, sender in rows:
+    for carrier, carrier_id, sender in rows:
         lane = lanes.get(carrier)
         if lane is None or not lane.driver.capabilities.query:
             continue
         receipt = await ask(lane, carrier_id, sender)
-        if receipt is not None:
-            await _settle(lane, reader, message_id, number, attempt, receipt)
+        if receipt is not None:  # the carrier knows it: so it was accepted
+            await _record(lane, receipt)
 
 
-async def _settle(
-    lane: Lane,
-    reader: sqlite3.Connection,
-    message_id: str,
-    number: int,
-    attempt: int,
-    receipt: Receipt,
-) -> None:
-    """The carrier knows it: so it was accepted, and this is its receipt."""
-    row = messages.row(reader, message_id)
-    if row is None:
-        return
-    outcome = Accepted(receipt.carrier_id, receipt.raw)
-    decision = decide(outcome, lane.circumstances(row, partly_accepted=False))
-    await lane.recorder.finish(message_id, number, attempt, decision, live=False)
-    await lane.recorder.receipt(lane.name, receipt)
+async def _record(lane: Lane, receipt: Receipt) -> None:
+    try:
+        await lane.recorder.receipt(lane.name, receipt)
+    except Unavailable as error:
+        log.warning("query.storage", carrier=lane.name, reason=str(error))

@@ -90,12 +90,13 @@ def decide(outcome: Outcome, at: Circumstances) -> Decision:
                 raw,
                 route=at.pinned_route if at.partly_accepted else None,
             )
-        case Uncertain(raw, text):
+        case Uncertain(raw, text, carrier_id):
             return Decision(
                 Step.AWAIT,
                 SegmentState.UNCERTAIN,
                 text,
                 raw,
+                carrier_id=carrier_id,
                 resolve_at=at.now_ms + round(at.on_uncertain.after_s * 1000),
                 resolve_action=at.on_uncertain.action,
             )

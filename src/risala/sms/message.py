@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal
+from zlib import crc32
 
 ReferenceBits = Literal[8, 16]
 """Width of a concatenation reference: 8 is understood everywhere, 16 repeats less often."""
@@ -47,6 +48,20 @@ class Segment:
     """True for one-time codes."""
     reference_bits: ReferenceBits = 8
     """How wide a reference every part of the message has room for; a narrower one always fits."""
+
+    @property
+    def submit_reference(self) -> int:
+        """A number to give the carrier with this submit: see :func:`submit_reference`."""
+        return submit_reference(self.message_id, self.number, self.attempt)
+
+
+def submit_reference(message_id: str, number: int, attempt: int) -> int:
+    """1 to 65535, by which a receipt may name a submit whose answer never came.
+
+    It can be told again after a restart from what the journal has. Others have the same one: it
+    means something only among the uncertain submits to one recipient.
+    """
+    return crc32(f"{message_id}/{number}/{attempt}".encode()) % 0xFFFF + 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,6 +56,8 @@ class Refused:
 class Uncertain:
     raw: str
     text: str = "The message left, but no answer came back."
+    carrier_id: str | None = None
+    """Where the id is known all the same, because the driver chose it: the carrier can be asked."""
 
 
 @dataclass(frozen=True, slots=True)

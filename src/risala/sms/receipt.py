@@ -38,3 +38,6 @@ class Receipt:
     also_known_as: tuple[str, ...] = ()
     """Other forms of the id by the carrier's configured rule (hex for decimal and the reverse)."""
     recipient: str | None = None
+    reference: int | None = None
+    """The submit's own reference (:attr:`Segment.submit_reference`), where the carrier repeats it:
+    it names a submit whose answer, and with it the carrier's id, never came."""

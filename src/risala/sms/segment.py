@@ -28,6 +28,8 @@ _MEASURE: Final = {Alphabet.GSM7: septet_count, Alphabet.UCS2: code_unit_count}
 
 _IEI_CONCATENATION_8: Final = 0x00
 _IEI_CONCATENATION_16: Final = 0x08
+_IEI_SINGLE_SHIFT: Final = 0x24
+_IEI_LOCKING_SHIFT: Final = 0x25
 
 
 def whole_capacity(alphabet: Alphabet) -> int:
@@ -158,6 +160,9 @@ class UserDataHeader:
     length: int
     """Octets that the header takes, its own length octet included: the text begins there."""
     concatenation: Concatenation | None
+    locking: int = 0
+    single: int = 0
+    """National languages of the two tables of GSM 7-bit; 0 is none (§9.2.3.24.15, §9.2.3.24.16)."""
 
 
 def user_data_header(
@@ -187,14 +192,19 @@ def parse_user_data_header(octets: bytes) -> UserDataHeader:
         raise ValueError("the user data header is longer than the user data")
     end = octets[0] + 1
     concatenation: Concatenation | None = None
+    languages = {_IEI_SINGLE_SHIFT: 0, _IEI_LOCKING_SHIFT: 0}
     at = 1
     while at < end:
         if at + 2 > end or at + 2 + octets[at + 1] > end:
             raise ValueError("an element of the user data header is longer than the header")
         value = octets[at + 2 : at + 2 + octets[at + 1]]
         concatenation = _concatenation(octets[at], value) or concatenation
+        if octets[at] in languages and len(value) == 1:
+            languages[octets[at]] = value[0]
         at += 2 + len(value)
-    return UserDataHeader(end, concatenation)
+    return UserDataHeader(
+        end, concatenation, languages[_IEI_LOCKING_SHIFT], languages[_IEI_SINGLE_SHIFT]
+    )
 
 
 def _concatenation(identifier: int, value: bytes) -> Concatenation | None:

@@ -42,7 +42,7 @@ class _Nobody:
 class Box:
     """An inbox at a bound link, whose answers pile up to be read."""
 
-    def __init__(self) -> None:
+    def __init__(self, **more) -> None:
         ours, self.wire = memory_stream_pair()
         session = Session(Role.ESME)
         session.send(BindTransceiver())
@@ -56,6 +56,7 @@ class Box:
             default_alphabet=DefaultAlphabet.GSM7,
             now_ms=lambda: 5,
             part_limits=PartLimits(ack_wait_s=2, timeout_s=60),
+            **more,
         )
 
     async def hear(self) -> None:
@@ -71,8 +72,8 @@ class Box:
 
 
 @asynccontextmanager
-async def opened() -> AsyncIterator[Box]:
-    box = Box()
+async def opened(**more) -> AsyncIterator[Box]:
+    box = Box(**more)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(box.link.run)
         nursery.start_soon(box.inbox.run)
@@ -123,6 +124,14 @@ async def test_a_receipt_that_names_nothing_is_taken_off_the_carriers_hands():
         assert await box.statuses() == [0]
         assert box.context.receipts == []
         assert len(box.context.traces) == 1
+
+
+@pytest.mark.parametrize(("ours", "reference"), [(True, 7), (False, None)])
+async def test_a_reference_counts_only_where_we_give_it(ours, reference):
+    async with opened(has_references=ours) as box:
+        box.inbox.deliver(box.link, replace(_RECEIPT, tlvs=(Tlv(0x0204, b"\0\7"),)))
+        (receipt,) = await box.context.wait_receipts(1)
+        assert receipt.reference == reference
 
 
 async def test_an_alert_needs_no_answer():

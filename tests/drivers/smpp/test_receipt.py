@@ -184,3 +184,11 @@ def test_no_octets_raise(octets, esm_class, data_coding):
 def test_a_query_answer_is_a_receipt():
     receipt = query_receipt(QuerySmResp("1", "", 5, 21), "1")
     assert (receipt.state, receipt.error_code) == (ReceiptState.UNDELIVERABLE, "21")
+
+
+@pytest.mark.parametrize(
+    ("value", "reference"), [(b"\x12\x34", 0x1234), (b"\x12", None), (b"\0\0\0\1", None)]
+)
+def test_the_submits_own_reference(value, reference):
+    pdu = DeliverSm(esm_class=4, short_message=b"id:1 stat:DELIVRD", tlvs=(Tlv(0x0204, value),))
+    assert parse_receipt(pdu).reference == reference

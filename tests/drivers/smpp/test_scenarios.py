@@ -131,6 +131,28 @@ async def test_an_answer_that_never_came_and_is_not_sent_again(kind, open_exchan
         assert row.error_code == "UNCERTAIN"
 
 
+@pytest.mark.parametrize("early_percent", [0, 100], ids=["after", "before"])
+@pytest.mark.parametrize("kind", MISHAPS)
+async def test_a_receipt_tells_what_an_answer_that_never_came_would_have(
+    kind, early_percent, open_exchange
+):
+    """With ``user_message_reference`` nothing is sent twice, whatever the policy would do."""
+    mishap = {"kind": kind, "every": 6, "first": 3}
+    receipts = {"wait": {"mean_s": 0.05}, "early_percent": early_percent}
+    async with open_exchange(
+        {"mishaps": [mishap], "receipts": receipts},
+        driver={"window_max": 4, "user_message_reference": True},
+        carrier={"on_uncertain_message": {"action": "resend", "after_s": 3}},
+    ) as it:
+        ids = await it.send(*bodies(20), "long " * 100)
+        assert await it.settle(ids) == Counter(delivered=21)
+        it.assert_honest(ids)
+        assert it.lane().uncertain >= 3
+        assert len(it.messages) == 21
+        raws = Counter(entry.raw for one in ids for entry in it.gateway.show_message(one)[1])
+        assert raws["RECEIPT"] >= 3
+
+
 async def test_a_late_answer_settles_what_was_uncertain(open_exchange):
     slow = {"distribution": "uniform", "mean_s": 0.3, "spread_s": 0.1}
     policy = {"action": "fail", "after_s": 5}

@@ -153,6 +153,7 @@ class SmppDriver:
             default_alphabet=settings.default_alphabet,
             now_ms=self._now_ms,
             part_limits=settings.part_limits,
+            has_references=settings.user_message_reference,
         )
         self._guests = []
         self._channels = [

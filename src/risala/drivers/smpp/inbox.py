@@ -8,7 +8,7 @@ in parts are :mod:`risala.drivers.smpp.parts`' business.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import trio
@@ -43,9 +43,11 @@ class Inbox:
         default_alphabet: DefaultAlphabet,
         now_ms: Callable[[], int],
         part_limits: PartLimits | None = None,
+        has_references: bool = False,
     ) -> None:
         self._context = context
         self._id_form = id_form
+        self._has_references = has_references
         self._parts = Parts(context, part_limits or PartLimits(), default_alphabet, now_ms)
         self._put, self._take = trio.open_memory_channel[Delivery | _LateOutcome](_QUEUE_MAX)
 
@@ -87,6 +89,8 @@ class Inbox:
 
     async def _receipt(self, delivery: Delivery) -> None:
         receipt = parse_receipt(delivery.request, self._id_form)
+        if receipt is not None and not self._has_references:
+            receipt = replace(receipt, reference=None)  # somebody else's, or the same in all
         if receipt is None:
             # Refused, it would come again and again and be no clearer.
             self._context.trace("A receipt named no message and was dropped.")

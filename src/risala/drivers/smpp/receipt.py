@@ -17,6 +17,7 @@ from risala.drivers.smpp.tlv import (
     MESSAGE_STATE,
     NETWORK_ERROR_CODE,
     RECEIPTED_MESSAGE_ID,
+    USER_MESSAGE_REFERENCE,
     Tlv,
     find,
 )
@@ -121,6 +122,7 @@ def parse_receipt(pdu: DeliverSm | DataSm, form: IdForm = IdForm.SAME) -> Receip
         state = _BY_NUMBER.get(number.number, state)
     error = _clean("", fields.get("err", ""))[:_WORD_MAX]
     network = find(pdu.tlvs, NETWORK_ERROR_CODE)
+    reference = find(pdu.tlvs, USER_MESSAGE_REFERENCE)
     return Receipt(
         carrier_id=carrier_id,
         state=state,
@@ -128,6 +130,7 @@ def parse_receipt(pdu: DeliverSm | DataSm, form: IdForm = IdForm.SAME) -> Receip
         error_code=error or (_network_error(network) if network else None),
         also_known_as=other_forms(carrier_id, form),
         recipient=_number(pdu.source_addr),
+        reference=reference.number if reference and len(reference.value) == 2 else None,
     )
 
 

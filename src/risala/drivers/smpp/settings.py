@@ -24,6 +24,7 @@ from risala.drivers.smpp.submit import (
     TextField,
     Validity,
 )
+from risala.drivers.smpp.tlv import USER_MESSAGE_REFERENCE
 from risala.drivers.smpp.tlv_names import make_tlv
 
 Octet = Annotated[int, Field(ge=0, le=255)]
@@ -115,11 +116,19 @@ class SmppSettings(BaseModel):
     """An inbound message of which no other part came for this long is stored incomplete."""
     query: bool = False
     """True where the carrier answers ``query_sm``."""
+    user_message_reference: bool = False
+    """Give each submit a ``user_message_reference``; the receipts of a carrier that repeats it tell
+    what became of submits without an answer."""
 
     @model_validator(mode="after")
     def _is_possible(self) -> Self:
         if self.links == 0 and self.outbind is None:
             raise ValueError("links = 0 needs outbind: the carrier must connect to us")
+        if self.user_message_reference and any(
+            make_tlv(name, value).tag == USER_MESSAGE_REFERENCE
+            for name, value in self.extra_tlvs.items()
+        ):
+            raise ValueError("user_message_reference is given twice: extra_tlvs has it too")
         return self
 
     @field_validator("extra_tlvs")
@@ -146,6 +155,7 @@ class SmppSettings(BaseModel):
             protocol_id=self.protocol_id,
             registered_delivery=self.registered_delivery,
             replace_if_present_flag=int(self.replace_if_present),
+            user_message_reference=self.user_message_reference,
             extra_tlvs=tuple(make_tlv(name, given) for name, given in self.extra_tlvs.items()),
         )
 

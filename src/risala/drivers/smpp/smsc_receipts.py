@@ -11,7 +11,14 @@ from uuid import UUID
 from risala.drivers.smpp.pdu import DataSm, DeliverSm, SubmitSm
 from risala.drivers.smpp.receipt import STATE_NUMBERS, STATE_WORDS, format_receipt_text
 from risala.drivers.smpp.submit import ESM_RECEIPT, ESM_UDHI
-from risala.drivers.smpp.tlv import MESSAGE_PAYLOAD, MESSAGE_STATE, RECEIPTED_MESSAGE_ID, Tlv
+from risala.drivers.smpp.tlv import (
+    MESSAGE_PAYLOAD,
+    MESSAGE_STATE,
+    RECEIPTED_MESSAGE_ID,
+    USER_MESSAGE_REFERENCE,
+    Tlv,
+    find,
+)
 from risala.sms.receipt import ReceiptState
 
 _ESM_INTERMEDIATE: Final = 0x20
@@ -112,6 +119,8 @@ def receipt_pdu(
             Tlv(RECEIPTED_MESSAGE_ID, message_id.encode() + b"\0"),
             Tlv(MESSAGE_STATE, bytes([STATE_NUMBERS[state]])),
         )
+    if reference := find(request.tlvs, USER_MESSAGE_REFERENCE):
+        tlvs = (*tlvs, reference)
     match form:
         case ReceiptForm.UCS2:
             octets, data_coding = text.encode("utf-16-be"), _DCS_UCS2

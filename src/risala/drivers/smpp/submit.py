@@ -17,6 +17,7 @@ from risala.drivers.smpp.tlv import (
     SAR_MSG_REF_NUM,
     SAR_SEGMENT_SEQNUM,
     SAR_TOTAL_SEGMENTS,
+    USER_MESSAGE_REFERENCE,
     Tlv,
     find,
 )
@@ -105,6 +106,7 @@ class SubmitOptions:
     registered_delivery: int = 1
     replace_if_present_flag: int = 0
     extra_tlvs: tuple[Tlv, ...] = ()
+    user_message_reference: bool = False
 
 
 def submit_sm(segment: Segment, options: SubmitOptions, now_ms: int) -> SubmitSm:
@@ -117,6 +119,8 @@ def submit_sm(segment: Segment, options: SubmitOptions, now_ms: int) -> SubmitSm
     data_coding, octets = _encode(segment, options.default_alphabet, len(place))
     esm_class = ESM_UDHI if place else 0
     octets, tlvs = place + octets, (*options.extra_tlvs, *tlvs)
+    if options.user_message_reference:
+        tlvs = (*tlvs, Tlv(USER_MESSAGE_REFERENCE, segment.submit_reference.to_bytes(2)))
     if options.text_in is TextField.MESSAGE_PAYLOAD:
         octets, tlvs = b"", (*tlvs, Tlv(MESSAGE_PAYLOAD, octets))
     source = source_address(segment.sender)

@@ -9,6 +9,7 @@ from risala.config.model import OnUncertain
 from risala.engine.journal import timeline
 from risala.engine.journal.delivery import requeue
 from risala.engine.journal.endings import fail
+from risala.engine.journal.receipts import take_those_with_receipts
 from risala.engine.journal.rows import ACKNOWLEDGED, Change, SegmentState, Stamp, Status
 from risala.engine.journal.state import MessageState, load
 from risala.engine.retry import EXPIRED, UNCERTAIN, Decision, Step
@@ -40,7 +41,9 @@ def resolve_due(conn: sqlite3.Connection, stamps: Sequence[Stamp]) -> tuple[Chan
     for (message_id, action), stamp in zip(rows, stamps, strict=False):
         message = load(conn, message_id)
         assert message is not None
-        if action == "resend" and message.valid_until > now_ms:
+        if taken := take_those_with_receipts(conn, message, stamp):
+            changes += taken
+        elif action == "resend" and message.valid_until > now_ms:
             changes += _resend(conn, message, now_ms)
         else:
             text = "No answer came from the carrier; it may or may not have been delivered."

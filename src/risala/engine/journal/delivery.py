@@ -8,12 +8,17 @@ from __future__ import annotations
 
 import sqlite3
 from dataclasses import dataclass
+from typing import Final
 
 from risala.engine.journal import opt_outs, timeline
 from risala.engine.journal.endings import code_is_wanted, fail, settle, withdraw_code
 from risala.engine.journal.rows import Change, SegmentState, Stamp, Status
 from risala.engine.journal.state import MessageState, change_of, load
 from risala.engine.retry import Decision, Step
+from risala.sms.message import submit_reference
+
+BY_RECEIPT: Final = "RECEIPT"
+"""Raw word of an acceptance that no answer told of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +107,10 @@ def finish_segment(
     if not current or message.status is not Status.PROCESSING:
         _note_late(conn, message, number, attempt, carrier, decision, stamp.now_ms)
         return ()
+    if decision.step is Step.AWAIT:
+        known_as = named_by_receipt(conn, message, number, attempt, carrier)
+        if known_as is not None:
+            decision, live = taken(known_as), False
     _set_segment(conn, message_id, number, decision, stamp.now_ms)
     match decision.step:
         case Step.ADVANCE:
@@ -119,6 +128,24 @@ def finish_segment(
                 stamp,
                 raw=decision.raw,
             )
+
+
+def taken(carrier_id: str) -> Decision:
+    """What follows for an uncertain segment that a receipt tells of."""
+    text = "No answer came, but a receipt: the carrier accepted it."
+    return Decision(Step.ADVANCE, SegmentState.ACCEPTED, text, BY_RECEIPT, carrier_id=carrier_id)
+
+
+def named_by_receipt(
+    conn: sqlite3.Connection, message: MessageState, number: int, attempt: int, carrier: str
+) -> str | None:
+    """The carrier's id of a submit without an answer, from a held receipt that names it."""
+    row = conn.execute(
+        "SELECT carrier_id FROM held_receipts"
+        " WHERE carrier = ? AND reference = ? AND recipient = ? LIMIT 1",
+        (carrier, submit_reference(message.id, number, attempt), message.recipient),
+    ).fetchone()
+    return None if row is None else row[0]
 
 
 def _set_segment(
@@ -190,7 +217,7 @@ def _advance(
             message.id,
             stamp.now_ms,
             message.status,
-            f"{carrier} accepted it{part}.",
+            decision.text if decision.raw == BY_RECEIPT else f"{carrier} accepted it{part}.",
             carrier=carrier,
             attempt=message.attempts,
             segment=number,

@@ -6,10 +6,17 @@ import sqlite3
 from typing import Final
 
 from risala.engine.journal import timeline
-from risala.engine.journal.delivery import carrier_key, note_receipt
+from risala.engine.journal.delivery import (
+    carrier_key,
+    finish_segment,
+    named_by_receipt,
+    note_receipt,
+    taken,
+)
 from risala.engine.journal.endings import settle
 from risala.engine.journal.rows import Change, SegmentState, Stamp, Status
-from risala.engine.journal.state import load
+from risala.engine.journal.state import MessageState, load
+from risala.sms.message import submit_reference
 from risala.sms.receipt import Receipt, ReceiptState
 
 HELD_MAX: Final = 10_000
@@ -20,12 +27,30 @@ def record(
     conn: sqlite3.Connection, carrier: str, receipt: Receipt, stamp: Stamp
 ) -> tuple[Change, ...]:
     """Record one receipt. A repeated, late or contradicting one moves nothing backwards."""
-    found = _find(conn, carrier, receipt)
+    found = _find(conn, carrier, receipt) or _find_unanswered(conn, carrier, receipt)
     if found is None:
         if receipt.state.is_final:
             _hold(conn, carrier, receipt, stamp.now_ms)
         return ()
     message_id, number, state = found
+    if state != SegmentState.UNCERTAIN:
+        return _apply(conn, carrier, receipt, stamp, *found)
+    accepted = _take_for_accepted(conn, message_id, number, receipt.carrier_id, stamp)
+    if not accepted:  # the carrier's policy has ended it meanwhile
+        return ()
+    found = (message_id, number, SegmentState.ACCEPTED)
+    return (*accepted, *_apply(conn, carrier, receipt, stamp, *found))
+
+
+def _apply(
+    conn: sqlite3.Connection,
+    carrier: str,
+    receipt: Receipt,
+    stamp: Stamp,
+    message_id: str,
+    number: int,
+    state: str,
+) -> tuple[Change, ...]:
     message = load(conn, message_id)
     assert message is not None
     moves = (
@@ -76,6 +101,48 @@ def _find(conn: sqlite3.Connection, carrier: str, receipt: Receipt) -> tuple[str
     return None
 
 
+def _find_unanswered(
+    conn: sqlite3.Connection, carrier: str, receipt: Receipt
+) -> tuple[str, int, str] | None:
+    """The uncertain segment that the receipt names by the submit's own reference."""
+    if receipt.reference is None:
+        return None
+    rows = conn.execute(
+        "SELECT s.message_id, s.number, s.attempt, s.state FROM messages m"
+        " JOIN segments s ON s.message_id = m.id"
+        " WHERE m.resolve_at IS NOT NULL AND m.recipient = ? AND s.carrier = ? AND s.state = ?",
+        (receipt.recipient, carrier, SegmentState.UNCERTAIN),
+    )
+    for message_id, number, attempt, state in rows:
+        if submit_reference(message_id, number, attempt) == receipt.reference:
+            return message_id, number, state
+    return None
+
+
+def _take_for_accepted(
+    conn: sqlite3.Connection, message_id: str, number: int, carrier_id: str, stamp: Stamp
+) -> tuple[Change, ...]:
+    """An uncertain segment was accepted after all: a receipt tells of it."""
+    (attempt,) = conn.execute(
+        "SELECT attempt FROM segments WHERE message_id = ? AND number = ?", (message_id, number)
+    ).fetchone()
+    return finish_segment(conn, message_id, number, attempt, taken(carrier_id), stamp, live=False)
+
+
+def take_those_with_receipts(
+    conn: sqlite3.Connection, message: MessageState, stamp: Stamp
+) -> tuple[Change, ...]:
+    """As a receipt that is recorded, for a segment whose receipt came before it was uncertain."""
+    for number, attempt, carrier in conn.execute(
+        "SELECT number, attempt, carrier FROM segments WHERE message_id = ? AND state = ?",
+        (message.id, SegmentState.UNCERTAIN),
+    ).fetchall():
+        known_as = named_by_receipt(conn, message, number, attempt, carrier)
+        if known_as is not None:
+            return _take_for_accepted(conn, message.id, number, known_as, stamp)
+    return ()
+
+
 def _hold(conn: sqlite3.Connection, carrier: str, receipt: Receipt, now_ms: int) -> None:
     span = conn.execute("SELECT max(seq) - min(seq) FROM held_receipts").fetchone()[0] or 0
     if span >= HELD_MAX:
@@ -83,12 +150,12 @@ def _hold(conn: sqlite3.Connection, carrier: str, receipt: Receipt, now_ms: int)
     keys = {carrier_key(name) for name in (receipt.carrier_id, *receipt.also_known_as)}
     conn.executemany(
         "INSERT INTO held_receipts"
-        " (carrier, carrier_id, carrier_key, state, raw, error_code, received_at)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?)",
+        " (carrier, carrier_id, carrier_key, state, raw, error_code, received_at, recipient,"
+        " reference) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
         [
             (
                 *(carrier, receipt.carrier_id, key, _segment_state(receipt.state)),
-                *(receipt.raw, receipt.error_code, now_ms),
+                *(receipt.raw, receipt.error_code, now_ms, receipt.recipient, receipt.reference),
             )
             for key in sorted(keys)
         ],

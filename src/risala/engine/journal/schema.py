@@ -281,6 +281,14 @@ INSERT INTO meta (key, value)
   HAVING count(*) > 0;
 """
 
+HELD_REFERENCES = """
+-- By these two a receipt names a submit whose answer, and with it the carrier's id, never came.
+ALTER TABLE held_receipts ADD COLUMN recipient TEXT;
+ALTER TABLE held_receipts ADD COLUMN reference INTEGER;
+CREATE INDEX held_receipts_by_reference ON held_receipts (carrier, reference)
+  WHERE reference IS NOT NULL;
+"""
+
 
 def _script(db: Database, sql: str) -> None:
     # executescript() would commit the migration's own transaction before it runs.
@@ -337,6 +345,11 @@ def m009_begun_narrow(db: Database) -> None:
 @migrations()
 def m010_retention(db: Database) -> None:
     _script(db, RETENTION)
+
+
+@migrations()
+def m011_held_references(db: Database) -> None:
+    _script(db, HELD_REFERENCES)
 
 
 @migrations()
