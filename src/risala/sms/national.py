@@ -20,7 +20,7 @@ PORTUGUESE: Final = 3
 """National language identifiers (23.038 §6.2.1.2.4); 0 is none."""
 
 
-def _differences(text: str) -> Mapping[int, str]:
+def _differences(text: str) -> dict[int, str]:
     """``04€`` is € at septet 04."""
     return {int(each[:2], 16): each[2:] for each in text.split()}
 

@@ -141,6 +141,26 @@ def test_a_surrogate_pair_that_a_sender_split_is_mended():
     assert join(halves) == "😀"
 
 
+@pytest.mark.parametrize(
+    ("elements", "text"),
+    [
+        ("240101", "Şimdi ığdır"),  # Turkish behind ESC
+        ("250101", "Şimdi ığdır €"),  # Turkish in place of the default alphabet
+        ("250103 240103", "Não há ΦΓ, avó"),
+        ("240102", "mañana, sí"),
+    ],
+)
+def test_national_languages(elements, text):
+    """Named by the header; with fill bits behind it, and beside a concatenation element."""
+    for more in (b"", user_data_header(5, 2, 1)[1:]):
+        octets = bytes.fromhex(elements) + more
+        data = UserData(text, header=bytes((len(octets),)) + octets)
+        sent = Deliver(Address("36123456"), data, None)
+        found = from_hex(to_hex(sent)[0], TO_PHONE)[1]
+        assert found == sent
+        assert found.user_data.text == text
+
+
 def test_eight_bit_and_compressed_are_kept_as_octets():
     for dcs in (0x04, 0xF5, 0x20):
         data = UserData(data=b"\x00\xff\x80", dcs=dcs)

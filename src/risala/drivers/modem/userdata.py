@@ -8,8 +8,9 @@ from typing import Final
 from risala.drivers.modem.coding import CHARACTERS_OF, CharacterSet, Coding, coding_of, dcs_of
 from risala.drivers.modem.septets import fill_bits_after, octets_for, pack, unpack
 from risala.drivers.modem.tpfields import PduError, Reader
-from risala.sms.alphabet import decode_gsm7, decode_ucs2, encode_gsm7, encode_ucs2
+from risala.sms.alphabet import decode_ucs2, encode_ucs2
 from risala.sms.message import Alphabet
+from risala.sms.national import decode_national, encode_national
 from risala.sms.segment import Concatenation, parse_user_data_header
 
 USER_DATA_MAX: Final = 140
@@ -60,8 +61,10 @@ class UserData:
         return bytes((len(body),)) + body
 
     def _encode_gsm7(self) -> bytes:
+        parsed = parse_user_data_header(self.header) if self.header else None
+        languages = (parsed.locking, parsed.single) if parsed else (0, 0)
         try:
-            septets = encode_gsm7(self.text)
+            septets = encode_national(self.text, *languages)
         except UnicodeEncodeError:
             # Without its cause: that one holds the text.
             raise PduError("the text has a character that GSM 7-bit lacks") from None
@@ -80,13 +83,14 @@ def read_user_data(reader: Reader, dcs: int, *, has_header: bool) -> UserData:
     if length > (SEPTETS_MAX if seven_bit else USER_DATA_MAX):
         raise PduError("the user data is longer than 140 octets")
     octets = reader.take(octets_for(length) if seven_bit else length, "the user data")
-    header, partial = b"", False
+    header, partial, languages = b"", False, (0, 0)
     if has_header:
         try:
             parsed = parse_user_data_header(octets)
         except ValueError as fault:
             raise PduError(str(fault)) from None
         header, partial = octets[: parsed.length], parsed.concatenation is not None
+        languages = parsed.locking, parsed.single
     body = octets[len(header) :]
     if coding.compressed or coding.characters is CharacterSet.EIGHT_BIT:
         return UserData(data=body, dcs=dcs, header=header)
@@ -94,4 +98,5 @@ def read_user_data(reader: Reader, dcs: int, *, has_header: bool) -> UserData:
         return UserData(decode_ucs2(body, partial=partial), dcs=dcs, header=header)
     fill = fill_bits_after(len(header))
     count = length - (8 * len(header) + fill) // 7
-    return UserData(decode_gsm7(unpack(body, max(count, 0), fill)), dcs=dcs, header=header)
+    text = decode_national(unpack(body, max(count, 0), fill), *languages)
+    return UserData(text, dcs=dcs, header=header)
