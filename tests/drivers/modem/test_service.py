@@ -72,3 +72,25 @@ async def test_numbers_that_cannot_be_reached_are_no_sickness_of_the_carrier(
         await trio.sleep(20)
         assert service.status(alive) == ("pending" if is_open else "sent")
         assert service.status(ids[0]) == ("pending" if code in (27, 38) else "failed")
+
+
+async def test_a_report_proves_an_uncertain_send_also_after_a_restart(
+    autojump_clock, new_modem, new_line, open_service
+):
+    """Else it would be sent twice: the policy sends again what nobody answered."""
+    modem = new_modem()
+    policy = {"on_uncertain_message": {"action": "resend", "after_s": 3600}}
+    bodies = []
+    modem.cmgs = bodies.append  # and no word
+    async with open_service({"sim-1": new_line(modem)}, **policy) as service:
+        message_id = await service.send()
+        await trio.sleep(100)
+        assert service.status(message_id) == "processing"
+    modem.cmgs = None
+    async with open_service({"sim-1": new_line(modem)}, **policy) as service:
+        await trio.sleep(30)
+        await modem.report(44, "+22236123456")
+        await service.wait_status(message_id, "delivered")
+        await trio.sleep(2 * 3600)
+        assert len(bodies) == 1
+        assert modem.submits == []

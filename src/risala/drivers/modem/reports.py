@@ -82,11 +82,12 @@ class SentLog:
         self._sends.append(Sent(name, reference, local, now_ms))
         return name
 
-    def uncertain(self, segment: Segment, now_ms: int) -> None:
+    def uncertain(self, segment: Segment, now_ms: int) -> str:
         """Remember a send of which nobody knows whether it left: a report would prove it."""
         name = self.accepted(None, segment.recipient, now_ms)
         assert self._sends[-1].carrier_id == name
         self._sends[-1].uncertain = segment
+        return name
 
     def resolve(self, reference: int | None) -> Sent | None:
         """The newest uncertain send got its reference after all."""
@@ -143,8 +144,8 @@ def _candidates(report: StatusReport, now_ms: int) -> list[str]:
     local = _local(report.recipient.text)
     times = [int(at.timestamp() * 1000) for at in hours]
     bases = [carrier_id(report.reference, local, at_ms) for at_ms in times]
-    # A modem that never tells the true one.
-    bases += [carrier_id(vague, local, times[0]) for vague in (0, None)]
+    # A modem that never tells the true one, or a send whose answer never came.
+    bases += [carrier_id(vague, local, at_ms) for at_ms in times for vague in (0, None)]
     numbers = range(2, _SAME_HOUR_MAX + 1)
     numbered = [f"{base}.{number}" for number in numbers for base in bases[:1]]
     return list(dict.fromkeys(bases + numbered))

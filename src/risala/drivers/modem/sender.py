@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 import trio
@@ -200,15 +200,19 @@ class Sender:
         self._settle(job, Accepted(carrier_id, told))
 
     def _uncertain(self, job: _Job, raw: str) -> None:
-        self._records.log.uncertain(job.segment, self._records.now_ms())
-        self._settle(job, Uncertain(raw))
+        self._settle(job, self._remembered(job, Uncertain(raw)))
+
+    def _remembered(self, job: _Job, outcome: Uncertain) -> Uncertain:
+        """With the id that a report of it can be told by, also after a restart."""
+        name = self._records.log.uncertain(job.segment, self._records.now_ms())
+        return replace(outcome, carrier_id=name)
 
     def _refused(self, job: _Job, answer: Answer | None) -> None:
         if answer is None:
             return
         outcome = outcome_of(answer.result)
         if isinstance(outcome, Uncertain):
-            self._records.log.uncertain(job.segment, self._records.now_ms())
+            outcome = self._remembered(job, outcome)
         self._settle(job, outcome)
         trouble = trouble_of(answer.result)
         if trouble.sick:
