@@ -1,39 +1,32 @@
-"""What a modem brings: messages and status reports, made durable before they are let go.
+"""What a modem brings: read from its storage or its line, made safe, and only then let go.
 
 Nothing is deleted from the modem, and nothing acknowledged to the network, before the engine has
-it on disk. What cannot be stored at this moment is tried again until it can.
+it on disk.
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from functools import partial
 from typing import Final
 
 import trio
 
 from risala.drivers.modem.asking import Asker
-from risala.drivers.modem.assembly import Part, digest_of, message_of, place_of, text_of
+from risala.drivers.modem.assembly import digest_of
 from risala.drivers.modem.at import Urc
 from risala.drivers.modem.fields import number, values
+from risala.drivers.modem.intake import Intake
 from risala.drivers.modem.lines import ResultKind
-from risala.drivers.modem.parts import Parts, notes_of
-from risala.drivers.modem.pdu import Deliver, Direction, PduError, StatusReport, from_hex
-from risala.drivers.modem.reports import SentLog
+from risala.drivers.modem.pdu import PduError
 from risala.drivers.modem.start import Facts
 from risala.drivers.modem.storage import Place, Storage, Stored, Usage
-from risala.plugins.contract import Accepted, DriverContext, NotStoredError
+from risala.plugins.contract import DriverContext
 
 _QUEUE_MAX: Final = 256
 _TIDY_S: Final = 60.0
 _ROOM_S: Final = 30.0
-_RETRY_FIRST_S: Final = 1.0
-_RETRY_MAX_S: Final = 30.0
 _ACKNOWLEDGE_S: Final = 8.0
 """The network's own timer is not much longer; who is later gets no more (27.005 §3.4.4)."""
-_PID_SILENT: Final = 0x40
-"""Short message type 0: acknowledged and thrown away (23.040 §9.2.3.9)."""
 _NOT_EXPECTED: Final = 340
 
 
@@ -67,22 +60,13 @@ class Inbox:
         context: DriverContext,
         asker: Asker,
         facts: Facts,
-        log: SentLog,
-        parts: Parts,
-        *,
-        wants_messages: bool,
-        assembly_timeout_s: float,
-        now_ms: Callable[[], int],
+        intake: Intake,
     ) -> None:
         self._context = context
         self._asker = asker
         self._facts = facts
-        self._log = log
-        self._wants_messages = wants_messages
-        self._timeout_ms = round(assembly_timeout_s * 1000)
-        self._now_ms = now_ms
+        self._intake = intake
         self._storage = Storage(asker, facts.storage)
-        self._parts = parts
         self._current: Urc | None = None
         self._unreadable: set[tuple[Place, str]] = set()
         self._kept: set[tuple[Place, str]] = set()
@@ -144,7 +128,7 @@ class Inbox:
 
     async def run(self) -> None:
         """Serve as long as the modem answers; raises LinkError when it does not."""
-        await self._hand_over()
+        await self._intake.hand_over()
         for name in self._facts.storages:
             if name in ("SM", "ME") and name != self._facts.storage:
                 await self._read_all(name)
@@ -155,7 +139,7 @@ class Inbox:
             with trio.move_on_after(_TIDY_S):
                 job = await self._take.receive()
             await self._handle(job)
-            await self._tidy()
+            await self._intake.end_waiting()
 
     async def _handle(self, job: _Job) -> None:
         match job:
@@ -199,28 +183,10 @@ class Inbox:
             await self._delete(place, digest)
             return
         try:
-            _, tpdu = from_hex(stored.pdu, Direction.TO_PHONE, stored.tpdu_octets)
+            if await self._intake.take(stored.pdu, stored.tpdu_octets):
+                await self._delete(place, digest)
         except PduError as fault:
             self._unread(place, digest, str(fault))
-            return
-        if isinstance(tpdu, StatusReport):
-            await self._report(tpdu)
-            await self._delete(place, digest)
-        elif isinstance(tpdu, Deliver) and self._wants_messages:
-            if tpdu.pid != _PID_SILENT:
-                await self._message(Part(tpdu, digest), stored)
-            await self._delete(place, digest)
-
-    async def _message(self, part: Part, stored: Stored) -> None:
-        """Return once it is on disk, as a message or as a part of one."""
-        now_ms = self._now_ms()
-        if place_of(part.deliver) is None:
-            message = message_of([part], [text_of(part.deliver)], now_ms)
-            await self._durably(lambda: self._context.inbound(message))
-        elif not self._parts.knows(part.digest):
-            octets = stored.tpdu_octets
-            await self._durably(lambda: self._parts.keep(part, stored.pdu, octets, now_ms))
-            await self._hand_over()
 
     def _unread(self, place: Place | None, digest: str, reason: str) -> None:
         if place is None:
@@ -230,41 +196,6 @@ class Inbox:
             self._context.trace(
                 f"The message at {place[0]} {place[1]} cannot be read and is left there: {reason}."
             )
-
-    # -- making it durable -----------------------------------------------------------------------
-
-    async def _hand_over(self) -> None:
-        """The long messages that are done; the notes of their parts go with them."""
-        while (whole := self._parts.outgoing) is not None:
-            if whole.missing:
-                parts = f"{whole.missing} of its parts"
-                self._context.trace(f"A long message is handed over without {parts}: {whole.why}.")
-            store = partial(self._context.inbound, whole.message, forget=notes_of(whole))
-            await self._durably(store)
-            self._parts.is_safe(whole)
-
-    async def _report(self, report: StatusReport) -> None:
-        async with self._asker.link.turn():
-            # A report may come before +CMGS: tells the reference; after this turn it is known.
-            match = self._log.match(report, self._now_ms())
-        segment = match.sent.uncertain if match.sent is not None else None
-        if match.sent is not None and segment is not None:
-            match.sent.uncertain = None
-            outcome = Accepted(match.sent.carrier_id, "proved by its status report")
-            await self._context.late_outcome(segment, outcome)
-        await self._durably(lambda: self._context.receipt(match.receipt))
-
-    async def _durably(self, store: Callable[[], Awaitable[None]]) -> None:
-        """Until it is on disk. What comes meanwhile waits: it could not be stored either."""
-        wait_s = _RETRY_FIRST_S
-        while True:
-            try:
-                await store()
-            except NotStoredError:
-                await trio.sleep(wait_s)
-                wait_s = min(2 * wait_s, _RETRY_MAX_S)
-            else:
-                return
 
     async def _delete(self, place: Place | None, digest: str) -> None:
         if place is None:
@@ -288,11 +219,6 @@ class Inbox:
             await self._asker.ok(f"AT+CNMI={routing.text}")  # the modem may have turned it off
 
     # -- keeping order in the storage --------------------------------------------------------------
-
-    async def _tidy(self) -> None:
-        now_ms = self._now_ms()
-        self._parts.end_waiting(now_ms - self._timeout_ms, now_ms)
-        await self._hand_over()
 
     async def _clear(self) -> None:
         """Make room: the storage is nearly full, with what cannot be read."""

@@ -14,6 +14,7 @@ from risala.drivers.modem.balance import Balance
 from risala.drivers.modem.dialogue import Dialogues
 from risala.drivers.modem.fields import Registration
 from risala.drivers.modem.inbox import Inbox
+from risala.drivers.modem.intake import Intake
 from risala.drivers.modem.lines import RESTARTED
 from risala.drivers.modem.link import LinkError, NoAnswerError, PortLostError
 from risala.drivers.modem.sender import Records, Sender
@@ -52,16 +53,16 @@ class Session:
         self._records = records
         self.balance = balance
         self.dialogues = Dialogues(asker, self._on_unasked)
-        self.inbox = Inbox(
+        intake = Intake(
             context,
-            asker,
-            facts,
+            asker.link,
             records.log,
             records.parts,
+            records.now_ms,
             wants_messages=settings.inbound,
             assembly_timeout_s=settings.assembly_timeout_s,
-            now_ms=records.now_ms,
         )
+        self.inbox = Inbox(context, asker, facts, intake)
         self.sender = Sender(asker, facts, self.inbox, settings, records)
         self._watch = Watch(asker, self.inbox, settings.check_every_s, self._on_sight)
         self._seen = False

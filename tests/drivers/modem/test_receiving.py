@@ -1,0 +1,176 @@
+"""What comes in, at a scripted modem: from its storage or straight from the network."""
+
+import trio
+
+from risala.sms.segment import split, user_data_header
+
+
+def traces(line) -> str:
+    return "\n".join(line.context.traces)
+
+
+async def test_a_message_is_deleted_once_it_is_safe(autojump_clock, modem, new_line, deliver_pdu):
+    async with new_line(modem).run() as line:
+        line.context.gate = trio.Event()
+        await modem.receive_sms(deliver_pdu("Salut"))
+        await line.context.wait_until(lambda it: it.held == 1)
+        await trio.sleep(20)
+        assert len(modem.storage) == 1
+        line.context.gate.set()
+        await trio.sleep(1)
+        assert modem.storage == {}
+        (message,) = line.context.inbounds
+        assert (message.sender, message.text) == ("+22236999999", "Salut")
+        assert len(message.carrier_ids) == 1
+
+
+async def test_what_was_not_stored_is_tried_again(autojump_clock, modem, new_line, deliver_pdu):
+    async with new_line(modem).run() as line:
+        line.context.refusals = 3
+        await modem.receive_sms(deliver_pdu("Salut"))
+        await line.context.wait_until(lambda it: bool(it.inbounds))
+        assert line.context.refused == 3
+        await trio.sleep(1)
+        assert modem.storage == {}
+
+
+async def test_what_lay_there_before(autojump_clock, modem, new_line, deliver_pdu):
+    modem.store(deliver_pdu("one"))
+    modem.store(deliver_pdu("two"))
+    async with new_line(modem).run() as line:
+        await line.context.wait_until(lambda it: len(it.inbounds) == 2)
+        await trio.sleep(1)
+        assert modem.storage == {}
+
+
+async def test_a_missed_announcement_is_found_by_looking(
+    autojump_clock, modem, new_line, deliver_pdu
+):
+    async with new_line(modem).run() as line:
+        modem.store(deliver_pdu("quiet"))
+        await line.context.wait_until(lambda it: bool(it.inbounds))
+
+
+async def test_without_a_list_places_are_read_one_by_one(
+    autojump_clock, modem, new_line, deliver_pdu
+):
+    modem.replies[r"AT\+CMGL=.*"] = "+CMS ERROR: 303"
+    modem.store(deliver_pdu("zero"))
+    async with new_line(modem).run() as line:
+        await line.context.wait_until(lambda it: bool(it.inbounds))
+        await trio.sleep(1)
+        assert modem.storage == {}
+
+
+async def test_straight_from_the_network(autojump_clock, modem, new_line, deliver_pdu):
+    async with new_line(modem).run() as line:
+        pdu = deliver_pdu("direct")
+        await modem.say(f"+CMT: ,{len(pdu) // 2 - 8}\r\n{pdu}")
+        await line.context.wait_until(lambda it: bool(it.inbounds))
+        await trio.sleep(1)
+        assert modem.count("AT+CNMA") == 1
+
+
+def parts(deliver_pdu, text="long text " * 30, reference=9):
+    cut = split(text)
+    return text, [
+        deliver_pdu(part, header=user_data_header(reference, len(cut), number))
+        for number, part in enumerate(cut, 1)
+    ]
+
+
+async def test_parts_in_any_order(autojump_clock, modem, new_line, deliver_pdu):
+    text, pdus = parts(deliver_pdu)
+    async with new_line(modem).run() as line:
+        for pdu in (pdus[1], pdus[1], pdus[0]):
+            await modem.receive_sms(pdu)
+            await trio.sleep(1)
+        assert [message.text for message in line.context.inbounds] == [text]
+        assert len(line.context.inbounds[0].carrier_ids) == 2
+        await trio.sleep(1)
+        assert modem.storage == {}
+
+
+async def test_a_part_survives_a_restart_of_the_driver(
+    autojump_clock, modem, new_line, deliver_pdu
+):
+    text, pdus = parts(deliver_pdu)
+    async with new_line(modem).run() as line:
+        await modem.receive_sms(pdus[1])
+        await trio.sleep(5)
+        assert line.context.inbounds == []
+        assert modem.storage == {}
+    async with new_line(modem, line.context.notes).run() as line:
+        await modem.receive_sms(pdus[0])
+        await line.context.wait_until(lambda it: bool(it.inbounds))
+        assert line.context.inbounds[0].text == text
+
+
+async def test_a_part_that_never_comes(autojump_clock, modem, new_line, deliver_pdu):
+    text, pdus = parts(deliver_pdu)
+    async with new_line(modem, assembly_timeout_s=600).run() as line:
+        await modem.receive_sms(pdus[0])
+        await trio.sleep(5)
+        line.shift_ms = 601_000
+        await line.context.wait_until(lambda it: bool(it.inbounds))
+        assert line.context.inbounds[0].text == text[:153] + "[…]"
+        await trio.sleep(1)
+        assert modem.storage == {}
+
+
+async def test_parts_do_not_fill_the_storage(autojump_clock, modem, new_line, deliver_pdu):
+    """A message of more parts than the SIM has places."""
+    modem.places = 3
+    text, pdus = parts(deliver_pdu, "long text " * 90)
+    assert len(pdus) > 4
+    async with new_line(modem).run() as line:
+        for pdu in pdus:
+            await modem.receive_sms(pdu)
+            await trio.sleep(1)
+        assert [it.text for it in line.context.inbounds] == [text]
+        assert modem.storage == {}
+
+
+async def test_one_reference_for_every_message(autojump_clock, modem, new_line, deliver_pdu):
+    async with new_line(modem).run() as line:
+        _, one = parts(deliver_pdu, "1" * 200)
+        text, two = parts(deliver_pdu, "2" * 200)
+        for pdu in (one[0], two[0], two[1]):
+            await modem.receive_sms(pdu)
+            await trio.sleep(1)
+        assert [it.text for it in line.context.inbounds] == ["1" * 153 + "[…]", text]
+
+
+async def test_what_is_no_pdu_stays_where_it_is(autojump_clock, modem, new_line, deliver_pdu):
+    async with new_line(modem).run() as line:
+        modem.storage[3] = "0791220000000000" + "00" * 5
+        await modem.say('+CMTI: "ME",3')
+        await trio.sleep(120)
+        assert 3 in modem.storage
+        assert traces(line).count("cannot be read") == 1
+        await modem.receive_sms(deliver_pdu("after"))
+        await line.context.wait_until(lambda it: bool(it.inbounds))
+
+
+async def test_what_the_modem_does_not_delete_is_handed_over_once(
+    autojump_clock, modem, new_line, deliver_pdu
+):
+    modem.replies[r"AT\+CMGD=.*"] = "+CMS ERROR: 500"
+    async with new_line(modem).run() as line:
+        await modem.receive_sms(deliver_pdu("sticky"))
+        await trio.sleep(200)
+        assert len(line.context.inbounds) == 1
+        assert traces(line).count("does not delete") == 1
+        modem.replies.clear()
+        await trio.sleep(60)
+        assert modem.storage == {}
+
+
+async def test_nothing_received_is_touched_without_inbound(
+    autojump_clock, modem, new_line, deliver_pdu
+):
+    modem.store(deliver_pdu("private"))
+    async with new_line(modem, inbound=False).run() as line:
+        await trio.sleep(200)
+        assert line.context.inbounds == []
+        assert len(modem.storage) == 1
