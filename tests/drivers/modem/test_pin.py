@@ -231,7 +231,7 @@ async def test_it_is_not_typed_where_that_cannot_be_written_down(autojump_clock,
     line = new_line(modem, pin="1234")
     line.context.note_refusals = 2
     async with line.run() as line:
-        assert any("could not be written down" in text for text in line.context.traces)
+        assert any("could not be written down" in it.text for it in line.context.healths)
     assert sim.typed == ["1234"]
 
 

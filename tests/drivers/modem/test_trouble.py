@@ -85,7 +85,7 @@ async def test_unplugged_in_the_middle_of_a_send(autojump_clock, modem, new_line
         async with trio.open_nursery() as line.nursery:
             outcome = await line.driver.submit(segment())
         assert isinstance(outcome, Uncertain)
-        await line.context.wait_until(lambda it: "Waiting for it" in traces(line))
+        await line.context.wait_until(lambda it: "Waiting for it" in it.healths[-1].text)
         assert isinstance(await line.driver.submit(segment()), Unsent)
         await trio.sleep(1000)
         line.plugged, modem.cmgs = True, None

@@ -117,7 +117,7 @@ class Life:
             if trio.current_time() - began_s > _STABLE_S:
                 wait_s = settings.reopen_first_s
             self._context.health(Health(HealthState.DOWN, f"{reason}."))
-            self._context.trace(f"{reason}. Opening again in {wait_s:g} s.")
+            self._context.trace(f"Opening again in {wait_s:g} s.")
             await trio.sleep(wait_s)
             wait_s = min(2 * wait_s, settings.reopen_max_s)
 
@@ -125,9 +125,8 @@ class Life:
         port = self._settings.port
         if self._port.is_there(port):
             return
-        text = f"{port} is not there: unplugged, or starting."
+        text = f"{port} is not there: unplugged, or starting. Waiting for it."
         self._context.health(Health(HealthState.DOWN, text))
-        self._context.trace(f"{text} Waiting for it.")
         while not self._port.is_there(port):  # noqa: ASYNC110 - no event tells of a device
             await trio.sleep(_LOOK_S)
         self._context.trace(f"{port} is back.")
@@ -158,9 +157,7 @@ class Life:
                     return "The line was hung up"
             except LinkError as fault:
                 ladder.served(trio.current_time() - began_s)
-                text = f"{_sentence(fault)}."
-                self._context.health(Health(HealthState.DOWN, text))
-                self._context.trace(text)
+                self._context.health(Health(HealthState.DOWN, f"{_sentence(fault)}."))
                 try:
                     if not await climb(link, ladder, self._context.trace, self._port.reset_usb):
                         return "The modem does not answer"
@@ -190,7 +187,6 @@ class Life:
     async def _rest(self, link: AtLink, why: Unready) -> bool:
         """Wait before looking again; False where the line was hung up meanwhile."""
         self._context.health(Health(why.state, str(why)))
-        self._context.trace(str(why))
         self._look_again = trio.Event()
         async with trio.open_nursery() as nursery:
             nursery.cancel_scope.deadline = trio.current_time() + (
