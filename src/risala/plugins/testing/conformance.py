@@ -15,12 +15,22 @@ a final receipt within :attr:`DriverConformance.patience_s`.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
 import trio
 
-from risala.plugins.contract import Accepted, Driver, HealthState, Outcome, Segment, Unsent
+from risala.plugins.contract import (
+    Accepted,
+    Commandable,
+    CommandRefusedError,
+    Driver,
+    HealthState,
+    Outcome,
+    Segment,
+    Unsent,
+)
 from risala.plugins.testing.context import RecordingContext
 from risala.sms.message import Alphabet
 
@@ -124,6 +134,21 @@ class DriverConformance:
             with trio.fail_after(self.patience_s):
                 await context.wait_receipts(1)
             assert context.refused == 1
+
+    async def test_commands_are_words_and_others_are_refused(self) -> None:
+        async with self.running() as (driver, _):
+            if not isinstance(driver, Commandable):
+                return
+            names = [each.name for each in driver.commands]
+            assert len(set(names)) == len(names)
+            assert all(re.fullmatch(r"[a-z][a-z0-9-]*", name) for name in names)
+            assert all(each.summary.endswith(".") for each in driver.commands)
+            refused = False
+            try:
+                await driver.command("no-such-command", ())
+            except CommandRefusedError:
+                refused = True
+            assert refused
 
     async def test_ends_when_cancelled(self) -> None:
         async with self.open_driver() as driver:
