@@ -304,9 +304,7 @@ def _build_lanes(
                 recorder=core.recorder,
                 hooks=hooks,
                 breaker=Breaker(delivery.breaker_failures, delivery.breaker_open_s),
-                throttle=Throttle(
-                    carrier.rate_per_s, trio.current_time(), core.seams.ids.chance
-                ),
+                throttle=Throttle(carrier.rate_per_s, trio.current_time(), core.seams.ids.chance),
                 retry=delivery.retry,
             )
 

@@ -35,7 +35,6 @@ QUICK_DRIVER = {
     "response_timeout_s": 0.25,
     "enquire_link_s": 0.2,
     "bind_refused_wait_s": 0.1,
-    "part_ack_wait_s": 0.1,
 }
 QUICK_CARRIER = {
     "name": "smsc",

@@ -87,6 +87,57 @@ def test_what_could_not_be_stored_is_held_again():
     assert assembler.oldest_s() is None
 
 
+def test_a_repeat_that_is_held_again_is_still_one():
+    assembler = Assembler()
+    for number, text in ((1, "a"), (2, "b")) * 2:
+        whole = assembler.add(text, place(number))
+    assert whole.repeats
+    assembler.put_back(whole, [1], 5)
+    assert assembler.add("b", place(2), now_s=6).repeats
+
+
+def test_a_part_is_taken_back_by_its_own_token_only():
+    assembler = Assembler()
+    assembler.add("a", place(1), token="first")
+    key = (7, 8, 2)
+    before = assembler.held(key, 1)
+    assembler.add("a", place(1), token="again")
+    assembler.take_back(key, 1, "first", None)
+    assert assembler.held(key, 1).token == "again"
+    assembler.take_back(key, 1, "again", before)
+    assert assembler.held(key, 1).token == "first"
+    assembler.take_back(key, 1, "first", None)
+    assert assembler.oldest_s() is None
+
+
+def test_a_reference_used_anew_ends_the_message_before():
+    assembler = Assembler()
+    assembler.add("a", place(1))
+    assert assembler.displaced((7, 8, 2), 1, "a") is None
+    assert assembler.displaced((7, 8, 2), 2, "b") is None
+    assert assembler.displaced((7, 8, 2), 1, "c").text == "a[…]"
+    assert assembler.oldest_s() is None
+
+
+def test_finished_ones_are_known_in_another_run_and_forgotten_in_time():
+    one, other = Assembler(), Assembler()
+    one.add("é😀"[:1], place(1))
+    whole = one.add("\ud83d", place(2))
+    other.recall_finished(whole.key, whole.marks, 0)
+    other.add("é", place(1), now_s=1)
+    assert other.add("\ud83d", place(2), now_s=1).repeats
+    assert other.forget_finished(REPEATS_S) == []
+    assert other.forget_finished(REPEATS_S + 1) == [whole.key]
+
+
+def test_only_so_many_finished_ones_are_known():
+    assembler = Assembler(finished_max=2)
+    for reference in range(4):
+        for number in (1, 2):
+            assembler.add("x", place(number, reference=reference))
+    assert [key[0] for key in assembler.forget_finished(0)] == [0, 1]
+
+
 @given(
     st.lists(st.tuples(st.integers(0, 2), st.integers(1, 3)), max_size=40),
     st.integers(1, 3),

@@ -174,7 +174,8 @@ async def test_a_refused_login_is_sick_and_says_what_to_do(changes, word):
         assert "Correct it" in health.text
         assert "wrong" not in repr(it.context.traces).replace("is wrong", "")
         assert isinstance(await it.driver.submit(segment()), Unsent)
-        assert "300.0 s" in it.context.traces[-1]
+        again_s = float(it.context.traces[-1].split()[-2])
+        assert 300 <= again_s <= 375
 
 
 async def test_nobody_listens():

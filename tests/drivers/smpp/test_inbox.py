@@ -12,7 +12,6 @@ from trio.testing import memory_stream_pair, wait_all_tasks_blocked
 from risala.drivers.smpp.codec import PduReader
 from risala.drivers.smpp.inbox import Inbox
 from risala.drivers.smpp.link import Link, LinkLimits
-from risala.drivers.smpp.parts import PartLimits
 from risala.drivers.smpp.pdu import (
     AlertNotification,
     BindTransceiver,
@@ -54,8 +53,8 @@ class Box:
             self.context,
             id_form=IdForm.SAME,
             default_alphabet=DefaultAlphabet.GSM7,
-            now_ms=lambda: 5,
-            part_limits=PartLimits(ack_wait_s=2, timeout_s=60),
+            now_ms=lambda: round(trio.current_time() * 1000),
+            parts_timeout_s=60,
             **more,
         )
 
@@ -172,68 +171,129 @@ def part(number: int, total: int = 2, text: bytes = b"x", *, by_sar: bool = Fals
 
 
 @pytest.mark.parametrize("by_sar", [False, True], ids=["udh", "sar"])
-async def test_no_part_is_answered_before_the_whole_is_on_disk(by_sar, autojump_clock):
+async def test_each_part_is_answered_once_it_is_on_disk(by_sar, autojump_clock):
     async with opened() as box:
-        box.context.gate = gate = trio.Event()
-        for number, text in ((3, b"c"), (1, b"a"), (2, b"b")):
-            assert await box.statuses() == []
+        for number, text in ((3, b"c"), (1, b"a")):
+            box.context.gate = gate = trio.Event()
             box.inbox.deliver(box.link, part(number, 3, text, by_sar=by_sar))
-        assert await box.statuses() == []
-        gate.set()
+            assert await box.statuses() == []
+            gate.set()
+            assert await box.statuses() == [0]
+        assert len(box.context.notes) == 2
+        box.inbox.deliver(box.link, part(2, 3, b"b", by_sar=by_sar))
+        assert await box.statuses() == [0]
+        assert [message.text for message in box.context.inbounds] == ["abc"]
+        assert [key.partition("/")[0] for key in box.context.notes] == ["whole"]
+
+
+async def test_parts_that_come_at_one_moment_make_one_message(autojump_clock):
+    async with opened() as box:
+        for number, text in ((3, b"c"), (1, b"a"), (2, b"b")):
+            box.inbox.deliver(box.link, part(number, 3, text))
         assert await box.statuses() == [0, 0, 0]
         assert [message.text for message in box.context.inbounds] == ["abc"]
 
 
-async def test_a_carrier_that_sends_one_at_a_time_gets_its_answer_after_a_while(autojump_clock):
+@pytest.mark.parametrize("refused", [1, 2])
+async def test_a_part_that_was_not_noted_shall_come_again(refused, autojump_clock):
+    """Alone, or as the one that makes its message whole."""
     async with opened() as box:
-        box.inbox.deliver(box.link, part(1, 2, b"a"))
-        await trio.sleep(1.9)
-        assert await box.statuses() == []
-        await trio.sleep(0.2)
-        assert await box.statuses() == [0]
-        box.inbox.deliver(box.link, part(2, 2, b"b"))
+        for number, text in ((1, b"a"), (2, b"b")):
+            box.context.note_refusals = int(number == refused)
+            box.inbox.deliver(box.link, part(number, 2, text))
+            assert await box.statuses() == [0x64 if number == refused else 0]
+        box.inbox.deliver(box.link, part(refused, 2, b"ab"[refused - 1 : refused]))
         assert await box.statuses() == [0]
         assert [message.text for message in box.context.inbounds] == ["ab"]
 
 
-async def test_a_whole_that_was_not_stored_keeps_what_the_carrier_was_told_is_ours(autojump_clock):
+async def test_a_whole_that_was_not_stored_is_stored_later(autojump_clock):
     async with opened() as box:
         box.inbox.deliver(box.link, part(1, 2, b"a"))
-        await trio.sleep(3)
         assert await box.statuses() == [0]
-        box.context.refusals = 1
-        box.inbox.deliver(box.link, part(2, 2, b"b"))
-        assert await box.statuses() == [0x64]
+        box.context.refusals = 2
         box.inbox.deliver(box.link, part(2, 2, b"b"))
         assert await box.statuses() == [0]
+        assert box.context.inbounds == []
+        await trio.sleep(9)
+        assert box.context.inbounds == []
+        await trio.sleep(2)
         assert [message.text for message in box.context.inbounds] == ["ab"]
 
 
 async def test_what_never_becomes_whole_is_stored_as_it_is(autojump_clock):
     async with opened() as box:
         box.inbox.deliver(box.link, part(2, 3, b"b"))
+        assert await box.statuses() == [0]
         box.context.refusals = 1
         await trio.sleep(61)
         assert box.context.inbounds == []
         await trio.sleep(5)
         assert [message.text for message in box.context.inbounds] == ["[…]b[…]"]
-        assert await box.statuses() == [0]
+        assert box.context.notes == {}
+        assert any("incomplete" in line for line in box.context.traces)
 
 
 async def test_parts_that_come_twice_make_one_message(autojump_clock):
     async with opened() as box:
         for number in (1, 1, 2, 2, 1):
             box.inbox.deliver(box.link, part(number, 2, b"ab"[number - 1 : number]))
+            await wait_all_tasks_blocked()
         await trio.sleep(100)
         assert await box.statuses() == [0] * 5
         assert [message.text for message in box.context.inbounds] == ["ab"]
+        assert [key.partition("/")[0] for key in box.context.notes] == ["whole"]
 
 
-async def test_a_stop_stores_what_was_answered_and_only_that(autojump_clock):
+async def test_a_reference_that_is_used_anew_mixes_no_two_messages(autojump_clock):
+    """The first one's other part never came, and it is an hour till it is given up on."""
     async with opened() as box:
-        box.inbox.deliver(box.link, part(1, 2, b"a"))
-        await trio.sleep(3)
-        fresh = part(1, 2, b"c")
-        box.inbox.deliver(box.link, replace(fresh, source_addr="36999999"))
-        await trio.sleep(1)
-    assert [message.text for message in box.context.inbounds] == ["a[…]"]
+        for number, text in ((1, b"first"), (1, b"se"), (2, b"cond")):
+            box.inbox.deliver(box.link, part(number, 2, text))
+            assert await box.statuses() == [0]
+        texts = sorted(message.text for message in box.context.inbounds)
+        assert texts == ["first[…]", "second"]
+
+
+async def test_a_flood_of_parts_is_bounded(autojump_clock, monkeypatch):
+    monkeypatch.setattr("risala.drivers.smpp.parts.NOTES_HELD_MAX", 10)
+    async with opened() as box:
+        for number in range(40):
+            sender = replace(part(1, 2, b"x"), source_addr=f"{36000000 + number}")
+            box.inbox.deliver(box.link, sender)
+            assert await box.statuses() == [0]
+        assert len(box.context.notes) == 10
+        assert len(box.context.inbounds) == 30
+
+
+async def test_only_so_many_wholes_are_remembered(autojump_clock, monkeypatch):
+    monkeypatch.setattr("risala.drivers.smpp.parts.WHOLES_MAX", 3)
+    async with opened() as box:
+        for number in range(8):
+            for which in (1, 2):
+                one = replace(part(which, 2, b"x"), source_addr=f"{36000000 + number}")
+                box.inbox.deliver(box.link, one)
+                await wait_all_tasks_blocked()
+        assert len(box.context.inbounds) == 8
+        assert len(box.context.notes) <= 4
+        await trio.sleep(700)
+        for which in (1, 2):
+            box.inbox.deliver(box.link, part(which, 2, b"y"))
+            await wait_all_tasks_blocked()
+        assert len(box.context.notes) == 1
+
+
+async def test_odd_parts_fit_their_notes(autojump_clock):
+    """Half a pair at a part's end, a text of 64 KiB, an address that goes on and on."""
+    async with opened() as box:
+        long_octets = "\u00e9".encode("utf-16-be") * 20_000
+        halves = ("😀" * 3).encode("utf-16-be")
+        odd = {"data_coding": 8, "source_addr": "x" * 5000}
+        for number, octets in ((1, halves[:-2]), (2, halves[-2:] + long_octets)):
+            tags = (*part(number, 2, by_sar=True).tlvs, Tlv(0x0424, octets))
+            pdu = replace(part(number, 2, b"", by_sar=True), **odd, tlvs=tags)
+            box.inbox.deliver(box.link, pdu)
+            assert await box.statuses() == [0]
+        (message,) = box.context.inbounds
+        assert message.text == "😀" * 3 + "é" * 20_000
+        assert message.sender == "x" * 64

@@ -21,6 +21,7 @@ from risala.drivers.smpp.simulator import (
 from risala.drivers.smpp.smsc_moods import scenario_simulator
 from risala.drivers.smpp.smsc_receipts import IdStyle, ReceiptForm
 from risala.drivers.smpp.smsc_scenario import Scenario, ScenarioError, load_scenario
+from risala.drivers.smpp.smsc_traffic import inbound_pdus
 
 pytestmark = pytest.mark.slow
 SCENARIOS = sorted((Path(__file__).parents[3] / "examples/scenarios").glob("*.toml"))
@@ -310,6 +311,26 @@ async def test_inbound_messages_from_a_carrier_that_sends_one_at_a_time(open_exc
     async with open_exchange(scenario) as it:
         await it.wait_until(lambda: len(it.inbound_texts()) == 2)
         assert it.inbound_texts() == ["y" * 300] * 2
+
+
+async def test_a_part_that_was_answered_outlives_a_restart(open_exchange):
+    """The other one comes days later, to another run of the service."""
+    first, second = inbound_pdus("y" * 300, "+22236123456", "1234", 7)
+    async with open_exchange() as it:
+        await it.wait_until(lambda: it.simulator.bound == 1)
+        it.simulator.deliver(second)
+        await it.wait_until(lambda: len(it.of(InboundSent)) == 1)
+        assert it.inbound_texts() == []
+    async with open_exchange() as it:
+        await it.wait_until(lambda: it.simulator.bound == 1)
+        it.simulator.deliver(first)
+        await it.wait_until(lambda: len(it.inbound_texts()) == 1)
+        assert it.inbound_texts() == ["y" * 300]
+    async with open_exchange() as it:
+        await it.wait_until(lambda: it.simulator.bound == 1)
+        it.simulator.deliver(first, second)  # the carrier missed our answers
+        await it.wait_until(lambda: len(it.of(InboundSent)) == 2)
+        assert it.inbound_texts() == ["y" * 300]
 
 
 async def test_traffic_both_ways_while_links_drop(open_exchange):

@@ -1,4 +1,4 @@
-"""Joining the parts of concatenated messages, in any order, twice, or never complete.
+"""Parts of concatenated messages: joined when the last one comes, in any order, twice, or never.
 
 Pure: the time is handed in. Nothing that was added is ever dropped: it comes back in a
 :class:`Whole`, which may lack parts, or whose parts may all have been seen before.
@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any, Final, NamedTuple
+from zlib import crc32
 
 from risala.sms.segment import Concatenation, join
 
@@ -23,7 +24,8 @@ carrier missed our answer. References are used again much later than that."""
 MISSING: Final = "[…]"
 """Stands where parts never came."""
 
-Key = tuple[object, ...]
+Key = tuple[Any, ...]
+"""Reference, its bits, number of parts, and who sends to whom."""
 
 
 class Part(NamedTuple):
@@ -31,6 +33,11 @@ class Part(NamedTuple):
     text: str
     token: Any
     """What was handed in with it; of a part that came twice, the latest."""
+
+    @property
+    def mark(self) -> int:
+        """Tells a part's text from another one, in every run."""
+        return crc32(self.text.encode("utf-8", "surrogatepass"))
 
 
 @dataclass(slots=True)
@@ -45,8 +52,8 @@ class _Assembly:
 @dataclass(frozen=True, slots=True)
 class _Finished:
     at_s: float
-    parts: dict[int, int]
-    """Hashes of the texts by number."""
+    marks: tuple[int, ...]
+    """Of its parts, in order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,12 +73,24 @@ class Whole:
     def is_complete(self) -> bool:
         return len(self.parts) == self.segments
 
+    @property
+    def marks(self) -> tuple[int, ...]:
+        """By which its parts are known when they come again."""
+        return tuple(part.mark for part in self.parts)
+
 
 class Assembler:
-    """Holds parts until their message is whole."""
+    """Holds parts until their message is whole.
 
-    def __init__(self, assemblies_max: int = ASSEMBLIES_MAX) -> None:
+    Args:
+        finished_max: messages whose parts are still known when they come again.
+    """
+
+    def __init__(
+        self, assemblies_max: int = ASSEMBLIES_MAX, finished_max: int = ASSEMBLIES_MAX
+    ) -> None:
         self._assemblies_max = assemblies_max
+        self._finished_max = finished_max
         self._assemblies: OrderedDict[Key, _Assembly] = OrderedDict()
         self._finished: OrderedDict[Key, _Finished] = OrderedDict()
 
@@ -96,35 +115,64 @@ class Assembler:
             assembly = self._assemblies[key] = _Assembly(place.total, now_s)
         self._assemblies.move_to_end(key)
         assembly.touched_at_s = now_s
-        assembly.parts[place.number] = Part(place.number, text, token)
-        assembly.repeats = assembly.repeats and self._was_there(key, place.number, text, now_s)
+        part = assembly.parts[place.number] = Part(place.number, text, token)
+        assembly.repeats = assembly.repeats and self._was_there(key, part, now_s)
         if len(assembly.parts) < place.total:
             return None
         return self._finish(key, now_s)
 
+    def held(self, key: Key, number: int) -> Part | None:
+        """This part of an unfinished message."""
+        assembly = self._assemblies.get(key)
+        return assembly.parts.get(number) if assembly else None
+
+    def displaced(self, key: Key, number: int, text: str) -> Whole | None:
+        """The message whose reference is used anew: it has another text in this place.
+
+        No other part of it will come.
+        """
+        part = self.held(key, number)
+        return self._take(key) if part is not None and part.text != text else None
+
+    def take_back(self, key: Key, number: int, token: object, before: Part | None) -> None:
+        """Undo an :meth:`add` with this token.
+
+        Args:
+            before: what :meth:`held` gave before it.
+        """
+        part = self.held(key, number)
+        if part is None or part.token is not token:
+            return
+        parts = self._assemblies[key].parts
+        if before is not None:
+            parts[number] = before
+            return
+        del parts[number]
+        if not parts:
+            del self._assemblies[key]
+
     def put_back(self, whole: Whole, numbers: Iterable[int], touched_at_s: float) -> None:
-        """Hold parts of a message again that could not be stored.
+        """Hold parts of a message again.
 
         Args:
             numbers: which ones; the others will come again, or never did.
-            touched_at_s: an earlier time than now lets it be the first that is given up on.
         """
         kept = set(numbers)
-        self._finished.pop(whole.key, None)
+        if not whole.repeats:
+            self._finished.pop(whole.key, None)
         assembly = self._assemblies.get(whole.key)
         if assembly is None:
             if not kept:
                 return
             assembly = self._assemblies[whole.key] = _Assembly(whole.segments, touched_at_s)
-            self._assemblies.move_to_end(whole.key, last=whole.is_complete)
-        assembly.repeats = False
+        assembly.repeats = assembly.repeats and whole.repeats
         for part in whole.parts:
             if part.number in kept:
                 assembly.parts.setdefault(part.number, part)
 
-    def give_way(self) -> Whole | None:
-        """The message that was touched longest ago, where too many wait."""
-        if len(self._assemblies) <= self._assemblies_max:
+    def give_way(self, *, at_once: bool = False) -> Whole | None:
+        """The message that was touched longest ago, where too many wait, or ``at_once``."""
+        if not self._assemblies or (not at_once and len(self._assemblies) <= self._assemblies_max):
             return None
         return self._take(next(iter(self._assemblies)))
 
@@ -137,22 +185,34 @@ class Assembler:
         """When the message that waits longest was touched."""
         return next((one.touched_at_s for one in self._assemblies.values()), None)
 
-    def _was_there(self, key: Key, number: int, text: str, now_s: float) -> bool:
+    def recall_finished(self, key: Key, marks: tuple[int, ...], at_s: float) -> None:
+        """A message was whole then, in another run."""
+        self._finished[key] = _Finished(at_s, marks)
+
+    def forget_finished(self, now_s: float) -> list[Key]:
+        """Forget the messages whose parts will not come again, or are too many; which they were."""
+        old: list[Key] = []
+        while self._finished:
+            key, one = next(iter(self._finished.items()))
+            if len(self._finished) <= self._finished_max and now_s - one.at_s <= REPEATS_S:
+                break
+            del self._finished[key]
+            old.append(key)
+        return old
+
+    def _was_there(self, key: Key, part: Part, now_s: float) -> bool:
         finished = self._finished.get(key)
         return (
             finished is not None
             and now_s - finished.at_s <= REPEATS_S
-            and finished.parts.get(number) == hash(text)
+            and finished.marks[part.number - 1] == part.mark
         )
 
     def _finish(self, key: Key, now_s: float) -> Whole:
         whole = self._take(key)
         if not whole.repeats:
-            fingerprint = {part.number: hash(part.text) for part in whole.parts}
-            self._finished[key] = _Finished(now_s, fingerprint)
+            self._finished[key] = _Finished(now_s, whole.marks)
             self._finished.move_to_end(key)
-            if len(self._finished) > self._assemblies_max:
-                self._finished.popitem(last=False)
         return whole
 
     def _take(self, key: Key) -> Whole:

@@ -152,7 +152,7 @@ class SmppDriver:
             id_form=settings.message_id_form,
             default_alphabet=settings.default_alphabet,
             now_ms=self._now_ms,
-            part_limits=settings.part_limits,
+            parts_timeout_s=settings.parts_timeout_s,
             has_references=settings.user_message_reference,
         )
         self._guests = []

@@ -14,7 +14,7 @@ from typing import Final
 import trio
 
 from risala.drivers.smpp.link import Link
-from risala.drivers.smpp.parts import Delivery, PartLimits, Parts
+from risala.drivers.smpp.parts import Delivery, Parts
 from risala.drivers.smpp.pdu import DataSm, DeliverSm, Pdu, response_to
 from risala.drivers.smpp.receipt import IdForm, is_receipt, parse_receipt
 from risala.drivers.smpp.submit import DefaultAlphabet
@@ -42,24 +42,21 @@ class Inbox:
         id_form: IdForm,
         default_alphabet: DefaultAlphabet,
         now_ms: Callable[[], int],
-        part_limits: PartLimits | None = None,
+        parts_timeout_s: float = 3600.0,
         has_references: bool = False,
     ) -> None:
         self._context = context
         self._id_form = id_form
         self._has_references = has_references
-        self._parts = Parts(context, part_limits or PartLimits(), default_alphabet, now_ms)
+        self._parts = Parts(context, parts_timeout_s, default_alphabet, now_ms)
         self._put, self._take = trio.open_memory_channel[Delivery | _LateOutcome](_QUEUE_MAX)
 
     async def run(self) -> None:
         """Serve for life."""
-        try:
-            async with trio.open_nursery() as nursery:
-                nursery.start_soon(self._parts.run)
-                for _ in range(_WORKERS):
-                    nursery.start_soon(self._work)
-        finally:
-            await self._parts.leave()
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(self._parts.run)
+            for _ in range(_WORKERS):
+                nursery.start_soon(self._work)
 
     def deliver(self, link: Link, request: Pdu) -> None:
         """Take a request of the carrier, or answer it at once where that cannot be."""

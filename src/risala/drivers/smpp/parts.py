@@ -1,46 +1,59 @@
-"""People's messages, some of them in parts: answered once they are on disk, as far as can be.
+"""People's messages, some of them in parts: nothing is answered before it is on disk.
 
-A part alone cannot be stored: only whole messages can. So its ``deliver_sm`` is left unanswered
-until the last part is here and all of it is stored; then all are answered. A crash in between loses
-nothing, because the carrier still has them.
+A part alone is no message that could be stored. It is noted instead
+(:meth:`DriverContext.remember`) and answered at once; when the last one is here the message is
+stored, and the notes go in the same instant. What never becomes whole is stored as it is, with
+``[…]`` where parts are missing: after :attr:`Parts.timeout_s`, and when too many wait.
 
-But a carrier that sends one ``deliver_sm`` at a time would wait for the answer to the first part
-before it sends the second, and ours would not come. So a part is answered after
-:attr:`PartLimits.ack_wait_s` whatever happens, and is then held in memory alone until the rest
-comes. What never becomes whole is stored as it is, with ``[…]`` where parts are missing: after
-:attr:`PartLimits.timeout_s`, when too many wait, and when the driver stops.
+However a crash falls, each part is with the carrier, in a note, or in a stored message:
+
+::
+
+    part noted ── answered ── … last part noted, with whole/ and storing/ ── answered
+                                  │                                           │
+                     stored, and all notes but whole/ struck  <───────────────┘
+
+``whole/`` tells for some minutes which parts a message had: one that comes again, because the
+carrier missed our answer, makes no second message. As long as ``storing/`` stands beside it the
+message is not stored yet.
 """
 
 from __future__ import annotations
 
+import hashlib
+import json
 import math
-from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Final
+from itertools import groupby
+from typing import Any, Final, NamedTuple
 
 import trio
 
-from risala.drivers.smpp.assembly import Assembler, Whole
+from risala.drivers.smpp.assembly import Assembler, Key, Part, Whole
 from risala.drivers.smpp.link import Link
 from risala.drivers.smpp.pdu import DataSm, DeliverSm, response_to
 from risala.drivers.smpp.submit import DefaultAlphabet, decode_message, readable_address
-from risala.plugins.contract import DriverContext, Inbound, NotStoredError
+from risala.plugins.contract import (
+    NOTE_TEXT_CHARACTERS_MAX,
+    DriverContext,
+    Inbound,
+    NotStoredError,
+)
+from risala.sms.segment import Concatenation, join
 
 _ESME_RX_T_APPN: Final = 0x64
-_UNANSWERED_MAX: Final = 1000
-"""Parts whose answer may wait; above it the one that waits longest is answered."""
 _STORE_RETRY_S: Final = 5.0
-"""From a refusing disk to the next try to store what was acknowledged and is not whole."""
-_LEAVE_S: Final = 2.0
-
-
-@dataclass(frozen=True, slots=True)
-class PartLimits:
-    ack_wait_s: float = 2.0
-    """How long the answer to a part waits for the others. Carriers wait 5 to 60 s for it."""
-    timeout_s: float = 3600.0
-    """How long after its last part an incomplete message is given up on."""
+"""From a refusing disk to the next try to store what was acknowledged."""
+NOTES_HELD_MAX: Final = 7000
+"""Notes of parts; above it the message that was touched longest ago gives way."""
+WHOLES_MAX: Final = 1400
+"""Messages whose parts are still known when they come again."""
+_ADDRESS_MAX: Final = 64
+"""Characters of an address that are looked at: the longest one of the standard (data_sm)."""
+_PART: Final = "part/"
+_WHOLE: Final = "whole/"
+_STORING: Final = "storing/"
 
 
 @dataclass(slots=True, eq=False)
@@ -49,85 +62,135 @@ class Delivery:
 
     link: Link
     request: DeliverSm | DataSm
-    is_answered: bool = False
 
     def answer(self, command_status: int = 0) -> None:
-        """Once; further calls change nothing."""
-        if not self.is_answered:
-            self.is_answered = True
-            self.link.respond(self.request, response_to(self.request, command_status))
+        self.link.respond(self.request, response_to(self.request, command_status))
+
+
+class _Noted(NamedTuple):
+    """What is to be known of a part beside its text."""
+
+    keys: tuple[str, ...]
+    """Of its notes: one, or several where its text is long."""
+    at_ms: int
 
 
 class Parts:
-    """Joins, stores and answers."""
+    """Joins, stores and answers.
+
+    Args:
+        timeout_s: how long after its last part an incomplete message is given up on.
+    """
 
     def __init__(
         self,
         context: DriverContext,
-        limits: PartLimits,
+        timeout_s: float,
         default_alphabet: DefaultAlphabet,
         now_ms: Callable[[], int],
     ) -> None:
+        self.timeout_s = timeout_s
         self._context = context
-        self._limits = limits
         self._default_alphabet = default_alphabet
         self._now_ms = now_ms
-        self._assembler = Assembler()
-        self._unanswered: OrderedDict[Delivery, float] = OrderedDict()
-        """By when each must be answered; the first is the next."""
+        self._assembler = Assembler(finished_max=WHOLES_MAX)
+        self._held = 0
+        self._ready: list[Whole] = []
+        """To be stored: found complete after a restart, or refused by the disk."""
+        self._retry_s = -math.inf
         self._changed = trio.Event()
+        self._recall()
 
     async def take(self, delivery: Delivery) -> None:
-        """Store the message that this makes whole, and answer; or hold it."""
+        """Store a message, or note a part; then answer."""
         request = delivery.request
         decoded = decode_message(request, self._default_alphabet)
-        now_s = trio.current_time()
-        whole = self._assembler.add(
-            decoded.text,
-            decoded.concatenation,
-            *(request.source_addr_ton, request.source_addr),
-            *(request.dest_addr_ton, request.destination_addr),
-            token=delivery,
-            now_s=now_s,
+        ends = (
+            *(request.source_addr_ton, request.source_addr[:_ADDRESS_MAX]),
+            *(request.dest_addr_ton, request.destination_addr[:_ADDRESS_MAX]),
         )
+        place, whole = decoded.concatenation, None
+        try:
+            if place is None or place.total == 1:
+                message = _inbound(join([decoded.text]), ends, self._now_ms())
+                await self._context.inbound(message)
+            else:
+                whole = await self._note(decoded.text, place, ends)
+        except NotStoredError:
+            delivery.answer(_ESME_RX_T_APPN)
+            return
+        delivery.answer()
         if whole is not None:
             await self._store(whole)
-            return
-        self._unanswered[delivery] = now_s + self._limits.ack_wait_s
-        if len(self._unanswered) > _UNANSWERED_MAX:
-            self._unanswered.popitem(last=False)[0].answer()
-        self._changed.set()
-        if given_up := self._assembler.give_way():
+        given_up = self._assembler.give_way(at_once=self._held > NOTES_HELD_MAX)
+        if given_up is not None:
             await self._give_up(given_up)
 
     async def run(self) -> None:
-        """Answer the parts that waited long enough; store what never became whole."""
+        """Store what a restart or the disk left over, and what never became whole."""
         while True:
             self._changed = trio.Event()
-            now_s = trio.current_time()
-            self._answer_due(now_s)
-            for whole in self._assembler.take_older(now_s - self._limits.timeout_s):
+            if trio.current_time() >= self._retry_s:
+                ready, self._ready = self._ready, []
+                for whole in ready:
+                    await self._store(whole)
+            before_s = trio.current_time() - self.timeout_s
+            for whole in self._assembler.take_older(before_s):
                 await self._give_up(whole)
             with trio.move_on_at(self._next_s()):
                 await self._changed.wait()
 
-    async def leave(self) -> None:
-        """Store what was acknowledged and is not whole: nobody will bring it again."""
-        with trio.move_on_after(_LEAVE_S, shield=True):
-            for whole in self._assembler.take_older():
-                if any(part.token.is_answered for part in whole.parts):
-                    await self._store(whole)
-
     def _next_s(self) -> float:
-        answer_s = next(iter(self._unanswered.values()), math.inf)
         oldest_s = self._assembler.oldest_s()
-        give_up_s = math.inf if oldest_s is None else oldest_s + self._limits.timeout_s
         # A moment later, so that nothing is a hair too young and looked at twice.
-        return min(answer_s, give_up_s + 0.001)
+        give_up_s = math.inf if oldest_s is None else oldest_s + self.timeout_s + 0.001
+        return min(give_up_s, self._retry_s if self._ready else math.inf)
 
-    def _answer_due(self, now_s: float) -> None:
-        while self._unanswered and next(iter(self._unanswered.values())) <= now_s:
-            self._unanswered.popitem(last=False)[0].answer()
+    # -- one part ----------------------------------------------------------------------------
+
+    async def _note(self, text: str, place: Concatenation, ends: Key) -> Whole | None:
+        """Make a part durable; the message that it completes.
+
+        Raises:
+            NotStoredError: it is not ours.
+        """
+        now_s, now_ms = trio.current_time(), self._now_ms()
+        key: Key = (place.reference, place.bits, place.total, *ends)
+        displaced = self._assembler.displaced(key, place.number, text)
+        before = self._assembler.held(key, place.number)
+        notes: dict[str, str | None] = dict(_part_notes(key, place.number, text, now_ms))
+        noted = _Noted(tuple(notes), now_ms)
+        # Joined before it is durable: parts that are noted at one time must see each other.
+        whole = self._assembler.add(text, place, *ends, token=noted, now_s=now_s)
+        if whole is not None and not whole.repeats:
+            notes.update(self._completion(whole, now_s, now_ms))
+        try:
+            await self._context.remember(notes)
+        except BaseException:  # not stored, or cancelled: the carrier brings it again
+            if whole is not None:
+                numbers = (part.number for part in whole.parts if part.token is not noted)
+                self._assembler.put_back(whole, numbers, now_s)
+            else:
+                self._assembler.take_back(key, place.number, noted, before)
+            raise
+        finally:
+            if displaced is not None:
+                self._ready.append(displaced)
+            self._changed.set()
+        self._held += len(noted.keys) if before is None else 0
+        return whole
+
+    def _completion(self, whole: Whole, now_s: float, now_ms: int) -> dict[str, str | None]:
+        """What is noted with the last part."""
+        name = _name(whole.key)
+        outdated = self._assembler.forget_finished(now_s)
+        return {
+            **{f"{_WHOLE}{_name(key)}": None for key in outdated},
+            f"{_WHOLE}{name}": _json({"key": whole.key, "at": now_ms, "parts": whole.marks}),
+            f"{_STORING}{name}": str(now_ms),
+        }
+
+    # -- whole messages ----------------------------------------------------------------------
 
     async def _give_up(self, whole: Whole) -> None:
         if not whole.repeats:
@@ -138,36 +201,80 @@ class Parts:
         await self._store(whole)
 
     async def _store(self, whole: Whole) -> None:
-        deliveries: list[Delivery] = [part.token for part in whole.parts]
-        for delivery in deliveries:
-            self._unanswered.pop(delivery, None)
-        if not whole.repeats:
-            try:
-                await self._context.inbound(self._inbound(whole))
-            except NotStoredError:
-                self._put_back(whole)
-            except BaseException:  # cancelled: leave() has the last word
-                self._put_back(whole, answer=False)
-                raise
-        for delivery in deliveries:
-            delivery.answer()
+        """Store it, and strike its notes; or try again later."""
+        notes = [key for part in whole.parts for key in part.token.keys]
+        storing = f"{_STORING}{_name(whole.key)}"
+        at_ms = max(part.token.at_ms for part in whole.parts)
+        try:
+            if whole.repeats:
+                await self._context.remember(dict.fromkeys(notes))
+            else:
+                message = _inbound(whole.text, whole.key[3:], at_ms)
+                await self._context.inbound(message, forget=(*notes, storing))
+        except NotStoredError:
+            self._ready.append(whole)
+            self._retry_s = trio.current_time() + _STORE_RETRY_S
+            self._changed.set()
+        else:
+            self._held -= len(notes)
 
-    def _put_back(self, whole: Whole, *, answer: bool = True) -> None:
-        """What the carrier was told is ours stays ours; the others come again."""
-        ours = [part.number for part in whole.parts if part.token.is_answered]
-        if answer:
-            for part in whole.parts:
-                part.token.answer(_ESME_RX_T_APPN)
-        now_s = trio.current_time()
-        again_s = now_s if whole.is_complete else now_s - self._limits.timeout_s + _STORE_RETRY_S
-        self._assembler.put_back(whole, ours, again_s)
-        self._changed.set()
+    # -- after a restart ---------------------------------------------------------------------
 
-    def _inbound(self, whole: Whole) -> Inbound:
-        request: DeliverSm | DataSm = whole.parts[0].token.request
-        return Inbound(
-            sender=readable_address(request.source_addr_ton, request.source_addr),
-            recipient=readable_address(request.dest_addr_ton, request.destination_addr) or None,
-            text=whole.text,
-            received_at_ms=self._now_ms(),
-        )
+    def _recall(self) -> None:
+        began_s, now_ms = trio.current_time(), self._now_ms()
+
+        def then_s(at_ms: int) -> float:
+            return began_s - max(0, now_ms - at_ms) / 1000
+
+        storing = {key.removeprefix(_STORING) for key in self._context.recall(_STORING)}
+        wholes = self._context.recall(_WHOLE).items()
+        known = [json.loads(text) for key, text in wholes if key[len(_WHOLE) :] not in storing]
+        for one in sorted(known, key=lambda one: one["at"]):
+            marks = tuple(one["parts"])
+            self._assembler.recall_finished(tuple(one["key"]), marks, then_s(one["at"]))
+        parts = _noted_parts(self._context.recall(_PART))
+        for key, number, text, noted in sorted(parts, key=lambda part: part[3].at_ms):
+            reference, bits, total, *ends = key
+            place = Concatenation(reference, total, number, bits)
+            displaced = self._assembler.displaced(tuple(key), number, text)
+            now_s = then_s(noted.at_ms)
+            whole = self._assembler.add(text, place, *ends, token=noted, now_s=now_s)
+            self._ready += [one for one in (displaced, whole) if one is not None]
+            self._held += len(noted.keys)
+
+
+def _inbound(text: str, ends: Key, at_ms: int) -> Inbound:
+    source_ton, source, dest_ton, dest = ends
+    return Inbound(
+        sender=readable_address(source_ton, source),
+        recipient=readable_address(dest_ton, dest) or None,
+        text=text,
+        received_at_ms=at_ms,
+    )
+
+
+# -- notes -------------------------------------------------------------------------------------
+
+
+def _json(value: object) -> str:
+    # ASCII: a part may hold half of a pair, which is no text by itself.
+    return json.dumps(value, separators=(",", ":"))
+
+
+def _name(key: Key) -> str:
+    return hashlib.sha256(_json(key).encode()).hexdigest()[:32]
+
+
+def _part_notes(key: Key, number: int, text: str, at_ms: int) -> Iterator[tuple[str, str]]:
+    """A part as notes: one, but for texts beyond what a phone sends."""
+    whole = _json({"key": key, "number": number, "at": at_ms, "text": text})
+    size, mark = NOTE_TEXT_CHARACTERS_MAX, Part(number, text, None).mark
+    for piece, at in enumerate(range(0, len(whole), size)):
+        yield f"{_PART}{_name(key)}/{number:03}/{mark:08x}/{piece:03}", whole[at : at + size]
+
+
+def _noted_parts(notes: dict[str, str]) -> Iterator[tuple[Any, int, str, _Noted]]:
+    for _, pieces in groupby(notes.items(), key=lambda note: note[0].rpartition("/")[0]):
+        keys, texts = zip(*pieces, strict=True)
+        part = json.loads("".join(texts))
+        yield part["key"], part["number"], part["text"], _Noted(keys, part["at"])

@@ -14,7 +14,6 @@ from pydantic import (
     model_validator,
 )
 
-from risala.drivers.smpp.parts import PartLimits
 from risala.drivers.smpp.receipt import IdForm
 from risala.drivers.smpp.status import Verdict
 from risala.drivers.smpp.submit import (
@@ -110,8 +109,6 @@ class SmppSettings(BaseModel):
     message_id_form: IdForm = IdForm.SAME
     status_verdicts: dict[StatusCode, Verdict] = {}
     """What this carrier means by its codes: ``{"0x45" = "final"}``."""
-    part_ack_wait_s: Annotated[float, Field(ge=0, le=60)] = 2.0
-    """How long the answer to one part of a long inbound message waits for the others."""
     parts_timeout_s: Seconds = 3600.0
     """An inbound message of which no other part came for this long is stored incomplete."""
     query: bool = False
@@ -158,10 +155,6 @@ class SmppSettings(BaseModel):
             user_message_reference=self.user_message_reference,
             extra_tlvs=tuple(make_tlv(name, given) for name, given in self.extra_tlvs.items()),
         )
-
-    @property
-    def part_limits(self) -> PartLimits:
-        return PartLimits(self.part_ack_wait_s, self.parts_timeout_s)
 
     @property
     def verdicts(self) -> dict[int, Verdict]:

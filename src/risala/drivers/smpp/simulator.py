@@ -227,6 +227,7 @@ class SmscSimulator:
             submitted.text, submitted.concatenation, account.system_id, sender, recipient
         )
         self._assembler.give_way()  # a phone forgets parts whose others never come
+        self._assembler.forget_finished(0.0)
         if whole is None:
             return
         message = ReceivedMessage(
