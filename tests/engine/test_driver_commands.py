@@ -107,7 +107,7 @@ async def test_a_driver_without_commands(open_house, quick):
             await house.gateway.perform("carriers.ask", {"carrier": "fake", "command": "balance"})
 
 
-async def test_one_at_a_time_and_bounded_in_time(ask):
+async def test_one_at_a_time_and_bounded_in_time(ask, quick):
     ask.driver.hangs = True
     ends = []
 
@@ -127,7 +127,7 @@ async def test_one_at_a_time_and_bounded_in_time(ask):
     await ask("balance")
 
 
-async def test_a_hanging_command_holds_up_no_message(ask):
+async def test_a_hanging_command_holds_up_no_message(ask, quick):
     ask.driver.hangs = True
     async with trio.open_nursery() as nursery:
 
@@ -150,3 +150,22 @@ async def test_numbers_of_a_driver_are_metrics_and_its_attention_is_the_doctor_s
     assert "Mauritel" not in text
     (shown,) = ask.house.gateway.parts.carriers()
     assert shown["details"] == details
+
+
+async def test_a_hanging_command_does_not_hold_up_the_stop(open_house, quick):
+    said = []
+    async with trio.open_nursery() as nursery:
+        async with open_house(drivers={"fake": Talker(hangs=True)}) as house:
+
+            async def ask_it():
+                with pytest.raises(Conflict) as caught:
+                    await house.gateway.perform(
+                        "carriers.ask", {"carrier": "fake", "command": "balance"}
+                    )
+                said.append(str(caught.value))
+
+            nursery.start_soon(ask_it)
+            await trio.sleep(1)
+            began_s = trio.current_time()
+        assert trio.current_time() - began_s < 5
+    assert said == ["The service is stopping."]

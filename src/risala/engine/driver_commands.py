@@ -18,6 +18,7 @@ log = structlog.get_logger(__name__)
 
 ARGUMENTS_MAX: Final = 10
 ARGUMENT_CHARACTERS_MAX: Final = 200
+_STOPPING: Final = "The service is stopping."
 
 
 class DriverCommands:
@@ -26,6 +27,14 @@ class DriverCommands:
     def __init__(self, lanes: Mapping[str, Lane]) -> None:
         self._lanes = lanes
         self._busy: set[str] = set()
+        self._scopes: set[trio.CancelScope] = set()
+        self._closed = False
+
+    def close(self) -> None:
+        """The service stops: a command that takes its time must not hold it up."""
+        self._closed = True
+        for scope in self._scopes:
+            scope.cancel()
 
     def offered(self, carrier: str) -> tuple[DriverCommand, ...]:
         """The commands of its driver; mostly none.
@@ -54,14 +63,21 @@ class DriverCommands:
             raise Invalid("arguments", "too_long", "These are too many or too long arguments.")
         if carrier in self._busy:
             raise Conflict(f"{carrier} is busy with another command; ask again in a moment.")
+        if self._closed:
+            raise Conflict(_STOPPING)
+        scope = trio.CancelScope()
         self._busy.add(carrier)
+        self._scopes.add(scope)
         try:
             # Without its arguments: a voucher's number may be among them.
             lane.note(f"the operator asked for {name}")
             log.info("carrier.command", carrier=carrier, command=name)
-            return await _ask(carrier, driver, name, arguments)
+            with scope:
+                return await _ask(carrier, driver, name, arguments)
+            raise Conflict(_STOPPING)
         finally:
             self._busy.discard(carrier)
+            self._scopes.discard(scope)
 
     def _lane(self, carrier: str) -> Lane:
         lane = self._lanes.get(carrier)

@@ -248,6 +248,7 @@ async def open_engine(
         try:
             yield engine
         finally:
+            parts.commands.close()
             with trio.move_on_after(settings.engine.drain_s, shield=True):
                 await engine.drain()
 
