@@ -166,6 +166,15 @@ class ModemSimulator:
             LinkError: the link cannot be made.
             OSError: the TCP port cannot be listened on.
         """
+        serve = self._serve_pty if self._listen is None else self._serve_tcp
+        async with trio.open_nursery() as nursery:
+            await nursery.start(self.run_without_port)
+            task_status.started(await nursery.start(serve))
+
+    async def run_without_port(
+        self, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED
+    ) -> None:
+        """The same, to be opened by :meth:`serve_stream` alone; also under a mock clock."""
         self.modem = SimulatedModem(
             self._config,
             dice=self._dice,
@@ -175,10 +184,24 @@ class ModemSimulator:
             mood=self._mood,
         )
         self._script = Script(self.modem, self._steps)
-        serve = self._serve_pty if self._listen is None else self._serve_tcp
-        async with trio.open_nursery() as nursery:
-            nursery.start_soon(self._keep_time)
-            task_status.started(await nursery.start(serve))
+        task_status.started()
+        while True:
+            self.modem.advance()
+            self._kick()
+            changed, due_s = self._changed, self.modem.due_s
+            with trio.CancelScope(deadline=float("inf") if due_s is None else due_s):
+                await changed.wait()
+
+    async def serve_stream(self, stream: trio.abc.Stream) -> None:
+        """Be opened over any stream, by one client at a time, until the port or the client goes."""
+        if self._client is None and self.modem.power.is_present:
+            self._client = stream
+            self.modem.take_output()  # said while nobody was there
+            try:
+                await self._converse(stream)
+            finally:
+                self._client = None
+        await trio.aclose_forcefully(stream)
 
     # -- what happens ------------------------------------------------------------------------------
 
@@ -262,14 +285,6 @@ class ModemSimulator:
         self._changed.set()
         self._changed = trio.Event()
 
-    async def _keep_time(self) -> None:
-        while True:
-            self.modem.advance()
-            self._kick()
-            changed, due_s = self._changed, self.modem.due_s
-            with trio.CancelScope(deadline=float("inf") if due_s is None else due_s):
-                await changed.wait()
-
     # -- its port ----------------------------------------------------------------------------------
 
     async def _serve_pty(
@@ -307,17 +322,7 @@ class ModemSimulator:
         self.path = f"socket://{host}:{port}"
         self._tell(PortOpened(self.path))
         task_status.started(self.path)
-        await trio.serve_listeners(self._serve_client, listeners)
-
-    async def _serve_client(self, stream: trio.SocketStream) -> None:
-        if self._client is None and self.modem.power.is_present:
-            self._client = stream
-            self.modem.take_output()  # said while nobody was there
-            try:
-                await self._converse(stream)
-            finally:
-                self._client = None
-        await trio.aclose_forcefully(stream)
+        await trio.serve_listeners(self.serve_stream, listeners)
 
     async def _converse(self, stream: trio.abc.Stream) -> None:
         """Until the port is gone, or the client is."""

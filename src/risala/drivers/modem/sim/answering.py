@@ -54,7 +54,7 @@ class Answering:
         self._line = ""
         self._prompt: Prompt | None = None
         self._quirk: Quirk | None = None
-        self._busy = False
+        self._busy = self._is_at_work = False
         self._turn = 0
         """Counts interruptions: an answer that was under way then is not given."""
         self._afterwards: list[Callable[[], object]] = []
@@ -107,14 +107,21 @@ class Answering:
         self._work()
 
     def _work(self) -> None:
-        while not self._busy:
-            keyboard = self._keyboard
-            keyboard.line_end = self.registers[3]
-            typed = keyboard.next()
-            self._modem.emit(keyboard.take_echo())
-            if typed is None:
-                return
-            self._take(typed)
+        """Line after line, as far as they are complete and nothing takes its time."""
+        if self._is_at_work:
+            return  # the loop below goes on
+        self._is_at_work = True
+        try:
+            while not self._busy and self._modem.is_current(self):
+                keyboard = self._keyboard
+                keyboard.line_end = self.registers[3]
+                typed = keyboard.next()
+                self._modem.emit(keyboard.take_echo())
+                if typed is None:
+                    return
+                self._take(typed)
+        finally:
+            self._is_at_work = False
 
     def _take(self, typed: Typed) -> None:
         match typed:
@@ -252,7 +259,7 @@ class Answering:
         modem.release_unsolicited()
         if quirk is not None and quirk.kind in _STOPS:
             self._stop(quirk)
-        elif modem.is_current(self):
+        else:
             self._work()
 
     # -- quirks ------------------------------------------------------------------------------------

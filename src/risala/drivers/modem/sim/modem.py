@@ -302,13 +302,16 @@ class SimulatedModem:
 
     def forget(self) -> None:
         """All that a start takes away; storages and the SIM's numbers stay."""
-        self._output.clear()
         self._unsaid.clear()
         self._answering = Answering(self)
         self._is_searching = False
         self._forget_settings()
         self.card.restart()
         self.incoming.reset()
+
+    def lose_port(self) -> None:
+        """What was not read yet never will be."""
+        self._output.clear()
 
     def started(self) -> None:
         """It listens now."""

@@ -18,6 +18,8 @@ _RELEASE: Final = {
     Until.RESET: re.compile(rb"AT\s*Z", re.IGNORECASE),
     Until.RESTART: re.compile(rb"AT\+CFUN=1,1", re.IGNORECASE),
 }
+_LEAVE_S: Final = 0.5
+"""From the command that starts a stick anew until it leaves the bus."""
 _TAIL_OCTETS: Final = 32
 """What ends a hang may come in pieces."""
 
@@ -49,10 +51,11 @@ class Power:
     def restart(self, reason: str) -> None:
         """As AT+CFUN=1,1 does, or a power cut."""
         gone_s = self._modem.profile.restart_gone_s
-        if gone_s is not None:
-            self.vanish(gone_s, reason)
-        else:
+        if gone_s is None:
             self.boot(reason)
+        else:
+            self.is_listening = False
+            self.own_after(_LEAVE_S, partial(self.vanish, gone_s, reason))
 
     def boot(self, reason: str) -> None:
         modem = self._modem
@@ -111,6 +114,7 @@ class Power:
             return
         self._epoch += 1
         self.is_present, self.is_listening, self._hang = False, False, None
+        self._modem.lose_port()
         self._modem.tell(e.PortGone(for_s))
         if for_s is not None:
             self.own_after(for_s, partial(self.come_back, reason))

@@ -41,7 +41,7 @@ def _has(profile: Profile, name: str) -> bool:
 def offered(profile: Profile) -> list[str]:
     """The names of a profile's extended commands, as +CLAC lists them."""
     names = sorted({*_COMMANDS, *_OWN})
-    return [name for name in names if _has(profile, name) and not name[:1].isalpha() and name]
+    return [name for name in names if name[:1] in ("+", "^") and _has(profile, name)]
 
 
 def run(modem: SimulatedModem, call: Invocation) -> Reply:
