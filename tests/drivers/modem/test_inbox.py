@@ -143,6 +143,7 @@ class Network:
             await self.acknowledged.wait()
 
 
+@pytest.mark.slow
 async def test_parts_from_the_network_and_a_crash_at_each_step(
     autojump_clock, new_modem, new_line, pdus
 ):

@@ -74,6 +74,7 @@ async def test_numbers_that_cannot_be_reached_are_no_sickness_of_the_carrier(
         assert service.status(ids[0]) == ("pending" if code in (27, 38) else "failed")
 
 
+@pytest.mark.slow
 async def test_a_report_proves_an_uncertain_send_also_after_a_restart(
     autojump_clock, new_modem, new_line, open_service
 ):
