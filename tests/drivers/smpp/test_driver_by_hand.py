@@ -11,10 +11,17 @@ import trio
 
 from risala.drivers.smpp.codec import PduReader, encode
 from risala.drivers.smpp.driver import SmppDriver
-from risala.drivers.smpp.pdu import BindTransceiver, DeliverSm, Pdu, response_to
+from risala.drivers.smpp.pdu import (
+    BindTransceiver,
+    DeliverSm,
+    Pdu,
+    SubmitSmResp,
+    Unbind,
+    response_to,
+)
 from risala.drivers.smpp.settings import SmppSettings
 from risala.drivers.smpp.simulator import SimulatorConfig, SmscSimulator
-from risala.plugins.contract import Accepted, HealthState, Uncertain
+from risala.plugins.contract import Accepted, HealthState, Uncertain, Unsent
 from risala.plugins.testing.conformance import segment
 from risala.plugins.testing.context import RecordingContext
 
@@ -142,6 +149,28 @@ async def test_an_inbound_message_in_parts_reaches_the_engine_whole():
         assert message.text == "Bonjour monde"
         assert sorted(answer.sequence_number for answer in answers) == [1, 2]
         assert {answer.command_status for answer in answers} == {0}
+
+
+async def test_a_carrier_that_takes_its_leave_is_still_heard_and_is_down_at_once():
+    health: list[HealthState] = []
+
+    async def leaving(stream: trio.SocketStream) -> None:
+        await _bind(stream)
+        await stream.receive_some()  # the submit
+        await stream.send_all(encode(Unbind(), 1))
+        await context_of[0].wait_health(HealthState.DOWN)
+        health.append(context_of[0].healths[-1].state)
+        await stream.send_all(encode(SubmitSmResp(message_id="7"), 2))
+        async for _ in stream:
+            pass
+
+    context_of: list[RecordingContext] = []
+    async with by_hand(leaving) as (driver, context):
+        context_of.append(context)
+        await context.wait_health(HealthState.UP)
+        assert await driver.submit(segment()) == Accepted("7", "ESME_ROK")
+        assert health == [HealthState.DOWN]
+        assert isinstance(await driver.submit(segment()), Unsent)
 
 
 async def test_a_stop_says_unbind_and_ends_in_time_although_nobody_answers():

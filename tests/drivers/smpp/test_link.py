@@ -10,6 +10,7 @@ from trio.testing import memory_stream_pair, wait_all_tasks_blocked
 
 from risala.drivers.smpp.codec import PduReader, encode
 from risala.drivers.smpp.link import (
+    FAREWELL_S,
     Link,
     LinkError,
     LinkLimits,
@@ -270,6 +271,40 @@ async def test_enquire_link_and_unbind_of_the_peer_are_answered(autojump_clock):
         await wire.link.wait_ended()
         assert wire.link.reason == "unbound"
         assert wire.handler.requests == []
+
+
+@pytest.mark.parametrize("answers", [True, False])
+async def test_the_peers_unbind_is_answered_once_our_requests_are(answers, autojump_clock):
+    """What it still answers is heard; what it does not is given a second."""
+    async with bound() as wire, trio.open_nursery() as nursery:
+        nursery.start_soon(wire.submit, "one")
+        submit = await wire.peer.read()
+        await wire.peer.stream.send_all(encode(Unbind(), 9))
+        await wait_all_tasks_blocked()
+        await wire.link.wait_leaving()
+        with pytest.raises(NotSentError):
+            await wire.link.request(SubmitSm())
+        began = trio.current_time()
+        if answers:
+            await trio.sleep(0.5)
+            await wire.peer.answer(submit, SubmitSmResp(message_id="7"))
+        assert await wire.peer.read() == UnbindResp(sequence_number=9)
+        await wire.link.wait_ended()
+        await wait_all_tasks_blocked()
+        assert trio.current_time() - began == (0.5 if answers else FAREWELL_S)
+        assert isinstance(wire.results["one"], SubmitSmResp if answers else NoAnswerError)
+
+
+async def test_our_unbind_waits_for_the_answers_that_are_to_come(autojump_clock):
+    async with bound() as wire, trio.open_nursery() as nursery:
+        nursery.start_soon(wire.submit, "one")
+        submit = await wire.peer.read()
+        nursery.start_soon(wire.link.unbind)
+        await trio.sleep(0.5)
+        await wire.peer.answer(submit, SubmitSmResp(message_id="7"))
+        await wire.peer.answer(await wire.peer.read(), UnbindResp())
+        await wire.link.wait_ended()
+        assert isinstance(wire.results["one"], SubmitSmResp)
 
 
 async def test_requests_reach_the_handler_and_its_answer_the_peer(autojump_clock):

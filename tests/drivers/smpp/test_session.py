@@ -240,7 +240,7 @@ def test_sync_lost_is_nacked_and_fatal():
     pair = bound()
     (violated,) = pair.smsc.receive(b"\x10\0\0\0" + encode(SubmitSm(), 5)[4:])
     assert violated.fatal
-    assert violated.reply == encode(SubmitSmResp(command_status=0x02), 5)
+    assert violated.reply == encode(GenericNack(command_status=0x02), 5)
     assert pair.smsc.state is State.CLOSED
 
 

@@ -45,3 +45,29 @@ def test_every_row_is_a_sentence_of_its_own():
 def test_what_nobody_knows_keeps_its_number():
     assert status_of(0x455).name == "VENDOR_0x455"
     assert status_of(0xDEAD).name == "UNKNOWN_0x0000DEAD"
+
+
+@pytest.mark.parametrize(
+    ("value", "name"),
+    [
+        (0x01, "ESME_RINVMSGLEN"),
+        (0x0B, "ESME_RINVDSTADR"),
+        (0x33, "ESME_RINVNUMDESTS"),
+        (0x67, "ESME_RQUERYFAIL"),
+        (0xC4, "ESME_RINVOPTPARAMVAL"),
+        (0xFE, "ESME_RDELIVERYFAILURE"),
+        (0x104, "ESME_RINVDCS"),
+        (0x10C, "ESME_RINVBCASTMSGCLASS"),
+        (0x112, "ESME_RINVBCASTCHANIND"),
+    ],
+)
+def test_numbers_are_those_of_the_standard(value, name):
+    assert status_of(value).name == name
+
+
+def test_no_number_of_the_standard_is_left_out():
+    """SMPP 3.4 §5.1.3, and 5.0 §4.7.6 from 0x100 on."""
+    reserved = {0x09, 0x10, 0x12, *range(0x16, 0x33), *range(0x35, 0x40), 0x41, 0x46, 0x47}
+    reserved |= {*range(0x4A, 0x50), 0x52, 0x56, 0x57, 0x59, 0x5A, *range(0x5B, 0x61)}
+    reserved |= {*range(0x68, 0xC0), *range(0xC5, 0xFE)}
+    assert set(STATUSES) == {*range(1, 0x113)} - reserved

@@ -289,4 +289,6 @@ def test_parameters_have_the_standards_names():
     assert name_of(0x1400) == "0x1400"
     assert make_tlv("receipted_message_id", "7") == Tlv(0x001E, b"7\0")
     assert make_tlv("0x1400", 258) == Tlv(0x1400, b"\1\2")
-    assert len(PARAMETERS) == 44
+    assert make_tlv("billing_identification", "hex:0001") == Tlv(0x060B, b"\0\1")
+    assert len(PARAMETERS) == 44 + 20, "of SMPP 3.4, and what 5.0 adds"
+    assert sorted(PARAMETERS) == [row.tag for row in PARAMETERS.values()] == list(PARAMETERS)

@@ -124,6 +124,10 @@ class Channel:
                 if first is not None:
                     await first(link)
                 await self._bind(link)
+                await link.wait_leaving()
+                if link.reason is None:
+                    self.link = None
+                    self.set_health(Health(HealthState.DOWN, f"{self.peer} takes its leave."))
                 await link.wait_ended()
             except (BindRefusedError, LinkError) as caught:
                 fault = caught  # kept, because a nursery would wrap it in a group

@@ -31,6 +31,8 @@ _READ_OCTETS: Final = 64 * 1024
 _UNWRITTEN_MAX: Final = 256 * 1024
 """Octets that may wait for the writer before we stop reading: a peer that asks and never reads
 must not fill our memory."""
+FAREWELL_S: Final = 1.0
+"""How long an unbind, of either side, waits for the answers that are still to come."""
 
 
 class LinkError(Exception):
@@ -102,6 +104,10 @@ class Link:
         self._drained = trio.Event()
         self._ended = trio.Event()
         self._last_words: str | None = None
+        self._farewell: Pdu | None = None
+        """The peer's unbind."""
+        self._leaving = trio.Event()
+        self._answered = trio.Event()
         self._answered_at = -math.inf
         # Shielded: who runs the link wants to say unbind when it is itself cancelled.
         self._scope = trio.CancelScope(shield=True)
@@ -187,6 +193,7 @@ class Link:
                     nursery.start_soon(self._write)
                     nursery.start_soon(self._expire)
                     nursery.start_soon(self._keep_alive)
+                    nursery.start_soon(self._take_leave)
         finally:
             self.end("a fault of our own")
             await trio.aclose_forcefully(self._stream)
@@ -194,10 +201,15 @@ class Link:
     async def wait_ended(self) -> None:
         await self._ended.wait()
 
+    async def wait_leaving(self) -> None:
+        """Until nothing more can be asked: the peer takes its leave, or it ended."""
+        await self._leaving.wait()
+
     async def unbind(self) -> None:
         """Take leave, and end. Bring a deadline: the peer may be deaf."""
         try:
             if self.session.state.is_bound:
+                await self._wait_answers()
                 await self.request_beyond_window(Unbind())
         except LinkError:
             pass  # the leave is a courtesy
@@ -213,6 +225,7 @@ class Link:
         for slot in slots.values():
             slot.settle(NoAnswerError(reason) if slot.has_left else NotSentError(reason))
         self._ended.set()
+        self._leaving.set()
         self._scope.cancel()
 
     def end_when_written(self, reason: str) -> None:
@@ -278,6 +291,7 @@ class Link:
                 del self._slots[first.sequence]
                 self.session.give_up(first.sequence)
                 first.settle(NoAnswerError(f"no answer within {timeout_s:g} s"))
+                self._answered.set()
                 first = next(iter(self._slots.values()), None)
             await trio.sleep_until(first.deadline if first else now + timeout_s)
 
@@ -295,6 +309,20 @@ class Link:
             except NotSentError:
                 return  # the end is under way
 
+    async def _take_leave(self) -> None:
+        """Answer the peer's unbind, once our requests are answered or will not be."""
+        await self._leaving.wait()
+        if self._farewell is not None:
+            await self._wait_answers()
+            self.respond(self._farewell, response_to(self._farewell))
+            self.end_when_written("unbound")
+
+    async def _wait_answers(self) -> None:
+        with trio.move_on_after(FAREWELL_S):
+            while self._slots:
+                self._answered = trio.Event()
+                await self._answered.wait()
+
     # -- within ------------------------------------------------------------------------------
 
     def _handle(self, event: Event) -> None:
@@ -303,8 +331,12 @@ class Link:
                 self._answered_at = trio.current_time()
                 if self._slots.pop(slot.sequence, None) is not None:
                     slot.settle(response)
-            case Requested(request=EnquireLink() | Unbind() as request):
+                    self._answered.set()
+            case Requested(request=EnquireLink() as request):
                 self.respond(request, response_to(request))
+            case Requested(request=Unbind() as request):
+                self._farewell = request
+                self._leaving.set()
             case Requested(request=request):
                 self._handler.on_request(self, request)
             case AnsweredLate(token=_Slot() as slot, response=response):

@@ -285,8 +285,12 @@ class Session:
         return Answered(token, pdu)
 
     def _fault(self, fault: PduFault) -> Violated:
-        reply = _refusal(fault.command_id, fault.sequence_number, fault.command_status)
-        if not fault.in_sync:
+        if fault.in_sync:
+            reply = _refusal(fault.command_id, fault.sequence_number, fault.command_status)
+        else:
+            # The header itself is not to be trusted (§4.3).
+            status, sequence = fault.command_status, fault.sequence_number
+            reply = encode(GenericNack(command_status=status, sequence_number=sequence))
             self.state = State.CLOSED
         return Violated(fault.reason, reply, fatal=not fault.in_sync)
 

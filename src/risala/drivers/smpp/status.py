@@ -92,7 +92,18 @@ _ROWS: Final = (
     (0x104, "ESME_RINVDCS", _C, "The carrier does not take this data_coding."),
     (0x105, "ESME_RINVSRCADDRSUBUNIT", _C, "The carrier does not take the sender's subunit."),
     (0x106, "ESME_RINVDSTADDRSUBUNIT", _C, "The carrier does not take the recipient's subunit."),
-    (0x10C, "ESME_RINVBCASTCHANIND", _C, "The carrier does not take the broadcast channel."),
+    (0x107, "ESME_RINVBCASTFREQINT", _C, "The carrier does not take the broadcast's interval."),
+    (0x108, "ESME_RINVBCASTALIAS_NAME", _C, "The carrier does not know the broadcast's alias."),
+    (0x109, "ESME_RINVBCASTAREAFMT", _C, "The carrier does not take the broadcast's area."),
+    (0x10A, "ESME_RINVNUMBCAST_AREAS", _C, "The carrier does not take this number of areas."),
+    (0x10B, "ESME_RINVBCASTCNTTYPE", _C, "The carrier does not take the broadcast's content type."),
+    (0x10C, "ESME_RINVBCASTMSGCLASS", _C, "The carrier does not take the broadcast's class."),
+    (0x10D, "ESME_RBCASTFAIL", _N, "The carrier could not broadcast the message."),
+    (0x10E, "ESME_RBCASTQUERYFAIL", _C, "The carrier could not answer the query of a broadcast."),
+    (0x10F, "ESME_RBCASTCANCELFAIL", _C, "The carrier could not cancel the broadcast."),
+    (0x110, "ESME_RINVBCAST_REP", _C, "The carrier does not take this number of repetitions."),
+    (0x111, "ESME_RINVBCASTSRVGRP", _C, "The carrier does not take the broadcast's service group."),
+    (0x112, "ESME_RINVBCASTCHANIND", _C, "The carrier does not take the broadcast's channel."),
 )
 
 STATUSES: Final[dict[int, Status]] = {

@@ -1,4 +1,4 @@
-"""The optional parameters of SMPP 3.4 (§5.3.2): tag, name, and what their values are. Pure.
+"""The optional parameters of SMPP 3.4 (§5.3.2) and 5.0 (§4.8.4): tag, name, values. Pure.
 
 For people and for settings; the codec carries any tag, known or not.
 """
@@ -69,7 +69,27 @@ _ROWS: Final = (
     (0x0425, "delivery_failure_reason", _I, 1, 1),
     (0x0426, "more_messages_to_send", _I, 1, 1),
     (0x0427, "message_state", _I, 1, 1),
+    (0x0428, "congestion_state", _I, 1, 1),
     (0x0501, "ussd_service_op", _O, 1, 1),
+    (0x0600, "broadcast_channel_indicator", _I, 1, 1),
+    (0x0601, "broadcast_content_type", _O, 3, 3),
+    (0x0602, "broadcast_content_type_info", _O, 1, 255),
+    (0x0603, "broadcast_message_class", _I, 1, 1),
+    (0x0604, "broadcast_rep_num", _I, 2, 2),
+    (0x0605, "broadcast_frequency_interval", _O, 3, 3),
+    (0x0606, "broadcast_area_identifier", _O, 1, 100),
+    (0x0607, "broadcast_error_status", _I, 4, 4),
+    (0x0608, "broadcast_area_success", _I, 1, 1),
+    (0x0609, "broadcast_end_time", _C, 1, 17),
+    (0x060A, "broadcast_service_group", _O, 1, 255),
+    (0x060B, "billing_identification", _O, 1, 1024),
+    (0x060D, "source_network_id", _C, 7, 65),
+    (0x060E, "dest_network_id", _C, 7, 65),
+    (0x060F, "source_node_id", _O, 6, 6),
+    (0x0610, "dest_node_id", _O, 6, 6),
+    (0x0611, "dest_addr_np_resolution", _I, 1, 1),
+    (0x0612, "dest_addr_np_information", _O, 10, 10),
+    (0x0613, "dest_addr_np_country", _O, 1, 5),
     (0x1201, "display_time", _I, 1, 1),
     (0x1203, "sms_signal", _I, 2, 2),
     (0x1204, "ms_validity", _I, 1, 1),
@@ -115,7 +135,7 @@ def _tag(name: str) -> int:
     except ValueError:
         tag = -1
     if not 0 <= tag <= 0xFFFF:
-        raise ValueError(f"{name} is neither a parameter of SMPP 3.4 nor a tag such as 0x1400")
+        raise ValueError(f"{name} is neither a parameter of SMPP nor a tag such as 0x1400")
     return tag
 
 
