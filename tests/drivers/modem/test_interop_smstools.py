@@ -1,0 +1,89 @@
+"""smstools (smsd), which we did not write, sends and receives through the simulated modem."""
+
+import os
+import shutil
+
+import pytest
+import trio
+
+from risala.drivers.modem.simulator import (
+    PROFILES,
+    MessageReceived,
+    ModemConfig,
+    ModemSimulator,
+)
+
+SMSD = shutil.which("smsd", path=f"{os.environ.get('PATH', '')}:/usr/sbin")
+PATIENCE_S = 110
+TO = "22236123456"
+TEXTS = {
+    "gsm7": "Bonjour",
+    "extension": "[10 €] {a|b} ^",
+    "arabic": "رسالة من ريسالة",
+    "long": "Un message un peu long, de {1 500} MRU [payés en €]. " * 6,
+}
+INBOUND = "Solde [150 €] شكرا"
+FOLDERS = ("outgoing", "checked", "incoming", "sent", "failed", "report")
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(SMSD is None, reason="NOT TRIED: there is no smsd; `make peers` gets it"),
+]
+
+
+class Smsd:
+    def __init__(self, folder, init):
+        self.folder = folder
+        for name in FOLDERS:
+            (folder / name).mkdir()
+        lines = [f"{name} = {folder / name}" for name in FOLDERS]
+        lines += ["devices = GSM1", "delaytime = 1", f"logfile = {folder}/log", "loglevel = 7"]
+        lines += ["[GSM1]", f"device = {folder}/modem", "incoming = yes", "report = yes"]
+        lines += [f"init = {init}", "modem_disabled = no", "send_delay = 0"]
+        (folder / "smsd.conf").write_text("\n".join(lines), encoding="utf-8")
+
+    def send(self, name, text):
+        draft = self.folder / name
+        draft.write_text(f"To: {TO}\nAlphabet: UTF-8\n\n{text}", encoding="utf-8")
+        draft.rename(self.folder / "outgoing" / name)
+
+    async def run(self, *, task_status):
+        arguments = [f"-c{self.folder}/smsd.conf", f"-p{self.folder}/pid", f"-i{self.folder}/work"]
+        await trio.run_process(
+            [SMSD, "-t", *arguments],
+            capture_stdout=True,
+            capture_stderr=True,
+            check=False,
+            task_status=task_status,
+        )
+
+    async def file_in(self, folder):
+        """Head and body of the first file that appears there."""
+        # A folder tells nobody that something has come into it.
+        while not (found := list((self.folder / folder).iterdir())):  # noqa: ASYNC110
+            await trio.sleep(0.1)
+        head, _, body = found[0].read_bytes().partition(b"\n\n")
+        return head.decode(), body
+
+
+async def test_it_sends_gets_reports_and_receives(tmp_path, nursery):
+    # A stick keeps reports among the messages, which is where smsd looks for them.
+    config = ModemConfig(profile=PROFILES["huawei"], report_after_s=0)
+    simulator = ModemSimulator(config, link=tmp_path / "modem")
+    smsd = Smsd(tmp_path, "AT^CURC=0;+CNMI=1,1,0,2,0")
+    for name, text in TEXTS.items():
+        smsd.send(name, text)
+    with trio.fail_after(PATIENCE_S):
+        await nursery.start(simulator.run)
+        await nursery.start(smsd.run)
+        for text in TEXTS.values():
+            got = await simulator.wait(MessageReceived, lambda it, text=text: it.text == text)
+            assert got.recipient == f"+{TO}"
+        head, body = await smsd.file_in("report")
+        assert f"From: {TO}" in head
+        assert b"Status: 0,Ok,short message received by the SME" in body
+        simulator.receive("+22246999999", INBOUND)
+        head, body = await smsd.file_in("incoming")
+    assert "From: 22246999999" in head
+    assert "Alphabet: UCS2" in head
+    assert body.decode("utf-16-be") == INBOUND
