@@ -136,3 +136,49 @@ async def test_nothing_is_sent_by_ctrl_z_while_recovering(autojump_clock, modem,
         await trio.sleep(100)
         assert bodies == []
         assert modem.escapes >= 1
+
+
+async def test_a_send_while_another_command_is_given_up_waits_for_the_mending(
+    autojump_clock, modem, new_line
+):
+    """It would have been refused as out of sync, and the modem taken for dead."""
+    async with new_line(modem, check_every_s=1).run() as line:
+        asked = trio.Event()
+        modem.replies[r"AT\+COPS\?"] = lambda _: asked.set()  # and no word
+        await asked.wait()
+        outcome = await line.driver.submit(segment())
+        assert isinstance(outcome, Accepted)
+        await trio.sleep(100)
+        assert "Recovery" not in traces(line)
+        assert all(health.state is not HealthState.DOWN for health in line.context.healths[-20:])
+
+
+async def test_a_command_that_is_cancelled_leaves_nothing_behind(autojump_clock, modem, new_line):
+    modem.replies[r"AT\+CUSD=1,.*"] = None
+    async with new_line(modem, check_every_s=1).run() as line:
+        with trio.move_on_after(2):
+            await line.driver.command("ussd", ("*124#",))
+        assert isinstance(await line.driver.submit(segment()), Accepted)
+        await trio.sleep(100)
+        assert "Recovery" not in traces(line)
+
+
+async def test_the_answer_about_the_pdu_mode_is_lost(autojump_clock, modem, new_line):
+    answers = iter([None, "K"])
+    modem.replies[r"AT\+CMGF=0"] = lambda _: next(answers, "OK")
+    async with new_line(modem).run() as line:
+        assert all(health.state is not HealthState.SICK for health in line.context.healths)
+
+
+async def test_what_was_silent_is_asked_again_after_an_hour(autojump_clock, modem, new_line):
+    """A bad cable may have lost it twice: the signal must not stay unknown until the next start."""
+    async with new_line(modem).run() as line:
+        modem.replies["AT[+]CSQ"] = None
+        await trio.sleep(600)
+        asked = modem.count("AT+CSQ")
+        modem.replies["AT[+]CSQ"] = "+CSQ: 10,99\r\nOK"
+        await trio.sleep(600)
+        assert modem.count("AT+CSQ") == asked
+        await trio.sleep(3600)
+        assert modem.count("AT+CSQ") > asked
+        assert line.details["signal_dbm"] == -93

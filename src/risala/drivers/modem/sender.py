@@ -170,6 +170,7 @@ class Sender:
         """None where it was accepted, else the refusal."""
         segment = job.segment
         async with self._asker.link.turn():
+            await self._asker.fall_in_step()
             if self._facts.more_messages and segment.number < segment.total:
                 # Keeps the radio link for what follows (27.005 §3.5.6).
                 await self._asker.ok("AT+CMMS=1")

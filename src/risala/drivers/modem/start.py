@@ -6,6 +6,7 @@ usable SIM and an SMSC number are needed.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -21,6 +22,7 @@ from risala.plugins.contract import HealthState
 
 _WAKE_S: Final = 2.0
 _RADIO_S: Final = 30.0
+_PDU_MODE_TRIES: Final = 3
 _OFF: Final = ("0", "4")
 """+CFUN: minimum functionality, flight mode (27.007 §8.2)."""
 
@@ -70,14 +72,30 @@ async def bring_up(asker: Asker, settings: ModemSettings, memory: PinMemory) -> 
         await turn_radio_on(asker)
     await unlock(asker, identity, settings.pin, memory)
     await identify_sim(asker, identity)
-    if not await asker.ok("AT+CMGF=0"):
-        raise Unready(HealthState.SICK, f"The {identity.name} has no PDU mode for messages.")
+    await choose_pdu_mode(asker, identity)
     await asker.ok('AT+CSCS="GSM"')
     await asker.ok("AT+COPS=3,0")
     facts = Facts(identity, smsc=await find_smsc(asker, settings.smsc_number))
     await _receive(asker, settings, facts)
     facts.more_messages = await asker.ok("AT+CMMS=?")
     return facts
+
+
+async def choose_pdu_mode(asker: Asker, identity: Identity) -> None:
+    """27.005 §3.2.3. A line that loses octets gets a few tries.
+
+    Raises:
+        Unready: it is not taken; we can do nothing without it.
+    """
+    for _ in range(_PDU_MODE_TRIES):
+        async with asker.link.turn():
+            await asker.fall_in_step()
+            # Not by the asker, which does not ask again what is silent.
+            with suppress(NoAnswerError):
+                answer = await asker.link.ask("AT+CMGF=0")
+                if answer.result.ok:
+                    return
+    raise Unready(HealthState.SICK, f"The {identity.name} has no PDU mode for messages.")
 
 
 async def talk_plainly(asker: Asker) -> None:

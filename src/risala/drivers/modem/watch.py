@@ -59,8 +59,10 @@ class Watch:
 
     async def _look(self, *, with_operator: bool) -> None:
         sight, asker = self.sight, self._asker
-        # Not through the asker, which would mend a silence quietly: recovery is to be told.
-        await asker.link.ask("AT", _PROBE_S)
+        async with asker.link.turn():
+            await asker.fall_in_step()
+            # Not by the asker, which would mend a silence quietly: recovery is to be told.
+            await asker.link.ask("AT", _PROBE_S)
         sight.signal_dbm = signal_dbm(first(await asker.rows("AT+CSQ"), "+CSQ"))
         sight.registration = await registration_of(asker)
         if with_operator and sight.registered:
