@@ -24,6 +24,7 @@ from risala.drivers.modem.sim.profiles import PROFILES
         ("AT+CSQ;+NONE;+CMGF?\r", "\r\n+CSQ: 20,99\r\n\r\nERROR\r\n"),
         ("AT+CSQ=1\r", "\r\nERROR\r\n"),
         ("AT+CSQ=?\r", "\r\n+CSQ: (0-31,99),(0-7,99)\r\n\r\nOK\r\n"),
+        ("AT+CRC=1,1\r", "\r\nERROR\r\n"),
         ("AT?!\r", "\r\nERROR\r\n"),
         ("ATS3?\r", "\r\n013\r\n\r\nOK\r\n"),
         ("ATS0=2S0?\r", "\r\n002\r\n\r\nOK\r\n"),
@@ -139,6 +140,7 @@ def test_a_pin_opens_the_sim_and_three_wrong_ones_block_it(new_desk):
     assert desk.rows("AT+CPIN?") == ["+CPIN: SIM PIN"]
     assert desk.ask("AT+CIMI") == ["+CME ERROR: 11"]
     assert desk.ask("AT+CMGL=4") == ["+CMS ERROR: 311"]
+    assert desk.rows("AT+CMGL=?") == ["+CMGL: (0-4)"]
     assert desk.rows("AT+CREG?") == ["+CREG: 0,0"]
     for _ in range(PIN_TRIES - 1):
         assert desk.ask('AT+CPIN="0000"') == ["+CME ERROR: 16"]

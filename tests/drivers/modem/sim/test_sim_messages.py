@@ -448,3 +448,11 @@ def test_characters_sets_and_parameters_are_read_back(desk):
     assert desk.rows("AT+CSMS?") == ["+CSMS: 0,1,1,1"]
     assert desk.rows("AT+CNMI=?") == ["+CNMI: (0-2),(0-3),(0,2),(0-2),(0,1)"]
     assert desk.ask("AT+CNMI=3,1") == ["ERROR"]
+
+
+def test_a_part_in_text_mode_shows_its_header_in_hexadecimal(desk):
+    desk.modem.network.send(FROM, "seven bits " * 20)
+    desk.rows("AT+CMGF=1")
+    _, text = desk.rows("AT+CMGR=1")
+    assert text.startswith("050003")
+    assert len(bytes.fromhex(text)) == 140

@@ -237,3 +237,10 @@ def test_the_sick_one_has_all_of_it_and_each_can_be_had_alone():
     for text in ("sulk", "hang=", "hang=101", "hang=-1", "hang=nan"):
         with pytest.raises(ValueError, match=r"quirk|percentage"):
             quirk_named(text)
+
+
+def test_what_was_to_come_of_an_earlier_life_does_not_come(new_desk):
+    desk = new_desk(ussd_after_s=10)
+    desk.rows('AT+CUSD=1,"*124#",15')
+    desk.modem.power.restart("test")
+    assert "+CUSD" not in desk.hear(30)
