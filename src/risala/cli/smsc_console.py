@@ -17,6 +17,7 @@ from rich.text import Text
 from risala.cli import output
 from risala.drivers.smpp import simulator as s
 from risala.drivers.smpp.status import status_of
+from risala.sms.segment import Concatenation
 
 MESSAGES_SHOWN: Final = 8
 RATE_WINDOW_S: Final = 5
@@ -134,8 +135,7 @@ class LineView:
             case s.Submitted() if event.command_status:
                 _line("refused", f"{event.recipient}: {_status(event.command_status)}", "red")
             case s.Submitted():
-                part = event.concatenation
-                which = f" part {part.number} of {part.total}" if part else ""
+                which = _part(event.concatenation)
                 odd = f", {event.mishap}" if event.mishap else ""
                 lost = "" if event.is_taken else ", not taken"
                 ends = f"{event.sender} → {event.recipient} {event.message_id}"
@@ -147,8 +147,8 @@ class LineView:
             case s.ReceiptSent():
                 _line("receipt", f"{event.message_id} {event.state}{_again(event.command_status)}")
             case s.InboundSent():
-                ends = f"{event.sender} → {event.recipient}"
-                _line("inbound", f"{ends}{_again(event.command_status)}")
+                ends = f"{event.sender} → {event.recipient}{_part(event.concatenation)}"
+                _line("inbound", f"{ends}{_again(event.command_status)}: {event.text}")
             case s.Trouble():
                 _line("trouble", f"{event.system_id} {event.text}", "red")
 
@@ -203,7 +203,11 @@ class LiveView:
 
 
 def _status(command_status: int | None) -> str:
-    return "no answer" if command_status is None else f"status 0x{command_status:08x}"
+    return "no answer" if command_status is None else status_of(command_status).name
+
+
+def _part(place: Concatenation | None) -> str:
+    return f" part {place.number} of {place.total}" if place else ""
 
 
 def _again(command_status: int) -> str:

@@ -70,6 +70,7 @@ class LaneContext:
 
     async def late_outcome(self, segment: Segment, outcome: Outcome) -> None:
         """Use an answer that came after its submit was given up as uncertain."""
+        self._lane.counts.late += 1
         row = messages.row(self._reader, segment.message_id)
         if row is None:
             return

@@ -77,6 +77,8 @@ class LaneStatistics:
     throttled: int
     refused: int
     uncertain: int
+    late: int
+    """Answers that came after their submit was uncertain."""
     breaker_open: bool
     details: dict[str, str | int | float | None]
     trace: tuple[TraceLine, ...]
@@ -98,6 +100,7 @@ class _Counts:
     throttled: int = 0
     refused: int = 0
     uncertain: int = 0
+    late: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -379,6 +382,7 @@ class Lane:
             throttled=self.counts.throttled,
             refused=self.counts.refused,
             uncertain=self.counts.uncertain,
+            late=self.counts.late,
             breaker_open=self.breaker.open_until_s is not None,
             details=dict(self.health.details),
             trace=tuple(self.trace),

@@ -17,7 +17,7 @@ from prometheus_client.registry import Collector
 if TYPE_CHECKING:
     from risala.engine.gateway import Gateway
 
-_OUTCOMES: Final = ("accepted", "throttled", "refused", "uncertain")
+_OUTCOMES: Final = ("accepted", "throttled", "refused", "uncertain", "late")
 _GATES: Final = ("open", "paused", "draining")
 
 # Of each carrier: name of the metric, key of its numbers, what it means.

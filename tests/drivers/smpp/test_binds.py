@@ -30,7 +30,7 @@ from risala.drivers.smpp.settings import SmppSettings
 from risala.drivers.smpp.simulator import Bound, SimulatorConfig, SmscSimulator
 from risala.drivers.smpp.smsc_behaviour import SteadyBehaviour
 from risala.drivers.smpp.tlv import Tlv
-from risala.plugins.contract import Accepted, HealthState, Unsent
+from risala.plugins.contract import Accepted, CommandRefusedError, HealthState, Unsent
 from risala.plugins.testing.conformance import segment
 from risala.plugins.testing.context import RecordingContext
 
@@ -45,6 +45,17 @@ def settings(**changes) -> SmppSettings:
         "bind_refused_wait_s": 0.02,
     }
     return SmppSettings(**{**values, **changes})
+
+
+class Refusing(SteadyBehaviour):
+    """Answers binds by this status."""
+
+    def __init__(self, command_status: int) -> None:
+        super().__init__(receipt_after_s=0.01)
+        self.command_status = command_status
+
+    def on_bind(self, request: Bind) -> int:
+        return self.command_status
 
 
 class Place:
@@ -84,6 +95,19 @@ def test_links_that_were_refused_together_do_not_knock_together():
     waits = [channel._refused(0x0E)[1] for _ in range(20)]
     assert len({round(wait_s) for wait_s in waits}) > 10
     assert all(300 <= wait_s <= 375 for wait_s in waits)
+
+
+async def test_an_operator_need_not_wait_for_the_next_bind():
+    refused = Refusing(0x0E)
+    async with place(refused, bind_refused_wait_s=300) as it:
+        health = await it.context.wait_health(HealthState.SICK)
+        assert 300 <= health.details["again_s"] <= 375
+        assert [one.name for one in it.driver.commands] == ["bind"]
+        refused.command_status = 0
+        assert await it.driver.command("bind", ())
+        await it.context.wait_health(HealthState.UP)
+        with pytest.raises(CommandRefusedError, match="bound"):
+            await it.driver.command("bind", ())
 
 
 async def test_a_pair_sends_on_one_link_and_receives_on_the_other():

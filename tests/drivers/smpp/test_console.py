@@ -15,9 +15,10 @@ from click.testing import CliRunner
 from rich.console import Console
 
 from risala.cli.main import cli
-from risala.cli.smsc_console import LiveView, Tally
+from risala.cli.smsc_console import LineView, LiveView, Tally
 from risala.drivers.smpp import simulator as s
 from risala.sms.receipt import ReceiptState
+from risala.sms.segment import Concatenation
 
 SCENARIOS = Path(__file__).parents[3] / "examples/scenarios"
 
@@ -65,7 +66,7 @@ def test_the_picture_has_rates_binds_totals_and_the_last_messages():
         submitted(mishap="never", is_taken=False),
         s.MessageReceived(message),
         s.ReceiptSent("me", "7", ReceiptState.DELIVERED, 0),
-        s.InboundSent("me", "+22236123456", "1234", 0),
+        s.InboundSent("me", "+22236123456", "1234", "Oui", None, 0),
         s.Trouble("me", "a command_length of 5"),
     ):
         tally.hear(event, 1.0)
@@ -102,6 +103,26 @@ def test_a_scenario_that_is_none_says_where(tmp_path):
     done = CliRunner().invoke(cli, ["simulate", "smsc", "--scenario", str(path)])
     assert done.exit_code == 1
     assert "mishaps" in done.stderr
+
+
+def test_lines_name_what_was_refused_and_show_what_phones_send(capsys):
+    view = LineView(Tally())
+    for event in (
+        s.BindRefused("me", 0x0E),
+        s.BindRefused("me", None),
+        submitted(command_status=0x58, message_id=""),
+        s.InboundSent("me", "+22236123456", "1234", "Oui", Concatenation(7, 2, 1, 8), 0x64),
+        s.Changed("me", "7", "canceled", "Hello"),
+    ):
+        view.hear(event)
+    lines = [line[9:] for line in capsys.readouterr().out.splitlines()]
+    assert lines == [
+        "refused   me: ESME_RINVPASWD",
+        "refused   me: no answer",
+        "refused   +22236123456: ESME_RTHROTTLED",
+        "inbound   +22236123456 → 1234 part 1 of 2, not taken: it comes again: Oui",
+        "canceled  7: Hello",
+    ]
 
 
 @pytest.mark.slow

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import ssl
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from enum import StrEnum
 from typing import Final
 
@@ -88,6 +89,7 @@ class Channel:
         self._on_change = on_change
         self._trace = trace
         self._rng = rng
+        self._hurry = trio.Event()
         self._limits = LinkLimits(
             settings.response_timeout_s, settings.enquire_link_s, settings.window_max
         )
@@ -103,9 +105,16 @@ class Channel:
             if wait_s is None:
                 wait_s = self._backoff_s(failures)
                 failures += 1
-            self.set_health(health)
+            self._hurry = trio.Event()
+            self.set_health(replace(health, details={**health.details, "again_s": round(wait_s)}))
             self._trace(f"{health.text} Trying again in {wait_s:.1f} s.")
-            await trio.sleep(wait_s)
+            with trio.move_on_after(wait_s):
+                await self._hurry.wait()
+                failures = 0
+
+    def hurry(self) -> None:
+        """Connect now, if it waits for its time."""
+        self._hurry.set()
 
     async def use(self, stream: trio.abc.Stream, first: First | None = None) -> Health:
         """Bind on this stream and stay until the link ends; returns what is to be told then.

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 
 import trio
 
 from risala.drivers.smpp.channel import BindKind, Channel
 from risala.drivers.smpp.fields import FieldError
+from risala.drivers.smpp.idwatch import IdWatch
 from risala.drivers.smpp.inbox import Inbox
 from risala.drivers.smpp.link import Link, LinkError, LinkHandler, NotSentError
 from risala.drivers.smpp.outbind import OutbindListener
@@ -21,6 +22,8 @@ from risala.drivers.smpp.submit import query_sm, submit_sm
 from risala.plugins.contract import (
     Accepted,
     Capabilities,
+    CommandRefusedError,
+    DriverCommand,
     DriverContext,
     Health,
     HealthState,
@@ -79,6 +82,9 @@ class SmppDriver:
         """Binds on connections that the carrier made, while they last."""
         self._inbox: Inbox | None = None
         self._context: DriverContext | None = None
+        self._ids = IdWatch(settings.message_id_form)
+        self._hint = ""
+        self._told_by: Channel | None = None
 
     # -- submitting --------------------------------------------------------------------------
 
@@ -132,9 +138,24 @@ class SmppDriver:
         if response.command_status:
             return refusal(response.command_status, self._verdicts)
         if isinstance(response, SubmitSmResp):
+            self._ids.answered(response.message_id)
             return Accepted(response.message_id, "ESME_ROK")
         # generic_nack without a reason: the carrier did not take it.
         return Refused(Scope.CARRIER, "generic_nack", "The carrier did not understand the request.")
+
+    # -- what the operator may ask -----------------------------------------------------------
+
+    commands = (DriverCommand("bind", "Connect and bind now, where it waits for its time."),)
+
+    async def command(self, name: str, arguments: Sequence[str]) -> Mapping[str, str]:
+        """See :class:`risala.plugins.contract.Commandable`."""
+        await trio.lowlevel.checkpoint()
+        waiting = [channel for channel in self._channels if channel.link is None]
+        if name != "bind" or not waiting:
+            raise CommandRefusedError("Every link is bound.")
+        for channel in waiting:
+            channel.hurry()
+        return {"links that connect now": str(len(waiting))}
 
     # -- the links' life ---------------------------------------------------------------------
 
@@ -154,6 +175,7 @@ class SmppDriver:
             now_ms=self._now_ms,
             parts_timeout_s=settings.parts_timeout_s,
             has_references=settings.user_message_reference,
+            on_receipt=self._look_at_id,
         )
         self._guests = []
         self._channels = [
@@ -211,7 +233,16 @@ class SmppDriver:
             text = "Bound to send, but not to receive: receipts wait at the carrier."
         elif len(bound) < len(self._channels):
             text = f"Bound by {len(bound)} links of {len(self._channels)}."
-        self._context.health(Health(HealthState.UP, text, details))
+        self._told_by = changed
+        self._context.health(Health(HealthState.UP, text + self._hint, details))
+
+    def _look_at_id(self, receipt_id: str) -> None:
+        """Say it where receipts match nothing because their ids are read in the wrong form."""
+        form = self._ids.better_form(receipt_id)
+        if form is not None and not self._hint:
+            self._hint = f' Receipts match no message: set message_id_form = "{form}".'
+            if self._told_by is not None:
+                self._tell_health(self._told_by)
 
     # -- what the links tell (LinkHandler) ---------------------------------------------------
 

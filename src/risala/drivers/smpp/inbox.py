@@ -44,10 +44,13 @@ class Inbox:
         now_ms: Callable[[], int],
         parts_timeout_s: float = 3600.0,
         has_references: bool = False,
+        on_receipt: Callable[[str], None] = lambda _: None,
     ) -> None:
         self._context = context
         self._id_form = id_form
         self._has_references = has_references
+        self._on_receipt = on_receipt
+        """Told of each receipt's id."""
         self._parts = Parts(context, parts_timeout_s, default_alphabet, now_ms)
         self._put, self._take = trio.open_memory_channel[Delivery | _LateOutcome](_QUEUE_MAX)
 
@@ -93,6 +96,7 @@ class Inbox:
             self._context.trace("A receipt named no message and was dropped.")
             delivery.answer()
             return
+        self._on_receipt(receipt.carrier_id)
         try:
             await self._context.receipt(receipt)
         except NotStoredError:

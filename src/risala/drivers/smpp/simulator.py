@@ -40,7 +40,7 @@ from risala.drivers.smpp.smsc_receipts import ids_of
 from risala.drivers.smpp.smsc_store import Account, Kept, Timetable
 from risala.drivers.smpp.smsc_traffic import InboundPlan, Phones
 from risala.drivers.smpp.smsc_wire import Wire
-from risala.drivers.smpp.submit import readable_address
+from risala.drivers.smpp.submit import decode_message, readable_address
 
 __all__ = [
     "BindRefused",
@@ -254,10 +254,13 @@ class SmscSimulator:
                 system_id, kept.message_id, kept.state, command_status
             )
         else:
+            decoded = decode_message(pdu, self.config.default_alphabet)
             event = InboundSent(
                 system_id,
                 readable_address(pdu.source_addr_ton, pdu.source_addr),
                 readable_address(pdu.dest_addr_ton, pdu.destination_addr),
+                decoded.text,
+                decoded.concatenation,
                 command_status,
             )
         self.on_event(event)

@@ -106,6 +106,9 @@ class InboundSent:
     system_id: str
     sender: str
     recipient: str
+    text: str
+    """This part's own."""
+    concatenation: Concatenation | None
     command_status: int
 
 
