@@ -251,6 +251,14 @@ def test_a_receipt_for_a_message_that_has_failed_is_only_noted(desk):
     assert desk.book.texts(message_id)[-1] == "A receipt that came too late to change anything."
 
 
+def test_an_answer_without_an_id_meets_nobodys_receipt(desk):
+    desk.receipt("0")
+    message_id = desk.sent("")
+    desk.receipt("000")
+    assert desk.book.status(message_id) == "sent"
+    assert desk.held == 2
+
+
 # -- by the submit's own reference --------------------------------------------------------------
 
 

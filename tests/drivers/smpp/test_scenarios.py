@@ -39,8 +39,9 @@ async def test_a_good_day(open_exchange):
         assert len(it.messages) == 21
 
 
-async def test_answers_that_take_their_time_and_come_out_of_order(open_exchange):
-    answers = {"distribution": "uniform", "mean_s": 0.1, "spread_s": 0.1}
+@pytest.mark.parametrize("distribution", ["uniform", "normal", "exponential"])
+async def test_answers_that_take_their_time_and_come_out_of_order(distribution, open_exchange):
+    answers = {"distribution": distribution, "mean_s": 0.1, "spread_s": 0.1, "max_s": 0.2}
     async with open_exchange({"answers": answers}) as it:
         ids = await it.send(*bodies(40))
         assert await it.settle(ids) == Counter(delivered=40)

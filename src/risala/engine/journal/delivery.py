@@ -158,7 +158,7 @@ def _set_segment(
         (
             decision.segment_state,
             carrier_id,
-            None if carrier_id is None else carrier_key(carrier_id),
+            carrier_key(carrier_id) if carrier_id else None,  # some carriers give an empty one
             now_ms,
             message_id,
             number,
@@ -246,6 +246,8 @@ def _match_held_receipt(
     now_ms: int,
 ) -> None:
     """A receipt may have come before the answer that names it: use it now."""
+    if not carrier_id:
+        return
     held = conn.execute(
         "SELECT carrier_id, state, raw, error_code FROM held_receipts"
         " WHERE carrier = ? AND carrier_key = ? ORDER BY seq",
