@@ -179,7 +179,15 @@ ROWS = (
     Row("doctor", (), (("ok", True), ("checks", list))),
     Row("init", ("{file}",), (("path", "{file}"),)),
 )
-NOT_HERE = {"serve", "simulate smsc", "simulate modem", "openapi", "tail"}
+NOT_HERE = {
+    "serve",
+    "simulate smsc",
+    "simulate modem",
+    "modem probe",
+    "modem doctor",
+    "openapi",
+    "tail",
+}
 """They are no questions to a service; tests of their own run them."""
 
 

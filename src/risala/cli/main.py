@@ -14,6 +14,7 @@ from risala.cli import (
     inspect,
     key,
     messages,
+    modem,
     money,
     openapi,
     org,
@@ -65,6 +66,7 @@ for _command in (
     backup.backup,
     backup.restore,
     doctor.doctor,
+    modem.modem,
     simulate.simulate,
     openapi.openapi,
 ):

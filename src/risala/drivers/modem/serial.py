@@ -13,12 +13,14 @@ import termios
 import threading
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
 import serial
+import serial.tools.list_ports
 import trio
 
 _READ_OCTETS: Final = 4096
@@ -81,6 +83,23 @@ def is_tcp(port: str) -> bool:
 def is_there(port: str) -> bool:
     """False while a device is unplugged. What lies at the other end of TCP is not known."""
     return is_tcp(port) or Path(port).exists()
+
+
+@dataclass(frozen=True, slots=True)
+class PortSeen:
+    """A serial port of this machine."""
+
+    device: str
+    description: str
+    """What its USB device says of itself; empty where it says nothing."""
+
+
+def ports_seen() -> list[PortSeen]:
+    """The serial ports that are there, modems or not."""
+    return [
+        PortSeen(port.device, "" if port.description in (None, "n/a") else str(port.description))
+        for port in sorted(serial.tools.list_ports.comports(), key=lambda port: port.device)
+    ]
 
 
 async def open_port(port: str, baud: int) -> trio.abc.Stream:

@@ -1,0 +1,274 @@
+"""Looking at a GSM modem: what it is, whether it can send, and what to do where it cannot."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from risala.cli import output
+from risala.cli.options import Options, common, log_to_stderr
+from risala.cli.refused import Refused
+
+if TYPE_CHECKING:
+    from risala.drivers.modem.findings import Findings
+    from risala.drivers.modem.pin import PinMemory
+    from risala.drivers.modem.ports import Candidate
+    from risala.drivers.modem.settings import ModemSettings
+
+_DRIVER: Final = "modem"
+_typed: dict[str, PinMemory] = {}
+"""By port. While this process lives a refused PIN is not typed again."""
+
+
+@click.group()
+def modem() -> None:
+    """Look at a GSM modem, without a service. Sends nothing, and changes nothing for good.
+
+    PORT is a device (/dev/serial/by-id/…), socket://host:port, or the name of a carrier of the
+    settings, whose port, PIN and SMSC number are taken then.
+    """
+
+
+def _asking(command: Callable[..., None]) -> Callable[..., None]:
+    """The options of both commands."""
+    for option in reversed(
+        (
+            click.option(
+                "--baud",
+                type=click.IntRange(300, 4_000_000),
+                default=115200,
+                show_default=True,
+                help="Of no meaning on USB.",
+            ),
+            click.option(
+                "--pin-env", metavar="VAR", help="The environment variable with the SIM's PIN."
+            ),
+            click.option(
+                "--type-pin",
+                is_flag=True,
+                help="Type it also where the modem does not tell how many tries are left.",
+            ),
+            click.option(
+                "--timeout-s",
+                type=click.FloatRange(1, 3600),
+                default=120.0,
+                show_default=True,
+                help="For everything together.",
+            ),
+        )
+    ):
+        command = option(command)
+    return command
+
+
+@modem.command()
+@click.argument("port", required=False)
+@_asking
+@common
+def probe(options: Options, /, port: str | None, **asking: Any) -> None:  # noqa: ANN401
+    """What is at PORT, and can it send? Without PORT: which serial ports are modems?
+
+    Exit code 1 where it cannot send, or no port answers.
+    """
+    log_to_stderr()
+    if port is None:
+        _list(options, asking["baud"])
+        return
+    found = _examine(options, port, **asking)
+    if not output.show(options.json, _payload(found)):
+        output.table(("", "Found"), _rows(found), empty="")
+    if not found.can_send:
+        raise Refused(found.verdict)
+    if not options.json:
+        output.said(found.verdict)
+
+
+@modem.command()
+@click.argument("port")
+@_asking
+@common
+def doctor(options: Options, /, port: str, **asking: Any) -> None:  # noqa: ANN401
+    """Check everything that keeps a modem from sending, and say what to do.
+
+    Exit code 1 when a check fails.
+    """
+    log_to_stderr()
+    found = _examine(options, port, **asking)
+    if not output.show(options.json, _payload(found)):
+        output.table(
+            ("Check", "", "What it means, and what to do"),
+            ((check.name, check.state, check.text) for check in found.checks),
+            empty="",
+        )
+    if found.failed:
+        raise Refused(f"Not well: {', '.join(check.name for check in found.failed)}.")
+    if not options.json:
+        output.said(found.verdict)
+
+
+# -- what is looked at ------------------------------------------------------------------------
+
+
+def _examine(
+    options: Options,
+    port: str,
+    *,
+    baud: int,
+    pin_env: str | None,
+    type_pin: bool,
+    timeout_s: float,
+) -> Findings:
+    from risala.cli import session
+    from risala.drivers.modem.bench import Bench
+    from risala.drivers.modem.doctor import examine
+    from risala.drivers.modem.host import Host
+    from risala.drivers.modem.pin import PinMemory
+
+    settings = _settings(options, port, baud, pin_env)
+    memory = _typed.setdefault(os.path.realpath(settings.port), PinMemory())
+    bench = Bench(settings, memory=memory, types_blindly=type_pin, host=Host())
+
+    async def main() -> Findings:
+        with _shown(quiet=options.json) as on_check:
+            return await examine(bench, timeout_s, on_check)
+
+    return session.run_async(main)
+
+
+def _settings(options: Options, port: str, baud: int, pin_env: str | None) -> ModemSettings:
+    """Raises Refused; the PIN is in no text."""
+    from pydantic import ValidationError
+
+    from risala.config.faults import ConfigError
+    from risala.config.secrets import resolve_secrets
+    from risala.drivers.modem.settings import ModemSettings
+
+    table: dict[str, Any] = {"port": port, "baud": baud}
+    if "/" not in port and not os.path.exists(port):
+        table = _table(options, port)
+    elif "://" not in port:
+        table["port"] = os.path.abspath(port)
+    if pin_env is not None:
+        table["pin_env"] = pin_env
+    try:
+        return ModemSettings.model_validate(resolve_secrets(table))
+    except ConfigError as error:
+        raise Refused(str(error)) from None
+    except ValidationError as error:
+        # Pydantic's error holds the values, and one may be the PIN.
+        faults = (
+            f"{'.'.join(map(str, each['loc']))}: {each['msg'].removeprefix('Value error, ')}"
+            for each in error.errors(include_url=False, include_input=False)
+        )
+        raise Refused("; ".join(faults)) from None
+
+
+def _table(options: Options, name: str) -> dict[str, Any]:
+    """The driver's table of a carrier."""
+    carriers = [each for each in options.settings().carriers if each.driver == _DRIVER]
+    found = next((each for each in carriers if each.name == name), None)
+    if found is not None:
+        return found.settings
+    names = ", ".join(each.name for each in carriers)
+    raise Refused(
+        f"{name} is neither a port (/dev/…, socket://…) nor a carrier with a modem"
+        + (f"; those are: {names}." if names else " of the settings.")
+    )
+
+
+@contextmanager
+def _shown(*, quiet: bool) -> Iterator[Callable[[str], None]]:
+    """The check that is under way, on stderr, where somebody is looking."""
+    if quiet or not sys.stderr.isatty():
+        yield lambda name: None
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status("") as status:
+        yield lambda name: status.update(f"{name} …")
+
+
+# -- which ports are modems ---------------------------------------------------------------------
+
+
+def _list(options: Options, baud: int) -> None:
+    from risala.cli import session
+    from risala.drivers.modem.host import Host
+    from risala.drivers.modem.ports import ask_all, candidates
+
+    async def main() -> list[Candidate]:
+        return await ask_all(candidates(Host()), baud)
+
+    found = session.run_async(main)
+    if not output.show(options.json, {"ports": [asdict(each) for each in found]}):
+        output.table(
+            ("Port", "Device", "Answers AT", "Modem", "IMEI", "What it says"),
+            (
+                (
+                    each.port,
+                    each.device,
+                    each.answers,
+                    each.modem or each.description or None,
+                    each.imei or None,
+                    each.text or None,
+                )
+                for each in found
+            ),
+            empty="No serial port is there.",
+        )
+    if not any(each.answers for each in found):
+        raise Refused("No modem answers: see the plug and the hub, and that no program has it.")
+    if not options.json:
+        output.said("Look closer: risala modem probe PORT")
+
+
+# -- what is printed ------------------------------------------------------------------------------
+
+
+def _payload(found: Findings) -> dict[str, Any]:
+    return {
+        "port": found.port,
+        "canSend": found.can_send,
+        "verdict": found.verdict,
+        "modem": found.facts(),
+        "checks": [asdict(check) for check in found.checks],
+    }
+
+
+def _rows(found: Findings) -> Iterator[tuple[str, object]]:
+    """What was found, for people; what was not reached is a dash."""
+    from risala.drivers.modem.findings import REGISTRATIONS, Strength
+
+    facts = found.facts()
+    for title, name in (
+        ("Manufacturer", "manufacturer"),
+        ("Model", "model"),
+        ("Firmware", "firmware"),
+        ("IMEI", "imei"),
+        ("IMSI", "imsi"),
+        ("ICCID", "iccid"),
+        ("SIM", "sim"),
+    ):
+        yield title, facts[name]
+    registration = found.registration
+    yield "Registration", None if registration is None else REGISTRATIONS[registration]
+    yield "Operator", facts["operator"]
+    dbm, strength = found.signal_dbm, Strength.of(found.signal_dbm)
+    yield "Signal", None if dbm is None else f"{strength.drawn} {dbm} dBm, {strength.word}"
+    yield "SMSC number", facts["smsc"]
+    for name, usage in found.storages.items():
+        used = " (chosen)" if name == found.storage else ""
+        yield f"Storage {name}", f"{usage.used} of {usage.total} taken{used}"
+    yield "Messages as PDUs", found.pdu_mode
+    routing = found.routing
+    if routing is not None:
+        yield "Announced by", f"CNMI {routing.text or 'none'}, CSMS {int(routing.acknowledges)}"
+        yield "Status reports", routing.reports
+    for quirk in found.quirks:
+        yield "Quirk", quirk
