@@ -6,7 +6,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # src/risala/http must never shadow the standard library's http (docs/decisions/0001).
 export PYTHONSAFEPATH := 1
 
-.PHONY: serve test test-slow lint format bench vendor lock changelog clean
+.PHONY: serve test soak lint format bench vendor lock changelog clean
 
 serve: $(VENV)/.stamp ## set up and run the demo: an SMS goes from curl to a phone that prints it
 	@$(BIN)/risala serve --demo $(ARGS)
@@ -22,6 +22,10 @@ peers: ## programs of others that the tests talk to: Debian packages, got where 
 	if ! has && test "`id -u`" = 0 && command -v apt-get >/dev/null; then \
 	echo "Installing $(PEERS) …"; get install "$(PEERS)" || { get update; get install "$(PEERS)"; } || true; fi; \
 	has || echo "NOT TRIED: $(PEERS) as peers of the modem simulator; sudo apt-get install $(PEERS)" >&2
+
+WORLDS ?= 500
+soak: $(VENV)/.stamp-dev ## many whole histories with kills at any step; WORLDS=… for more or fewer
+	RISALA_WORLDS=$(WORLDS) $(BIN)/python -m pytest -n 2 tests/simulation $(ARGS)
 
 .PHONY: browser-test
 browser-test: $(VENV)/.stamp-dev ## the example page in a real browser

@@ -134,6 +134,22 @@ async def test_nothing_left_means_no_refusal_and_no_loss(open_house, quick):
         assert ("pending", "LINK_DOWN") in house.timeline(message_id)
 
 
+async def test_a_driver_that_is_up_and_sends_nothing_is_asked_ever_less(open_house, quick):
+    driver = FakeDriver(always=Unsent("LINK_DOWN"))
+    async with open_house(drivers={"fake": driver}) as house:
+        message_id = await house.send()
+        await trio.sleep(60)
+        # 0.2, 0.4, 0.8, 1.6, 3.2 s, then every 5.
+        assert len(driver.submitted) == pytest.approx(6 + 54 / 5, abs=2)
+        # A link that comes back is believed at once.
+        driver.set_health(HealthState.DOWN)
+        driver.set_health(HealthState.UP)
+        await trio.sleep(5.5)
+        before, driver.always = len(driver.submitted), None
+        await house.wait_status(message_id, "sent")
+        assert len(driver.submitted) == before + 1
+
+
 async def test_an_uncertain_message_fails_after_its_wait_and_says_so(open_house, quick):
     driver = FakeDriver(always=Uncertain("TIMEOUT"))
     async with open_house(drivers={"fake": driver}) as house:

@@ -31,6 +31,9 @@ TRACE_MAX: Final = 100
 """Lines of a link's life kept for the operator."""
 UNSENT_PAUSE_S: Final = 0.2
 """Rest after a link turned out to be down, until the driver's health says so too."""
+UNSENT_PAUSE_MAX_S: Final = 5.0
+"""The rest doubles up to this while a driver says "up" and sends nothing: each try is a line in
+a timeline and two commits."""
 STORAGE_PAUSE_S: Final = 1.0
 """Rest after an attempt could not be written down: the disk is full or we are stopping."""
 
@@ -134,6 +137,8 @@ class Lane:
     virtual_time: float = 0.0
     continuing: deque[Job] = field(default_factory=deque)
     counts: _Counts = field(default_factory=_Counts)
+    unsent_pause_s: float = UNSENT_PAUSE_S
+    unsent_until_s: float = 0.0
     trace: deque[TraceLine] = field(default_factory=lambda: deque(maxlen=TRACE_MAX))
     accepted: Callable[[str, int, str], None] = _nobody
     """Told of each segment that the carrier took: message, number, the carrier's id."""
@@ -309,6 +314,8 @@ class Lane:
     def _learn(self, outcome: Outcome) -> None:
         """Let pace and breaker follow what the carrier says."""
         now_s = trio.current_time()
+        if not isinstance(outcome, Unsent):
+            self.unsent_pause_s = UNSENT_PAUSE_S
         match outcome:
             case Accepted():
                 self.counts.accepted += 1
@@ -330,12 +337,20 @@ class Lane:
                 self.breaker.failed(now_s)
             case Unsent():
                 self.breaker.withdrew()
-                self.throttle.pause(now_s, UNSENT_PAUSE_S)
+                self._rest(now_s)
+
+    def _rest(self, now_s: float) -> None:
+        """Nothing left: be silent, and longer each time. All of one window tell the same news."""
+        if now_s >= self.unsent_until_s:
+            self.unsent_until_s = now_s + self.unsent_pause_s
+            self.throttle.pause(now_s, self.unsent_pause_s)
+            self.unsent_pause_s = min(2 * self.unsent_pause_s, UNSENT_PAUSE_MAX_S)
 
     def set_health(self, health: Health) -> None:
         changed = (health.state, health.text) != (self.health.state, self.health.text)
         self.health = health
         if changed:
+            self.unsent_pause_s = UNSENT_PAUSE_S
             self.note(f"{health.state}: {health.text}")
             log.info("carrier.health", carrier=self.name, state=health.state, text=health.text)
         if health.state is not HealthState.UP:
