@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 import trio
 
 from risala.config.model import DeliverySection, EngineSection, OnUncertain, RetrySection
 from risala.engine.errors import InsufficientBalance
 from risala.plugins.contract import (
+    Health,
     HealthState,
     ReceiptState,
     Refused,
@@ -123,6 +126,34 @@ async def test_throttled_slows_the_lane_and_keeps_the_place(open_house, quick):
         (lane,) = (await house.gateway.perform("carriers", {}))["carriers"]
         assert lane["throttled"] == 1
         assert lane["rate_per_s"] < lane["rate_max_per_s"]
+
+
+class Stick(FakeDriver):
+    """Sends from its own number, whatever is asked for."""
+
+    @property
+    def capabilities(self):
+        return replace(FakeDriver.capabilities.fget(self), alphanumeric_sender=False)
+
+
+@pytest.mark.parametrize(
+    ("details", "words"),
+    [
+        ({"number": "+22236000001"}, "The sender is its own number, +22236000001."),
+        ({"number": None}, "The sender is its own number."),
+    ],
+)
+async def test_a_line_that_cannot_set_the_sender_says_which_was_used(
+    open_house, quick, details, words
+):
+    driver = Stick()
+    async with open_house(drivers={"fake": driver}) as house:
+        driver.context.health(Health(HealthState.UP, "Ready.", details))
+        message_id = await house.send()
+        await house.wait_status(message_id, "sent")
+        view, timeline = house.gateway.show_message(message_id)
+        assert view.sender == "RISALA"  # as the customer was answered
+        assert timeline[1].text == f"Attempt 1 through fake. {words}"
 
 
 async def test_nothing_left_means_no_refusal_and_no_loss(open_house, quick):

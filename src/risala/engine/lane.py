@@ -253,7 +253,11 @@ class Lane:
         """Submit one part; True where more parts of the message follow at once."""
         row, number = job.row, job.remaining[0]
         attempt = await self.recorder.start(
-            row.id, number, self.name, opens_attempt=job.attempt == 0
+            row.id,
+            number,
+            self.name,
+            opens_attempt=job.attempt == 0,
+            from_line=self._own_number(),
         )
         if attempt is None:
             self.breaker.withdrew()
@@ -270,6 +274,12 @@ class Lane:
         job.partly_accepted = True
         job.remaining.popleft()
         return bool(job.remaining)
+
+    def _own_number(self) -> str | None:
+        """The number that this line sends from whatever is asked; empty where nobody knows it."""
+        if self.driver.capabilities.alphanumeric_sender:
+            return None
+        return str(self.health.details.get("number") or "")
 
     def circumstances(self, row: DueRow, *, partly_accepted: bool) -> Circumstances:
         """What the retry table must know of a message in this lane."""

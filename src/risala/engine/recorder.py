@@ -60,7 +60,13 @@ class Recorder:
         return Stamp(self.clock.now_ms(), (self._ids.new("evt"), self._ids.new("evt")))
 
     async def start(
-        self, message_id: str, number: int, carrier: str, *, opens_attempt: bool
+        self,
+        message_id: str,
+        number: int,
+        carrier: str,
+        *,
+        opens_attempt: bool,
+        from_line: str | None = None,
     ) -> int | None:
         """Write down that a segment is about to leave; the attempt's number, or None: let it be.
 
@@ -73,7 +79,13 @@ class Recorder:
         commit = self.journal.commit if opens_attempt else self._commit_for_sure
         started = await commit(
             lambda conn: delivery.start_segment(
-                conn, message_id, number, carrier, opens_attempt=opens_attempt, now_ms=now_ms
+                conn,
+                message_id,
+                number,
+                carrier,
+                opens_attempt=opens_attempt,
+                now_ms=now_ms,
+                from_line=from_line,
             )
         )
         if started is None:

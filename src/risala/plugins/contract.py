@@ -97,7 +97,9 @@ class Capabilities:
     """What a carrier can do. The engine reads it once the driver is built."""
 
     alphanumeric_sender: bool
-    """False where the line's own number is the sender whatever is asked (a GSM modem)."""
+    """False where the line's own number is the sender whatever is asked (a GSM modem).
+
+    ``Health.details["number"]`` tells that number, where it is known: timelines show it."""
     receipts: bool
     inbound: bool
     query: bool

@@ -42,6 +42,24 @@ async def test_what_it_tells_when_it_is_up(autojump_clock, modem, new_line):
         assert "609101234567890" not in traces(line)
 
 
+@pytest.mark.parametrize(
+    ("row", "number"),
+    [
+        ('+CNUM: "Line 1","+22236000001",145', "+22236000001"),
+        ('+CNUM: ,"22236000001",145,7,4', "+22236000001"),
+        ('+CNUM: "","36000001",129', "36000001"),
+        ('+CNUM: "","",129', None),
+        ("", None),
+    ],
+)
+async def test_the_sims_own_number_where_it_is_written_on_it(
+    autojump_clock, modem, new_line, row, number
+):
+    modem.replies["AT\\+CNUM"] = f"{row}\r\n\r\nOK" if row else "ERROR"
+    async with new_line(modem).run() as line:
+        assert line.context.healths[-1].details["number"] == number
+
+
 async def test_every_optional_command_may_be_an_error(autojump_clock, modem, new_line):
     needed = r"AT|AT\+CMGF=0|AT\+CMGS=.*|AT\+CSCA\?|AT\+CPIN\?"
     modem.replies = {rf"(?!(?:{needed})$).*": "ERROR"}

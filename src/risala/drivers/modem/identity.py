@@ -14,6 +14,7 @@ _ICCID_COMMANDS: Final = ("AT+CCID", "AT^ICCID?", "AT+ICCID", "AT+QCCID")
 _iccid: Final = re.compile(r"(?:^|[^0-9])(89[0-9]{16,18})[0-9A-Fa-f]?(?:[^0-9]|$)")
 _imsi: Final = re.compile(r"(?:^|[^0-9])([0-9]{14,15})(?:[^0-9]|$)")
 _imei: Final = re.compile(r"(?:^|[^0-9])([0-9]{14,17})(?:[^0-9]|$)")
+_number_text: Final = re.compile(r"\+?[0-9]{3,15}")
 _TEXT_MAX: Final = 60
 
 
@@ -25,6 +26,8 @@ class Identity:
     imei: str = ""
     imsi: str = ""
     iccid: str = ""
+    number: str = ""
+    """The SIM's own, where somebody has written it on it; most have not."""
     said: tuple[str, ...] = field(default=())
     """The lines of ATI."""
 
@@ -51,8 +54,9 @@ async def identify_modem(asker: Asker) -> Identity:
 
 
 async def identify_sim(asker: Asker, identity: Identity) -> None:
-    """IMSI and ICCID, which take a SIM that is ready."""
+    """IMSI, own number (27.007 §7.1) and ICCID, which take a SIM that is ready."""
     identity.imsi = _find(_imsi, await asker.rows("AT+CIMI"))
+    identity.number = _number(await asker.rows("AT+CNUM"))
     await identify_card(asker, identity)
 
 
@@ -70,6 +74,16 @@ def _text(rows: tuple[Row, ...]) -> str:
         text = " ".join(values(row.text)).strip()
         if text:
             return text[:_TEXT_MAX]
+    return ""
+
+
+def _number(rows: tuple[Row, ...]) -> str:
+    for row in rows:
+        # Its name, number and type: +CNUM: "Line 1","+22236000001",145
+        fields = values(row.text)
+        if len(fields) > 1 and _number_text.fullmatch(fields[1]):
+            international = fields[2:3] == ["145"] and not fields[1].startswith("+")
+            return f"+{fields[1]}" if international else fields[1]
     return ""
 
 

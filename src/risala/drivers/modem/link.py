@@ -35,7 +35,11 @@ _SILENCE_S: Final = 2.0
 
 
 class LinkError(Exception):
-    """A command got no answer."""
+    """A command got no answer. ``rows`` are what had come of it."""
+
+    def __init__(self, text: str, rows: tuple[Row, ...] = ()) -> None:
+        super().__init__(text)
+        self.rows = rows
 
 
 class NoPromptError(LinkError):
@@ -43,11 +47,7 @@ class NoPromptError(LinkError):
 
 
 class NoAnswerError(LinkError):
-    """No answer in time. ``rows`` are what had come of it."""
-
-    def __init__(self, text: str, rows: tuple[Row, ...] = ()) -> None:
-        super().__init__(text)
-        self.rows = rows
+    """No answer in time."""
 
 
 class PortLostError(LinkError):
@@ -194,7 +194,7 @@ class AtLink:
     async def _next_event(self) -> Answer | Prompt:
         while not self._events:
             if self.lost:
-                raise PortLostError("the line was hung up")
+                raise PortLostError("the line was hung up", self.engine.give_up())
             self._arrived = trio.Event()
             await self._arrived.wait()
         return self._events.popleft()

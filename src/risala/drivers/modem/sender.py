@@ -150,17 +150,13 @@ class Sender:
         except NoPromptError as fault:
             self._settle(job, Unsent(str(fault), "The modem took no message; nothing was sent."))
             raise
-        except NoAnswerError as fault:
-            if not job.has_left:
-                self._settle(job, Unsent(str(fault), "The modem is silent; nothing was sent."))
-            elif _told(fault.rows):
-                self._accept(job, fault.rows)
-            else:
-                self._uncertain(job, str(fault))
-            raise
         except LinkError as fault:
-            if job.has_left:
+            if job.has_left and _told(fault.rows):
+                self._accept(job, fault.rows)
+            elif job.has_left:
                 self._uncertain(job, str(fault))
+            elif isinstance(fault, NoAnswerError):
+                self._settle(job, Unsent(str(fault), "The modem is silent; nothing was sent."))
             else:
                 self._settle(job, Unsent(str(fault)))
             raise

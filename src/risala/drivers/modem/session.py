@@ -170,6 +170,7 @@ class Session:
             "model": identity.name,
             "imei": identity.imei or None,
             "imsi": f"…{identity.imsi[-_TAIL:]}" if identity.imsi else None,
+            "number": identity.number or None,
             "smsc": facts.smsc or None,
             "operator": sight.operator or None,
             "registration": registered,

@@ -37,8 +37,12 @@ def start_segment(
     *,
     opens_attempt: bool,
     now_ms: int,
+    from_line: str | None = None,
 ) -> Started | None:
     """Record that a segment is about to be submitted, before a byte of it leaves.
+
+    ``from_line`` is the line's own number (empty: unknown) where that is the sender, whatever
+    was asked for.
 
     Returns None where the message is no longer to be sent (withdrawn, expired, held).
     """
@@ -67,6 +71,8 @@ def start_segment(
     if not opens_attempt:
         return Started(message.attempts, ())
     text = f"Attempt {message.attempts} through {carrier}."
+    if from_line is not None:
+        text = f"{text} The sender is its own number{from_line and f', {from_line}'}."
     timeline.append(
         conn,
         message_id,
