@@ -353,6 +353,7 @@ async def test_the_first_command_is_lost(autojump_clock, practice):
 async def test_habits_are_told(autojump_clock, practice):
     modem = practice.modem
     modem.replies["AT"] = "AT\r\r\nOK\r\n^RSSI: 17"
+    modem.replies["ATI"] = "Model: F1\r\n+GCAP: +CGSM\r\n\r\nOK"
     modem.replies[r"AT\+CSCA\?"] = None
     modem.replies[r"AT\+CGMR"] = "R1\r\n\r\nOK\r\n\r\nxyzzy"
     found = await practice.examine()
