@@ -100,8 +100,9 @@ def _refuse_beside_a_scenario(context: click.Context) -> None:
 def _in_a_mood(
     path: Path, host: str, port: int, accounts: dict[str, str] | None
 ) -> tuple[str, SmscSimulator]:
+    from risala.drivers.scenario_file import ScenarioError
     from risala.drivers.smpp.smsc_moods import scenario_simulator
-    from risala.drivers.smpp.smsc_scenario import ScenarioError, load_scenario
+    from risala.drivers.smpp.smsc_scenario import load_scenario
 
     try:
         loaded = load_scenario(path)

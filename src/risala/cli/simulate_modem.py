@@ -131,13 +131,14 @@ def _simulator(
     listen: tuple[str, int] | None,
 ) -> tuple[str, ModemSimulator]:
     from risala.drivers.modem.sim.quirks import quirk_named
-    from risala.drivers.modem.sim.scenario import ScenarioError, load_scenario
+    from risala.drivers.modem.sim.scenario import load_scenario
     from risala.drivers.modem.simulator import (
         PROFILES,
         ModemConfig,
         ModemSimulator,
         ReportStatus,
     )
+    from risala.drivers.scenario_file import ScenarioError
 
     changes = {key: options[key] for key in ("pin", "number") if options[key] is not None}
     if path is not None:

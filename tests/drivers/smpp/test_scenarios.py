@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 import trio
 
+from risala.drivers.scenario_file import ScenarioError
 from risala.drivers.smpp.simulator import (
     BindRefused,
     Bound,
@@ -20,7 +21,7 @@ from risala.drivers.smpp.simulator import (
 )
 from risala.drivers.smpp.smsc_moods import scenario_simulator
 from risala.drivers.smpp.smsc_receipts import IdStyle, ReceiptForm
-from risala.drivers.smpp.smsc_scenario import Scenario, ScenarioError, load_scenario
+from risala.drivers.smpp.smsc_scenario import Scenario, load_scenario
 from risala.drivers.smpp.smsc_traffic import inbound_pdus
 
 pytestmark = pytest.mark.slow

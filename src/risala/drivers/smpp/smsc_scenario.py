@@ -5,34 +5,29 @@ What the words mean is in docs/reference/smsc-simulator.md, examples are in exam
 
 from __future__ import annotations
 
-import tomllib
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field
 
+from risala.drivers.scenario_file import (
+    Percent,
+    ScenarioTable,
+    Seconds,
+    read_scenario,
+)
 from risala.drivers.smpp.smsc_behaviour import Mishap
 from risala.drivers.smpp.smsc_receipts import IdStyle, ReceiptForm
 from risala.drivers.smpp.smsc_traffic import InboundForm, InboundPlan
 from risala.drivers.smpp.submit import DefaultAlphabet
 from risala.sms.receipt import ReceiptState
 
-Percent = Annotated[float, Field(ge=0, le=100)]
-Seconds = Annotated[float, Field(ge=0, le=86400)]
 Rate = Annotated[float, Field(gt=0, le=1_000_000)]
 Status = Annotated[str, Field(pattern=r"^0x[0-9A-Fa-f]{1,8}$")]
 Count = Annotated[int, Field(ge=1, le=1_000_000_000)]
 
 
-class ScenarioError(Exception):
-    """The file cannot be used; ``str()`` has a line for each fault."""
-
-
-class _Table(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
-
-
-class Span(_Table):
+class Span(ScenarioTable):
     """A random length of time: ``mean_s`` with ``spread_s`` around it."""
 
     distribution: Annotated[str, Field(pattern="^(uniform|normal|exponential)$")] = "uniform"
@@ -43,14 +38,14 @@ class Span(_Table):
     max_s: Seconds = 3600.0
 
 
-class Smsc(_Table):
+class Smsc(ScenarioTable):
     """The SMSC itself."""
 
     id_form: IdStyle = IdStyle.SAME
     default_alphabet: DefaultAlphabet = DefaultAlphabet.GSM7
     interface_version: Annotated[int, Field(ge=0, le=255)] = 0x34
     hold_s: Seconds = 0.0
-    distribution_lists: dict[str, tuple[str, ...]] = {}
+    distribution_lists: dict[str, tuple[str, ...]] = Field(default_factory=dict)
     store_max: Count = 100_000
     deliver_window_max: Annotated[int, Field(ge=1, le=10_000)] = 50
     receipt_retry_s: Seconds = 1.0
@@ -59,7 +54,7 @@ class Smsc(_Table):
     piece_after_s: Seconds = 0.0
 
 
-class Binds(_Table):
+class Binds(ScenarioTable):
     """What becomes of the first binds; those after them are taken."""
 
     refuse: tuple[Status, ...] = ()
@@ -68,12 +63,12 @@ class Binds(_Table):
     """So many after those are not answered at all."""
 
 
-class Throttling(_Table):
+class Throttling(ScenarioTable):
     rate_per_s: Rate
     status: Status = "0x58"
 
 
-class Closed(_Table):
+class Closed(ScenarioTable):
     """Every so often all submits are refused for a while."""
 
     every_s: Annotated[float, Field(gt=0, le=86400)] = 10.0
@@ -81,12 +76,12 @@ class Closed(_Table):
     status: Status = "0x14"
 
 
-class Refusal(_Table):
+class Refusal(ScenarioTable):
     percent: Percent
     status: Status = "0x08"
 
 
-class MishapRule(_Table):
+class MishapRule(ScenarioTable):
     """A share of the submits has a mishap."""
 
     kind: Mishap
@@ -101,10 +96,12 @@ class MishapRule(_Table):
     """From when the answer would have come."""
 
 
-class Receipts(_Table):
+class Receipts(ScenarioTable):
     wait: Span = Span(mean_s=0.5)
     """From the answer to the receipt."""
-    states: dict[ReceiptState, Annotated[float, Field(gt=0)]] = {ReceiptState.DELIVERED: 100.0}
+    states: dict[ReceiptState, Annotated[float, Field(gt=0)]] = Field(
+        default_factory=lambda: {ReceiptState.DELIVERED: 100.0}
+    )
     """Weights of the final states."""
     forms: tuple[ReceiptForm, ...] = (ReceiptForm.STANDARD,)
     """One of these for each receipt."""
@@ -116,7 +113,7 @@ class Receipts(_Table):
     """With an intermediate notification before it."""
 
 
-class Inbound(_Table):
+class Inbound(ScenarioTable):
     """Messages from phones."""
 
     rate_per_s: Rate = 1.0
@@ -129,7 +126,7 @@ class Inbound(_Table):
     shuffle: bool = False
 
 
-class Scenario(_Table):
+class Scenario(ScenarioTable):
     """One file."""
 
     title: str = ""
@@ -158,17 +155,4 @@ def load_scenario(path: Path) -> Scenario:
     Raises:
         ScenarioError: it cannot be read, or says what a scenario cannot.
     """
-    try:
-        table: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as fault:
-        raise ScenarioError(f"{path} cannot be read: {fault.strerror}.") from fault
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as fault:
-        raise ScenarioError(f"{path} is not TOML: {fault}.") from fault
-    try:
-        return Scenario.model_validate(table)
-    except ValidationError as fault:
-        lines = (
-            f"{'.'.join(str(step) for step in error['loc'])}: {error['msg']}"
-            for error in fault.errors()
-        )
-        raise ScenarioError("\n".join((f"{path} is no scenario:", *lines))) from fault
+    return read_scenario(path, Scenario)

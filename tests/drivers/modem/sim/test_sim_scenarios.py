@@ -11,8 +11,9 @@ from risala.drivers.modem.sim.events import (
     ReportSent,
     Trouble,
 )
-from risala.drivers.modem.sim.scenario import Scenario, ScenarioError, load_scenario
+from risala.drivers.modem.sim.scenario import Scenario, load_scenario
 from risala.drivers.modem.sim.script import Script, Step
+from risala.drivers.scenario_file import ScenarioError
 
 
 @pytest.mark.parametrize(

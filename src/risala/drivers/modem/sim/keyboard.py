@@ -61,6 +61,10 @@ class Keyboard:
     what an octet means depends on what became of those before it."""
 
     def __init__(self) -> None:
+        self.forget()
+
+    def forget(self) -> None:
+        """As after power on; what was typed is gone."""
         self.echo = True
         self.line_end = CARRIAGE_RETURN
         """S3."""
@@ -85,10 +89,6 @@ class Keyboard:
     @property
     def in_body(self) -> bool:
         return self._body is not None
-
-    def forget(self) -> None:
-        """As after power on; what was typed is gone."""
-        self.__init__()  # type: ignore[misc]
 
     def take_echo(self) -> bytes:
         echoed, self._echoed = bytes(self._echoed), bytearray()

@@ -6,12 +6,11 @@ examples/modem-scenarios.
 
 from __future__ import annotations
 
-import tomllib
 from dataclasses import fields
 from pathlib import Path
 from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from risala.drivers.modem.sim.actions import ActionError, check
 from risala.drivers.modem.sim.config import ModemConfig, ReferenceForm, ReportStatus
@@ -25,21 +24,17 @@ from risala.drivers.modem.sim.quirks import (
     Until,
 )
 from risala.drivers.modem.sim.script import Step
+from risala.drivers.scenario_file import (
+    Percent,
+    ScenarioTable,
+    Seconds,
+    read_scenario,
+)
 
-Percent = Annotated[float, Field(ge=0, le=100)]
-Seconds = Annotated[float, Field(ge=0, le=86400)]
 Count = Annotated[int, Field(ge=1, le=1_000_000)]
 
 
-class ScenarioError(Exception):
-    """The file cannot be used; ``str()`` has a line for each fault."""
-
-
-class _Table(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
-
-
-class ModemTable(_Table):
+class ModemTable(ScenarioTable):
     """What differs from the :class:`ModemConfig` of every day."""
 
     pin: Annotated[str, Field(pattern="^[0-9]{4,8}$")] | None = None
@@ -60,7 +55,7 @@ class ModemTable(_Table):
     ussd_after_s: Seconds | None = None
 
 
-class ReportsTable(_Table):
+class ReportsTable(ScenarioTable):
     status: ReportStatus = ReportStatus.DELIVERED
     after_s: Seconds = 0.5
     spread_s: Seconds = 0.0
@@ -69,13 +64,13 @@ class ReportsTable(_Table):
     early_percent: Percent = 0.0
 
 
-class RefusalTable(_Table):
+class RefusalTable(ScenarioTable):
     error: Annotated[int, Field(ge=0, le=1023)]
     percent: Percent = 100.0
     taken: bool = False
 
 
-class QuirkTable(_Table):
+class QuirkTable(ScenarioTable):
     kind: QuirkKind
     on: Annotated[str, Field(pattern=r"^(any|body|AT[ -~]*)$")] = "any"
     percent: Percent | None = None
@@ -95,12 +90,12 @@ class QuirkTable(_Table):
         return self
 
 
-class LineTable(_Table):
+class LineTable(ScenarioTable):
     lost_in_percent: Percent = 0.0
     lost_out_percent: Percent = 0.0
 
 
-class StepTable(_Table):
+class StepTable(ScenarioTable):
     do: str
     at_s: Seconds | None = None
     """From the start."""
@@ -123,7 +118,7 @@ class StepTable(_Table):
         return self
 
 
-class Scenario(_Table):
+class Scenario(ScenarioTable):
     """One file."""
 
     title: str = ""
@@ -178,17 +173,4 @@ def load_scenario(path: Path) -> Scenario:
     Raises:
         ScenarioError: it cannot be read, or says what a scenario cannot.
     """
-    try:
-        table: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as fault:
-        raise ScenarioError(f"{path} cannot be read: {fault.strerror}.") from fault
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as fault:
-        raise ScenarioError(f"{path} is not TOML: {fault}.") from fault
-    try:
-        return Scenario.model_validate(table)
-    except ValidationError as fault:
-        lines = (
-            f"{'.'.join(str(step) for step in error['loc'])}: {error['msg']}"
-            for error in fault.errors()
-        )
-        raise ScenarioError("\n".join((f"{path} is no scenario:", *lines))) from fault
+    return read_scenario(path, Scenario)
