@@ -182,3 +182,18 @@ async def test_what_was_silent_is_asked_again_after_an_hour(autojump_clock, mode
         await trio.sleep(3600)
         assert modem.count("AT+CSQ") > asked
         assert line.details["signal_dbm"] == -93
+
+
+async def test_unplugged_between_the_reference_and_its_ok(autojump_clock, modem, new_line):
+    """The network has it: it must not be sent again."""
+    async with new_line(modem).run() as line, trio.open_nursery() as nursery:
+
+        async def tell_and_leave() -> None:
+            await modem.say("+CMGS: 17")
+            await modem.hang_up()
+
+        modem.cmgs = lambda _: nursery.start_soon(tell_and_leave)
+        outcome = await line.driver.submit(segment())
+        assert isinstance(outcome, Accepted)
+        assert outcome.raw == "+CMGS: 17"
+        await line.context.wait_health(HealthState.DOWN)

@@ -1,0 +1,71 @@
+"""What phones write to the SIM is stored and told, and only then deleted from the modem."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from risala.drivers.modem.simulator import Heard
+
+pytestmark = pytest.mark.slow
+
+LONG = "".join(f"part of a long message, number {number}; " for number in range(20))
+ARABIC = "السلام عليكم، هل وصلت الرسالة؟ " * 8
+PHONE = "+22236999999"
+
+
+def bodies(service) -> list[str]:
+    return [body for (body,) in service.rows("SELECT body FROM inbound ORDER BY rowid")]
+
+
+def test_messages_are_stored_told_and_deleted(station, running, until):
+    modem = station.modem("sim-1")
+    service = running(modem)
+    account = service.organization()
+    service.perform("inbound.route", organization_id=account.organization_id)
+    texts = ["Oui", LONG, ARABIC]
+    for text in texts:
+        modem.receive(PHONE, text, shuffle=True)
+    until(lambda: len(bodies(service)) == 3, "three messages are stored")
+    assert sorted(bodies(service)) == sorted(texts)
+
+    events = [
+        json.loads(told)
+        for (told,) in service.rows("SELECT body FROM events WHERE type = 'sms.received'")
+    ]
+    assert sorted(event["text"] for event in events) == sorted(texts)
+    assert {event["from"] for event in events} == {PHONE}
+    until(lambda: modem.stored() == 0, "the modem's storages are empty")
+    service.assert_no_bug_logged()
+
+
+def test_what_comes_while_the_service_is_down_waits_in_the_modem(station, running, until):
+    """Killed at once after a part came: nothing is lost, nothing is there twice."""
+    modem = station.modem("sim-1")
+    service = running(modem)
+    modem.receive(PHONE, LONG)
+    service.kill()
+    modem.receive(PHONE, "while nobody listens")
+    assert modem.stored() >= 1
+    service.restart()
+    until(lambda: len(bodies(service)) == 2, "both messages are stored")
+    assert sorted(bodies(service)) == sorted([LONG, "while nobody listens"])
+    until(lambda: modem.stored() == 0, "the modem's storages are empty")
+
+
+def test_nothing_is_deleted_before_it_is_stored(station, running, until):
+    modem = station.modem("sim-1")
+    service = running(modem)
+    stored_when_deleted = []
+
+    def hear(event) -> None:
+        if isinstance(event, Heard) and event.line.startswith("AT+CMGD="):
+            stored_when_deleted.append(len(bodies(service)))
+
+    modem.do(lambda: setattr(modem.simulator, "on_event", hear))
+    for number in range(5):
+        modem.receive(PHONE, f"message {number}")
+    until(lambda: len(bodies(service)) == 5 and modem.stored() == 0, "all are stored, and gone")
+    assert len(stored_when_deleted) == 5
+    assert all(stored >= n for n, stored in enumerate(stored_when_deleted, 1))
