@@ -52,7 +52,8 @@ def _asking(command: Callable[..., None]) -> Callable[..., None]:
             click.option(
                 "--type-pin",
                 is_flag=True,
-                help="Type it also where the modem does not tell how many tries are left.",
+                help="It is right: type it also after a wrong one (never as the last try), and where "
+                "the modem does not tell how many tries are left.",
             ),
             click.option(
                 "--timeout-s",
@@ -132,7 +133,7 @@ def _examine(
 
     settings = _settings(options, port, baud, pin_env)
     memory = _typed.setdefault(os.path.realpath(settings.port), PinMemory())
-    bench = Bench(settings, memory=memory, types_blindly=type_pin, host=Host())
+    bench = Bench(settings, memory=memory, types_anyway=type_pin, host=Host())
 
     async def main() -> Findings:
         with _shown(quiet=options.json) as on_check:

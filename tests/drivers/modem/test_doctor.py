@@ -71,7 +71,7 @@ class Practice:
         self.line = b""
         """Said as soon as the port opens."""
         self.memory = PinMemory()
-        self.blindly = False
+        self.anyway = False
         self.open = 0
         self._nursery: trio.Nursery | None = None
 
@@ -79,7 +79,7 @@ class Practice:
         bench = Bench(
             ModemSettings.model_validate({"port": PORT, **settings}),
             memory=self.memory,
-            types_blindly=self.blindly,
+            types_anyway=self.anyway,
             host=self.host,
             open_port=self._open,
             is_there=lambda _: self.plugged,
@@ -460,6 +460,23 @@ async def test_a_wrong_pin_is_typed_once_however_often_one_looks(autojump_clock,
     assert (typed(modem), sim.tries) == (1, 2)
 
 
+async def test_after_a_wrong_pin_one_insists_but_never_on_the_last_try(
+    autojump_clock, practice, modem
+):
+    sim = LockedSim(modem, tries=2)
+    found = await practice.examine(pin="1234")
+    assert "--type-pin" in text_of(found, "PIN")
+    assert typed(modem) == 0
+    practice.anyway = True
+    found = await practice.examine(pin="9999")
+    assert "1 try is left" in text_of(found, "PIN")
+    for pin in ("9999", "1234"):
+        assert state_of(await practice.examine(pin=pin), "PIN") is State.FAIL
+    assert (typed(modem), sim.tries) == (1, 1)
+    sim.tries = 2
+    assert (await practice.examine(pin="1234")).can_send
+
+
 async def test_a_pin_is_not_typed_where_the_tries_are_not_told(autojump_clock, practice, modem):
     sim = LockedSim(modem, tells=False)
     for _ in range(3):
@@ -467,7 +484,7 @@ async def test_a_pin_is_not_typed_where_the_tries_are_not_told(autojump_clock, p
         found = await practice.examine(pin="1234")
         assert "--type-pin" in text_of(found, "PIN")
     assert typed(modem) == 0
-    practice.blindly = True
+    practice.anyway = True
     assert (await practice.examine(pin="1234")).can_send
     sim.open = False
     for _ in range(3):

@@ -73,7 +73,7 @@ class Bench:
         settings: ModemSettings,
         *,
         memory: PinMemory,
-        types_blindly: bool,
+        types_anyway: bool,
         host: Host,
         open_port: OpenPort = serial.open_port,
         is_there: Callable[[str], bool] = serial.is_there,
@@ -81,8 +81,8 @@ class Bench:
         self.settings = settings
         self.port = settings.port
         self.memory = memory
-        self.types_blindly = types_blindly
-        """Type the PIN also where the modem does not tell how many tries are left."""
+        self.types_anyway = types_anyway
+        """Type the PIN also after a wrong one, and where the tries that are left are not told."""
         self.host = host
         self.is_there = is_there
         self.found = Findings(settings.port)

@@ -61,6 +61,8 @@ async def pin(bench: Bench) -> Verdict:
         refusal = _why_not_typed(bench, left)
         if refusal:
             return fail(refusal)
+        if left is not None and bench.types_anyway:
+            bench.memory.retry()
     try:
         await unlock(bench.asker, bench.found.identity, bench.settings.pin, bench.memory)
     except Unready as fault:
@@ -76,12 +78,12 @@ def _why_not_typed(bench: Bench, left: int | None) -> str:
             f"The SIM wants its PIN.{_tries(left)} Name the environment variable that has it: "
             "--pin-env here, pin_env in the settings."
         )
-    if left is not None and left < FRESH_TRIES:
+    if left is not None and left < FRESH_TRIES and not bench.types_anyway:
         return (
-            f"A wrong PIN was typed before.{_tries(left)} It is not typed: three wrong ones block "
-            "the SIM. Put it into a phone and type the right one there."
+            f"A wrong PIN was typed before.{_tries(left)} This one was not typed. If it is surely "
+            "right, --type-pin types it, but never as the last try; a phone does as well."
         )
-    if left is None and not bench.types_blindly:
+    if left is None and not bench.types_anyway:
         return (
             "The SIM wants its PIN, and the modem does not tell how many tries are left: it was "
             "not typed. If it is surely right, --type-pin types it, once."
