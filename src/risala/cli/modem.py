@@ -52,8 +52,8 @@ def _asking(command: Callable[..., None]) -> Callable[..., None]:
             click.option(
                 "--type-pin",
                 is_flag=True,
-                help="It is right: type it also after a wrong one (never as the last try), and where "
-                "the modem does not tell how many tries are left.",
+                help="It is right: type it also after a wrong one (never as the last try), and "
+                "where the modem does not tell how many tries are left.",
             ),
             click.option(
                 "--timeout-s",
