@@ -207,8 +207,13 @@ def test_the_time_that_a_part_has_waited_outlives_a_restart():
 class Moody(Disk):
     """Refuses these of its writes."""
 
-    def __init__(self, refused: frozenset[int]) -> None:
-        super().__init__({}, None, after=False)
+    def __init__(
+        self,
+        refused: frozenset[int],
+        notes: dict[str, str] | None = None,
+        dies_at: int | None = None,
+    ) -> None:
+        super().__init__(notes or {}, dies_at, after=True)
         self._writes = 0
         self._moods = refused
 
@@ -218,6 +223,27 @@ class Moody(Disk):
             await trio.lowlevel.checkpoint()
             raise NotStoredError
         await super()._store(*arguments)
+
+
+@pytest.mark.parametrize("together", [False, True], ids=["one_by_one", "at_once"])
+@pytest.mark.parametrize("dies_at", range(1, 7))
+def test_parts_that_all_come_again_strike_nothing_of_what_is_not_stored_yet(dies_at, together):
+    """Dies before it stores the message, all answers lost; the next time the disk refuses it."""
+
+    async def main():
+        first, carrier = Disk({}, 4, after=False), Carrier([1, 2, 3])
+        await one_life(first, carrier, together=False)
+        assert first.dead.is_set()
+        carrier.lose_answers(3)
+        second = Moody(frozenset({1}), first.notes, dies_at)
+        await one_life(second, carrier, together=together)
+        last = Disk(second.notes, None, after=False)
+        await one_life(last, carrier, together=together, then_s=3 * TIMEOUT_S)
+        texts = [message.text for one in (first, second, last) for message in one.inbounds]
+        assert texts == ["abc"]
+        assert [key.partition("/")[0] for key in last.notes] == ["whole"]
+
+    trio.run(main, clock=MockClock(autojump_threshold=0))
 
 
 @settings(max_examples=60, deadline=None)

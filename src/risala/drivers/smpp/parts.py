@@ -97,6 +97,8 @@ class Parts:
         self._held = 0
         self._ready: list[Whole] = []
         """To be stored: found complete after a restart, or refused by the disk."""
+        self._unstored: set[Key] = set()
+        """Of complete messages that are not stored yet: their notes are all that there is."""
         self._retry_s = -math.inf
         self._changed = trio.Event()
         self._recall()
@@ -164,10 +166,13 @@ class Parts:
         whole = self._assembler.add(text, place, *ends, token=noted, now_s=now_s)
         if whole is not None and not whole.repeats:
             notes.update(self._completion(whole, now_s, now_ms))
+            self._unstored.add(key)
         try:
             await self._context.remember(notes)
         except BaseException:  # not stored, or cancelled: the carrier brings it again
             if whole is not None:
+                if not whole.repeats:
+                    self._unstored.discard(key)
                 numbers = (part.number for part in whole.parts if part.token is not noted)
                 self._assembler.put_back(whole, numbers, now_s)
             else:
@@ -206,11 +211,15 @@ class Parts:
         storing = f"{_STORING}{_name(whole.key)}"
         at_ms = max(part.token.at_ms for part in whole.parts)
         try:
-            if whole.repeats:
+            if whole.repeats and whole.key in self._unstored:
+                pass  # its notes are the message's own, and go with it
+            elif whole.repeats:
                 await self._context.remember(dict.fromkeys(notes))
             else:
                 message = _inbound(whole.text, whole.key[3:], at_ms)
                 await self._context.inbound(message, forget=(*notes, storing))
+                if whole.is_complete:
+                    self._unstored.discard(whole.key)
         except NotStoredError:
             self._ready.append(whole)
             self._retry_s = trio.current_time() + _STORE_RETRY_S
@@ -240,6 +249,8 @@ class Parts:
             now_s = then_s(noted.at_ms)
             whole = self._assembler.add(text, place, *ends, token=noted, now_s=now_s)
             self._ready += [one for one in (displaced, whole) if one is not None]
+            if whole is not None and not whole.repeats:
+                self._unstored.add(whole.key)
             self._held += len(noted.keys)
 
 
