@@ -353,3 +353,50 @@ def test_a_known_id_wins_over_a_reference(desk):
     desk.receipt_with(submit_reference(uncertain, 1, 1), carrier_id="7")
     assert desk.book.status(sent) == "delivered"
     assert desk.book.status(uncertain) == "processing"
+
+
+# -- by the recipient alone ---------------------------------------------------------------------
+
+
+def told_by_recipient(desk, recipient="+22236123456", carrier="mattel"):
+    told = Receipt(
+        "17-36123456-26112014",
+        ReceiptState.DELIVERED,
+        "TP-ST:00",
+        recipient=recipient,
+        recipient_tells=True,
+    )
+    stamp = desk.book.stamp()
+    return desk.book.unit(lambda conn: receipts.record(conn, carrier, told, stamp))
+
+
+@pytest.mark.parametrize("recipient", ["+22236123456", "36123456", "0022236123456"])
+def test_the_one_submit_to_this_recipient_that_has_no_answer(desk, recipient):
+    message_id = desk.start()
+    desk.no_answer(message_id)
+    told_by_recipient(desk, recipient)
+    assert desk.book.status(message_id) == "delivered"
+
+
+def test_of_two_such_submits_none_is_taken(desk):
+    both = [desk.start(), desk.start()]
+    for message_id in both:
+        desk.no_answer(message_id)
+    assert told_by_recipient(desk) == ()
+    assert [desk.book.status(message_id) for message_id in both] == ["processing"] * 2
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"recipient": "+22236123457"}, {"recipient": None}, {"carrier": "other"}]
+)
+def test_another_recipient_or_carrier_tells_nothing(desk, wrong):
+    message_id = desk.start()
+    desk.no_answer(message_id)
+    assert told_by_recipient(desk, **wrong) == ()
+    assert desk.book.status(message_id) == "processing"
+
+
+def test_a_submit_that_was_answered_is_none_of_them(desk):
+    message_id = desk.sent("16-36123456-26112014")
+    assert told_by_recipient(desk) == ()
+    assert desk.book.status(message_id) == "sent"

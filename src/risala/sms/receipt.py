@@ -41,3 +41,6 @@ class Receipt:
     reference: int | None = None
     """The submit's own reference (:attr:`Segment.submit_reference`), where the carrier repeats it:
     it names a submit whose answer, and with it the carrier's id, never came."""
+    recipient_tells: bool = False
+    """True of a line that sends one message after the other and says so little that the recipient
+    must do: where one submit to it has no answer, the receipt is taken to tell of that one."""

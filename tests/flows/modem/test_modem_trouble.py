@@ -47,6 +47,11 @@ KILLED = {
     "resend": dict(zip(POINTS, (SENT_AGAIN, SENT_AGAIN, TWICE, TWICE), strict=True)),
 }
 """The next process knows only that an attempt had begun."""
+KILLED_AND_TOLD = {
+    "fail": dict(zip(POINTS, (FAILED, FAILED, DELIVERED, DELIVERED), strict=True)),
+    "resend": KILLED["resend"],
+}
+"""But for what a status report proves: it was the one submit to its recipient without an answer."""
 
 
 class Scene:
@@ -126,11 +131,14 @@ def test_the_modem_goes_wrong(station, running, points, spoils, spoil, wait_s, r
     scene.assert_ends(MENDED)
 
 
-def test_the_service_is_killed(station, running, points, spoils):
-    scene = Scene(station, running, wait_s=2, report_after_s=None)
+@pytest.mark.parametrize(
+    ("wait_s", "report_after_s", "ends"), [(2, None, KILLED), (9, 6, KILLED_AND_TOLD)]
+)
+def test_the_service_is_killed(station, running, points, spoils, wait_s, report_after_s, ends):
+    scene = Scene(station, running, wait_s=wait_s, report_after_s=report_after_s)
     scene.send_and_spoil(spoils.STALL, points)
     scene.service.kill()
     for line in scene.lines.values():
         line.do(line.wire.resume)
     scene.service.restart()
-    scene.assert_ends(KILLED)
+    scene.assert_ends(ends)

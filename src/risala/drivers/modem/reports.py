@@ -166,4 +166,5 @@ def _receipt(
         error_code=f"{report.status:02X}" if failed else None,
         also_known_as=other,
         recipient=report.recipient.readable or None,
+        recipient_tells=True,
     )

@@ -22,6 +22,9 @@ from risala.sms.receipt import Receipt, ReceiptState
 HELD_MAX: Final = 10_000
 """Receipts that match nothing, kept at one time: a peer that sends rubbish fills no disk."""
 
+LOCAL_DIGITS: Final = 8
+"""Of a number: networks write recipients with and without the country code."""
+
 
 def record(
     conn: sqlite3.Connection, carrier: str, receipt: Receipt, stamp: Stamp
@@ -104,7 +107,9 @@ def _find(conn: sqlite3.Connection, carrier: str, receipt: Receipt) -> tuple[str
 def _find_unanswered(
     conn: sqlite3.Connection, carrier: str, receipt: Receipt
 ) -> tuple[str, int, str] | None:
-    """The uncertain segment that the receipt names by the submit's own reference."""
+    """The uncertain segment that the receipt names by the submit's own reference, if it does."""
+    if receipt.recipient_tells and receipt.recipient:
+        return _find_by_recipient(conn, carrier, receipt.recipient)
     if receipt.reference is None:
         return None
     rows = conn.execute(
@@ -117,6 +122,20 @@ def _find_unanswered(
         if submit_reference(message_id, number, attempt) == receipt.reference:
             return message_id, number, state
     return None
+
+
+def _find_by_recipient(
+    conn: sqlite3.Connection, carrier: str, recipient: str
+) -> tuple[str, int, str] | None:
+    """The uncertain segment to this recipient, where there is one only and it has no id."""
+    rows = conn.execute(
+        "SELECT s.message_id, s.number, s.state FROM messages m"
+        " JOIN segments s ON s.message_id = m.id"
+        " WHERE m.resolve_at IS NOT NULL AND s.carrier = ? AND s.state = ?"
+        " AND s.carrier_id IS NULL AND substr(m.recipient, ?) = ? LIMIT 2",
+        (carrier, SegmentState.UNCERTAIN, -LOCAL_DIGITS, recipient[-LOCAL_DIGITS:]),
+    ).fetchall()
+    return rows[0] if len(rows) == 1 else None
 
 
 def _take_for_accepted(
