@@ -33,6 +33,8 @@ from risala.drivers.modem.simulator import (
 )
 
 WITHIN_S = 20.0
+EMPTY_LOOKS = 25
+"""At a terminal that seems to be read empty, a hundredth of a second apart."""
 NOISE = b"\r\n\xff\xfe\x80\x13^@#~\x00\xf8garb\r\nage> \r\n"
 GONE_S = 0.3
 _CMGS = re.compile(rb"\+CMGS: ?[0-9]+\r\n")
@@ -171,11 +173,18 @@ class Wire:
         return octets
 
     async def _until_read(self) -> None:
-        """Until the service has taken it: what lies in a terminal is gone with it."""
+        """Until the service has taken it: what lies in a terminal is gone with it.
+
+        The kernel brings octets from one end to the other in its own time, and tells nobody when:
+        only an end that stays empty for a while has been read empty.
+        """
         fd = os.open(self.port, os.O_RDONLY | os.O_NOCTTY | os.O_NONBLOCK)
         try:
-            while any(fcntl.ioctl(fd, termios.FIONREAD, bytes(4))):  # noqa: ASYNC110 - a terminal tells nobody
-                await trio.sleep(0.005)
+            empty = 0
+            while empty < EMPTY_LOOKS:
+                await trio.sleep(0.01)
+                unread = any(fcntl.ioctl(fd, termios.FIONREAD, bytes(4)))
+                empty = 0 if unread else empty + 1
         finally:
             os.close(fd)
 
