@@ -34,7 +34,8 @@ from risala.engine.journal import deadlines, messages, meta
 from risala.engine.journal.schema import migrate
 from risala.engine.journal.writer import Journal
 from risala.engine.keeper import Keeper
-from risala.engine.lane import Lane, LaneHooks
+from risala.engine.lane import Lane
+from risala.engine.lane_parts import LaneHooks
 from risala.engine.optout import LookBack
 from risala.engine.outside import Outside, start_outside
 from risala.engine.queries import Queries, ask_uncertain

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from enum import StrEnum
 from typing import Final
 
 import structlog
@@ -16,6 +15,7 @@ from risala.engine.breaker import Breaker
 from risala.engine.clock import iso
 from risala.engine.errors import Unavailable
 from risala.engine.journal.rows import DueRow
+from risala.engine.lane_parts import Counts, Gate, Job, LaneHooks, LaneStatistics, TraceLine
 from risala.engine.recorder import Recorder
 from risala.engine.retry import Circumstances, decide
 from risala.engine.router import pinned
@@ -23,7 +23,6 @@ from risala.engine.throttle import Throttle
 from risala.plugins.contract import Driver, DriverContext, Health, HealthState
 from risala.sms.message import Alphabet, Segment
 from risala.sms.outcome import Accepted, Outcome, Refused, Scope, Throttled, Uncertain, Unsent
-from risala.sms.segment import Parts
 
 log = structlog.get_logger(__name__)
 
@@ -42,84 +41,6 @@ def _nobody(message_id: str, number: int, carrier_id: str) -> None:
     pass
 
 
-class Gate(StrEnum):
-    """The operator's word on a lane."""
-
-    OPEN = "open"
-    PAUSED = "paused"
-    DRAINING = "draining"
-
-
-@dataclass(slots=True)
-class Job:
-    """A message in a lane's hands: its row, its parts, and which of them is next."""
-
-    row: DueRow
-    parts: Parts
-    remaining: deque[int]
-    """Numbers of the parts still to be accepted."""
-    reference: int
-    attempt: int = 0
-    """0 until the attempt is on disk."""
-    partly_accepted: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class LaneStatistics:
-    carrier: str
-    driver: str
-    state: str
-    text: str
-    gate: str
-    in_flight: int
-    window_max: int
-    rate_per_s: float
-    rate_max_per_s: float
-    submitted: int
-    accepted: int
-    throttled: int
-    refused: int
-    uncertain: int
-    late: int
-    """Answers that came after their submit was uncertain."""
-    breaker_open: bool
-    details: dict[str, str | int | float | None]
-    trace: tuple[TraceLine, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class TraceLine:
-    """One line of a link's life."""
-
-    at: str
-    """ISO 8601, UTC."""
-    text: str
-
-
-@dataclass(slots=True)
-class _Counts:
-    submitted: int = 0
-    accepted: int = 0
-    throttled: int = 0
-    refused: int = 0
-    uncertain: int = 0
-    late: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class LaneHooks:
-    """What a lane tells the scheduler and asks of the router; all synchronous."""
-
-    changed: Callable[[], None]
-    """A slot is free, or the health is another."""
-    release: Callable[[str], None]
-    """A message left the lane's hands: the journal speaks for it again."""
-    put_back: Callable[[DueRow], None]
-    """The same, of a message that is as due as it was."""
-    next_route: Callable[[str, tuple[str, ...]], str | None]
-    """The route for a message that these carriers refused: number, names."""
-
-
 @dataclass(slots=True)
 class Lane:
     """Runs jobs through one driver. State changes happen on the loop thread, synchronously."""
@@ -136,7 +57,7 @@ class Lane:
     in_flight: int = 0
     virtual_time: float = 0.0
     continuing: deque[Job] = field(default_factory=deque)
-    counts: _Counts = field(default_factory=_Counts)
+    counts: Counts = field(default_factory=Counts)
     unsent_pause_s: float = UNSENT_PAUSE_S
     unsent_until_s: float = 0.0
     trace: deque[TraceLine] = field(default_factory=lambda: deque(maxlen=TRACE_MAX))

@@ -22,7 +22,8 @@ from risala.engine.ids import concat_reference
 from risala.engine.journal import messages
 from risala.engine.journal.rows import PRIORITY_CODE, PRIORITY_MESSAGE, Change, DueRow
 from risala.engine.journal.writer import Journal
-from risala.engine.lane import Gate, Job, Lane
+from risala.engine.lane import Lane
+from risala.engine.lane_parts import Gate, Job
 from risala.engine.router import Route, Router
 from risala.sms.message import Alphabet
 from risala.sms.segment import Parts, cut, split
