@@ -32,7 +32,7 @@ from risala.drivers.modem.simulator import (
     Until,
 )
 
-WITHIN_S = 20.0
+WITHIN_S = 45.0
 EMPTY_LOOKS = 25
 """At a terminal that seems to be read empty, a hundredth of a second apart."""
 NOISE = b"\r\n\xff\xfe\x80\x13^@#~\x00\xf8garb\r\nage> \r\n"
