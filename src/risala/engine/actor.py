@@ -26,7 +26,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Any, Final, Generic, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 import structlog
 import trio
@@ -34,14 +34,11 @@ import trio
 from risala.engine.errors import Draining, EngineError, Overloaded, Unavailable
 
 M = TypeVar("M")
+M_contra = TypeVar("M_contra", contravariant=True)
 """What an actor's messages are: usually a union of frozen dataclasses."""
 
-# After a crash, coroutines handed over by ``Later`` may still finish, this long: their units are
-# in the journal's hands already, and the next actor must not load its state before they commit.
-LATER_GRACE_S: Final = 5.0
-
-# The actors that wait, each for the next, until the running code is done.
-_WAITING: ContextVar[tuple[str, ...]] = ContextVar("risala_waiting_actors", default=())
+# The actors that wait, each for the next, until the running code is done; for this room only.
+WAITING: ContextVar[tuple[str, ...]] = ContextVar("risala_waiting_actors", default=())
 
 _log = structlog.get_logger()
 
@@ -90,6 +87,21 @@ class Actor(Generic[M]):
         """Take leave after the last message of an ordered stop; not called after a crash."""
 
 
+class Decider(Actor[M]):
+    """An actor that never waits: an ask of it, while it is idle, is decided without a task switch.
+
+    The four that own money, limits, sessions and the queue are of this kind. What takes time
+    (a commit) is a :class:`Later`, or the asker's own affair between two asks.
+    """
+
+    def decide(self, message: M) -> object:
+        """Handle one message; return the answer or a :class:`Later`."""
+        raise NotImplementedError
+
+    async def receive(self, message: M) -> object:
+        return self.decide(message)
+
+
 @dataclass(frozen=True, slots=True)
 class ActorStatistics:
     name: str
@@ -99,6 +111,12 @@ class ActorStatistics:
     handled: int
     """Messages that were taken, whatever came of them."""
     restarts: int
+
+
+def log_refused_tell(message: object, error: EngineError) -> None:
+    """Nobody waits, so that only the log can tell; hints may get lost, crashes are logged."""
+    if not isinstance(error, Draining | ActorDown):
+        _log.warning("told_message_refused", message=type(message).__name__, error=error)
 
 
 class Envelope(Generic[M]):
@@ -119,9 +137,8 @@ class Envelope(Generic[M]):
         self._answered.set()
 
     def refuse(self, error: EngineError) -> None:
-        # Nobody waits, so that only the log can tell; hints may get lost, crashes are logged.
-        if self._told and not isinstance(error, Draining | ActorDown):
-            _log.warning("told_message_refused", message=type(self.message).__name__, error=error)
+        if self._told:
+            log_refused_tell(self.message, error)
         self._error = error
         self._answered.set()
 
@@ -132,6 +149,17 @@ class Envelope(Generic[M]):
         return self._value
 
 
+class DirectlyAsked(Protocol[M_contra]):
+    """A living decider, as its mailbox knows it."""
+
+    @property
+    def idle(self) -> bool: ...
+
+    def decide_at_once(
+        self, message: M_contra, chain: tuple[str, ...], *, told: bool = False
+    ) -> object: ...
+
+
 class Mailbox(Generic[M]):
     """The bounded queue before an actor; outlives the actors that crash behind it."""
 
@@ -139,13 +167,21 @@ class Mailbox(Generic[M]):
         self.name = name
         self.handled = 0
         self.restarts = 0
+        self.outstanding = 0
+        """Messages that came and are not handled to their end; also those in nobody's hand yet."""
+        self.decider: DirectlyAsked[M] | None = None
+        """Who decides at once, while such an actor lives."""
         self._send, self.letters = trio.open_memory_channel[Envelope[M]](mailbox_max)
 
     async def put(self, envelope: Envelope[M]) -> None:
+        self.outstanding += 1
         try:
             await self._send.send(envelope)
-        except (trio.ClosedResourceError, trio.BrokenResourceError):
-            raise Draining from None
+        except BaseException as error:
+            self.outstanding -= 1
+            if isinstance(error, trio.ClosedResourceError | trio.BrokenResourceError):
+                raise Draining from None
+            raise
 
     def put_nowait(self, envelope: Envelope[M]) -> None:
         try:
@@ -154,9 +190,11 @@ class Mailbox(Generic[M]):
             raise MailboxFull(self.name) from None
         except (trio.ClosedResourceError, trio.BrokenResourceError):
             raise Draining from None
+        self.outstanding += 1
 
     def shut(self) -> None:
         """Take no more; what is in it can still be read."""
+        self.decider = None
         self._send.close()
 
     def discard(self) -> None:
@@ -207,16 +245,26 @@ class Ref(Generic[M]):
     def tell_nowait(self, message: M) -> None:
         """Put a message into the mailbox at once; works inside a cancelled scope too.
 
+        An idle :class:`Decider` handles it before this returns.
+
         Raises:
             MailboxFull: no room.
             Draining: the actor stopped or is stopping.
         """
-        self._mailbox.put_nowait(Envelope(message, (), told=True))
+        decider = self._mailbox.decider
+        if decider is None or not decider.idle:
+            self._mailbox.put_nowait(Envelope(message, (), told=True))
+            return
+        try:
+            decider.decide_at_once(message, (), told=True)
+        except EngineError as refusal:
+            log_refused_tell(message, refusal)
 
     async def ask(self, message: M) -> Any:  # noqa: ANN401 -- the message decides what it answers
         """Send a message and wait for its answer; bring ``trio.fail_after`` for a deadline.
 
-        Cancelled while waiting: the message is handled all the same and its answer dropped.
+        Cancelled while waiting: the message is handled all the same and its answer dropped. An
+        idle :class:`Decider` answers at once, without a checkpoint.
 
         Raises:
             EngineError: the actor's own refusal.
@@ -224,84 +272,17 @@ class Ref(Generic[M]):
             Draining: the actor stopped or is stopping.
             AskCycle: the answer would wait for the asker.
         """
-        waiting = _WAITING.get()
-        if self.name in waiting:
+        waiting = WAITING.get()
+        if waiting and self.name in waiting:
             circle = waiting[waiting.index(self.name) :]
             raise AskCycle(" -> ".join((*circle, self.name)))
+        decider = self._mailbox.decider
+        if decider is not None and decider.idle:
+            answer = decider.decide_at_once(message, waiting)
+            return await answer.reply() if isinstance(answer, Envelope) else answer
         envelope = Envelope(message, waiting, told=False)
         await self._mailbox.put(envelope)
         return await envelope.reply()
 
     def statistics(self) -> ActorStatistics:
         return self._mailbox.statistics()
-
-
-class Incarnation(Generic[M]):
-    """The life of one actor object, from ``started`` to its crash or its ordered end."""
-
-    def __init__(self, actor: Actor[M], mailbox: Mailbox[M], later_max: int) -> None:
-        self._actor = actor
-        self._mailbox = mailbox
-        self._later_slots = trio.Semaphore(later_max, max_value=later_max)
-        self._taking = trio.CancelScope()
-        self._faults: list[Exception] = []
-
-    async def live(self, on_started: Callable[[], None]) -> None:
-        """Take messages until the mailbox is shut and empty; raises the bug that ended it."""
-        _WAITING.set((self._mailbox.name,))
-        await self._actor.started()
-        on_started()
-        async with trio.open_nursery() as laters:
-            try:
-                with self._taking:
-                    async for envelope in self._mailbox.letters:
-                        await self._handle(envelope, laters)
-            except Exception as fault:  # noqa: BLE001 -- raised below, after the laters
-                self._faults.append(fault)
-            if self._faults:
-                laters.cancel_scope.deadline = trio.current_time() + LATER_GRACE_S
-        if len(self._faults) > 1:
-            raise ExceptionGroup("several bugs at once", self._faults)
-        if self._faults:
-            raise self._faults[0]
-        await self._actor.stopping()
-
-    async def _handle(self, envelope: Envelope[M], laters: trio.Nursery) -> None:
-        self._mailbox.handled += 1
-        name = self._mailbox.name
-        outside = _WAITING.set((*envelope.chain, name))
-        try:
-            answer = await self._actor.receive(envelope.message)
-            if isinstance(answer, Later):
-                await self._later_slots.acquire()
-        except EngineError as refusal:
-            envelope.refuse(refusal)
-        except BaseException:
-            envelope.refuse(ActorDown(name))
-            raise
-        else:
-            if isinstance(answer, Later):
-                laters.start_soon(self._run_later, answer, envelope, name=f"{name} later")
-            else:
-                envelope.answer(answer)
-        finally:
-            _WAITING.reset(outside)
-
-    async def _run_later(self, later: Later, envelope: Envelope[M]) -> None:
-        # It inherits the chain with this actor in it: while all its slots are taken the actor waits
-        # for this, so that asking the actor from here may never end.
-        try:
-            answer = await later.async_fn(*later.args)
-        except EngineError as refusal:
-            envelope.refuse(refusal)
-        except Exception as fault:  # noqa: BLE001 -- raised by live()
-            envelope.refuse(ActorDown(self._mailbox.name))
-            self._faults.append(fault)
-            self._taking.cancel()
-        except BaseException:
-            envelope.refuse(ActorDown(self._mailbox.name))
-            raise
-        else:
-            envelope.answer(answer)
-        finally:
-            self._later_slots.release()

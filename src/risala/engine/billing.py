@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from risala.engine.actor import Actor, Later
+from risala.engine.actor import Decider, Later
 from risala.engine.clock import Clock
 from risala.engine.commands import LedgerEntry, Organization
 from risala.engine.journal import ledger
@@ -33,14 +33,14 @@ class Adjust:
 BillingMessage = TopUp | Adjust
 
 
-class Billing(Actor[BillingMessage]):
+class Billing(Decider[BillingMessage]):
     """Answers with the :class:`LedgerEntry` once it is on disk."""
 
     def __init__(self, journal: Journal, clock: Clock) -> None:
         self._journal = journal
         self._clock = clock
 
-    async def receive(self, message: BillingMessage) -> object:
+    def decide(self, message: BillingMessage) -> object:
         return Later(self._enter, message)
 
     async def _enter(self, message: BillingMessage) -> LedgerEntry:

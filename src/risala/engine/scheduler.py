@@ -14,7 +14,7 @@ from typing import Final
 
 import trio
 
-from risala.engine.actor import Actor, Ref
+from risala.engine.actor import Decider, Ref
 from risala.engine.clock import Clock
 from risala.engine.errors import NotFound
 from risala.engine.fairqueue import FairQueue
@@ -107,7 +107,7 @@ class Board:
         self._wake = trio.Event()
 
 
-class Scheduler(Actor[SchedulerMessage]):
+class Scheduler(Decider[SchedulerMessage]):
     def __init__(self, board: Board, router: Router, clock: Clock) -> None:
         self._board = board
         self._router = router
@@ -118,7 +118,7 @@ class Scheduler(Actor[SchedulerMessage]):
             for name in board.lanes
         }
 
-    async def receive(self, message: SchedulerMessage) -> object:
+    def decide(self, message: SchedulerMessage) -> object:
         match message:
             case Pump():
                 self._pump()

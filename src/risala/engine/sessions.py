@@ -19,7 +19,7 @@ import trio
 from risala.config.model import Settings
 from risala.engine import billing
 from risala.engine.accounts import Accounts
-from risala.engine.actor import Actor, Later
+from risala.engine.actor import Decider, Later
 from risala.engine.codes import Codes
 from risala.engine.commands import Mode, Organization, Principal, SendCode, VerificationView
 from risala.engine.errors import Invalid, Unavailable
@@ -89,12 +89,12 @@ class Sources:
     codes: Codes
 
 
-class Sessions(Actor[SessionsMessage]):
+class Sessions(Decider[SessionsMessage]):
     def __init__(self, sources: Sources, deadlines: Deadlines) -> None:
         self._have = sources
         self._deadlines = deadlines
 
-    async def receive(self, message: SessionsMessage) -> object:
+    def decide(self, message: SessionsMessage) -> object:
         match message:
             case Open(principal, command):
                 return Later(self._open, principal, command)

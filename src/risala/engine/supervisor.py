@@ -18,8 +18,9 @@ from typing import Any, TypeVar
 import structlog
 import trio
 
-from risala.engine.actor import Actor, ActorStatistics, Incarnation, Mailbox, Ref
+from risala.engine.actor import Actor, ActorStatistics, Mailbox, Ref
 from risala.engine.errors import Draining
+from risala.engine.incarnation import Incarnation
 
 M = TypeVar("M")
 
