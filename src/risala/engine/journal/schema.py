@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from sqlite_utils import Database, Migrations
 
+from risala.engine.journal.schema_first import complete_first_tables
 from risala.engine.journal.schema_inbound import INBOUND, LAST_WRITERS
 from risala.engine.journal.schema_retention import RETENTION
 from risala.engine.journal.schema_webhooks import WEBHOOKS
@@ -26,12 +27,15 @@ def migrate(db: Database) -> None:
         NewerSchema: the file holds a migration that this version does not know.
     """
     known = {migration.name for migration in migrations.pending(Database(memory=True))}
-    newer = sorted(m.name for m in migrations.applied(db) if m.name not in known)
+    applied = {migration.name for migration in migrations.applied(db)}
+    newer = sorted(applied - known)
     if newer:
         raise NewerSchema(
             f"the database was written by a newer Risala (it has {newer[-1]!r}); "
             "install that version or restore an older backup"
         )
+    if "m002_messages" in applied and "m003_verifications" not in applied:
+        complete_first_tables(db)
     migrations.apply(db)
 
 

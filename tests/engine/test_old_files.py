@@ -1,0 +1,172 @@
+"""Databases that older versions wrote, opened by this one: nothing in them is lost."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import sqlite3
+from contextlib import asynccontextmanager, closing
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from sqlite_utils import Database
+
+from risala.config.model import CarrierSection, Settings, StorageSection
+from risala.engine.clock import TrioClock
+from risala.engine.commands import KeyType, Mode, Principal, SendMessage
+from risala.engine.engine import Seams, open_engine
+from risala.engine.ids import IdSource
+from risala.engine.journal.audit import audit_file
+from risala.engine.journal.opening import open_writer
+from risala.engine.journal.schema import migrate, migrations
+from risala.engine.outside import Outside
+from risala.engine.webhook_schedule import Answer
+from risala.plugins.testing.fake_driver import FakeDriver
+
+FILES = Path(__file__).parent / "journal-fixtures"
+NAMES = sorted(path.name.removesuffix(".db.gz") for path in FILES.glob("*.db.gz"))
+PREFIXES = {"good": ("+2223",), "held": ("+2224",), "down": ("+2222",), "test": ()}
+LATER_MS = 1000
+"""How long the service was down."""
+
+
+def unpack(name: str, directory: Path) -> Path:
+    path = directory / "risala.db"
+    path.write_bytes(gzip.decompress((FILES / f"{name}.db.gz").read_bytes()))
+    return path
+
+
+def tables(path: Path) -> dict[str, tuple]:
+    """Columns and indexes of each table, however they came to be."""
+    found = {}
+    with closing(sqlite3.connect(path)) as conn:
+        names = conn.execute("SELECT name FROM sqlite_schema WHERE type = 'table'").fetchall()
+        for (table,) in names:
+            columns = conn.execute(
+                f"SELECT name, type, \"notnull\", dflt_value, pk FROM pragma_table_xinfo('{table}')"
+            ).fetchall()
+            indexes = conn.execute(
+                "SELECT name, sql FROM sqlite_schema WHERE type = 'index'"
+                " AND tbl_name = ? ORDER BY name",
+                (table,),
+            ).fetchall()
+            found[table] = (sorted(columns), indexes)
+    return found
+
+
+class Endpoints:
+    def __init__(self) -> None:
+        self.events: set[str] = set()
+
+    async def post(self, call) -> Answer:
+        self.events.add(call.headers["webhook-id"])
+        return Answer(200, None, "ok")
+
+
+@asynccontextmanager
+async def reopened(path: Path, now_ms: int, endpoints: Endpoints):
+    """Today's engine on an old file, with the same carriers, all of them well."""
+    carriers = [
+        CarrierSection.model_validate({"name": name, "driver": "fake", "prefixes": prefixes})
+        for name, prefixes in PREFIXES.items()
+    ]
+    drivers = {name: FakeDriver(delivers=name == "down") for name in PREFIXES}
+    settings, clock = Settings(storage=StorageSection(data_dir=path.parent)), TrioClock(now_ms)
+    seams = Seams(clock, IdSource(clock), inline_journal=True)
+    outside = Outside(outbound=endpoints)
+    async with open_engine(settings, carriers, drivers, seams, outside) as engine:
+        yield SimpleNamespace(gateway=engine.gateway, drivers=drivers)
+
+
+async def wait_statuses(gateway, message_ids: list[str], status: str) -> None:
+    with gateway.watch() as life:
+        while {gateway.show_message(each)[0].status for each in message_ids} != {status}:
+            await anext(life)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", NAMES)
+async def test_an_old_file_opens_agrees_and_goes_on(name, tmp_path, autojump_clock):
+    path = unpack(name, tmp_path)
+    expected = json.loads((FILES / f"{name}.json").read_text(encoding="utf-8"))
+    with closing(sqlite3.connect(path)) as conn:
+        statuses = dict(conn.execute("SELECT status, count(*) FROM messages GROUP BY 1"))
+        (organization_id,) = conn.execute("SELECT id FROM organizations").fetchone()
+        waiting = [
+            row[0]
+            for row in conn.execute(
+                "SELECT id FROM messages WHERE status = 'pending' AND route = '+2222'"
+            )
+        ]
+        unsettled = conn.execute(
+            "SELECT message_id, carrier_id FROM segments JOIN messages ON id = message_id"
+            " WHERE segments = 1 AND status = 'sent' AND kind = 'sms'"
+        ).fetchall()
+        assert statuses == expected["statuses"]
+        assert len(waiting) == 2
+    endpoints = Endpoints()
+    async with reopened(path, expected["nowMs"] + LATER_MS, endpoints) as house:
+        gateway = house.gateway
+        report = audit_file(path)
+        assert report.faults == ()
+        assert (report.organizations, report.messages, report.entries) == (
+            expected["organizations"],
+            expected["messages"],
+            expected["entries"],
+        )
+        shown = await gateway.perform("org.show", {"organization_id": organization_id})
+        assert round(float(shown["balance"]) * 100) == expected["balances"][organization_id]
+
+        # What waited goes out now; what was sent is still known by the carrier's id.
+        await wait_statuses(gateway, waiting, "delivered")
+        ((message_id, carrier_id),) = unsettled
+        await house.drivers["good"].receipt(carrier_id)
+        await wait_statuses(gateway, [message_id], "delivered")
+
+        # The old key gives the old answer; a new message is sent and delivered.
+        principal = Principal(organization_id, "key", KeyType.SECRET, Mode.LIVE)
+        ((key, answer),) = expected["responses"].items()
+        again = SendMessage("+22236000001", "Salam", idempotency_key=key)
+        assert (await gateway.send_message(principal, again)).decode() == answer
+        new = json.loads(
+            await gateway.send_message(principal, SendMessage("+22226000001", "It goes on"))
+        )
+        await wait_statuses(gateway, [new["messageId"]], "delivered")
+        assert house.drivers["down"].submitted[-1].text == "It goes on"
+        report = audit_file(path)
+        assert report.faults == ()
+        assert report.messages == expected["messages"] + 1
+    if "m005_webhooks" in expected["migrations"]:
+        assert endpoints.events
+    with closing(sqlite3.connect(path)) as conn:
+        assert conn.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+        assert conn.execute("PRAGMA foreign_key_check").fetchall() == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_old_file_comes_to_have_the_tables_of_a_new_one(name, tmp_path):
+    (tmp_path / "old").mkdir()
+    old, new = unpack(name, tmp_path / "old"), tmp_path / "new.db"
+    open_writer(old, migrate).close()
+    open_writer(new, migrate).close()
+    assert tables(old) == tables(new)
+
+
+def test_every_migration_has_a_file_that_ends_with_it():
+    """A new one: make its file as journal-fixtures/README.md says."""
+    known = [migration.name for migration in migrations.pending(Database(memory=True))]
+    seen = {name: json.loads((FILES / f"{name}.json").read_text())["migrations"] for name in NAMES}
+    assert sorted(known) in seen.values(), "no file has the newest tables"
+    # m001 came together with m002, and m012 before m011.
+    together = {"m001_accounts", "m011_held_references"}
+    assert {applied[-1] for applied in seen.values()} == set(known) - together
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_is_said_of_a_file_is_what_is_in_it(name, tmp_path):
+    expected = json.loads((FILES / f"{name}.json").read_text(encoding="utf-8"))
+    with closing(sqlite3.connect(unpack(name, tmp_path))) as conn:
+        applied = conn.execute("SELECT name FROM _sqlite_migrations ORDER BY name").fetchall()
+    assert [row[0] for row in applied] == expected["migrations"]
+    assert f"`{name}`" in (FILES / "README.md").read_text(encoding="utf-8")
