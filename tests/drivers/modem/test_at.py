@@ -99,7 +99,7 @@ TRANSCRIPTS = {
     "COMMAND NOT SUPPORT": ("AT+X", "COMMAND NOT SUPPORT\r\n", [("answer", "error", None)]),
     "MODEM ERROR": ("AT+X", "MODEM ERROR: 7\r\n", [("answer", "error", None)]),
     "TOO MANY PARAMETERS": ("AT+X", "TOO MANY PARAMETERS\r\n", [("answer", "error", None)]),
-    "NO CARRIER": ("AT+X", "NO CARRIER\r\n", [("answer", "lost", None)]),
+    "NO CARRIER": ("AT+X", "NO CARRIER\r\nOK\r\n", [("urc", "NO CARRIER", "NO CARRIER"), OK]),
     "a result that nobody awaits": (None, "OK\r\n", [("late", "OK")]),
     # -- rows ------------------------------------------------------------------------------------
     "ATI has bare lines": (

@@ -57,7 +57,6 @@ def test_cms(codes, expected):
         ("+CMS ERROR", Refused),
         ("ERROR", Refused),
         ("COMMAND NOT SUPPORT", Refused),
-        ("NO CARRIER", Uncertain),
     ],
 )
 def test_words_and_others(line, expected):

@@ -27,11 +27,11 @@ from risala.drivers.modem.atevents import (
     Urc,
 )
 from risala.drivers.modem.lines import (
-    RING_NUMERIC,
     ROW_HEADERS,
     UNSOLICITED,
     URC_HEADERS,
     Result,
+    call_of,
     final_of,
     name_of,
     pdu_header_of,
@@ -77,6 +77,9 @@ class AtEngine:
         self._overlong = 0
         self._command: Command | None = None
         self._prompting = False
+        self._may_prompt_late = False
+        """A command that prompts was refused without one: some modems ask all the same."""
+        self._holds_text_entry = False
         self._body = ""
         self._rows: list[Row] = []
         self._seen_own_row = False
@@ -94,8 +97,11 @@ class AtEngine:
 
     @property
     def in_sync(self) -> bool:
-        """No answer of a command that was given up may still come."""
-        return not self._abandoned
+        """No answer of a command that was given up may still come, and no body is awaited.
+
+        What is typed now would be the text of a message else.
+        """
+        return not self._abandoned and not self._holds_text_entry
 
     def start(self, command: Command) -> bytes:
         """The octets that ask it.
@@ -110,6 +116,7 @@ class AtEngine:
             raise LocalProtocolError("out of sync: only sync_command() may start")
         self._command = command
         self._prompting = command.prompts
+        self._may_prompt_late = False
         self._body = ""
         self._rows = []
         self._seen_own_row = False
@@ -150,6 +157,7 @@ class AtEngine:
         """What is outstanding will not come: the modem has started anew, or was silent long."""
         self._abandoned = []
         self._late_result = False
+        self._holds_text_entry = False
 
     def _end(self) -> tuple[Row, ...]:
         rows, self._rows = tuple(self._rows), []
@@ -171,19 +179,26 @@ class AtEngine:
 
     def _keep(self, piece: bytes, events: list[Event]) -> None:
         """More of the line that has begun. A prompt is one without an end."""
-        if self._prompting and not self._overlong:
+        if (self._prompting or self._may_prompt_late) and not self._overlong:
             begun = (self._line + piece[:LINE_MAX])[:LINE_MAX].decode("latin-1")
             blank = len(begun) - len(begun.lstrip(_JUNK))
             if begun.startswith(">", blank):
                 piece = bytes(self._line + piece)[blank + 1 :]
                 self._line.clear()
-                self._prompting = False
-                events.append(Prompt())
+                events.append(self._prompt())
         if self._overlong or len(self._line) + len(piece) > LINE_MAX:
             self._overlong += len(self._line) + len(piece)
             self._line.clear()
         else:
             self._line += piece
+
+    def _prompt(self) -> Event:
+        if self._prompting:
+            self._prompting = False
+            return Prompt()
+        self._may_prompt_late = False
+        self._holds_text_entry = True
+        return Late(">")
 
     def _end_of_line(self, events: list[Event]) -> None:
         if self._overlong:
@@ -203,6 +218,10 @@ class AtEngine:
         if self._is_payload(line, events) or self._is_echo(line):
             return
         command = self._command
+        call = call_of(line, numeric=self.numeric)
+        if call is not None:
+            events.append(Urc(call, line))
+            return
         result = final_of(line, numeric=self.numeric and command is not None)
         if result is not None:
             self._result(result, events)
@@ -236,6 +255,7 @@ class AtEngine:
             return
         self._command = None
         self._abandoned = []  # what it answered after was asked before
+        self._may_prompt_late, self._holds_text_entry = self._prompting, False
         events.append(Answer(command, result, self._end()))
 
     def _row(self, name: str, line: str, events: list[Event]) -> None:
@@ -250,8 +270,7 @@ class AtEngine:
     def _bare(self, line: str, events: list[Event]) -> None:
         """A line without a name: ATI brings such, and so do commands that leave their name off."""
         if self._command is None:
-            ring = self.numeric and line == RING_NUMERIC
-            events.append(Urc("RING", line) if ring else Noise(len(line)))
+            events.append(Noise(len(line)))
         elif self._abandoned and not self._seen_own_row:
             events.append(Late(line))
         elif len(self._rows) < ROWS_MAX:

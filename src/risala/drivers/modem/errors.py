@@ -167,7 +167,6 @@ _RESERVED_FCS: Final = range(128, 256)
 _UNKNOWN_FCS: Final = Trouble(_CARRIER, "The service centre refused it.")
 _UNKNOWN: Final = Trouble(_NOW, "The modem refused it with a code that we do not know.")
 _NO_REASON: Final = Trouble(_NOW, "The modem refused it without a reason.")
-_LOST: Final = Trouble(Verdict.UNCERTAIN, "The modem lost the connection.")
 
 # The longest words first: "sim pin required" is in "ph-sim pin required".
 _BY_WORDS: Final = sorted(
@@ -181,8 +180,6 @@ def trouble_of(result: Result) -> Trouble:
     match result.kind:
         case ResultKind.ERROR:
             return _NO_REASON
-        case ResultKind.LOST:
-            return _LOST
         case ResultKind.OK:
             raise ValueError("OK is no trouble")
         case _:
@@ -196,8 +193,12 @@ def trouble_of(result: Result) -> Trouble:
     return found or _UNKNOWN
 
 
-def outcome_of(result: Result) -> Outcome:
-    """What a submit came to that ended in this result."""
+def outcome_of(result: Result, *, has_left: bool = True) -> Outcome:
+    """What a submit came to that ended in this result.
+
+    Args:
+        has_left: False where the modem said it before it asked for the text.
+    """
     trouble = trouble_of(result)
     raw, text = result.raw[:80], trouble.text
     match trouble.verdict:
@@ -211,8 +212,10 @@ def outcome_of(result: Result) -> Outcome:
             return Refused(Scope.RECIPIENT, raw, text)
         case Verdict.SLOW:
             return Throttled(raw, text, SLOW_DOWN_S)
+        case Verdict.UNCERTAIN if has_left:
+            return Uncertain(raw, f"{text[:-1]}; it may have taken it all the same.")
         case Verdict.UNCERTAIN:
-            return Uncertain(raw, text)
+            return Refused(Scope.NOW, raw, "There was no network; nothing was sent.")
         case Verdict.BUSY:
             return Throttled(raw, text, SIM_BUSY_S)
         case Verdict.SICK:

@@ -14,7 +14,7 @@ from risala.drivers.modem.at import Late, Urc
 from risala.drivers.modem.balance import Balance
 from risala.drivers.modem.fields import number, values
 from risala.drivers.modem.ladder import Ladder, ResetUsb, climb
-from risala.drivers.modem.link import AtLink, LinkError, PortLostError
+from risala.drivers.modem.link import HUNG_UP, AtLink, LinkError, PortLostError
 from risala.drivers.modem.notes import short_name
 from risala.drivers.modem.parts import Parts
 from risala.drivers.modem.pinmemory import PinMemory
@@ -154,10 +154,12 @@ class Life:
             except Unready as fault:
                 ladder.served(trio.current_time() - began_s)
                 if not await self._rest(link, fault):
-                    return "The line was hung up"
+                    return _sentence(HUNG_UP)
             except LinkError as fault:
                 ladder.served(trio.current_time() - began_s)
                 self._context.health(Health(HealthState.DOWN, f"{_sentence(fault)}."))
+                if fault.raw != str(fault):
+                    self._context.trace(fault.raw)
                 try:
                     if not await climb(link, ladder, self._context.trace, self._port.reset_usb):
                         return "The modem does not answer"
@@ -230,6 +232,6 @@ async def _cancel_after(event: trio.Event, scope: trio.CancelScope) -> None:
     scope.cancel()
 
 
-def _sentence(fault: Exception) -> str:
+def _sentence(fault: Exception | str) -> str:
     text = str(fault)
     return text[:1].upper() + text[1:]

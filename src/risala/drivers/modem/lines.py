@@ -19,8 +19,6 @@ class ResultKind(StrEnum):
     """``+CME ERROR`` (27.007 §9.2): of the equipment."""
     CMS = "cms"
     """``+CMS ERROR`` (27.005 §3.2.5): of the message service."""
-    LOST = "lost"
-    """``NO CARRIER`` and its like, which no command of ours should bring."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,23 +46,41 @@ _FINALS: Final = {
     "NOT SUPPORT": ResultKind.ERROR,
     "TOO MANY PARAMETERS": ResultKind.ERROR,
     "ABORTED": ResultKind.ERROR,
-    "CONNECT": ResultKind.LOST,
-    "NO CARRIER": ResultKind.LOST,
-    "NO DIALTONE": ResultKind.LOST,
-    "NO DIAL TONE": ResultKind.LOST,
-    "NO ANSWER": ResultKind.LOST,
-    "BUSY": ResultKind.LOST,
 }
-_NUMERIC: Final = {  # V.250 table 1, in use after ATV0
-    "0": "OK",
+_NUMERIC: Final = {"0": "OK", "4": "ERROR"}
+"""V.250 table 1, in use after ATV0."""
+
+_CALL_NUMERIC: Final = {
     "1": "CONNECT",
+    "2": "RING",
     "3": "NO CARRIER",
-    "4": "ERROR",
     "6": "NO DIALTONE",
     "7": "BUSY",
     "8": "NO ANSWER",
 }
-RING_NUMERIC: Final = "2"
+"""The rest of that table."""
+_call: Final = re.compile(
+    r"(RING(?:ING)?|CONNECT|NO CARRIER|BUSY|NO ANSWER|NO DIAL ?TONE|DELAYED|BLACKLISTED"
+    r"|MISSED_CALL|VOICE CALL)(?:[ :].*)?",
+    re.IGNORECASE,
+).fullmatch
+"""V.250 §6.3.1 and §5.7.1, with the details that some add (``NO CARRIER: 16``); then SIMCom's."""
+
+
+def call_of(line: str, *, numeric: bool) -> str | None:
+    """The word of a line that tells of a call: it rings, is hung up, was missed.
+
+    V.250 has most of them as final results, of the command that dials or answers. We give no such
+    command, so that they are somebody else's call and end no command of ours.
+
+    Args:
+        numeric: single digits count too.
+    """
+    if numeric and line in _CALL_NUMERIC:
+        return _CALL_NUMERIC[line]
+    found = _call(line)
+    return found[1].upper() if found else None
+
 
 _reasoned: Final = re.compile(r"\+CM([ES]) ?ERROR ?:? ?(.*)", re.IGNORECASE).fullmatch
 _vague: Final = re.compile(r"(?:MODEM )?ERROR ?:.*", re.IGNORECASE).fullmatch
@@ -109,7 +125,7 @@ UNSOLICITED: Final = frozenset((
 """Names that come by themselves even while a command waits, whatever that command is."""
 
 _WORDS: Final = frozenset((
-    "RING", "RDY", "SMS READY", "CALL READY", "PB DONE", "SMS DONE", "SYSSTART", "START",
+    "RDY", "SMS READY", "CALL READY", "PB DONE", "SMS DONE", "SYSSTART", "START",
     "NORMAL POWER DOWN", "POWERED DOWN", "UNDER-VOLTAGE WARNNING", "OVER-VOLTAGE WARNNING",
 ))
 # fmt: on

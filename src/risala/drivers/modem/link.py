@@ -33,13 +33,20 @@ _SYNC_S: Final = 3.0
 _SILENCE_S: Final = 2.0
 """After so long without an octet, what is outstanding will not come."""
 
+HUNG_UP: Final = "the modem left the line (unplugged, or starting anew)"
+
 
 class LinkError(Exception):
-    """A command got no answer. ``rows`` are what had come of it."""
+    """A command got no answer.
 
-    def __init__(self, text: str, rows: tuple[Row, ...] = ()) -> None:
+    ``str()`` is a clause for people (“the modem gave no answer within 10 s”), ``raw`` says the
+    same in the words of the protocol; ``rows`` are what had come of the answer.
+    """
+
+    def __init__(self, text: str, rows: tuple[Row, ...] = (), *, raw: str = "") -> None:
         super().__init__(text)
         self.rows = rows
+        self.raw = raw or text
 
 
 class NoPromptError(LinkError):
@@ -136,7 +143,7 @@ class AtLink:
                     event = await self._next_event()
                     assert isinstance(event, Answer)
                     return event
-                raise NoAnswerError(_late(text, timeout_s), self.engine.give_up())
+                raise self._no_answer(text, timeout_s)
 
     async def send_message(
         self,
@@ -163,10 +170,15 @@ class AtLink:
                     await self._write(octets)
                     event = await self._next_event()
                 if event is None:
-                    raise NoPromptError(f"no prompt within {prompt_s:g} s")
+                    raise NoPromptError(
+                        f"the modem did not ask for the text within {prompt_s:g} s",
+                        raw=f"+CMGS: no prompt within {prompt_s:g} s",
+                    )
                 if isinstance(event, Answer):
                     if event.result.ok:
-                        raise NoPromptError("OK instead of a prompt")
+                        raise NoPromptError(
+                            "the modem did not ask for the text", raw="+CMGS: OK without a prompt"
+                        )
                     return event
                 on_leave()
                 with trio.move_on_after(answer_s):
@@ -174,13 +186,20 @@ class AtLink:
                     answer = await self._next_event()
                     assert isinstance(answer, Answer)
                     return answer
-                raise NoAnswerError(_late("AT+CMGS", answer_s), self.engine.give_up())
+                raise self._no_answer("AT+CMGS", answer_s)
+
+    def _no_answer(self, text: str, timeout_s: float) -> NoAnswerError:
+        within = f"no answer within {timeout_s:g} s"
+        name = Command(text).name or text
+        return NoAnswerError(
+            f"the modem gave {within}", self.engine.give_up(), raw=f"{name}: {within}"
+        )
 
     @contextmanager
     def _flight(self, command: Command) -> Iterator[bytes]:
         """The octets that ask it. It is given up whatever ends the wait: also cancellation."""
         if self.lost:
-            raise PortLostError("the line was hung up")
+            raise PortLostError(HUNG_UP)
         self._events.clear()
         try:
             octets = self.engine.start(command)
@@ -194,7 +213,7 @@ class AtLink:
     async def _next_event(self) -> Answer | Prompt:
         while not self._events:
             if self.lost:
-                raise PortLostError("the line was hung up", self.engine.give_up())
+                raise PortLostError(HUNG_UP, self.engine.give_up())
             self._arrived = trio.Event()
             await self._arrived.wait()
         return self._events.popleft()
@@ -203,7 +222,7 @@ class AtLink:
         try:
             await self._stream.send_all(octets)
         except (trio.BrokenResourceError, trio.ClosedResourceError) as error:
-            raise PortLostError("the line was hung up") from error
+            raise PortLostError(HUNG_UP) from error
 
     # -- when there is no answer -----------------------------------------------------------------
 
@@ -242,12 +261,7 @@ class AtLink:
     async def poke(self, octets: bytes) -> None:
         """Write without waiting for an answer: to a modem that gives none."""
         if self.lost:
-            raise PortLostError("the line was hung up")
+            raise PortLostError(HUNG_UP)
         async with self.turn():
             with trio.move_on_after(_SYNC_S):
                 await self._write(octets)
-
-
-def _late(text: str, timeout_s: float) -> str:
-    name = Command(text).name or text
-    return f"no answer to {name} within {timeout_s:g} s"

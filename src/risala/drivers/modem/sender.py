@@ -13,7 +13,7 @@ from risala.drivers.modem.at import Answer, Row
 from risala.drivers.modem.errors import Verdict, outcome_of, trouble_of
 from risala.drivers.modem.fields import first, number
 from risala.drivers.modem.inbox import Inbox
-from risala.drivers.modem.link import LinkError, NoAnswerError, NoPromptError
+from risala.drivers.modem.link import LinkError
 from risala.drivers.modem.parts import Parts
 from risala.drivers.modem.pdu import to_hex
 from risala.drivers.modem.pinmemory import PinMemory
@@ -78,6 +78,8 @@ class Sender:
         self._records = records
         self._put, self._take = trio.open_memory_channel[_Job](1)
         self._job: _Job | None = None
+        self.ended_by: LinkError | Unready | None = None
+        """What ends the session, once it does; a stop of the service is nobody's fault."""
 
     async def submit(self, segment: Segment) -> Outcome:
         """Send it, and wait for the answer; bounded in time.
@@ -118,15 +120,16 @@ class Sender:
             self._take.close()
 
     def _settle_rest(self) -> None:
-        """The port closes: what is under way is uncertain, what waits was not sent."""
+        """The session ends: what is under way is uncertain, what waits was not sent."""
+        fault = self.ended_by or LinkError("the service was stopped")
         job = self._job
         if job is not None and job.outcome is None:
             if job.has_left:
-                self._uncertain(job, "the port was closed")
+                self._uncertain(job, fault)
             else:
-                self._settle(job, Unsent("the port was closed"))
+                self._settle(job, _unsent(fault))
         for job in _drain(self._take):
-            self._settle(job, Unsent("the port was closed"))
+            self._settle(job, _unsent(fault))
 
     # -- one segment -----------------------------------------------------------------------------
 
@@ -147,18 +150,13 @@ class Sender:
                 await self._inbox.make_room()
                 job.has_left = False  # the modem gave it back
                 answer = await self._attempt(job)
-        except NoPromptError as fault:
-            self._settle(job, Unsent(str(fault), "The modem took no message; nothing was sent."))
-            raise
         except LinkError as fault:
             if job.has_left and _told(fault.rows):
                 self._accept(job, fault.rows)
             elif job.has_left:
-                self._uncertain(job, str(fault))
-            elif isinstance(fault, NoAnswerError):
-                self._settle(job, Unsent(str(fault), "The modem is silent; nothing was sent."))
+                self._uncertain(job, fault)
             else:
-                self._settle(job, Unsent(str(fault)))
+                self._settle(job, _unsent(fault))
             raise
         self._refused(job, answer)
 
@@ -196,8 +194,9 @@ class Sender:
         told = "+CMGS" if reference is None else f"+CMGS: {reference}"
         self._settle(job, Accepted(carrier_id, told))
 
-    def _uncertain(self, job: _Job, raw: str) -> None:
-        self._settle(job, self._remembered(job, Uncertain(raw)))
+    def _uncertain(self, job: _Job, fault: LinkError | Unready) -> None:
+        outcome = Uncertain(_raw(fault), f"The message left; then {_clause(fault)}.")
+        self._settle(job, self._remembered(job, outcome))
 
     def _remembered(self, job: _Job, outcome: Uncertain) -> Uncertain:
         """With the id that a report of it can be told by, also after a restart."""
@@ -207,7 +206,7 @@ class Sender:
     def _refused(self, job: _Job, answer: Answer | None) -> None:
         if answer is None:
             return
-        outcome = outcome_of(answer.result)
+        outcome = outcome_of(answer.result, has_left=job.has_left)
         if isinstance(outcome, Uncertain):
             outcome = self._remembered(job, outcome)
         self._settle(job, outcome)
@@ -223,6 +222,19 @@ class Sender:
         job.done.set()
         if job.is_abandoned and job.has_left:
             self._records.late(job.segment, outcome)
+
+
+def _unsent(fault: LinkError | Unready) -> Unsent:
+    text = _clause(fault)
+    return Unsent(_raw(fault), f"{text[:1].upper()}{text[1:]}; nothing was sent.")
+
+
+def _clause(fault: LinkError | Unready) -> str:
+    return str(fault).rstrip(".")
+
+
+def _raw(fault: LinkError | Unready) -> str:
+    return fault.raw if isinstance(fault, LinkError) else _clause(fault)
 
 
 def _leave(job: _Job) -> None:

@@ -16,7 +16,7 @@ from risala.drivers.modem.fields import Registration
 from risala.drivers.modem.inbox import Inbox
 from risala.drivers.modem.intake import Intake
 from risala.drivers.modem.lines import RESTARTED
-from risala.drivers.modem.link import LinkError, NoAnswerError, PortLostError
+from risala.drivers.modem.link import HUNG_UP, LinkError, NoAnswerError, PortLostError
 from risala.drivers.modem.sender import Records, Sender
 from risala.drivers.modem.settings import ModemSettings
 from risala.drivers.modem.start import Facts
@@ -107,11 +107,12 @@ class Session:
 
     def _end(self, fault: LinkError | Unready) -> None:
         self._fault = self._fault or fault
+        self.sender.ended_by = self._fault
         self._scope.cancel()
 
     async def _notice_loss(self) -> None:
         await self._asker.link.wait_lost()
-        raise PortLostError("the line was hung up")
+        raise PortLostError(HUNG_UP)
 
     async def _ask_balance(self) -> None:
         await self.balance.run(self.dialogues, self.publish, self._context.trace)
@@ -129,7 +130,7 @@ class Session:
     def on_urc(self, urc: Urc) -> None:
         if urc.name in RESTARTED:
             self._asker.link.engine.forget()
-            self._end(NoAnswerError("the modem has started anew"))
+            self._end(NoAnswerError("the modem started anew"))
         elif urc.name == "+CUSD":
             self.dialogues.on_urc(urc)
         else:
