@@ -342,6 +342,15 @@ async def test_settings_that_are_refused_name_the_fault(open_house, quick, value
         assert await configure(house) == before
 
 
+async def test_settings_that_are_refused_name_all_their_faults(open_house, quick):
+    async with open_house() as house:
+        with pytest.raises(Invalid) as refused:
+            await configure(house, code_length=3, attempts_max=0, template="no code")
+        faults = {fault.path for fault in refused.value.faults}
+        assert faults == {"code_length", "attempts_max", "template"}
+        assert all(f"`{path}`: " in str(refused.value) for path in faults)
+
+
 async def test_a_long_template_is_warned_about_with_its_price(open_house, quick):
     async with open_house() as house:
         shown = await configure(house, template="رمز طويل " * 10 + "{{code}}")

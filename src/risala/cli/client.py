@@ -48,7 +48,7 @@ class RemoteGateway:
             ) from None
         payload = response.json()
         if response.status_code != 200:
-            raise Refused(str(payload["message"]))
+            raise Refused(_sentences(payload))
         result: dict[str, Any] = payload["result"]
         return result
 
@@ -118,8 +118,14 @@ def _titled(headers: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]
     return [(name.title(), value.partition(b";")[0]) for name, value in headers]
 
 
+def _sentences(error: dict[str, Any]) -> str:
+    """What is wrong: of several faults each one's sentence."""
+    issues = error.get("data", {}).get("issues", ())
+    return " ".join(str(issue["message"]) for issue in issues) or str(error["message"])
+
+
 def _refusal(status: int, body: bytes) -> Exception:
-    message = str(json.loads(body)["message"])
+    message = _sentences(json.loads(body))
     if status == 503:
         return NotListening(message)
     return Refused(_OLDER if "path" in message else message)

@@ -6,7 +6,7 @@
     ├── Refusal                    the caller's matter; nothing was stored, charged or queued
     │   ├── Unauthorized           missing, unknown or disabled key                  401
     │   ├── Forbidden              key type, origin, or organization not active      403
-    │   ├── Invalid                a field is wrong                                  400
+    │   ├── Invalid                a field is wrong, or several                      400
     │   ├── SenderNotApproved      ``from`` is rejected or not on the account        400
     │   ├── RecipientOptedOut      the recipient wants no messages                   400
     │   ├── NotFound               no such thing for this caller                     404
@@ -20,6 +20,9 @@
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 
 class EngineError(Exception):
@@ -39,11 +42,39 @@ class Forbidden(Refusal):
     pass
 
 
+@dataclass(frozen=True, slots=True)
+class FieldFault:
+    """What is wrong with one field."""
+
+    path: str
+    code: str
+    """Stable: clients may switch on it."""
+    message: str
+
+
 class Invalid(Refusal):
+    """Names every fault at once."""
+
     def __init__(self, path: str, code: str, message: str) -> None:
         super().__init__(message)
-        self.path = path
-        self.code = code
+        self.faults: tuple[FieldFault, ...] = (FieldFault(path, code, message),)
+
+    @property
+    def path(self) -> str:
+        """Of the first fault."""
+        return self.faults[0].path
+
+    @property
+    def code(self) -> str:
+        """Of the first fault."""
+        return self.faults[0].code
+
+    @classmethod
+    def of(cls, faults: Sequence[FieldFault]) -> Invalid:
+        """One refusal for all of them; there is at least one."""
+        error = cls("", "", " ".join(fault.message for fault in faults))
+        error.faults = tuple(faults)
+        return error
 
 
 class SenderNotApproved(Refusal):

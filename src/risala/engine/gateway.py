@@ -29,7 +29,7 @@ from risala.engine.commands import (
     VerificationView,
 )
 from risala.engine.driver_commands import DriverCommands
-from risala.engine.errors import Conflict, NotFound, Refusal
+from risala.engine.errors import Conflict, FieldFault, NotFound, Refusal
 from risala.engine.events import What
 from risala.engine.ids import IdSource
 from risala.engine.intake import Intake
@@ -38,7 +38,7 @@ from risala.engine.live import Follower, Live
 from risala.engine.recorder import Recorder
 from risala.engine.scheduler import SchedulerMessage
 from risala.engine.senders import Senders
-from risala.engine.sessions import Check, Open, SessionsMessage, view_of
+from risala.engine.sessions import Check, Open, SessionsMessage, verify_settings, view_of
 
 
 @dataclass(slots=True)
@@ -135,6 +135,13 @@ class Gateway:
         """
         verification_id: str = await self.parts.sessions.ask(Open(principal, command))
         return verification_id
+
+    def code_faults(
+        self, principal: Principal, app_hash: str | None, origin: str | None
+    ) -> list[FieldFault]:
+        """What :meth:`send_code` would refuse of these, for a body that is wrong anyway."""
+        settings = verify_settings(self.parts.reader, principal.organization_id)
+        return settings.faults_of(None, app_hash, origin)
 
     async def check_code(self, principal: Principal, verification_id: str, code: str) -> bool:
         """Judge a guess: True where it is approved. Counted on disk before this returns.

@@ -15,6 +15,7 @@ import trio
 from risala.config.model import Settings
 from risala.engine import billing
 from risala.engine.accounts import Accounts
+from risala.engine.batch import BatchItem, Result, in_order
 from risala.engine.clock import iso
 from risala.engine.commands import Mode, Organization, Principal, SendMessage
 from risala.engine.errors import (
@@ -49,7 +50,6 @@ log = structlog.get_logger(__name__)
 AHEAD_MAX_S: Final = 30 * 86_400
 """How far ahead a message may be scheduled (contract §3)."""
 
-Result = bytes | Refusal
 _JSON: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
@@ -165,7 +165,7 @@ class Intake:
                     lambda conn: acceptance.accept_one(conn, new, stamp)
                 )
         except BaseException:
-            self._withdraw(organization, principal.mode)
+            self._withdraw(organization, principal.mode, 1)
             raise
         self._settled(organization, [new], [response], stamp)
         return response
@@ -175,33 +175,67 @@ class Intake:
     async def _accept_batch(
         self, principal: Principal, commands: Sequence[SendMessage]
     ) -> list[Result]:
+        slots = {
+            (principal.organization_id, principal.mode.value, command.idempotency_key)
+            for command in commands
+            if command.idempotency_key is not None
+        }
+        # Claimed all at once, and none while waiting: batches that share keys cannot wait for
+        # each other.
+        while busy := slots & self._first_of_key.keys():
+            await self._first_of_key[busy.pop()].wait()
+        event = trio.Event()
+        self._first_of_key.update(dict.fromkeys(slots, event))
+        try:
+            return await self._accept_claimed(principal, commands)
+        finally:
+            for slot in slots:
+                del self._first_of_key[slot]
+            event.set()
+
+    async def _accept_claimed(
+        self, principal: Principal, commands: Sequence[SendMessage]
+    ) -> list[Result]:
         organization = self._accounts.organization(principal.organization_id)
-        results: list[Result | None] = []
-        prepared: list[NewMessage] = []
-        for command in commands:
-            result: Result | None = self._known(principal, command)
-            if result is None:
-                try:
-                    prepared.append(self._prepare(organization, principal.mode, command))
-                except Refusal as refusal:
-                    result = refusal
-            results.append(result)
+        items = self._judge(organization, principal, commands)
+        prepared = [item.new for item in items if item.new is not None]
         if not prepared:
-            return [result for result in results if result is not None]
+            return in_order(items, ())
+        tokens = sum(item.new is not None and not item.repeats for item in items)
         stamp = self._stamp(organization.id)
-        accepted: list[Result] = []
+        results: list[Result] = []
         try:
             with trio.CancelScope(shield=True):
-                accepted = await self._recorder.journal.commit(
+                results = await self._recorder.journal.commit(
                     lambda conn: acceptance.accept(conn, prepared, stamp)
                 )
         except BaseException:
-            for _ in prepared:
-                self._withdraw(organization, principal.mode)
+            self._withdraw(organization, principal.mode, tokens)
             raise
-        self._settled(organization, prepared, accepted, stamp)
-        rest = iter(accepted)
-        return [next(rest) if result is None else result for result in results]
+        accepted = self._settled(organization, prepared, results, stamp)
+        self._withdraw(organization, principal.mode, tokens - accepted)
+        return in_order(items, results)
+
+    def _judge(
+        self, organization: Organization, principal: Principal, commands: Sequence[SendMessage]
+    ) -> list[BatchItem]:
+        items: list[BatchItem] = []
+        tried: set[str | None] = set()
+        for command in commands:
+            key = command.idempotency_key
+            known = self._known(principal, command)
+            if known is not None:
+                items.append(BatchItem(key, answer=known))
+                continue
+            repeats = key is not None and key in tried
+            try:
+                new = self._prepare(organization, principal.mode, command, repeats=repeats)
+            except Refusal as refusal:
+                items.append(BatchItem(key, answer=refusal))
+            else:
+                tried.add(key)
+                items.append(BatchItem(key, new, repeats=repeats))
+        return items
 
     def _known(self, principal: Principal, command: SendMessage) -> bytes | None:
         key = command.idempotency_key
@@ -212,14 +246,26 @@ class Intake:
 
     # -- the steps of both
 
-    def _prepare(self, organization: Organization, mode: Mode, command: SendMessage) -> NewMessage:
-        """Sender, limits, balance, in this order; then the row to be. Takes a rate token."""
+    def _prepare(
+        self,
+        organization: Organization,
+        mode: Mode,
+        command: SendMessage,
+        *,
+        repeats: bool = False,
+    ) -> NewMessage:
+        """Sender, limits, balance, in this order; then the row to be.
+
+        Takes a rate token, unless it ``repeats`` a key that has taken one.
+        """
         sender, notice = self._sender(organization.id, command.sender)
+        limited = mode is Mode.LIVE and not repeats and self._limiter.limits_sms(organization)
         if mode is Mode.LIVE:
             self.opt_outs.refuse(organization.id, command.to)
+        if limited:
             self._limiter.check_sms(organization)
         new = self._new_message(organization, mode, command, sender, notice)
-        if mode is Mode.LIVE and self._limiter.limits_sms(organization):
+        if limited:
             # The transaction decides; this look spares a hopeless send its token.
             balance = self._accounts.balance(organization.id)
             if balance <= 0 or balance < new.price:
@@ -227,9 +273,10 @@ class Intake:
             self._limiter.take_sms(organization)
         return new
 
-    def _withdraw(self, organization: Organization, mode: Mode) -> None:
-        if mode is Mode.LIVE:
-            self._limiter.give_back_sms(organization)
+    def _withdraw(self, organization: Organization, mode: Mode, tokens: int) -> None:
+        """Give back the rate tokens of what was not accepted."""
+        if mode is Mode.LIVE and tokens:
+            self._limiter.give_back_sms(organization, tokens)
 
     def _stamp(self, organization_id: str) -> Stamp | None:
         """Given to the unit where the volume may approve a sender."""
@@ -304,8 +351,8 @@ class Intake:
         prepared: Sequence[NewMessage],
         results: Sequence[Result],
         stamp: Stamp | None,
-    ) -> None:
-        """After the commit: tell the queue of what is new, give back what was not used."""
+    ) -> int:
+        """After the commit: tell the queue of what is new; how many were accepted."""
         told: set[tuple[str, int, int]] = set()
         accepted: list[str] = []
         for new, result in zip(prepared, results, strict=True):
@@ -316,13 +363,12 @@ class Intake:
                 if kind not in told or self._recorder.life.listeners:
                     told.add(kind)
                     self.tell(new)
-            else:
-                self._withdraw(organization, Mode(new.mode))
         self._accepted += len(accepted)
         # One line for a batch of any size; the request's id is in it by its context.
         log.debug("messages.accepted", message_ids=accepted, organization_id=organization.id)
         if stamp is not None:
             self._senders.look_again(organization.id)
+        return len(accepted)
 
     def tell(self, new: NewMessage) -> None:
         """A new message is on disk: tell the queue."""

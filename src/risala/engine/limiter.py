@@ -50,11 +50,11 @@ class Limiter:
         if bucket:
             bucket.take(trio.current_time())
 
-    def give_back_sms(self, organization: Organization) -> None:
-        """The send did not happen."""
+    def give_back_sms(self, organization: Organization, tokens: int) -> None:
+        """So many sends did not happen."""
         bucket = self._bucket(organization)
         if bucket:
-            bucket.give_back()
+            bucket.give_back(tokens)
 
     def _bucket(self, organization: Organization) -> Bucket | None:
         rate_per_s = organization.sms_per_s or self.sms_per_s

@@ -33,7 +33,7 @@ from risala.engine.router import TEST_ROUTE, Router
 from risala.engine.senders import Senders
 from risala.engine.template import render
 from risala.engine.verification import State
-from risala.engine.verify_settings import LOCALES, VerifySettings, parse_verify_settings
+from risala.engine.verify_settings import VerifySettings, parse_verify_settings
 
 log = structlog.get_logger(__name__)
 
@@ -114,7 +114,8 @@ class Sessions(Decider[SessionsMessage]):
 
     def _new(self, organization: Organization, mode: Mode, command: SendCode) -> NewVerification:
         settings = verify_settings(self._have.reader, organization.id)
-        _refuse_unregistered(settings, command)
+        if faults := settings.faults_of(command.locale, command.app_hash, command.origin):
+            raise Invalid.of(faults)
         frozen = settings.text(command.locale, command.app_hash, command.origin)
         now_ms = self._have.recorder.clock.now_ms()
         expires_at = now_ms + settings.expiry_s * 1000
@@ -200,18 +201,6 @@ class Sessions(Decider[SessionsMessage]):
             lambda conn: verifications.cancel(conn, verification_id, stamp)
         )
         self._have.recorder.tell(changes)
-
-
-def _refuse_unregistered(settings: VerifySettings, command: SendCode) -> None:
-    if command.locale is not None and command.locale not in LOCALES:
-        text = f"`locale` must be one of {', '.join(LOCALES)}."
-        raise Invalid("locale", "invalid_locale", text)
-    if command.app_hash is not None and command.app_hash not in settings.app_hashes:
-        text = "`appHash` is not registered in the organization's Verify configuration."
-        raise Invalid("appHash", "not_registered", text)
-    if command.origin is not None and command.origin not in settings.origins:
-        text = "`origin` is not registered in the organization's Verify configuration."
-        raise Invalid("origin", "not_registered", text)
 
 
 class Deadlines:

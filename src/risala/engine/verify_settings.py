@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
-from risala.engine.errors import Invalid
+from risala.engine.errors import FieldFault, Invalid
 from risala.engine.template import (
     BUILT_IN,
     DEFAULT_LOCALE,
@@ -87,6 +87,23 @@ class VerifySettings(BaseModel):
             template = self.templates.get(locale) or BUILT_IN[locale]
         return freeze(template, self.expiry_s, app_hash, origin)
 
+    def faults_of(
+        self, locale: str | None, app_hash: str | None, origin: str | None
+    ) -> list[FieldFault]:
+        """What is wrong with what a send asks for, under the API's names."""
+        faults = []
+        if locale is not None and locale not in LOCALES:
+            text = f"`locale` must be one of {', '.join(LOCALES)}."
+            faults.append(FieldFault("locale", "invalid_locale", text))
+        for path, asked, registered in (
+            ("appHash", app_hash, self.app_hashes),
+            ("origin", origin, self.origins),
+        ):
+            if asked is not None and asked not in registered:
+                text = f"`{path}` is not registered in the organization's Verify configuration."
+                faults.append(FieldFault(path, "not_registered", text))
+        return faults
+
     def size(self, frozen: str) -> SegmentCount:
         """How long a frozen text is with its code in it."""
         return count(render(frozen, "0" * self.code_length))
@@ -96,12 +113,15 @@ def parse_verify_settings(values: dict[str, Any]) -> VerifySettings:
     """Settings from plain values.
 
     Raises:
-        Invalid: the first fault, with its path and a sentence.
+        Invalid: each fault, with its path and a sentence.
     """
     try:
         return VerifySettings.model_validate(values)
     except ValidationError as error:
-        fault = error.errors(include_input=False, include_url=False)[0]
-        path = ".".join(str(part) for part in fault["loc"])
-        text = str(fault["msg"]).removeprefix("Value error, ")
-        raise Invalid(path, "invalid_setting", f"`{path}`: {text}") from None
+        found = error.errors(include_input=False, include_url=False)
+        raise Invalid.of([_fault(".".join(map(str, e["loc"])), e["msg"]) for e in found]) from None
+
+
+def _fault(path: str, message: str) -> FieldFault:
+    text = message.removeprefix("Value error, ")
+    return FieldFault(path, "invalid_setting", f"`{path}`: {text}")

@@ -16,7 +16,7 @@ from risala.engine.commands import (
     SendMessage,
     VerificationView,
 )
-from risala.engine.errors import Refusal
+from risala.engine.errors import FieldFault, Refusal
 
 
 class Gateway(Protocol):
@@ -36,6 +36,11 @@ class Gateway(Protocol):
 
     async def send_code(self, principal: Principal, command: SendCode, /) -> str:
         """Send a one-time code; the id of its session."""
+
+    def code_faults(
+        self, principal: Principal, app_hash: str | None, origin: str | None, /
+    ) -> list[FieldFault]:
+        """What ``send_code`` would refuse of these: for a body that is wrong besides."""
 
     async def check_code(self, principal: Principal, verification_id: str, code: str, /) -> bool:
         """Whether the code is approved. Raises ``NotFound`` also for another organization's."""

@@ -10,7 +10,7 @@ Every status on every endpoint has that body. It never repeats what was submitte
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -116,6 +116,15 @@ def bad_body(issues: Sequence[Issue]) -> Problem:
     return Problem(400, message, {"issues": [issue.wire() for issue in issues]})
 
 
+def with_faults(problem: Problem, faults: Iterable[errors.FieldFault]) -> Problem:
+    """A bad body's answer with faults that the engine knows of; each member has one at most."""
+    issues = [
+        Issue(tuple(told["path"]), told["code"], told["message"]) for told in problem.data["issues"]
+    ]
+    told = {issue.path for issue in issues}
+    return bad_body(issues + [new for new in map(_issue, faults) if new.path not in told])
+
+
 def problem_of(error: BaseException) -> Problem:
     """The answer to any exception. What nobody foresaw is 500, without a word of its text."""
     if isinstance(error, Problem):
@@ -143,8 +152,7 @@ def _refused(error: errors.EngineError) -> Problem:
     status = next(STATUSES[kind] for kind in type(error).__mro__ if kind in STATUSES)
     match error:
         case errors.Invalid():
-            path = tuple(error.path.split(".")) if error.path else ()
-            return bad_body([Issue(path, error.code, str(error))])
+            return bad_body([_issue(fault) for fault in error.faults])
         case errors.SenderNotApproved():
             return Problem(status, str(error), {"code": "SENDER_NOT_APPROVED"})
         case errors.RecipientOptedOut():
@@ -158,6 +166,11 @@ def _refused(error: errors.EngineError) -> Problem:
             return Problem(status, str(error))
         case _:
             return plain(500)
+
+
+def _issue(fault: errors.FieldFault) -> Issue:
+    path = tuple(fault.path.split(".")) if fault.path else ()
+    return Issue(path, fault.code, fault.message)
 
 
 def _http(error: HTTPException | RoutingException) -> Problem:

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from typing import Annotated, Final
 
 from pydantic import AfterValidator, Field
 from pydantic_core import PydanticCustomError
 
 from risala.engine.commands import SendCode
+from risala.engine.errors import FieldFault
 from risala.engine.template import BUILT_IN
 from risala.http import fields
-from risala.http.bodies import RequestBody
+from risala.http.bodies import RequestBody, validate
+from risala.http.parse import has_escapes, read_object
+from risala.http.problems import Problem, with_faults
 
+FaultsOf = Callable[[str | None, str | None], Iterable[FieldFault]]
+"""What is wrong with an ``appHash`` and an ``origin``."""
 CODE_CHARACTERS: Final = (1, 64)
 """Whatever a user types is a guess; what is longer was not typed."""
 _FIT: Final = {"pattern": fields.FIT_PATTERN}
@@ -69,6 +75,25 @@ class SendCodeBody(RequestBody):
 
     def command(self) -> SendCode:
         return SendCode(self.to, self.locale, self.app_hash, self.origin)
+
+
+def parse_send_code(raw: bytes, faults_of: FaultsOf) -> SendCode:
+    """The command that a body asks for. The engine judges a valid body's hash and origin; those
+    of a bad one are judged here by ``faults_of``, so that one answer names every fault.
+
+    Raises:
+        Problem: 400.
+    """
+    members = read_object(raw)
+    try:
+        return validate(SendCodeBody, members, escapes=has_escapes(raw)).command()
+    except Problem as problem:
+        app_hash, origin = members.get("appHash"), members.get("origin")
+        raise with_faults(problem, faults_of(_text(app_hash), _text(origin))) from None
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) else None
 
 
 class CheckCodeBody(RequestBody):

@@ -79,6 +79,28 @@ async def test_locale_app_hash_and_origin(desk):
     assert text.endswith(f"\nFA+9qCX9VSu\n@app.example #{code}")
 
 
+async def issues(response) -> set[tuple[str, str]]:
+    assert response.status_code == 400
+    payload = await response.get_json()
+    return {(issue["path"][0], issue["code"]) for issue in payload["data"]["issues"]}
+
+
+async def test_one_answer_names_every_fault(desk):
+    unregistered = {"appHash": "AAAAAAAAAAA", "origin": "evil.test"}
+    both = {("appHash", "not_registered"), ("origin", "not_registered")}
+    assert await issues(await desk.send(**unregistered)) == both
+    worse = await desk.send(to="36123456", locale="de", **unregistered)
+    assert await issues(worse) == both | {
+        ("to", "invalid_phone_number"),
+        ("locale", "invalid_locale"),
+    }
+    await desk.configure(origins=["evil.test"])
+    half = await desk.post(PATHS[0], {**unregistered, "appHash": 7, "origin": "evil.test"})
+    assert await issues(half) == {("to", "required"), ("appHash", "not_a_string")}
+    nul = await desk.send(appHash="AAAAAAAAAA\0", origin="other.test")
+    assert await issues(nul) == {("appHash", "invalid_characters"), ("origin", "not_registered")}
+
+
 async def test_null_is_omitted_and_what_is_unknown_is_ignored(desk):
     await desk.sent(locale=None, appHash=None, origin=None, channel="whatsapp")
     await desk.code()

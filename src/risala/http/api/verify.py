@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 from quart import request
@@ -21,7 +22,7 @@ from risala.http.facade import Gateway
 from risala.http.ip_limits import IpLimits
 from risala.http.parse import read_body
 from risala.http.respond import json_bytes, json_response
-from risala.http.verify_bodies import CheckCodeBody, GetVerificationBody, SendCodeBody
+from risala.http.verify_bodies import CheckCodeBody, GetVerificationBody, parse_send_code
 
 SEND: Final = "/api/verify/send"
 CHECK: Final = "/api/verify/check"
@@ -37,7 +38,8 @@ def add_verify(app: JsonApp, gateway: Gateway, settings: Settings) -> None:
 
     async def send() -> TrioResponse:
         principal = door.enter(limits.take_send)
-        command = parse_body(SendCodeBody, await read_body(request)).command()
+        faults_of = partial(gateway.code_faults, principal)
+        command = parse_send_code(await read_body(request), faults_of)
         verification_id = await gateway.send_code(principal, command)
         return json_response(json_bytes({"verificationId": verification_id}))
 
