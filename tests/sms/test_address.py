@@ -20,6 +20,7 @@ from risala.sms.address import (
     normalise_number,
     sender_fault,
     source_address,
+    with_country,
 )
 
 NUMBER = "+22236123456"
@@ -143,3 +144,43 @@ def test_senders_that_may_not(sender, word):
 def test_senders_are_compared_without_case_and_with_spaces_folded():
     assert fold_sender("  My   Bank ") == fold_sender("MY BANK") == "my bank"
     assert fold_sender("MyBank") != fold_sender("My Bank")
+
+
+@pytest.mark.parametrize(
+    "written", ["+22236123456", "22236123456", "0022236123456", "+0022236123456", "36123456"]
+)
+def test_a_number_of_the_carriers_own_country_is_whole_however_it_is_written(written):
+    assert with_country(written, "+222") == "+22236123456"
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "1234", "222", "22236", "80001234", "0036123456", "33612345678", "+33612345678",
+        "+36123456", "RISALA", "MyBank1", "", "+", "٣٦١٢٣٤٥٦", "36 12 34 56", "22212345678",
+    ],
+)  # fmt: skip
+def test_what_is_none_of_that_country_stays_as_it_is_written(written):
+    assert with_country(written, "+222") == written
+
+
+def test_a_local_number_may_begin_like_the_country_code():
+    assert with_country("22236123", "+222") == "+22222236123"
+
+
+def test_without_a_national_prefix_nothing_is_changed():
+    for written in ("36123456", "22236123456", "0022236123456"):
+        assert with_country(written, "") == written
+
+
+def test_another_countrys_rule_takes_whole_numbers_and_leaves_short_ones():
+    for written in ("771234567", "221771234567", "00221771234567"):
+        assert with_country(written, "+221") == "+221771234567"
+    assert with_country("1234", "+221") == "1234"
+
+
+@given(st.text(alphabet="+0123456789A", max_size=20), st.sampled_from(["+222", "+221", "+1", ""]))
+def test_a_number_that_is_whole_is_not_changed_again(written, prefix):
+    once = with_country(written, prefix)
+    assert with_country(once, prefix) == once
+    assert once == written or (once.startswith(prefix) and once.endswith(written.lstrip("+0")))

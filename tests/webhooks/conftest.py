@@ -148,10 +148,13 @@ def open_house(tmp_path: Path, start_ms: int) -> OpenHouse:
         driver: FakeDriver | None = None,
         webhooks: WebhooksSection | None = None,
         data_dir: Path | None = None,
+        carrier: dict[str, Any] | None = None,
         **sections: Any,
     ) -> AsyncIterator[House]:
         outbound = outbound or FakeOutbound()
-        carrier = CarrierSection.model_validate({"name": "fake", "driver": "fake"})
+        section = CarrierSection.model_validate(
+            {"name": "fake", "driver": "fake", **(carrier or {})}
+        )
         settings = Settings(
             storage=StorageSection(data_dir=data_dir or tmp_path),
             webhooks=webhooks or WebhooksSection(),
@@ -160,7 +163,7 @@ def open_house(tmp_path: Path, start_ms: int) -> OpenHouse:
         seams = Seams(clock, IdSource(clock), inline_journal=inline)
         async with open_engine(
             settings,
-            (carrier,),
+            (section,),
             {"fake": driver or FakeDriver()},
             seams,
             Outside(outbound, mailer),

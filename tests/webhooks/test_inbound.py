@@ -11,6 +11,7 @@ from risala.engine import optout
 from risala.engine.commands import KeyType, Mode, Principal, SendCode, SendMessage
 from risala.engine.errors import Conflict, Invalid, NotFound, RecipientOptedOut
 from risala.engine.journal import meta, opt_outs
+from risala.engine.journal.inbound import Route, add_route
 from risala.engine.keywords import START_WORDS, STOP_WORDS, folded, keyword_of
 from risala.http.problems import problem_of
 from risala.plugins.contract import Inbound
@@ -145,6 +146,70 @@ async def test_stop_ends_messages_and_start_reverses_it(open_house, quick, drive
         await come_in(driver, "Start")
         await send(house, house.principal)
         assert (await house.perform("audit"))["clean"]
+
+
+HOME_WAYS = ["22236123456", "0022236123456", "36123456"]
+
+
+@pytest.mark.parametrize("written", HOME_WAYS)
+async def test_a_senders_number_that_is_written_as_at_home_is_the_same_person(
+    open_house, quick, driver, written
+):
+    async with open_house(driver=driver) as house:
+        mine = {"organization_id": house.organization_id}
+        await house.perform("inbound.opt_outs", heeds=True, **mine)
+        await house.perform("inbound.route", **mine)
+        await house.endpoint(types=["sms.received"])
+        await send(house, house.principal)
+        await come_in(driver, "Stop", sender=written)
+        with pytest.raises(RecipientOptedOut):
+            await send(house, house.principal)
+        await house.outbound.wait_calls(1)
+        assert json.loads(house.outbound.calls[0][1].body)["from"] == PHONE
+        assert (await house.perform("inbound.list", **mine))["messages"][0]["from"] == PHONE
+        await come_in(driver, "START", sender=written)
+        await send(house, house.principal)
+        await come_in(driver, "STOP")
+        await house.perform("inbound.opt_in", number=written, **mine)
+        await send(house, house.principal)
+
+
+async def test_a_carrier_may_be_told_to_leave_numbers_as_they_come(open_house, quick, driver):
+    async with open_house(driver=driver, carrier={"national_prefix": ""}) as house:
+        await come_in(driver, "hello", sender="36123456")
+        assert (await house.perform("inbound.list"))["messages"][0]["from"] == "36123456"
+
+
+@pytest.mark.parametrize("prefix", ["+222", ""])
+@pytest.mark.parametrize("routed", ["+22245000000", "22245000000", "45000000"])
+@pytest.mark.parametrize("arrives", ["+22245000000", "22245000000", "0022245000000", "45000000"])
+async def test_a_route_finds_its_number_however_either_is_written(
+    open_house, quick, driver, prefix, routed, arrives
+):
+    async with open_house(driver=driver, carrier={"national_prefix": prefix}) as house:
+        other = await another(house, "Default")
+        await house.perform("inbound.route", organization_id=other.organization_id)
+        mine = {"organization_id": house.organization_id}
+        made = await house.perform("inbound.route", number=routed, **mine)
+        assert made["number"] == "+22245000000"
+        await come_in(driver, "hello", recipient=arrives)
+        (found,) = (await house.perform("inbound.list"))["messages"]
+        assert found["organizationId"] == house.organization_id
+
+
+@pytest.mark.parametrize("kept", ["22245000000", "45000000"])
+async def test_a_route_of_an_older_version_still_finds_its_number(open_house, quick, driver, kept):
+    async with open_house(driver=driver) as house:
+        route = Route("inr_1", house.organization_id, kept, "", 0)
+        journal = house.gateway.parts.recorder.journal
+        await journal.commit(lambda conn: add_route(conn, route))
+        await come_in(driver, "hello", recipient=kept)
+        (found,) = (await house.perform("inbound.list"))["messages"]
+        assert found["organizationId"] == house.organization_id
+        with pytest.raises(Conflict):
+            await house.perform(
+                "inbound.route", organization_id=house.organization_id, number="+22245000000"
+            )
 
 
 async def test_it_is_off_unless_wished_for(open_house, quick, driver):

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from risala.config.kinds import Name, Prefix, Section
+from risala.config.kinds import Name, NationalPrefix, Prefix, Section
 
 
 class OnUncertain(Section):
@@ -61,6 +61,9 @@ class CarrierSection(BaseModel):
     """False keeps the table and sends nothing that way."""
     prefixes: tuple[Prefix, ...] = ("+222",)
     """Beginnings of the numbers that it takes."""
+    national_prefix: NationalPrefix = "+222"
+    """Where numbers in messages that come in belong if they are written as at home: `22236…`,
+    `0022236…` and `36…` become `+22236…`. `""`: they stay as they are written."""
     priority: Annotated[int, Field(ge=0, le=100)] = 0
     """Lower goes first; a higher number serves only while all lower ones are unhealthy."""
     weight: Annotated[int, Field(ge=1, le=1000)] = 1

@@ -38,6 +38,13 @@ Prefix = Annotated[
         json_schema_extra={"words": 'the beginning of a number in quotes, such as "+2223"'},
     ),
 ]
+NationalPrefix = Annotated[
+    str,
+    Field(
+        pattern=r"^(\+[1-9][0-9]{0,3})?$",
+        json_schema_extra={"words": 'a country code in quotes, such as "+222", or "" for none'},
+    ),
+]
 Name = Annotated[
     str,
     Field(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 
 from risala.engine.errors import Unavailable
 from risala.engine.ids import IdSource
@@ -20,6 +21,7 @@ from risala.plugins.contract import (
     Receipt,
     Segment,
 )
+from risala.sms.address import with_country
 
 
 class LaneContext:
@@ -43,9 +45,10 @@ class LaneContext:
     async def inbound(self, message: Inbound, *, forget: Iterable[str] = ()) -> None:
         message_id, stamp = self._ids.new("mo"), self._lane.recorder.stamp()
         keys = tuple(forget)
+        received = _at_home(message, self._lane.carrier.national_prefix)
 
         def unit(conn: sqlite3.Connection) -> None:
-            inbound.receive(conn, message_id, self.carrier, message, stamp)
+            inbound.receive(conn, message_id, self.carrier, received, stamp)
             noted.forget(conn, self.carrier, keys)
 
         await self._commit(unit)
@@ -87,3 +90,10 @@ class LaneContext:
 
     def trace(self, text: str) -> None:
         self._lane.note(text)
+
+
+def _at_home(message: Inbound, national_prefix: str) -> Inbound:
+    """With both numbers as the rest of the service knows them, however the carrier wrote them."""
+    sender = with_country(message.sender, national_prefix)
+    recipient = message.recipient and with_country(message.recipient, national_prefix)
+    return replace(message, sender=sender, recipient=recipient)

@@ -56,6 +56,45 @@ def normalise_number(text: str) -> str:
     raise ValueError(_NOT_A_NUMBER)
 
 
+LOCAL_DIGITS_MIN: Final = 7
+"""Of a whole number in a country that we know nothing of; what is shorter is a service's number."""
+E164_DIGITS_MAX: Final = 15
+_INTERNATIONAL_ACCESS: Final = "00"
+
+
+def with_country(text: str, national_prefix: str) -> str:
+    """A number that a carrier wrote for its own country's use (TON 0, 2 or 4), as ``+…``.
+
+    ``222…``, ``00222…`` and a whole local number become ``+222…``. What cannot be one of that
+    country's numbers (a service's number, a name, another country's number without ``+``) stays as
+    it is written, and so does everything where ``national_prefix`` is empty.
+
+    Args:
+        national_prefix: ``+`` and a country code.
+    """
+    digits = text.removeprefix("+")
+    if not national_prefix or not _is_digits(digits):
+        return text
+    # No country code begins with 0: a "+" before the access code is one too many.
+    abroad = digits.startswith(_INTERNATIONAL_ACCESS)
+    if text.startswith("+") and not abroad:
+        return text
+    digits = digits.removeprefix(_INTERNATIONAL_ACCESS) if abroad else digits
+    country = national_prefix.removeprefix("+")
+    if digits.startswith(country) and _is_local(digits.removeprefix(country), country):
+        return f"+{digits}"
+    if not abroad and _is_local(digits, country):
+        return f"+{country}{digits}"
+    return text
+
+
+def _is_local(digits: str, country: str) -> bool:
+    """True for a whole number of that country, written without its code."""
+    if country == COUNTRY_CODE:
+        return is_number(f"+{country}{digits}")
+    return digits[:1] != "0" and LOCAL_DIGITS_MIN <= len(digits) <= E164_DIGITS_MAX - len(country)
+
+
 class Network(StrEnum):
     """Mobile networks of Mauritania, by the national numbering plan."""
 

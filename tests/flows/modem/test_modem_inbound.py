@@ -69,3 +69,20 @@ def test_nothing_is_deleted_before_it_is_stored(station, running, until):
     until(lambda: len(bodies(service)) == 5 and modem.stored() == 0, "all are stored, and gone")
     assert len(stored_when_deleted) == 5
     assert all(stored >= n for n, stored in enumerate(stored_when_deleted, 1))
+
+
+@pytest.mark.parametrize("written", ["22236999999", "36999999"])
+def test_stop_from_a_number_that_the_network_writes_without_its_plus(
+    station, running, until, written
+):
+    modem = station.modem("sim-1")
+    service = running(modem)
+    account = service.organization()
+    service.perform("inbound.opt_outs", organization_id=account.organization_id, heeds=True)
+    sent = service.send(account, to=PHONE, body="hello").json()["messageId"]
+    until(lambda: service.show(account, sent)["status"] == "delivered", "the message is there")
+    modem.receive(written, "STOP")
+    until(lambda: bodies(service) == ["STOP"], "the answer is stored")
+    refused = service.send(account, to=PHONE, body="hello")
+    assert refused.json()["data"] == {"code": "RECIPIENT_OPTED_OUT"}
+    service.assert_no_bug_logged()

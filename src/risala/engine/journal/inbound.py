@@ -13,6 +13,7 @@ from risala.engine.errors import Conflict, NotFound
 from risala.engine.journal import opt_outs, outbox
 from risala.engine.journal.rows import Stamp
 from risala.engine.keywords import keyword_of
+from risala.sms.address import COUNTRY_CODE, is_number, with_country
 from risala.sms.message import Inbound
 
 ROUTES_MAX: Final = 1000
@@ -77,11 +78,23 @@ def store(conn: sqlite3.Connection, message_id: str, carrier: str, message: Inbo
 def _organization_for(conn: sqlite3.Connection, message: Inbound) -> str | None:
     """By number and word, by word, by number, else the default."""
     row = conn.execute(
-        "SELECT organization_id FROM inbound_routes WHERE recipient IN (?, '') AND keyword IN"
-        " (?, '') ORDER BY keyword = '', recipient = '' LIMIT 1",
-        (message.recipient or "", keyword_of(message.text)),
+        f"SELECT organization_id FROM inbound_routes WHERE recipient IN ({_WAYS}, '')"  # noqa: S608 -- a constant
+        " AND keyword IN (?, '') ORDER BY keyword = '', recipient = '' LIMIT 1",
+        (*_ways_to_write(message.recipient or ""), keyword_of(message.text)),
     ).fetchone()
     return None if row is None else row[0]
+
+
+_WAYS: Final = "?, ?, ?, ?"
+
+
+def _ways_to_write(number: str) -> tuple[str, str, str, str]:
+    """How a route may name a number: routes may be older than the rule by which they are written,
+    and a carrier may be told to leave numbers as they come."""
+    whole = with_country(number, f"+{COUNTRY_CODE}")
+    digits = whole.removeprefix("+")
+    local = digits.removeprefix(COUNTRY_CODE) if is_number(whole) else digits
+    return number, whole, digits, local
 
 
 # -- routes ------------------------------------------------------------------------------------
@@ -103,8 +116,9 @@ def add_route(conn: sqlite3.Connection, new: Route) -> Route:
         Conflict: the number and the word lead to somebody already, or there are too many.
     """
     taken = conn.execute(
-        "SELECT organization_id FROM inbound_routes WHERE recipient = ? AND keyword = ?",
-        (new.recipient, new.keyword),
+        f"SELECT organization_id FROM inbound_routes WHERE recipient IN ({_WAYS})"  # noqa: S608 -- a constant
+        " AND keyword = ?",
+        (*_ways_to_write(new.recipient), new.keyword),
     ).fetchone()
     if taken is not None:
         raise Conflict(f"These messages go to {taken[0]} already; remove that route first.")

@@ -12,9 +12,12 @@ from risala.engine.journal import inbound, opt_outs
 from risala.engine.journal.inbound import Received, Route
 from risala.engine.keywords import folded
 from risala.engine.operations.arguments import Arguments, Json, Operation
+from risala.sms.address import COUNTRY_CODE, with_country
 
 PAGE_MAX: Final = 200
 OPTED_OUT_MAX: Final = 1000
+_HOME: Final = f"+{COUNTRY_CODE}"
+"""What people leave out when they type a number."""
 _NUMBER: Final = re.compile(r"\+?[0-9]{3,15}", re.ASCII)
 _WORD: Final = re.compile(r"\w{1,20}")
 
@@ -56,7 +59,7 @@ async def _route(gateway: Gateway, arguments: Arguments) -> Json:
     """Neither a number nor a keyword: all that no other route takes."""
     organization_id = arguments.text("organization_id")
     gateway.parts.accounts.fresh_organization(organization_id)
-    number = arguments.text_or_none("number") or ""
+    number = with_country(arguments.text_or_none("number") or "", _HOME)
     keyword = folded(arguments.text_or_none("keyword") or "")
     if number and not _NUMBER.fullmatch(number):
         text = "`number` is one of ours: digits, with or without +."
@@ -99,7 +102,8 @@ async def _opt_outs(gateway: Gateway, arguments: Arguments) -> Json:
 
 
 async def _opt_in(gateway: Gateway, arguments: Arguments) -> Json:
-    organization_id, number = arguments.text("organization_id"), arguments.text("number")
+    organization_id = arguments.text("organization_id")
+    number = with_country(arguments.text("number"), _HOME)
     if not await gateway.parts.recorder.journal.commit(
         lambda conn: opt_outs.take_back(conn, organization_id, number)
     ):
