@@ -3,8 +3,10 @@
 import json
 import signal
 import socket
+import ssl
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 import smpplib.client
@@ -72,3 +74,41 @@ def test_a_port_in_use_is_exit_code_1(risala):
         done = risala("simulate", "smsc", "--port", str(taken.getsockname()[1]))
     assert done.exit_code == 1
     assert done.stderr.endswith("cannot be listened on.\n")
+
+
+TLS = Path(__file__).parents[1] / "drivers/smpp/tls"
+
+
+@pytest.mark.slow
+def test_speaks_tls_with_clients_that_it_knows():
+    files = ["--tls-cert", TLS / "server.pem", "--tls-client-ca", TLS / "ca.pem"]
+    simulator = subprocess.Popen(
+        [*COMMAND, "--port", "0", *files],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        port = int(simulator.stdout.readline().split(";")[0].rpartition(":")[2])
+        trust = ssl.create_default_context(cafile=TLS / "ca.pem")
+        trust.load_cert_chain(TLS / "client.pem")
+        with (
+            socket.create_connection(("127.0.0.1", port), timeout=10) as plain,
+            trust.wrap_socket(plain, server_hostname="localhost") as secured,
+        ):
+            secured.sendall(bytes.fromhex("00000010000000150000000000000007"))
+            assert secured.recv(16).hex() == "00000010800000150000000000000007"
+        simulator.send_signal(signal.SIGINT)
+        assert simulator.communicate(timeout=10)[1] == ""
+    finally:
+        simulator.kill()
+        simulator.communicate()
+
+
+def test_files_of_tls_that_cannot_be_used_are_exit_code_1_and_2(risala):
+    done = risala("simulate", "smsc", "--tls-cert", "nowhere.pem")
+    assert done.exit_code == 1
+    assert "nowhere.pem cannot be read" in done.stderr
+    done = risala("simulate", "smsc", "--tls-client-ca", "ca.pem")
+    assert done.exit_code == 2
+    assert "need --tls-cert" in done.stderr

@@ -13,9 +13,12 @@ from risala.cli.refused import Refused
 from risala.cli.simulate_modem import modem
 
 if TYPE_CHECKING:
+    import ssl
+
     from risala.cli.smsc_console import Tally, View
     from risala.drivers.smpp.simulator import SimulatorEvent, SmscSimulator
 
+_FILE: Final = click.Path(dir_okay=False, path_type=Path)
 _SCENARIO_SAYS: Final = ("receipt_delay_s", "answer_delay_s", "receipt_state", "rate_per_s")
 """Options that a scenario takes the place of."""
 
@@ -47,6 +50,9 @@ simulate.add_command(modem)
     show_default=True,
 )
 @click.option("--rate-per-s", type=click.FloatRange(min=0, min_open=True), help="Throttle above.")
+@click.option("--tls-cert", type=_FILE, help="Speak TLS, with this certificate (PEM).")
+@click.option("--tls-key", type=_FILE, help="Its key, where it stands in another file.")
+@click.option("--tls-client-ca", type=_FILE, help="Let in only clients that these have signed.")
 @click.option("--lines", is_flag=True, help="One line an event, in a terminal too.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
 @click.pass_context
@@ -61,6 +67,9 @@ def smsc(
     answer_delay_s: float,
     receipt_state: str,
     rate_per_s: float | None,
+    tls_cert: Path | None,
+    tls_key: Path | None,
+    tls_client_ca: Path | None,
     lines: bool,
     as_json: bool,
 ) -> None:
@@ -71,14 +80,16 @@ def smsc(
 
     tally = Tally()
     accounts = None if system_id is None else {system_id: password}
+    tls = _tls(tls_cert, tls_key, tls_client_ca)
     if scenario is not None:
         _refuse_beside_a_scenario(context)
-        title, simulator = _in_a_mood(scenario, host, port, accounts)
+        title, simulator = _in_a_mood(scenario, host, port, accounts, tls)
     else:
         title = ""
         config = SimulatorConfig(
             host=host,
             port=port,
+            tls=tls,
             accounts=accounts,
             answer_after_s=answer_delay_s,
             receipt_after_s=receipt_delay_s,
@@ -98,7 +109,11 @@ def _refuse_beside_a_scenario(context: click.Context) -> None:
 
 
 def _in_a_mood(
-    path: Path, host: str, port: int, accounts: dict[str, str] | None
+    path: Path,
+    host: str,
+    port: int,
+    accounts: dict[str, str] | None,
+    tls: ssl.SSLContext | None,
 ) -> tuple[str, SmscSimulator]:
     from risala.drivers.scenario_file import ScenarioError
     from risala.drivers.smpp.smsc_moods import scenario_simulator
@@ -108,7 +123,21 @@ def _in_a_mood(
         loaded = load_scenario(path)
     except ScenarioError as fault:
         raise Refused(str(fault)) from fault
-    return loaded.title, scenario_simulator(loaded, host=host, port=port, accounts=accounts)
+    simulator = scenario_simulator(loaded, host=host, port=port, tls=tls, accounts=accounts)
+    return loaded.title, simulator
+
+
+def _tls(cert: Path | None, key: Path | None, client_ca: Path | None) -> ssl.SSLContext | None:
+    from risala.drivers.smpp.smsc_tls import TlsFilesError, server_context
+
+    if cert is None:
+        if key is not None or client_ca is not None:
+            raise click.UsageError("--tls-key and --tls-client-ca need --tls-cert.")
+        return None
+    try:
+        return server_context(cert, key, client_ca)
+    except TlsFilesError as fault:
+        raise Refused(str(fault)) from fault
 
 
 def _view(tally: Tally, title: str, *, lines: bool, as_json: bool) -> View:

@@ -150,7 +150,7 @@ class LineView:
                 ends = f"{event.sender} → {event.recipient}{_part(event.concatenation)}"
                 _line("inbound", f"{ends}{_again(event.command_status)}: {event.text}")
             case s.Trouble():
-                _line("trouble", f"{event.system_id} {event.text}", "red")
+                _line("trouble", f"{event.system_id} {event.text}".strip(), "red")
 
     def end(self) -> None:
         for line in self._tally.summary():

@@ -30,7 +30,13 @@ from risala.drivers.smpp.settings import SmppSettings
 from risala.drivers.smpp.simulator import Bound, SimulatorConfig, SmscSimulator
 from risala.drivers.smpp.smsc_behaviour import SteadyBehaviour
 from risala.drivers.smpp.tlv import Tlv
-from risala.plugins.contract import Accepted, CommandRefusedError, HealthState, Unsent
+from risala.plugins.contract import (
+    Accepted,
+    CommandRefusedError,
+    Health,
+    HealthState,
+    Unsent,
+)
 from risala.plugins.testing.conformance import segment
 from risala.plugins.testing.context import RecordingContext
 
@@ -108,6 +114,48 @@ async def test_an_operator_need_not_wait_for_the_next_bind():
         await it.context.wait_health(HealthState.UP)
         with pytest.raises(CommandRefusedError, match="bound"):
             await it.driver.command("bind", ())
+
+
+@pytest.mark.parametrize(
+    ("command_status", "said"),
+    [(0x0D, "is on its list"), (0x05, "closes it in time"), (0x08, "fault of its own")],
+)
+async def test_a_refused_bind_that_may_pass_is_tried_again_by_the_ordinary_back_off(
+    command_status, said
+):
+    """A carrier that starts again says ESME_RBINDFAIL; five minutes for that would be too long."""
+    refused = Refusing(command_status)
+    async with place(refused, bind_refused_wait_s=300) as it:
+        await it.context.wait_until(lambda told: said in told.healths[-1].text)
+        health = it.context.healths[-1]
+        assert health.state is HealthState.DOWN
+        assert health.details["again_s"] < 1
+        refused.command_status = 0
+        await it.context.wait_health(HealthState.UP)
+
+
+async def test_attempts_that_take_long_do_not_begin_the_back_off_anew(autojump_clock):
+    """Only a link that was bound for a while does."""
+    context = RecordingContext()
+    again: list[float] = []
+    slow = settings(reconnect_first_s=1, reconnect_max_s=60)
+    channel = Channel(
+        *(BindKind.TRANSCEIVER, slow, None),
+        on_change=lambda one: again.append(one.health.details["again_s"]),
+        trace=context.trace,
+        rng=random.Random(1),
+    )
+
+    async def connect_once() -> tuple[Health, None]:
+        await trio.sleep(30)
+        return Health(HealthState.DOWN, "No bind."), None
+
+    channel._connect_once = connect_once
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(channel.run)
+        await context.wait_until(lambda told: len(told.traces) == 8)
+        nursery.cancel_scope.cancel()
+    assert again[-1] >= 30
 
 
 async def test_a_pair_sends_on_one_link_and_receives_on_the_other():

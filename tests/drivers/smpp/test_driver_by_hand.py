@@ -1,12 +1,10 @@
-"""The driver at carriers that are no simulator (deaf, slow to leave), and over TLS."""
+"""The driver at carriers that are no simulator (deaf, slow to leave)."""
 
 import random
-import ssl
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import partial
 
-import pytest
 import trio
 
 from risala.drivers.smpp.codec import PduReader, encode
@@ -20,31 +18,9 @@ from risala.drivers.smpp.pdu import (
     response_to,
 )
 from risala.drivers.smpp.settings import SmppSettings
-from risala.drivers.smpp.simulator import SimulatorConfig, SmscSimulator
 from risala.plugins.contract import Accepted, HealthState, Uncertain, Unsent
 from risala.plugins.testing.conformance import segment
 from risala.plugins.testing.context import RecordingContext
-
-# A key and a self-signed certificate for "localhost", for these tests only; valid until 2126.
-_PEM = """\
------BEGIN PRIVATE KEY-----
-MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgzM59fnqcCLcR8kM1
-Wp8LqPxkewBEzM2raQ7OP3fSkcehRANCAATVLDRHWt3+gORdS7/uj+0gTC5G7k4l
-6gHYM+UEayshhRi48ORZU/YSZwyPa4NRaSDoFG5b0SUCBqCMmI6oevi/
------END PRIVATE KEY-----
------BEGIN CERTIFICATE-----
-MIIBpTCCAUugAwIBAgIUagoJgNZVZGvcL4BP0hjanMdetocwCgYIKoZIzj0EAwIw
-FDESMBAGA1UEAwwJbG9jYWxob3N0MCAXDTI2MTEyMTAyMTEzOVoYDzIxMjYxMDI4
-MDIxMTM5WjAUMRIwEAYDVQQDDAlsb2NhbGhvc3QwWTATBgcqhkjOPQIBBggqhkjO
-PQMBBwNCAATVLDRHWt3+gORdS7/uj+0gTC5G7k4l6gHYM+UEayshhRi48ORZU/YS
-ZwyPa4NRaSDoFG5b0SUCBqCMmI6oevi/o3kwdzAdBgNVHQ4EFgQUtr7Azy+HySSS
-el3Ik5DW5XYkMXUwHwYDVR0jBBgwFoAUtr7Azy+HySSSel3Ik5DW5XYkMXUwDwYD
-VR0TAQH/BAUwAwEB/zAUBgNVHREEDTALgglsb2NhbGhvc3QwDgYDVR0PAQH/BAQD
-AgKEMAoGCCqGSM49BAMCA0gAMEUCICUBhyKZqYH0/KkocehN6LSxLBH10S0eLyy7
-+SlPTRYrAiEAjYsmwTffb+DEHcJQc8tQZO7l07e+YSEdECRdcnhDne8=
------END CERTIFICATE-----
-"""
-_QUICK = SimulatorConfig(receipt_after_s=0.01, receipt_retry_s=0.01, accounts={"risala": "secret"})
 
 
 def settings(port: int, **changes) -> SmppSettings:
@@ -57,35 +33,6 @@ def settings(port: int, **changes) -> SmppSettings:
         "reconnect_max_s": 0.05,
     }
     return SmppSettings(**{**values, **changes})
-
-
-@pytest.mark.parametrize("trusted", [True, False])
-async def test_tls(trusted, tmp_path):
-    (tmp_path / "both.pem").write_text(_PEM)
-    server_side = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    server_side.load_cert_chain(tmp_path / "both.pem")
-    simulator, context = SmscSimulator(_QUICK), RecordingContext()
-    ca_file = tmp_path / "both.pem" if trusted else None
-    with trio.fail_after(5):
-        async with trio.open_nursery() as nursery:
-            nursery.start_soon(simulator.timetable.run)
-            serve = partial(
-                *(trio.serve_ssl_over_tcp, simulator.serve_stream, 0, server_side),
-                host="127.0.0.1",
-            )
-            (listener,) = await nursery.start(serve)
-            port = listener.transport_listener.socket.getsockname()[1]
-            tls = settings(port, host="localhost", tls=True, tls_ca_file=ca_file)
-            driver = SmppDriver("smsc", tls)
-            await nursery.start(driver.run, context)
-            if trusted:
-                await context.wait_health(HealthState.UP)
-                assert isinstance(await driver.submit(segment()), Accepted)
-                await context.wait_receipts(1)
-            else:
-                await context.wait_until(lambda it: "No TLS" in it.healths[-1].text)
-                assert context.healths[-1].state is HealthState.DOWN
-            nursery.cancel_scope.cancel()
 
 
 # -- a carrier that is no simulator: by hand ---------------------------------------------------

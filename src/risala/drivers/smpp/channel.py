@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import math
 import random
-import ssl
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from enum import StrEnum
@@ -11,11 +11,13 @@ from typing import Final
 
 import trio
 
-from risala.drivers.smpp.link import Link, LinkError, LinkHandler, LinkLimits
+from risala.drivers.smpp.link import PEER_CLOSED, Link, LinkError, LinkHandler, LinkLimits
 from risala.drivers.smpp.pdu import Bind, BindReceiver, BindResp, BindTransceiver, BindTransmitter
+from risala.drivers.smpp.reaching import UnreachableError, broken_tls, open_stream
 from risala.drivers.smpp.session import Role, Session
 from risala.drivers.smpp.settings import SmppSettings
-from risala.drivers.smpp.status import BIND_ADVICE, status_of
+from risala.drivers.smpp.status import BIND_ADVICE, BIND_HINTS, ESME_RBINDFAIL, status_of
+from risala.drivers.smpp.tls import ALERT, TlsError
 from risala.drivers.smpp.tlv import SC_INTERFACE_VERSION, find
 from risala.plugins.contract import Health, HealthState
 
@@ -23,6 +25,10 @@ _UNBIND_S: Final = 2.0
 """How long a stop waits for the carrier to say goodbye."""
 _STABLE_S: Final = 10.0
 """A link that was bound this long begins its backoff anew; a shorter one was no success."""
+_CLOSED_HINT: Final = (
+    " If it goes on, ask whether this machine's address is on its list, and whether the port is"
+    " one of TLS (tls = true)."
+)
 
 
 First = Callable[[Link], Awaitable[None]]
@@ -90,6 +96,7 @@ class Channel:
         self._trace = trace
         self._rng = rng
         self._hurry = trio.Event()
+        self._bound_at = math.inf
         self._limits = LinkLimits(
             settings.response_timeout_s, settings.enquire_link_s, settings.window_max
         )
@@ -98,9 +105,9 @@ class Channel:
         """Connect again and again, for life."""
         failures = 0
         while True:
-            began = trio.current_time()
+            self._bound_at = math.inf
             health, wait_s = await self._connect_once()
-            if trio.current_time() - began > _STABLE_S:
+            if trio.current_time() - self._bound_at > _STABLE_S:
                 failures = 0
             if wait_s is None:
                 wait_s = self._backoff_s(failures)
@@ -123,7 +130,7 @@ class Channel:
             first: what must happen before the bind.
 
         Raises:
-            BindRefusedError, LinkError: no bind.
+            BindRefusedError, LinkError, TlsError: no bind.
         """
         link = Link(stream, Session(Role.ESME), self._handler, self._limits)
         fault: BindRefusedError | LinkError | None = None
@@ -146,20 +153,33 @@ class Channel:
                 with trio.move_on_after(_UNBIND_S, shield=True):
                     await link.unbind()
                 link.end("stopped")
+        if isinstance(fault, LinkError):
+            raise self._tls_fault(link) or fault
         if fault is not None:
             raise fault
         return Health(HealthState.DOWN, f"The link to {self.peer} ended: {link.reason}.")
 
+    def _tls_fault(self, link: Link) -> TlsError | None:
+        """TLS 1.3 tells only after the handshake that our certificate is not accepted; and who
+        speaks plainly to a TLS port hears an alert, which is shorter than any PDU."""
+        if link.session.unread.startswith(ALERT):
+            return TlsError(f"{self.peer} speaks TLS on this port: set tls = true.", is_ours=True)
+        return broken_tls(self.peer, link.broken_by, self._settings)
+
     async def _connect_once(self) -> tuple[Health, float | None]:
         """How it ended, and how long to wait now where that is not the backoff's to say."""
         try:
-            with trio.fail_after(self._settings.connect_timeout_s):
-                stream = await self._open_stream()
-            return await self.use(stream), None
+            return await self.use(await open_stream(self._settings)), None
         except BindRefusedError as refused:
             return self._refused(refused.command_status)
-        except (OSError, trio.TooSlowError, trio.BrokenResourceError, LinkError) as fault:
-            return Health(HealthState.DOWN, _why(self.peer, fault)), None
+        except TlsError as fault:
+            state = HealthState.SICK if fault.is_ours else HealthState.DOWN
+            return Health(state, str(fault)), None
+        except UnreachableError as fault:
+            return Health(HealthState.DOWN, str(fault)), None
+        except LinkError as fault:
+            hint = "" if self._settings.tls or str(fault) != PEER_CLOSED else _CLOSED_HINT
+            return Health(HealthState.DOWN, f"No bind with {self.peer}: {fault}.{hint}"), None
 
     async def _bind(self, link: Link) -> None:
         settings = self._settings
@@ -179,29 +199,12 @@ class Channel:
         version = find(response.tlvs, SC_INTERFACE_VERSION)
         speaks = f" and speaks version 0x{version.number:02X}" if version else ""
         self.link = link
+        self._bound_at = trio.current_time()
         self.system_id = response.system_id
         self._trace(
             f"Bound to {self.peer} as {self.kind}; the SMSC is {response.system_id!r}{speaks}."
         )
         self.set_health(Health(HealthState.UP, "Bound."))
-
-    async def _open_stream(self) -> trio.abc.Stream:
-        settings = self._settings
-        stream: trio.abc.Stream = await trio.open_tcp_stream(
-            settings.host, settings.port, local_address=settings.source_address
-        )
-        if not settings.tls:
-            return stream
-        trust = ssl.create_default_context(cafile=settings.tls_ca_file)
-        secured = trio.SSLStream(
-            stream, trust, server_hostname=settings.host, https_compatible=False
-        )
-        try:
-            await secured.do_handshake()
-        except BaseException:
-            await trio.aclose_forcefully(secured)
-            raise
-        return secured
 
     def _refused(self, command_status: int) -> tuple[Health, float | None]:
         row = status_of(command_status)
@@ -211,7 +214,9 @@ class Channel:
             # Longer by chance, so that several links do not knock together.
             wait_s = self._settings.bind_refused_wait_s * self._rng.uniform(1.0, 1.25)
             return Health(HealthState.SICK, advice, details), wait_s
-        return Health(HealthState.DOWN, f"The bind was refused. {row.text}", details), None
+        text = row.text if command_status == ESME_RBINDFAIL else f"The bind was refused. {row.text}"
+        hint = BIND_HINTS.get(command_status)
+        return Health(HealthState.DOWN, f"{text} {hint}" if hint else text, details), None
 
     def _backoff_s(self, failures: int) -> float:
         """Exponential, with up to half of it taken off so that many links do not march in step."""
@@ -224,15 +229,3 @@ class Channel:
     def set_health(self, health: Health) -> None:
         self.health = health
         self._on_change(self)
-
-
-def _why(peer: str, fault: BaseException) -> str:
-    match fault:
-        case trio.TooSlowError():
-            return f"No connection to {peer} in time."
-        case trio.BrokenResourceError(__cause__=ssl.SSLError() as cause):
-            return f"No TLS with {peer}: {cause.reason}."
-        case LinkError():
-            return f"No bind with {peer}: {fault}."
-        case _:
-            return f"No connection to {peer}."

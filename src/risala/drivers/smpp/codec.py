@@ -149,6 +149,11 @@ class PduReader:
     def octets_held(self) -> int:
         return len(self._rest)
 
+    @property
+    def rest(self) -> bytes:
+        """What came of a PDU that is not whole yet."""
+        return self._rest
+
     def feed(self, octets: bytes) -> list[Pdu | PduFault]:
         """Everything that became whole with these octets, in order."""
         if self._broken:

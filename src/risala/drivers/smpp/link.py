@@ -33,6 +33,7 @@ _UNWRITTEN_MAX: Final = 256 * 1024
 must not fill our memory."""
 FAREWELL_S: Final = 1.0
 """How long an unbind, of either side, waits for the answers that are still to come."""
+PEER_CLOSED: Final = "the peer closed the connection"
 
 
 class LinkError(Exception):
@@ -92,6 +93,8 @@ class Link:
         self.session = session
         self.reason: str | None = None
         """Why it ended; None while it lives."""
+        self.broken_by: BaseException | None = None
+        """What the stream had to say about its end, where it broke."""
         self._stream = stream
         self._handler = handler
         self._limits = limits
@@ -243,10 +246,11 @@ class Link:
                 await self._drained.wait()
             try:
                 octets = await self._stream.receive_some(_READ_OCTETS)
-            except (trio.BrokenResourceError, trio.ClosedResourceError):
+            except (trio.BrokenResourceError, trio.ClosedResourceError) as fault:
+                self.broken_by = fault
                 octets = b""
             if not octets:
-                self.end("the peer closed the connection")
+                self.end(PEER_CLOSED)
                 return
             for event in self.session.receive(bytes(octets)):
                 self._handle(event)
@@ -275,7 +279,8 @@ class Link:
             except trio.TooSlowError:
                 self.end("the peer takes no more octets")
                 return
-            except (trio.BrokenResourceError, trio.ClosedResourceError):
+            except (trio.BrokenResourceError, trio.ClosedResourceError) as fault:
+                self.broken_by = fault
                 self.end("the connection broke")
                 return
             self._unwritten_octets -= len(octets)

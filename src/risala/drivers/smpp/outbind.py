@@ -12,6 +12,7 @@ from risala.drivers.smpp.channel import BindRefusedError, Channel
 from risala.drivers.smpp.link import Link, LinkError, LinkHandler
 from risala.drivers.smpp.pdu import Outbind, Pdu
 from risala.drivers.smpp.settings import OutbindSettings
+from risala.drivers.smpp.tls import TlsError
 from risala.plugins.contract import Health, HealthState
 
 _CONNECTIONS_MAX: Final = 8
@@ -109,8 +110,9 @@ class OutbindListener:
             health = await channel.use(stream, greeter.wait)
         except BindRefusedError as refused:
             health = Health(HealthState.DOWN, f"A bind after outbind was refused: {refused}.")
-        except LinkError as fault:
-            health = Health(HealthState.DOWN, f"A connection for outbind came to nothing: {fault}.")
+        except (LinkError, TlsError) as fault:
+            why = str(fault).removesuffix(".")
+            health = Health(HealthState.DOWN, f"A connection for outbind came to nothing: {why}.")
         finally:
             self._connections -= 1
         self._trace(health.text)

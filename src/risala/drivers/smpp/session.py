@@ -186,6 +186,11 @@ class Session:
         """Requests of ours that wait for an answer."""
         return len(self._outstanding)
 
+    @property
+    def unread(self) -> bytes:
+        """What came of a PDU that is not whole yet: of a peer that says something else, all."""
+        return self._reader.rest
+
     # -- out ---------------------------------------------------------------------------------
 
     def send(self, request: Pdu, token: object = None) -> bytes:

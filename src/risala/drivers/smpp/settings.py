@@ -74,6 +74,14 @@ class SmppSettings(BaseModel):
     tls: bool = False
     tls_ca_file: Path | None = None
     """Certificates to trust instead of the system's."""
+    tls_server_name: Annotated[str, Field(pattern=r"^[!-~]{1,253}$")] | None = None
+    """The name that the carrier's certificate has, where ``host`` is another or an address."""
+    tls_cert_file: Path | None = None
+    """Our own certificate, where the carrier wants to see one; maybe with its chain and key."""
+    tls_key_file: Path | None = None
+    """Its key, where it stands in another file."""
+    tls_key_password: SecretStr = SecretStr("")
+    """Of the key."""
 
     connect_timeout_s: Seconds = 10.0
     response_timeout_s: Seconds = 10.0
@@ -126,6 +134,14 @@ class SmppSettings(BaseModel):
             for name, value in self.extra_tlvs.items()
         ):
             raise ValueError("user_message_reference is given twice: extra_tlvs has it too")
+        return self
+
+    @model_validator(mode="after")
+    def _has_tls_where_it_speaks_of_it(self) -> Self:
+        if self.tls_key_file is not None and self.tls_cert_file is None:
+            raise ValueError("tls_key_file needs tls_cert_file: the key of which certificate?")
+        if not self.tls and (self.tls_cert_file or self.tls_server_name):
+            raise ValueError("tls_cert_file and tls_server_name mean nothing without tls = true")
         return self
 
     @field_validator("extra_tlvs")

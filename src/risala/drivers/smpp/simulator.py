@@ -38,6 +38,7 @@ from risala.drivers.smpp.smsc_events import (
 from risala.drivers.smpp.smsc_messages import MailRoom
 from risala.drivers.smpp.smsc_receipts import ids_of
 from risala.drivers.smpp.smsc_store import Account, Kept, Timetable
+from risala.drivers.smpp.smsc_tls import HandshakeError, shake_hands
 from risala.drivers.smpp.smsc_traffic import InboundPlan, Phones
 from risala.drivers.smpp.smsc_wire import Wire
 from risala.drivers.smpp.submit import decode_message, readable_address
@@ -104,6 +105,7 @@ class SmscSimulator:
         self._assembler = Assembler()
         self._accounts: dict[str, Account] = {}
         self._links: set[Link] = set()
+        self._shaking = 0
         self._kept = 0
         self._unanswered = 0
         self._next_id = now_ms() << _ID_COUNTER_BITS
@@ -121,11 +123,20 @@ class SmscSimulator:
 
     async def serve_stream(self, stream: trio.abc.Stream) -> None:
         """Serve one connection, until it ends."""
-        if len(self._links) >= self.config.connections_max:
+        config = self.config
+        if len(self._links) + self._shaking >= config.connections_max:
             self.on_event(Trouble("", "A connection was turned away: too many."))
             await trio.aclose_forcefully(stream)
             return
-        config = self.config
+        if config.tls is not None:
+            self._shaking += 1
+            try:
+                stream = await shake_hands(stream, config.tls, config.bind_timeout_s)
+            except HandshakeError as fault:
+                self.on_event(Trouble("", f"No TLS with a client: {fault}."))
+                return
+            finally:
+                self._shaking -= 1
         wire = Wire(stream, piece_octets=config.piece_octets, piece_after_s=config.piece_after_s)
         connection = SmscConnection(self, wire)
         limits = LinkLimits(config.response_timeout_s, config.enquire_link_s)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -15,6 +16,8 @@ class SimulatorConfig:
     host: str = "127.0.0.1"
     port: int = 0
     """0 takes a free one; :class:`Listening` tells which."""
+    tls: ssl.SSLContext | None = None
+    """Speak TLS: see :func:`risala.drivers.smpp.smsc_tls.server_context`."""
     name: str = "simulator"
     """What :attr:`ReceivedMessage.carrier` says."""
     system_id: str = "RISALA-SIM"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import ssl
 from collections.abc import Callable, Mapping
 from typing import Final
 
@@ -136,13 +137,16 @@ def scenario_simulator(
     *,
     host: str = "127.0.0.1",
     port: int = 0,
+    tls: ssl.SSLContext | None = None,
     accounts: Mapping[str, str] | None = None,
     on_event: Callable[[SimulatorEvent], None] = lambda _: None,
     on_message: Callable[[ReceivedMessage], None] = lambda _: None,
 ) -> SmscSimulator:
     """A simulator in this mood."""
     return SmscSimulator(
-        SimulatorConfig(host=host, port=port, accounts=accounts, **scenario.smsc.model_dump()),
+        SimulatorConfig(
+            host=host, port=port, tls=tls, accounts=accounts, **scenario.smsc.model_dump()
+        ),
         behaviour=ScenarioBehaviour(scenario, accounts),
         inbound=scenario.inbound_plan,
         on_event=on_event,

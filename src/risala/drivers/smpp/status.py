@@ -109,6 +109,7 @@ _ROWS: Final = (
 STATUSES: Final[dict[int, Status]] = {
     value: Status(value, name, verdict, text) for value, name, verdict, text in _ROWS
 }
+ESME_RBINDFAIL: Final = 0x0D
 VENDOR_FIRST: Final = 0x400
 VENDOR_LAST: Final = 0x4FF
 _UNKNOWN_TEXT: Final = "The carrier refused with a code that the standard does not know."
@@ -143,11 +144,15 @@ def refusal(command_status: int, verdicts: Mapping[int, Verdict] | None = None) 
 
 
 BIND_ADVICE: Final[dict[int, str]] = {
-    0x0D: (
-        "The carrier refused the bind. Ask it whether the account is enabled and this machine's "
-        "address is on its list."
-    ),
     0x0E: "The carrier says that the password is wrong. Correct it in this carrier's settings.",
     0x0F: "The carrier does not know this system_id. Correct it in this carrier's settings.",
 }
 """Refused binds that no retry mends: what the operator must do."""
+BIND_HINTS: Final[dict[int, str]] = {
+    0x05: "An older link may still be open there; the carrier closes it in time.",
+    0x0D: (
+        "If it goes on, ask it whether the account is enabled and this machine's address is on its"
+        " list."
+    ),
+}
+"""Refused binds that may well pass: carriers answer so while they start again, or have no room."""
