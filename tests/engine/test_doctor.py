@@ -184,3 +184,26 @@ def test_it_changes_nothing(patient, book):
     before = {path.name: path.read_bytes() for path in Path(patient.data_dir).iterdir()}
     examine(patient, silent)
     assert {path.name: path.read_bytes() for path in Path(patient.data_dir).iterdir()} == before
+
+
+def test_what_held_the_service_up_is_told_with_the_worst_of_it(patient):
+    times = [
+        {"at": "2026-01-01T00:00:00.000Z", "for_s": 2.5, "carriers": [], "where": "a/b.py:1 in f"},
+        {
+            "at": "2026-01-02T00:00:00.000Z",
+            "for_s": 20,
+            "carriers": ["one", "two"],
+            "where": "here",
+        },
+    ]
+
+    def loop(*latest: dict[str, Any]) -> Check:
+        statistics = {"loop": {"blockages": len(latest), "latest": list(latest)}}
+        return found(replace(patient, running=True, statistics=statistics), "loop")
+
+    assert loop().state is State.OK
+    for part in ("once", "2.5 s", "no driver", "a/b.py:1 in f"):
+        assert part in loop(times[0]).text
+    assert loop(*times).state is State.WARN
+    for part in ("2 times", "2026-01-02", "20 s", "the driver of one or two", "here"):
+        assert part in loop(*times).text

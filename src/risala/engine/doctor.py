@@ -85,7 +85,8 @@ def examine(patient: Patient, progress: Progress) -> list[Check]:
         _files(_file_limit(patient.pid)),
     ]
     if patient.running:
-        checks += [_carriers(patient.carriers), _journal(patient.statistics or {})]
+        statistics = patient.statistics or {}
+        checks += [_carriers(patient.carriers), _journal(statistics), _loop(statistics)]
     return checks
 
 
@@ -254,6 +255,22 @@ def _named(
     carriers: tuple[dict[str, Any], ...], accept: Callable[[dict[str, Any]], bool]
 ) -> list[str]:
     return [str(each["name"]) for each in carriers if accept(each)]
+
+
+def _loop(statistics: dict[str, Any]) -> Check:
+    name, loop = "loop", statistics.get("loop", {})
+    if not loop.get("latest"):
+        return Check(name, State.OK, "Nothing has held up the service since its start.")
+    worst = max(loop["latest"], key=lambda each: each["for_s"])
+    count, carriers = loop["blockages"], worst["carriers"]
+    often = "once" if count == 1 else f"{count} times"
+    who = f"the driver of {' or '.join(carriers)}" if carriers else "something that is no driver"
+    what = "; tell the driver's author" if carriers else "; see whether the machine is overloaded"
+    text = (
+        f"The whole service stood still {often} since its start, on {worst['at']} for "
+        f"{worst['for_s']:g} s: it was {who}, in {worst['where']}{what}. The log has the stack."
+    )
+    return Check(name, State.WARN, text)
 
 
 def _journal(statistics: dict[str, Any]) -> Check:

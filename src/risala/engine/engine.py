@@ -36,6 +36,7 @@ from risala.engine.journal.writer import Journal
 from risala.engine.keeper import Keeper
 from risala.engine.lane import Lane
 from risala.engine.lane_parts import LaneHooks
+from risala.engine.loopwatch import LoopWatch
 from risala.engine.optout import LookBack
 from risala.engine.outside import Outside, start_outside
 from risala.engine.queries import Queries, ask_uncertain
@@ -46,6 +47,7 @@ from risala.engine.scheduler import Board, Scheduler, SchedulerMessage, keep_pum
 from risala.engine.senders import Senders
 from risala.engine.sessions import Deadlines, Sessions, Sources, text_of
 from risala.engine.supervisor import RestartPolicy, Supervisor
+from risala.engine.suspects import suspicion_of
 from risala.engine.throttle import Throttle
 from risala.plugins.contract import Driver
 
@@ -56,7 +58,8 @@ ROWS_AT_ONCE: Final = 500
 """Rows that a start clears up in one unit."""
 ACTORS_STOP_S: Final = 5.0
 DRIVER_POLICY: Final = RestartPolicy(restarts_max=None)
-"""One carrier's bugs must not take the others down: it is started again for ever."""
+"""One carrier's bugs must not take the others down: it is started again for ever. Nor may those of
+who only looks on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,11 +69,13 @@ class Seams:
     clock: Clock
     ids: IdSource
     inline_journal: bool = False
+    watch_loop: bool = False
+    """A thread sees whether the loop stands still: not under a mock clock."""
 
 
 def system_seams() -> Seams:
     clock = SystemClock()
-    return Seams(clock, IdSource(clock))
+    return Seams(clock, IdSource(clock), watch_loop=True)
 
 
 @dataclass(slots=True)
@@ -233,7 +238,10 @@ async def open_engine(
         parts.unready = partial(overview.unready, board)
         parts.carriers = partial(overview.carriers, board, router)
         parts.commands = DriverCommands(board.lanes)
-        parts.statistics = partial(overview.statistics, gateway, board, core.supervisor)
+        watch = LoopWatch(core.seams.clock, partial(suspicion_of, lanes=board.lanes))
+        if core.seams.watch_loop:
+            await core.supervisor.start_service("loop watch", watch.run, policy=DRIVER_POLICY)
+        parts.statistics = partial(overview.statistics, gateway, board, core.supervisor, watch)
         keeper = Keeper(core.recorder, core.journal.reader(), settings.delivery.receipts_held_s)
         core.recorder.listeners.pending = board.pending
         core.recorder.listeners.deadline = keeper.expect

@@ -61,6 +61,8 @@ class _Engine(Collector):
             yield from _journal(numbers["journal"])
             yield from _lanes(self._gateway.parts.carriers())
             yield from _actors(numbers["actors"])
+            text = "How often the whole service stood still for seconds; the log has the stacks."
+            yield _counter("loop_blockages", text, [({}, numbers["loop"]["blockages"])])
 
 
 Rows = Iterable[tuple[dict[str, str], float]]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from risala.config.model import CarrierSection, Settings
 from risala.engine.journal import waiting
+from risala.engine.loopwatch import LoopWatch
 from risala.engine.router import Router, pinned
 from risala.engine.scheduler import Board
 from risala.plugins.contract import HealthState
@@ -67,7 +68,9 @@ def _queue(reader: sqlite3.Connection, router: Router, name: str) -> dict[str, A
     }
 
 
-def statistics(gateway: Gateway, board: Board, supervisor: Supervisor) -> dict[str, Any]:
+def statistics(
+    gateway: Gateway, board: Board, supervisor: Supervisor, watch: LoopWatch
+) -> dict[str, Any]:
     """All numbers that are kept in memory; costs no read of the database."""
     parts = gateway.parts
     journal = asdict(parts.recorder.journal.statistics())
@@ -76,6 +79,7 @@ def statistics(gateway: Gateway, board: Board, supervisor: Supervisor) -> dict[s
         "messages": dict(parts.recorder.statuses),
         "queue": asdict(board.queue.statistics()),
         "journal": journal | {"queue_max": parts.settings.storage.queue_units_max},
+        "loop": watch.statistics(),
         "actors": [asdict(each) for each in supervisor.statistics()],
         "carriers": [
             {"name": name, **asdict(lane.statistics())}

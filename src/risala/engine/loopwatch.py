@@ -1,0 +1,162 @@
+"""A watch on the loop: whoever holds it up is named in the log, with the stack, while it happens.
+
+Everything runs in one loop, and code that does not let go of it (``time.sleep``, a request without
+Trio, a long computation) holds up all carriers, the API and the journal together. No task can see
+that: so a thread asks the loop for a sign of life twice a second, and where none comes looks at
+what the loop's own thread is doing.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import PurePath
+from types import FrameType
+from typing import Any, Final
+
+import structlog
+import trio
+
+from risala.engine.clock import Clock, iso
+from risala.engine.suspects import Suspicion
+
+log = structlog.get_logger(__name__)
+
+TICK_S: Final = 0.5
+BLOCKED_S: Final = 2.0
+"""Nothing of ours takes a tenth of it; customers begin to notice."""
+STOOD_S: Final = 1.0
+"""The thread itself came so much too late: the whole process stood still (it was suspended, or
+native code kept the interpreter), and what is on the stack afterwards tells nothing."""
+KEPT_MAX: Final = 20
+STACK_MAX: Final = 25
+"""Innermost calls that are told."""
+
+Suspect = Callable[[FrameType], Suspicion]
+"""Tells whose code is running, from the innermost frame."""
+
+
+@dataclass(frozen=True, slots=True)
+class Blockage:
+    """A time in which the loop stood still."""
+
+    at: str
+    """When it was noticed; ISO 8601, UTC."""
+    for_s: float
+    carriers: tuple[str, ...]
+    """Whose driver it was: several where they have one driver and it cannot be told apart; none
+    where it was no driver."""
+    where: str
+    """The driver's innermost call (anybody's where it is no driver): file, line and function."""
+
+
+class LoopWatch:
+    """Watches the loop that runs :meth:`run`, for as long as that runs."""
+
+    def __init__(self, clock: Clock, suspect: Suspect) -> None:
+        self._clock = clock
+        self._suspect = suspect
+        self._over = threading.Event()
+        self._beat_s = -math.inf
+        self._blockage: Blockage | None = None
+        self._tell_again_s = 0.0
+        self._lock = threading.Lock()
+        self._past: deque[Blockage] = deque(maxlen=KEPT_MAX)
+        self._count = 0
+
+    async def run(self) -> None:
+        """Watch, for life. The thread ends before this does."""
+        self._over.clear()
+        self._beat()
+        work = (trio.lowlevel.current_trio_token(), threading.get_ident())
+        # A limiter of its own: the common one's places are for work that ends.
+        limiter = trio.CapacityLimiter(1)
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(lambda: trio.to_thread.run_sync(self._watch, *work, limiter=limiter))
+            try:
+                await trio.sleep_forever()
+            finally:
+                self._over.set()
+
+    def statistics(self) -> dict[str, Any]:
+        """How often the loop stood still since the start, and the last times."""
+        with self._lock:
+            past = list(self._past)
+        return {
+            "blockages": self._count,
+            "latest": [asdict(blockage) for blockage in past],
+        }
+
+    def _beat(self) -> None:
+        self._beat_s = time.monotonic()
+
+    # -- in the thread -------------------------------------------------------------------------
+
+    def _watch(self, token: trio.lowlevel.TrioToken, thread_id: int) -> None:
+        looked_s = time.monotonic()
+        while not self._over.wait(TICK_S):
+            now_s = time.monotonic()
+            if now_s - looked_s > TICK_S + STOOD_S:
+                log.warning("process.stood_still", for_s=round(now_s - looked_s, 1))
+                self._beat_s = now_s
+            looked_s = now_s
+            try:
+                token.run_sync_soon(self._beat, idempotent=True)
+            except trio.RunFinishedError:
+                return
+            self.look(now_s, thread_id)
+
+    def look(self, now_s: float, thread_id: int) -> None:
+        """See whether the loop has given a sign of life lately; public for the tests."""
+        silent_s = now_s - self._beat_s
+        if silent_s < BLOCKED_S:
+            if self._blockage is not None:
+                self._end(self._blockage)
+            return
+        if self._blockage is None or silent_s >= self._tell_again_s:
+            self._tell_again_s = 2 * silent_s
+            frame = sys._current_frames().get(thread_id)
+            if frame is not None:
+                self._tell(frame, silent_s)
+        if self._blockage is not None:
+            first = self._blockage
+            self._blockage = Blockage(first.at, round(silent_s, 1), first.carriers, first.where)
+
+    def _tell(self, frame: FrameType, silent_s: float) -> None:
+        stack = stack_of(frame)
+        suspicion = self._suspect(frame)
+        carriers = suspicion.carriers
+        if self._blockage is None:
+            at, where = iso(self._clock.now_ms()), stack_of(suspicion.frame)[0]
+            self._blockage = Blockage(at, round(silent_s, 1), carriers, where)
+        who = f"The driver of {' or '.join(carriers)}" if carriers else "Something"
+        log.warning(
+            "loop.blocked",
+            text=f"{who} holds up the whole service: it must wait by Trio, or in a thread.",
+            carriers=carriers,
+            for_s=round(silent_s, 1),
+            stack="\n".join(stack),
+        )
+
+    def _end(self, blockage: Blockage) -> None:
+        self._blockage = None
+        with self._lock:
+            self._past.append(blockage)
+            self._count += 1
+        log.warning("loop.free", carriers=blockage.carriers, for_s=blockage.for_s)
+
+
+def stack_of(frame: FrameType) -> tuple[str, ...]:
+    """The calls that a frame is in, the innermost first: files, lines and functions, no values."""
+    told: list[str] = []
+    at: FrameType | None = frame
+    while at is not None and len(told) < STACK_MAX:
+        path = PurePath(at.f_code.co_filename)
+        told.append(f"{'/'.join(path.parts[-2:])}:{at.f_lineno} in {at.f_code.co_qualname}")
+        at = at.f_back
+    return tuple(told)
