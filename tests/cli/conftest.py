@@ -43,6 +43,7 @@ def sender(status: str = "pending", *, cleared: bool = False) -> dict[str, Any]:
         "id": "snd_1", "organizationId": "org_1", "name": "Acme", "status": status,
         "cleared": cleared, "description": "receipts", "createdAt": AT, "updatedAt": AT,
         "reason": "Taken." if status == "denied" else None,
+        "marks": [{"code": "generic", "text": "It is a generic name."}],
     }  # fmt: skip
 
 

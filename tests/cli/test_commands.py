@@ -176,6 +176,15 @@ def test_a_sender_that_two_have_asked_for_is_not_guessed(asked, operator):
     assert "Nobody has asked" in asked("sender", "waive", "Other").stderr
 
 
+@pytest.mark.parametrize("step", ["request", "clear", "waive"])
+def test_what_to_look_at_twice_in_a_senders_name_is_told(asked, step):
+    more = ("--description", "receipts") if step == "request" else ()
+    done = asked("sender", step, "Acme", *more)
+    assert done.exit_code == 0
+    assert done.stderr == "Look twice at Acme. It is a generic name.\n"
+    assert "It is a generic name." in asked("sender", "list").stdout
+
+
 def test_reasons_are_the_engines():
     assert set(sender.REASONS) == set(senders.REASONS)
 

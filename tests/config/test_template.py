@@ -28,7 +28,7 @@ def load(tmp_path):
 
 
 def uncommented(text):
-    return re.sub(r"^#(?=[a-z\[])", "", text, flags=re.MULTILINE)
+    return re.sub(r"^#(?=\S)", "", text, flags=re.MULTILINE)
 
 
 def all_settings():

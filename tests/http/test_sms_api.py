@@ -66,6 +66,7 @@ async def test_null_is_as_if_omitted_and_unknown_members_are_ignored(client, gat
         ({"body": ["x"]}, ["body"], "not_a_string"),
         ({"from": ""}, ["from"], "invalid_sender"),
         ({"from": "TwelveLetter"}, ["from"], "invalid_sender"),
+        ({"from": " TenLetters "}, ["from"], "invalid_sender"),
         ({"from": "12345"}, ["from"], "invalid_sender"),
         ({"from": "Café"}, ["from"], "invalid_sender"),
         ({"idempotencyKey": "short"}, ["idempotencyKey"], "too_short"),

@@ -44,6 +44,7 @@ def sender_request(options: Options, name: str, description: str, org: str | Non
     found = options.run(work)
     if not output.show(options.json, found):
         output.said(f"{output.clean(found['name'])} is {found['status']}: {found['id']}")
+        _look_twice(found)
 
 
 @sender.command("list")
@@ -60,7 +61,7 @@ def sender_list(options: Options, org: str | None) -> None:
     if output.show(options.json, found):
         return
     output.table(
-        ("Id", "Name", "Status", "Organization", "For", "Since"),
+        ("Id", "Name", "Status", "Organization", "For", "Since", "Look twice"),
         (
             (
                 each["id"],
@@ -69,6 +70,7 @@ def sender_list(options: Options, org: str | None) -> None:
                 each["organizationId"],
                 each["description"],
                 output.moment(each["updatedAt"]),
+                _marks(each) if each["status"] == "pending" else "",
             )
             for each in found["senders"]
         ),
@@ -80,6 +82,16 @@ def _status(each: Json) -> str:
     if each["status"] == "pending" and each["cleared"]:
         return "pending, cleared"
     return f"denied: {each['reason']}" if each["status"] == "denied" else str(each["status"])
+
+
+def _marks(each: Json) -> str:
+    return " ".join(mark["text"] for mark in each["marks"])
+
+
+def _look_twice(found: Json) -> None:
+    """What speaks against a name: seen while the decision can still be taken back."""
+    if marks := _marks(found):
+        output.warned(f"Look twice at {output.clean(found['name'])}. {output.clean(marks)}")
 
 
 def _decide(options: Options, operation: str, given: str, **more: str) -> Json:
@@ -114,6 +126,7 @@ def sender_clear(options: Options, given: str) -> None:
             output.said(f"{name} is approved.")
         else:
             output.said(f"{name} is cleared; it is approved at 2,000 messages in seven days.")
+        _look_twice(found)
 
 
 @sender.command("waive")
@@ -124,6 +137,7 @@ def sender_waive(options: Options, given: str) -> None:
     found = _decide(options, "sender.waive", given)
     if not output.show(options.json, found):
         output.said(f"{output.clean(found['name'])} is approved.")
+        _look_twice(found)
 
 
 @sender.command("deny")

@@ -7,13 +7,13 @@ from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from risala.sms.address import sender_fault
+from risala.sms.address import sender_fault, spelled
 
 
 def _as_sender(text: str) -> str:
     if fault := sender_fault(text):
         raise ValueError(fault)
-    return text
+    return spelled(text)
 
 
 UpperSender = Annotated[

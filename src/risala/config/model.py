@@ -19,6 +19,7 @@ from risala.config.delivery import CarrierSection, DeliverySection, OnUncertain,
 from risala.config.faces import HttpSection, MetricsSection
 from risala.config.kinds import Currency, Money, Section, UpperSender
 from risala.config.outward import MailSection, WebhooksSection
+from risala.config.senders import SendersSection
 
 __all__ = [
     "CarrierSection",
@@ -36,6 +37,7 @@ __all__ = [
     "RetentionSection",
     "RetrySection",
     "Section",
+    "SendersSection",
     "ServiceSection",
     "Settings",
     "StorageSection",
@@ -166,6 +168,8 @@ class Settings(Section):
     """Where events are delivered to."""
     mail: MailSection = MailSection()
     """The server that takes e-mail."""
+    senders: SendersSection = SendersSection()
+    """Names that are marked for the operator."""
     log: LogSection = LogSection()
     """What is written to standard error."""
     plugins: PluginsSection = PluginsSection()

@@ -1,6 +1,6 @@
 """The ``risala.toml`` that ``risala init`` writes: every setting, commented out, with its default.
 
-Lines that begin with ``#`` and a letter are settings to uncomment; ``# `` begins an explanation.
+Lines that begin with ``#`` and no space are settings to uncomment; ``# `` begins an explanation.
 """
 
 from __future__ import annotations
@@ -59,8 +59,23 @@ def _setting(setting: schema.Setting) -> str:
     if default is None:
         lines += _explain(f"{setting.name} is not set.")
     else:
-        lines.append(f"#{setting.name} = {default}")
+        line = f"#{setting.name} = {default}"
+        lines += [line] if len(line) <= _WIDTH else _list(setting)
     return "\n".join(lines) + "\n"
+
+
+def _list(setting: schema.Setting) -> Iterator[str]:
+    """A list that is too long for a line."""
+    yield f"#{setting.name} = ["
+    line = "#"
+    for item in setting.node["default"]:
+        text = f"{toml(item)}, "
+        if len(line) + len(text) > _WIDTH:
+            yield line.rstrip()
+            line = "#"
+        line += text
+    yield line.rstrip()
+    yield "#]"
 
 
 def limits(setting: schema.Setting) -> str:

@@ -146,7 +146,7 @@ async def _parts(core: _Core, router: Router) -> Parts:
         mailbox_max=settings.engine.mailbox_max,
     )
     reader, ids = core.journal.reader(), core.seams.ids
-    senders = Senders(core.recorder, reader, ids, settings.service.default_sender)
+    senders = Senders(core.recorder, reader, ids, settings)
     intake = Intake(settings, core.recorder, reader, ids, core.accounts, senders, router)
     sources = Sources(
         settings, core.recorder, reader, ids, core.accounts, senders, router, intake, core.codes

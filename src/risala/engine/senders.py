@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Iterable, Sequence
 from typing import Final
 
+from risala.config.model import Settings
 from risala.engine.commands import Sender
 from risala.engine.errors import Invalid
 from risala.engine.ids import IdSource
 from risala.engine.journal import accounts, senders
 from risala.engine.recorder import Recorder
-from risala.sms.address import fold_sender, sender_fault
+from risala.engine.sender_marks import Mark, Marker
+from risala.sms.address import fold_sender, sender_fault, spelled
 
 DESCRIPTION_MAX: Final = 500
 REASONS: Final = {
@@ -24,12 +27,13 @@ REASONS: Final = {
 
 class Senders:
     def __init__(
-        self, recorder: Recorder, reader: sqlite3.Connection, ids: IdSource, default_sender: str
+        self, recorder: Recorder, reader: sqlite3.Connection, ids: IdSource, settings: Settings
     ) -> None:
         self._recorder = recorder
         self._reader = reader
         self._ids = ids
-        self._default = fold_sender(default_sender)
+        self._default = fold_sender(settings.service.default_sender)
+        self._marker = Marker(settings.senders, settings.service.default_sender)
         # Organizations whose every send may be the one that approves a sender: hardly any.
         self._waiting = senders.waiting_for_volume(reader)
 
@@ -48,6 +52,11 @@ class Senders:
     def list(self, organization_id: str | None) -> list[Sender]:
         """Requests and approved senders, of one organization or of all."""
         return senders.senders(self._reader, organization_id)
+
+    def marks(self, found: Iterable[Sender]) -> Sequence[Sequence[Mark]]:
+        """For each sender, what an operator should look at twice."""
+        owned = senders.owned_names(self._reader)
+        return [self._marker.marks(each, owned) for each in found]
 
     async def request(self, organization_id: str, name: str, description: str) -> Sender:
         """Ask for a name.
@@ -71,7 +80,7 @@ class Senders:
         new = Sender(
             id=self._ids.new("snd"),
             organization_id=organization_id,
-            name=" ".join(name.split()),
+            name=spelled(name),
             status="pending",
             cleared=False,
             description=description.strip(),

@@ -106,10 +106,14 @@ class Sessions(Decider[SessionsMessage]):
     async def _open(self, principal: Principal, command: SendCode) -> str:
         organization = self._have.accounts.organization(principal.organization_id)
         new = self._new(organization, principal.mode, command)
-        with self._have.intake.room(1):
-            await self._have.recorder.journal.commit(lambda conn: verifications.begin(conn, new))
-            self._have.intake.tell(new.message)
+        have = self._have
+        stamp = have.recorder.stamp() if have.senders.waits_for_volume(organization.id) else None
+        with have.intake.room(1):
+            await have.recorder.journal.commit(lambda conn: verifications.begin(conn, new, stamp))
+            have.intake.tell(new.message)
             self._deadlines.expect(new.expires_at)
+            if stamp is not None:
+                have.senders.look_again(organization.id)
         return new.id
 
     def _new(self, organization: Organization, mode: Mode, command: SendCode) -> NewVerification:

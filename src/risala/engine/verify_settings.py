@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic_core import ErrorDetails
 
 from risala.engine.errors import FieldFault, Invalid
 from risala.engine.template import (
@@ -119,9 +120,23 @@ def parse_verify_settings(values: dict[str, Any]) -> VerifySettings:
         return VerifySettings.model_validate(values)
     except ValidationError as error:
         found = error.errors(include_input=False, include_url=False)
-        raise Invalid.of([_fault(".".join(map(str, e["loc"])), e["msg"]) for e in found]) from None
+        raise Invalid.of([_fault(each) for each in found]) from None
 
 
-def _fault(path: str, message: str) -> FieldFault:
-    text = message.removeprefix("Value error, ")
+_SENTENCES: Final = {
+    "greater_than_equal": "must be at least {ge}.",
+    "less_than_equal": "must be at most {le}.",
+    "too_long": "must have at most {max_length} entries.",
+    "int_type": "must be a whole number.",
+    "extra_forbidden": "there is no such setting.",
+}
+
+
+def _fault(error: ErrorDetails) -> FieldFault:
+    path = ".".join(map(str, error["loc"]))
+    sentence = _SENTENCES.get(error["type"])
+    if sentence is None:
+        text = error["msg"].removeprefix("Value error, ").removesuffix(".") + "."
+    else:
+        text = sentence.format_map(error.get("ctx", {}))
     return FieldFault(path, "invalid_setting", f"`{path}`: {text}")

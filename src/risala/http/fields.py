@@ -24,7 +24,7 @@ VALIDITY_S: Final = (60, 259_200)
 BATCH_ITEMS_MAX: Final = 1000
 
 NUMBER_PATTERN: Final = r"^\+222[2-4][0-9]{7}$"
-SENDER_PATTERN: Final = r"^(?=.*[A-Za-z])[A-Za-z0-9]([A-Za-z0-9 ]*[A-Za-z0-9])?$"
+SENDER_PATTERN: Final = r"^(?=.*[A-Za-z])[A-Za-z0-9 ]+$"
 FIT_PATTERN: Final = r"^[^\u0000]*$"
 """JSON Schema's way to say: no NUL. Lone surrogates it cannot even spell."""
 INSTANT_PATTERN: Final = (

@@ -174,20 +174,26 @@ def destination_address(number: str) -> Address:
 
 
 def sender_fault(text: str) -> str | None:
-    """Why ``text`` cannot be a sender ID, in one sentence; None when it can."""
+    """Why ``text`` cannot be a sender ID, in one sentence; None when it can.
+
+    Spaces around it do no harm (:func:`spelled`), and count in its length.
+    """
     if not 1 <= len(text) <= SENDER_MAX:
         return f"A sender ID has 1 to {SENDER_MAX} characters."
     if not _is_sender(text):
         return "A sender ID has only the letters A-Z and a-z, the digits 0-9 and spaces."
     if not text.strip():
         return "A sender ID is not made of spaces only."
-    if text != text.strip():
-        return "A sender ID does not begin or end with a space."
     if text.replace(" ", "").isdigit():
         return "A sender ID has at least one letter; digits alone would be a numeric sender."
     return None
 
 
+def spelled(text: str) -> str:
+    """A sender ID as it is registered and sent: no space around it, single ones within."""
+    return " ".join(text.split())
+
+
 def fold_sender(text: str) -> str:
     """The form in which sender IDs are compared: no case, spaces collapsed and stripped."""
-    return " ".join(text.split()).casefold()
+    return spelled(text).casefold()

@@ -10,6 +10,7 @@ from risala.engine.commands import Sender
 from risala.engine.errors import Conflict, NotFound
 from risala.engine.journal import outbox
 from risala.engine.journal.rows import Stamp
+from risala.engine.sender_marks import Owned
 from risala.sms.address import fold_sender
 
 WEEKLY_MESSAGES: Final = 2000
@@ -55,6 +56,17 @@ def senders(conn: sqlite3.Connection, organization_id: str | None) -> list[Sende
     where = "" if organization_id is None else " WHERE organization_id = ?"
     arguments = () if organization_id is None else (organization_id,)
     return [_sender(row) for row in conn.execute(f"{_SENDER}{where} ORDER BY id", arguments)]
+
+
+def owned_names(conn: sqlite3.Connection) -> list[Owned]:
+    """What organizations go by: their own names, and their senders that were not denied."""
+    rows = conn.execute(
+        "SELECT id, name, name FROM organizations"
+        " UNION SELECT o.id, o.name, s.name FROM senders s"
+        " JOIN organizations o ON o.id = s.organization_id WHERE s.status <> 'denied'"
+        " ORDER BY 1, 3"
+    )
+    return [Owned(*row) for row in rows]
 
 
 def waiting_for_volume(conn: sqlite3.Connection) -> set[str]:
@@ -137,14 +149,22 @@ def deny(conn: sqlite3.Connection, sender_id: str, reason: str, stamp: Stamp) ->
     return sender(conn, sender_id)
 
 
-def approve_by_volume(conn: sqlite3.Connection, organization_id: str, stamp: Stamp) -> None:
-    """Approve the organization's cleared senders where its week's volume is reached."""
+def weekly_volume(conn: sqlite3.Connection, organization_id: str, now_ms: int) -> int:
+    """Accepted live messages of the last seven days, codes among them.
+
+    The oldest hour counts whole: at most an hour's messages too many, never one too few.
+    """
     (volume,) = conn.execute(
         "SELECT coalesce(sum(messages), 0) FROM accepted_hours"
-        " WHERE organization_id = ? AND hour > ?",
-        (organization_id, stamp.now_ms // HOUR_MS - WEEK_HOURS),
+        " WHERE organization_id = ? AND hour >= ?",
+        (organization_id, now_ms // HOUR_MS - WEEK_HOURS),
     ).fetchone()
-    if volume < WEEKLY_MESSAGES:
+    return int(volume)
+
+
+def approve_by_volume(conn: sqlite3.Connection, organization_id: str, stamp: Stamp) -> None:
+    """Approve the organization's cleared senders where its week's volume is reached."""
+    if weekly_volume(conn, organization_id, stamp.now_ms) < WEEKLY_MESSAGES:
         return
     waiting = conn.execute(
         f"{_SENDER} WHERE organization_id = ? AND status = 'pending' AND cleared = 1 ORDER BY id",

@@ -136,15 +136,17 @@ def _refuse_within_hour(limit: str, at: int | None, now_ms: int) -> None:
     )
 
 
-def begin(conn: sqlite3.Connection, new: NewVerification) -> None:
+def begin(conn: sqlite3.Connection, new: NewVerification, stamp: Stamp | None = None) -> None:
     """Accept the code's SMS and open its session, or neither.
+
+    ``stamp`` is given where the organization has senders that wait for volume.
 
     Raises:
         RateLimited: an hour limit.
         InsufficientBalance, Forbidden: as for any message.
     """
     check_limits(conn, new)
-    acceptance.accept_one(conn, new.message, None)
+    acceptance.accept_one(conn, new.message, stamp)
     message = new.message
     conn.execute(
         "INSERT INTO verifications (id, organization_id, mode, recipient, status, attempts_max,"

@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Final
 
+from risala.engine.commands import Sender
 from risala.engine.gateway import Gateway
 from risala.engine.operations.arguments import Arguments, Json, Operation
 from risala.engine.wire import sender_wire
+
+
+def _wire(gateway: Gateway, *found: Sender) -> list[Json]:
+    """With the marks: these operations are operators', who may read of other organizations."""
+    marks = gateway.parts.senders.marks(found)
+    return [
+        {**sender_wire(sender), "marks": [asdict(mark) for mark in of_it]}
+        for sender, of_it in zip(found, marks, strict=True)
+    ]
 
 
 async def _sender_request(gateway: Gateway, arguments: Arguments) -> Json:
@@ -15,27 +26,27 @@ async def _sender_request(gateway: Gateway, arguments: Arguments) -> Json:
         arguments.text("name"),
         arguments.text_or_none("description") or "",
     )
-    return sender_wire(sender)
+    return _wire(gateway, sender)[0]
 
 
 async def _sender_list(gateway: Gateway, arguments: Arguments) -> Json:
     found = gateway.parts.senders.list(arguments.text_or_none("organization_id"))
-    return {"senders": [sender_wire(sender) for sender in found]}
+    return {"senders": _wire(gateway, *found)}
 
 
 async def _sender_clear(gateway: Gateway, arguments: Arguments) -> Json:
     sender_id = arguments.text("sender_id")
-    return sender_wire(await gateway.parts.senders.clear(sender_id, waive=False))
+    return _wire(gateway, await gateway.parts.senders.clear(sender_id, waive=False))[0]
 
 
 async def _sender_waive(gateway: Gateway, arguments: Arguments) -> Json:
     sender_id = arguments.text("sender_id")
-    return sender_wire(await gateway.parts.senders.clear(sender_id, waive=True))
+    return _wire(gateway, await gateway.parts.senders.clear(sender_id, waive=True))[0]
 
 
 async def _sender_deny(gateway: Gateway, arguments: Arguments) -> Json:
     sender_id, reason = arguments.text("sender_id"), arguments.text("reason")
-    return sender_wire(await gateway.parts.senders.deny(sender_id, reason))
+    return _wire(gateway, await gateway.parts.senders.deny(sender_id, reason))[0]
 
 
 OPERATIONS: Final[dict[str, Operation]] = {

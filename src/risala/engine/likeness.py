@@ -1,0 +1,106 @@
+"""Whether a sender's name is generic, or could be taken for another's. Pure.
+
+It marks, and refuses nothing: an operator looks at every name anyway, and this is what a tired one
+overlooks. So it rather says too much than too little.
+
+Names are compared by their *skeleton*: what is left of them for an eye that reads quickly. Case,
+accents, spaces and signs are gone, digits are the letters that they stand in for, and letters that
+look alike are one (``M4TTEL``, ``MATTE1`` and ``Маttel`` with a Cyrillic beginning are Mattel).
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import Final
+
+_DIGITS: Final = ("0123456789", "olzeasgtbg")
+"""Digits, and the letters that they stand in for."""
+_CYRILLIC: Final = (
+    "\u0430\u0432\u0435\u043a\u043c\u043d\u043e\u0440\u0441\u0442\u0443\u0445"
+    "\u0456\u0458\u0455\u0501\u0261\u04cf",
+    "abekmhopctyxijsdgl",
+)
+_GREEK: Final = (
+    "\u03b1\u03b2\u03b5\u03b7\u03b9\u03ba\u03bc\u03bd\u03bf\u03c1\u03c4\u03c5\u03c7",
+    "abehikmvoptux",
+)
+"""Letters that look like Latin ones, in one of their cases at least."""
+_ALIKE: Final = str.maketrans(
+    *("".join(column) for column in zip(_DIGITS, _CYRILLIC, _GREEK, strict=True))
+)
+_PAIRS: Final = (("rn", "m"), ("vv", "w"))
+ANYWHERE_MIN: Final = 5
+"""A protected name of so many letters is found anywhere in another; a shorter one is part of too
+many words (``visa`` of ``avis alerte``)."""
+AT_AN_END_MIN: Final = 4
+"""Of so many it is found at the beginning and at the end; of fewer only as a word."""
+NEAR_MIN: Final = 5
+"""One letter more, less, other or swapped makes shorter names other names."""
+NAMES_CACHED_MAX: Final = 4096
+"""Names are compared each with each."""
+SAYS_NOTHING_MAX: Final = 2
+"""Letters that are nobody's name."""
+
+
+@lru_cache(maxsize=NAMES_CACHED_MAX)
+def skeleton(name: str) -> str:
+    """What a quick eye reads."""
+    decomposed = unicodedata.normalize("NFKD", name.casefold())
+    # I, l and 1 are one: in most typefaces nobody can tell them apart.
+    plain = decomposed.translate(_ALIKE).replace("i", "l")
+    letters = "".join(each for each in plain if each.isalnum())
+    for pair, one in _PAIRS:
+        letters = letters.replace(pair, one)
+    return letters
+
+
+def is_generic(name: str, generic: Iterable[str]) -> bool:
+    """True where a name is made of generic words and digits alone, or is too short to say much."""
+    words = {skeleton(word) for word in generic}
+    bare = " ".join(word for word in name.split() if not word.isdigit())
+    letters = skeleton(bare)
+    return len(letters) <= SAYS_NOTHING_MAX or _is_made_of(letters, words)
+
+
+def _is_made_of(letters: str, words: set[str]) -> bool:
+    """Whether ``letters`` can be cut into these words."""
+    reached = {0}
+    for end in range(1, len(letters) + 1):
+        if any(letters[start:end] in words for start in reached):
+            reached.add(end)
+    return len(letters) in reached
+
+
+def resembles(name: str, other: str) -> bool:
+    """True where ``name`` could be taken for ``other``, or for something of theirs."""
+    mine, theirs = skeleton(name), skeleton(other)
+    if not mine or not theirs:
+        return False
+    if mine == theirs or theirs in {skeleton(word) for word in name.split()}:
+        return True
+    if len(theirs) >= ANYWHERE_MIN and theirs in mine:
+        return True
+    if len(theirs) >= AT_AN_END_MIN and (mine.startswith(theirs) or mine.endswith(theirs)):
+        return True
+    # A sender has 11 characters: a longer name is cut off.
+    if len(mine) >= ANYWHERE_MIN and theirs.startswith(mine):
+        return True
+    return min(len(mine), len(theirs)) >= NEAR_MIN and _is_one_slip(mine, theirs)
+
+
+def _is_one_slip(a: str, b: str) -> bool:
+    """Whether one letter more, less, other, or two swapped neighbours are all the difference."""
+    if abs(len(a) - len(b)) > 1:
+        return False
+    start = next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), None)
+    if start is None:
+        return True
+    rest_a, rest_b = a[start:], b[start:]
+    return (
+        rest_a[1:] == rest_b
+        or rest_a == rest_b[1:]
+        or rest_a[1:] == rest_b[1:]
+        or (rest_a[:2] == rest_b[1::-1] and rest_a[2:] == rest_b[2:])
+    )

@@ -1,0 +1,59 @@
+"""What an operator should look at twice before clearing a sender."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from risala.config.senders import SendersSection
+from risala.engine.commands import Sender
+from risala.engine.likeness import is_generic, resembles
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """One reason to look twice; for operators alone, because it may name other customers."""
+
+    code: str
+    """``generic``, ``default``, ``protected`` or ``organization``."""
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Owned:
+    """A name that an organization goes by: its own, or a sender's that was not denied."""
+
+    organization_id: str
+    organization: str
+    name: str
+
+
+class Marker:
+    def __init__(self, settings: SendersSection, default_sender: str) -> None:
+        self._settings = settings
+        self._default = default_sender
+
+    def marks(self, sender: Sender, owned: Iterable[Owned]) -> list[Mark]:
+        """``owned`` are all organizations' names; the sender's own organization's are no reason."""
+        found = []
+        name = sender.name
+        if is_generic(name, self._settings.generic):
+            found.append(Mark("generic", "It is a generic name, which anybody could go by."))
+        if resembles(name, self._default):
+            text = f"It resembles {self._default!r}, the service's own sender."
+            found.append(Mark("default", text))
+        found += [
+            Mark("protected", f"It resembles {other!r} (senders.protected in the settings).")
+            for other in self._settings.protected
+            if resembles(name, other)
+        ]
+        told = set()
+        for other in owned:
+            key = (other.organization_id, other.name)
+            is_own = other.organization_id == sender.organization_id
+            if is_own or key in told or not resembles(name, other.name):
+                continue
+            told.add(key)
+            whose = f"{other.organization} ({other.organization_id})"
+            found.append(Mark("organization", f"It resembles {other.name!r} of {whose}."))
+        return found
