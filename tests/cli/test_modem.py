@@ -15,7 +15,6 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from risala.cli import modem
 from risala.cli.main import cli
 from risala.drivers.modem.serial import PortSeen
 
@@ -65,9 +64,10 @@ def simulated(tmp_path):
 
 
 @pytest.fixture(autouse=True)
-def forgets(monkeypatch):
-    """Each test is a process of its own, as to refused PINs."""
-    monkeypatch.setattr(modem, "_typed", {})
+def state(monkeypatch, tmp_path):
+    """Each test is a user of its own, as to refused PINs."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    return tmp_path / "state"
 
 
 def run(*arguments: str, **environment: str):
@@ -121,7 +121,7 @@ def test_doctor_says_what_is_wrong_and_skips_what_depends_on_it(simulated):
     assert done.stderr == "Not well: PIN.\n"
 
 
-def test_a_wrong_pin_is_typed_once_and_no_secret_is_shown(simulated, monkeypatch):
+def test_a_wrong_pin_is_typed_once_and_no_secret_is_shown(simulated):
     modem = simulated("--pin", "4711")
     shown = ""
     for command in ("probe", "doctor", "probe"):
@@ -129,7 +129,6 @@ def test_a_wrong_pin_is_typed_once_and_no_secret_is_shown(simulated, monkeypatch
         assert done.exit_code == 1
         assert "2 tries are left" in done.output
         shown += done.output
-        monkeypatch.setattr("risala.cli.modem._typed", {})  # as another process
     assert "90210" not in shown
     right = run("probe", modem.port, "--pin-env", "SIM_PIN", "--json", SIM_PIN="4711")
     assert right.exit_code == 1  # not ours to try again
@@ -181,7 +180,7 @@ def test_who_has_the_port_is_named(simulated):
         assert done.stderr == "Not well: port is free.\n"
 
 
-def test_a_service_that_has_the_port_is_as_it_should_be(simulated, tmp_path):
+def test_a_service_that_has_the_port_is_as_it_should_be(simulated, tmp_path, monkeypatch):
     port = simulated().port
     config = tmp_path / "risala.toml"
     config.write_text(f'[[carriers]]\nname = "sim-1"\ndriver = "modem"\nmodem.port = "{port}"\n')
@@ -195,12 +194,23 @@ def test_a_service_that_has_the_port_is_as_it_should_be(simulated, tmp_path):
                 assert time.monotonic() < until_s
                 time.sleep(0.1)
             done = run("doctor", "sim-1", *place)
+            probed = run("probe", port)
+            with monkeypatch.context() as patch:
+                patch.setattr(
+                    "risala.drivers.modem.serial.ports_seen", lambda: [PortSeen(port, "a stick")]
+                )
+                patch.setattr("risala.drivers.modem.host.Host.names", lambda _: {})
+                listed = run("probe")
         finally:
             service.terminate()
             service.communicate(timeout=WITHIN_S)
-    assert done.exit_code == 1
+    for each in (done, probed, listed):
+        assert each.exit_code == 0, each.output
     assert f"the Risala service (process {service.pid}) has the port" in done.stdout
-    assert "`risala carriers`" in done.stdout
+    assert f"In use by the Risala service (process {service.pid}), as it should be" in probed.stdout
+    assert (
+        f"In use by the Risala service (process {service.pid}), as it should be." in listed.stdout
+    )
 
 
 def run_carriers(place: list[str]) -> str:
@@ -236,6 +246,52 @@ def test_what_is_refused(arguments, environment, says):
     assert (done.exit_code, done.stdout) == (1, "")
     assert says in done.stderr
     assert "12ab" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("make", "kind"),
+    [
+        (lambda path: path.write_text("x"), "is a file"),
+        (lambda path: path.mkdir(), "is a directory"),
+        (os.mkfifo, "is a pipe"),
+    ],
+    ids=["file", "directory", "pipe"],
+)
+@pytest.mark.parametrize("command", ["probe", "doctor"])
+def test_what_is_no_serial_port(tmp_path, command, make, kind):
+    make(tmp_path / "port")
+    done = run(command, str(tmp_path / "port"))
+    assert done.exit_code == 1
+    assert f"{kind}, and no serial port. `risala modem probe` without a port" in done.output
+
+
+def test_a_device_that_is_no_serial_port():
+    done = run("doctor", "/dev/null")
+    assert done.exit_code == 1
+    assert "/dev/null is a device, but no serial port." in done.stdout
+
+
+def test_warnings_stand_in_the_probe(simulated):
+    modem = simulated("--profile", "huawei")
+    modem.type("fill SM")
+    modem.type("fill ME")
+    done = run("probe", modem.port)
+    assert done.exit_code == 0, done.output
+    assert re.search(r"Warning +storage: ME: 100 of 100 places are taken", done.stdout)
+
+
+def test_a_text_entry_that_somebody_left_is_ended_by_the_list_too(simulated, monkeypatch):
+    port = simulated().port
+    with open(port, "rb+", buffering=0) as line:
+        line.write(b"AT+CMGS=20\r")
+        heard = b""
+        while b"> " not in heard:
+            heard += line.read(1)
+    monkeypatch.setattr("risala.drivers.modem.serial.ports_seen", lambda: [PortSeen(port, "")])
+    monkeypatch.setattr("risala.drivers.modem.host.Host.names", lambda _: {})
+    done = run("probe")
+    assert done.exit_code == 0, done.output
+    assert " yes " in done.stdout
 
 
 def test_a_port_that_is_not_there(tmp_path):

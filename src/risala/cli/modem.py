@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import click
@@ -17,13 +18,12 @@ from risala.cli.refused import Refused
 
 if TYPE_CHECKING:
     from risala.drivers.modem.findings import Findings
-    from risala.drivers.modem.pin import PinMemory
     from risala.drivers.modem.ports import Candidate
     from risala.drivers.modem.settings import ModemSettings
 
 _DRIVER: Final = "modem"
-_typed: dict[str, PinMemory] = {}
-"""By port. While this process lives a refused PIN is not typed again."""
+_NOTES: Final = ("risala", "modem-pins.json")
+"""In the user's directory of states: which SIMs had a PIN typed that was not seen to be right."""
 
 
 @click.group()
@@ -52,8 +52,8 @@ def _asking(command: Callable[..., None]) -> Callable[..., None]:
             click.option(
                 "--type-pin",
                 is_flag=True,
-                help="It is right: type it also after a wrong one (never as the last try), and "
-                "where the modem does not tell how many tries are left.",
+                help="It is right: type it also after a wrong one; never as the last try, where "
+                "the modem tells how many are left.",
             ),
             click.option(
                 "--timeout-s",
@@ -75,16 +75,17 @@ def _asking(command: Callable[..., None]) -> Callable[..., None]:
 def probe(options: Options, /, port: str | None, **asking: Any) -> None:  # noqa: ANN401
     """What is at PORT, and can it send? Without PORT: which serial ports are modems?
 
-    Exit code 1 where it cannot send, or no port answers.
+    Exit code 1 where it cannot send, or no port answers. A port that the Risala service has is
+    well, and is left to it.
     """
     log_to_stderr()
     if port is None:
         _list(options, asking["baud"])
         return
     found = _examine(options, port, **asking)
-    if not output.show(options.json, _payload(found)):
+    if not output.show(options.json, _payload(found)) and found.can_send is not None:
         output.table(("", "Found"), _rows(found), empty="")
-    if not found.can_send:
+    if found.can_send is False:
         raise Refused(found.verdict)
     if not options.json:
         output.said(found.verdict)
@@ -129,10 +130,11 @@ def _examine(
     from risala.drivers.modem.bench import Bench
     from risala.drivers.modem.doctor import examine
     from risala.drivers.modem.host import Host
+    from risala.drivers.modem.notefile import NoteFile
     from risala.drivers.modem.pin import PinMemory
 
     settings = _settings(options, port, baud, pin_env)
-    memory = _typed.setdefault(os.path.realpath(settings.port), PinMemory())
+    memory = PinMemory(NoteFile(_notes_path()))
     bench = Bench(settings, memory=memory, types_anyway=type_pin, host=Host())
 
     async def main() -> Findings:
@@ -140,6 +142,14 @@ def _examine(
             return await examine(bench, timeout_s, on_check)
 
     return session.run_async(main)
+
+
+def _notes_path() -> Path:
+    """As the XDG Base Directory Specification says; in /var/lib for who has no home."""
+    state = os.environ.get("XDG_STATE_HOME", "")
+    home = os.environ.get("HOME", "")
+    base = Path(state) if state else Path(home, ".local", "state") if home else Path("/var/lib")
+    return base.joinpath(*_NOTES)
 
 
 def _settings(options: Options, port: str, baud: int, pin_env: str | None) -> ModemSettings:
@@ -204,7 +214,8 @@ def _list(options: Options, baud: int) -> None:
     from risala.drivers.modem.ports import ask_all, candidates
 
     async def main() -> list[Candidate]:
-        return await ask_all(candidates(Host()), baud)
+        host = Host()
+        return await ask_all(candidates(host), baud, holders=host.holders)
 
     found = session.run_async(main)
     if not output.show(options.json, {"ports": [asdict(each) for each in found]}):
@@ -223,7 +234,7 @@ def _list(options: Options, baud: int) -> None:
             ),
             empty="No serial port is there.",
         )
-    if not any(each.answers for each in found):
+    if not any(each.answers or each.served for each in found):
         raise Refused("No modem answers: see the plug and the hub, and that no program has it.")
     if not options.json:
         output.said("Look closer: risala modem probe PORT")
@@ -273,3 +284,5 @@ def _rows(found: Findings) -> Iterator[tuple[str, object]]:
         yield "Status reports", routing.reports
     for quirk in found.quirks:
         yield "Quirk", quirk
+    for check in found.warned:
+        yield "Warning", f"{check.name}: {check.text}"

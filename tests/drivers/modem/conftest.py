@@ -59,6 +59,8 @@ class FakeModem:
         """Hangs: hears nothing, says nothing."""
         self.reference = 16
         self.escapes = 0
+        self.in_text = False
+        """A command is taken for the text of a message, until ESC."""
         self._stream: trio.abc.Stream | None = None
         self._sending = trio.Lock()
 
@@ -119,6 +121,9 @@ class FakeModem:
     async def _hear(self, line: str, end: bytes) -> None:
         if end == b"\x1b":
             self.escapes += 1
+            self.in_text = False
+        elif self.in_text:
+            await self._send(f"{line}\r")
         elif end == b"\x1a":
             await self._body(line)
         elif line.upper().startswith("AT"):

@@ -12,6 +12,7 @@ from risala.drivers.modem.bench import Bench
 from risala.drivers.modem.doctor import CHECKS, examine
 from risala.drivers.modem.findings import Findings, State, Strength
 from risala.drivers.modem.host import Access, Host, Process
+from risala.drivers.modem.notefile import NoteFile
 from risala.drivers.modem.pin import PinMemory
 from risala.drivers.modem.serial import PortError, PortFault
 from risala.drivers.modem.settings import ModemSettings
@@ -257,10 +258,25 @@ async def test_somebody_has_the_port(autojump_clock, practice, holding, running,
     practice.fault = PortFault.BUSY
     practice.host.holding, practice.host.running = holding, running
     found = await practice.examine()
-    assert state_of(found, "port is free") is State.FAIL
     for words in says:
         assert words in text_of(found, "port is free")
     assert skipped(found) == after("port is free")
+    if running == [SERVICE]:
+        assert found.failed == []
+        assert found.can_send is None  # the service knows
+        assert "as it should be: `risala carriers` tells" in found.verdict
+        assert "the Risala service (process 71) has the port" in text_of(found, "answers")
+    else:
+        assert state_of(found, "port is free") is State.FAIL
+        assert found.can_send is False
+
+
+async def test_the_service_and_another_program_have_the_port(autojump_clock, practice):
+    practice.fault = PortFault.BUSY
+    practice.host.holding = practice.host.running = [SERVICE, MINICOM]
+    found = await practice.examine()
+    assert state_of(found, "port is free") is State.FAIL
+    assert "stop it" in text_of(found, "port is free")
 
 
 async def test_somebody_listens_without_locking_it(autojump_clock, practice):
@@ -274,6 +290,26 @@ async def test_no_serial_port(autojump_clock, practice):
     practice.fault = PortFault.OTHER
     found = await practice.examine()
     assert "as a serial port" in text_of(found, "port is free")
+
+
+async def test_a_silent_peer_behind_tcp(autojump_clock, practice):
+    practice.modem.deaf = True
+    found = await practice.examine(port="socket://127.0.0.1:2000")
+    told = text_of(found, "answers")
+    assert "socket://127.0.0.1:2000 takes the connection" in told
+    assert "ser2net" in told
+    assert "stick" not in told
+    assert "replug" not in told
+
+
+async def test_a_modem_in_the_middle_of_a_text(autojump_clock, practice, modem):
+    """Somebody typed AT+CMGS and left: ESC ends it, and that is said."""
+    modem.in_text = True
+    found = await practice.examine()
+    assert found.can_send
+    assert modem.escapes == 1
+    assert any("text entry" in quirk for quirk in found.quirks)
+    assert not any("is lost" in quirk for quirk in found.quirks)
 
 
 async def test_behind_tcp_the_machine_is_not_asked(autojump_clock, practice):
@@ -477,19 +513,51 @@ async def test_after_a_wrong_pin_one_insists_but_never_on_the_last_try(
     assert (await practice.examine(pin="1234")).can_send
 
 
-async def test_a_pin_is_not_typed_where_the_tries_are_not_told(autojump_clock, practice, modem):
-    sim = LockedSim(modem, tells=False)
-    for _ in range(3):
-        practice.memory = PinMemory()
-        found = await practice.examine(pin="1234")
-        assert "--type-pin" in text_of(found, "PIN")
-    assert typed(modem) == 0
-    practice.anyway = True
+async def test_the_right_pin_where_the_tries_are_not_told(autojump_clock, practice, modem):
+    LockedSim(modem, tells=False)
     assert (await practice.examine(pin="1234")).can_send
-    sim.open = False
+
+
+async def test_a_wrong_pin_where_the_tries_are_not_told(autojump_clock, practice, modem, tmp_path):
+    """No counter tells: what this user's looks have typed is counted in a file of theirs."""
+    sim = LockedSim(modem, tells=False)
+
+    async def look(pin, *, anyway=False):
+        practice.anyway = anyway
+        practice.memory = PinMemory(NoteFile(tmp_path / "state" / "pins.json"))  # a new process
+        return text_of(await practice.examine(pin=pin), "PIN")
+
+    assert "The PIN is wrong." in await look("9999")
     for _ in range(3):
-        assert "is wrong" in text_of(await practice.examine(pin="9999"), "PIN")
+        assert "--type-pin" in await look("1234")
+    assert typed(modem) == 1
+    assert "The PIN is wrong." in await look("9999", anyway=True)
+    for _ in range(3):
+        assert "unlock the SIM with a phone" in await look("1234", anyway=True)
     assert typed(modem) == 2
+    sim.open = True
+    await look("1234")
+    sim.open = False
+    assert await look("1234") == "It was right."
+    kept = (tmp_path / "state" / "pins.json").read_text()
+    assert "1234" not in kept
+    assert "9999" not in kept
+
+
+async def test_a_pin_is_not_typed_where_nothing_can_be_written_down(
+    autojump_clock, practice, modem, tmp_path
+):
+    """Unless the SIM itself counts."""
+    LockedSim(modem, tells=False)
+    (tmp_path / "state").write_text("a file where a directory should be")
+    path = tmp_path / "state" / "pins.json"
+    practice.memory = PinMemory(NoteFile(path))
+    told = text_of(await practice.examine(pin="1234"), "PIN")
+    assert f"could not be written down. {path} cannot be written." in told
+    assert typed(modem) == 0
+    LockedSim(modem, tells=True)
+    del modem.replies[r"AT\+CPINR.*"]
+    assert (await practice.examine(pin="1234")).can_send
 
 
 async def test_a_sim_that_wants_its_puk(autojump_clock, practice, modem):

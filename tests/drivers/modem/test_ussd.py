@@ -113,8 +113,16 @@ async def test_what_can_be_asked(autojump_clock, modem, new_line):
     def names(**settings):
         return [each.name for each in new_line(modem, **settings).driver.commands]
 
-    assert names() == ["ussd"]
-    assert names(pin="1234", ussd_balance=BALANCE) == ["ussd", "balance", "retry-pin"]
+    assert names() == ["ussd", "balance", "retry-pin"]
+    assert names(pin="1234", ussd_balance=BALANCE) == names()
+
+
+async def test_what_cannot_be_asked_says_which_setting_is_missing(autojump_clock, modem, new_line):
+    line = new_line(modem)
+    with pytest.raises(CommandRefusedError, match=r"\[carriers\.modem\.ussd_balance\] set code ="):
+        await line.driver.command("balance", ())
+    with pytest.raises(CommandRefusedError, match="set pin_env"):
+        await line.driver.command("retry-pin", ())
 
 
 async def test_a_code_and_choices_from_its_menus(autojump_clock, modem, new_line, play):

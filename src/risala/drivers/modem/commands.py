@@ -24,6 +24,11 @@ RETRY_PIN: Final = DriverCommand(
 )
 
 _is_code: Final = re.compile(r"[*#0-9+]{1,60}").fullmatch
+_NO_CODE: Final = (
+    "The settings do not say how to ask for the balance: in [carriers.modem.ussd_balance] set "
+    'code = "*124#" (what one dials on this network) and, where the first number of the answer '
+    "is not the amount, pattern; then restart. `ussd CODE` dials a code without any setting."
+)
 _NOT_CONNECTED: Final = "The modem is not ready; `risala carriers` says why."
 
 
@@ -39,9 +44,15 @@ async def dial(session: Session | None, arguments: Sequence[str]) -> Answer:
     return {"text": text}
 
 
-async def balance(session: Session | None, arguments: Sequence[str]) -> Answer:
-    """Raises :class:`CommandRefusedError`."""
+async def balance(session: Session | None, arguments: Sequence[str], *, is_told: bool) -> Answer:
+    """Raises :class:`CommandRefusedError`.
+
+    Args:
+        is_told: the settings say how to ask.
+    """
     _none(arguments)
+    if not is_told:
+        raise CommandRefusedError(_NO_CODE)
     session = _ready(session)
     try:
         await session.balance.ask(session.dialogues)

@@ -77,12 +77,21 @@ class _Round:
             blamed = self._blamed(step)
             if blamed:
                 self._missing[step.name] = blamed
-                verdict = Verdict(State.SKIPPED, f"Not looked at: “{blamed}” comes first.")
+                verdict = Verdict(State.SKIPPED, self._reason(blamed))
             else:
                 verdict = await self._look(step)
-                if verdict.state is State.FAIL:
+                if verdict.state is State.FAIL or self._is_served(step):
                     self._missing[step.name] = step.name
             self._bench.found.checks.append(Check(step.name, verdict.state, verdict.text))
+
+    def _is_served(self, step: _Step) -> bool:
+        return step.look is host_checks.free and bool(self._bench.found.served_by)
+
+    def _reason(self, blamed: str) -> str:
+        served_by = self._bench.found.served_by
+        if served_by:
+            return f"Not looked at: {served_by} has the port."
+        return f"Not looked at: “{blamed}” comes first."
 
     def _blamed(self, step: _Step) -> str:
         return next((self._missing[need] for need in step.needs if need in self._missing), "")

@@ -102,9 +102,7 @@ class ModemDriver:
 
     @property
     def commands(self) -> tuple[DriverCommand, ...]:
-        pin = () if self.settings.pin is None else (commands.RETRY_PIN,)
-        asks = (commands.BALANCE,) if self._balance.is_asked else ()
-        return (commands.USSD, *asks, *pin)
+        return (commands.USSD, commands.BALANCE, commands.RETRY_PIN)
 
     async def command(
         self, name: str, arguments: Sequence[str]
@@ -114,7 +112,8 @@ class ModemDriver:
             case commands.USSD.name:
                 return await commands.dial(self._session, arguments)
             case commands.BALANCE.name:
-                return await commands.balance(self._session, arguments)
+                is_told = self._balance.is_asked
+                return await commands.balance(self._session, arguments, is_told=is_told)
             case commands.RETRY_PIN.name:
                 self.retry_pin()
                 return {}
@@ -122,6 +121,11 @@ class ModemDriver:
 
     def retry_pin(self) -> None:
         """The operator has corrected the PIN in the settings: it is typed once more."""
+        if self.settings.pin is None:
+            raise CommandRefusedError(
+                "The settings have no PIN: set pin_env in [carriers.modem] to the name of the "
+                "environment variable that has it, and restart."
+            )
         if self._life is None or self._session is not None:
             raise CommandRefusedError("The carrier does not wait for a PIN.")
         self._life.retry_pin()

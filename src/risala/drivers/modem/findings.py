@@ -108,18 +108,31 @@ class Findings:
     """Where the driver would keep what comes in."""
     routing: Routing | None = None
     quirks: list[str] = field(default_factory=list)
+    served_by: str = ""
+    """The Risala service that has the port, as it should: nothing else was looked at."""
 
     @property
     def failed(self) -> list[Check]:
         return [check for check in self.checks if check.state is State.FAIL]
 
     @property
-    def can_send(self) -> bool:
+    def warned(self) -> list[Check]:
+        return [check for check in self.checks if check.state is State.WARN]
+
+    @property
+    def can_send(self) -> bool | None:
+        """None where the service has it: that one knows."""
+        if self.served_by and not self.failed:
+            return None
         return bool(self.checks) and not self.failed
 
     @property
     def verdict(self) -> str:
         """One sentence, with what to do where it cannot send."""
+        if self.can_send is None:
+            return (
+                f"In use by {self.served_by}, as it should be: `risala carriers` tells how it is."
+            )
         if self.can_send:
             return "This modem can send."
         return f"This modem cannot send. {self.failed[0].text if self.failed else ''}".rstrip()

@@ -10,6 +10,7 @@ import grp
 import os
 import pwd
 import re
+import stat
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -24,6 +25,19 @@ _INTERFACE: Final = re.compile(r"-if[0-9a-f]{2}(?:-port[0-9]+)?$")
 _LEFT_ALONE: Final = ("E:ID_MM_DEVICE_IGNORE=1", "E:ID_MM_PORT_IGNORE=1")
 _COMMAND_MAX: Final = 4096
 _PTMX: Final = "/dev/ptmx"
+_PTY_MAJORS: Final = range(136, 144)
+"""Unix98 terminals (the kernel's devices.txt)."""
+_MEMORY_MAJOR: Final = 1
+"""/dev/null, /dev/zero, /dev/random."""
+_TERMINALS: Final = ("tty", "usb", "usbmisc", "wwan", "rfcomm")
+"""Classes of devices that take AT commands; some modems have a port that is no tty."""
+_KINDS: Final = (
+    (stat.S_ISREG, "a file"),
+    (stat.S_ISDIR, "a directory"),
+    (stat.S_ISBLK, "a disk"),
+    (stat.S_ISSOCK, "a socket"),
+    (stat.S_ISFIFO, "a pipe"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +123,32 @@ class Host:
         return holds
 
     # -- what it is ---------------------------------------------------------------------------
+
+    def no_port(self, path: str) -> str:
+        """What something is that is no serial port (“is a directory”); empty where it may be one.
+
+        The device itself is not touched: opening a port pulls its control lines.
+        """
+        try:
+            status = os.stat(path)
+        except OSError:
+            return ""
+        mode = status.st_mode
+        if stat.S_ISCHR(mode):
+            return "" if self._is_terminal(status.st_rdev) else "is a device, but no serial port"
+        kind = next((word for test, word in _KINDS if test(mode)), "no device")
+        return f"is {kind}, and no serial port"
+
+    def _is_terminal(self, device: int) -> bool:
+        """True also where the machine does not tell. Ends of ptys are in no class."""
+        if os.major(device) in _PTY_MAJORS:
+            return True
+        name = f"{os.major(device)}:{os.minor(device)}"
+        try:
+            subsystem = os.readlink(self._root / "sys/dev/char" / name / "subsystem")
+        except OSError:
+            return os.major(device) != _MEMORY_MAJOR
+        return os.path.basename(subsystem) in _TERMINALS
 
     def names(self) -> dict[str, str]:
         """The by-id names, and the device that each leads to."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import trio
 
 from risala.drivers.modem.bench import Bench
@@ -9,6 +11,7 @@ from risala.drivers.modem.findings import Verdict, fail, ok, warn
 from risala.drivers.modem.host import MODEM_MANAGER, Host, Process
 from risala.drivers.modem.serial import PortError, PortFault, is_tcp
 
+_LIST: Final = "`risala modem probe` without a port looks at all serial ports that there are."
 _TCP = ok("It is reached over TCP.")
 
 
@@ -17,12 +20,14 @@ async def device(bench: Bench) -> Verdict:
     if is_tcp(bench.port):
         return _TCP
     if bench.is_there(bench.port):
+        wrong = bench.host.no_port(bench.port)
+        if wrong:
+            return fail(f"{bench.port} {wrong}. {_LIST}")
         return ok(f"{bench.port} is there.")
     there = list(bench.host.names())
     seen = f"There are: {', '.join(there)}." if there else "No modem is seen at all."
     return fail(
-        f"{bench.port} is not there: see the plug, the hub's power, and the name. {seen} "
-        "`risala modem probe` without a port looks at all of them."
+        f"{bench.port} is not there: see the plug, the hub's power, and the name. {seen} {_LIST}"
     )
 
 
@@ -79,7 +84,7 @@ async def free(bench: Bench) -> Verdict:
     try:
         await bench.open()
     except PortError as fault:
-        return fail(_closed(bench, fault, holders))
+        return _closed(bench, fault, holders)
     if holders:
         return fail(
             f"{_titles(holders)} has the port open too and takes part of the answers: "
@@ -88,24 +93,33 @@ async def free(bench: Bench) -> Verdict:
     return ok("It opens, and nobody else has it.")
 
 
-def _closed(bench: Bench, fault: PortError, holders: list[Process]) -> str:
+def _closed(bench: Bench, fault: PortError, holders: list[Process]) -> Verdict:
     if fault.fault is PortFault.FORBIDDEN:
-        return (
+        return fail(
             f"{bench.port} may not be opened although its permissions allow it: by a sandbox such "
             "as PrivateDevices= of a systemd unit."
         )
     if fault.fault is not PortFault.BUSY:
-        return str(fault)
+        return fail(str(fault))
     if holders:
-        return f"{_titles(holders)} has the port: {_advice(holders)}"
+        return _held(bench, holders, f"{_titles(holders)} has the port")
     # What other users' processes have open is hidden from us; these two it mostly is.
     likely = [each for each in bench.host.processes() if _takes_modems(each)]
     if likely:
-        return f"The port is in use, probably by {_titles(likely)}: {_advice(likely)}"
-    return (
+        return _held(bench, likely, f"The port is in use, probably by {_titles(likely)}")
+    return fail(
         f"The port is in use by another user's program: `sudo fuser -v {bench.port}` names it; "
         "stop it."
     )
+
+
+def _held(bench: Bench, holders: list[Process], text: str) -> Verdict:
+    """The service may have it; whoever else has it is in the way."""
+    text = f"{text}: {_advice(holders)}"
+    if not all(each.is_service for each in holders):
+        return fail(text)
+    bench.found.served_by = _titles(holders)
+    return ok(text)
 
 
 def _titles(processes: list[Process]) -> str:
@@ -113,7 +127,7 @@ def _titles(processes: list[Process]) -> str:
 
 
 def _advice(holders: list[Process]) -> str:
-    if any(each.is_service for each in holders):
+    if all(each.is_service for each in holders):
         return "that is as it should be; `risala carriers` tells how the modem is."
     if any(_is_modem_manager(each) for each in holders):
         return "`sudo systemctl disable --now ModemManager`, or write the rule for it (see above)."

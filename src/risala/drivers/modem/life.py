@@ -176,6 +176,8 @@ class Life:
             f"storage {facts.storage or 'unknown'}, CNMI {routing.text or 'none'}, "
             f"CSMS {int(routing.acknowledges)}."
         )
+        for refusal in facts.init_refused:
+            context.trace(f"init: the modem does not take {refusal}.")
         session = Session(context, asker, facts, self._settings, records, self._balance)
         self.session = session
         while self._early:

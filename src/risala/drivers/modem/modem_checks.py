@@ -17,7 +17,8 @@ from risala.drivers.modem.findings import (
 from risala.drivers.modem.identity import identify_modem
 from risala.drivers.modem.link import NoAnswerError
 from risala.drivers.modem.routing import choose_routing, choose_storage
-from risala.drivers.modem.start import radio_is_off, talk_plainly, turn_radio_on, wake
+from risala.drivers.modem.serial import is_tcp
+from risala.drivers.modem.start import initialize, radio_is_off, talk_plainly, turn_radio_on
 from risala.drivers.modem.storage import Usage
 
 _WAKE_S: Final = 2.0
@@ -29,27 +30,46 @@ _POSITION: Final = b"$G"
 
 
 async def answers(bench: Bench) -> Verdict:
-    try:
-        await bench.link.ask("AT", _WAKE_S)
-    except NoAnswerError:
-        try:
-            await wake(bench.asker)
-        except NoAnswerError:
-            return fail(_silence(bench))
-        bench.note("the first command after a rest is lost")
+    quirk = ""
+    if not await _hears(bench):
+        quirk = "the first command after a rest is lost"
+        bench.link.engine.forget()
+        if not await _hears(bench):
+            quirk = "a message was being typed (text entry); ESC ended that, and sent nothing"
+            if not await bench.link.resync():
+                return fail(_silence(bench))
+    if quirk:
+        bench.note(quirk)
     await talk_plainly(bench.asker)
     bench.tap.heard = b""
     await bench.asker.ok("AT")
     if b"AT\r" in bench.tap.heard:
         bench.note("echo stays on after ATE0")
     identity = bench.found.identity = await identify_modem(bench.asker)
+    refused = await initialize(bench.asker, bench.settings.init)
+    if refused:
+        return warn(
+            f"A {identity.name} answers AT, and does not take what init says: "
+            f"{', '.join(refused)}. Correct init in [carriers.modem]; the modem is used all the "
+            "same."
+        )
     return ok(f"A {identity.name} answers AT.")
+
+
+async def _hears(bench: Bench) -> bool:
+    try:
+        await bench.link.ask("AT", _WAKE_S)
+    except NoAnswerError:
+        return False
+    return True
 
 
 def _silence(bench: Bench) -> str:
     heard = bench.tap.heard
     siblings = bench.host.siblings(bench.port)
     other = f" The stick has other ports: {', '.join(siblings)}." if siblings else ""
+    if is_tcp(bench.port):
+        return _tcp_silence(bench, heard)
     if _POSITION in heard:
         return f"This port tells positions (GPS), and takes no commands.{other}"
     if heard and not heard.isascii():
@@ -61,6 +81,15 @@ def _silence(bench: Bench) -> str:
     return (
         f"Nothing answers AT: another port of the same stick, another --baud (not on USB), or the "
         f"modem hangs and wants to be replugged.{other}"
+    )
+
+
+def _tcp_silence(bench: Bench, heard: bytes) -> str:
+    what = "what it says is no answer to AT" if heard else "nothing there answers AT"
+    return (
+        f"{bench.port} takes the connection, but {what}: see that host and port are those of the "
+        "modem (of ser2net, say), that its line is raw and at the modem's speed, that nobody else "
+        "is connected to it, and that the modem is on."
     )
 
 

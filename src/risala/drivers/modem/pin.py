@@ -89,6 +89,8 @@ def _locked(word: str) -> str:
 async def _type(asker: Asker, identity: Identity, pin: SecretStr | None, memory: PinMemory) -> None:
     await identify_card(asker, identity)
     tries = await tries_left(asker, identity)
+    if memory.is_last(identity, tries):
+        raise Unready(HealthState.SICK, _TWICE, _BLOCKED_S)
     if memory.forbids(identity, tries):
         raise Unready(HealthState.SICK, _REFUSED, _BLOCKED_S)
     if pin is None:
@@ -99,7 +101,7 @@ async def _type(asker: Asker, identity: Identity, pin: SecretStr | None, memory:
         raise Unready(HealthState.SICK, text, _BLOCKED_S)
     try:
         # Before it leaves: a lost answer or a crash must not lead to a second try.
-        await memory.types(identity)
+        await memory.types(identity, tries)
     except NotStoredError as fault:
         text = "The PIN is not typed: that it was typed could not be written down."
         raise Unready(HealthState.DOWN, text, _UNSTORED_S) from fault
@@ -116,6 +118,10 @@ async def _type(asker: Asker, identity: Identity, pin: SecretStr | None, memory:
 _UNLOCK: Final = (
     "It is not typed again: three wrong ones block the SIM. Correct the setting, restart, and run "
     "`risala carriers ask NAME retry-pin`; or unlock the SIM with a phone."
+)
+_TWICE: Final = (
+    "Two PINs were typed and not seen to be right, and the modem does not tell how many tries are "
+    "left: a third may block the SIM. It is not typed; unlock the SIM with a phone."
 )
 _REFUSED: Final = f"The PIN is wrong. {_UNLOCK}"
 

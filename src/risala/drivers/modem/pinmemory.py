@@ -22,6 +22,8 @@ _NOBODY: Final = "-"
 _TYPED: Final = "typed"
 """Typed, and not yet seen to be right."""
 _REFUSED: Final = "refused"
+_AGAIN: Final = "-again"
+"""Ends the words of a second PIN where no counter tells how many tries are left."""
 FRESH_TRIES: Final = 3
 
 
@@ -47,6 +49,8 @@ class PinMemory:
         self._unwritten: dict[str, str | None] = {}
         self.may_retry = False
         """The operator says that the setting is right now. Good for one try."""
+        self.must_store = True
+        """False where the SIM's own counter is trusted to remember a look that cannot write."""
 
     @property
     def has_notes(self) -> bool:
@@ -67,22 +71,39 @@ class PinMemory:
             not _is_mended(self._known[key], tries) for key in self._keys(identity)
         )
 
-    async def types(self, identity: Identity) -> None:
+    def is_last(self, identity: Identity, tries: int | None) -> bool:
+        """True where two PINs were not seen to be right and no counter tells: a third may block."""
+        return tries is None and any(
+            self._known[key].endswith(_AGAIN) for key in self._keys(identity)
+        )
+
+    async def types(self, identity: Identity, tries: int | None = None) -> None:
         """Write down that a PIN is about to be typed.
+
+        Args:
+            tries: how many are left; None where it is not told, and they are counted here.
 
         Raises:
             NotStoredError: it must not be.
         """
         self.may_retry = False
-        notes = {**dict.fromkeys(self._keys(identity)), _key(identity): _TYPED}
-        await self._notes.remember({**self._unwritten, **notes})
-        self._unwritten.clear()
+        keys = self._keys(identity)
+        word = _TYPED + _AGAIN if keys and tries is None else _TYPED
+        notes = {**dict.fromkeys(keys), _key(identity): word}
+        try:
+            await self._notes.remember({**self._unwritten, **notes})
+            self._unwritten.clear()
+        except NotStoredError:
+            if self.must_store:
+                raise
         self._take(notes)
 
     async def refused(self, identity: Identity, tries: int | None) -> None:
         """Write down that it was refused, and the counter's word after it."""
-        text = _REFUSED if tries is None else f"{_REFUSED} {tries}"
-        await self._write({_key(identity): text})
+        key = _key(identity)
+        again = _AGAIN if self._known.get(key, "").endswith(_AGAIN) else ""
+        text = f"{_REFUSED}{again}" if tries is None else f"{_REFUSED} {tries}"
+        await self._write({key: text})
 
     async def unlocked(self, identity: Identity) -> None:
         """The SIM is ready: nothing is wrong with what was typed, or no longer."""

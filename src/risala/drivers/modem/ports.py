@@ -7,18 +7,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import trio
 
 from risala.drivers.modem import serial
 from risala.drivers.modem.asking import Asker
-from risala.drivers.modem.bench import OpenPort
-from risala.drivers.modem.host import Host
+from risala.drivers.modem.bench import OpenPort, Tap
+from risala.drivers.modem.host import Host, Process
 from risala.drivers.modem.identity import identify_modem
 from risala.drivers.modem.link import AtLink, LinkError
-from risala.drivers.modem.serial import PortError, PortSeen
+from risala.drivers.modem.serial import PortError, PortFault, PortSeen
 from risala.drivers.modem.start import talk_plainly
 
 _AT_ONCE: Final = 16
@@ -40,6 +40,10 @@ class Candidate:
     imei: str = ""
     text: str = ""
     """Why it was not asked, or did not answer."""
+    busy: bool = False
+    """Another program has it."""
+    served: bool = False
+    """That program is the Risala service, as it should be."""
 
 
 def candidates(host: Host, seen: Callable[[], Iterable[PortSeen]] | None = None) -> list[Candidate]:
@@ -56,15 +60,26 @@ def candidates(host: Host, seen: Callable[[], Iterable[PortSeen]] | None = None)
 
 
 async def ask_all(
-    found: list[Candidate], baud: int, open_port: OpenPort = serial.open_port
+    found: list[Candidate],
+    baud: int,
+    open_port: OpenPort = serial.open_port,
+    *,
+    holders: Callable[[str], list[Process]] = lambda _: [],
 ) -> list[Candidate]:
-    """Each with its answer; many at once, each for a bounded time."""
+    """Each with its answer; many at once, each for a bounded time.
+
+    Args:
+        holders: who has a port open.
+    """
     answers: dict[str, Candidate] = {}
     limit = trio.CapacityLimiter(_AT_ONCE)
 
     async def one(candidate: Candidate) -> None:
         async with limit:
-            answers[candidate.port] = await _ask(candidate, baud, open_port)
+            told = await _ask(candidate, baud, open_port)
+            if told.busy:
+                told = _held(told, holders(candidate.port))
+            answers[candidate.port] = told
 
     async with trio.open_nursery() as nursery:
         for candidate in found:
@@ -78,44 +93,44 @@ async def _ask(candidate: Candidate, baud: int, open_port: OpenPort) -> Candidat
         try:
             stream = await open_port(candidate.port, baud)
         except PortError as fault:
-            return _said(candidate, str(fault))
+            return replace(candidate, text=str(fault), busy=fault.fault is PortFault.BUSY)
         text = "It answers too slowly."
-        link = AtLink(stream)
+        tap = Tap(stream)
+        link = AtLink(tap)
         async with trio.open_nursery() as nursery:
             nursery.start_soon(link.run)
             try:
-                return await _identified(candidate, link)
+                return await _identified(candidate, link, tap)
             except LinkError:
-                return _said(candidate, "It does not answer AT.")
+                return replace(candidate, text="It does not answer AT.")
             finally:
                 with trio.move_on_after(_CLOSE_S, shield=True):
                     await stream.aclose()
                 nursery.cancel_scope.cancel()
-    return _said(candidate, text)
+    return replace(candidate, text=text)
 
 
-async def _identified(candidate: Candidate, link: AtLink) -> Candidate:
+async def _identified(candidate: Candidate, link: AtLink, tap: Tap) -> Candidate:
     for ask in range(1, _ASKED + 1):
         try:
             await link.ask("AT", _ASK_S)
             break
         except LinkError:
-            # Nothing else is said to what may be no modem at all.
-            if ask == _ASKED:
+            # Nothing else is said to what may be no modem at all; but what echoes may be one in
+            # the middle of a message (text entry), which ESC ends.
+            if ask == _ASKED and (b"AT" not in tap.heard or not await link.resync()):
                 raise
             link.engine.forget()
     asker = Asker(link)
     await talk_plainly(asker)
     identity = await identify_modem(asker)
-    return Candidate(
-        candidate.port,
-        candidate.device,
-        candidate.description,
-        answers=True,
-        modem=identity.name,
-        imei=identity.imei,
-    )
+    return replace(candidate, answers=True, modem=identity.name, imei=identity.imei)
 
 
-def _said(candidate: Candidate, text: str) -> Candidate:
-    return Candidate(candidate.port, candidate.device, candidate.description, text=text)
+def _held(candidate: Candidate, holders: list[Process]) -> Candidate:
+    if not holders:
+        return candidate
+    names = ", ".join(each.title for each in holders)
+    if all(each.is_service for each in holders):
+        return replace(candidate, text=f"In use by {names}, as it should be.", served=True)
+    return replace(candidate, text=f"In use by {names}; stop it to look closer.")

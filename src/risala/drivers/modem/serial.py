@@ -66,7 +66,10 @@ _ADVICE: Final = {
         "{port} is in use by another program, often ModemManager or a second Risala; "
         "stop it, or forbid it this port."
     ),
-    PortFault.OTHER: "{port} cannot be opened as a serial port.",
+    PortFault.OTHER: (
+        "{port} is no serial port, or its device does not work; `risala modem probe` lists those "
+        "that there are."
+    ),
 }
 
 

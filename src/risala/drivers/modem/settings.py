@@ -3,13 +3,55 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated, Literal, Self
+from typing import Annotated, Final, Literal, Self
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    SecretStr,
+    field_validator,
+    model_validator,
+)
 
 Seconds = Annotated[float, Field(gt=0, le=86400)]
 Storage = Literal["auto", "ME", "SM", "MT"]
+
+_INIT_MAX: Final = 20
+"""More is a script, and each may take as long as a command without an answer."""
+_INIT_LINE_MAX: Final = 200
+"""Modems take lines of 256 characters and more (V.250 has no limit)."""
+_NOT_IN_INIT: Final = {
+    "+CPIN": "has a PIN: set pin_env, which types it once and never again",
+    "+CLCK": "has a PIN: do that once, by hand",
+    "+CPWD": "has a PIN: do that once, by hand",
+    "+CMGS": "sends a message",
+    "+CMSS": "sends a message",
+    "+CMGW": "waits for a text",
+    "+CMGC": "sends a message",
+    "+CNMA": "may wait for a text",
+}
+_dials: Final = re.compile(r"[^&+^*$%#]*(?:&.[^&+^*$%#]*)*?(?<!&)([DA])").match
+"""ATD or ATA among the basic commands at the head of a line; AT&D is another one (V.250 §5.4)."""
+
+
+def _is_init_command(text: str) -> str:
+    if not re.fullmatch(rf"AT[ -~]{{1,{_INIT_LINE_MAX - 2}}}", text, re.IGNORECASE):
+        raise ValueError(
+            f"must be AT and a command in ASCII, at most {_INIT_LINE_MAX} characters: AT^CURC=0"
+        )
+    said = text[2:].upper()
+    for name, reason in _NOT_IN_INIT.items():
+        if re.search(rf"{re.escape(name)}(?![A-Z0-9])", said):
+            raise ValueError(f"must not have AT{name}, which {reason}")
+    if _dials(said):
+        raise ValueError("must not dial or answer a call")
+    return text
+
+
+InitCommand = Annotated[str, AfterValidator(_is_init_command)]
 
 _STRICT = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
@@ -51,6 +93,8 @@ class ModemSettings(BaseModel):
     """By ``pin_env``. A wrong one is never typed twice."""
     smsc_number: Annotated[str, Field(pattern=r"^\+?[0-9]{3,20}$")] | None = None
     """The service centre, where the SIM does not know it."""
+    init: Annotated[tuple[InitCommand, ...], Field(max_length=_INIT_MAX)] = ()
+    """Commands that this modem needs besides, at each start, before ours: what ours say counts."""
 
     send_timeout_s: Annotated[float, Field(ge=5, le=600)] = 60.0
     """The network's own timer is about 45 s: below that good sends become uncertain."""

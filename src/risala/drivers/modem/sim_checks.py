@@ -9,12 +9,13 @@ import trio
 from risala.drivers.modem.bench import Bench
 from risala.drivers.modem.fields import Registration
 from risala.drivers.modem.findings import REGISTRATIONS, Verdict, fail, ok, warn
-from risala.drivers.modem.identity import identify_sim
+from risala.drivers.modem.identity import identify_card, identify_sim
 from risala.drivers.modem.pin import SIM_LOOK_S, SIM_LOOKS, sim_word, tries_left, unlock
 from risala.drivers.modem.pinmemory import FRESH_TRIES
 from risala.drivers.modem.start import find_smsc
 from risala.drivers.modem.unready import Unready
 from risala.drivers.modem.watch import operator_of, registration_of
+from risala.plugins.contract import NotStoredError
 
 _OPEN: Final = ("READY", "SIM PIN2", "SIM PUK2", "")
 _SEARCH_S: Final = 30.0
@@ -57,16 +58,19 @@ async def _word(bench: Bench) -> str | None:
 async def pin(bench: Bench) -> Verdict:
     """Types it where it is asked for, at most once, as the driver does."""
     if bench.sim_word == "SIM PIN":
+        await identify_card(bench.asker, bench.found.identity)
         left = await tries_left(bench.asker, bench.found.identity)
         refusal = _why_not_typed(bench, left)
         if refusal:
             return fail(refusal)
-        if left is not None and bench.types_anyway:
+        if bench.types_anyway:
             bench.memory.retry()
+        bench.memory.must_store = left is None
     try:
         await unlock(bench.asker, bench.found.identity, bench.settings.pin, bench.memory)
     except Unready as fault:
-        return fail(f"{fault}{_tries(await _left_now(bench))}")
+        unstored = f" {fault.__cause__}" if isinstance(fault.__cause__, NotStoredError) else ""
+        return fail(f"{fault}{unstored}{_tries(await _left_now(bench))}")
     bench.found.sim = "ready"
     await identify_sim(bench.asker, bench.found.identity)
     return ok("It was right." if bench.sim_word not in _OPEN else "None is asked for.")
@@ -83,10 +87,11 @@ def _why_not_typed(bench: Bench, left: int | None) -> str:
             f"A wrong PIN was typed before.{_tries(left)} This one was not typed. If it is surely "
             "right, --type-pin types it, but never as the last try; a phone does as well."
         )
-    if left is None and not bench.types_anyway:
+    if bench.memory.forbids(bench.found.identity, left) and not bench.types_anyway:
         return (
-            "The SIM wants its PIN, and the modem does not tell how many tries are left: it was "
-            "not typed. If it is surely right, --type-pin types it, once."
+            "A PIN was typed into this SIM before and not seen to be right, and the modem does not "
+            "tell how many tries are left: this one was not typed. If it is surely right, "
+            "--type-pin types it, once."
         )
     return ""
 

@@ -6,6 +6,7 @@ usable SIM and an SMSC number are needed.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final
@@ -20,6 +21,8 @@ from risala.drivers.modem.settings import ModemSettings
 from risala.drivers.modem.unready import Unready
 from risala.plugins.contract import HealthState
 
+_RAW_MAX: Final = 80
+"""Of a refusal, where it is shown."""
 _WAKE_S: Final = 2.0
 _RADIO_S: Final = 30.0
 _PDU_MODE_TRIES: Final = 3
@@ -39,6 +42,8 @@ class Facts:
     routing: Routing = field(default_factory=Routing)
     more_messages: bool = False
     """It takes +CMMS."""
+    init_refused: list[str] = field(default_factory=list)
+    """Commands of the setting ``init`` that it does not take."""
 
 
 async def wake(asker: Asker) -> None:
@@ -68,6 +73,8 @@ async def bring_up(asker: Asker, settings: ModemSettings, memory: PinMemory) -> 
     identity = await identify_modem(asker)
     if identity.is_huawei:
         await asker.ok("AT^CURC=0")
+    facts = Facts(identity)
+    facts.init_refused = await initialize(asker, settings.init)
     if await radio_is_off(asker):
         await turn_radio_on(asker)
     await unlock(asker, identity, settings.pin, memory)
@@ -75,10 +82,22 @@ async def bring_up(asker: Asker, settings: ModemSettings, memory: PinMemory) -> 
     await choose_pdu_mode(asker, identity)
     await asker.ok('AT+CSCS="GSM"')
     await asker.ok("AT+COPS=3,0")
-    facts = Facts(identity, smsc=await find_smsc(asker, settings.smsc_number))
+    facts.smsc = await find_smsc(asker, settings.smsc_number)
     await _receive(asker, settings, facts)
     facts.more_messages = await asker.ok("AT+CMMS=?")
     return facts
+
+
+async def initialize(asker: Asker, commands: Iterable[str]) -> list[str]:
+    """Say what the settings want said besides; returns what the modem does not take."""
+    refused = []
+    for command in commands:
+        answer = await asker.try_(command)
+        if answer is None:
+            refused.append(f"{command} (no answer)")
+        elif not answer.result.ok:
+            refused.append(f"{command} ({answer.result.raw[:_RAW_MAX]})")
+    return refused
 
 
 async def choose_pdu_mode(asker: Asker, identity: Identity) -> None:

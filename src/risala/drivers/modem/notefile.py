@@ -1,0 +1,72 @@
+"""Notes in a file of one's own: for a look at a modem, which has no journal to keep them in."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+import trio
+
+from risala.plugins.contract import NotStoredError
+
+_OCTETS_MAX: Final = 1_000_000
+"""Thousands of notes; a file that is longer is none of ours."""
+
+
+class NoteFile:
+    """:class:`~risala.drivers.modem.notes.Notes` as a JSON object, read and written whole."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    async def remember(self, notes: Mapping[str, str | None]) -> None:
+        """Raises NotStoredError."""
+        await trio.lowlevel.checkpoint()
+        try:
+            kept = {**self._read(), **notes}
+            self._write({key: text for key, text in kept.items() if text is not None})
+        except (OSError, ValueError) as error:
+            raise NotStoredError(f"{self._path} cannot be written.") from error
+
+    def recall(self, prefix: str = "") -> dict[str, str]:
+        """What is there; nothing where it cannot be read, and then not be written either."""
+        try:
+            kept = self._read()
+        except (OSError, ValueError):
+            return {}
+        return {key: text for key, text in kept.items() if key.startswith(prefix)}
+
+    def _read(self) -> dict[str, str]:
+        try:
+            with self._path.open("rb") as file:
+                found = json.loads(file.read(_OCTETS_MAX))
+        except FileNotFoundError:
+            return {}
+        if not isinstance(found, dict):
+            raise ValueError("not an object")
+        return {str(key): str(text) for key, text in found.items()}
+
+    def _write(self, notes: Mapping[str, str]) -> None:
+        """All or nothing, and on the disk when it returns."""
+        self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        descriptor, name = tempfile.mkstemp(dir=self._path.parent)
+        try:
+            with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+                json.dump(dict(notes), file)
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(name, self._path)
+        except BaseException:
+            with suppress(OSError):
+                os.unlink(name)
+            raise
+        directory = os.open(self._path.parent, os.O_RDONLY)
+        try:
+            os.fsync(directory)
+        finally:
+            os.close(directory)
