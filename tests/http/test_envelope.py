@@ -29,6 +29,9 @@ async def problem(response, status: int, code: str) -> dict:
         "multipart/form-data; boundary=x",
         "application/jsonp",
         "application/vnd.api+json",
+        "application/json; charset=utf-16",
+        "application/json;charset=ISO-8859-1",
+        'application/json; charset="utf-16le"',
     ],
 )
 async def test_a_body_must_say_that_it_is_json(client, keys, given):
@@ -37,7 +40,15 @@ async def test_a_body_must_say_that_it_is_json(client, keys, given):
     await problem(response, 415, "UNSUPPORTED_MEDIA_TYPE")
 
 
-@pytest.mark.parametrize("given", ["application/json; charset=utf-8", "Application/JSON;v=1"])
+@pytest.mark.parametrize(
+    "given",
+    [
+        "application/json; charset=utf-8",
+        'application/json;charset="UTF-8"',
+        "application/json ;Charset=utf8",
+        "Application/JSON;v=1",
+    ],
+)
 async def test_parameters_of_the_media_type_are_allowed(client, keys, given):
     headers = {"x-api-key": keys["secret"], "content-type": given}
     assert (await client.post("/api/sms", headers=headers, data=GOOD)).status_code == 200

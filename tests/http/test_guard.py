@@ -86,7 +86,7 @@ class TestSeam:
 
         assert {"run"} <= called(hypercorn.trio.tcp_server.TCPServer)
         assert {
-            "_check_protocol", "_create_stream", "_send_h11_event", "_send_error_response",
+            "_handle_events", "_create_stream", "_send_h11_event", "_send_error_response",
             "_maybe_recycle", "stream_send",
         } <= called(H11Protocol)  # fmt: skip
         assert "_send_error_response" in called(HTTPStream)

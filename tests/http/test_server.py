@@ -52,7 +52,7 @@ async def test_a_message_over_a_real_socket(served, gateway, headers):
 @pytest.mark.parametrize(
     ("request_line", "status"),
     [
-        (b"GET //api/sms HTTP/1.1", 405),
+        (b"GET //api/sms HTTP/1.1", 404),
         (b"OPTIONS * HTTP/1.1", 404),
         (b"GET http://elsewhere/healthz HTTP/1.1", 200),
         (b"GET /%ff%00 HTTP/1.1", 404),

@@ -51,6 +51,32 @@ async def test_null_is_as_if_omitted_and_unknown_members_are_ignored(client, gat
     assert gateway.accepted == [SendMessage("+22236123456", "Hello")]
 
 
+@pytest.mark.parametrize("number", ["3600", "3600.0", "36e2", "3.6E+3", "360000e-2"])
+async def test_a_whole_number_is_one_however_it_is_written(client, gateway, headers, number):
+    text = json.dumps(BODY)[:-1] + f', "validitySeconds": {number}}}'
+    for path, body in (("", text), ("/batch", f'{{"messages": [{text}]}}')):
+        response = await client.post("/api/sms" + path, headers=headers, data=body)
+        assert response.status_code == 200
+    assert [type(command.validity_s) for command in gateway.accepted] == [int, int]
+    assert {command.validity_s for command in gateway.accepted} == {3600}
+
+
+@pytest.mark.parametrize(
+    ("number", "code"),
+    [
+        ("3600.5", "not_an_integer"), ('"3600"', "not_an_integer"), ("true", "not_an_integer"),
+        ("1e400", "not_an_integer"), ("-1e400", "not_an_integer"), ("1e300", "too_large"),
+        ("59.0", "too_small"), ("-0.0", "too_small"),
+    ],
+)  # fmt: skip
+async def test_what_is_no_whole_number_is_refused(client, gateway, headers, number, code):
+    text = json.dumps(BODY)[:-1] + f', "validitySeconds": {number}}}'
+    response = await client.post("/api/sms", headers=headers, data=text)
+    payload = await problem(response, 400, "BAD_REQUEST")
+    assert [issue["code"] for issue in payload["data"]["issues"]] == [code]
+    assert gateway.accepted == []
+
+
 @pytest.mark.parametrize(
     ("change", "path", "code"),
     [

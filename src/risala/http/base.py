@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from typing import Final
+from collections.abc import Awaitable, Callable, Generator
+from typing import Any, Final
 
 from hypercorn.typing import ASGIReceiveCallable, ASGISendCallable, WebsocketScope
 from quart import request as current_request
 from quart.wrappers import Request
+from quart.wrappers import Response as QuartResponse
 from quart_trio import QuartTrio
 from quart_trio.asgi import TrioASGIHTTPConnection
-from quart_trio.wrappers import TrioResponse
+from quart_trio.wrappers import TrioRequest, TrioResponse
+from quart_trio.wrappers.request import TrioBody
 from trio import Nursery
+from werkzeug.wrappers import Response as WerkzeugResponse
 
 from risala.engine.clock import SystemClock
 from risala.engine.ids import IdSource
-from risala.http.problems import Problem, report
+from risala.http.connection import ASK_FOR_BODY
+from risala.http.origins import cors_headers
+from risala.http.problems import Problem, plain, report
 from risala.http.respond import problem_response
+from risala.http.targets import is_plain_path
 
 _IDS: Final = IdSource(SystemClock())
 View = Callable[[], Awaitable[TrioResponse]]
@@ -38,27 +44,66 @@ class Connection(TrioASGIHTTPConnection):
         # The client's own x-request-id is not looked at: it would let strangers write our log.
         request_id = _IDS.new("req")
         self.scope.setdefault("state", {})["request_id"] = request_id  # type: ignore[typeddict-item]
-        direct = self.app.direct.get(request.path)  # type: ignore[attr-defined]
+        app = self.app
+        assert isinstance(app, JsonApp), "only a JsonApp has connections of this class"
+        direct = app.direct.get(request.path)
+        response: QuartResponse | WerkzeugResponse
         try:
-            if direct is not None and request.method == "POST":
+            if not is_plain_path(self.scope["raw_path"]):
+                response = problem_response(plain(404), request_id)
+            elif direct is not None and request.method == "POST":
                 response = await direct(request)
             else:
-                response = await self.app.handle_request(request)
+                response = await app.handle_request(request)
         except Exception as error:  # noqa: BLE001 -- Quart itself failed: still an answer in JSON
             response = problem_response(report(error, request_id), request_id)
         headers = response.headers
         headers["x-request-id"] = request_id
         headers["x-content-type-options"] = "nosniff"
         headers.setdefault("cache-control", "no-store")
+        if request.path in app.open_paths:
+            origin = request.headers.get("origin")
+            headers.update(cors_headers(app.open_paths, request.path, origin))
         await self._send_response(send, response)
         nursery.cancel_scope.cancel()
 
     def _create_request_from_scope(self, send: ASGISendCallable) -> Request:
         request = super()._create_request_from_scope(send)
-        bytes_max = self.app.body_bytes_max.get(request.path)  # type: ignore[attr-defined]
+        assert isinstance(self.app, JsonApp), "only a JsonApp has connections of this class"
+        bytes_max = self.app.body_bytes_max.get(request.path)
         if bytes_max is not None:
-            request.body = request.body_class(request.content_length, bytes_max)
+            request.body = AskedBody(request.content_length, bytes_max)
+        state = self.scope.get("state")
+        if state and ASK_FOR_BODY in state and isinstance(request.body, AskedBody):
+            request.body.ask = state[ASK_FOR_BODY]
         return request
+
+
+class AskedBody(TrioBody):
+    """A body that is asked for (``100 Continue``) when the handler first wants it.
+
+    Not when it is too large already by what its head says, and not before the head was judged.
+    """
+
+    ask: Callable[[], Awaitable[None]] | None = None
+    """None: the client does not wait to be asked."""
+
+    def __init__(self, expected_content_length: int | None, max_content_length: int | None) -> None:
+        super().__init__(expected_content_length, max_content_length)
+        self._wanted = (
+            expected_content_length is None
+            or max_content_length is None
+            or (expected_content_length <= max_content_length)
+        )
+
+    def __await__(self) -> Generator[Any, None, Any]:
+        if self.ask is not None and self._wanted:
+            yield from self.ask().__await__()
+        return (yield from super().__await__())
+
+
+class JsonRequest(TrioRequest):
+    body_class = AskedBody  # type: ignore[mutable-override]
 
 
 class NoWebsocket:
@@ -90,6 +135,7 @@ class JsonApp(QuartTrio):
 
     asgi_websocket_class = NoWebsocket  # type: ignore[assignment]
     asgi_http_class = Connection  # type: ignore[mutable-override]
+    request_class = JsonRequest  # type: ignore[mutable-override]
 
     def __init__(self, name: str, *, body_bytes_max: int, body_timeout_s: float) -> None:
         super().__init__(name, static_folder=None, template_folder=None)
@@ -97,6 +143,8 @@ class JsonApp(QuartTrio):
         self.config["BODY_TIMEOUT"] = body_timeout_s
         self.body_bytes_max: dict[str, int] = {}
         """Of the paths whose bodies have a limit of their own."""
+        self.open_paths: set[str] = set()
+        """Those that pages of other origins may call (:mod:`risala.http.cors`)."""
         self.direct: dict[str, DirectView] = {}
         """Views of the hot path, by path: called with their request, past Quart's contexts."""
         # A path is the path that is documented: no redirect to another spelling of it.

@@ -14,6 +14,9 @@ from risala.http import fields
 from risala.http.parse import character_faults, has_escapes, read_object
 from risala.http.problems import Issue, bad_body
 
+PAST: Final = "2025-11-21T08:30:00Z"
+"""An example that stays valid: a time to come would one day be over, or too far ahead today."""
+
 
 class RequestBody(BaseModel):
     """Unknown members are ignored; nothing is coerced; nothing submitted is in an error's text."""
@@ -48,7 +51,7 @@ class SendBody(RequestBody):
         Field(
             alias="sendAt",
             description="When to send, at most 30 days ahead. A time that is over means now.",
-            examples=["2026-11-21T08:30:00Z"],
+            examples=[PAST],
         ),
     ] = None
     validity_seconds: Annotated[

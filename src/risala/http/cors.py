@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from quart import request
 from quart_trio.wrappers import TrioResponse
 
 from risala.engine.commands import Principal
@@ -19,7 +18,6 @@ _PREFLIGHT: Final = {
     "access-control-allow-headers": "content-type, x-api-key, authorization",
     "access-control-max-age": str(MAX_AGE_S),
 }
-_EXPOSED: Final = "retry-after, x-request-id"
 
 
 def open_to_browsers(app: JsonApp, paths: Iterable[str]) -> None:
@@ -35,21 +33,12 @@ def open_to_browsers(app: JsonApp, paths: Iterable[str]) -> None:
         del response.headers["content-type"]
         return response
 
-    async def add_headers(response: TrioResponse) -> TrioResponse:
-        if request.path in opened:
-            response.headers["vary"] = "origin"
-            origin = request.headers.get("origin")
-            if origin is not None:
-                response.headers["access-control-allow-origin"] = origin
-                response.headers["access-control-expose-headers"] = _EXPOSED
-        return response
-
     for path in opened:
         app.add_url_rule(
             path, f"preflight {path}", preflight, methods=["OPTIONS"],
             provide_automatic_options=False,
         )  # fmt: skip
-    app.after_request(add_headers)
+    app.open_paths |= opened
 
 
 def check_origin(principal: Principal, origins: Iterable[str]) -> None:

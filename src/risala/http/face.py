@@ -6,6 +6,7 @@ A face (the public API, the control socket) has one :class:`Face`; Hypercorn han
 
 from __future__ import annotations
 
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from math import inf
 from typing import Final, Protocol
@@ -35,6 +36,11 @@ class Patience:
     """
     write_s: float = 10.0
     """For one slice of an answer (16 KiB) to be taken by the client's side."""
+    rest_s: float = 1.0
+    """For the rest of a small body to come in, before an answer that did not want it leaves.
+
+    As long as a packet that was lost may take to be sent again on a slow mobile line.
+    """
     linger_s: float = 2.0
     """For reading past what we will not read, so that a reset does not overtake our answer."""
 
@@ -52,8 +58,15 @@ class Connection(Protocol):
 class Face:
     """All connections of one socket. Its methods are called on the loop, and never wait."""
 
-    def __init__(self, patience: Patience, connections_max: int) -> None:
+    def __init__(
+        self,
+        patience: Patience,
+        connections_max: int,
+        open_paths: AbstractSet[str] = frozenset(),
+    ) -> None:
         self.patience = patience
+        self.open_paths = open_paths
+        """The paths whose answers pages of any origin may read (:mod:`risala.http.origins`)."""
         self._connections_max = connections_max
         self._open: set[Connection] = set()
         # By the time since when they are idle, longest first: dicts keep their order.

@@ -95,6 +95,11 @@ def _send_at(value: object, info: ValidationInfo) -> int | None:
     return at_ms if at_ms > now_ms else None
 
 
+def _whole(value: object) -> object:
+    """JSON has one kind of number, and its schemas call 3600.0 an integer (2020-12, §6.1.1)."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
 def schema(**keywords: object) -> WithJsonSchema:
     return WithJsonSchema(keywords)
 
@@ -148,7 +153,9 @@ SendAt = Annotated[
     BeforeValidator(_send_at),
     schema(type="string", format="date-time", pattern=INSTANT_PATTERN),
 ]
-ValiditySeconds = Annotated[int, Field(ge=VALIDITY_S[0], le=VALIDITY_S[1])]
+WHOLE: Final = BeforeValidator(_whole)
+"""For each member that is an integer; the last of its annotations, so that it comes first."""
+ValiditySeconds = Annotated[int, Field(ge=VALIDITY_S[0], le=VALIDITY_S[1]), WHOLE]
 MessageId = Annotated[
     str,
     Field(

@@ -130,6 +130,11 @@ class GuardedServer(TCPServer):
     async def _read_data(self) -> None:
         while data := await self.stream.receive_some(_READ_BYTES):
             if not self._busy and not self._header_begun:
+                # Empty lines before a request are none of it (RFC 9112 §2.2), nor do they begin
+                # one: an idle connection that sends them stays an idle one.
+                data = data.lstrip(b"\r\n")
+                if not data:
+                    continue
                 self._header_begun = True
                 self._scope.deadline = trio.current_time() + self._patience.header_s
             await self.protocol.handle(RawData(bytes(data)))
@@ -194,7 +199,7 @@ class GuardedServer(TCPServer):
 
     async def _turn_away(self) -> None:
         problem = Problem(503, "There are too many connections.", headers={"Retry-After": "1"})
-        headers, body = refusal(problem)
+        headers, body = refusal(problem, self._face, path=None, origin=None)
         answer = h11.Connection(h11.SERVER)
         response = h11.Response(status_code=problem.status, headers=headers)
         head = answer.send(response) or b""

@@ -47,11 +47,17 @@ async def read_body(request: Request) -> bytes:
     Raises:
         Problem: 415. 413 and 408 come from Quart's own reading.
     """
-    if request.mimetype != "application/json":
+    if request.content_type != "application/json" and not _is_json(request):
         raise plain(415)
     if request.headers.get("content-encoding", "identity").strip().lower() != "identity":
         raise plain(415)
     return await request.get_data(cache=False, as_text=False, parse_form_data=False)
+
+
+def _is_json(request: Request) -> bool:
+    """JSON is UTF-8 (RFC 8259 §8.1): a charset says nothing, unless it says another one."""
+    charset = request.mimetype_params.get("charset", "utf-8")
+    return request.mimetype == "application/json" and charset.lower() in ("utf-8", "utf8")
 
 
 def read_text(raw: bytes) -> str:

@@ -55,13 +55,15 @@ STATUSES: Final[Mapping[type[errors.EngineError], int]] = {
     errors.EngineError: 500,
 }
 
+_CHALLENGE: Final = 'Bearer realm="risala"'
+"""401 says how to come in (RFC 9110 §15.5.2); by a scheme for which no browser shows a form."""
 _SENTENCES: Final[Mapping[int, str]] = {
     400: "The request is not valid HTTP.",
     404: "There is no such path.",
     405: "This path does not take that method.",
     408: "The body did not arrive in time.",
     413: "The body is too large.",
-    415: "The body must be JSON: Content-Type: application/json.",
+    415: "The body must be JSON in UTF-8, uncompressed: Content-Type: application/json.",
     431: "The header fields are too large.",
     500: "Something went wrong on our side.",
 }
@@ -153,6 +155,8 @@ def _refused(error: errors.EngineError) -> Problem:
     match error:
         case errors.Invalid():
             return bad_body([_issue(fault) for fault in error.faults])
+        case errors.Unauthorized():
+            return Problem(status, str(error), headers={"WWW-Authenticate": _CHALLENGE})
         case errors.SenderNotApproved():
             return Problem(status, str(error), {"code": "SENDER_NOT_APPROVED"})
         case errors.RecipientOptedOut():

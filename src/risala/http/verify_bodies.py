@@ -60,16 +60,16 @@ class SendCodeBody(RequestBody):
         str | None,
         Field(
             alias="appHash",
-            description="For Android's SMS Retriever; must be registered in the Verify settings.",
-            examples=["FA+9qCX9VSu"],
+            # No example of these two: none would be registered with whoever tries it.
+            description="For Android's SMS Retriever, 11 characters such as `FA+9qCX9VSu`; must "
+            "be registered in the Verify settings.",
         ),
     ] = None
     origin: Annotated[
         str | None,
         Field(
-            description="A host to bind the code to (`@host #code`), for autofill in browsers; "
-            "must be registered in the Verify settings.",
-            examples=["app.example"],
+            description="A host, such as `app.example`, to bind the code to (`@host #code`), for "
+            "autofill in browsers; must be registered in the Verify settings.",
         ),
     ] = None
 

@@ -65,6 +65,11 @@ _HEADERS: Final = {
         "required": True,
         "schema": {"type": "integer", "minimum": 1},
     },
+    "Challenge": {
+        "description": "The scheme in which a key may be given, beside `x-api-key`.",
+        "required": True,
+        "schema": {"type": "string"},
+    },
     "Allow": {
         "description": "The method that the path takes.",
         "required": True,
@@ -173,6 +178,11 @@ def _schemas(operations: Iterable[Operation]) -> dict[str, Any]:
     schemas: dict[str, Any] = made["$defs"]
     for schema in schemas.values():
         del schema["title"]
+    for operation in operations:
+        if operation.body is not None:
+            # Else a tool makes one up of the members' own, which need not fit together.
+            values = [example["value"] for example in operation.body_examples.values()]
+            schemas[operation.body.__name__]["examples"] = values
     return dict(sorted(schemas.items()))
 
 
@@ -218,6 +228,8 @@ def _reference(model: type[BaseModel]) -> dict[str, str]:
 
 def _error(status: int) -> dict[str, Any]:
     names = ["RequestId"]
+    if status == 401:
+        names.append("Challenge")
     if status == 405:
         names.append("Allow")
     if status in (429, 503):
@@ -235,7 +247,12 @@ def _error(status: int) -> dict[str, Any]:
 
 
 def _headers(*names: str) -> dict[str, Any]:
-    words = {"RequestId": "x-request-id", "RetryAfter": "Retry-After", "Allow": "Allow"}
+    words = {
+        "RequestId": "x-request-id",
+        "Challenge": "WWW-Authenticate",
+        "RetryAfter": "Retry-After",
+        "Allow": "Allow",
+    }
     return {words[name]: {"$ref": f"#/components/headers/{name}"} for name in names}
 
 

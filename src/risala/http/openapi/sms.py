@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from risala.engine.errors import SenderNotApproved
-from risala.http.bodies import BatchBody, GetBody, SendBody
+from risala.http.bodies import PAST, BatchBody, GetBody, SendBody
 from risala.http.openapi.answers import BatchAnswer, MessageAnswer, SendAnswer
 from risala.http.openapi.operation import WITH_BODY, Operation
 from risala.http.problems import problem_of
@@ -74,12 +74,12 @@ SEND: Final = Operation(
     body_examples={
         "now": {"summary": "At once", "value": _MESSAGE},
         "later": {
-            "summary": "Later, for an hour",
+            "summary": "At a time, for an hour",
             "value": {
                 **_MESSAGE,
                 "from": "RISALA",
                 "idempotencyKey": "order-7-paid",
-                "sendAt": "2026-11-21T08:30:00Z",
+                "sendAt": PAST,
                 "validitySeconds": 3600,
                 "metadata": {"order": "7"},
             },

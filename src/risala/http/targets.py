@@ -1,0 +1,46 @@
+"""What a request asks for: the forms of its target, and a path's one spelling (contract §2)."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+from urllib.parse import quote, unquote_to_bytes
+
+_SAFE: Final = "/!$&'()*+,;=:@-._~"
+"""What RFC 3986 §3.3 lets stand in a path as it is: its only spelling."""
+_is_usual: Final = re.compile(rb"(?:/[A-Za-z0-9_-][A-Za-z0-9._-]*)+").fullmatch
+_is_absolute: Final = re.compile(
+    rb"https?://((?:\[[0-9a-f:.]+\]|[a-z0-9._~-]+)(?::[0-9]*)?)(/[^?]*)?(\?.*)?", re.IGNORECASE
+).fullmatch
+
+
+def origin_form(target: bytes) -> tuple[bytes, bytes | None]:
+    """Path and query of a target, and the host that stands before them, where one does.
+
+    A server takes the whole URL too, and that host counts more than the header (RFC 9112 §3.2.2).
+
+    Raises:
+        ValueError: it is none of the forms that an origin server is asked in.
+    """
+    if target[:1] == b"/" or target == b"*":
+        return target, None
+    parts = _is_absolute(target)
+    if parts is None:
+        raise ValueError
+    host, path, query = parts.groups()
+    return (path or b"/") + (query or b""), host
+
+
+def is_plain_path(path: bytes) -> bool:
+    """Whether a path, as it came, is spelled as its page or endpoint is documented.
+
+    Every path has other spellings (``//api/sms``, ``/api%2fsms``, ``/x/../api/sms``), which a
+    proxy before us may judge otherwise than we do: they name nothing here.
+    """
+    if _is_usual(path):
+        return True
+    if path[:1] != b"/" or b"//" in path:
+        return False
+    if any(segment in (b".", b"..") for segment in path.split(b"/")):
+        return False
+    return b"%" not in path or quote(unquote_to_bytes(path), safe=_SAFE).encode() == path
