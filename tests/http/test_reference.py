@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from risala.engine import sessions
+from risala.engine import verify_settings
 from risala.http import batch, bodies, fields, parse, problems, verify_bodies
 
 PAGE = (Path(__file__).parents[2] / "docs/reference/http-api.md").read_text()
@@ -21,7 +21,8 @@ def test_every_issue():
     codes = set(bodies._CODES.values()) | set(parse._SENTENCES)
     made = r'(?:fault\(|Issue\(\w+, |_bad_list\(|CustomError\(\s*)"(\w+)"'
     codes |= set(re.findall(made, source)) - set(bodies._CODES)
-    codes |= set(re.findall(r'Invalid\("\w+", "(\w+)"', Path(sessions.__file__).read_text()))
+    judged = Path(verify_settings.__file__).read_text()
+    codes |= set(re.findall(r'FieldFault\((?:"\w+"|\w+), "(\w+)"', judged))
     assert {"invalid_json", "invalid_sender", "too_deep", "too_far", "not_a_list"} <= codes
     assert {"invalid_locale", "not_registered"} <= codes
     assert {code for code in codes if f"`{code}`" not in PAGE} == set()
