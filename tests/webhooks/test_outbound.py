@@ -9,11 +9,12 @@ from ipaddress import ip_address
 
 import httpcore2
 import pytest
+import structlog.testing
 import trio
 
 from risala.engine.webhook_schedule import Answer, Fault
 from risala.engine.webhook_types import Call
-from risala.engine.webhook_url import Rules
+from risala.engine.webhook_url import Rules, address_fault
 from risala.http import outbound
 from risala.http.outbound import OutboundClient, excerpt, open_outbound
 from risala.http.pinned import NameUnknown, PinnedBackend
@@ -148,9 +149,17 @@ async def test_a_name_that_leads_inside_is_never_connected_to(addresses, monkeyp
     monkeypatch.setattr(outbound, "PinnedBackend", make)
     names = Names(evil_example_com=[addresses])
     async with client(Rules(), names) as one:
-        seen = await one.post(call("https://evil.example.com/"))
+        with structlog.testing.capture_logs() as logged:
+            seen = await one.post(call("https://evil.example.com/"))
     assert isinstance(seen, Fault)
     assert seen.code == "ADDRESS_REFUSED"
+    # The owner of the endpoint reads that sentence; the operator reads the log.
+    bad = next(text for text in addresses if address_fault(ip_address(text), Rules()))
+    assert seen.text == "The host's name leads to an address that webhooks are not sent to."
+    assert [(entry["event"], entry["host"]) for entry in logged] == [
+        ("webhook.address_refused", "evil.example.com")
+    ]
+    assert str(ip_address(bad)) in logged[0]["reason"]
     assert names.asked == ["evil.example.com"]
     assert made[0].connected == []
 

@@ -16,11 +16,12 @@ HOSTILE_ADDRESSES = [
     "100.127.255.255", "127.0.0.1", "127.8.8.8", "169.254.0.1", "169.254.169.254",
     "172.16.0.1", "172.31.255.255", "192.0.0.8", "192.0.0.192", "192.0.2.1", "192.88.99.1",
     "192.168.1.1", "198.18.0.1", "198.51.100.1", "203.0.113.1", "224.0.0.1", "239.255.255.255",
-    "240.0.0.1", "255.255.255.255",
+    "240.0.0.1", "255.255.255.255", "168.63.129.16", "::ffff:168.63.129.16", "64:ff9b::a83f:8110",
     "::", "::1", "::7f00:1", "::ffff:127.0.0.1", "::ffff:10.0.0.1", "::ffff:169.254.169.254",
     "64:ff9b::7f00:1", "64:ff9b::a9fe:a9fe", "64:ff9b::10.0.0.1", "64:ff9b:1::1", "100::1",
     "2001::1", "2001:0:7f00:1::", "2001:10::1", "2001:db8::1", "2002:7f00:1::", "2002:a00:1::1",
-    "3fff::1", "5f00::1", "fc00::1", "fd00:ec2::254", "fd12:3456::1", "fe80::1", "fe80::1%eth0",
+    "3fff::1", "5f00::1", "fc00::1", "fd00:ec2::254", "fd20:ce::254", "fd12:3456::1", "fe80::1",
+    "fe80::1%eth0",
     "fec0::1", "ff02::1", "2a00:1450::5efe:7f00:1", "2a00:1450::200:5efe:a00:1", "4000::1",
 ]  # fmt: skip
 
@@ -56,6 +57,7 @@ def test_networks_may_be_opened_but_never_the_metadata():
     assert address_fault(ip_address("::ffff:10.1.2.3"), rules) is None
     assert address_fault(ip_address("169.254.169.254"), rules)
     assert address_fault(ip_address("100.100.100.200"), rules)
+    assert address_fault(ip_address("168.63.129.16"), rules)
 
 
 HOSTILE_URLS = [
@@ -82,6 +84,13 @@ HOSTILE_URLS = [
     "https://１２７.０.０.１/", "https://127。0。0。1/", "https://ⓛocalhost/", "https://①0.0.0.1/",
     "https://[::１]/", "https://" + "a" * 64 + ".com/", "https://" + "a." * 130 + "com/",
     "https://example.com/" + "a" * 2048, "https://example.com/é",
+    "https://nas.local/", "https://NAS.Local/", "https://a.b.internal/", "https://router.lan/",
+    "https://nas.home.arpa/", "https://1.0.0.127.in-addr.arpa/", "https://x.home/", "https://x.corp/",
+    "https://x.mail/", "https://x.intranet/", "https://x.private/", "https://x.localdomain/",
+    "https://x.test/", "https://x.invalid/", "https://x.onion/", "https://svc.cluster.local/",
+    "https://nas.ｌocal/", "https://nas。local/", "https://xn--a/", "https://xn--a.example.com/",
+    "https://xn--ls8h.example.com/", "https://☕.example.com/", "https://a\u200db.example.com/",
+    "https://-ü.example.com/", "https://" + "ü" * 64 + ".com/", "https://\u0301a.example.com/",
 ]  # fmt: skip
 
 
@@ -104,6 +113,15 @@ def test_there_are_enough_of_them():
         ("https://a_b.example.com/x", "a_b.example.com", 443, "/x", "a_b.example.com"),
         ("https://1.1.1.1/", "1.1.1.1", 443, "/", "1.1.1.1"),
         ("https://[2606:4700::1111]/", "2606:4700::1111", 443, "/", "[2606:4700::1111]"),
+        # By IDNA 2003 the first two would be other people's domains.
+        ("https://straße.de/", "xn--strae-oqa.de", 443, "/", "xn--strae-oqa.de"),
+        ("https://βόλος.com/", "xn--nxasmm1c.com", 443, "/", "xn--nxasmm1c.com"),
+        ("https://xn--strae-oqa.de/", "xn--strae-oqa.de", 443, "/", "xn--strae-oqa.de"),
+        ("https://STRASSE.de/", "strasse.de", 443, "/", "strasse.de"),
+        ("https://BÜCHER.example.com/", "xn--bcher-kva.example.com", 443, "/",
+         "xn--bcher-kva.example.com"),
+        ("https://hooks.example/", "hooks.example", 443, "/", "hooks.example"),
+        ("https://local.com/", "local.com", 443, "/", "local.com"),
         ("https://رسالة.موريتانيا/", "xn--mgbewi0g.xn--mgbah1a3hjkrd", 443, "/",
          "xn--mgbewi0g.xn--mgbah1a3hjkrd"),
     ],
@@ -122,3 +140,22 @@ def test_ports_are_a_list_and_any_where_insecure():
     assert parse_target("http://127.0.0.1/", LOOSE).authority == "127.0.0.1"
     with pytest.raises(UrlRefused):
         parse_target("http://10.0.0.1/", LOOSE)
+
+
+def test_plain_http_is_refused_with_the_setting_that_allows_it():
+    with pytest.raises(UrlRefused, match=r"begins with https://\..*webhooks\.allow_insecure"):
+        parse_target("http://example.com/", STRICT)
+    with pytest.raises(UrlRefused) as refused:
+        parse_target("ftp://example.com/", STRICT)
+    assert "allow_insecure" not in str(refused.value)
+
+
+def test_inside_names_are_for_whoever_opened_a_network_of_his_own():
+    opened = Rules(networks=(ip_network("10.1.0.0/16"),))
+    with pytest.raises(UrlRefused, match=r"\.lan are known inside .*webhooks\.allow_networks"):
+        parse_target("https://crm.lan/", STRICT)
+    assert parse_target("https://crm.lan/", opened).host == "crm.lan"
+    for rules in (opened, STRICT):
+        with pytest.raises(UrlRefused):
+            parse_target("https://x.localhost/", rules)
+    assert parse_target("http://crm.lan/", LOOSE).host == "crm.lan"

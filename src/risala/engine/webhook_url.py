@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from typing import Final
 from urllib.parse import urlsplit
 
+import idna
+
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
@@ -23,9 +25,26 @@ _NUMBER: Final = re.compile(r"[0-9]+|0x[0-9a-f]*")
 
 _METADATA: Final = frozenset(
     ipaddress.ip_address(text)
-    for text in ("169.254.169.254", "fd00:ec2::254", "100.100.100.200", "192.0.0.192")
+    for text in (
+        "169.254.169.254",  # nearly all of them
+        "fd00:ec2::254",  # AWS
+        "fd20:ce::254",  # Google
+        "100.100.100.200",  # Alibaba
+        "168.63.129.16",  # Azure: a public address that leads to the machine's own host
+        "192.0.0.192",  # Oracle
+    )
 )
 """Of the clouds: whoever may ask them holds the machine's credentials. Never allowed."""
+_NEVER_PUBLIC: Final = frozenset(
+    {
+        *("localhost", "local", "internal", "test", "invalid", "onion", "alt"),  # reserved
+        "arpa",  # infrastructure; `home.arpa` is a household's
+        *("corp", "home", "mail"),  # never to be given out: too many networks use them
+        *("lan", "intranet", "private", "localdomain", "workgroup"),  # used, and nobody's
+    }
+)
+"""Ends of names that only a network's own resolver answers for: such a name leads inside, or
+nowhere. `example` is not of them: no resolver answers for it, and manuals need names to show."""
 _KINDS_V4: Final = {
     "0.0.0.0/8": "this machine",
     "10.0.0.0/8": "private",
@@ -59,6 +78,12 @@ _NAT64: Final = ipaddress.IPv6Network("64:ff9b::/96")
 _NETWORKS: Final = [
     (ipaddress.ip_network(text), kind) for text, kind in (_KINDS_V4 | _KINDS_V6).items()
 ]
+_NOT_HTTPS: Final = "A webhook's URL begins with https://."
+_NOT_PLAIN: Final = (
+    f"{_NOT_HTTPS} Plain http:// is for trying things out: whoever runs the service allows it with "
+    "the setting webhooks.allow_insecure."
+)
+_NO_NAME: Final = "The host is neither a name nor an address in its usual form."
 _ISATAP: Final = (0x0000_5EFE, 0x0200_5EFE)
 
 
@@ -110,7 +135,7 @@ def parse_target(url: str, rules: Rules) -> Target:
     except ValueError:
         raise UrlRefused("This is not a URL.") from None
     if parts.scheme not in (("https", "http") if rules.allow_insecure else ("https",)):
-        raise UrlRefused("A webhook's URL begins with https://.")
+        raise UrlRefused(_NOT_PLAIN if parts.scheme == "http" else _NOT_HTTPS)
     if "[" in parts.netloc and ":" not in host:
         raise UrlRefused("The host is neither a name nor an address in its usual form.")
     if "@" in parts.netloc:
@@ -129,15 +154,15 @@ def parse_target(url: str, rules: Rules) -> Target:
 
 def _host(text: str, rules: Rules) -> str:
     """The host in the one form that is used: lower-case ASCII, or an address."""
+    host = _ascii(text)
     try:
-        host = text if text.isascii() else text.encode("idna").decode("ascii").lower()
         if ":" in host:
             address: Address | None = ipaddress.IPv6Address(host)
         else:
             address = ipaddress.IPv4Address(host) if _NUMBER.fullmatch(_last(host)) else None
     except ValueError:
         # Includes 127.1, 0177.0.0.1, 2130706433 and 0x7f000001, which resolvers understand.
-        raise UrlRefused("The host is neither a name nor an address in its usual form.") from None
+        raise UrlRefused(_NO_NAME) from None
     if address is not None:
         if "%" in host:
             raise UrlRefused("An address must not name a network interface.")
@@ -146,10 +171,40 @@ def _host(text: str, rules: Rules) -> str:
         return str(address)
     labels = host.split(".")
     if len(host) > 253 or not all(_LABEL.fullmatch(label) for label in labels):
-        raise UrlRefused("The host is neither a name nor an address in its usual form.")
-    if not rules.allow_insecure and (len(labels) < 2 or labels[-1] in ("localhost", "internal")):
-        raise UrlRefused("The host must be a name that the whole internet knows.")
+        raise UrlRefused(_NO_NAME)
+    if not rules.allow_insecure:
+        _check_public(labels, rules)
     return host
+
+
+def _ascii(text: str) -> str:
+    """A name in the form in which it is looked up, by IDNA 2008.
+
+    Not by Python's own codec: that knows IDNA 2003 alone, by which `straße.de` is `strasse.de`,
+    which belongs to somebody else.
+    """
+    try:
+        if not text.isascii():
+            return idna.encode(text, uts46=True, std3_rules=True).decode("ascii")
+        for label in text.split("."):
+            if label.startswith("xn--"):
+                idna.ulabel(label)
+    except idna.IDNAError:
+        raise UrlRefused("The host is no valid international name (IDNA 2008).") from None
+    return text
+
+
+def _check_public(labels: Sequence[str], rules: Rules) -> None:
+    """Raises :class:`UrlRefused` for a name that the internet does not know."""
+    if len(labels) < 2 or labels[-1] == "localhost":
+        raise UrlRefused("The host must be a name that the whole internet knows.")
+    # Where the operator has opened networks of his own, their names lead there.
+    if labels[-1] in _NEVER_PUBLIC and not rules.networks:
+        raise UrlRefused(
+            f"Names that end in .{labels[-1]} are known inside a network only, never on the "
+            "internet. Whoever runs the service opens his own networks to webhooks with the "
+            "setting webhooks.allow_networks."
+        )
 
 
 def _last(host: str) -> str:

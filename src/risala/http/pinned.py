@@ -16,10 +16,13 @@ from contextvars import ContextVar
 from typing import Any, Final
 
 import httpcore2
+import structlog
 import trio
 from httpcore2._backends.trio import TrioBackend  # the pool's own, behind our check
 
 from risala.engine.webhook_url import Address, Rules, address_fault
+
+log = structlog.get_logger("risala.http")
 
 Resolve = Callable[[str, int], Awaitable[Sequence[Address]]]
 
@@ -28,6 +31,8 @@ RESOLVERS_MAX: Final = 256
 the attempt lives; so there are more than attempts, and they are nobody else's."""
 ADDRESSES_TRIED: Final = 3
 """Of a name's addresses, one after the other."""
+
+_REFUSED: Final = "The host's name leads to an address that webhooks are not sent to."
 
 _deadline: ContextVar[float] = ContextVar("risala_outbound_deadline", default=math.inf)
 
@@ -120,7 +125,9 @@ class PinnedBackend(httpcore2.AsyncNetworkBackend):
         for address in addresses:
             # One bad address is enough: who answers with both is up to something.
             if fault := address_fault(address, self._rules):
-                raise AddressRefused(fault)
+                # What our own resolver says of inside names is not for the endpoint's owner.
+                log.warning("webhook.address_refused", host=host, reason=fault)
+                raise AddressRefused(_REFUSED)
         return addresses
 
     async def connect_unix_socket(
