@@ -18,9 +18,10 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
+from patience import HANG_S
+
 EXAMPLE = Path(__file__).parents[2] / "examples/verify-page"
 PHONE = {"viewport": {"width": 390, "height": 844}, "device_scale_factor": 2, "has_touch": True}
-PATIENCE_S = 20
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -52,7 +53,7 @@ class Demo:
 
     def code(self, page: Page, number: str, count: int = 1) -> str:
         """The code in the so-many-th SMS to a number."""
-        for _ in range(PATIENCE_S * 20):
+        for _ in range(HANG_S * 20):
             if len(found := self.texts(number)) >= count:
                 return re.search(r"\d{6}", found[count - 1]).group()
             page.wait_for_timeout(50)
@@ -65,7 +66,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Demo]:
     command = [sys.executable, "-m", "risala", "serve", "--demo", "--port", "0", "--data", data]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
-        until = time.monotonic() + PATIENCE_S
+        until = time.monotonic() + HANG_S
         while not (data / "demo.json").exists():  # written at one stroke, when it is ready
             assert process.poll() is None
             assert time.monotonic() < until
@@ -132,7 +133,7 @@ def open_page(browser: Browser) -> Iterator[Callable[..., Page]]:
         context = browser.new_context(locale=locale, **{**PHONE, **options})
         contexts.append(context)
         page = context.new_page()
-        page.set_default_timeout(PATIENCE_S * 1000)
+        page.set_default_timeout(HANG_S * 1000)
         page.on("pageerror", lambda error: faults.append(str(error)))
         page.goto(url)
         return page

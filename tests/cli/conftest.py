@@ -13,6 +13,7 @@ import structlog
 import trio
 from click.testing import CliRunner, Result
 
+from patience import HANG_S
 from risala.cli.main import cli
 from risala.config.model import HttpSection
 from risala.engine.errors import EngineError, NotFound
@@ -148,11 +149,11 @@ class Service:
     def start(self) -> None:
         self._thread = threading.Thread(target=trio.run, args=(self._main,))
         self._thread.start()
-        assert self._ready.wait(10)
+        assert self._ready.wait(HANG_S)
 
     def stop(self) -> None:
         self._token.run_sync_soon(self._shutdown.set)
-        self._thread.join(10)
+        self._thread.join(HANG_S)
         assert not self._thread.is_alive()
 
     async def _main(self) -> None:

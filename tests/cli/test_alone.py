@@ -7,6 +7,8 @@ import sys
 
 import pytest
 
+from patience import HANG_S
+
 
 @pytest.mark.slow
 def test_from_an_empty_directory_to_a_message_that_waits(risala, tmp_path, monkeypatch):
@@ -47,7 +49,7 @@ def test_serve_on_a_port_in_use_is_one_sentence(tmp_path):
             [sys.executable, "-m", "risala", "serve", "--port", port, "--data", tmp_path],
             capture_output=True,
             text=True,
-            timeout=30,
+            timeout=HANG_S,
         )
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.count("\n") == 1

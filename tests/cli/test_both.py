@@ -15,6 +15,7 @@ import pytest
 import trio
 from click.testing import CliRunner
 
+from patience import HANG_S
 from risala.cli import session
 from risala.cli.main import cli
 from risala.config.load import load_settings
@@ -280,7 +281,7 @@ def service(data: Path, config: Path) -> Iterator[subprocess.Popen]:
         yield process
     finally:
         process.terminate()
-        process.communicate(timeout=30)
+        process.communicate(timeout=HANG_S)
     assert process.returncode == 0
 
 
@@ -354,7 +355,7 @@ class TestOneWriterEver:
                 [sys.executable, "-m", "risala", "serve", "--data", place.data, "--port", "0"],
                 capture_output=True,
                 text=True,
-                timeout=60,
+                timeout=HANG_S,
             )
         assert (second.returncode, second.stdout) == (1, "")
         assert second.stderr.count("\n") == 1

@@ -15,6 +15,8 @@ import httpx2
 import pytest
 from click.testing import Result
 
+from patience import HANG_S
+
 CONFIG = """
 [[carriers]]
 name = "loop"
@@ -23,7 +25,6 @@ rate_per_s = 1000
 """
 DISK_BYTES = 16_000_000
 """Room for the WAL as it is between two checkpoints, and little more."""
-WITHIN_S = 30.0
 
 
 def command(mount: Path, *arguments: object) -> list[str]:
@@ -85,7 +86,7 @@ def disk(tmp_path, risala) -> Iterator[SmallDisk]:
     )
     try:
         url = process.stdout.readline().split()[-1]
-        with httpx2.Client(base_url=url, trust_env=False, timeout=30) as client:
+        with httpx2.Client(base_url=url, trust_env=False, timeout=HANG_S) as client:
             disk = SmallDisk(process, Path(f"/proc/{process.pid}/root{mount}"), client, risala)
             disk.run("org", "create", "Shop")
             disk.run("topup", "10000")
@@ -122,7 +123,7 @@ def test_full_means_503_and_then_everything_again(disk):
     accepted += [refused, *(f"afterwards-{number}" for number in range(20))]
     assert [disk.send(key).status_code for key in accepted[-20:]] == [200] * 20
 
-    deadline = time.monotonic() + WITHIN_S
+    deadline = time.monotonic() + HANG_S
     ids = [disk.send(key).json()["messageId"] for key in accepted]
     while left := [each for each in ids if disk.status(each) != "delivered"]:
         assert time.monotonic() < deadline, left
@@ -131,7 +132,7 @@ def test_full_means_503_and_then_everything_again(disk):
     assert audit["messages"] == len(set(accepted))
     assert audit["entries"] == len(set(accepted)) + 1
     disk.process.send_signal(signal.SIGTERM)
-    _, log = disk.process.communicate(timeout=30)
+    _, log = disk.process.communicate(timeout=HANG_S)
     assert disk.process.returncode == 0, log
 
 

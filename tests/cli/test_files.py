@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from patience import HANG_S
 from risala.engine.journal.lock import DataLock
 
 
@@ -91,7 +92,7 @@ def test_a_backup_in_a_terminal_shows_how_far_it_is_and_ends_by_ctrl_c(data, tmp
         while b"Copying" not in shown:
             shown += os.read(ours, 4096)
         process.send_signal(signal.SIGINT)
-        output, _ = process.communicate(timeout=20)
+        output, _ = process.communicate(timeout=HANG_S)
     finally:
         process.kill()
         os.close(ours)

@@ -15,13 +15,13 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from patience import HANG_S
 from risala.cli.main import cli
 from risala.drivers.modem.serial import PortSeen
 
 pytestmark = pytest.mark.slow
 
 RISALA = [sys.executable, "-m", "risala"]
-WITHIN_S = 30
 
 
 class Modem:
@@ -44,7 +44,7 @@ class Modem:
     def end(self) -> list[str]:
         """The commands that it heard."""
         self.process.send_signal(signal.SIGINT)
-        output, _ = self.process.communicate(timeout=WITHIN_S)
+        output, _ = self.process.communicate(timeout=HANG_S)
         events = [json.loads(line) for line in output.splitlines()]
         return [event["line"] for event in events if event["event"] == "Heard"]
 
@@ -81,7 +81,7 @@ def test_a_process_says_that_the_modem_can_send(simulated):
         [*RISALA, "modem", "probe", simulated().port],
         capture_output=True,
         text=True,
-        timeout=WITHIN_S,
+        timeout=HANG_S,
     )
     assert (found.returncode, found.stderr) == (0, "")
     *rows, sentence = found.stdout.splitlines()
@@ -189,7 +189,7 @@ def test_a_service_that_has_the_port_is_as_it_should_be(simulated, tmp_path, mon
         [*RISALA, "serve", "--port", "0", *place], stdout=subprocess.PIPE, text=True
     ) as service:
         try:
-            until_s = time.monotonic() + WITHIN_S
+            until_s = time.monotonic() + HANG_S
             while "is ready on" not in run_carriers(place):
                 assert time.monotonic() < until_s
                 time.sleep(0.1)
@@ -203,7 +203,7 @@ def test_a_service_that_has_the_port_is_as_it_should_be(simulated, tmp_path, mon
                 listed = run("probe")
         finally:
             service.terminate()
-            service.communicate(timeout=WITHIN_S)
+            service.communicate(timeout=HANG_S)
     for each in (done, probed, listed):
         assert each.exit_code == 0, each.output
     assert f"the Risala service (process {service.pid}) has the port" in done.stdout

@@ -13,7 +13,8 @@ from pathlib import Path
 import httpx2
 import pytest
 
-WITHIN_S = 20.0
+from patience import HANG_S
+
 CONFIG = """
 [log]
 level = "{level}"
@@ -57,7 +58,7 @@ class Served:
             lines.extend(iter(stream.readline, ""))
 
     def until(self, found: Callable[[], object]) -> object:
-        deadline = time.monotonic() + WITHIN_S
+        deadline = time.monotonic() + HANG_S
         while not (value := found()):
             assert time.monotonic() < deadline, (self.out, self.log)
             assert self.process.poll() is None, (self.out, self.log)
@@ -80,9 +81,9 @@ class Served:
 
     def stop(self, number: int = signal.SIGTERM) -> int:
         self.process.send_signal(number)
-        status = self.process.wait(WITHIN_S)
+        status = self.process.wait(HANG_S)
         for reader in self._readers:
-            reader.join(WITHIN_S)
+            reader.join(HANG_S)
         return status
 
     def end(self) -> None:
@@ -90,7 +91,7 @@ class Served:
             self.process.kill()
         self.process.wait()
         for reader in self._readers:
-            reader.join(WITHIN_S)
+            reader.join(HANG_S)
 
 
 @pytest.fixture
@@ -107,7 +108,7 @@ def serve(tmp_path) -> Iterator[Callable[..., Served]]:
 
 
 def get(url: str, **headers: str) -> httpx2.Response:
-    return httpx2.get(url, headers=headers, trust_env=False, timeout=10)
+    return httpx2.get(url, headers=headers, trust_env=False, timeout=HANG_S)
 
 
 @pytest.mark.slow
@@ -270,7 +271,7 @@ def test_a_backup_under_load_restores_to_a_service_with_clean_books(serve, risal
     def load() -> None:
         with httpx2.Client(base_url=url, headers={"x-api-key": key}, trust_env=False) as client:
             while not stop.is_set():
-                answer = client.post("/api/sms/batch", json=batch, timeout=30)
+                answer = client.post("/api/sms/batch", json=batch, timeout=HANG_S)
                 accepted.append(answer.status_code)
                 if len(accepted) == 5:
                     enough.set()
@@ -278,13 +279,13 @@ def test_a_backup_under_load_restores_to_a_service_with_clean_books(serve, risal
     loader = threading.Thread(target=load)
     loader.start()
     try:
-        assert enough.wait(WITHIN_S)
+        assert enough.wait(HANG_S)
         before = len(accepted)
         made = asked("backup", "copy.db")
         during = len(accepted) - before
     finally:
         stop.set()
-        loader.join(WITHIN_S)
+        loader.join(HANG_S)
     assert set(accepted) == {200}
     assert during >= 1
     assert made["messages"] % 100 == 0

@@ -12,11 +12,13 @@ import pytest
 import smpplib.client
 import smpplib.consts
 
+from patience import HANG_S
+
 COMMAND = [sys.executable, "-m", "risala", "simulate", "smsc"]
 
 
 def send(port: int) -> None:
-    client = smpplib.client.Client("127.0.0.1", port, timeout=5, allow_unknown_opt_params=True)
+    client = smpplib.client.Client("127.0.0.1", port, timeout=HANG_S, allow_unknown_opt_params=True)
     client.connect()
     try:
         client.bind_transceiver(system_id="me", password="pw")
@@ -50,7 +52,7 @@ def test_shows_binds_messages_and_receipts_and_ends_by_ctrl_c(as_json):
         place = str(json.loads(first)["port"]) if as_json else first.split(";")[0]
         send(int(place.rpartition(":")[2]))
         simulator.send_signal(signal.SIGINT)
-        output, errors = simulator.communicate(timeout=10)
+        output, errors = simulator.communicate(timeout=HANG_S)
     finally:
         simulator.kill()
         simulator.communicate()

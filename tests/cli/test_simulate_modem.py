@@ -10,6 +10,8 @@ import time
 import pytest
 import serial
 
+from patience import HANG_S
+
 COMMAND = [sys.executable, "-m", "risala", "simulate", "modem"]
 
 
@@ -49,7 +51,7 @@ def ask(port, command, until=b"OK\r\n"):
 
 def end(process):
     process.send_signal(signal.SIGINT)
-    output, errors = process.communicate(timeout=10)
+    output, errors = process.communicate(timeout=HANG_S)
     assert (process.returncode, errors) == (0, "")
     return output
 
@@ -58,7 +60,7 @@ def end(process):
 def test_lines_tell_what_a_client_sent_and_what_was_typed_is_done(modem, tmp_path):
     process = modem("--report-delay-s", "0", "--number", "+22236000077")
     assert f"which {tmp_path}/modem leads to" in process.stdout.readline()
-    with serial.Serial(str(tmp_path / "modem"), timeout=10) as port:
+    with serial.Serial(str(tmp_path / "modem"), timeout=HANG_S) as port:
         ask(port, b"ATE0;+CMGF=1;+CNMI=2,1,0,1\r")
         ask(port, b'AT+CMGS="+22236123456"\r', b"> ")
         assert b"+CMGS: 0" in ask(port, b"Hello there\x1a")
@@ -87,7 +89,7 @@ def test_json_has_one_object_a_line(modem, tmp_path):
     first = json.loads(process.stdout.readline())
     assert first["event"] == "PortOpened"
     assert first["link"] == str(tmp_path / "modem")
-    with serial.Serial(first["path"], timeout=10) as port:
+    with serial.Serial(first["path"], timeout=HANG_S) as port:
         ask(port, b'AT+CPIN="1234"\r')
         type_to(process, "help")
         answer = json.loads(process.stdout.readline())
@@ -111,7 +113,7 @@ def test_a_scenario_is_played_and_a_port_by_tcp(modem, tmp_path):
     )
     try:
         path = process.stdout.readline().split()[-1]
-        with serial.serial_for_url(path, timeout=10) as port:
+        with serial.serial_for_url(path, timeout=HANG_S) as port:
             ask(port, b"ATE0+CMGF=1\r")
             ask(port, b'AT+CMGS="+22236123456"\r', b"> ")
             assert b"+CMS ERROR: 38\r\n" in ask(port, b"Hi\x1a", b"38\r\n")
@@ -154,7 +156,7 @@ def test_a_terminal_gets_a_picture_and_what_is_typed_is_in_it(tmp_path):
     os.close(theirs)
     seen = b""
     try:
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + HANG_S
         typed = False
         while b"from Ami" not in seen and b"Ami: Bonjour" not in seen:
             assert time.monotonic() < deadline, seen
@@ -167,7 +169,7 @@ def test_a_terminal_gets_a_picture_and_what_is_typed_is_in_it(tmp_path):
             try:
                 seen += os.read(ours, 4096)
             except OSError:
-                process.wait(10)
+                process.wait(HANG_S)
     finally:
         process.kill()
         process.wait()

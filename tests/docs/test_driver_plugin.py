@@ -11,11 +11,12 @@ from pathlib import Path
 
 import pytest
 
+from patience import HANG_S
+
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "examples/driver-plugin"
-PATIENCE_S = 30.0
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +41,7 @@ def run(environ, cwd, *words):
         env=environ,
         capture_output=True,
         text=True,
-        timeout=PATIENCE_S,
+        timeout=HANG_S,
     )
 
 
@@ -83,7 +84,7 @@ def test_a_message_ends_in_the_file(installed, tmp_path):
         stderr=subprocess.DEVNULL,
     )
     try:
-        until = time.monotonic() + PATIENCE_S
+        until = time.monotonic() + HANG_S
         status = None
         while status != "delivered":
             assert time.monotonic() < until, status
@@ -93,6 +94,6 @@ def test_a_message_ends_in_the_file(installed, tmp_path):
             ]
     finally:
         service.terminate()
-        assert service.wait(PATIENCE_S) == 0
+        assert service.wait(HANG_S) == 0
     line = json.loads((tmp_path / "sms.jsonl").read_text(encoding="utf-8"))
     assert (line["to"], line["text"]) == ("+22236123456", "Salam")

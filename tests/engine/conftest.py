@@ -130,6 +130,30 @@ def quick(autojump_clock: trio.testing.MockClock) -> trio.testing.MockClock:
     return autojump_clock
 
 
+@pytest.fixture
+def own_commits(monkeypatch: pytest.MonkeyPatch) -> Callable[[House], list[Any]]:
+    """``own_commits(house)``: the units of work that the asking task commits from now on.
+
+    What the engine writes meanwhile of its own accord (sweeps, notes) is not among them.
+    """
+
+    def watch(house: House) -> list[Any]:
+        journal = house.gateway.parts.recorder.journal
+        stock, asker = journal.commit, trio.lowlevel.current_task()
+        seen: list[Any] = []
+
+        async def commit(unit: Any) -> Any:
+            answer = await stock(unit)
+            if trio.lowlevel.current_task() is asker:
+                seen.append(unit)
+            return answer
+
+        monkeypatch.setattr(journal, "commit", commit)
+        return seen
+
+    return watch
+
+
 T = TypeVar("T")
 
 

@@ -15,6 +15,7 @@ import trio
 from sqlite_utils import Database
 from sqlite_utils.utils import sqlite3
 
+from patience import HANG_S
 from risala.engine.journal.lock import DataDirectoryBusy, DataLock, StorageUnusable, filesystem_of
 from risala.engine.journal.writer import Journal
 
@@ -47,7 +48,7 @@ def first_line(process: subprocess.Popen[str]) -> str:
 
 
 def end(process: subprocess.Popen[str]) -> None:
-    process.communicate(timeout=10)
+    process.communicate(timeout=HANG_S)
 
 
 @pytest.mark.slow
@@ -58,7 +59,7 @@ def test_a_killed_holder_frees_it_at_once_and_the_file_stays(tmp_path):
         DataLock(tmp_path / "data").acquire()
     assert caught.value.pid == holder.pid
     holder.send_signal(signal.SIGKILL)
-    holder.wait(10)
+    holder.wait(HANG_S)
     with DataLock(tmp_path / "data") as lock:
         assert lock.held
     end(holder)

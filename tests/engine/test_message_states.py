@@ -368,7 +368,6 @@ class Lives(RuleBasedStateMachine):
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(600)  # a failure takes Hypothesis minutes to make small
 def test_no_life_of_a_message_breaks_the_rules(open_book):
     run_state_machine_as_test(
         lambda: Lives(open_book),

@@ -18,6 +18,7 @@ from sqlite_utils import Database
 from sqlite_utils.utils import sqlite3
 from trio.testing import assert_checkpoints
 
+from patience import HANG_S
 from risala.engine.errors import Conflict, Draining, Overloaded, StorageFailed
 from risala.engine.journal.writer import Journal, Unit
 
@@ -80,7 +81,7 @@ def blocked() -> Iterator[tuple[Unit[None], threading.Event, threading.Event]]:
 
     def unit(_: sqlite3.Connection) -> None:
         holds.set()
-        assert release.wait(10)
+        assert release.wait(HANG_S)
 
     try:
         yield unit, holds, release
@@ -89,7 +90,7 @@ def blocked() -> Iterator[tuple[Unit[None], threading.Event, threading.Event]]:
 
 
 async def until(condition: Callable[[], bool]) -> None:
-    with trio.fail_after(10):
+    with trio.fail_after(HANG_S):
         while not condition():
             await trio.lowlevel.checkpoint()
 

@@ -8,16 +8,14 @@ killed, like a carrier does.
 from __future__ import annotations
 
 import json
-import os
 import signal
 import sqlite3
 import subprocess
 import sys
 import threading
-import time
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -27,93 +25,12 @@ import httpx2
 import pytest
 import trio
 
+from patience import HANG_S, until
+from processes import Process, environment
 from risala.cli.client import connect
 
-WITHIN_S = 15.0
-"""Patience with anything that should happen in a moment, on a machine that is busy."""
-POLL_S = 0.02
 TABLES = ("messages", "segments", "timeline", "idempotency", "ledger", "events", "held_receipts")
 FINAL = ("delivered", "undelivered", "failed", "canceled")
-
-
-def until(condition: Callable[[], Any], what: str, within_s: float = WITHIN_S) -> Any:
-    """Poll what cannot be waited for (a file, an answer); its first true value."""
-    deadline = time.monotonic() + within_s
-    while not (value := condition()):
-        assert time.monotonic() < deadline, f"not within {within_s:g} s: {what}"
-        time.sleep(POLL_S)
-    return value
-
-
-def environment() -> dict[str, str]:
-    """Ours without what would change the settings, or the output's shape."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("RISALA_")}
-    return kept | {"PYTHONSAFEPATH": "1", "PYTHONUNBUFFERED": "1", "COLUMNS": "80"}
-
-
-class Process:
-    """A child whose output is read, line by line, as it comes."""
-
-    def __init__(self, command: Sequence[str], cwd: Path) -> None:
-        self.popen = subprocess.Popen(
-            command,
-            cwd=cwd,
-            env=environment(),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            start_new_session=True,
-            text=True,
-        )
-        self.lines: list[str] = []
-        self.errors: list[str] = []
-        self._changed = threading.Condition()
-        self._readers = [
-            threading.Thread(target=self._read, args=(self.popen.stdout, self.lines)),
-            threading.Thread(target=self._read, args=(self.popen.stderr, self.errors)),
-        ]
-        for reader in self._readers:
-            reader.start()
-
-    def _read(self, stream: Any, into: list[str]) -> None:
-        with stream:
-            for line in stream:
-                with self._changed:
-                    into.append(line.rstrip("\n"))
-                    self._changed.notify_all()
-        with self._changed:
-            self._changed.notify_all()
-
-    def wait_line(self, accept: Callable[[str], bool], within_s: float = WITHIN_S) -> str:
-        """The first line on stdout that is accepted, past ones included."""
-
-        def found() -> str | None:
-            return next((line for line in self.lines if accept(line)), None)
-
-        with self._changed:
-            self._changed.wait_for(lambda: found() is not None or self._ended(), within_s)
-            line = found()
-        assert line is not None, f"stdout: {self.lines}\nstderr: {self.errors}"
-        return line
-
-    def _ended(self) -> bool:
-        return not any(reader.is_alive() for reader in self._readers)
-
-    def wait_exit(self, within_s: float = WITHIN_S) -> int:
-        """Its exit status; all of its output has been read then."""
-        status = self.popen.wait(within_s)
-        for reader in self._readers:
-            reader.join(within_s)
-        return status
-
-    def signal(self, number: int) -> None:
-        self.popen.send_signal(number)
-
-    def end(self) -> None:
-        """Leave nothing of it behind."""
-        if self.popen.poll() is None:
-            os.killpg(self.popen.pid, signal.SIGKILL)
-        self.wait_exit()
 
 
 @dataclass
@@ -198,12 +115,12 @@ class Service:
         self.process.signal(signal.SIGKILL)
         assert self.process.wait_exit() == -signal.SIGKILL
 
-    def stop(self, within_s: float = WITHIN_S) -> int:
+    def stop(self) -> int:
         """SIGTERM; its exit status."""
         assert self.process is not None
         self.close()
         self.process.signal(signal.SIGTERM)
-        return self.process.wait_exit(within_s)
+        return self.process.wait_exit()
 
     def restart(self) -> None:
         self.start()
@@ -215,13 +132,13 @@ class Service:
     def client(self) -> httpx2.Client:
         """A client of the service as it runs now."""
         if not self._clients or str(self._clients[-1].base_url) != self.url:
-            self._clients.append(httpx2.Client(base_url=self.url, trust_env=False, timeout=30))
+            self._clients.append(httpx2.Client(base_url=self.url, trust_env=False, timeout=HANG_S))
         return self._clients[-1]
 
     def async_client(self) -> httpx2.AsyncClient:
         """For many requests at once; use it in ``async with``."""
         limits = httpx2.Limits(max_connections=None, max_keepalive_connections=None)
-        return httpx2.AsyncClient(base_url=self.url, trust_env=False, timeout=30, limits=limits)
+        return httpx2.AsyncClient(base_url=self.url, trust_env=False, timeout=HANG_S, limits=limits)
 
     def get(self, path: str) -> httpx2.Response:
         return self.client.get(path)
@@ -239,15 +156,13 @@ class Service:
         shown: dict[str, Any] = answer.json()
         return shown
 
-    def wait_status(
-        self, account: Account, message_id: str, status: str, within_s: float = WITHIN_S
-    ) -> dict[str, Any]:
+    def wait_status(self, account: Account, message_id: str, status: str) -> dict[str, Any]:
         def reached() -> dict[str, Any] | None:
             shown = self.show(account, message_id)
             assert shown["status"] == status or shown["status"] not in FINAL, shown
             return shown if shown["status"] == status else None
 
-        shown: dict[str, Any] = until(reached, f"{message_id} is {status}", within_s)
+        shown: dict[str, Any] = until(reached, f"{message_id} is {status}")
         return shown
 
     # -- its operator
@@ -301,7 +216,7 @@ class Service:
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=HANG_S,
             check=False,
         )
 
@@ -329,13 +244,10 @@ class Service:
         query = "SELECT text FROM timeline WHERE message_id = ? ORDER BY n"
         return [row[0] for row in self.rows(query, message_id)]
 
-    def wait_settled(self, within_s: float = 30.0) -> None:
+    def wait_settled(self) -> None:
         """Until every message is in a final state."""
         query = f"SELECT id, status FROM messages WHERE status NOT IN {FINAL} LIMIT 5"
-        deadline = time.monotonic() + within_s
-        while left := self.rows(query):
-            assert time.monotonic() < deadline, f"not final: {left}"
-            time.sleep(POLL_S)
+        until(lambda: not self.rows(query), "every message is in a final state")
 
     def assert_whole(self) -> None:
         """Every message has its charge, its idempotency key and its first timeline entry."""
@@ -394,7 +306,7 @@ class Load:
                 nursery.start_soon(self._customer, client)
 
     async def wait_answers(self, count: int) -> None:
-        with trio.fail_after(WITHIN_S):
+        with trio.fail_after(HANG_S):
             while len(self.answers) < count:
                 self._answered = trio.Event()
                 await self._answered.wait()
@@ -469,7 +381,9 @@ class Premises:
             f"{carrier}\n"
             "[carriers.smpp]\n"
             f'host = "127.0.0.1"\nport = {port}\nsystem_id = "risala"\nwindow_max = 50\n'
-            "reconnect_first_s = 0.1\nreconnect_max_s = 0.5\n",
+            "reconnect_first_s = 0.1\nreconnect_max_s = 0.5\n"
+            # Longer than any test waits: no answer is late because the machine is slow.
+            "response_timeout_s = 600\n",
             encoding="utf-8",
         )
         return path

@@ -74,5 +74,5 @@ async def test_killed_in_mid_batch(premises):
             assert was.get("messageId") == now.get("messageId")
             if n % 10 == 6:
                 assert was == first[n - 1]
-    service.wait_settled(60)
+    service.wait_settled()
     service.assert_books_agree()

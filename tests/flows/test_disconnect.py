@@ -10,6 +10,8 @@ import struct
 import pytest
 import trio
 
+from patience import HANG_S
+
 pytestmark = pytest.mark.slow
 
 TIMES = 50
@@ -82,7 +84,7 @@ def test_a_refusal_before_the_body_does_not_hang_the_next_request(shared_service
     head, body = request(account, "early-refusal")
     head = head.replace(account.secret_key.encode(), b"sk_live_unknown")
     for _ in range(5):
-        with socket.create_connection((host, int(port)), timeout=5) as sock:
+        with socket.create_connection((host, int(port)), timeout=HANG_S) as sock:
             sock.sendall(head)
             answer = sock.recv(65536)
             assert answer.startswith(b"HTTP/1.1 401 ")

@@ -33,11 +33,11 @@ def test_no_part_of_a_long_message_is_lost_or_doubled(window, premises, until, t
 
     for kill in range(1, KILLS + 1):
         enough = kill * 2 * MESSAGES // KILLS + rng.randint(0, 9)
-        until(lambda: len(simulator.events("InboundSent")) >= enough, "parts", 30)  # noqa: B023
+        until(lambda: len(simulator.events("InboundSent")) >= enough, "parts")  # noqa: B023
         service.process.signal(signal.SIGKILL)
         service.process.wait_exit()
         service.restart()
-    until(lambda: len(stored()) >= MESSAGES, "every message", 60)
+    until(lambda: len(stored()) >= MESSAGES, "every message")
     notes = {key.partition("/")[0] for (key,) in service.rows("SELECT key FROM carrier_notes")}
     assert stored() == Counter(texts)
     assert notes <= {"whole", "part"}, "and parts only that came again after their message"

@@ -10,6 +10,7 @@ import httpx2
 import pytest
 import trio
 
+from patience import HANG_S, until_true
 from risala.config.model import CarrierSection, EngineSection, Settings, StorageSection
 from risala.engine.engine import open_engine
 from risala.http.app import create_api
@@ -21,12 +22,6 @@ pytestmark = pytest.mark.slow
 
 TO = "+22236123456"
 INTAKE = 4
-
-
-async def until(condition):
-    with trio.fail_after(10):
-        while not condition():
-            await trio.lowlevel.checkpoint()
 
 
 class Desk:
@@ -43,7 +38,7 @@ class Desk:
         await perform("topup", {**arguments, "amount": "1000"})
         key = await perform("key.create", {**arguments, "type": "secret"})
         self.client = httpx2.AsyncClient(
-            base_url=self.url, trust_env=False, headers={"x-api-key": key["value"]}, timeout=15
+            base_url=self.url, trust_env=False, headers={"x-api-key": key["value"]}, timeout=HANG_S
         )
 
     async def send(self, key):
@@ -65,13 +60,13 @@ class Desk:
 
         def unit(_):
             holds.set()
-            assert free.wait(15)
+            assert free.wait(HANG_S)
 
         journal = self.engine.gateway.parts.recorder.journal
         async with trio.open_nursery() as nursery:
             nursery.start_soon(journal.commit, unit)
             try:
-                await until(holds.is_set)
+                await until_true(holds.is_set)
                 yield free.set
             finally:
                 free.set()
@@ -113,11 +108,11 @@ async def test_a_full_intake_refuses_and_stores_nothing(desk):
     async def send(key):
         answers[key] = await desk.send(key)
 
-    with trio.fail_after(15):
+    with trio.fail_after(HANG_S):
         async with desk.held_writer() as free, trio.open_nursery() as nursery:
             for n in range(INTAKE):
                 nursery.start_soon(send, f"taken-{n:04d}")
-            await until(lambda: desk.intake == INTAKE)
+            await until_true(lambda: desk.intake == INTAKE)
             for n in range(20):
                 assert_unavailable(await desk.send(f"refused-{n:04d}"))
             # Looking is still possible: only taking in is not.
@@ -145,12 +140,12 @@ async def test_a_drained_engine_refuses_what_is_new_and_says_that_it_is_not_read
 
 
 async def test_a_client_who_gives_up_while_the_disk_is_slow_left_a_whole_message_or_none(desk):
-    with trio.fail_after(15):
+    with trio.fail_after(HANG_S):
         async with desk.held_writer() as free:
             with trio.move_on_after(0.2):
                 await desk.send("given-up-01")
             free()
-        await until(lambda: desk.intake == 0)
+        await until_true(lambda: desk.intake == 0)
     first = await desk.send("given-up-01")
     assert first.status_code == 200
     assert desk.messages() == ["given-up-01"]
@@ -174,7 +169,7 @@ async def test_a_small_intake_under_a_crowd_loses_nobody(premises):
             assert_unavailable(answer)
             await trio.sleep(0.02)
 
-    with trio.fail_after(30):
+    with trio.fail_after(HANG_S):
         async with service.async_client() as client, trio.open_nursery() as nursery:
             for n in range(60):
                 nursery.start_soon(send, client, n)

@@ -78,7 +78,7 @@ def test_the_two_thousandth_message_approves_and_the_next_one_uses_it(premises):
     assert (last["from"], "notice" in last) == ("RISALA", True)
     following = service.send(account, body="the next one", **{"from": "Acme"}).json()
     assert (following["from"], "notice" in following) == ("Acme", False)
-    service.wait_status(account, following["messageId"], "delivered", 60)
+    service.wait_status(account, following["messageId"], "delivered")
     senders = {each.text: each.sender for each in simulator.received()}
     assert senders["the 2,000th"] == "RISALA"
     assert senders["the next one"] == "Acme"

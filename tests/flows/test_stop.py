@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import signal
 import socket
-import time
 
 import pytest
 import trio
 
+from patience import HANG_S
+
 pytestmark = pytest.mark.slow
+
+
+SLOWEST = "[http]\ngraceful_stop_s = 120\n[engine]\ndrain_s = 120"
+"""The longest that a stop may be given. It is more than any test waits: where the stop must not
+wait for something, a wait for it is seen as a hang."""
 
 
 async def test_a_stop_under_load_loses_nothing_and_leaves_nothing_uncertain(premises, start_load):
     simulator = premises.simulator("--answer-delay-s", "0.05", "--receipt-delay-s", "0.1")
-    service = premises.running(simulator, carrier="window_max = 10")
+    service = premises.running(simulator, more=SLOWEST, carrier="window_max = 10")
     account = service.organization("100000")
     loads = []
     for number in range(2):
@@ -23,10 +29,8 @@ async def test_a_stop_under_load_loses_nothing_and_leaves_nothing_uncertain(prem
         async with trio.open_nursery() as nursery:
             nursery.start_soon(load.run)
             await load.wait_answers(80)
-            asked_at = time.monotonic()
             service.process.signal(signal.SIGTERM)
         assert service.process.wait_exit() == 0
-        assert time.monotonic() - asked_at < 5
         assert set(load.refused.values()) <= {503}
         service.assert_no_bug_logged()
         assert not (service.data / "control.sock").exists()
@@ -47,14 +51,12 @@ async def test_a_stop_under_load_loses_nothing_and_leaves_nothing_uncertain(prem
 
 
 def test_a_stop_does_not_wait_for_clients_that_ask_nothing(premises):
-    service = premises.running(premises.simulator())
+    service = premises.running(premises.simulator(), more=SLOWEST)
     host, port = service.url.removeprefix("http://").split(":")
-    with socket.create_connection((host, int(port)), timeout=5) as sock:
+    with socket.create_connection((host, int(port)), timeout=HANG_S) as sock:
         sock.sendall(b"GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n")
         assert sock.recv(65536).startswith(b"HTTP/1.1 200")
-        asked_at = time.monotonic()
         assert service.stop() == 0
-        assert time.monotonic() - asked_at < 3
 
 
 async def test_what_the_drains_deadline_cuts_is_uncertain_and_settled_by_the_next_start(premises):
@@ -74,22 +76,17 @@ async def test_what_the_drains_deadline_cuts_is_uncertain_and_settled_by_the_nex
 
 
 def test_a_second_signal_ends_it_at_once(premises):
-    simulator = premises.simulator("--answer-delay-s", "60")
-    service = premises.running(simulator)
+    simulator = premises.simulator("--answer-delay-s", "600")
+    service = premises.running(simulator, more=SLOWEST)
     account = service.organization()
     message_id = service.send(account, body="never answered").json()["messageId"]
     service.wait_status(account, message_id, "processing")
     service.close()
     service.process.signal(signal.SIGTERM)
     # Not before the first was heard: two signals at once are one.
-    deadline = time.monotonic() + 10
-    while not any("service.stopping" in line for line in service.process.errors):
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
-    asked_at = time.monotonic()
+    service.process.wait_error(lambda line: "service.stopping" in line)
     service.process.signal(signal.SIGINT)
     assert service.process.wait_exit() == 128 + signal.SIGINT
-    assert time.monotonic() - asked_at < 1
 
 
 def test_a_second_service_on_the_same_data_is_refused_in_one_sentence(premises):

@@ -15,6 +15,7 @@ import trio
 from quart import request
 from quart_trio.wrappers import TrioResponse
 
+from patience import HANG_S
 from risala.config.model import HttpSection
 from risala.http.base import JsonApp
 from risala.http.respond import json_bytes, json_response
@@ -23,13 +24,15 @@ from risala.http.sockets import listen_tcp
 
 BIG = bytes(50 * 1024 * 1024)
 """More than all buffers between a server and a client that does not read."""
+FAR_S = 3600
+"""How long the slow handler takes: whoever waits for it is seen to hang."""
 
 
 class ProbeApp(JsonApp):
     """Handlers of every temper, and the tale of what became of them."""
 
-    def __init__(self) -> None:
-        super().__init__("probe", body_bytes_max=100_000, body_timeout_s=0.5)
+    def __init__(self, body_timeout_s: float = 300) -> None:
+        super().__init__("probe", body_bytes_max=100_000, body_timeout_s=body_timeout_s)
         self.told: list[str] = []
         self.go = trio.Event()
         """What `/wait` waits for."""
@@ -61,7 +64,7 @@ class ProbeApp(JsonApp):
     async def slow(self) -> TrioResponse:
         self.told.append("slow began")
         try:
-            await trio.sleep(30)
+            await trio.sleep(FAR_S)
         except trio.Cancelled:
             self.told.append("slow cancelled")
             raise
@@ -99,10 +102,10 @@ async def open_raw(address):
     return await trio.open_tcp_stream(*address)
 
 
-async def read_until(stream, end, within_s=3):
+async def read_until(stream, end):
     """Everything up to ``end``; or up to the close, for None."""
     received = bytearray()
-    with trio.fail_after(within_s):
+    with trio.fail_after(HANG_S):
         while end is None or end not in received:
             chunk = await stream.receive_some()
             if not chunk:
@@ -112,11 +115,11 @@ async def read_until(stream, end, within_s=3):
     return bytes(received)
 
 
-async def talk(address, request, within_s=3):
+async def talk(address, request):
     """Send, and read until the server closes."""
     async with await open_raw(address) as stream:
         await stream.send_all(request)
-        return await read_until(stream, None, within_s)
+        return await read_until(stream, None)
 
 
 def problem(answer):
@@ -127,12 +130,6 @@ def problem(answer):
     assert head.startswith(f"HTTP/1.1 {content['status']} ".encode())
     assert f"x-request-id: {content['requestId']}".encode() in head
     return content["code"]
-
-
-async def until(condition, within_s=5):
-    with trio.fail_after(within_s):
-        while not condition():  # noqa: ASYNC110 -- of the server's insides, which tell nobody
-            await trio.sleep(0.005)
 
 
 async def main(http: HttpSection) -> None:

@@ -216,7 +216,9 @@ class TestKeysAndTypes:
         assert (response.status_code, response.headers["allow"]) == (405, "POST")
 
 
-async def test_more_batches_at_once_than_there_are_places_are_503(client, headers, settings):
+async def test_more_batches_at_once_than_there_are_places_are_503(
+    client, headers, settings, autojump_clock
+):
     places = settings.http.batches_read_max
     statuses = []
 

@@ -6,6 +6,7 @@ from contextlib import suppress
 import pytest
 import trio
 
+from patience import HANG_S
 from risala.config.model import HttpSection, Settings
 
 PATHS = {"/api/sms": 64 * 1024, "/api/sms/get": 64 * 1024, "/api/sms/batch": 256 * 1024}
@@ -13,10 +14,19 @@ CHUNK = 16 * 1024
 
 
 @pytest.fixture
-def settings() -> Settings:
+def body_timeout_s() -> float:
+    return 300
+
+
+short = pytest.mark.parametrize("body_timeout_s", [0.3])
+"""For those whose body never ends."""
+
+
+@pytest.fixture
+def settings(body_timeout_s: float) -> Settings:
     http = HttpSection(
         port=0,
-        body_timeout_s=0.3,
+        body_timeout_s=body_timeout_s,
         body_max_bytes=PATHS["/api/sms"],
         batch_body_max_bytes=PATHS["/api/sms/batch"],
         graceful_stop_s=1,
@@ -37,7 +47,7 @@ async def open_request(url: str, path: str, key: str, framing: str) -> trio.Sock
 
 async def answer(stream: trio.SocketStream) -> tuple[int, dict]:
     received = b""
-    with trio.fail_after(5):
+    with trio.fail_after(HANG_S):
         while not received.endswith(b"}"):
             chunk = await stream.receive_some()
             assert chunk, received
@@ -69,6 +79,7 @@ async def test_a_length_beyond_the_limit_is_refused_before_a_byte_of_it(served, 
         assert (await answer(stream))[0] == 413
 
 
+@short
 @pytest.mark.parametrize("path", PATHS)
 @pytest.mark.parametrize("framing", ["transfer-encoding: chunked", "content-length: 100"])
 async def test_a_body_that_does_not_end_is_408(served, gateway, keys, path, framing):
@@ -80,6 +91,7 @@ async def test_a_body_that_does_not_end_is_408(served, gateway, keys, path, fram
     assert gateway.accepted == []
 
 
+@short
 @pytest.mark.parametrize("path", PATHS)
 async def test_a_body_that_drips_for_ever_is_408_all_the_same(served, keys, path):
     framing = "transfer-encoding: chunked"

@@ -4,6 +4,7 @@ import httpx2
 import pytest
 import trio
 
+from patience import HANG_S
 from risala.engine import errors
 from risala.http.control import create_control, serve_control
 
@@ -61,7 +62,7 @@ async def test_served_on_a_socket_that_goes_with_the_service(gateway, settings, 
             gateway, settings.http, tmp_path, shutdown=shutdown, task_status=task_status
         )
 
-    with trio.fail_after(5):
+    with trio.fail_after(HANG_S):
         async with trio.open_nursery() as nursery:
             await nursery.start(serve)
             transport = httpx2.AsyncHTTPTransport(uds=str(path))

@@ -162,7 +162,7 @@ async def test_a_wrong_method_is_405_and_says_which_is_right(client, headers, me
     assert response.headers["allow"] == "POST"
 
 
-async def test_a_slow_body_is_408(client, headers):
+async def test_a_slow_body_is_408(client, headers, autojump_clock):
     async with client.request("/api/sms", method="POST", headers=headers) as connection:
         await connection.send(b'{"to":')
     await problem(await connection.as_response(), 408, "REQUEST_TIMEOUT")

@@ -16,6 +16,7 @@ from hypercorn.protocol.h11 import H11Protocol
 from hypercorn.protocol.http_stream import HTTPStream
 from hypercorn.trio.task_group import TaskGroup
 
+from patience import HANG_S, until_true
 from risala.config.model import HttpSection
 from risala.http.guard import GuardedServer, install_guard
 
@@ -104,7 +105,7 @@ class TestHttp:
 
     async def test_a_large_answer_arrives_whole(self, serving):
         async with serving() as (address, _):
-            answer = await PROBE.talk(address, b"GET /big HTTP/1.0\r\n\r\n", 20)
+            answer = await PROBE.talk(address, b"GET /big HTTP/1.0\r\n\r\n")
         assert len(answer.partition(b"\r\n\r\n")[2]) == len(PROBE.BIG)
 
     async def test_pipelined_requests_are_answered_in_order(self, serving):
@@ -156,8 +157,8 @@ class TestHttp:
         async with serving() as (address, _):
             async with await PROBE.open_raw(address) as stream:
                 await stream.send_all(b"GET /slow HTTP/1.1\r\nHost: x\r\n\r\n")
-                await PROBE.until(lambda: app.told == ["slow began"])
-            await PROBE.until(lambda: app.told == ["slow began", "slow cancelled"])
+                await until_true(lambda: app.told == ["slow began"])
+            await until_true(lambda: app.told == ["slow began", "slow cancelled"])
 
     async def test_an_upgrade_to_http_2_is_an_ordinary_request(self, serving):
         async with serving() as (address, _):
@@ -169,7 +170,10 @@ class TestHttp:
         assert answer.startswith(b"HTTP/1.1 200 ")
 
     async def test_an_answer_before_the_body_reaches_a_client_that_pushes_on(self, serving):
-        async with serving() as (address, _), httpx2.AsyncClient(trust_env=False) as client:
+        async with (
+            serving() as (address, _),
+            httpx2.AsyncClient(trust_env=False, timeout=HANG_S) as client,
+        ):
             url = f"http://127.0.0.1:{address[1]}/early"
             response = await client.post(url, content=bytes(10_000_000))
         assert response.status_code == 401

@@ -10,6 +10,7 @@ import pytest
 import trio
 import trio.testing
 
+from patience import HANG_S, until_true
 from risala.config.model import HttpSection
 from risala.http import server
 from risala.http.face import Face, Patience
@@ -41,7 +42,7 @@ def short(monkeypatch):
 
 class TestDeadlines:
     async def test_an_idle_connection_is_reaped(self, app, short):
-        async with PROBE.serving(app, HttpSection(keep_alive_s=0.2)) as (address, _):
+        async with PROBE.serving(app, HttpSection(keep_alive_s=1)) as (address, _):
             assert await PROBE.talk(address, b"") == b""
             assert (await PROBE.talk(address, OK)).endswith(b"}")
 
@@ -54,7 +55,7 @@ class TestDeadlines:
                 await trio.sleep(0.05)
 
         async with serving() as (address, _), await PROBE.open_raw(address) as stream:
-            with trio.fail_after(3), pytest.raises(trio.BrokenResourceError):
+            with trio.fail_after(HANG_S), pytest.raises(trio.BrokenResourceError):
                 await drip(stream)
 
     async def test_a_handler_without_a_word_is_given_up(self, app, serving, short):
@@ -69,8 +70,8 @@ class TestDeadlines:
         async with serving() as (address, _), await PROBE.open_raw(address) as stream:
             before = trio.lowlevel.current_statistics().tasks_living
             await stream.send_all(b"GET /big HTTP/1.1\r\nHost: x\r\n\r\n")
-            await PROBE.until(lambda: trio.lowlevel.current_statistics().tasks_living > before)
-            await PROBE.until(lambda: trio.lowlevel.current_statistics().tasks_living < before)
+            await until_true(lambda: trio.lowlevel.current_statistics().tasks_living > before)
+            await until_true(lambda: trio.lowlevel.current_statistics().tasks_living < before)
         assert trio.lowlevel.current_statistics().tasks_living == tasks
 
 
@@ -78,7 +79,7 @@ class TestStop:
     async def test_a_request_under_way_is_answered_and_told_that_we_close(self, app, serving):
         async with serving() as (address, shutdown), await PROBE.open_raw(address) as stream:
             await stream.send_all(b"GET /wait HTTP/1.1\r\nHost: x\r\n\r\n" + OK)
-            await PROBE.until(lambda: app.told == ["wait began"])
+            await until_true(lambda: app.told == ["wait began"])
             shutdown.set()
             await trio.testing.wait_all_tasks_blocked()
             app.go.set()
@@ -95,7 +96,7 @@ class TestStop:
             except (OSError, trio.BrokenResourceError):  # it was not accepted any more
                 ends.append(b"")
 
-        with trio.fail_after(5):
+        with trio.fail_after(HANG_S):
             async with serving() as (address, shutdown), trio.open_nursery() as nursery:
                 for count in range(100):
                     nursery.start_soon(ask, address)
@@ -125,11 +126,11 @@ class TestLimit:
             streams = [await PROBE.open_raw(address) for _ in range(16)]
             for stream in streams[1:]:
                 await stream.send_all(b"GET /wait HTTP/1.1\r\nHost: x\r\n\r\n")
-            await PROBE.until(lambda: len(app.told) == 15)
+            await until_true(lambda: len(app.told) == 15)
             async with await PROBE.open_raw(address) as one_more:
                 await one_more.send_all(b"GET /wait HTTP/1.1\r\nHost: x\r\n\r\n")
                 assert await PROBE.read_until(streams[0], None) == b""
-                await PROBE.until(lambda: len(app.told) == 16)
+                await until_true(lambda: len(app.told) == 16)
                 answer = await PROBE.talk(address, b"")
                 assert PROBE.problem(answer) == "SERVICE_UNAVAILABLE"
                 assert b"retry-after: 1\r\n" in answer

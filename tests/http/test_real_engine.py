@@ -77,7 +77,7 @@ class Office:
 async def office(tmp_path: Path) -> AsyncIterator[Office]:
     clock = TrioClock()
     settings = Settings(
-        storage=StorageSection(data_dir=tmp_path), http=HttpSection(body_timeout_s=0.2)
+        storage=StorageSection(data_dir=tmp_path), http=HttpSection(body_timeout_s=300)
     )
     live = CarrierSection(name="fake", driver="fake")
     tests = CarrierSection(name="test", driver="test", prefixes=())

@@ -15,8 +15,9 @@ from pathlib import Path
 
 import pytest
 
+from patience import HANG_S
+
 HERE = Path(__file__).parent
-START_WITHIN_S = 20.0
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +31,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
             stderr=log,
         )
     try:
-        deadline = time.monotonic() + START_WITHIN_S
+        deadline = time.monotonic() + HANG_S
         while not (data / "demo.json").exists():
             assert service.poll() is None, (data / "log").read_text()
             assert time.monotonic() < deadline, (data / "log").read_text()
@@ -40,7 +41,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
         assert "Traceback" not in (data / "log").read_text()
     finally:
         service.send_signal(signal.SIGTERM)
-        service.wait(timeout=30)
+        service.wait(timeout=HANG_S)
 
 
 @pytest.mark.slow
@@ -60,7 +61,7 @@ def test_schemathesis_finds_nothing(demo, tmp_path, key, seconds):
         capture_output=True,
         text=True,
         check=False,
-        timeout=110,
+        timeout=HANG_S + seconds,
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert "❌" not in done.stdout

@@ -10,6 +10,7 @@ import pytest
 import trio
 import trio.testing
 
+from patience import HANG_S
 from risala.http.app import create_api
 from risala.http.server import serve_app
 from risala.http.sockets import ListenError, base_url, listen_control, listen_tcp, unix_address
@@ -23,12 +24,12 @@ def address(url: str) -> tuple[str, int]:
 
 
 async def exchange(url: str, request: bytes) -> tuple[bytes, bytes]:
-    """Send raw bytes; the head and the body of all that comes back until the close."""
+    """Send raw bytes; the head and the body of what comes back."""
     stream = await trio.open_tcp_stream(*address(url))
     async with stream:
         await stream.send_all(request)
         received = b""
-        with trio.move_on_after(3):
+        with trio.fail_after(HANG_S):
             async for chunk in stream:
                 received += chunk
                 head, separator, body = received.partition(b"\r\n\r\n")
@@ -39,7 +40,7 @@ async def exchange(url: str, request: bytes) -> tuple[bytes, bytes]:
 
 
 async def test_a_message_over_a_real_socket(served, gateway, headers):
-    async with httpx2.AsyncClient(base_url=served, trust_env=False) as client:
+    async with httpx2.AsyncClient(base_url=served, trust_env=False, timeout=HANG_S) as client:
         for expected in (1, 2, 3):  # one connection, kept alive
             response = await client.post("/api/sms", headers=headers, json=GOOD)
             assert response.status_code == 200
@@ -81,7 +82,7 @@ async def test_a_websocket_handshake_is_answered_in_json(served, path):
 
 
 async def test_a_head_request_has_no_body(served):
-    async with httpx2.AsyncClient(base_url=served, trust_env=False) as client:
+    async with httpx2.AsyncClient(base_url=served, trust_env=False, timeout=HANG_S) as client:
         response = await client.head("/healthz")
         assert (response.status_code, response.content) == (200, b"")
         response = await client.head("/api/sms")
@@ -114,7 +115,7 @@ async def test_a_body_too_large_is_413_without_reading_it_all(served, keys, fram
 
 
 async def test_a_client_that_pushes_ten_megabytes_still_reads_the_413(served, headers):
-    async with httpx2.AsyncClient(base_url=served, trust_env=False) as client:
+    async with httpx2.AsyncClient(base_url=served, trust_env=False, timeout=HANG_S) as client:
         response = await client.post("/api/sms", headers=headers, content=b" " * 10_000_000)
     assert response.status_code == 413
 
@@ -129,7 +130,7 @@ async def test_a_client_that_goes_away_before_its_body_is_whole_leaves_nothing(
         + b'{"to":"+22236123456",'
     )
     await stream.aclose()
-    async with httpx2.AsyncClient(base_url=served, trust_env=False) as client:
+    async with httpx2.AsyncClient(base_url=served, trust_env=False, timeout=HANG_S) as client:
         assert (await client.get("/healthz")).status_code == 200
     assert gateway.accepted == []
 
@@ -149,10 +150,10 @@ async def test_a_stop_lets_the_request_in_hand_end(gateway, settings, headers):
     statuses = []
 
     async def send() -> None:
-        async with httpx2.AsyncClient(base_url=url, trust_env=False) as client:
+        async with httpx2.AsyncClient(base_url=url, trust_env=False, timeout=HANG_S) as client:
             statuses.append((await client.post("/api/sms", headers=headers, json=GOOD)).status_code)
 
-    with trio.fail_after(5):
+    with trio.fail_after(HANG_S):
         async with trio.open_nursery() as nursery:
             await nursery.start(
                 partial(serve_app, app, settings.http, sock=sock, shutdown=shutdown)

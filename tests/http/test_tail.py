@@ -9,6 +9,7 @@ import httpcore2
 import pytest
 import trio
 
+from patience import HANG_S, until_true
 from risala.cli.client import NotListening, Told, connect
 from risala.cli.refused import Refused
 from risala.config.model import HttpSection
@@ -96,15 +97,9 @@ async def serving(data_dir, gateway):
         stop.set()
 
 
-async def until(condition) -> None:
-    with trio.fail_after(10):
-        while not condition():  # noqa: ASYNC110 -- the other end has no event to wait for
-            await trio.sleep(0.01)
-
-
 async def raw(data_dir, path: str, wanted: bytes, **headers: str) -> tuple[dict, bytes]:
     """The answer's headers, and its body up to ``wanted``."""
-    with unix_address(data_dir / CONTROL_NAME) as address, trio.fail_after(10):
+    with unix_address(data_dir / CONTROL_NAME) as address, trio.fail_after(HANG_S):
         async with (
             httpcore2.AsyncConnectionPool(uds=address) as pool,
             pool.stream("GET", f"http://control{path}", headers=list(headers.items())) as answer,
@@ -124,7 +119,7 @@ async def test_the_bytes_are_those_of_a_browsers_event_source(tmp_path):
 
         @nursery.start_soon
         async def _() -> None:
-            await until(lambda: gateway.followers)
+            await until_true(lambda: gateway.followers)
             gateway.tell(EVENT, LIFE, Lagged(3), Reset("Why."))
 
         headers, body = await raw(tmp_path, "/tail/all", b"Why.")
@@ -183,7 +178,7 @@ async def test_a_stop_ends_the_streams_at_once_and_begins_none(tmp_path):
     ):
         await anext(told)
         stop.set()
-        with trio.fail_after(3), pytest.raises(StopAsyncIteration):
+        with trio.fail_after(HANG_S), pytest.raises(StopAsyncIteration):
             await anext(told)
         assert streams.open == 0
         with pytest.raises(Exception, match="stopping"):
@@ -196,7 +191,7 @@ async def test_who_goes_away_is_forgotten(tmp_path):
         async with aclosing(client.tail("life")) as told:
             await anext(told)
             assert streams.open == 1
-        await until(lambda: not gateway.followers and not streams.open)
+        await until_true(lambda: not gateway.followers and not streams.open)
 
 
 @pytest.mark.slow
@@ -208,9 +203,9 @@ async def test_who_reads_nothing_is_given_up(tmp_path, monkeypatch):
             deaf = await trio.open_unix_socket(address)
             async with deaf:
                 await deaf.send_all(b"GET /tail/events HTTP/1.1\r\nhost: control\r\n\r\n")
-                await until(lambda: streams.open)
+                await until_true(lambda: streams.open)
                 gateway.tell(*[Event(n, f"evt_{n}", "org_1", "x" * 1000) for n in range(5000)])
-                await until(lambda: not streams.open)
+                await until_true(lambda: not streams.open)
 
 
 async def test_an_organization_has_so_many_and_all_have_so_many(tmp_path, monkeypatch):
@@ -236,7 +231,7 @@ async def test_an_organization_has_so_many_and_all_have_so_many(tmp_path, monkey
         headers, body = await raw(tmp_path, "/tail/life?organization=org_3", b"}")
         assert b'"status":503' in body
         await open_.aclose()
-        await until(lambda: not streams.open)
+        await until_true(lambda: not streams.open)
         assert await begin("org_1") == "ready"
 
 

@@ -8,6 +8,7 @@ import random
 import pytest
 import trio
 
+from patience import HANG_S
 from risala.engine import live
 from risala.engine.commands import KeyType, Mode, Principal, SendMessage
 from risala.engine.errors import NotFound
@@ -19,7 +20,7 @@ BOTH = What.EVENTS | What.LIFE
 
 
 async def read(follower, count: int) -> list:
-    with trio.fail_after(10):
+    with trio.fail_after(HANG_S):
         return [await anext(follower) for _ in range(count)]
 
 

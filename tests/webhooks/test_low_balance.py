@@ -9,6 +9,7 @@ from dataclasses import replace
 import pytest
 import trio
 
+from patience import HANG_S
 from risala.config.model import PricingSection
 from risala.engine.commands import Mode, SendCode, SendMessage
 from risala.engine.engine import DATABASE
@@ -166,7 +167,7 @@ async def test_no_kill_parts_the_charge_from_its_event(open_house, tmp_path, inl
         watcher = Watcher(tmp_path / DATABASE, 100_000)
         trio.lowlevel.add_instrument(watcher)
         try:
-            with house.gateway.watch() as life, trio.fail_after(20):
+            with house.gateway.watch() as life, trio.fail_after(HANG_S):
                 for _ in range(5):
                     await house.send()
                     while (await anext(life)).status != "failed":

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from patience import HANG_S
 from risala.config.model import WebhooksSection
 from risala.engine.webhook_sign import new_secret
 from risala.engine.webhook_url import Rules
@@ -38,7 +39,7 @@ def node_verifier(tmp_path_factory) -> None:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if (NODE / "node_modules/standardwebhooks/package.json").exists():
             return
-        done = subprocess.run(INSTALL, cwd=NODE, capture_output=True, text=True, timeout=100)
+        done = subprocess.run(INSTALL, cwd=NODE, capture_output=True, text=True, timeout=HANG_S)
         if done.returncode:
             pytest.skip(f"NOT TESTED against Node's standardwebhooks: {done.stderr[-300:]}")
 
@@ -54,7 +55,7 @@ def verify(secret: str, headers: dict[str, str], body: bytes) -> list[str]:
     given = {"secret": secret, "headers": headers, "body": base64.b64encode(body).decode()}
     done = subprocess.run(
         ["node", str(NODE / "verify.cjs"), json.dumps(given)],
-        capture_output=True, text=True, check=True, timeout=30,
+        capture_output=True, text=True, check=True, timeout=HANG_S,
     )  # fmt: skip
     answers: list[str] = json.loads(done.stdout)
     return answers

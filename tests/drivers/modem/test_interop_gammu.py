@@ -10,6 +10,7 @@ import shutil
 import pytest
 import trio
 
+from patience import HANG_S
 from risala.drivers.modem.simulator import (
     PROFILES,
     MessageReceived,
@@ -19,7 +20,6 @@ from risala.drivers.modem.simulator import (
 )
 
 GAMMU = shutil.which("gammu")
-PATIENCE_S = 100
 TO = "+22236123456"
 ARABIC = "رسالة من ريسالة"
 TEXTS = {
@@ -76,7 +76,7 @@ async def all_at_once(tmp_path):
             nursery.cancel_scope.cancel()
 
     async def run(names, use, profile=None, **config):
-        with trio.fail_after(PATIENCE_S):
+        with trio.fail_after(HANG_S):
             async with trio.open_nursery() as nursery:
                 for name in names:
                     nursery.start_soon(one, use, name, profile or name, config)

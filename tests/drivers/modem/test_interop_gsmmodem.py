@@ -5,6 +5,7 @@ import sys
 import pytest
 import trio
 
+from patience import HANG_S
 from risala.drivers.modem.simulator import (
     PROFILES,
     MessageReceived,
@@ -12,7 +13,6 @@ from risala.drivers.modem.simulator import (
     ModemSimulator,
 )
 
-PATIENCE_S = 60
 TEXT = "Reçu [150 €] شكرا"
 # A process of its own: it has threads that outlive it, and warns when it is imported.
 CLIENT = """
@@ -37,7 +37,7 @@ modem.close()
 async def test_it_connects_sends_and_gets_its_report(tmp_path, nursery, profile, pin):
     config = ModemConfig(profile=PROFILES[profile], pin=pin or None, report_after_s=0.1)
     simulator = ModemSimulator(config, link=tmp_path / "modem")
-    with trio.fail_after(PATIENCE_S):
+    with trio.fail_after(HANG_S):
         path = await nursery.start(simulator.run)
         done = await trio.run_process(
             [sys.executable, "-W", "ignore", "-c", CLIENT, path, TEXT, pin],

@@ -6,6 +6,7 @@ import shutil
 import pytest
 import trio
 
+from patience import HANG_S
 from risala.drivers.modem.simulator import (
     PROFILES,
     MessageReceived,
@@ -14,7 +15,6 @@ from risala.drivers.modem.simulator import (
 )
 
 SMSD = shutil.which("smsd", path=f"{os.environ.get('PATH', '')}:/usr/sbin")
-PATIENCE_S = 110
 TO = "22236123456"
 TEXTS = {
     "gsm7": "Bonjour",
@@ -73,7 +73,7 @@ async def test_it_sends_gets_reports_and_receives(tmp_path, nursery):
     smsd = Smsd(tmp_path, "AT^CURC=0;+CNMI=1,1,0,2,0")
     for name, text in TEXTS.items():
         smsd.send(name, text)
-    with trio.fail_after(PATIENCE_S):
+    with trio.fail_after(HANG_S):
         await nursery.start(simulator.run)
         await nursery.start(smsd.run)
         for text in TEXTS.values():

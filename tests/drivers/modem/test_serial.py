@@ -11,6 +11,7 @@ from contextlib import suppress
 import pytest
 import trio
 
+from patience import HANG_S
 from risala.drivers.modem.driver import ModemDriver
 from risala.drivers.modem.serial import (
     PortError,
@@ -63,7 +64,7 @@ async def test_octets_go_both_ways(terminal):
     async with await open_port(terminal.path, 115200) as stream:
         everything = bytes(range(256))
         await stream.send_all(everything)
-        with trio.fail_after(5):
+        with trio.fail_after(HANG_S):
             assert await terminal.read(256) == everything
             os.write(terminal.fd, everything)
             found = b""
@@ -76,7 +77,7 @@ async def test_more_than_the_terminal_holds(terminal):
     much = bytes(range(256)) * 400
     async with await open_port(terminal.path, 115200) as stream, trio.open_nursery() as nursery:
         nursery.start_soon(stream.send_all, much)
-        with trio.fail_after(10):
+        with trio.fail_after(HANG_S):
             assert await terminal.read(len(much)) == much
 
 
@@ -114,7 +115,7 @@ async def test_a_hang_up_ends_the_stream(terminal):
             terminal.unplug()
 
         nursery.start_soon(unplug)
-        with trio.fail_after(5):
+        with trio.fail_after(HANG_S):
             assert await stream.receive_some() == b""
         with pytest.raises(trio.BrokenResourceError):
             await stream.send_all(b"x" * 10)
@@ -171,7 +172,7 @@ async def test_a_cancelled_opening_leaves_nothing_open(terminal, monkeypatch):
     with trio.move_on_after(0.05) as scope:
         await open_port(terminal.path, 115200)
     assert scope.cancelled_caught
-    with trio.fail_after(5):
+    with trio.fail_after(HANG_S):
         while not opened or opened[0].is_open:  # noqa: ASYNC110 - a thread closes it
             await trio.sleep(0.02)
 
@@ -261,7 +262,7 @@ async def test_the_driver_on_a_terminal(terminal, modem, tmp_path):
     name.symlink_to(terminal.path)
     settings = ModemSettings(port=str(name), reopen_first_s=0.01, reopen_max_s=0.1)
     driver, context = ModemDriver("sim-1", settings), RecordingContext()
-    with trio.fail_after(30):
+    with trio.fail_after(HANG_S):
         async with trio.open_nursery() as nursery:
             nursery.start_soon(modem.run, PtyStream(terminal))
             await nursery.start(driver.run, context)

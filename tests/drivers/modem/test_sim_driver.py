@@ -4,6 +4,7 @@ import pytest
 import trio
 from pydantic import SecretStr
 
+from patience import HANG_S
 from risala.drivers.modem.driver import ModemDriver
 from risala.drivers.modem.settings import ModemSettings
 from risala.drivers.modem.simulator import (
@@ -19,7 +20,6 @@ from risala.sms.alphabet import choose_alphabet
 from risala.sms.receipt import ReceiptState
 from risala.sms.segment import split
 
-PATIENCE_S = 60
 TO = "+22236123456"
 LONG = "Vous avez reçu 1 500 MRU {ref [A~7]} € – " * 8
 FAR_MS = 4_000_000_000_000
@@ -57,7 +57,7 @@ class Pair:
 async def test_sends_gets_reports_and_receives(name, tmp_path):
     pair = Pair(tmp_path, profile=PROFILES[name], report_after_s=0, pin="1234")
     simulator = pair.simulator
-    with trio.fail_after(PATIENCE_S):
+    with trio.fail_after(HANG_S):
         async with trio.open_nursery() as nursery:
             await pair.run(nursery)
             for text in ("Bonjour", "رسالة من ريسالة", LONG):
@@ -78,7 +78,7 @@ async def test_sends_gets_reports_and_receives(name, tmp_path):
 @pytest.mark.slow
 async def test_a_port_that_vanishes_is_found_again_at_its_link(tmp_path):
     pair = Pair(tmp_path)
-    with trio.fail_after(PATIENCE_S):
+    with trio.fail_after(HANG_S):
         async with trio.open_nursery() as nursery:
             await pair.run(nursery)
             pair.simulator.vanish()

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 import trio
 
+from patience import HANG_S
 from risala.config.model import CarrierSection, DeliverySection, Settings, StorageSection
 from risala.drivers.smpp.driver import SmppDriver
 from risala.drivers.smpp.settings import SmppSettings
@@ -24,7 +25,6 @@ from risala.engine.ids import IdSource
 
 FINAL = ("delivered", "undelivered", "failed", "canceled")
 TWICE = "it is sent again, and may arrive twice"
-PATIENCE_S = 20.0
 
 QUICK_DRIVER = {
     "host": "127.0.0.1",
@@ -143,7 +143,7 @@ def open_exchange(tmp_path) -> OpenExchange:
         driver: dict[str, Any] | None = None,
         carrier: dict[str, Any] | None = None,
         port: int | None = None,
-        patience_s: float = PATIENCE_S,
+        patience_s: float = HANG_S,
     ) -> AsyncIterator[Exchange]:
         """``port``: of an SMSC that runs already, in place of the simulator."""
         it = Exchange({"receipts": {"wait": {"mean_s": 0.01}}, **(scenario or {})})

@@ -8,6 +8,7 @@ from functools import partial
 import pytest
 import trio
 
+from patience import HANG_S
 from risala.drivers.smpp.channel import BindKind, Channel
 from risala.drivers.smpp.codec import PduReader, encode
 from risala.drivers.smpp.driver import SmppDriver
@@ -84,7 +85,7 @@ class Place:
 @asynccontextmanager
 async def place(behaviour: SteadyBehaviour | None = None, **changes) -> AsyncIterator[Place]:
     it = Place(behaviour)
-    with trio.fail_after(5):
+    with trio.fail_after(HANG_S):
         async with trio.open_nursery() as nursery:
             port = await nursery.start(it.simulator.run)
             it.driver = SmppDriver("smsc", settings(port=port, **changes), rng=random.Random(1))
@@ -239,7 +240,7 @@ async def test_it_connects_from_the_address_that_it_is_told():
         bound.set()
         await trio.sleep_forever()
 
-    with trio.fail_after(5):
+    with trio.fail_after(HANG_S):
         async with trio.open_nursery() as nursery:
             serve = partial(trio.serve_tcp, carrier, 0, host="127.0.0.1")
             (listener,) = await nursery.start(serve)
@@ -293,7 +294,7 @@ async def test_a_peer_of_version_5_is_tolerated():
         await trio.sleep_forever()
 
     context = RecordingContext()
-    with trio.fail_after(5):
+    with trio.fail_after(HANG_S):
         async with trio.open_nursery() as nursery:
             serve = partial(trio.serve_tcp, carrier, 0, host="127.0.0.1")
             (listener,) = await nursery.start(serve)
@@ -321,7 +322,7 @@ async def listening(**changes) -> AsyncIterator[tuple[SmppDriver, RecordingConte
     outbind = {"host": "127.0.0.1", "port": port, "system_id": "SMSC", "password": "theirs"}
     context = RecordingContext()
     driver = SmppDriver("smsc", settings(links=0, port=1, outbind=outbind, **changes))
-    with trio.fail_after(5):
+    with trio.fail_after(HANG_S):
         async with trio.open_nursery() as nursery:
             await nursery.start(driver.run, context)
             await context.wait_until(lambda it: any("Listening" in line for line in it.traces))
@@ -402,7 +403,7 @@ async def test_a_port_that_is_taken_is_told_and_tried_again(monkeypatch):
     outbind = {"host": "127.0.0.1", "port": port, "system_id": "SMSC", "password": "x"}
     context = RecordingContext()
     driver = SmppDriver("smsc", settings(links=0, port=1, outbind=outbind))
-    with trio.fail_after(5):
+    with trio.fail_after(HANG_S):
         async with trio.open_nursery() as nursery:
             await nursery.start(driver.run, context)
             await context.wait_until(lambda it: any("cannot be" in line for line in it.traces))

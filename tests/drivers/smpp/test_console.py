@@ -14,6 +14,7 @@ import pytest
 from click.testing import CliRunner
 from rich.console import Console
 
+from patience import HANG_S
 from risala.cli.main import cli
 from risala.cli.smsc_console import LineView, LiveView, Tally
 from risala.drivers.smpp import simulator as s
@@ -135,7 +136,7 @@ def test_in_a_terminal_it_is_a_live_picture_and_ends_by_ctrl_c():
     )
     os.close(theirs)
     shown = b""
-    until = time.monotonic() + 20
+    until = time.monotonic() + HANG_S
     try:
         while b"Bound: nobody" not in shown and time.monotonic() < until:
             shown += os.read(ours, 65536)
@@ -146,7 +147,7 @@ def test_in_a_terminal_it_is_a_live_picture_and_ends_by_ctrl_c():
             except OSError:  # the other end is closed
                 break
             shown += got
-        assert simulator.wait(10) == 0
+        assert simulator.wait(HANG_S) == 0
     finally:
         simulator.kill()
         simulator.wait()

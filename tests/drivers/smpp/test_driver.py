@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 import trio
 
+from patience import HANG_S
 from risala.drivers.smpp.driver import SmppDriver
 from risala.drivers.smpp.receipt import IdForm
 from risala.drivers.smpp.settings import SmppSettings
@@ -86,7 +87,7 @@ async def line(
     config: SimulatorConfig = _QUICK, behaviour: SteadyBehaviour | None = None, **changes
 ) -> AsyncIterator[Line]:
     it = Line(config, behaviour)
-    with trio.fail_after(5):
+    with trio.fail_after(HANG_S):
         async with trio.open_nursery() as nursery:
             port = await nursery.start(it.simulator.run)
             it.driver = SmppDriver("smsc", settings(port, **changes), rng=random.Random(1))
@@ -184,7 +185,7 @@ async def test_nobody_listens():
     await listener.aclose()
     context = RecordingContext()
     driver = SmppDriver("smsc", settings(port))
-    with trio.fail_after(5):
+    with trio.fail_after(HANG_S):
         async with trio.open_nursery() as nursery:
             await nursery.start(driver.run, context)
             await context.wait_until(lambda it: len(it.traces) >= 3)
@@ -254,7 +255,7 @@ async def test_a_simulator_that_starts_again_is_found_again_and_repeats_no_id():
     context = RecordingContext()
     first, second = SmscSimulator(_QUICK), None
     ids = []
-    with trio.fail_after(5):
+    with trio.fail_after(HANG_S):
         async with trio.open_nursery() as outer:
             async with trio.open_nursery() as nursery:
                 port = await nursery.start(first.run)

@@ -7,6 +7,7 @@ from functools import partial
 
 import trio
 
+from patience import HANG_S
 from risala.drivers.smpp.codec import PduReader, encode
 from risala.drivers.smpp.driver import SmppDriver
 from risala.drivers.smpp.pdu import (
@@ -42,7 +43,7 @@ def settings(port: int, **changes) -> SmppSettings:
 async def by_hand(serve, **changes) -> AsyncIterator[tuple[SmppDriver, RecordingContext]]:
     """A driver at a listener whose every connection is served by ``serve(stream)``."""
     context = RecordingContext()
-    with trio.fail_after(5):
+    with trio.fail_after(HANG_S):
         async with trio.open_nursery() as nursery:
             listen = partial(trio.serve_tcp, serve, 0, host="127.0.0.1")
             (listener,) = await nursery.start(listen)
@@ -129,7 +130,7 @@ async def test_a_stop_says_unbind_and_ends_in_time_although_nobody_answers():
             heard.extend(octets)
 
     context = RecordingContext()
-    with trio.fail_after(5):
+    with trio.fail_after(HANG_S):
         async with trio.open_nursery() as outer:
             (listener,) = await outer.start(partial(trio.serve_tcp, mute, 0, host="127.0.0.1"))
             port = listener.socket.getsockname()[1]

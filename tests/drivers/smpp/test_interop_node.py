@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 import trio
 
+from patience import HANG_S
 from risala.drivers.smpp.simulator import Bound, MessageReceived, SimulatorConfig, SmscSimulator
 from risala.drivers.smpp.smsc_traffic import inbound_pdus
 
@@ -37,7 +38,7 @@ def node_smpp(tmp_path_factory) -> None:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if (NODE / "node_modules/smpp/package.json").exists():
             return
-        done = subprocess.run(INSTALL, cwd=NODE, capture_output=True, text=True, timeout=100)
+        done = subprocess.run(INSTALL, cwd=NODE, capture_output=True, text=True, timeout=HANG_S)
         if done.returncode:
             pytest.skip(f"NOT TESTED against node-smpp: npm ci failed: {done.stderr[-300:]}")
 
@@ -47,7 +48,7 @@ def node_smpp(tmp_path_factory) -> None:
 
 async def run_esme(port: int, **job: object) -> dict:
     command = ["node", str(NODE / "esme.js"), str(port), json.dumps(job)]
-    with trio.fail_after(20):
+    with trio.fail_after(HANG_S):
         done = await trio.run_process(
             command, capture_stdout=True, stderr=subprocess.STDOUT, check=False
         )
@@ -142,7 +143,7 @@ async def node_smsc(**job: object) -> AsyncIterator[NodeSmsc]:
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
         process = await nursery.start(partial(trio.run_process, command, check=False, **pipes))
         smsc = NodeSmsc(process)
-        with trio.fail_after(10):
+        with trio.fail_after(HANG_S):
             await nursery.start(smsc.listen)
         yield smsc
         await process.stdin.aclose()

@@ -9,6 +9,7 @@ from functools import partial
 import pytest
 import trio
 
+from patience import HANG_S
 from risala.drivers.smpp.codec import PduReader, encode
 from risala.drivers.smpp.pdu import (
     BindReceiver,
@@ -109,7 +110,7 @@ class Bench:
 @asynccontextmanager
 async def bench(**config) -> AsyncIterator[Bench]:
     it = Bench(SimulatorConfig(**{"receipt_after_s": 0.01, **config}))
-    with trio.fail_after(5):
+    with trio.fail_after(HANG_S):
         async with trio.open_nursery() as nursery:
             it.port = await nursery.start(it.simulator.run)
             async with it.streams:
@@ -350,7 +351,7 @@ asyncio.run(main())
 async def test_a_client_that_we_did_not_write(program, texts, submits):
     async with bench(accounts={"esme": "secret"}) as it:
         command = [sys.executable, "-c", program, str(it.port), *texts]
-        with trio.fail_after(20):
+        with trio.fail_after(HANG_S):
             done = await trio.run_process(
                 command, capture_stdout=True, stderr=subprocess.STDOUT, check=False
             )

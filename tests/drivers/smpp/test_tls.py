@@ -11,6 +11,7 @@ import pytest
 import trio
 from pydantic import ValidationError
 
+from patience import HANG_S
 from risala.drivers.smpp.codec import encode
 from risala.drivers.smpp.driver import SmppDriver
 from risala.drivers.smpp.pdu import GenericNack
@@ -63,7 +64,7 @@ async def carrier(
     events: list[SimulatorEvent] = []
     config = SimulatorConfig(receipt_after_s=0.01, accounts={"risala": "secret"}, tls=tls)
     simulator = SmscSimulator(config, on_event=events.append)
-    with trio.fail_after(5):
+    with trio.fail_after(HANG_S):
         async with trio.open_nursery() as nursery:
             port = await nursery.start(simulator.run)
             it = Carrier(SmppDriver("smsc", settings(port, **changes)))
@@ -166,7 +167,7 @@ def test_settings_of_tls_that_mean_nothing_are_faults(changes):
 
 @asynccontextmanager
 async def listening(serve) -> AsyncIterator[int]:
-    with trio.fail_after(5):
+    with trio.fail_after(HANG_S):
         async with trio.open_nursery() as nursery:
             listen = partial(trio.serve_tcp, serve, 0, host="127.0.0.1")
             (listener,) = await nursery.start(listen)
@@ -260,7 +261,7 @@ class NoNames(trio.abc.HostnameResolver):
 
 
 async def test_no_connection_says_why(unused_port):
-    with trio.fail_after(5):
+    with trio.fail_after(HANG_S):
         with pytest.raises(UnreachableError, match="nothing listens there"):
             await open_stream(settings(unused_port, host="127.0.0.1", **PLAIN))
         trio.socket.set_custom_hostname_resolver(NoNames())

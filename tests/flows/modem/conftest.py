@@ -23,6 +23,7 @@ import pytest
 import trio
 from trio.testing import memory_stream_pair
 
+from patience import HANG_S
 from risala.drivers.modem.sim.ports import Link, PtyStream
 from risala.drivers.modem.simulator import (
     MessageReceived,
@@ -32,7 +33,6 @@ from risala.drivers.modem.simulator import (
     Until,
 )
 
-WITHIN_S = 45.0
 EMPTY_LOOKS = 25
 """At a terminal that seems to be read empty, a hundredth of a second apart."""
 NOISE = b"\r\n\xff\xfe\x80\x13^@#~\x00\xf8garb\r\nage> \r\n"
@@ -231,7 +231,7 @@ class Line:
         self.do(lambda: self.wire.arm(point, spoil))
 
     def wait_reached(self) -> None:
-        assert self.wire.reached.wait(WITHIN_S), f"{self.name} did not come to its point"
+        assert self.wire.reached.wait(HANG_S), f"{self.name} did not come to its point"
 
     def events(self, kind: type[T]) -> list[T]:
         found = self.do(lambda: list(self.simulator.events))
@@ -257,7 +257,7 @@ class Station:
         self._nursery: trio.Nursery
         self._thread = threading.Thread(target=trio.run, args=(self._main,))
         self._thread.start()
-        assert self._ready.wait(WITHIN_S)
+        assert self._ready.wait(HANG_S)
 
     async def _main(self) -> None:
         async with trio.open_nursery() as self._nursery:
@@ -276,7 +276,7 @@ class Station:
 
     def close(self) -> None:
         self.do(self._nursery.cancel_scope.cancel)
-        self._thread.join(WITHIN_S)
+        self._thread.join(HANG_S)
         assert not self._thread.is_alive()
 
 
@@ -327,7 +327,7 @@ def running(premises: Any, tmp_path: Path, until: Callable[..., Any]) -> Callabl
         config.write_text("\n".join([more, *tables]), encoding="utf-8")
         service = premises.service("--config", str(config))
         service.start()
-        until(lambda: up(service) == {line.name for line in lines}, "every modem is up", WITHIN_S)
+        until(lambda: up(service) == {line.name for line in lines}, "every modem is up")
         return service
 
     return start

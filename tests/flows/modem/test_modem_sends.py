@@ -24,7 +24,7 @@ def test_each_kind_of_text_arrives_as_it_was_sent(station, running):
     account = service.organization()
     sent = {name: service.send(account, body=text).json() for name, text in TEXTS.items()}
     for name, text in TEXTS.items():
-        shown = service.wait_status(account, sent[name]["messageId"], "delivered", 45)
+        shown = service.wait_status(account, sent[name]["messageId"], "delivered")
         assert (shown["carrier"], shown["segments"]) == ("sim-1", len(split(text)))
         assert shown["deliveredAt"] is not None
     assert modem.texts() == dict.fromkeys(TEXTS.values(), 1)

@@ -90,7 +90,7 @@ class Scene:
         """Each as it is said; the money agrees, and the next message goes."""
         expected = {(action, point): ends[action][point] for action, point in self.lines}
         for key, end in expected.items():
-            self.service.wait_status(self.account, self.sent[key], end.status, 45)
+            self.service.wait_status(self.account, self.sent[key], end.status)
         assert {key: self._end(key) for key in self.lines} == expected
         failed = {self.sent[key] for key, end in expected.items() if end.status == "failed"}
         refunds = self.service.rows("SELECT reference FROM ledger WHERE kind = 'refund'")
@@ -99,7 +99,7 @@ class Scene:
         for number, line in enumerate(self.lines.values()):
             line.configure(report_status="delivered", report_after_s=0)
             answer = self.service.send(self.account, to=_number(number), body="and now")
-            self.service.wait_status(self.account, answer.json()["messageId"], "delivered", 45)
+            self.service.wait_status(self.account, answer.json()["messageId"], "delivered")
             assert line.texts()["and now"] == 1
         self.service.assert_books_agree()
         self.service.assert_no_bug_logged()

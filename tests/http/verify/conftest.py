@@ -107,7 +107,7 @@ def open_desk(tmp_path: Path) -> OpenDesk:
     ) -> AsyncIterator[Desk]:
         settings = Settings(
             storage=StorageSection(data_dir=tmp_path),
-            http=HttpSection(**{"body_timeout_s": 0.2, **(http or {})}),
+            http=HttpSection(**{"body_timeout_s": 300, **(http or {})}),
             **sections,
         )
         carriers = (

@@ -103,7 +103,7 @@ async def test_a_body_that_never_comes_is_a_408_for_pages_too(desk, quick):
     headers = {"x-api-key": desk.keys["pk_live"], "content-type": "application/json", "origin": APP}
     async with desk.client.request(OPEN[0], method="POST", headers=headers) as connection:
         await connection.send(b"{")
-        await trio.sleep(1)
+        await trio.sleep(301)
         await connection.send_complete()
     response = await connection.as_response()
     assert response.status_code == 408

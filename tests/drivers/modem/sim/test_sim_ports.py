@@ -8,11 +8,10 @@ import serial
 import trio
 import trio.testing
 
+from patience import HANG_S
 from risala.drivers.modem.serial import open_port
 from risala.drivers.modem.sim.ports import Link, LinkError, PtyStream
 from risala.drivers.modem.simulator import ModemConfig, ModemSimulator, PortOpened, Trouble
-
-PATIENCE_S = 60
 
 
 @pytest.fixture
@@ -32,7 +31,7 @@ async def ask(stream, command, until=b"OK\r\n"):
 
 async def test_clients_come_and_go(path, nursery):
     simulator = ModemSimulator(link=path)
-    with trio.fail_after(PATIENCE_S):
+    with trio.fail_after(HANG_S):
         assert await nursery.start(simulator.run) == str(path)
         for _ in range(3):
             async with await open_port(str(path), 115200) as stream:
@@ -59,7 +58,7 @@ async def test_its_line_is_raw(path, nursery):
 
 async def test_gone_it_hangs_up_and_back_its_link_leads_to_another(path, nursery):
     simulator = ModemSimulator(link=path)
-    with trio.fail_after(PATIENCE_S):
+    with trio.fail_after(HANG_S):
         await nursery.start(simulator.run)
         async with await open_port(str(path), 115200) as stream:
             await ask(stream, b"AT\r")
@@ -114,7 +113,7 @@ def test_a_link_that_another_simulator_left_or_took_over(path):
 
 async def test_nobody_reads_and_it_lives_on(path, nursery):
     simulator = ModemSimulator(link=path)
-    with trio.fail_after(PATIENCE_S):
+    with trio.fail_after(HANG_S):
         await nursery.start(simulator.run)
         fd = os.open(path, os.O_RDWR | os.O_NOCTTY | os.O_NONBLOCK)
         try:
@@ -136,7 +135,7 @@ async def test_nobody_reads_and_it_lives_on(path, nursery):
 
 async def test_by_tcp_one_client_at_a_time(nursery):
     simulator = ModemSimulator(ModemConfig(), listen=("127.0.0.1", 0))
-    with trio.fail_after(PATIENCE_S):
+    with trio.fail_after(HANG_S):
         path = await nursery.start(simulator.run)
         async with await open_port(path, 115200) as stream:
             await ask(stream, b"AT\r")
@@ -176,7 +175,7 @@ async def test_pyserial_takes_it_for_a_port(path, nursery):
     await nursery.start(simulator.run)
 
     def client():
-        with serial.Serial(str(path), 9600, timeout=10, exclusive=True) as port:
+        with serial.Serial(str(path), 9600, timeout=HANG_S, exclusive=True) as port:
             port.write(b"AT+CGMM\r")
             return port.read_until(b"OK\r\n")
 
