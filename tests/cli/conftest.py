@@ -39,6 +39,13 @@ def key(type_: str = "secret", *, enabled: bool = True) -> dict[str, Any]:
     }  # fmt: skip
 
 
+def adjustment(amount: str) -> dict[str, Any]:
+    return {
+        "seq": 7, "organizationId": "org_1", "kind": "adjustment", "amount": amount,
+        "balanceAfter": "110.00", "reference": "adj_1", "note": "a slip", "at": AT,
+    }  # fmt: skip
+
+
 def sender(status: str = "pending", *, cleared: bool = False) -> dict[str, Any]:
     return {
         "id": "snd_1", "organizationId": "org_1", "name": "Acme", "status": status,
@@ -96,6 +103,11 @@ class FakeOperator:
             "topup": lambda: {
                 "seq": 1, "organizationId": "org_1", "kind": "topup",
                 "amount": arguments["amount"], "balanceAfter": "112.50", "reference": "r", "at": AT,
+            },
+            "adjust": lambda: adjustment(arguments["amount"]),
+            "ledger.list": lambda: {
+                "organizationId": "org_1", "currency": "MRU", "balance": "110.00",
+                "entries": [adjustment("-2.50")], "next": 7,
             },
             "org.set": lambda: (
                 organization(1) | {"pricePerSegment": arguments.get("price_per_segment")}

@@ -50,6 +50,21 @@ from risala.engine.errors import InsufficientBalance, Invalid, NotFound, Storage
             {"organization_id": "org_1", "amount": "100", "note": "desk 7"},
         ),
         (
+            ["topup", "100", "--reference", "BK-1"],
+            "topup",
+            {"organization_id": "org_1", "amount": "100", "reference": "BK-1"},
+        ),
+        (
+            ["adjust", "-5.25", "--reason", "a slip"],
+            "adjust",
+            {"organization_id": "org_1", "amount": "-5.25", "reason": "a slip"},
+        ),
+        (
+            ["ledger", "org_1", "--before", "9", "--by-hand"],
+            "ledger.list",
+            {"organization_id": "org_1", "limit": 50, "before": 9, "by_hand": True},
+        ),
+        (
             ["send", "36 12 34 56", "Hello"],
             "send",
             {"organization_id": "org_1", "to": "+22236123456", "body": "Hello", "urgent": False},
@@ -196,6 +211,16 @@ def test_money_is_a_decimal_with_its_currency(asked):
     )
 
 
+def test_the_ledger_and_what_corrects_it(asked):
+    assert asked("adjust", "org_1", "-2.50", "--reason", "a slip").stdout == (
+        "Adjusted Shop 1 by -2.50 MRU: the balance is 110.00 MRU.\n"
+    )
+    done = asked("ledger")
+    for cell in ("ENTRY", "adjustment", "-2.50 MRU", "110.00 MRU", "a slip"):
+        assert cell in done.stdout
+    assert done.stderr == "There are older ones: --before 7.\n"
+
+
 def test_a_keys_value_is_alone_on_stdout_and_the_warning_is_not(asked):
     done = asked("key", "create")
     assert done.stdout == "sk_live_value\n"
@@ -236,6 +261,8 @@ def test_a_refusal_is_exit_code_1_and_one_sentence(asked, operator, refusal, sen
         ["key", "create", "--type", "golden"],
         ["topup"],
         ["topup", "a", "b", "c"],
+        ["adjust", "5"],
+        ["ledger", "--limit", "0"],
         ["org", "set"],
         ["org", "set", "--sms-per-s", "fast"],
         ["sender", "deny", "Acme", "--reason", "ugly"],

@@ -72,21 +72,21 @@ class TestConfig:
         done = run("verify", "config")
         assert done.exit_code == 0
         assert done.stderr == ""
-        for text in ("600 seconds", "the default sender", "0.50 MRU", "رمز التحقق", "Votre code"):
+        for text in ("10 minutes", "the default sender", "0.50 MRU", "رمز التحقق", "Votre code"):
             assert text in done.stdout
         assert "\x1b" not in done.stdout
 
     def test_everything_can_be_set_and_reset(self, run):
         before = shown(run)
         after = shown(
-            run, "Shop", "--length", "4", "--expiry-s", "120", "--attempts", "3",
+            run, "Shop", "--length", "4", "--expiry-minutes", "2", "--attempts", "3",
             "--per-phone", "2", "--per-org", "50", "--template", "Shop: {{code}}",
             "--template-fr", "Boutique : {{code}}", "--app-hash", "FA+9qCX9VSu",
             "--app-hash", "AAAAAAAAAAA", "--origin", "shop.example",
         )["settings"]  # fmt: skip
         assert after == {
             "code_length": 4,
-            "expiry_s": 120,
+            "expiry_minutes": 2,
             "attempts_max": 3,
             "per_phone_per_hour": 2,
             "per_organization_per_hour": 50,

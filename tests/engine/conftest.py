@@ -204,7 +204,8 @@ class Book:
         )
         self.unit(lambda conn: add_organization(conn, organization))
         if balance:
-            self.unit(lambda conn: top_up(conn, organization.id, balance, "cash", self.now_ms))
+            paid = self.id("pay")
+            self.unit(lambda conn: top_up(conn, organization.id, balance, paid, self.now_ms))
         return organization.id
 
     def accept(self, organization_id: str, **fields: Any) -> str:

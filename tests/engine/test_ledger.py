@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import gzip
+import json
 import sqlite3
+from contextlib import closing
+from pathlib import Path
 
 import pytest
+from sqlite_utils import Database
 
 from risala.engine.errors import Conflict, Forbidden, InsufficientBalance, NotFound
 from risala.engine.journal import ledger
 from risala.engine.journal.acceptance import accept, accept_one
 from risala.engine.journal.audit import audit
+from risala.engine.journal.schema import migrate
 
 
 def entries(book, organization_id):
@@ -69,6 +75,52 @@ def test_an_adjustment_never_makes_it_negative(book):
         ledger.adjust(book.conn, organization_id, -101, "slip", book.now_ms)
     ledger.adjust(book.conn, organization_id, -100, "all", book.now_ms)
     assert balance(book, organization_id) == 0
+
+
+def test_a_reference_is_credited_once_whoever_brings_it(book):
+    first, other = book.organization(0), book.organization(0)
+    book.unit(lambda conn: ledger.top_up(conn, first, 100, "BK-778 x", book.now_ms, note="desk"))
+    for organization_id, amount, reference in ((first, 100, "BK-778 x"), (other, 7, "bk-778 X")):
+        before = book.conn.total_changes
+        with pytest.raises(Conflict, match=f"BK-778 x was credited already: 1.00 to {first}, at"):
+            ledger.top_up(book.conn, organization_id, amount, reference, book.now_ms)
+        # A refusal after a write would cost its whole batch a second run.
+        assert book.conn.total_changes == before
+    assert entries(book, first) == [("topup", 100, 100)]
+    assert balance(book, other) == 0
+    # A message's charge and a payment may be called the same: only payments are compared.
+    message_id = book.accept(first)
+    book.unit(lambda conn: ledger.top_up(conn, other, 5, message_id, book.now_ms))
+    assert audit(book.conn).clean
+
+
+def test_the_file_itself_keeps_a_reference_from_being_credited_twice(book):
+    organization_id = book.organization(0)
+    insert = (
+        "INSERT INTO ledger (organization_id, kind, amount, balance_after, reference, at)"
+        " VALUES (?, 'topup', 1, 1, ?, 0)"
+    )
+    book.conn.execute(insert, (organization_id, "BK-1"))
+    with pytest.raises(sqlite3.IntegrityError):
+        book.conn.execute(insert, (organization_id, "bk-1"))
+
+
+def test_the_entries_of_an_organization_page_by_page(book):
+    organization_id, other = book.organization(1000), book.organization(1000)
+    book.accept(other)
+    for _ in range(3):
+        book.accept(organization_id)
+    book.unit(
+        lambda conn: ledger.adjust(conn, organization_id, -1, "adj_1", book.now_ms, note="slip")
+    )
+    found = ledger.entries(book.conn, organization_id, 10)
+    assert [entry.kind for entry in found] == ["adjustment", *["charge"] * 3, "topup"]
+    assert (found[0].note, found[1].note, found[0].balance_after) == ("slip", None, 849)
+    newest = ledger.entries(book.conn, organization_id, 2)
+    older = ledger.entries(book.conn, organization_id, 10, before=newest[-1].seq)
+    assert [*newest, *older] == found
+    by_hand = ledger.entries(book.conn, organization_id, 10, by_hand=True)
+    assert [entry.kind for entry in by_hand] == ["adjustment", "topup"]
 
 
 @pytest.mark.parametrize("write", [ledger.top_up, ledger.adjust])
@@ -138,3 +190,37 @@ def test_test_messages_touch_no_money(book):
     assert book.status(message_id) == "pending"
     assert entries(book, organization_id) == []
     assert audit(book.conn).clean
+
+
+def test_notes_that_were_written_twice_are_notes_of_the_old_file(tmp_path):
+    """A file of before references were credited once."""
+    path = tmp_path / "risala.db"
+    packed = Path(__file__).parent / "journal-fixtures" / "m012.db.gz"
+    path.write_bytes(gzip.decompress(packed.read_bytes()))
+    with closing(sqlite3.connect(path, isolation_level=None)) as conn:
+        (organization_id,) = conn.execute("SELECT id FROM organizations").fetchone()
+        balance = conn.execute("SELECT balance FROM organizations").fetchone()[0]
+        for n, reference in enumerate(("cash", "Cash", "BK-1"), start=1):
+            conn.execute(
+                "INSERT INTO ledger (organization_id, kind, amount, balance_after, reference, at)"
+                " VALUES (?, 'topup', 1, ?, ?, 0)",
+                (organization_id, balance + n, reference),
+            )
+        conn.execute("UPDATE organizations SET balance = balance + 3")
+        conn.execute("DELETE FROM verify_settings")
+        conn.execute(
+            "INSERT INTO verify_settings VALUES (?, ?)",
+            (organization_id, '{"expiry_s":90,"code_length":4}'),
+        )
+        migrate(Database(conn, execute_plugins=False))
+        kept = conn.execute(
+            "SELECT reference, note FROM ledger WHERE kind = 'topup' ORDER BY seq DESC LIMIT 3"
+        ).fetchall()
+        assert kept[0] == ("BK-1", None)
+        assert [note for _, note in kept[1:]] == ["Cash", "cash"]
+        assert all(reference.startswith("pay_ledger_") for reference, _ in kept[1:])
+        with pytest.raises(Conflict):
+            ledger.top_up(conn, organization_id, 1, "bk-1", 0)
+        assert audit(conn).clean
+        (settings,) = conn.execute("SELECT settings FROM verify_settings").fetchone()
+        assert json.loads(settings) == {"code_length": 4, "expiry_minutes": 2}

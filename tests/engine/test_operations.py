@@ -45,6 +45,8 @@ async def test_an_unknown_operation_is_not_found(house, name):
         ("key.disable", ["key_id"]),
         ("key.delete", ["key_id"]),
         ("topup", ["organization_id", "amount"]),
+        ("adjust", ["organization_id", "amount", "reason"]),
+        ("ledger.list", ["organization_id"]),
         ("send", ["organization_id", "to", "body"]),
         ("message.show", ["message_id"]),
         ("message.cancel", ["message_id"]),
@@ -62,6 +64,7 @@ async def test_what_is_required_is_text_and_not_empty(house, organization, opera
         "name": "Shop",
         "type": "secret",
         "amount": "1",
+        "reason": "a slip",
         "to": TO,
         "body": "x",
     }
@@ -86,6 +89,8 @@ async def test_what_is_required_is_text_and_not_empty(house, organization, opera
         ("key.disable", {"key_id": "key_x"}),
         ("key.delete", {"key_id": "key_x"}),
         ("topup", {"organization_id": "org_x", "amount": "1"}),
+        ("adjust", {"organization_id": "org_x", "amount": "1", "reason": "a slip"}),
+        ("ledger.list", {"organization_id": "org_x"}),
         ("send", {"organization_id": "org_x", "to": TO, "body": "x"}),
         ("message.show", {"message_id": "sms_x"}),
         ("message.cancel", {"message_id": "sms_x"}),
@@ -99,6 +104,55 @@ async def test_what_is_not_there_is_not_found_and_nothing_is_written(
     with pytest.raises(NotFound):
         await house.gateway.perform(operation, arguments)
     assert commits == []
+
+
+async def test_the_ledger_tells_what_was_credited_once_and_what_was_corrected(house, organization):
+    paid = {**organization, "amount": "10", "reference": "  BK  778 ", "note": "at the desk"}
+    entry = await house.gateway.perform("topup", paid)
+    assert (entry["reference"], entry["note"]) == ("BK 778", "at the desk")
+    with pytest.raises(Conflict, match="was credited already"):
+        await house.gateway.perform("topup", {**paid, "reference": "bk 778"})
+    slip = {**organization, "amount": "-2.50", "reason": "credited too much"}
+    entry = await house.gateway.perform("adjust", slip)
+    assert (entry["kind"], entry["amount"]) == ("adjustment", "-2.50")
+    assert entry["reference"].startswith("adj_")
+    entry = await house.gateway.perform("adjust", {**slip, "amount": "+1"})
+    assert entry["amount"] == "1.00"
+    with pytest.raises(Conflict, match=r"The balance is .*: the adjustment would make it negative"):
+        await house.gateway.perform("adjust", {**slip, "amount": "-999999"})
+    shown = await house.gateway.perform("ledger.list", {**organization, "limit": 3})
+    assert [each["amount"] for each in shown["entries"]] == ["1.00", "-2.50", "10.00"]
+    assert shown["entries"][1]["note"] == "credited too much"
+    assert shown["entries"][0]["balanceAfter"] == shown["balance"]
+    older = {**organization, "before": shown["next"], "by_hand": True}
+    rest = await house.gateway.perform("ledger.list", older)
+    assert all(each["seq"] < shown["next"] for each in rest["entries"])
+    assert rest["next"] is None
+    assert (await house.gateway.perform("audit", {}))["clean"]
+
+
+@pytest.mark.parametrize("amount", ["0", "-0", "+-1", "--1", "1e3", "-", "- 1", "1.234"])
+async def test_adjustments_that_are_none(house, organization, amount):
+    slip = {**organization, "amount": amount, "reason": "slip"}
+    with pytest.raises(Invalid) as refused:
+        await house.gateway.perform("adjust", slip)
+    assert refused.value.path == "amount"
+
+
+@pytest.mark.parametrize(
+    ("operation", "fields", "path"),
+    [
+        ("topup", {"reference": "x" * 65}, "reference"),
+        ("topup", {"reference": "  "}, "reference"),
+        ("topup", {"note": "x" * 201}, "note"),
+        ("adjust", {"reason": "  "}, "reason"),
+        ("ledger.list", {"before": "7"}, "before"),
+    ],
+)
+async def test_references_and_notes_have_a_measure(house, organization, operation, fields, path):
+    with pytest.raises(Invalid) as refused:
+        await house.gateway.perform(operation, {**organization, "amount": "1", **fields})
+    assert refused.value.path == path
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ from risala.engine.journal import (
     deadlines,
     delivery,
     endings,
+    ledger,
     messages,
     receipts,
     timeline,
@@ -108,6 +109,7 @@ def a_life_of_everything(book):
     messages.acknowledged_parts(conn, delivered)
     messages.known_response(conn, organization_id, "live", "key")
     timeline.read(conn, delivered)
+    ledger.entries(conn, organization_id, 10)
     accounts.key_by_hash(conn, b"digest")
     accounts.organization(conn, organization_id)
 
@@ -127,3 +129,18 @@ def test_no_step_of_a_life_walks_through_a_table_that_grows(book):
                 walks.append((step, sql))
     assert len(run) > 50
     assert walks == []
+
+
+def test_what_came_by_hand_is_found_among_any_number_of_charges(book):
+    run: list[str] = []
+    organization_id = book.organization()
+    book.conn.set_trace_callback(run.append)
+    ledger.entries(book.conn, organization_id, 10, by_hand=True)
+    book.unit(lambda conn: ledger.top_up(conn, organization_id, 1, "BK-1", book.now_ms))
+    book.conn.set_trace_callback(None)
+    looks = [sql for sql in run if "FROM ledger" in sql]
+    plans = {step for sql in looks for *_, step in book.conn.execute(f"EXPLAIN QUERY PLAN {sql}")}
+    assert plans == {
+        "SEARCH ledger USING INDEX ledger_by_hand (organization_id=? AND seq<?)",
+        "SEARCH ledger USING INDEX ledger_credited_once (reference=?)",
+    }

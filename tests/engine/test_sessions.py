@@ -282,7 +282,7 @@ async def test_what_expired_while_the_service_was_down_is_settled_once(open_hous
 
 async def test_a_session_freezes_its_settings(open_house, quick):
     async with open_house() as house:
-        await configure(house, code_length=8, expiry_s=120, attempts_max=1)
+        await configure(house, code_length=8, expiry_minutes=2, attempts_max=1)
         verification_id = await send(house)
         await house.driver.wait_submitted(1)
         code = Phone(house).code()
@@ -322,7 +322,10 @@ async def test_languages_autofill_and_what_is_not_registered(open_house, quick):
     [
         ({"code_length": 3}, "code_length"),
         ({"code_length": 9}, "code_length"),
-        ({"expiry_s": 59}, "expiry_s"),
+        ({"expiry_minutes": 0}, "expiry_minutes"),
+        ({"expiry_minutes": 61}, "expiry_minutes"),
+        ({"expiry_minutes": 1.5}, "expiry_minutes"),
+        ({"expiry_s": 90}, "expiry_s"),
         ({"attempts_max": 0}, "attempts_max"),
         ({"template": "no code"}, "template"),
         ({"template": "{{code}} {{name}}"}, "template"),

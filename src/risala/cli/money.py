@@ -24,14 +24,27 @@ Json = dict[str, Any]
 
 @click.command()
 @organization_and_amount
-@click.option("--note", help="What it was for: a receipt number, say.")
+@click.option(
+    "--reference",
+    metavar="TEXT",
+    help="The payment's own, from its receipt: it is credited once, whoever comes with it.",
+)
+@click.option("--note", help="What else there is to say.")
 @common
-def topup(options: Options, organization: str | None, amount: str, note: str | None) -> None:
+def topup(
+    options: Options,
+    organization: str | None,
+    amount: str,
+    reference: str | None,
+    note: str | None,
+) -> None:
     """Add AMOUNT (100 or 99.50) to the balance of ORG (its id or name)."""
 
     async def work(session: Session) -> tuple[Json, Json]:
         found = await organization_id(session, organization)
-        entry = await session.perform("topup", organization_id=found, amount=amount, note=note)
+        entry = await session.perform(
+            "topup", organization_id=found, amount=amount, reference=reference, note=note
+        )
         return entry, await session.perform("org.show", organization_id=found)
 
     entry, after = options.run(work)

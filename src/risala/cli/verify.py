@@ -130,7 +130,7 @@ def _of_one(options: Options, operation: str, verification_id: str) -> Json:
 
 _CONFIG_OPTIONS: Final = (
     click.option("--length", "code_length", type=int, help="Digits in a code: 4 to 8."),
-    click.option("--expiry-s", type=int, help="How long a code is valid: 60 to 86400 seconds."),
+    click.option("--expiry-minutes", type=int, help="How long a code is valid: 1 to 60 minutes."),
     click.option("--attempts", "attempts_max", type=int, help="Wrong codes that end a session."),
     click.option("--per-phone", "per_phone_per_hour", type=int, help="Codes an hour to a number."),
     click.option("--per-org", "per_organization_per_hour", type=int, help="Codes an hour to all."),
@@ -216,7 +216,7 @@ def _show_config(shown: Json, currency: str) -> None:
         {
             "organization": shown["organizationId"],
             "digits in a code": settings["code_length"],
-            "valid for": f"{settings['expiry_s']} seconds",
+            "valid for": f"{settings['expiry_minutes']} minutes",
             "wrong codes allowed": settings["attempts_max"],
             "codes an hour to a number": settings["per_phone_per_hour"],
             "codes an hour to all": settings["per_organization_per_hour"],

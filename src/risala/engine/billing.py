@@ -18,16 +18,23 @@ from risala.engine.journal.writer import Journal
 
 @dataclass(frozen=True, slots=True)
 class TopUp:
+    """Money came in: credited once for each reference, whoever brings it."""
+
     organization_id: str
     amount: int
     reference: str
+    note: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Adjust:
+    """Correct a balance by a signed amount."""
+
     organization_id: str
     amount: int
     reference: str
+    note: str
+    """Why."""
 
 
 BillingMessage = TopUp | Adjust
@@ -47,7 +54,14 @@ class Billing(Decider[BillingMessage]):
         at = self._clock.now_ms()
         write = ledger.top_up if isinstance(message, TopUp) else ledger.adjust
         return await self._journal.commit(
-            lambda conn: write(conn, message.organization_id, message.amount, message.reference, at)
+            lambda conn: write(
+                conn,
+                message.organization_id,
+                message.amount,
+                message.reference,
+                at,
+                note=message.note,
+            )
         )
 
 

@@ -189,7 +189,10 @@ class LedgerEntry:
     amount: int
     balance_after: int
     reference: str
+    """Of a charge or refund the message's id, of a top-up the payment's reference."""
     at: int
+    note: str | None = None
+    """What a top-up was for; why an adjustment was made."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -122,7 +122,7 @@ class Sessions(Decider[SessionsMessage]):
             raise Invalid.of(faults)
         frozen = settings.text(command.locale, command.app_hash, command.origin)
         now_ms = self._have.recorder.clock.now_ms()
-        expires_at = now_ms + settings.expiry_s * 1000
+        expires_at = now_ms + settings.expiry_minutes * 60_000
         verification_id = self._have.ids.new("ver")
         return NewVerification(
             id=verification_id,

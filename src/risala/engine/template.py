@@ -48,10 +48,9 @@ def is_origin(text: str) -> bool:
     return bool(_HOST.fullmatch(text))
 
 
-def freeze(template: str, expiry_s: int, app_hash: str | None, origin: str | None) -> str:
+def freeze(template: str, expiry_minutes: int, app_hash: str | None, origin: str | None) -> str:
     """The text as it is stored: everything in its place but the code."""
-    minutes = max(1, round(expiry_s / 60))
-    lines = [template.replace(EXPIRY, str(minutes))]
+    lines = [template.replace(EXPIRY, str(expiry_minutes))]
     if app_hash:
         lines.append(app_hash)
     if origin:

@@ -30,8 +30,8 @@ class VerifySettings(BaseModel):
 
     code_length: Annotated[int, Field(ge=4, le=8)] = 6
     """Digits in the code."""
-    expiry_s: Annotated[int, Field(ge=60, le=86400)] = 600
-    """Validity of a code."""
+    expiry_minutes: Annotated[int, Field(ge=1, le=60)] = 10
+    """Validity of a code. Whole minutes, because the SMS tells them."""
     attempts_max: Annotated[int, Field(ge=1, le=100)] = 5
     """Failed checks that end the session."""
     per_phone_per_hour: Annotated[int, Field(ge=1, le=10_000)] = 5
@@ -86,7 +86,7 @@ class VerifySettings(BaseModel):
             template = self.template or BUILT_IN[DEFAULT_LOCALE]
         else:
             template = self.templates.get(locale) or BUILT_IN[locale]
-        return freeze(template, self.expiry_s, app_hash, origin)
+        return freeze(template, self.expiry_minutes, app_hash, origin)
 
     def faults_of(
         self, locale: str | None, app_hash: str | None, origin: str | None

@@ -148,5 +148,6 @@ def ledger_wire(entry: LedgerEntry) -> dict[str, Any]:
         "amount": money(entry.amount),
         "balanceAfter": money(entry.balance_after),
         "reference": entry.reference,
+        "note": entry.note,
         "at": iso(entry.at),
     }

@@ -3,9 +3,18 @@
 from __future__ import annotations
 
 import sqlite3
+from typing import Final
 
+from risala.engine.clock import iso
 from risala.engine.commands import LedgerEntry
 from risala.engine.errors import Conflict, NotFound
+from risala.engine.wire import money
+
+_ENTRY: Final = (
+    "SELECT seq, organization_id, kind, amount, balance_after, reference, at, note FROM ledger"
+)
+_SEQ_MAX: Final = (1 << 63) - 1
+"""SQLite's largest: before it is every entry."""
 
 
 def refund(
@@ -24,22 +33,44 @@ def refund(
 
 
 def top_up(
-    conn: sqlite3.Connection, organization_id: str, amount: int, reference: str, at: int
+    conn: sqlite3.Connection,
+    organization_id: str,
+    amount: int,
+    reference: str,
+    at: int,
+    *,
+    note: str | None = None,
 ) -> LedgerEntry:
-    """Credit an organization.
+    """Credit an organization, once for each reference, in whichever case it is written.
 
     Raises:
         NotFound: no such organization.
+        Conflict: the reference was credited already, here or to another.
     """
     known = conn.execute("SELECT 1 FROM organizations WHERE id = ?", (organization_id,)).fetchone()
     if known is None:
         raise NotFound(f"There is no organization {organization_id}.")
+    credited = conn.execute(
+        f"{_ENTRY} WHERE reference = ? COLLATE NOCASE AND kind = 'topup'", (reference,)
+    ).fetchone()
+    if credited is not None:
+        first = LedgerEntry(*credited)
+        raise Conflict(
+            f"The reference {first.reference} was credited already: {money(first.amount)} to"
+            f" {first.organization_id}, at {iso(first.at)}."
+        )
     _credit(conn, organization_id, amount)
-    return _enter(conn, organization_id, "topup", amount, reference, at)
+    return _enter(conn, organization_id, "topup", amount, reference, at, note)
 
 
 def adjust(
-    conn: sqlite3.Connection, organization_id: str, amount: int, reference: str, at: int
+    conn: sqlite3.Connection,
+    organization_id: str,
+    amount: int,
+    reference: str,
+    at: int,
+    *,
+    note: str | None = None,
 ) -> LedgerEntry:
     """Correct a balance by a signed amount.
 
@@ -53,9 +84,31 @@ def adjust(
     if row is None:
         raise NotFound(f"There is no organization {organization_id}.")
     if row[0] + amount < 0:
-        raise Conflict("The adjustment would make the balance negative.")
+        text = f"The balance is {money(row[0])}: the adjustment would make it negative."
+        raise Conflict(text)
     _credit(conn, organization_id, amount)
-    return _enter(conn, organization_id, "adjustment", amount, reference, at)
+    return _enter(conn, organization_id, "adjustment", amount, reference, at, note)
+
+
+def entries(
+    conn: sqlite3.Connection,
+    organization_id: str,
+    count: int,
+    *,
+    before: int | None = None,
+    by_hand: bool = False,
+) -> list[LedgerEntry]:
+    """An organization's entries, the newest first.
+
+    ``before`` is the number of an entry; ``by_hand`` leaves out what messages cost.
+    """
+    # The term of the partial index, word for word: the planner knows it by that.
+    kinds = " AND kind IN ('topup', 'adjustment')" if by_hand else ""
+    rows = conn.execute(
+        f"{_ENTRY} WHERE organization_id = ? AND seq < ?{kinds} ORDER BY seq DESC LIMIT ?",
+        (organization_id, _SEQ_MAX if before is None else max(0, min(before, _SEQ_MAX)), count),
+    )
+    return [LedgerEntry(*row) for row in rows]
 
 
 def _credit(conn: sqlite3.Connection, organization_id: str, amount: int) -> None:
@@ -65,14 +118,21 @@ def _credit(conn: sqlite3.Connection, organization_id: str, amount: int) -> None
 
 
 def _enter(
-    conn: sqlite3.Connection, organization_id: str, kind: str, amount: int, reference: str, at: int
+    conn: sqlite3.Connection,
+    organization_id: str,
+    kind: str,
+    amount: int,
+    reference: str,
+    at: int,
+    note: str | None = None,
 ) -> LedgerEntry:
     (balance,) = conn.execute(
         "SELECT balance FROM organizations WHERE id = ?", (organization_id,)
     ).fetchone()
     cursor = conn.execute(
-        "INSERT INTO ledger (organization_id, kind, amount, balance_after, reference, at)"
-        " VALUES (?, ?, ?, ?, ?, ?)",
-        (organization_id, kind, amount, balance, reference, at),
+        "INSERT INTO ledger (organization_id, kind, amount, balance_after, reference, at, note)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?)",
+        (organization_id, kind, amount, balance, reference, at, note),
     )
-    return LedgerEntry(cursor.lastrowid or 0, organization_id, kind, amount, balance, reference, at)
+    seq = cursor.lastrowid or 0
+    return LedgerEntry(seq, organization_id, kind, amount, balance, reference, at, note)

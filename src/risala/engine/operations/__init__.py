@@ -12,6 +12,7 @@ from risala.engine.operations import (
     accounts,
     inbound,
     messages,
+    money,
     retention,
     senders,
     service,
@@ -24,6 +25,7 @@ __all__ = ["OPERATIONS", "perform"]
 
 OPERATIONS: Final[dict[str, Operation]] = {
     **accounts.OPERATIONS,
+    **money.OPERATIONS,
     **senders.OPERATIONS,
     **messages.OPERATIONS,
     **verify.OPERATIONS,

@@ -1,10 +1,9 @@
-"""Organizations, their keys, their money."""
+"""Organizations and their keys."""
 
 from __future__ import annotations
 
 from typing import Final
 
-from risala.engine.billing import TopUp
 from risala.engine.commands import KeyType, Mode
 from risala.engine.errors import Invalid
 from risala.engine.gateway import Gateway
@@ -12,7 +11,7 @@ from risala.engine.journal.rows import OrganizationChange
 from risala.engine.operations.arguments import Arguments, Json, Operation
 from risala.engine.origins import parse_origins
 from risala.engine.scheduler import ResumeOrganization, SuspendOrganization
-from risala.engine.wire import key_wire, ledger_wire, money, organization_wire
+from risala.engine.wire import key_wire, organization_wire
 
 
 async def _org_create(gateway: Gateway, arguments: Arguments) -> Json:
@@ -120,26 +119,6 @@ async def _key_delete(gateway: Gateway, arguments: Arguments) -> Json:
     return key_wire(await gateway.parts.accounts.delete_key(arguments.text("key_id")))
 
 
-async def _topup(gateway: Gateway, arguments: Arguments) -> Json:
-    amount = arguments.amount_or_none("amount")
-    if not amount:
-        raise Invalid("amount", "invalid_amount", "`amount` must be more than 0.")
-    reference = arguments.text_or_none("note") or gateway.parts.ids.new("pay")
-    entry = await gateway.parts.billing.ask(
-        TopUp(arguments.text("organization_id"), amount, reference)
-    )
-    return ledger_wire(entry)
-
-
-async def _price(gateway: Gateway, _: Arguments) -> Json:
-    """What is general at this moment; each organization's own is with the organization."""
-    return {
-        "perSegment": money(gateway.parts.intake.per_segment),
-        "lowBalance": money(gateway.parts.intake.low_balance),
-        "currency": gateway.parts.settings.service.currency,
-    }
-
-
 OPERATIONS: Final[dict[str, Operation]] = {
     "org.create": _org_create,
     "org.list": _org_list,
@@ -153,6 +132,4 @@ OPERATIONS: Final[dict[str, Operation]] = {
     "key.enable": _key_enable,
     "key.disable": _key_disable,
     "key.delete": _key_delete,
-    "topup": _topup,
-    "price": _price,
 }

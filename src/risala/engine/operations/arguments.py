@@ -93,6 +93,15 @@ class Arguments:
             raise Invalid(name, "invalid_amount", f"`{name}` is larger than anyone has.")
         return amount
 
+    def signed_amount(self, name: str) -> int:
+        """Minor units, not zero, of an amount with or without a sign."""
+        text = self.text(name)
+        sign = -1 if text.startswith("-") else 1
+        amount = Arguments({name: text.removeprefix("-" if sign < 0 else "+")}).amount_or_none(name)
+        if not amount:
+            raise Invalid(name, "invalid_amount", f"`{name}` must not be 0.")
+        return sign * amount
+
 
 def is_text(value: str) -> bool:
     """Whether carriers and databases can keep it: no NUL, no lone surrogate."""

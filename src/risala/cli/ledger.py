@@ -1,0 +1,82 @@
+"""The ledger: each movement of an organization's balance, and corrections by hand."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from risala.cli import output
+from risala.cli.options import Options, common
+from risala.cli.organizations import optional_org, organization_and_amount, organization_id
+
+if TYPE_CHECKING:
+    from risala.cli.session import Session
+
+Json = dict[str, Any]
+
+
+@click.command()
+@optional_org
+@click.option(
+    "--limit", type=click.IntRange(1, 500), default=50, show_default=True, help="At most so many."
+)
+@click.option("--before", type=int, metavar="ENTRY", help="Only older ones than this entry.")
+@click.option("--by-hand", is_flag=True, help="Only top-ups and adjustments: no message's money.")
+@common
+def ledger(
+    options: Options, organization: str | None, limit: int, before: int | None, by_hand: bool
+) -> None:
+    """Each movement of ORG's balance, the newest first, with the balance after it."""
+
+    async def work(session: Session) -> Json:
+        return await session.perform(
+            "ledger.list",
+            organization_id=await organization_id(session, organization),
+            limit=limit,
+            before=before,
+            by_hand=by_hand,
+        )
+
+    found = options.run(work)
+    if output.show(options.json, found):
+        return
+    currency = found["currency"]
+    output.table(
+        ("Entry", "At (UTC)", "Kind", "Amount", "Balance", "Reference", "Note"),
+        (
+            (
+                entry["seq"],
+                output.moment(entry["at"]),
+                entry["kind"],
+                output.money(entry["amount"], currency),
+                output.money(entry["balanceAfter"], currency),
+                entry["reference"],
+                entry["note"] or "",
+            )
+            for entry in found["entries"]
+        ),
+        empty="There is no entry." if before is None else "There is no older entry.",
+    )
+    if found["next"] is not None:
+        output.warned(f"There are older ones: --before {found['next']}.")
+
+
+# An amount may begin with a minus, which is no option here.
+@click.command(context_settings={"ignore_unknown_options": True})
+@organization_and_amount
+@click.option("--reason", required=True, help="Why; it stays in the ledger.")
+@common
+def adjust(options: Options, organization: str | None, amount: str, reason: str) -> None:
+    """Correct the balance of ORG (its id or name) by AMOUNT: 5, or -5.25 to take away."""
+
+    async def work(session: Session) -> tuple[Json, Json]:
+        found = await organization_id(session, organization)
+        entry = await session.perform("adjust", organization_id=found, amount=amount, reason=reason)
+        return entry, await session.perform("org.show", organization_id=found)
+
+    entry, after = options.run(work)
+    if not output.show(options.json, entry | {"currency": after["currency"]}):
+        by = output.money(entry["amount"], after["currency"])
+        balance = output.money(entry["balanceAfter"], after["currency"])
+        output.said(f"Adjusted {output.clean(after['name'])} by {by}: the balance is {balance}.")
