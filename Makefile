@@ -14,10 +14,10 @@ serve: $(VENV)/.stamp ## set up and run the demo: an SMS goes from curl to a pho
 test: $(VENV)/.stamp-dev peers ## set up and run the tests
 	$(BIN)/python -m pytest -n 2 $(ARGS)
 
-PEERS := gammu smstools
+PEERS := gammu gammu-smsd smstools
 .PHONY: peers
 peers: ## programs of others that the tests talk to: Debian packages, got where we are root
-	@PATH="$$PATH:/usr/sbin"; has() { command -v gammu && command -v smsd; } >/dev/null; \
+	@PATH="$$PATH:/usr/sbin"; has() { command -v gammu && command -v gammu-smsd && command -v smsd; } >/dev/null; \
 	get() { DEBIAN_FRONTEND=noninteractive RUNLEVEL=1 apt-get $$1 -qq -y $$2; } >/dev/null 2>&1; \
 	if ! has && test "`id -u`" = 0 && command -v apt-get >/dev/null; then \
 	echo "Installing $(PEERS) …"; get install "$(PEERS)" || { get update; get install "$(PEERS)"; } || true; fi; \

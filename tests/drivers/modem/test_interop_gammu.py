@@ -6,6 +6,7 @@ its own.
 
 import os
 import shutil
+from functools import partial
 
 import pytest
 import trio
@@ -130,3 +131,48 @@ async def test_it_types_the_pin(all_at_once):
         assert gammu.simulator.modem.card.is_ready
 
     await all_at_once(["plain"], use, pin="1234")
+
+
+SMSD = shutil.which("gammu-smsd")
+
+
+@pytest.mark.skipif(SMSD is None, reason="NOT TRIED: there is no gammu-smsd; `make peers` gets it")
+async def test_its_daemon_reads_the_report(tmp_path, nursery):
+    """It asks for +CDSI, and looks among the messages for what was announced."""
+    folders = {"inboxpath": "in", "outboxpath": "out", "sentsmspath": "sent", "errorsmspath": "bad"}
+    for name in folders.values():
+        (tmp_path / name).mkdir()
+    log = tmp_path / "log"
+    (tmp_path / "smsdrc").write_text(
+        f"[gammu]\ndevice = {tmp_path}/modem\nconnection = at115200\n"
+        f"[smsd]\nservice = files\nlogfile = {log}\ndebuglevel = 1\ndeliveryreport = log\n"
+        "checksecurity = 0\ncommtimeout = 1\nreceivefrequency = 1\n"
+        + "".join(f"{key} = {tmp_path / name}/\n" for key, name in folders.items()),
+        encoding="utf-8",
+    )
+    (tmp_path / "out" / f"OUT{TO}.txtd").write_text("Bonjour", encoding="utf-8")
+    simulator = ModemSimulator(ModemConfig(report_after_s=0), link=tmp_path / "modem")
+    with trio.fail_after(PATIENCE_S):
+        await nursery.start(simulator.run)
+        await nursery.start(
+            partial(
+                trio.run_process,
+                [SMSD, "-c", str(tmp_path / "smsdrc")],
+                capture_stdout=True,
+                capture_stderr=True,
+                check=False,
+                deliver_cancel=kill,
+            )
+        )
+        # A log tells nobody that it has grown.
+        while f"Delivery report: Delivered to {TO}" not in told(log):  # noqa: ASYNC110
+            await trio.sleep(0.1)
+
+
+async def kill(process):
+    """It takes seconds to let go of its modem, and more once that is gone."""
+    process.kill()
+
+
+def told(log):
+    return log.read_text(encoding="utf-8", errors="replace") if log.exists() else ""

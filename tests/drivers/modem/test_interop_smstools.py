@@ -32,7 +32,7 @@ pytestmark = [
 
 
 class Smsd:
-    def __init__(self, folder, init):
+    def __init__(self, folder, init, first_index=1):
         self.folder = folder
         for name in FOLDERS:
             (folder / name).mkdir()
@@ -40,6 +40,7 @@ class Smsd:
         lines += ["devices = GSM1", "delaytime = 1", f"logfile = {folder}/log", "loglevel = 7"]
         lines += ["[GSM1]", f"device = {folder}/modem", "incoming = yes", "report = yes"]
         lines += [f"init = {init}", "modem_disabled = no", "send_delay = 0"]
+        lines += [f"memory_start = {first_index}"]
         (folder / "smsd.conf").write_text("\n".join(lines), encoding="utf-8")
 
     def send(self, name, text):
@@ -87,3 +88,26 @@ async def test_it_sends_gets_reports_and_receives(tmp_path, nursery):
     assert "From: 22246999999" in head
     assert "Alphabet: UCS2" in head
     assert body.decode("utf-16-be") == INBOUND
+
+
+async def test_each_modem_keeps_reports_where_smsd_looks(tmp_path):
+    async def one(profile):
+        folder = tmp_path / profile
+        folder.mkdir()
+        config = ModemConfig(profile=PROFILES[profile], report_after_s=0)
+        simulator = ModemSimulator(config, link=folder / "modem")
+        smsd = Smsd(folder, "AT+CNMI=1,1,0,2,0", config.profile.first_index)
+        smsd.send("one", "Bonjour")
+        async with trio.open_nursery() as nursery:
+            await nursery.start(simulator.run)
+            await nursery.start(smsd.run)
+            head, body = await smsd.file_in("report")
+            nursery.cancel_scope.cancel()
+        assert f"From: {TO}" in head
+        assert b"Status: 0,Ok,short message received by the SME" in body
+
+    # It mostly waits: all at once.
+    with trio.fail_after(PATIENCE_S):
+        async with trio.open_nursery() as nursery:
+            for profile in ("plain", "sim800", "quectel"):
+                nursery.start_soon(one, profile)

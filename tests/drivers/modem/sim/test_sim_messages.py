@@ -1,5 +1,7 @@
 """Messages: typed as text and as PDUs, stored, listed, brought, reported on."""
 
+import re
+
 import pytest
 
 from risala.drivers.modem.pdu import Deliver, StatusReport
@@ -183,7 +185,25 @@ def test_what_a_report_says(new_desk, status, octets):
     )
 
 
-def test_reports_go_where_cnmi_says(desk):
+@pytest.mark.parametrize("profile", ["plain", "huawei", "sim800", "quectel"])
+def test_reports_are_kept_among_the_messages(new_desk, profile):
+    """Programs that read a modem look for them there, and in no other storage."""
+    desk = new_desk(profile)
+    desk.rows("AT+CNMI=2,1,0,2,0")
+    received = desk.modem.memories[2]
+    said = desk.send("y", report=True, for_s=1)
+    first = desk.modem.profile.first_index
+    assert f'+CDSI: "{received}",{first}' in said
+    assert [report.way for report in desk.of(ReportSent)] == [received]
+    desk.rows("AT+CMGF=0")
+    pdus = [row for row in desk.rows("AT+CMGL=4") if re.fullmatch("[0-9A-F]{20,}", row)]
+    [report] = [desk.read(pdu) for pdu in pdus]
+    assert isinstance(report, StatusReport)
+    assert report.recipient.readable == TO
+
+
+def test_reports_go_where_cnmi_says(new_desk):
+    desk = new_desk(reports_apart=True)
     desk.send("x", report=True, for_s=1)
     desk.rows("AT+CNMI=2,1,0,2,0")
     assert '+CDSI: "SR",1' in desk.send("y", report=True, for_s=1)

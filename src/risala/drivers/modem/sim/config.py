@@ -72,6 +72,8 @@ class ModemConfig:
     """+CMGS is refused with 322 while a storage is full, as some modems do."""
     places: Mapping[str, int] = field(default_factory=dict)
     """Places of storages, in place of those of the profile."""
+    reports_apart: bool = False
+    """Status reports have a storage of their own, ``SR``; else they are among the messages."""
     ussd: Mapping[str, str] = field(default_factory=lambda: {"*124#": "Solde: 150,00 MRU"})
     """Code → answer."""
     ussd_after_s: float = 0.2

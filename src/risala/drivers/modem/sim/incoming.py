@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from risala.drivers.modem.pdu import Deliver, StatusReport, to_hex
 from risala.drivers.modem.sim import events as e
 from risala.drivers.modem.sim.replies import Cms, CmsError, Rows
-from risala.drivers.modem.sim.storage import Stat
+from risala.drivers.modem.sim.storage import REPORTS, Stat
 from risala.drivers.modem.sim.syntax import Arguments
 
 if TYPE_CHECKING:
@@ -67,7 +67,8 @@ class Incoming:
             return "+CDS"
         if ds == 0:
             return "nowhere"
-        name = "SR" if "SR" in modem.stores else modem.memories[2]
+        # Where messages are kept, which is where other programs look for them.
+        name = REPORTS if REPORTS in modem.stores else modem.memories[2]
         index = self._store(name, report)
         if index is None:
             return None

@@ -17,7 +17,7 @@ from risala.drivers.modem.sim import textmode
 from risala.drivers.modem.sim.commands import Command, Setting, accepted, says
 from risala.drivers.modem.sim.replies import Cms, CmsError, Later, Prompt, Reply, Rows
 from risala.drivers.modem.sim.sending import send
-from risala.drivers.modem.sim.storage import ALL, Stat, Storage, Stored
+from risala.drivers.modem.sim.storage import ALL, REPORTS, Stat, Storage, Stored
 from risala.drivers.modem.sim.syntax import Arguments
 
 if TYPE_CHECKING:
@@ -125,7 +125,7 @@ def _counts(store: Storage) -> str:
 
 def _memories_offered(modem: SimulatedModem) -> Rows:
     read = ",".join(f'"{name}"' for name in modem.stores)
-    write = ",".join(f'"{name}"' for name in modem.stores if name != "SR")
+    write = ",".join(f'"{name}"' for name in modem.stores if name != REPORTS)
     return (f"+CPMS: ({read}),({write}),({write})",)
 
 
@@ -134,7 +134,7 @@ def _choose_memories(modem: SimulatedModem, arguments: Arguments) -> Rows:
     for at, name in enumerate(arguments[:3]):
         if not name:
             continue
-        if name not in modem.stores or (at > 0 and name == "SR"):
+        if name not in modem.stores or (at > 0 and name == REPORTS):
             raise CmsError(Cms.OPERATION_NOT_SUPPORTED)
         chosen[at] = name
     modem.memories = (chosen[0], chosen[1], chosen[2])

@@ -32,7 +32,7 @@ from risala.drivers.modem.sim.profiles import Profile
 from risala.drivers.modem.sim.quirks import Mood
 from risala.drivers.modem.sim.radio import REGISTRATIONS, registration_line
 from risala.drivers.modem.sim.replies import Rows
-from risala.drivers.modem.sim.storage import Storage
+from risala.drivers.modem.sim.storage import REPORT_PLACES, REPORTS, Storage
 from risala.drivers.modem.sim.textmode import Parameters, Writer, written
 from risala.drivers.modem.sim.timetable import Timetable
 
@@ -86,9 +86,10 @@ class SimulatedModem:
         self.timetable = Timetable(now_s)
         self.card: Card = Card(config)
         profile = config.profile
-        places = {**profile.places, **config.places}
+        places = {REPORTS: REPORT_PLACES, **profile.places, **config.places}
         self.stores = {
-            name: Storage(name, places[name], profile.first_index) for name in profile.storages
+            name: Storage(name, places[name], profile.first_index)
+            for name in (*profile.storages, *((REPORTS,) if config.reports_apart else ()))
         }
         self.incoming: Incoming = Incoming(self)
         self.network = Network(config, self.timetable, dice, wall, tell, self.incoming.take)

@@ -32,9 +32,9 @@ class Profile:
     """A stick leaves the bus for so long when it starts anew; a serial modem stays."""
     first_index: int = 1
     """Of the first place of a storage."""
-    storages: tuple[str, ...] = ("SM", "ME", "SR")
-    """What +CPMS offers to read from, the default first; ``SR`` keeps status reports."""
-    places: dict[str, int] = field(default_factory=lambda: {"SM": 30, "ME": 100, "SR": 50})
+    storages: tuple[str, ...] = ("SM", "ME")
+    """What +CPMS offers, the default first. Status reports are kept among the messages."""
+    places: dict[str, int] = field(default_factory=lambda: {"SM": 30, "ME": 100})
     empty_place: str = "error"
     """What +CMGR of one says: ``error`` (321), ``ok``, or ``zero`` (a row of length 0)."""
     cnmi: tuple[str, ...] = ("0-2", "0-3", "0,2", "0-2", "0,1")
@@ -92,7 +92,6 @@ _HUAWEI: Final = Profile(
     register_s=2.0,
     restart_gone_s=5.0,
     first_index=0,
-    storages=("SM", "ME"),
     places={"SM": 20, "ME": 100},
     cnmi=("0-2", "0-3", "0,2,3", "0-2", "0,1"),
     alphabets=("IRA", "GSM", "UCS2"),
@@ -124,8 +123,7 @@ _SIM800: Final = Profile(
     boot=((0.2, "RDY"), (0.3, "+CFUN: 1"), (0.6, "+CPIN: {sim}")),
     ready=((0.6, "Call Ready"), (0.8, "SMS Ready")),
     goodbye="NORMAL POWER DOWN",
-    storages=("SM", "ME", "SR"),
-    places={"SM": 15, "ME": 20, "SR": 10},
+    places={"SM": 15, "ME": 20},
     empty_place="ok",
     cnmi=("0-3", "0-3", "0,2,3", "0-2", "0,1"),
     alphabets=("IRA", "GSM", "UCS2", "HEX", "8859-1"),
@@ -148,8 +146,8 @@ _QUECTEL: Final = Profile(
     goodbye="POWERED DOWN",
     restart_gone_s=5.0,
     first_index=0,
-    storages=("ME", "SM", "SR"),
-    places={"ME": 255, "SM": 50, "SR": 50},
+    storages=("ME", "SM"),
+    places={"ME": 255, "SM": 50},
     empty_place="ok",
     cnmi=("0-2", "0-3", "0,2,3", "0-2", "0,1"),
     alphabets=("GSM", "IRA", "UCS2"),

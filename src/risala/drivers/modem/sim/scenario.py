@@ -51,6 +51,7 @@ class ModemTable(ScenarioTable):
     full_blocks_sending: bool | None = None
     is_booted: bool | None = None
     places: dict[str, Annotated[int, Field(ge=0, le=1000)]] | None = None
+    reports_apart: bool | None = None
     ussd: dict[str, str] | None = None
     ussd_after_s: Seconds | None = None
 

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import IntEnum
+from typing import Final
 
 from risala.drivers.modem.pdu import Tpdu
+
+REPORTS: Final = "SR"
+"""The storage of status reports, where a modem has one (27.005 §3.2.3)."""
+REPORT_PLACES: Final = 50
 
 
 class Stat(IntEnum):
