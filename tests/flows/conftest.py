@@ -383,7 +383,9 @@ class Premises:
             f'host = "127.0.0.1"\nport = {port}\nsystem_id = "risala"\nwindow_max = 50\n'
             "reconnect_first_s = 0.1\nreconnect_max_s = 0.5\n"
             # Longer than any test waits: no answer is late because the machine is slow.
-            "response_timeout_s = 600\n",
+            "response_timeout_s = 600\n"
+            # Kills are about the policy: no receipt shall settle what it is to decide.
+            "user_message_reference = false\n",
             encoding="utf-8",
         )
         return path

@@ -35,6 +35,8 @@ QUICK_DRIVER = {
     "response_timeout_s": 0.25,
     "enquire_link_s": 0.2,
     "bind_refused_wait_s": 0.1,
+    # Off, because most of these days are about what happens where nothing tells.
+    "user_message_reference": False,
 }
 QUICK_CARRIER = {
     "name": "smsc",

@@ -134,17 +134,18 @@ async def test_an_answer_that_never_came_and_is_not_sent_again(kind, open_exchan
         assert row.error_code == "UNCERTAIN"
 
 
+@pytest.mark.parametrize("wanted", [True, "auto"])
 @pytest.mark.parametrize("early_percent", [0, 100], ids=["after", "before"])
 @pytest.mark.parametrize("kind", MISHAPS)
 async def test_a_receipt_tells_what_an_answer_that_never_came_would_have(
-    kind, early_percent, open_exchange
+    kind, early_percent, wanted, open_exchange
 ):
     """With ``user_message_reference`` nothing is sent twice, whatever the policy would do."""
     mishap = {"kind": kind, "every": 6, "first": 3}
     receipts = {"wait": {"mean_s": 0.05}, "early_percent": early_percent}
     async with open_exchange(
         {"mishaps": [mishap], "receipts": receipts},
-        driver={"window_max": 4, "user_message_reference": True},
+        driver={"window_max": 4, "user_message_reference": wanted},
         carrier={"on_uncertain_message": {"action": "resend", "after_s": 3}},
     ) as it:
         ids = await it.send(*bodies(20), "long " * 100)

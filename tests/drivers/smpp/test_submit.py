@@ -231,20 +231,22 @@ def test_validity(how, written):
 
 
 def test_a_reference_by_which_receipts_may_name_the_submit():
-    options = SubmitOptions(user_message_reference=True)
+    options = SubmitOptions()
     first, again, other = (
-        submit_sm(one, options, _NOW_MS).tlvs
+        submit_sm(one, options, _NOW_MS, has_reference=True).tlvs
         for one in (segment(), segment(attempt=2), segment(number=2, total=3))
     )
     assert [tlv.tag for tlv in first] == [0x0204]
     assert len({first, again, other}) == 3
-    assert submit_sm(segment(), options, _NOW_MS).tlvs == first
-    assert submit_sm(segment(), SubmitOptions(), _NOW_MS).tlvs == ()
+    assert submit_sm(segment(), options, _NOW_MS, has_reference=True).tlvs == first
+    assert submit_sm(segment(), options, _NOW_MS).tlvs == ()
 
 
 def test_a_reference_is_not_given_twice():
     with pytest.raises(ValueError, match="given twice"):
         SmppSettings(host="x", system_id="x", user_message_reference=True, extra_tlvs={"0x0204": 5})
+    own = SmppSettings(host="x", system_id="x", extra_tlvs={"0x0204": 5})
+    assert own.references is False
 
 
 def test_the_other_fields():

@@ -90,6 +90,8 @@ class Channel:
         """Of a channel that is used once."""
         self.system_id = ""
         """What the SMSC calls itself."""
+        self.sc_interface_version: int | None = None
+        """What the SMSC said at the last bind that it speaks."""
         self._settings = settings
         self._handler = handler
         self._on_change = on_change
@@ -198,6 +200,7 @@ class Channel:
             raise BindRefusedError(response.command_status)
         version = find(response.tlvs, SC_INTERFACE_VERSION)
         speaks = f" and speaks version 0x{version.number:02X}" if version else ""
+        self.sc_interface_version = version.number if version else None
         self.link = link
         self._bound_at = trio.current_time()
         self.system_id = response.system_id

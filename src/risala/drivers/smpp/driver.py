@@ -10,7 +10,7 @@ import trio
 
 from risala.drivers.smpp.channel import BindKind, Channel
 from risala.drivers.smpp.fields import FieldError
-from risala.drivers.smpp.idwatch import IdWatch
+from risala.drivers.smpp.habits import Habits, asks_for_receipts
 from risala.drivers.smpp.inbox import Inbox
 from risala.drivers.smpp.link import Link, LinkError, LinkHandler, NotSentError
 from risala.drivers.smpp.outbind import OutbindListener
@@ -32,7 +32,6 @@ from risala.plugins.contract import (
     Refused,
     Scope,
     Segment,
-    Uncertain,
     Unsent,
 )
 
@@ -67,7 +66,7 @@ class SmppDriver:
         self.settings = settings
         self.capabilities = Capabilities(
             alphanumeric_sender=True,
-            receipts=True,
+            receipts=asks_for_receipts(settings),
             inbound=True,
             query=settings.query,
             validity=settings.validity != "none",
@@ -82,8 +81,7 @@ class SmppDriver:
         """Binds on connections that the carrier made, while they last."""
         self._inbox: Inbox | None = None
         self._context: DriverContext | None = None
-        self._ids = IdWatch(settings.message_id_form)
-        self._hint = ""
+        self._habits = Habits(settings, self._learnt)
         self._told_by: Channel | None = None
 
     # -- submitting --------------------------------------------------------------------------
@@ -92,20 +90,32 @@ class SmppDriver:
         link = self._sending_link()
         if link is None:
             return Unsent("not bound")
+        has_reference = self._habits.references.is_given
+        outcome, status = await self._submit(link, segment, has_reference=has_reference)
+        if has_reference and status and self._habits.references.may_be_why(status):
+            outcome, again = await self._submit(link, segment, has_reference=False)
+            self._habits.tried_without_reference(is_taken=again == 0)
+        return outcome
+
+    async def _submit(
+        self, link: Link, segment: Segment, *, has_reference: bool
+    ) -> tuple[Outcome, int | None]:
+        """The outcome, and the answer's ``command_status`` where there was one."""
         try:
-            request = submit_sm(segment, self._options, self._now_ms())
+            request = submit_sm(segment, self._options, self._now_ms(), has_reference=has_reference)
             response = await link.request(request, segment)
         except NotSentError as fault:
-            return Unsent(str(fault))
+            return Unsent(str(fault)), None
         except LinkError as fault:
-            return Uncertain(str(fault))
+            return self._habits.uncertain(str(fault)), None
         except ValueError:
             # FieldError, UnsendableError and their like. Their own words stay here: they may hold
             # what the message says.
             return Refused(
                 Scope.CARRIER, "not encodable", "This carrier's alphabet cannot carry the message."
-            )
-        return self._outcome(response)
+            ), None
+        outcome = self._outcome(response, segment, has_reference=has_reference)
+        return outcome, response.command_status
 
     async def query(self, carrier_id: str, *, sender: str) -> Receipt | None:
         """Ask by ``query_sm`` (SMPP 3.4 §4.8); None where the setting ``query`` is off.
@@ -134,11 +144,11 @@ class SmppDriver:
             return links[0]
         return min(links, key=lambda link: link.session.outstanding, default=None)
 
-    def _outcome(self, response: Pdu) -> Outcome:
+    def _outcome(self, response: Pdu, segment: Segment, *, has_reference: bool) -> Outcome:
         if response.command_status:
             return refusal(response.command_status, self._verdicts)
         if isinstance(response, SubmitSmResp):
-            self._ids.answered(response.message_id)
+            self._habits.accepted(response, segment, has_reference=has_reference)
             return Accepted(response.message_id, "ESME_ROK")
         # generic_nack without a reason: the carrier did not take it.
         return Refused(Scope.CARRIER, "generic_nack", "The carrier did not understand the request.")
@@ -174,8 +184,7 @@ class SmppDriver:
             default_alphabet=settings.default_alphabet,
             now_ms=self._now_ms,
             parts_timeout_s=settings.parts_timeout_s,
-            has_references=settings.user_message_reference,
-            on_receipt=self._look_at_id,
+            look_at=self._habits.receipt,
         )
         self._guests = []
         self._channels = [
@@ -213,6 +222,8 @@ class SmppDriver:
     def _tell_health(self, changed: Channel) -> None:
         """Up while anything can be sent; else what the channel says that changed last."""
         assert self._context is not None
+        if changed.link is not None:
+            self._habits.bound(changed.sc_interface_version)
         bound = [one for one in (*self._channels, *self._guests) if one.link is not None]
         senders = [one for one in bound if one.kind.sends]
         if not senders:
@@ -227,6 +238,7 @@ class SmppDriver:
             "peer": changed.peer,
             "smsc": senders[0].system_id,
             "links": len(bound),
+            **self._habits.details,
         }
         text = "Bound."
         if not any(one.kind.receives for one in bound):
@@ -234,15 +246,13 @@ class SmppDriver:
         elif len(bound) < len(self._channels):
             text = f"Bound by {len(bound)} links of {len(self._channels)}."
         self._told_by = changed
-        self._context.health(Health(HealthState.UP, text + self._hint, details))
+        self._context.health(Health(HealthState.UP, text + self._habits.hint, details))
 
-    def _look_at_id(self, receipt_id: str) -> None:
-        """Say it where receipts match nothing because their ids are read in the wrong form."""
-        form = self._ids.better_form(receipt_id)
-        if form is not None and not self._hint:
-            self._hint = f' Receipts match no message: set message_id_form = "{form}".'
-            if self._told_by is not None:
-                self._tell_health(self._told_by)
+    def _learnt(self, news: str) -> None:
+        if self._context is not None:
+            self._context.trace(news)
+        if self._told_by is not None:
+            self._tell_health(self._told_by)
 
     # -- what the links tell (LinkHandler) ---------------------------------------------------
 
@@ -252,7 +262,8 @@ class SmppDriver:
 
     def on_late(self, link: Link, token: object, response: Pdu) -> None:
         if isinstance(token, Segment) and self._inbox is not None:
-            self._inbox.late(token, self._outcome(response))
+            given = self._habits.references.is_given
+            self._inbox.late(token, self._outcome(response, token, has_reference=given))
 
     def on_trouble(self, link: Link, text: str) -> None:
         if self._context is not None:

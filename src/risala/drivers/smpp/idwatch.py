@@ -29,7 +29,7 @@ class IdWatch:
 
     def answered(self, carrier_id: str) -> None:
         """A submit was answered with this id."""
-        self._answered[_plain(carrier_id)] = None
+        self._answered[plain_id(carrier_id)] = None
         if len(self._answered) > IDS_MAX:
             self._answered.popitem(last=False)
 
@@ -47,10 +47,10 @@ class IdWatch:
 
     def _knows(self, receipt_id: str, form: IdForm) -> bool:
         return any(
-            _plain(one) in self._answered for one in (receipt_id, *other_forms(receipt_id, form))
+            plain_id(one) in self._answered for one in (receipt_id, *other_forms(receipt_id, form))
         )
 
 
-def _plain(carrier_id: str) -> str:
+def plain_id(carrier_id: str) -> str:
     """As the engine compares ids: case and leading zeros do not matter."""
     return carrier_id.casefold().lstrip("0")

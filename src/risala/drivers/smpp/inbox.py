@@ -8,7 +8,7 @@ in parts are :mod:`risala.drivers.smpp.parts`' business.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
 import trio
@@ -18,7 +18,7 @@ from risala.drivers.smpp.parts import Delivery, Parts
 from risala.drivers.smpp.pdu import DataSm, DeliverSm, Pdu, response_to
 from risala.drivers.smpp.receipt import IdForm, is_receipt, parse_receipt
 from risala.drivers.smpp.submit import DefaultAlphabet
-from risala.plugins.contract import DriverContext, NotStoredError, Outcome, Segment
+from risala.plugins.contract import DriverContext, NotStoredError, Outcome, Receipt, Segment
 
 _QUEUE_MAX: Final = 1000
 _WORKERS: Final = 32
@@ -43,14 +43,12 @@ class Inbox:
         default_alphabet: DefaultAlphabet,
         now_ms: Callable[[], int],
         parts_timeout_s: float = 3600.0,
-        has_references: bool = False,
-        on_receipt: Callable[[str], None] = lambda _: None,
+        look_at: Callable[[Receipt], Receipt] = lambda receipt: receipt,
     ) -> None:
         self._context = context
         self._id_form = id_form
-        self._has_references = has_references
-        self._on_receipt = on_receipt
-        """Told of each receipt's id."""
+        self._look_at = look_at
+        """Shown each receipt; gives it back as it is to be used."""
         self._parts = Parts(context, parts_timeout_s, default_alphabet, now_ms)
         self._put, self._take = trio.open_memory_channel[Delivery | _LateOutcome](_QUEUE_MAX)
 
@@ -89,16 +87,13 @@ class Inbox:
 
     async def _receipt(self, delivery: Delivery) -> None:
         receipt = parse_receipt(delivery.request, self._id_form)
-        if receipt is not None and not self._has_references:
-            receipt = replace(receipt, reference=None)  # somebody else's, or the same in all
         if receipt is None:
             # Refused, it would come again and again and be no clearer.
             self._context.trace("A receipt named no message and was dropped.")
             delivery.answer()
             return
-        self._on_receipt(receipt.carrier_id)
         try:
-            await self._context.receipt(receipt)
+            await self._context.receipt(self._look_at(receipt))
         except NotStoredError:
             delivery.answer(_ESME_RX_T_APPN)
         else:

@@ -15,6 +15,7 @@ from pydantic import (
 )
 
 from risala.drivers.smpp.receipt import IdForm
+from risala.drivers.smpp.references import Wanted
 from risala.drivers.smpp.status import Verdict
 from risala.drivers.smpp.submit import (
     Concatenating,
@@ -121,18 +122,15 @@ class SmppSettings(BaseModel):
     """An inbound message of which no other part came for this long is stored incomplete."""
     query: bool = False
     """True where the carrier answers ``query_sm``."""
-    user_message_reference: bool = False
+    user_message_reference: bool | Wanted = Wanted.AUTO
     """Give each submit a ``user_message_reference``; the receipts of a carrier that repeats it tell
-    what became of submits without an answer."""
+    what became of submits without an answer. ``auto``: as long as the carrier may repeat it."""
 
     @model_validator(mode="after")
     def _is_possible(self) -> Self:
         if self.links == 0 and self.outbind is None:
             raise ValueError("links = 0 needs outbind: the carrier must connect to us")
-        if self.user_message_reference and any(
-            make_tlv(name, value).tag == USER_MESSAGE_REFERENCE
-            for name, value in self.extra_tlvs.items()
-        ):
+        if self.user_message_reference is True and self._has_a_reference_of_its_own:
             raise ValueError("user_message_reference is given twice: extra_tlvs has it too")
         return self
 
@@ -152,6 +150,20 @@ class SmppSettings(BaseModel):
         return value
 
     @property
+    def _has_a_reference_of_its_own(self) -> bool:
+        return any(
+            make_tlv(name, value).tag == USER_MESSAGE_REFERENCE
+            for name, value in self.extra_tlvs.items()
+        )
+
+    @property
+    def references(self) -> Wanted | bool:
+        """As ``user_message_reference``; ``extra_tlvs`` that has one settles what was left open."""
+        if self.user_message_reference is Wanted.AUTO and self._has_a_reference_of_its_own:
+            return False
+        return self.user_message_reference
+
+    @property
     def submit_options(self) -> SubmitOptions:
         return SubmitOptions(
             default_alphabet=self.default_alphabet,
@@ -168,7 +180,6 @@ class SmppSettings(BaseModel):
             protocol_id=self.protocol_id,
             registered_delivery=self.registered_delivery,
             replace_if_present_flag=int(self.replace_if_present),
-            user_message_reference=self.user_message_reference,
             extra_tlvs=tuple(make_tlv(name, given) for name, given in self.extra_tlvs.items()),
         )
 

@@ -36,6 +36,8 @@ class SimulatorConfig:
     """Submits above it are answered ESME_RTHROTTLED; None: no limit."""
     id_form: IdStyle = IdStyle.SAME
     """How receipts write the ids that answers gave."""
+    repeats_references: bool = True
+    """Receipts have the ``user_message_reference`` of their submit."""
     interface_version: int = 0x34
     """What bind responses say."""
     piece_octets: int | None = None

@@ -190,6 +190,7 @@ class MailRoom:
             *(content.request, content.receipt_id, mail.state, mail.error_code, form),
             submitted_ms=content.submitted_ms,
             done_ms=mail.done_ms or self._simulator.now_ms(),
+            repeats_reference=self._simulator.config.repeats_references,
         )
         self._simulator.keep(mail.account, Kept(pdu, mail.message_id, mail.state))
 

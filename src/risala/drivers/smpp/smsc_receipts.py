@@ -107,6 +107,7 @@ def receipt_pdu(
     *,
     submitted_ms: int,
     done_ms: int,
+    repeats_reference: bool = True,
 ) -> DeliverSm | DataSm:
     """The receipt of a submit. The message's own beginning is left out of its text."""
     text = _text(form, message_id, state, error_code, submitted_ms, done_ms)
@@ -119,7 +120,7 @@ def receipt_pdu(
             Tlv(RECEIPTED_MESSAGE_ID, message_id.encode() + b"\0"),
             Tlv(MESSAGE_STATE, bytes([STATE_NUMBERS[state]])),
         )
-    if reference := find(request.tlvs, USER_MESSAGE_REFERENCE):
+    if repeats_reference and (reference := find(request.tlvs, USER_MESSAGE_REFERENCE)):
         tlvs = (*tlvs, reference)
     match form:
         case ReceiptForm.UCS2:

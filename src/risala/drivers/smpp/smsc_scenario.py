@@ -43,6 +43,7 @@ class Smsc(ScenarioTable):
 
     id_form: IdStyle = IdStyle.SAME
     default_alphabet: DefaultAlphabet = DefaultAlphabet.GSM7
+    repeats_references: bool = True
     interface_version: Annotated[int, Field(ge=0, le=255)] = 0x34
     hold_s: Seconds = 0.0
     distribution_lists: dict[str, tuple[str, ...]] = Field(default_factory=dict)

@@ -106,11 +106,14 @@ class SubmitOptions:
     registered_delivery: int = 1
     replace_if_present_flag: int = 0
     extra_tlvs: tuple[Tlv, ...] = ()
-    user_message_reference: bool = False
 
 
-def submit_sm(segment: Segment, options: SubmitOptions, now_ms: int) -> SubmitSm:
+def submit_sm(
+    segment: Segment, options: SubmitOptions, now_ms: int, *, has_reference: bool = False
+) -> SubmitSm:
     """The PDU for one segment. ``now_ms`` is UTC epoch milliseconds, for the validity.
+
+    ``has_reference``: with the segment's own ``user_message_reference`` (§5.3.2.17).
 
     Raises:
         UnsendableError: the carrier's default alphabet lacks a character.
@@ -119,7 +122,7 @@ def submit_sm(segment: Segment, options: SubmitOptions, now_ms: int) -> SubmitSm
     data_coding, octets = _encode(segment, options.default_alphabet, len(place))
     esm_class = ESM_UDHI if place else 0
     octets, tlvs = place + octets, (*options.extra_tlvs, *tlvs)
-    if options.user_message_reference:
+    if has_reference:
         tlvs = (*tlvs, Tlv(USER_MESSAGE_REFERENCE, segment.submit_reference.to_bytes(2)))
     if options.text_in is TextField.MESSAGE_PAYLOAD:
         octets, tlvs = b"", (*tlvs, Tlv(MESSAGE_PAYLOAD, octets))

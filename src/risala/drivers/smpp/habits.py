@@ -1,0 +1,108 @@
+"""What the answers and receipts of one carrier have taught us of its habits. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Final
+
+from risala.drivers.smpp.idwatch import IdWatch
+from risala.drivers.smpp.pdu import SubmitSmResp
+from risala.drivers.smpp.references import NEWS, ReferenceWatch, Repeating
+from risala.drivers.smpp.settings import SmppSettings
+from risala.sms.message import Segment
+from risala.sms.outcome import Uncertain
+from risala.sms.receipt import Receipt
+
+_RECEIPTS_ASKED: Final = 0x03
+"""Bits of ``registered_delivery`` that ask the SMSC for receipts (§5.2.17)."""
+_UNANSWERED: Final = "The message left, but no answer came back."
+_NO_IDS: Final = (
+    "The carrier accepts messages without giving an id: no receipt can be matched to them."
+)
+
+
+def asks_for_receipts(settings: SmppSettings) -> bool:
+    return bool(settings.registered_delivery & _RECEIPTS_ASKED)
+
+
+class Habits:
+    """Of one carrier.
+
+    Args:
+        on_news: takes a sentence when something was found out; :attr:`hint` and :attr:`details`
+            have it by then.
+    """
+
+    def __init__(self, settings: SmppSettings, on_news: Callable[[str], None]) -> None:
+        self.references = ReferenceWatch(
+            settings.references, has_receipts=asks_for_receipts(settings)
+        )
+        self.hint = ""
+        """What to say after "Bound."."""
+        self.gives_no_ids = False
+        self._ids = IdWatch(settings.message_id_form)
+        self._on_news = on_news
+
+    @property
+    def details(self) -> Mapping[str, str]:
+        """For the carrier's health."""
+        found = {"user_message_reference": self.references.state.value}
+        return {**found, "attention": _NO_IDS} if self.gives_no_ids else found
+
+    def accepted(self, response: SubmitSmResp, segment: Segment, *, has_reference: bool) -> None:
+        """A submit was accepted by this answer."""
+        carrier_id = response.message_id
+        if not carrier_id:
+            if not self.gives_no_ids:
+                self.gives_no_ids = True
+                self._on_news(_NO_IDS)
+            return
+        self._ids.answered(carrier_id)
+        if has_reference and self.references.state is Repeating.UNKNOWN:
+            reference = segment.submit_reference
+            self._watching(lambda: self.references.answered(carrier_id, reference))
+
+    def receipt(self, receipt: Receipt) -> Receipt:
+        """Learn from a receipt; returns it as it is to be used."""
+        if self.references.state is Repeating.UNKNOWN:
+            self._watching(lambda: self.references.receipt(receipt))
+        form = self._ids.better_form(receipt.carrier_id)
+        if form is not None and not self.hint:
+            news = f'Receipts match no message: set message_id_form = "{form}".'
+            self.hint = f" {news}"
+            self._on_news(news)
+        if self.references.is_given:
+            return receipt
+        return replace(receipt, reference=None)  # somebody else's, or the same in all
+
+    def bound(self, sc_interface_version: int | None) -> None:
+        self._watching(lambda: self.references.bound(sc_interface_version))
+
+    def tried_without_reference(self, *, is_taken: bool) -> None:
+        self._watching(lambda: self.references.tried_without(is_taken=is_taken))
+
+    def uncertain(self, raw: str) -> Uncertain:
+        """The outcome of a submit without an answer, and whether a receipt may yet tell."""
+        match self.references.state:
+            case Repeating.REPEATED:
+                return Uncertain(
+                    raw,
+                    f"{_UNANSWERED} A receipt will tell what became of it, if one comes: this"
+                    " carrier's name the submit.",
+                )
+            case Repeating.NOT_REPEATED | Repeating.REFUSED | Repeating.TOO_OLD:
+                return Uncertain(
+                    raw,
+                    f"{_UNANSWERED} No receipt can tell what became of it: this carrier's do not"
+                    " name the submit.",
+                )
+            case _:
+                return Uncertain(raw)
+
+    def _watching(self, learn: Callable[[], None]) -> None:
+        before = self.references.state
+        learn()
+        after = self.references.state
+        if after is not before:
+            self._on_news(NEWS.get(after, f"user_message_reference: {after}."))
