@@ -152,7 +152,7 @@ async def test_its_daemon_reads_the_report(tmp_path, nursery):
     )
     (tmp_path / "out" / f"OUT{TO}.txtd").write_text("Bonjour", encoding="utf-8")
     simulator = ModemSimulator(ModemConfig(report_after_s=0), link=tmp_path / "modem")
-    with trio.fail_after(PATIENCE_S):
+    with trio.fail_after(HANG_S):
         await nursery.start(simulator.run)
         await nursery.start(
             partial(
