@@ -6,6 +6,7 @@ import sqlite3
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
+from risala.engine.calls import checked
 from risala.engine.errors import Unavailable
 from risala.engine.ids import IdSource
 from risala.engine.journal import inbound, messages
@@ -73,6 +74,8 @@ class LaneContext:
 
     async def late_outcome(self, segment: Segment, outcome: Outcome) -> None:
         """Use an answer that came after its submit was given up as uncertain."""
+        if checked(self.carrier, outcome) is None:
+            return
         self._lane.counts.late += 1
         row = messages.row(self._reader, segment.message_id)
         if row is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -12,16 +12,17 @@ import trio
 
 from risala.config.model import CarrierSection, RetrySection
 from risala.engine.breaker import Breaker
+from risala.engine.calls import LATE_MAX, Call, Calls, checked, limit_of
 from risala.engine.clock import iso
 from risala.engine.errors import Unavailable
 from risala.engine.journal.rows import DueRow
-from risala.engine.lane_parts import Counts, Gate, Job, LaneHooks, LaneStatistics, TraceLine
+from risala.engine.lane_parts import Counts, Gate, Job, LaneHooks, LaneStatistics, TraceLine, Trust
+from risala.engine.questions import Questions
 from risala.engine.recorder import Recorder
 from risala.engine.retry import Circumstances, decide
 from risala.engine.router import pinned
 from risala.engine.throttle import Throttle
 from risala.plugins.contract import Driver, DriverContext, Health, HealthState
-from risala.sms.message import Alphabet, Segment
 from risala.sms.outcome import Accepted, Outcome, Refused, Scope, Throttled, Uncertain, Unsent
 
 log = structlog.get_logger(__name__)
@@ -63,8 +64,14 @@ class Lane:
     trace: deque[TraceLine] = field(default_factory=lambda: deque(maxlen=TRACE_MAX))
     accepted: Callable[[str, int, str], None] = _nobody
     """Told of each segment that the carrier took: message, number, the carrier's id."""
+    trust: Trust = field(default_factory=Trust)
     _nursery: trio.Nursery | None = None
     _idle: trio.Event = field(default_factory=trio.Event)
+    _calls: Calls = field(init=False)
+    _questions: Questions = field(default_factory=Questions)
+
+    def __post_init__(self) -> None:
+        self._calls = Calls(limit_of(self.driver.capabilities), self._give_up)
 
     @property
     def name(self) -> str:
@@ -75,18 +82,28 @@ class Lane:
         limit = self.driver.capabilities.window_max
         return min(limit, self.carrier.window_max or limit)
 
+    @property
+    def told_health(self) -> Health:
+        """What its driver says, unless the driver itself is what ails it."""
+        return self.trust.health(self.health, trio.current_time(), self._calls.late)
+
     def healthy(self, now_s: float) -> bool:
         """True where traffic should come here rather than to the next tier."""
         return (
             self.health.state is HealthState.UP
             and self.gate is Gate.OPEN
             and (self.breaker.open_until_s is None or now_s >= self.breaker.open_until_s)
+            and not self.trust.is_lost(now_s)
+            and self._calls.late < LATE_MAX
         )
 
     def _may_submit(self) -> bool:
+        # A driver that has failed is given one at a time, until it does as it should.
+        window = self.window_max if self.trust.fault is None else 1
         return (
             self._nursery is not None
-            and self.in_flight < self.window_max
+            and self.in_flight < window
+            and self._calls.late < LATE_MAX
             and self.health.state is HealthState.UP
             and self.gate is not Gate.PAUSED
         )
@@ -120,7 +137,7 @@ class Lane:
                 self._nursery = nursery
                 task_status.started()
                 self.hooks.changed()
-                await trio.sleep_forever()
+                await self._calls.watch()
         finally:
             self._nursery = None
 
@@ -130,6 +147,12 @@ class Lane:
             await driver.run(context)
         finally:
             self.set_health(Health(HealthState.DOWN, "The driver is not running."))
+
+    async def question(self, ask: Callable[[], Awaitable[object]]) -> object:
+        """What its driver answers to a call; None where it gives no answer in time."""
+        if self._nursery is None:
+            return None
+        return await self._questions.ask(self._nursery, ask)
 
     async def wait_idle(self) -> None:
         """Until no message is in its hands."""
@@ -146,9 +169,15 @@ class Lane:
         self._nursery.start_soon(self._run_job, job)
 
     async def _run_job(self, job: Job) -> None:
-        goes_on = False
+        goes_on, call = False, None
         try:
-            goes_on = await self._run_segment(job)
+            call = await self._begin(job)
+            if call is not None:
+                outcome = await self._hear(call)
+                if call.given_up:
+                    await self._settle_late(call, outcome)
+                else:
+                    goes_on = await self._settle(call, outcome)
         except Unavailable as error:
             # Nothing was written, so that nothing left: the message is as due as it was.
             log.warning("lane.storage", carrier=self.name, reason=str(error))
@@ -156,7 +185,8 @@ class Lane:
             await trio.sleep(STORAGE_PAUSE_S)
             self.hooks.put_back(job.row)
         finally:
-            self._finished(job, goes_on=goes_on)
+            if call is None or not call.given_up:
+                self._finished(job, goes_on=goes_on)
 
     def _finished(self, job: Job, *, goes_on: bool) -> None:
         self.in_flight -= 1
@@ -170,8 +200,8 @@ class Lane:
             self._idle.set()
         self.hooks.changed()
 
-    async def _run_segment(self, job: Job) -> bool:
-        """Submit one part; True where more parts of the message follow at once."""
+    async def _begin(self, job: Job) -> Call | None:
+        """Write down that its next part leaves; None where it is not to be sent any more."""
         row, number = job.row, job.remaining[0]
         attempt = await self.recorder.start(
             row.id,
@@ -183,18 +213,64 @@ class Lane:
         if attempt is None:
             self.breaker.withdrew()
             self.throttle.give_back()
-            return False
+            return None
         job.attempt = attempt
-        outcome = await self._submit(self._segment(job, number))
+        return self._calls.begin(job, job.segment(number))
+
+    async def _settle(self, call: Call, outcome: Outcome) -> bool:
+        """Write down what it came to; True where more parts of the message follow at once."""
+        job, number = call.job, call.segment.number
         self._learn(outcome)
-        decision = decide(outcome, self.circumstances(row, partly_accepted=job.partly_accepted))
-        await self.recorder.finish(row.id, number, attempt, decision)
+        await self._write_down(call, outcome)
         if not isinstance(outcome, Accepted):
             return False
-        self.accepted(row.id, number, outcome.carrier_id)
+        self.accepted(job.row.id, number, outcome.carrier_id)
         job.partly_accepted = True
         job.remaining.popleft()
         return bool(job.remaining)
+
+    async def _write_down(self, call: Call, outcome: Outcome, *, live: bool = True) -> None:
+        row, segment = call.job.row, call.segment
+        at = self.circumstances(row, partly_accepted=call.job.partly_accepted)
+        decision = decide(outcome, at)
+        await self.recorder.finish(row.id, segment.number, segment.attempt, decision, live=live)
+
+    def _give_up(self, call: Call) -> None:
+        """Its deadline has passed: see to it that its message waits for it no longer."""
+        assert self._nursery is not None
+        limit_s = self._calls.limit_s
+        log.error(
+            "driver.silent",
+            carrier=self.name,
+            message_id=call.segment.message_id,
+            limit_s=limit_s,
+        )
+        self._distrust(f"Its driver has not answered a submit within {limit_s:g} s.")
+        self._nursery.start_soon(self._settle_silence, call)
+
+    async def _settle_silence(self, call: Call) -> None:
+        outcome = Uncertain("DRIVER_FAULT", "The driver did not say what became of the message.")
+        try:
+            await self._settle(call, outcome)
+        except Unavailable as error:  # the next start finds that it was under way
+            log.warning("lane.storage", carrier=self.name, reason=str(error))
+        finally:
+            call.settled.set()
+            self._finished(call.job, goes_on=False)
+
+    async def _settle_late(self, call: Call, outcome: Outcome) -> None:
+        """Use an answer that came after its deadline."""
+        await call.settled.wait()
+        if isinstance(outcome, Uncertain):
+            return  # no news
+        self.counts.late += 1
+        try:
+            await self._write_down(call, outcome, live=False)
+        except Unavailable as error:  # it stays uncertain
+            log.warning("lane.storage", carrier=self.name, reason=str(error))
+            return
+        if isinstance(outcome, Accepted):
+            self.accepted(call.job.row.id, call.segment.number, outcome.carrier_id)
 
     def _own_number(self) -> str | None:
         """The number that this line sends from whatever is asked; empty where nobody knows it."""
@@ -217,30 +293,31 @@ class Lane:
             retry=self.retry,
         )
 
-    def _segment(self, job: Job, number: int) -> Segment:
-        row = job.row
-        return Segment(
-            message_id=row.id,
-            number=number,
-            total=len(job.parts.texts),
-            attempt=job.attempt,
-            sender=row.sender,
-            recipient=row.recipient,
-            alphabet=Alphabet(row.encoding),
-            text=job.parts.texts[number - 1],
-            reference=job.reference,
-            reference_bits=job.parts.reference_bits,
-            expires_at_ms=row.valid_until,
-            urgent=row.priority == 0,
-        )
-
-    async def _submit(self, segment: Segment) -> Outcome:
+    async def _hear(self, call: Call) -> Outcome:
+        """Let the driver submit it, and wait for its answer, whatever the driver is like."""
         self.counts.submitted += 1
+        outcome: Outcome | None = None
         try:
-            return await self.driver.submit(segment)
+            with call.scope:
+                outcome = checked(self.name, await self.driver.submit(call.segment))
         except Exception:  # a driver's bug must not lose the message: nobody knows what left
-            log.exception("driver.submit_failed", carrier=self.name, message_id=segment.message_id)
-            return Uncertain("DRIVER_FAULT", "The driver failed while it submitted the message.")
+            log.exception(
+                "driver.submit_failed", carrier=self.name, message_id=call.segment.message_id
+            )
+        finally:
+            self._calls.end(call)
+        if outcome is not None:
+            self.trust.regain()
+            return outcome
+        if not call.given_up:
+            self._distrust("Its driver failed while it submitted a message; the log has the cause.")
+        return Uncertain("DRIVER_FAULT", "The driver failed while it submitted the message.")
+
+    def _distrust(self, fault: str) -> None:
+        if self.trust.fault != fault:
+            self.note(fault)
+        self.trust.lose(fault, trio.current_time())
+        self.hooks.changed()
 
     def _learn(self, outcome: Outcome) -> None:
         """Let pace and breaker follow what the carrier says."""
@@ -312,12 +389,12 @@ class Lane:
         self.trace.append(TraceLine(iso(self.recorder.clock.now_ms()), text))
 
     def statistics(self) -> LaneStatistics:
-        now_s = trio.current_time()
+        now_s, health = trio.current_time(), self.told_health
         return LaneStatistics(
             carrier=self.name,
             driver=self.carrier.driver,
-            state=self.health.state,
-            text=self.health.text,
+            state=health.state,
+            text=health.text,
             gate=self.gate,
             in_flight=self.in_flight,
             window_max=self.window_max,
@@ -329,7 +406,8 @@ class Lane:
             refused=self.counts.refused,
             uncertain=self.counts.uncertain,
             late=self.counts.late,
+            silent=self._calls.late,
             breaker_open=self.breaker.open_until_s is not None,
-            details=dict(self.health.details),
+            details=dict(health.details),
             trace=tuple(self.trace),
         )

@@ -6,8 +6,11 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Final
 
 from risala.engine.journal.rows import DueRow
+from risala.plugins.contract import Health, HealthState
+from risala.sms.message import Alphabet, Segment
 from risala.sms.segment import Parts
 
 
@@ -32,6 +35,24 @@ class Job:
     """0 until the attempt is on disk."""
     partly_accepted: bool = False
 
+    def segment(self, number: int) -> Segment:
+        """One of its parts, as a driver gets it."""
+        row = self.row
+        return Segment(
+            message_id=row.id,
+            number=number,
+            total=len(self.parts.texts),
+            attempt=self.attempt,
+            sender=row.sender,
+            recipient=row.recipient,
+            alphabet=Alphabet(row.encoding),
+            text=self.parts.texts[number - 1],
+            reference=self.reference,
+            reference_bits=self.parts.reference_bits,
+            expires_at_ms=row.valid_until,
+            urgent=row.priority == 0,
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class LaneStatistics:
@@ -51,6 +72,8 @@ class LaneStatistics:
     uncertain: int
     late: int
     """Answers that came after their submit was uncertain."""
+    silent: int
+    """Submits that the driver has not answered long after their time."""
     breaker_open: bool
     details: dict[str, str | int | float | None]
     trace: tuple[TraceLine, ...]
@@ -63,6 +86,43 @@ class TraceLine:
     at: str
     """ISO 8601, UTC."""
     text: str
+
+
+TRUST_AGAIN_S: Final = 30.0
+"""For so long other carriers take its messages, where there are any, and it counts as sick."""
+
+
+@dataclass(slots=True)
+class Trust:
+    """Whether a driver did as it should the last time."""
+
+    fault: str | None = None
+    """What it did the last time, as a sentence for the operator."""
+    _until_s: float = 0.0
+
+    def lose(self, fault: str, now_s: float) -> None:
+        self.fault = fault
+        self._until_s = now_s + TRUST_AGAIN_S
+
+    def regain(self) -> None:
+        self.fault = None
+
+    def is_lost(self, now_s: float) -> bool:
+        """True for a while after a fault: then it may have another try."""
+        return self.fault is not None and now_s < self._until_s
+
+    def health(self, told: Health, now_s: float, late: int) -> Health:
+        """What a driver tells of its link, unless the driver itself is what ails.
+
+        Args:
+            late: its calls that have not come back long after their time.
+        """
+        if told.state is not HealthState.UP or self.fault is None:
+            return told
+        details = {**told.details, "attention": self.fault}
+        if late or self.is_lost(now_s):
+            return Health(HealthState.SICK, self.fault, details)
+        return Health(told.state, told.text, details)
 
 
 @dataclass(slots=True)

@@ -24,6 +24,7 @@ _GATES: Final = ("open", "paused", "draining")
 _LANE_GAUGES: Final = (
     ("in_flight", "in_flight", "Segments handed to the carrier and not yet answered."),
     ("window", "window_max", "Most segments that may be in flight."),
+    ("silent_submits", "silent", "Segments that its driver has not answered in its own time."),
     ("rate_per_second", "rate_per_s", "The pace of this moment, in segments a second."),
     ("rate_max_per_second", "rate_max_per_s", "The configured pace."),
     ("breaker_open", "breaker_open", "1 while failures keep messages from it."),

@@ -26,8 +26,8 @@ def unready(board: Board) -> tuple[str, ...]:
     lanes = [lane for lane in board.lanes.values() if lane.carrier.prefixes]
     if not lanes:
         return ("no carrier is configured",)
-    if all(lane.health.state is not HealthState.UP for lane in lanes):
-        return tuple(f"carrier {lane.name} is {lane.health.state}" for lane in lanes)
+    if all(lane.told_health.state is not HealthState.UP for lane in lanes):
+        return tuple(f"carrier {lane.name} is {lane.told_health.state}" for lane in lanes)
     return ()
 
 

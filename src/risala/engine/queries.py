@@ -134,10 +134,14 @@ class Queries:
 async def ask(lane: Lane, carrier_id: str, sender: str) -> Receipt | None:
     """What the carrier says of this id; None where it says nothing."""
     try:
-        return await lane.driver.query(carrier_id, sender=sender)
+        receipt: object = await lane.question(lambda: lane.driver.query(carrier_id, sender=sender))
     except Exception:  # a driver's bug must not end the one who asks
         log.exception("driver.query_failed", carrier=lane.name)
         return None
+    if receipt is None or isinstance(receipt, Receipt):
+        return receipt
+    log.error("driver.wrong_receipt", carrier=lane.name, type=type(receipt).__name__)
+    return None
 
 
 async def ask_uncertain(lanes: Mapping[str, Lane], reader: sqlite3.Connection, now_ms: int) -> None:

@@ -25,6 +25,7 @@ __all__ = [
     "NOTES_MAX",
     "NOTE_KEY_CHARACTERS_MAX",
     "NOTE_TEXT_CHARACTERS_MAX",
+    "SUBMIT_S_MAX",
     "Accepted",
     "Alphabet",
     "Capabilities",
@@ -59,6 +60,9 @@ NOTE_KEY_CHARACTERS_MAX: Final = 200
 NOTE_TEXT_CHARACTERS_MAX: Final = 4096
 COMMAND_S: Final = 50.0
 """A driver's command has so long: the operator's own patience is a minute."""
+
+
+SUBMIT_S_MAX: Final = 3600.0
 
 
 class NotStoredError(Exception):
@@ -107,6 +111,11 @@ class Capabilities:
     """True where ``Segment.expires_at_ms`` reaches the carrier."""
     window_max: int
     """How many submits may be unanswered at once; the configuration may lower it."""
+    submit_s: float = 120.0
+    """The longest that a submit takes by the driver's own limits, at most :data:`SUBMIT_S_MAX`.
+
+    A few seconds later the engine gives it up as uncertain; its answer is still used if it comes,
+    and a call that never comes back is cancelled in the end."""
 
 
 class DriverContext(Protocol):
@@ -187,7 +196,8 @@ class Driver(Protocol):
 
         Never raises for what a carrier may say or fail to say. May be called up to
         ``capabilities.window_max`` times at once. Bounded in time by the driver's own answer
-        timeout, after which it returns :class:`Uncertain`. If cancelled, the outcome is uncertain.
+        timeout (``capabilities.submit_s`` tells how long that is), after which it returns
+        :class:`Uncertain`. If cancelled, the outcome is uncertain.
         """
 
     async def query(self, carrier_id: str, *, sender: str) -> Receipt | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from typing import Final
 
 import trio
 
@@ -16,6 +17,7 @@ from risala.drivers.modem.session import Session
 from risala.drivers.modem.settings import ModemSettings
 from risala.drivers.modem.usb import UsbReset
 from risala.plugins.contract import (
+    SUBMIT_S_MAX,
     Capabilities,
     CommandRefusedError,
     DriverCommand,
@@ -31,6 +33,16 @@ from risala.plugins.contract import (
 
 def _wall_ms() -> int:
     return time.time_ns() // 1_000_000
+
+
+ROOM_S: Final = 120.0
+"""What making room in a full modem takes at most, and the commands before a message."""
+
+
+def longest_submit_s(settings: ModemSettings) -> float:
+    """It waits for its turn, is sent, and once more where the modem was full."""
+    attempt_s = settings.prompt_timeout_s + settings.send_timeout_s
+    return min(settings.send_timeout_s + 2 * attempt_s + ROOM_S, SUBMIT_S_MAX)
 
 
 class ModemDriver:
@@ -63,6 +75,7 @@ class ModemDriver:
             query=False,
             validity=True,
             window_max=1,
+            submit_s=longest_submit_s(settings),
         )
         self._port = Port(settings.port, open_port, is_there, reset_usb or UsbReset(settings.port))
         self._now_ms = now_ms

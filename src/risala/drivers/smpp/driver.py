@@ -71,6 +71,7 @@ class SmppDriver:
             query=settings.query,
             validity=settings.validity != "none",
             window_max=settings.window_max,
+            submit_s=settings.response_timeout_s,
         )
         self._rng = rng or random.Random()  # noqa: S311 - jitter is no secret
         self._now_ms = now_ms

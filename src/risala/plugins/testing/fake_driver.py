@@ -31,6 +31,7 @@ class FakeDriver:
     """
 
     window_max: int = 10
+    submit_s: float = 120.0
     answers: list[Answer] = field(default_factory=list)
     always: Answer | None = None
     delivers: bool = False
@@ -52,6 +53,7 @@ class FakeDriver:
             query=False,
             validity=True,
             window_max=self.window_max,
+            submit_s=self.submit_s,
         )
 
     async def run(
