@@ -161,7 +161,8 @@ async def _open_faces(
     control = partial(serve_control, gateway, settings.http, settings.storage.data_dir)
     await faces.start(partial(control, streams=streams, shutdown=stop.asked))
     if metrics_socket is not None:
-        await faces.start(partial(serve, create_metrics(gateway, settings), sock=metrics_socket))
+        measured = create_metrics(gateway, settings, api.tally)
+        await faces.start(partial(serve, measured, sock=metrics_socket))
 
 
 def _listen_metrics(settings: Settings) -> socket.socket | None:

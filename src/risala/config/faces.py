@@ -16,7 +16,8 @@ class MetricsSection(Section):
     """False: there is no ``/metrics``."""
     host: str | None = None
     """An address of its own to serve it on, to everybody who reaches that; behind a reverse
-    proxy on this machine too. Not set: on the main address, to clients on this machine."""
+    proxy on this machine too. Not set: on the main address, to clients on this machine that
+    bear no mark of a proxy."""
     port: Annotated[int, Field(ge=0, le=65535)] = 9464
     """The port at ``host``; 0 takes a free one and prints it."""
 

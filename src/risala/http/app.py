@@ -13,7 +13,9 @@ from risala.http.api.reference import add_reference
 from risala.http.api.sms import add_sms
 from risala.http.api.verify import add_verify
 from risala.http.base import JsonApp
+from risala.http.client_address import ClientAddresses
 from risala.http.facade import Gateway
+from risala.http.failed_keys import FailedKeys
 from risala.http.problems import Problem
 from risala.http.respond import json_bytes, json_response
 
@@ -28,6 +30,8 @@ def create_api(gateway: Gateway, settings: Settings, clock: Clock | None = None)
         body_bytes_max=settings.http.body_max_bytes,
         body_timeout_s=settings.http.body_timeout_s,
     )
+    addresses = ClientAddresses(settings.http.trusted_proxies)
+    app.failed_keys = FailedKeys(addresses, app.tally)
     _add_probes(app, gateway)
     clock = clock or SystemClock()
     add_sms(app, gateway, clock)

@@ -19,9 +19,11 @@ from werkzeug.wrappers import Response as WerkzeugResponse
 from risala.engine.clock import SystemClock
 from risala.engine.ids import IdSource
 from risala.http.connection import ASK_FOR_BODY
+from risala.http.failed_keys import FailedKeys
 from risala.http.origins import cors_headers
 from risala.http.problems import Problem, plain, report
 from risala.http.respond import problem_response
+from risala.http.tally import Tally
 from risala.http.targets import is_plain_path
 
 _IDS: Final = IdSource(SystemClock())
@@ -57,6 +59,11 @@ class Connection(TrioASGIHTTPConnection):
                 response = await app.handle_request(request)
         except Exception as error:  # noqa: BLE001 -- Quart itself failed: still an answer in JSON
             response = problem_response(report(error, request_id), request_id)
+        app.tally.answers[response.status_code] += 1
+        if response.status_code == 401 and app.failed_keys is not None and _has_key(request):
+            client = self.scope.get("client")
+            forwarded = request.headers.getlist("x-forwarded-for")
+            await app.failed_keys.hold(client[0] if client else None, forwarded)
         headers = response.headers
         headers["x-request-id"] = request_id
         headers["x-content-type-options"] = "nosniff"
@@ -77,6 +84,11 @@ class Connection(TrioASGIHTTPConnection):
         if state and ASK_FOR_BODY in state and isinstance(request.body, AskedBody):
             request.body.ask = state[ASK_FOR_BODY]
         return request
+
+
+def _has_key(request: Request) -> bool:
+    """Whether a key was tried at all: who forgot it guesses nothing."""
+    return "x-api-key" in request.headers or "authorization" in request.headers
 
 
 class AskedBody(TrioBody):
@@ -143,6 +155,9 @@ class JsonApp(QuartTrio):
         self.config["BODY_TIMEOUT"] = body_timeout_s
         self.body_bytes_max: dict[str, int] = {}
         """Of the paths whose bodies have a limit of their own."""
+        self.tally = Tally()
+        self.failed_keys: FailedKeys | None = None
+        """Holds answers to wrong keys back; None: every answer leaves at once."""
         self.open_paths: set[str] = set()
         """Those that pages of other origins may call (:mod:`risala.http.cors`)."""
         self.direct: dict[str, DirectView] = {}

@@ -68,6 +68,7 @@ def refusal(
 
     ``path`` and ``origin`` are the request's; ``path`` is None where it is not known.
     """
+    face.tally.answers[problem.status] += 1
     request_id = _IDS.new("req")
     body = problem.body(request_id)
     headers = [

@@ -15,6 +15,8 @@ import structlog
 import trio
 from hypercorn.config import Config
 
+from risala.http.tally import Tally
+
 log = structlog.get_logger("risala.http")
 
 _FULL_SAID_EVERY_S: Final = 60.0
@@ -63,8 +65,11 @@ class Face:
         patience: Patience,
         connections_max: int,
         open_paths: AbstractSet[str] = frozenset(),
+        tally: Tally | None = None,
     ) -> None:
         self.patience = patience
+        self.tally = tally or Tally()
+        """Of the answers that the app gives, and of those that are given in its stead."""
         self.open_paths = open_paths
         """The paths whose answers pages of any origin may read (:mod:`risala.http.origins`)."""
         self._connections_max = connections_max

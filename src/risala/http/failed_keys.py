@@ -1,0 +1,88 @@
+"""Many wrong keys from one address: noticed, logged, and answered a little later.
+
+Only the 401 answers of that address wait. Behind a carrier's NAT thousands share one, and whoever
+of them has a valid key notices nothing; a key has 190 random bits, so that the brake need not be
+more than that.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Sequence
+from typing import Final
+
+import structlog
+import trio
+
+from risala.http.client_address import ClientAddresses, bucket_of
+from risala.http.ip_limits import SlidingWindows, Window
+from risala.http.tally import Tally
+
+log = structlog.get_logger("risala.http")
+
+FREE_A_MINUTE: Final = 30
+"""Wrong keys of one IPv4 address or IPv6 /64: a forgotten client that asks every two seconds."""
+DELAY_S: Final = 0.5
+"""Ten times what such an answer takes by itself, and too short for a client's own time limit."""
+WAITING_MAX: Final = 1000
+"""Answers that wait at one moment, each with its connection; what comes beyond leaves at once."""
+ADDRESSES_MAX: Final = 10_000
+"""That are remembered, at most about 5 MB; the one longest unheard of goes."""
+SAID_EVERY_S: Final = 600.0
+"""One line in the log for an address."""
+LINES_EVERY_S: Final = 1.0
+"""One line in the log for all: a flood from everywhere must not become a flood of lines."""
+
+
+class FailedKeys:
+    """What the address of each wrong key has to wait for its 401."""
+
+    def __init__(
+        self,
+        addresses: ClientAddresses,
+        tally: Tally,
+        now_s: Callable[[], float] = trio.current_time,
+    ) -> None:
+        self._addresses = addresses
+        self._tally = tally
+        self._now_s = now_s
+        self._failed = SlidingWindows((Window(FREE_A_MINUTE, 60_000),), ADDRESSES_MAX)
+        self._said: OrderedDict[Hashable, float] = OrderedDict()
+        self._line_at = 0.0
+        self._unsaid = 0
+        self._waiting = 0
+
+    async def hold(self, peer: str | None, forwarded: Sequence[str]) -> None:
+        """Count a wrong key; return when its answer may leave.
+
+        ``peer`` and ``forwarded`` as for :meth:`ClientAddresses.of`.
+        """
+        self._tally.failed_keys += 1
+        address = self._addresses.of(peer, forwarded)
+        bucket, now_s = bucket_of(address), self._now_s()
+        if not self._failed.take(bucket, int(now_s * 1000)):
+            return
+        self._say(bucket, str(address), now_s)
+        if self._waiting >= WAITING_MAX:
+            return
+        self._tally.failed_keys_delayed += 1
+        self._waiting += 1
+        try:
+            await trio.sleep(DELAY_S)
+        finally:
+            self._waiting -= 1
+
+    def _say(self, bucket: Hashable, address: str, now_s: float) -> None:
+        if now_s < self._said.get(bucket, now_s):
+            return
+        if now_s < self._line_at:
+            self._unsaid += 1
+            return
+        log.warning(
+            "keys.failing", address=address, more_than_a_minute=FREE_A_MINUTE, unsaid=self._unsaid
+        )
+        self._line_at, self._unsaid = now_s + LINES_EVERY_S, 0
+        self._said[bucket] = now_s + SAID_EVERY_S
+        self._said.move_to_end(bucket)
+        if len(self._said) > ADDRESSES_MAX:
+            self._said.popitem(last=False)
