@@ -2,8 +2,10 @@
 
 import json
 import socket
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 
 import pytest
 
@@ -54,3 +56,32 @@ def test_serve_on_a_port_in_use_is_one_sentence(tmp_path):
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.count("\n") == 1
     assert f"127.0.0.1:{port} is in use" in done.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", [("org", "list"), ("audit",), ("send", "36123456", "Hello")])
+def test_a_lost_or_damaged_database_is_one_sentence(risala, tmp_path, monkeypatch, command):
+    monkeypatch.setenv("RISALA_DATA", str(tmp_path))
+    database = tmp_path / "risala.db"
+    assert risala("org", "create", "Shop").exit_code == 0
+    whole = database.read_bytes()
+    database.unlink()
+    lost = risala(*command)
+    assert (lost.exit_code, lost.stdout) == (1, "")
+    assert "is gone, and there was one: put it back" in lost.stderr
+    assert not database.exists()
+    backup = risala("backup", str(tmp_path / "backup.db"))
+    assert backup.exit_code == 1
+    assert "is gone, and there was one" in backup.stderr
+
+    database.write_bytes(whole)
+    with closing(sqlite3.connect(database)) as conn:
+        query = "SELECT rootpage FROM sqlite_schema WHERE name = 'organizations'"
+        (page,) = conn.execute(query).fetchone()
+    with open(database, "r+b") as file:
+        file.seek(4096 * (page - 1))
+        file.write(b"\xff" * 4096)
+    damaged = risala(*command)
+    assert (damaged.exit_code, damaged.stdout) == (1, "")
+    assert "is damaged" in damaged.stderr
+    assert "restore a backup" in damaged.stderr

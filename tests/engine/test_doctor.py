@@ -207,3 +207,22 @@ def test_what_held_the_service_up_is_told_with_the_worst_of_it(patient):
     assert loop(*times).state is State.WARN
     for part in ("2 times", "2026-01-02", "20 s", "the driver of one or two", "here"):
         assert part in loop(*times).text
+
+
+@pytest.mark.parametrize("ailment", ["The database was removed. Restore.", None])
+def test_what_the_service_knows_of_its_storage(patient, ailment):
+    patient = replace(patient, running=True, statistics={"journal": {"ailment": ailment}})
+    check = found(patient, "journal")
+    assert check.state is (State.FAIL if ailment else State.OK)
+    if ailment:
+        assert check.text == "Nothing is accepted: the database was removed. Restore."
+
+
+def test_a_database_that_was_there(tmp_path):
+    tmp_path.chmod(0o700)
+    patient = Patient(tmp_path, NOW_MS, running=False)
+    assert found(patient, "database").state is State.WARN
+    (tmp_path / "risala.db.made").write_text("")
+    check = found(patient, "database")
+    assert check.state is State.FAIL
+    assert "put it back, or restore a backup" in check.text

@@ -6,10 +6,13 @@ import json
 import os
 import shutil
 import signal
+import socket
 import stat
 import subprocess
 import sys
+import time
 from pathlib import Path
+from urllib.request import urlopen
 
 import pytest
 
@@ -39,6 +42,26 @@ def demo(shared_premises):
     # The last line of the greeting: demo.json is there.
     service.process.wait_line(lambda line: line.startswith("Stop with"))
     return service
+
+
+def test_demo_json_is_there_before_the_service_says_that_it_is_ready(premises):
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    service = premises.service("--demo", "--port", str(port))
+    service.launch()
+    deadline = time.monotonic() + 30
+    while not ready(port):  # at once again: it must not slip through between two looks
+        assert time.monotonic() < deadline
+    assert (service.data / "demo.json").exists()
+
+
+def ready(port: int) -> bool:
+    try:
+        with urlopen(f"http://127.0.0.1:{port}/readyz", timeout=5) as answer:
+            return answer.status == 200
+    except OSError:  # nobody listens yet, or 503
+        return False
 
 
 @pytest.fixture

@@ -129,6 +129,15 @@ async def test_what_concerns_all_answers_for_all(send, gateway):
         assert payload["code"] == "SERVICE_UNAVAILABLE"
 
 
+async def test_an_unknown_outcome_tells_the_key_of_each_message_in_its_place(send, gateway):
+    gateway.refuse = errors.OutcomeUnknown(keys=("idk_1", None, "mine-0001"), of_batch=True)
+    payload = await send({"messages": [GOOD, {}, GOOD, GOOD]}, 503)
+    assert payload["data"] == {
+        "code": "OUTCOME_UNKNOWN",
+        "idempotencyKeys": ["idk_1", None, None, "mine-0001"],
+    }
+
+
 @pytest.mark.parametrize(
     ("body", "path", "code"),
     [

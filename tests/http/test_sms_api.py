@@ -153,6 +153,20 @@ async def test_a_body_has_1_to_1600_code_points(client, headers, body):
         (errors.Overloaded(), 503, "SERVICE_UNAVAILABLE", {}, "1"),
         (errors.Draining(), 503, "SERVICE_UNAVAILABLE", {}, "5"),
         (errors.StorageFailed(), 503, "SERVICE_UNAVAILABLE", {}, "10"),
+        (
+            errors.OutcomeUnknown(keys=("idk_1",)),
+            503,
+            "SERVICE_UNAVAILABLE",
+            {"code": "OUTCOME_UNKNOWN", "idempotencyKey": "idk_1"},
+            "10",
+        ),
+        (
+            errors.OutcomeUnknown(),
+            503,
+            "SERVICE_UNAVAILABLE",
+            {"code": "OUTCOME_UNKNOWN"},
+            "10",
+        ),
         (errors.Conflict("It is so already."), 409, "CONFLICT", {}, None),
         (
             errors.Invalid("body", "empty", "`body` is empty."),

@@ -26,8 +26,10 @@ from risala.app.stop import Stop
 from risala.config.faults import ConfigError, Fault
 from risala.config.model import CarrierSection, Settings
 from risala.drivers.testmode import FACTORY as TEST_DRIVER
-from risala.engine.engine import Engine, open_engine, open_gateway
+from risala.engine.engine import DATABASE, Engine, open_engine, open_gateway
+from risala.engine.errors import StorageFailed
 from risala.engine.journal.lock import DataDirectoryBusy, DataLock, StorageUnusable
+from risala.engine.journal.opening import storage_sentence
 from risala.engine.supervisor import SupervisionFailed
 from risala.http.app import create_api
 from risala.http.control import serve_control
@@ -53,7 +55,7 @@ TEST_CARRIER: Final = CarrierSection(
     name="test", driver="test", prefixes=(), rate_per_s=1000, window_max=100
 )
 
-_EXPECTED: Final = (StorageUnusable, ListenError, ConfigError, SupervisionFailed)
+_EXPECTED: Final = (StorageUnusable, StorageFailed, ListenError, ConfigError, SupervisionFailed)
 
 
 def run_service(
@@ -76,9 +78,9 @@ def run_service(
         expected, rest = group.split(_EXPECTED)
         if expected is None or rest is not None:
             raise
-        return _refuse(_leaf(expected))
+        return _refuse(_leaf(expected), settings)
     except _EXPECTED as error:
-        return _refuse(error)
+        return _refuse(error, settings)
     return 0
 
 
@@ -89,8 +91,11 @@ def _allow_open_files() -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
 
 
-def _refuse(error: BaseException) -> int:
-    print(error, file=sys.stderr)
+def _refuse(error: BaseException, settings: Settings) -> int:
+    if isinstance(error, StorageFailed):
+        print(storage_sentence(settings.storage.data_dir / DATABASE, error), file=sys.stderr)
+    else:
+        print(error, file=sys.stderr)
     return 1
 
 
@@ -126,6 +131,8 @@ async def _serve(settings: Settings, *, demo: bool, load: Callable[[], Settings]
             engine = await outer.enter_async_context(
                 open_engine(settings, (*carriers, TEST_CARRIER), drivers, outside=outside)
             )
+            if phone is not None:
+                engine.gateway.starting = "the demo is being set up"
             stop.reload = _reloading(settings, engine, load, demo=demo)
             async with trio.open_nursery() as nursery:
                 async with trio.open_nursery() as faces:
@@ -237,6 +244,7 @@ async def _start_demo(
     accounts = await demos.make_accounts(engine.gateway, demo_file)
     await engine.wait_ready()
     demos.write_demo_file(demo_file, accounts, url, phone.path)
+    engine.gateway.starting = None
     demos.greet(console, url, accounts, demo_file)
     await nursery.start(print_life, console, engine.gateway.watch())
 

@@ -13,6 +13,7 @@ from risala.cli.options import Options, common
 from risala.cli.refused import Refused
 
 if TYPE_CHECKING:
+    from risala.cli.session import Service
     from risala.config.model import Settings
     from risala.engine.commands import AuditReport
     from risala.engine.journal.backup import BackupReport
@@ -54,12 +55,17 @@ def _back_up(settings: Settings, file: Path, options: Options) -> BackupReport:
     from risala.cli import session
     from risala.engine.journal.backup import back_up
     from risala.engine.journal.lock import StorageUnusable
+    from risala.engine.journal.presence import missing
 
     database, file = settings.storage.data_dir / DATABASE, file.absolute()
 
     async def main() -> BackupReport:
         # Either the lock is ours, or its holder is a service, which replaces no files.
-        async with session.hold_or_reach(settings.storage.data_dir):
+        async with session.hold_or_reach(settings.storage.data_dir) as service:
+            if service is not None:
+                await _refuse_of_the_ill(service)
+            if (reason := missing(database)) is not None:
+                raise Refused(reason)
             if not database.exists():
                 raise Refused(f"There is no database in {settings.storage.data_dir} yet.")
             with progress.shown(quiet=options.json) as shown:
@@ -71,6 +77,13 @@ def _back_up(settings: Settings, file: Path, options: Options) -> BackupReport:
                     raise Refused(str(error)) from error
 
     return session.run_async(main)
+
+
+async def _refuse_of_the_ill(service: Service) -> None:
+    """What lies in the place of a database that was lost is no backup of it."""
+    journal = (await service.gateway.perform("statistics", {})).get("journal", {})
+    if journal.get("lost"):
+        raise Refused(f"There is nothing to back up: {journal['ailment']}")
 
 
 @click.command()

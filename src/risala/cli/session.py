@@ -17,7 +17,7 @@ import trio
 
 from risala.cli.client import NotListening, RemoteGateway, connect
 from risala.cli.refused import Refused
-from risala.engine.errors import EngineError
+from risala.engine.errors import EngineError, StorageFailed
 from risala.engine.journal.lock import DataDirectoryBusy, DataLock, StorageUnusable
 
 if TYPE_CHECKING:
@@ -145,10 +145,20 @@ async def hold_or_reach(data_dir: Path) -> AsyncIterator[Service | None]:
 
 @asynccontextmanager
 async def _own(settings: Settings) -> AsyncIterator[Session]:
-    from risala.engine.engine import open_gateway
+    from risala.cli.options import log_to_stderr
+    from risala.engine.engine import DATABASE, open_gateway
+    from risala.engine.journal.opening import storage_sentence
 
+    log_to_stderr()
     try:
         async with open_gateway(settings) as gateway:
             yield Session(gateway, running=False)
-    except StorageUnusable as error:
-        raise Refused(str(error)) from error
+    except BaseExceptionGroup as group:  # the journal's nursery wraps why it cannot be opened
+        expected, rest = group.split((StorageUnusable, StorageFailed))
+        if expected is None or rest is not None:
+            raise
+        error = _leaf(expected)
+        if isinstance(error, StorageFailed):
+            path = settings.storage.data_dir / DATABASE
+            raise Refused(storage_sentence(path, error)) from group
+        raise Refused(str(error)) from group

@@ -22,6 +22,7 @@ from risala.engine.journal import waiting
 from risala.engine.journal.backup import Progress, check
 from risala.engine.journal.lock import StorageUnusable, filesystem_of
 from risala.engine.journal.opening import open_reader, sqlite_sentence
+from risala.engine.journal.presence import missing
 
 DATABASE: Final = "risala.db"
 DISK_FAIL_BYTES: Final = 100_000_000
@@ -155,6 +156,9 @@ def _sqlite(version: tuple[int, ...]) -> Check:
 
 def _database(patient: Patient, progress: Progress) -> Iterable[Check]:
     path = patient.data_dir / DATABASE
+    if (reason := missing(path)) is not None:
+        yield Check("database", State.FAIL, reason)
+        return
     if not path.exists():
         yield Check("database", State.WARN, "There is no database yet; the first start makes it.")
         return
@@ -166,7 +170,8 @@ def _database(patient: Patient, progress: Progress) -> Iterable[Check]:
             yield _clock(conn, patient.now_ms)
             yield _queue(conn, patient)
     except StorageUnusable as error:
-        yield Check("database", State.FAIL, f"{error}; stop the service and restore a backup.")
+        text = f"{error} Stop the service, keep a copy of it, and restore a backup."
+        yield Check("database", State.FAIL, text)
     except sqlite3.Error as error:
         yield Check("database", State.FAIL, sqlite_sentence(path, error))
 
@@ -275,6 +280,8 @@ def _loop(statistics: dict[str, Any]) -> Check:
 
 def _journal(statistics: dict[str, Any]) -> Check:
     name, journal = "journal", statistics.get("journal", {})
+    if ailment := journal.get("ailment"):
+        return Check(name, State.FAIL, f"Nothing is accepted: {ailment[0].lower()}{ailment[1:]}")
     if error := journal.get("last_error"):
         text = f"The disk has refused since the start ({error}); see to its space and health."
         return Check(name, State.WARN, text)

@@ -183,7 +183,7 @@ class Engine:
 
     async def wait_ready(self) -> None:
         """Until some carrier is up."""
-        while not self.gateway.readiness().ready:
+        while self.gateway.parts.unready():
             await self._board.wait_change()
 
     def retune(self, settings: Settings) -> None:
@@ -270,6 +270,7 @@ async def _start_services(
     drivers: Mapping[str, Driver],
 ) -> None:
     start = core.supervisor.start_service
+    await start("storage", core.journal.keep_probing)
     await start("accounts", core.accounts.keep_touching)
     await start("sessions' deadlines", core.deadlines.keep)
     keeper.ask = partial(ask_uncertain, board.lanes, board.reader)

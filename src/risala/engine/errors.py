@@ -17,6 +17,7 @@
         ├── Overloaded             an intake or a queue is full
         ├── Draining               the service is stopping
         └── StorageFailed          the disk is full or broken
+            └── OutcomeUnknown     it failed in the commit: it is stored, or it is not
 """
 
 from __future__ import annotations
@@ -134,3 +135,24 @@ class StorageFailed(Unavailable):
 
     def __init__(self, message: str = "The service cannot store messages right now.") -> None:
         super().__init__(message)
+
+
+class OutcomeUnknown(StorageFailed):
+    """The disk failed in the middle of a commit: nobody knows whether it holds.
+
+    As long as the service runs it does not; a crash before the next commit may bring it back.
+    """
+
+    def __init__(
+        self,
+        message: str = "The disk failed while this was stored; whether it is, is not known. "
+        "Look before you do it again.",
+        keys: tuple[str | None, ...] = (),
+        *,
+        of_batch: bool = False,
+    ) -> None:
+        super().__init__(message)
+        self.of_batch = of_batch
+        self.keys = keys
+        """The idempotency key of each message, in order, ours too: sent again it tells the truth.
+        None: that one was refused, and has none."""

@@ -8,7 +8,7 @@ running service and without one.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any
@@ -71,6 +71,8 @@ class Parts:
 class Gateway:
     def __init__(self, parts: Parts) -> None:
         self.parts = parts
+        self.starting: str | None = None
+        """What is still to be done before anybody may be sent here; None: nothing."""
 
     # -- for API clients
 
@@ -93,6 +95,7 @@ class Gateway:
             SenderNotApproved, RateLimited, InsufficientBalance, Forbidden: refused; nothing was
                 stored.
             Overloaded, Draining, StorageFailed: not now; nothing was stored.
+            OutcomeUnknown: it is stored, or it is not; the same key again tells.
         """
         return await self.parts.intake.send(principal, command)
 
@@ -106,6 +109,7 @@ class Gateway:
 
         Raises:
             Overloaded, Draining, StorageFailed: not now; nothing of it was stored.
+            OutcomeUnknown: it is stored, or it is not; the same keys again tell.
         """
         return await self.parts.intake.send_batch(principal, commands)
 
@@ -168,10 +172,19 @@ class Gateway:
 
     def readiness(self) -> Readiness:
         """Whether messages are accepted and could be delivered."""
-        reasons = (
-            ("the service is stopping",) if self.parts.intake.draining else self.parts.unready()
-        )
+        reasons = tuple(self._reasons())
         return Readiness(not reasons, reasons)
+
+    def _reasons(self) -> Iterator[str]:
+        condition = self.parts.recorder.journal.condition
+        condition.look()  # nobody may be sending at this moment
+        if self.parts.intake.draining:
+            yield "the service is stopping"
+        if condition.ailment is not None:
+            yield condition.ailment.text
+        if self.starting is not None:
+            yield self.starting
+        yield from self.parts.unready()
 
     def metrics(self) -> bytes:
         """The numbers of this moment, as Prometheus reads them."""

@@ -21,9 +21,11 @@ from risala.engine.commands import Mode, Organization, Principal, SendMessage
 from risala.engine.errors import (
     Draining,
     InsufficientBalance,
+    OutcomeUnknown,
     Overloaded,
     Refusal,
     SenderNotApproved,
+    StorageFailed,
 )
 from risala.engine.ids import IdSource
 from risala.engine.journal import acceptance, messages
@@ -50,6 +52,10 @@ log = structlog.get_logger(__name__)
 AHEAD_MAX_S: Final = 30 * 86_400
 """How far ahead a message may be scheduled (contract §3)."""
 
+_SAY_AGAIN: Final = (
+    "The disk failed while this was stored; whether it is, is not known. "
+    "Send it again with the key in `data`: the answer is the truth."
+)
 _JSON: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
@@ -120,10 +126,13 @@ class Intake:
 
         Raises:
             Draining: the service stops.
+            StorageFailed: nothing may be stored, nor what is stored be trusted.
             Overloaded: too many are being accepted.
         """
         if self.draining:
             raise Draining
+        if self._recorder.journal.condition.lasts:
+            raise StorageFailed
         if self._taking + number > self._settings.engine.intake_max:
             raise Overloaded
         self._taking += number
@@ -164,8 +173,10 @@ class Intake:
                 response = await self._recorder.journal.commit(
                     lambda conn: acceptance.accept_one(conn, new, stamp)
                 )
-        except BaseException:
+        except BaseException as error:
             self._withdraw(organization, principal.mode, 1)
+            if isinstance(error, OutcomeUnknown):
+                raise OutcomeUnknown(_SAY_AGAIN, (new.idempotency_key,)) from error
             raise
         self._settled(organization, [new], [response], stamp)
         return response
@@ -209,8 +220,11 @@ class Intake:
                 results = await self._recorder.journal.commit(
                     lambda conn: acceptance.accept(conn, prepared, stamp)
                 )
-        except BaseException:
+        except BaseException as error:
             self._withdraw(organization, principal.mode, tokens)
+            if isinstance(error, OutcomeUnknown):
+                keys = (item.new.idempotency_key if item.new else item.key for item in items)
+                raise OutcomeUnknown(_SAY_AGAIN, tuple(keys), of_batch=True) from error
             raise
         accepted = self._settled(organization, prepared, results, stamp)
         self._withdraw(organization, principal.mode, tokens - accepted)

@@ -118,11 +118,17 @@ def _journal(journal: dict[str, Any]) -> Iterator[Metric]:
         yield _gauge(f"journal_queue_units{name}", text, [({}, journal[key])])
     text = "1 once the disk has refused since the start."
     yield _gauge("journal_has_failed", text, [({}, journal["last_error"] is not None)])
+    text = "1 while nothing is known to be wrong with the storage."
+    yield _gauge("storage_well", text, [({}, journal["ailment"] is None)])
+    text = "Commits that failed so that nobody knows whether they hold."
+    yield _counter("journal_doubts", text, [({}, journal["doubts"])])
 
 
 def _lanes(carriers: list[dict[str, Any]]) -> Iterator[Metric]:
     def rows(key: str) -> Rows:
-        return [({"carrier": each["name"]}, each[key]) for each in carriers]
+        return [
+            ({"carrier": each["name"]}, each[key]) for each in carriers if each[key] is not None
+        ]
 
     text = "1 while its link is up."
     up = [({"carrier": each["name"]}, float(each["state"] == "up")) for each in carriers]

@@ -7,6 +7,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Final
 
 from risala.config.model import CarrierSection, Settings
+from risala.engine.errors import StorageFailed
 from risala.engine.journal import waiting
 from risala.engine.loopwatch import LoopWatch
 from risala.engine.router import Router, pinned
@@ -61,7 +62,10 @@ def _queue(reader: sqlite3.Connection, router: Router, name: str) -> dict[str, A
     routes = [
         key for key, route in router.routes.items() if any(name in tier for tier in route.tiers)
     ]
-    found = waiting.count(reader, routes or [pinned(name)], QUEUE_COUNTED_MAX + 1)
+    try:
+        found = waiting.count(reader, routes or [pinned(name)], QUEUE_COUNTED_MAX + 1)
+    except StorageFailed:  # the rest is in memory, and wanted now more than ever
+        return {"queue": None, "queue_is_longer": False}
     return {
         "queue": min(found, QUEUE_COUNTED_MAX),
         "queue_is_longer": found > QUEUE_COUNTED_MAX,

@@ -13,18 +13,21 @@ from collections import deque
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 import structlog
 import trio
 
 from risala.engine.actor import Actor, ActorStatistics, Mailbox, Ref
-from risala.engine.errors import Draining
+from risala.engine.errors import Draining, StorageFailed
 from risala.engine.incarnation import Incarnation
 
 M = TypeVar("M")
 
 _log = structlog.get_logger()
+
+STORAGE_RETRY_S: Final = 5.0
+"""What cannot read or write is begun again this often, for as long as that takes."""
 
 
 class SupervisionFailed(Exception):
@@ -273,6 +276,10 @@ class Supervisor:
 
     async def _wait_to_restart(self, child: _Child, backoff: _Backoff, fault: Exception) -> bool:
         """After a crash: False when it is not to be started again."""
+        if _is_storage(fault):
+            # Not its bug, and ending the process would take away the place where it shows.
+            _log.warning("waits_for_storage", name=child.name, again_in_s=STORAGE_RETRY_S)
+            return await self._wait(child, STORAGE_RETRY_S)
         wait_s = backoff.wait_s(trio.current_time())
         if wait_s is None:
             _log.critical("gave_up", name=child.name, exc_info=fault)
@@ -283,10 +290,20 @@ class Supervisor:
             self._nursery.cancel_scope.cancel()
             return False
         _log.error("crashed", name=child.name, restart_in_s=wait_s, exc_info=fault)
+        return await self._wait(child, wait_s)
+
+    async def _wait(self, child: _Child, wait_s: float) -> bool:
         with trio.move_on_after(wait_s):
             await child.stop_asked.wait()
         child.restarted()
         return not child.stop_asked.is_set()
+
+
+def _is_storage(fault: Exception) -> bool:
+    """Nothing but the storage's refusals, however many nurseries wrapped them."""
+    if isinstance(fault, ExceptionGroup):
+        return all(_is_storage(each) for each in fault.exceptions)
+    return isinstance(fault, StorageFailed)
 
 
 async def _run_once(child: _Child) -> Exception | None:

@@ -164,8 +164,10 @@ def _refused(error: errors.EngineError) -> Problem:
         case errors.RateLimited():
             wait = {"Retry-After": str(error.retry_after_s)}
             return Problem(status, str(error), {"limit": error.limit}, wait)
+        case errors.OutcomeUnknown():
+            return Problem(status, str(error), _unknown(error), _retry_after(error))
         case errors.Unavailable():
-            return Problem(status, str(error), headers={"Retry-After": str(error.retry_after_s)})
+            return Problem(status, str(error), headers=_retry_after(error))
         case errors.Refusal():
             return Problem(status, str(error))
         case _:
@@ -175,6 +177,19 @@ def _refused(error: errors.EngineError) -> Problem:
 def _issue(fault: errors.FieldFault) -> Issue:
     path = tuple(fault.path.split(".")) if fault.path else ()
     return Issue(path, fault.code, fault.message)
+
+
+def _unknown(error: errors.OutcomeUnknown) -> dict[str, Any]:
+    data: dict[str, Any] = {"code": "OUTCOME_UNKNOWN"}
+    if error.of_batch:
+        data["idempotencyKeys"] = list(error.keys)
+    elif error.keys:
+        data["idempotencyKey"] = error.keys[0]
+    return data
+
+
+def _retry_after(error: errors.Unavailable) -> dict[str, str]:
+    return {"Retry-After": str(error.retry_after_s)}
 
 
 def _http(error: HTTPException | RoutingException) -> Problem:

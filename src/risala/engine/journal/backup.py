@@ -60,7 +60,7 @@ def back_up(database: Path, target: Path, progress: Progress) -> BackupReport:
             try:
                 with closing(open_reader(database)) as source:
                     copy(source, partial, progress)
-                report = _verify(partial, progress)
+                report = _verify(partial, database, progress)
                 os.fsync(descriptor)
                 size_bytes = os.fstat(descriptor).st_size
                 partial.replace(target)
@@ -108,9 +108,10 @@ def check(conn: sqlite3.Connection, path: Path, progress: Progress) -> None:
         StorageUnusable: it is damaged.
     """
     with interruptible(conn, lambda: progress("checking", 0, 0)):
-        (verdict,) = conn.execute("pragma quick_check(1)").fetchone()
+        (verdict,) = conn.execute("pragma integrity_check(1)").fetchone()
     if verdict != "ok":
-        raise StorageUnusable(f"The database {path} is damaged: {verdict}")
+        words = " ".join(str(verdict).replace("*** in database main ***", "").split())
+        raise StorageUnusable(f"The database {path} is damaged: {words}.")
 
 
 def audit_with(conn: sqlite3.Connection, progress: Progress) -> AuditReport:
@@ -174,7 +175,7 @@ def _exclusive(partial: Path) -> Iterator[int]:
         os.close(descriptor)
 
 
-def _verify(partial: Path, progress: Progress) -> AuditReport:
+def _verify(partial: Path, database: Path, progress: Progress) -> AuditReport:
     with closing(open_reader(partial)) as conn:
-        check(conn, partial, progress)
+        check(conn, database, progress)
         return audit_with(conn, progress)

@@ -9,8 +9,10 @@ from typing import Final, TypeAlias
 
 from sqlite_utils import Database
 
+from risala.engine.errors import StorageFailed
 from risala.engine.journal.lock import StorageUnusable, claim_file
 from risala.engine.journal.schema import NewerSchema
+from risala.engine.journal.watched import Meet, WatchedConnection
 
 Migrate: TypeAlias = Callable[[Database], None]
 """Brings the schema up to date; may raise :class:`StorageUnusable` (a newer schema)."""
@@ -26,7 +28,9 @@ _READER_CACHE_KIB: Final = 8192
 _CACHED_STATEMENTS: Final = 512
 
 
-def connect(path: Path, mode: str) -> sqlite3.Connection:
+def connect(
+    path: Path, mode: str, factory: type[sqlite3.Connection] = sqlite3.Connection
+) -> sqlite3.Connection:
     return sqlite3.connect(
         f"{path.absolute().as_uri()}?mode={mode}",
         uri=True,
@@ -34,15 +38,33 @@ def connect(path: Path, mode: str) -> sqlite3.Connection:
         isolation_level=None,  # BEGIN and COMMIT are ours to say
         check_same_thread=False,  # opened by one thread, used by another, never by two at once
         cached_statements=_CACHED_STATEMENTS,
+        factory=factory,
     )
 
 
 def open_reader(path: Path) -> sqlite3.Connection:
     """A connection that can only read; rows are tuples. Safe beside the writer, in any process."""
     conn = connect(path, "ro")
+    _prepare_reader(conn)
+    return conn
+
+
+def open_watched(path: Path, meet: Meet) -> sqlite3.Connection:
+    """:func:`open_reader`, which tells ``meet`` of the storage's errors, now and later.
+
+    Raises:
+        StorageFailed: it cannot be read.
+    """
+    conn = connect(path, "ro", WatchedConnection)
+    assert isinstance(conn, WatchedConnection)
+    conn.meet = meet
+    _prepare_reader(conn)
+    return conn
+
+
+def _prepare_reader(conn: sqlite3.Connection) -> None:
     conn.execute("pragma query_only = on")
     conn.execute(f"pragma cache_size = -{_READER_CACHE_KIB}")
-    return conn
 
 
 def open_writer(path: Path, migrate: Migrate) -> sqlite3.Connection:
@@ -79,6 +101,12 @@ def _prepare(conn: sqlite3.Connection, path: Path) -> None:
         conn.execute(f"pragma {pragma}")
     conn.execute("begin immediate")  # locked or read-only shows here, not at the first message
     conn.execute("rollback")
+
+
+def storage_sentence(path: Path, error: StorageFailed) -> str:
+    """Why the storage failed, where SQLite said why; for whoever may know the path."""
+    cause = error.__cause__
+    return sqlite_sentence(path, cause) if isinstance(cause, sqlite3.Error) else str(error)
 
 
 def sqlite_sentence(path: Path, error: sqlite3.Error) -> str:

@@ -7,12 +7,7 @@ and nobody waits for a timer. An answer leaves only after its unit is on the dis
 **A unit may run twice**: when a batch fails it is rolled back and runs again one unit at a time,
 so that one bad unit fails alone. No clock, randomness, ids or effects inside a unit: hand them in.
 
-What comes of a unit::
-
-    it returns                           committed, then the value is the answer
-    Refusal, nothing written by it       the refusal is the answer; its neighbours commit
-    Refusal after a write, any bug       rolled back, alone; the exception is the answer
-    the disk is full, broken, read-only  StorageFailed for the whole batch, nothing written
+What comes of a unit is told in :mod:`risala.engine.journal.transaction`.
 """
 
 from __future__ import annotations
@@ -20,27 +15,28 @@ from __future__ import annotations
 import queue
 import sqlite3
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, TypeAlias, TypeVar
+from typing import Any, Final, TypeVar
 
 import structlog
 import trio
 
-from risala.engine.errors import Draining, Overloaded, Refusal, StorageFailed
+from risala.engine.errors import Draining, Overloaded, StorageFailed
+from risala.engine.journal.condition import Condition
 from risala.engine.journal.lock import StorageUnusable
-from risala.engine.journal.opening import Migrate, open_reader, open_writer
+from risala.engine.journal.opening import Migrate, open_watched, open_writer
+from risala.engine.journal.presence import mark, refuse_missing
+from risala.engine.journal.transaction import Done, Failed, Unit, in_doubt, run_batch
 
 __all__ = ["Journal", "JournalStatistics", "StorageUnusable", "Unit"]
 
 T = TypeVar("T")
-Unit: TypeAlias = Callable[[sqlite3.Connection], T]
-"""Reads, decides and writes in one transaction; pure otherwise, because it may run twice."""
 
-# Busy belongs here too: a second run would wait for the stray writer once per unit.
-_STORAGE_FAULTS = "FULL IOERR CORRUPT READONLY CANTOPEN NOTADB BUSY"
-_STORAGE_CODES: Final = frozenset(getattr(sqlite3, f"SQLITE_{f}") for f in _STORAGE_FAULTS.split())
+PROBE_S: Final = 1.0
+"""A disk that refused is tried again this often, so that the service is ready once it is well."""
 
 _log = structlog.get_logger()
 
@@ -58,24 +54,12 @@ class JournalStatistics:
     queue_peak: int
     last_error: str | None
     """The storage's last failure."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Failed:
-    """How a unit went wrong."""
-
-    error: BaseException
-
-
-@dataclass(frozen=True, slots=True)
-class _Done:
-    """What became of a batch: an answer for each unit, in order."""
-
-    answers: Sequence[Any]
-    commits: int
-    largest: int
-    fault: BaseException | None = None
-    """The storage's failure, where it took the whole batch."""
+    doubts: int
+    """Commits of which nobody knows whether they hold."""
+    ailment: str | None
+    """What is wrong with the storage at this moment, and what to do; None: nothing is known."""
+    lost: bool
+    """The files that we have open are no longer those in the database's place."""
 
 
 class _Entry:
@@ -122,6 +106,12 @@ class Journal:
         self._emptied = trio.Event()
         self._commits = self._units = self._largest = self._used = self._peak = 0
         self._last_error: str | None = None
+        self._ill = trio.Event()
+        self.condition = Condition(path)
+        """How the storage is; whoever meets an error of it tells it."""
+        self.doubts = 0
+        """Commits of which nobody knows whether they hold. Whoever keeps in memory what is on the
+        disk loads it anew when this has grown."""
         self.on_commit: Callable[[], None] = lambda: None
         """Called on the loop thread after each batch that reached the disk; must be quick."""
 
@@ -137,9 +127,9 @@ class Journal:
         if self._conn is not None or self._stop.is_set():
             raise RuntimeError("a journal runs once")
         if self._inline:
-            conn = open_writer(self._path, self._migrate)
+            conn = self._open()
         else:
-            conn = await trio.to_thread.run_sync(open_writer, self._path, self._migrate)
+            conn = await trio.to_thread.run_sync(self._open)
         self._conn = conn
         try:
             if self._inline:
@@ -153,6 +143,13 @@ class Journal:
                 reader.close()
             self._readers.clear()
             conn.close()
+
+    def _open(self) -> sqlite3.Connection:
+        refuse_missing(self._path)
+        conn = open_writer(self._path, self._migrate)
+        mark(self._path)
+        self.condition.opened()
+        return conn
 
     def stop(self) -> None:
         """Refuse new units from now on; :meth:`run` ends when those handed in are answered."""
@@ -169,6 +166,7 @@ class Journal:
         Raises:
             Refusal: the unit's own, or whatever exception it raised: nothing of it was written.
             StorageFailed: the disk failed it; nothing of it was written.
+            OutcomeUnknown: the disk failed in the commit; it holds, or it does not.
             Overloaded: too many units wait.
             Draining: the journal is stopping.
         """
@@ -176,18 +174,20 @@ class Journal:
         conn = self._conn
         if conn is None or self._stop.is_set():
             raise Draining
+        if self.condition.lasts:
+            raise StorageFailed
         if self._used >= self._queue_units_max:
             raise Overloaded
         self._used += 1
         self._peak = max(self._peak, self._used)
         entry = _Entry(unit, trio.lowlevel.current_task())
         if self._inline:
-            self._answer([entry], _run_batch(conn, [entry]), wake=False)
+            self._answer([entry], self._run_batch(conn, [entry]), wake=False)
             await trio.lowlevel.cancel_shielded_checkpoint()
         else:
             self._queue.put(entry)
             await trio.lowlevel.wait_task_rescheduled(entry.abandon)
-        if isinstance(entry.answer, _Failed):
+        if isinstance(entry.answer, Failed):
             raise entry.answer.error
         answer: T = entry.answer
         return answer
@@ -204,11 +204,12 @@ class Journal:
         """
         if self._conn is None or self._stop.is_set():
             raise Draining
-        conn = open_reader(self._path)
+        conn = open_watched(self._path, self._meet)
         self._readers.append(conn)
         return conn
 
     def statistics(self) -> JournalStatistics:
+        self.condition.look()
         return JournalStatistics(
             commits=self._commits,
             units=self._units,
@@ -216,7 +217,28 @@ class Journal:
             queue_used=self._used,
             queue_peak=self._peak,
             last_error=self._last_error,
+            doubts=self.doubts,
+            ailment=self.condition.ailment.sentence if self.condition.ailment else None,
+            lost=self.condition.lost,
         )
+
+    def _meet(self, error: BaseException) -> None:
+        """On the loop thread: somebody met an error of the storage."""
+        self.condition.meet(error)
+        self._ill.set()
+
+    async def keep_probing(self) -> None:
+        """While the disk refuses, try it again and again, for life.
+
+        Who is not ready is sent nothing, and would never learn that the disk is well again.
+        """
+        while True:
+            await self._ill.wait()
+            while self.condition.ailment is not None and not self.condition.lasts:
+                await trio.sleep(PROBE_S)
+                with suppress(StorageFailed, Overloaded):
+                    await self.commit(_probe)
+            self._ill = trio.Event()
 
     async def _serve(self, conn: sqlite3.Connection, status: trio.TaskStatus[None]) -> None:
         token = trio.lowlevel.current_trio_token()
@@ -239,7 +261,7 @@ class Journal:
         while not stopping:
             batch, stopping = self._take()
             if batch:
-                token.run_sync_soon(self._answer, batch, _run_batch(conn, batch))
+                token.run_sync_soon(self._answer, batch, self._run_batch(conn, batch))
         token.run_sync_soon(self._emptied.set)
 
     def _take(self) -> tuple[list[_Entry], bool]:
@@ -256,15 +278,31 @@ class Journal:
                 return batch, False
         return batch, True
 
-    def _answer(self, batch: list[_Entry], done: _Done, *, wake: bool = True) -> None:
+    def _run_batch(self, conn: sqlite3.Connection, batch: list[_Entry]) -> Done:
+        """On the writer's thread: nothing is answered before it is known where it was written."""
+        if not self.condition.look():
+            return Done([Failed(StorageFailed()) for _ in batch], 0, 0)
+        done = run_batch(conn, [entry.unit for entry in batch])
+        if done.fault is not None:
+            self.condition.meet(done.fault)
+        if done.commits and not self.condition.look():
+            return in_doubt(done)
+        if done.commits and done.fault is None:
+            self.condition.recovered()
+        return done
+
+    def _answer(self, batch: list[_Entry], done: Done, *, wake: bool = True) -> None:
         """On the loop thread: count, and wake whoever still waits."""
         self._used -= len(batch)
         self._commits += done.commits
-        self._units += sum(not isinstance(answer, _Failed) for answer in done.answers)
+        self._units += sum(not isinstance(answer, Failed) for answer in done.answers)
         self._largest = max(self._largest, done.largest)
         if done.fault is not None:
             self._last_error = str(done.fault)
-            _log.error("storage_failed", units=len(batch), exc_info=done.fault)
+            _log.debug("storage.refused", units=len(batch), reason=self._last_error)
+        self.doubts += done.doubts
+        if self.condition.ailment is not None:
+            self._ill.set()
         for entry, answer in zip(batch, done.answers, strict=True):
             entry.answer = answer
             if wake and entry.task is not None:
@@ -273,61 +311,7 @@ class Journal:
             self.on_commit()
 
 
-def _run_batch(conn: sqlite3.Connection, batch: Sequence[_Entry]) -> _Done:
-    """Commit a batch, or each unit of it that can be. Never raises."""
-    try:
-        answers = _transaction(conn, batch)
-    except BaseException as error:  # noqa: BLE001 -- it becomes an answer
-        if _is_storage_fault(error):
-            # An exception for each waiter: a shared one would gather all their tracebacks.
-            return _Done([_Failed(StorageFailed()) for _ in batch], 0, 0, error)
-        if len(batch) == 1:
-            return _Done([_Failed(error)], 0, 0)
-    else:
-        return _Done(answers, 1, len(batch))
-    alone = [_run_batch(conn, [entry]) for entry in batch]
-    return _Done(
-        [done.answers[0] for done in alone],
-        sum(done.commits for done in alone),
-        max(done.largest for done in alone),
-        next((done.fault for done in alone if done.fault is not None), None),
-    )
-
-
-def _transaction(conn: sqlite3.Connection, batch: Sequence[_Entry]) -> list[Any]:
-    """All units in one transaction, or an exception and none of them."""
-    try:
-        if conn.in_transaction:  # the last rollback failed with the disk
-            conn.rollback()
-        conn.execute("begin immediate")
-        answers = [_attempt(conn, entry.unit) for entry in batch]
-        conn.execute("commit")
-    except BaseException:
-        if conn.in_transaction:
-            conn.rollback()
-        raise
-    return answers
-
-
-def _attempt(conn: sqlite3.Connection, unit: Unit[Any]) -> object:
-    before = conn.total_changes
-    try:
-        answer: object = unit(conn)
-    except Refusal as refusal:
-        if conn.total_changes != before:
-            raise  # what it wrote must go, and only a rollback takes it away
-        answer = _Failed(refusal)
-    if not conn.in_transaction:
-        raise _TransactionEnded("a unit of work ended the transaction that it shares with others")
-    return answer
-
-
-class _TransactionEnded(Exception):
-    """A bug, or a disk failure that a unit hid. Running the rest again could double it."""
-
-
-def _is_storage_fault(error: BaseException) -> bool:
-    if isinstance(error, sqlite3.Error):
-        # An extended code's low byte is the plain code.
-        return (getattr(error, "sqlite_errorcode", None) or 0) & 0xFF in _STORAGE_CODES
-    return isinstance(error, _TransactionEnded)
+def _probe(conn: sqlite3.Connection) -> None:
+    """Write what is there already, in whatever schema: a page of its own, and its sync."""
+    (version,) = conn.execute("pragma user_version").fetchone()
+    conn.execute(f"pragma user_version = {version}")

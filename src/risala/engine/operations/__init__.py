@@ -6,8 +6,9 @@ from typing import Final
 
 import trio
 
-from risala.engine.errors import NotFound
+from risala.engine.errors import NotFound, OutcomeUnknown, StorageFailed
 from risala.engine.gateway import Gateway
+from risala.engine.journal.watched import telling
 from risala.engine.operations import (
     accounts,
     inbound,
@@ -41,7 +42,15 @@ async def perform(gateway: Gateway, name: str, arguments: Json) -> Json:
     operation = OPERATIONS.get(name)
     if operation is None:
         raise NotFound(f"There is no operation {name!r}.")
+    condition = gateway.parts.recorder.journal.condition
     # A caller who hangs up must not leave a cache older than the journal.
     with trio.CancelScope(shield=True):
-        return await operation(gateway, Arguments(arguments))
+        try:
+            with telling(condition.meet):
+                return await operation(gateway, Arguments(arguments))
+        except StorageFailed as error:
+            if isinstance(error, OutcomeUnknown) or condition.ailment is None:
+                raise
+            # To the operator in full: what is wrong, where, and what to do.
+            raise StorageFailed(condition.ailment.sentence) from error
     raise AssertionError("a shield lets nothing be cancelled")

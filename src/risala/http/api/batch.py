@@ -12,7 +12,7 @@ from quart_trio.wrappers import TrioResponse
 from risala.config.model import HttpSection
 from risala.engine.clock import Clock
 from risala.engine.commands import SendMessage
-from risala.engine.errors import RateLimited, Refusal
+from risala.engine.errors import OutcomeUnknown, RateLimited, Refusal
 from risala.http.auth import secret_key
 from risala.http.base import JsonApp, id_of_request
 from risala.http.batch import Item, parse_batch
@@ -35,7 +35,10 @@ def add_batch(app: JsonApp, gateway: Gateway, clock: Clock, http: HttpSection) -
         principal = secret_key(gateway, request.headers)
         items = await read_items()
         commands = [item for item in items if isinstance(item, SendMessage)]
-        answers = await gateway.send_batch(principal, commands) if commands else []
+        try:
+            answers = await gateway.send_batch(principal, commands) if commands else []
+        except OutcomeUnknown as error:
+            raise _with_place_of_all(error, items) from error
         return json_response(results(items, answers, id_of_request()))
 
     app.route_to(PATH, send_batch, body_bytes_max=http.batch_body_max_bytes)
@@ -70,6 +73,13 @@ def results(items: Sequence[Item], answers: Sequence[bytes | Refusal], request_i
             result = _of_an_item(result).body(request_id)
         parts.append(result)
     return b'{"results":[' + b",".join(parts) + b"]}"
+
+
+def _with_place_of_all(error: OutcomeUnknown, items: Sequence[Item]) -> OutcomeUnknown:
+    """The same, with a key for each item of the request: those that never got in have none."""
+    key = iter(error.keys)
+    keys = tuple(None if isinstance(item, Problem) else next(key) for item in items)
+    return OutcomeUnknown(str(error), keys, of_batch=True)
 
 
 def _of_an_item(error: Exception) -> Problem:

@@ -66,8 +66,12 @@ class ErrorData(Answer):
 
     issues: list[Issue] | Absent = None
     """Every fault of the body at once."""
-    code: Literal["SENDER_NOT_APPROVED", "RECIPIENT_OPTED_OUT"] | Absent = None
+    code: Literal["SENDER_NOT_APPROVED", "RECIPIENT_OPTED_OUT", "OUTCOME_UNKNOWN"] | Absent = None
     """Says more than the status where it is there."""
+    idempotency_key: Annotated[str | Absent, Field(alias="idempotencyKey")] = None
+    """Of `OUTCOME_UNKNOWN`: send the message again with it, and the answer is the truth."""
+    idempotency_keys: Annotated[list[str | None] | Absent, Field(alias="idempotencyKeys")] = None
+    """The same of a batch: a key for each message, in order; null where it was refused."""
     limit: Literal["phone", "organization", "ip", "sms"] | Absent = None
     """Which limit was reached."""
     retry_after: Annotated[Annotated[int, Field(ge=1)] | Absent, Field(alias="retryAfter")] = None
@@ -77,7 +81,7 @@ class ErrorData(Answer):
 
 
 class Error(Answer):
-    """Every status on every path has this body. It never repeats a submitted key, code or body."""
+    """Every status on every path has this body. It never repeats an API key, a code or a body."""
 
     code: Annotated[str, schema(type="string", enum=list(CODES.values()))]
     status: Annotated[int, schema(type="integer", enum=list(CODES))]

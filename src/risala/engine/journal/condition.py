@@ -1,0 +1,157 @@
+"""How the storage is: what is wrong with it, from whoever met it to whoever must know.
+
+Two kinds of faults. What passes (a full disk, a write that failed) is over with the next commit
+that reaches the disk. What lasts (damage, a read that failed, a database that was removed under
+us) ends the accepting of anything until a restart: a page that is read well proves nothing for the
+others.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import structlog
+
+from risala.engine.journal.presence import Presence
+
+# Busy belongs here too: a second run would wait for the stray writer once per unit.
+_STORAGE: Final = frozenset(
+    {
+        sqlite3.SQLITE_FULL,
+        sqlite3.SQLITE_IOERR,
+        sqlite3.SQLITE_CORRUPT,
+        sqlite3.SQLITE_READONLY,
+        sqlite3.SQLITE_CANTOPEN,
+        sqlite3.SQLITE_NOTADB,
+        sqlite3.SQLITE_BUSY,
+    }
+)
+_DAMAGE: Final = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
+_UNREADABLE: Final = frozenset(
+    {
+        sqlite3.SQLITE_IOERR_READ,
+        sqlite3.SQLITE_IOERR_SHORT_READ,
+        sqlite3.SQLITE_IOERR_CORRUPTFS,
+        sqlite3.SQLITE_IOERR_DATA,
+    }
+)
+_UNDECODED: Final = "Could not decode to UTF-8"
+"""Python's own sentence, without a code. Our texts went in as UTF-8: the page is damaged."""
+
+_log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Ailment:
+    text: str
+    """What happened, without a path: it is shown to everybody."""
+    advice: str
+    """What to do about it."""
+    lasting: bool
+    """Nothing is accepted any more until a restart."""
+
+    @property
+    def sentence(self) -> str:
+        return f"{self.text[0].upper()}{self.text[1:]}. {self.advice}"
+
+
+def is_storage_fault(error: BaseException) -> bool:
+    """Whether the disk or the file failed, and not who asked."""
+    return isinstance(error, sqlite3.Error) and (_code(error) & 0xFF) in _STORAGE
+
+
+def is_doubtful(error: sqlite3.Error) -> bool:
+    """Whether a ``COMMIT`` that failed so may be on the disk all the same.
+
+    All of its frames may have been written when the sync failed. A full disk took them only in
+    part, and a lock was in the way before the first.
+    """
+    return _code(error) & 0xFF not in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_BUSY)
+
+
+def _code(error: sqlite3.Error) -> int:
+    """SQLite's extended code; its low byte is the plain one. 0: not of SQLite's."""
+    if str(error).startswith(_UNDECODED):
+        return sqlite3.SQLITE_CORRUPT
+    return getattr(error, "sqlite_errorcode", None) or 0
+
+
+class Condition:
+    """The storage's condition. Told and asked from any thread: each step is one assignment."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._presence: Presence | None = None
+        self.ailment: Ailment | None = None
+        """What is wrong at this moment, as far as anybody met it."""
+        self.lost = False
+        """The database is not in its place any more."""
+
+    def opened(self) -> None:
+        """The database is open: from now on it has to be the same."""
+        self._presence = Presence(self._path)
+
+    @property
+    def lasts(self) -> bool:
+        """Nothing may be accepted until a restart."""
+        return self.ailment is not None and self.ailment.lasting
+
+    def look(self) -> bool:
+        """Whether the database is still in its place, and nothing else lasting is known."""
+        if not self.lasts and self._presence is not None:
+            lost = self._presence.lost()
+            if lost is not None:
+                self.lost = True
+                text = f"the database{lost} while the service runs"
+                self._fall_ill(Ailment(text, _advice_lost(self._path), lasting=True))
+        return not self.lasts
+
+    def meet(self, error: BaseException) -> None:
+        """Somebody met an error of the storage: a commit, or a read."""
+        if self.lasts:
+            return
+        code = _code(error) if isinstance(error, sqlite3.Error) else 0
+        self._fall_ill(_ailment(code, str(error), self._path))
+
+    def recovered(self) -> None:
+        """A commit reached the disk."""
+        if self.ailment is not None and not self.ailment.lasting:
+            _log.warning("storage.recovered", was=self.ailment.text)
+            self.ailment = None
+
+    def _fall_ill(self, ailment: Ailment) -> None:
+        if ailment != self.ailment:  # a disk that stays full fails every second
+            self.ailment = ailment
+            # No traceback: its values would show what was to be stored.
+            _log.error("storage.failed", reason=ailment.text, lasts=ailment.lasting)
+
+
+def _advice_lost(path: Path) -> str:
+    return (
+        "What was stored is in the files that the service still holds open: copy them from "
+        f"/proc/PID/fd before you stop it. Then put {path} back, or restore a backup, and start."
+    )
+
+
+def _ailment(code: int, words: str, path: Path) -> Ailment:
+    plain = code & 0xFF
+    if plain in _DAMAGE:
+        advice = f"Stop the service, keep a copy of {path}, and restore a backup."
+        return Ailment(f"the database is damaged ({words})", advice, lasting=True)
+    if code in _UNREADABLE:
+        advice = "See to the disk (`dmesg`), then restore a backup or start again."
+        return Ailment(f"the database cannot be read ({words})", advice, lasting=True)
+    if plain == sqlite3.SQLITE_FULL:
+        advice = "Make room: the service goes on by itself."
+        return Ailment("the disk that holds the database is full", advice, lasting=False)
+    if plain in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN):
+        advice = f"See to the rights of {path.parent} and how its disk is mounted."
+        return Ailment(f"the database cannot be written ({words})", advice, lasting=False)
+    if plain == sqlite3.SQLITE_BUSY:
+        advice = "Close the other program that holds it."
+        return Ailment("the database is locked by another program", advice, lasting=False)
+    advice = "See to the disk (`dmesg`); the service goes on by itself once a write holds."
+    return Ailment(f"the disk that holds the database fails ({words})", advice, lasting=False)

@@ -1,0 +1,122 @@
+"""One transaction of many units: all of them, or each that can be, and what came of each.
+
+What comes of a unit::
+
+    it returns                           committed, then the value is the answer
+    Refusal, nothing written by it       the refusal is the answer; its neighbours commit
+    Refusal after a write, any bug       rolled back, alone; the exception is the answer
+    the disk is full, broken, read-only  StorageFailed for the whole batch, nothing written
+    the disk failed in the commit        OutcomeUnknown for the whole batch
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias, TypeVar
+
+from risala.engine.errors import OutcomeUnknown, Refusal, StorageFailed
+from risala.engine.journal.condition import is_doubtful, is_storage_fault
+
+T = TypeVar("T")
+Unit: TypeAlias = Callable[[sqlite3.Connection], T]
+"""Reads, decides and writes in one transaction; pure otherwise, because it may run twice."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """How a unit went wrong."""
+
+    error: BaseException
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """What became of a batch: an answer for each unit, in order."""
+
+    answers: Sequence[Any]
+    commits: int
+    largest: int
+    fault: BaseException | None = None
+    """The storage's failure, where it took the whole batch."""
+    doubts: int = 0
+    """Commits of which nobody knows whether they hold."""
+
+
+def run_batch(conn: sqlite3.Connection, units: Sequence[Unit[Any]]) -> Done:
+    """Commit a batch, or each unit of it that can be. Never raises."""
+    try:
+        answers = _transaction(conn, units)
+    except _Doubt as doubt:
+        return Done([Failed(OutcomeUnknown()) for _ in units], 0, 0, doubt.__cause__, 1)
+    except BaseException as error:  # noqa: BLE001 -- it becomes an answer
+        if is_storage_fault(error) or isinstance(error, _TransactionEnded):
+            # An exception for each waiter: a shared one would gather all their tracebacks.
+            return Done([Failed(StorageFailed()) for _ in units], 0, 0, error)
+        if len(units) == 1:
+            return Done([Failed(error)], 0, 0)
+    else:
+        return Done(answers, 1, len(units))
+    alone = [run_batch(conn, [unit]) for unit in units]
+    return Done(
+        [done.answers[0] for done in alone],
+        sum(done.commits for done in alone),
+        max(done.largest for done in alone),
+        next((done.fault for done in alone if done.fault is not None), None),
+        sum(done.doubts for done in alone),
+    )
+
+
+def in_doubt(done: Done) -> Done:
+    """The same batch, of which it turned out that what it committed may be lost."""
+    answers = [
+        answer if isinstance(answer, Failed) else Failed(OutcomeUnknown())
+        for answer in done.answers
+    ]
+    return Done(answers, 0, 0, done.fault, done.doubts + 1)
+
+
+def _transaction(conn: sqlite3.Connection, units: Sequence[Unit[Any]]) -> list[Any]:
+    """All units in one transaction, or an exception and none of them."""
+    try:
+        if conn.in_transaction:  # the last rollback failed with the disk
+            conn.rollback()
+        conn.execute("begin immediate")
+        answers = [_attempt(conn, unit) for unit in units]
+        _commit(conn)
+    except BaseException:
+        if conn.in_transaction:
+            conn.rollback()
+        raise
+    return answers
+
+
+def _commit(conn: sqlite3.Connection) -> None:
+    try:
+        conn.execute("commit")
+    except sqlite3.Error as error:
+        if is_storage_fault(error) and is_doubtful(error):
+            raise _Doubt from error
+        raise
+
+
+def _attempt(conn: sqlite3.Connection, unit: Unit[Any]) -> object:
+    before = conn.total_changes
+    try:
+        answer: object = unit(conn)
+    except Refusal as refusal:
+        if conn.total_changes != before:
+            raise  # what it wrote must go, and only a rollback takes it away
+        answer = Failed(refusal)
+    if not conn.in_transaction:
+        raise _TransactionEnded("a unit of work ended the transaction that it shares with others")
+    return answer
+
+
+class _Doubt(Exception):
+    """The commit failed, and may hold all the same; the cause says how."""
+
+
+class _TransactionEnded(Exception):
+    """A bug, or a disk failure that a unit hid. Running the rest again could double it."""

@@ -1,0 +1,77 @@
+"""Connections for reading that tell when the storage fails them.
+
+Damage shows to whoever comes to the damaged page first, and that is hardly ever the writer.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, NoReturn, Self, cast
+
+from risala.engine.errors import StorageFailed
+from risala.engine.journal.condition import is_storage_fault
+
+Meet = Callable[[BaseException], None]
+
+
+class WatchedConnection(sqlite3.Connection):
+    """Raises :class:`StorageFailed` for an error of the storage, and tells of it."""
+
+    meet: Meet
+
+    def execute(self, sql: str, parameters: Any = (), /) -> sqlite3.Cursor:  # noqa: ANN401
+        return self.cursor(_WatchedCursor).execute(sql, parameters)
+
+
+class _WatchedCursor(sqlite3.Cursor):
+    def execute(self, sql: str, parameters: Any = (), /) -> Self:  # noqa: ANN401
+        try:
+            super().execute(sql, parameters)
+        except sqlite3.Error as error:
+            _tell(self, error)
+        return self
+
+    def fetchone(self) -> Any:  # noqa: ANN401 -- a row, as the base class has it
+        try:
+            return super().fetchone()
+        except sqlite3.Error as error:
+            _tell(self, error)
+
+    def fetchall(self) -> list[Any]:
+        try:
+            return super().fetchall()
+        except sqlite3.Error as error:
+            _tell(self, error)
+
+    def __next__(self) -> Any:  # noqa: ANN401
+        try:
+            return super().__next__()
+        except sqlite3.Error as error:
+            _tell(self, error)
+
+
+def _tell(cursor: sqlite3.Cursor, error: sqlite3.Error) -> NoReturn:
+    # Who tries to write here has a bug; the storage is well.
+    readonly = getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_READONLY
+    if is_storage_fault(error) and not readonly:
+        cast(WatchedConnection, cursor.connection).meet(error)
+        raise StorageFailed from error
+    raise error
+
+
+@contextmanager
+def telling(meet: Meet) -> Iterator[None]:
+    """The same for a block that has connections of its own.
+
+    Raises:
+        StorageFailed: the storage failed it.
+    """
+    try:
+        yield
+    except sqlite3.Error as error:
+        if not is_storage_fault(error):
+            raise
+        meet(error)
+        raise StorageFailed from error
