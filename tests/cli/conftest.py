@@ -78,6 +78,8 @@ class FakeOperator:
 
     organizations: int = 1
     senders: int = 1
+    warning: str | None = None
+    """Of an accepted message."""
     refuse: EngineError | None = None
     clean: bool = True
     asked: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
@@ -119,7 +121,7 @@ class FakeOperator:
             "sender.waive": lambda: sender("approved"),
             "sender.deny": lambda: sender("denied"),
             "message.cancel": lambda: {"message": MESSAGE | {"status": "canceled"}},
-            "send": lambda: ACCEPTED,
+            "send": lambda: ACCEPTED | ({"warning": self.warning} if self.warning else {}),
             "message.show": lambda: {"message": MESSAGE, "timeline": [ENTRY]},
             "audit": lambda: {
                 "organizations": 1, "messages": 2, "entries": 3, "clean": self.clean,

@@ -37,8 +37,12 @@ def test_from_an_empty_directory_to_a_message_that_waits(risala, tmp_path, monke
     assert (warned.exit_code, warned.stdout) == (1, "")  # suspended
     done("org", "resume", "Shop")
     warned = risala("send", "36123456", "Hello")
-    assert "goes out when it starts" in warned.stderr
+    assert "no enabled carrier serves this number" in warned.stderr
     assert risala("send", "36123456", "Hello").exit_code == 1  # 0.20 are left
+    done("topup", "Shop", "1")
+    monkeypatch.setenv("RISALA_CARRIERS", '[{"name": "m", "driver": "loopback"}]')
+    warned = risala("send", "36123456", "Hello")
+    assert "goes out when it starts" in warned.stderr
 
 
 @pytest.mark.slow

@@ -211,6 +211,15 @@ def test_money_is_a_decimal_with_its_currency(asked):
     )
 
 
+def test_a_message_that_nobody_serves_is_told(asked, operator):
+    operator.warning = "It waits: no enabled carrier serves this number."
+    done = asked("send", "36 12 34 56", "Hello")
+    assert done.exit_code == 0
+    assert done.stderr.splitlines()[0] == operator.warning
+    shown = asked("send", "36 12 34 56", "Hello", "--json")
+    assert operator.warning in shown.stdout
+
+
 def test_the_ledger_and_what_corrects_it(asked):
     assert asked("adjust", "org_1", "-2.50", "--reason", "a slip").stdout == (
         "Adjusted Shop 1 by -2.50 MRU: the balance is 110.00 MRU.\n"

@@ -27,7 +27,15 @@ def test_the_languages_are_the_engines():
     assert sorted(LANGUAGES) == sorted(BUILT_IN)
 
 
-def test_send_check_get_and_cancel(run):
+def test_a_code_that_nobody_serves_is_told(run):
+    done = run("verify", "send", "36 12 34 56")
+    assert done.exit_code == 0
+    assert done.stdout.startswith("A code for +22236123456 was accepted: ver_")
+    assert "no enabled carrier serves this number" in done.stderr
+
+
+def test_send_check_get_and_cancel(run, monkeypatch):
+    monkeypatch.setenv("RISALA_CARRIERS", '[{"name": "m", "driver": "loopback"}]')
     done = run("verify", "send", "36 12 34 56", "--locale", "ar")
     assert done.exit_code == 0
     assert done.stdout.startswith("A code is on its way to +22236123456: ver_")

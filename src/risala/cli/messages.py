@@ -78,7 +78,9 @@ def send(
         output.warned(accepted["notice"]["message"])
     if send_at is not None:
         output.said(f"It is sent at {output.moment(send_at)} UTC.")
-    if not running:
+    if "warning" in accepted:
+        output.warned(accepted["warning"])
+    elif not running:
         output.warned("The service is not running; the message goes out when it starts.")
 
 

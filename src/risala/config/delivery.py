@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from risala.config.kinds import Name, NationalPrefix, Prefix, Section
+from risala.sms.address import Network
 
 
 class OnUncertain(Section):
@@ -60,7 +61,12 @@ class CarrierSection(BaseModel):
     enabled: bool = True
     """False keeps the table and sends nothing that way."""
     prefixes: tuple[Prefix, ...] = ("+222",)
-    """Beginnings of the numbers that it takes."""
+    """Beginnings of the numbers that it takes. With ``networks`` none, unless they are given
+    too."""
+    networks: tuple[Network, ...] = ()
+    """Networks whose mobile numbers it takes, by the national plan: ``chinguitel`` (``+2222``),
+    ``mattel`` (``+2223``), ``mauritel`` (``+2224``), each without its fixed lines (second digit
+    5)."""
     national_prefix: NationalPrefix = "+222"
     """Where numbers in messages that come in belong if they are written as at home: `22236…`,
     `0022236…` and `36…` become `+22236…`. `""`: they stay as they are written."""
@@ -76,6 +82,18 @@ class CarrierSection(BaseModel):
     """When no answer came to a one-time code."""
     on_uncertain_message: OnUncertain = OnUncertain(action="fail", after_s=120)
     """When no answer came to any other message."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _networks_stand_alone(cls, values: object) -> object:
+        if isinstance(values, dict) and values.get("networks") and "prefixes" not in values:
+            return {**values, "prefixes": ()}
+        return values
+
+    @property
+    def serves_numbers(self) -> bool:
+        """False for the one that plays for test keys."""
+        return bool(self.prefixes or self.networks)
 
     @property
     def settings(self) -> dict[str, Any]:

@@ -144,6 +144,12 @@ def _carrier_faults(raw: object, origins: Origins) -> list[Fault]:
         for number, table in carriers
         for path, text in _unread(number, table)
     ]
+    faults += [
+        Fault(schema.key_of(path), "names no number; give it some, or `networks`", origins.of(path))
+        for number, table in carriers
+        for path in [("carriers", number, "prefixes")]
+        if table.get("prefixes") == [] and not table.get("networks")
+    ]
     first: dict[str, int] = {}
     for number, table in carriers:
         name = table.get("name")

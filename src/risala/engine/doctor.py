@@ -36,6 +36,10 @@ QUEUE_WARN_S: Final = 300
 """A message that is due for longer waits for something to be done."""
 FILES_WARN: Final = 8192
 """Each connection is an open file; 5,000 idle ones and the rest fit."""
+UNSERVED_COUNTED_MAX: Final = 10_000
+"""Beyond it the number does not matter."""
+UNSERVED_SHOWN_MAX: Final = 5
+"""Beginnings of numbers in one sentence."""
 JOURNAL_WARN_SHARE: Final = 0.8
 WAL_RESET_FIXED: Final = (3, 51, 3)
 _MEMORY: Final = {"tmpfs", "ramfs"}
@@ -169,6 +173,7 @@ def _database(patient: Patient, progress: Progress) -> Iterable[Check]:
             yield Check("database", State.OK, f"SQLite finds no fault in its {size_mb:.1f} MB.")
             yield _clock(conn, patient.now_ms)
             yield _queue(conn, patient)
+            yield _unserved(conn)
     except StorageUnusable as error:
         text = f"{error} Stop the service, keep a copy of it, and restore a backup."
         yield Check("database", State.FAIL, text)
@@ -206,6 +211,20 @@ def _queue(conn: sqlite3.Connection, patient: Patient) -> Check:
         text = f"{words}: see `risala carriers` for one that is down, paused or too slow."
         return Check("queue", State.WARN, text)
     return Check("queue", State.OK, f"{words}.")
+
+
+def _unserved(conn: sqlite3.Connection) -> Check:
+    found = waiting.unserved(conn, UNSERVED_COUNTED_MAX)
+    if not found.count:
+        return Check("numbers", State.OK, "No message waits for a carrier that serves its number.")
+    more = " or more" if found.count == UNSERVED_COUNTED_MAX else ""
+    words = "1 message waits" if found.count == 1 else f"{found.count}{more} messages wait"
+    some = ", ".join(f"{prefix}…" for prefix in found.prefixes[:UNSERVED_SHOWN_MAX])
+    text = (
+        f"{words} because no enabled carrier serves numbers like {some}: name them in a carrier's"
+        " `prefixes` or `networks`."
+    )
+    return Check("numbers", State.WARN, text)
 
 
 def _files(limit: int | None) -> Check:

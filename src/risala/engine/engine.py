@@ -352,7 +352,7 @@ async def _reroute(core: _Core, router: Router) -> None:
             start = after
             after = await core.journal.commit(
                 lambda conn, queue=queue, start=start: messages.reroute(  # type: ignore[misc]
-                    conn, queue, start, router.route_key, ROWS_AT_ONCE
+                    conn, queue, start, router.route_key, ROWS_AT_ONCE, core.seams.clock.now_ms()
                 )
             )
     if changed:

@@ -40,7 +40,7 @@ from risala.engine.journal.rows import (
 from risala.engine.limiter import Limiter
 from risala.engine.optout import OptOuts
 from risala.engine.recorder import Recorder
-from risala.engine.router import TEST_ROUTE, Router
+from risala.engine.router import TEST_ROUTE, UNSERVED, Router
 from risala.engine.senders import Senders
 from risala.engine.wire import minor_units
 from risala.sms.address import fold_sender
@@ -337,7 +337,7 @@ class Intake:
             idempotency_key=key,
             key_is_ours=command.idempotency_key is None,
             response=_response(message_id, key, organization.id, sender, notice),
-            text=_first_words(now_ms, due_at, route),
+            text=first_words(now_ms, due_at, route),
             low_balance=billing.low_balance(organization, self.low_balance),
         )
 
@@ -419,9 +419,10 @@ def _response(
     ).encode()
 
 
-def _first_words(now_ms: int, due_at: int, route: str) -> str:
-    if not route:
-        return "Accepted; it waits until a carrier serves this number."
+def first_words(now_ms: int, due_at: int, route: str) -> str:
+    """The first sentence of a timeline: what a message waits for."""
+    if route == UNSERVED:
+        return "Accepted; it waits: no enabled carrier serves this number."
     if due_at > now_ms:
         return f"Accepted; scheduled for {iso(due_at)}."
     return "Accepted; waiting for its turn."

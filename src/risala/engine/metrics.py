@@ -14,9 +14,13 @@ from prometheus_client import CollectorRegistry, ProcessCollector, generate_late
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
+from risala.engine.journal import waiting
+
 if TYPE_CHECKING:
     from risala.engine.gateway import Gateway
 
+UNSERVED_COUNTED_MAX: Final = 10_000
+"""A scrape must stay cheap however long the queue is."""
 _OUTCOMES: Final = ("accepted", "throttled", "refused", "uncertain", "late")
 _GATES: Final = ("open", "paused", "draining")
 
@@ -61,6 +65,9 @@ class _Engine(Collector):
             yield from _messages(numbers)
             yield from _journal(numbers["journal"])
             yield from _lanes(self._gateway.parts.carriers())
+            unserved = waiting.unserved(self._gateway.parts.reader, UNSERVED_COUNTED_MAX).count
+            text = "Messages whose numbers no enabled carrier serves; not counted beyond 10000."
+            yield _gauge("unserved_messages", text, [({}, unserved)])
             yield from _actors(numbers["actors"])
             text = "How often the whole service stood still for seconds; the log has the stacks."
             yield _counter("loop_blockages", text, [({}, numbers["loop"]["blockages"])])

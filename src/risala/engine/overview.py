@@ -24,7 +24,7 @@ QUEUE_COUNTED_MAX: Final = 10_000
 
 def unready(board: Board) -> tuple[str, ...]:
     """Why no message could be delivered at this moment; empty where one could."""
-    lanes = [lane for lane in board.lanes.values() if lane.carrier.prefixes]
+    lanes = [lane for lane in board.lanes.values() if lane.carrier.serves_numbers]
     if not lanes:
         return ("no carrier is configured",)
     if all(lane.told_health.state is not HealthState.UP for lane in lanes):
@@ -37,7 +37,7 @@ def carriers(board: Board, router: Router) -> list[dict[str, Any]]:
     return [
         {"name": name, **asdict(lane.statistics()), **_queue(board.reader, router, name)}
         for name, lane in board.lanes.items()
-        if lane.carrier.prefixes
+        if lane.carrier.serves_numbers
     ]
 
 
@@ -88,6 +88,6 @@ def statistics(
         "carriers": [
             {"name": name, **asdict(lane.statistics())}
             for name, lane in board.lanes.items()
-            if lane.carrier.prefixes
+            if lane.carrier.serves_numbers
         ],
     }

@@ -1,10 +1,10 @@
 """Which carriers serve which numbers, and in what order. Pure.
 
 A *route* is a queue: the key of a message's route is the longest configured prefix of its
-number. The carriers of a route stand in tiers; a tier serves only while all earlier ones are
-unhealthy. A more exact prefix comes first, then the lower ``priority``; inside a tier ``weight``
-shares the traffic. The route ``@name`` is served by one carrier alone: it keeps the parts of a
-message together, and takes what another carrier would not.
+number, and its network where a carrier names that. The carriers of a route stand in tiers; a tier
+serves only while all earlier ones are unhealthy. A more exact prefix comes first, then the lower
+``priority``; inside a tier ``weight`` shares the traffic. The route ``@name`` is served by one
+carrier alone: it keeps the parts of a message together, and takes what another carrier would not.
 """
 
 from __future__ import annotations
@@ -14,9 +14,14 @@ from dataclasses import dataclass
 from typing import Final
 
 from risala.config.model import CarrierSection
+from risala.sms.address import COUNTRY_CODE, Network, network_of
 
 TEST_ROUTE: Final = "#test"
 """Messages of test keys; served by carriers without a prefix: the one built in for them."""
+UNSERVED: Final = ""
+"""Messages to numbers that no enabled carrier serves."""
+NETWORK_EXACTNESS: Final = len(f"+{COUNTRY_CODE}3")
+"""A network is as exact as the prefix that is its own but for the fixed lines."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,16 +38,26 @@ class Router:
         self._carriers = tuple(carrier for carrier in carriers if carrier.enabled)
         prefixes = {prefix for carrier in self._carriers for prefix in carrier.prefixes}
         self._prefixes = sorted(prefixes, key=len, reverse=True)
-        self.routes: dict[str, Route] = {key: self._route(key) for key in prefixes}
+        self._networks = {network for carrier in self._carriers for network in carrier.networks}
+        self.routes: dict[str, Route] = {}
+        for prefix in ("", *prefixes):
+            for network in (None, *self._networks):
+                if _may_meet(prefix, network):
+                    key = _key(prefix, network)
+                    self.routes[key] = self._route(key, prefix, network)
         for carrier in self._carriers:
             key = pinned(carrier.name)
             self.routes[key] = Route(key, ((carrier.name,),))
-        tests = tuple(carrier.name for carrier in self._carriers if not carrier.prefixes)
+        tests = tuple(carrier.name for carrier in self._carriers if not carrier.serves_numbers)
         self.routes[TEST_ROUTE] = Route(TEST_ROUTE, (tests,))
 
     def route_key(self, recipient: str) -> str:
-        """The queue for a number; empty where no carrier serves it (it waits for one)."""
-        return next((p for p in self._prefixes if recipient.startswith(p)), "")
+        """The queue for a number; :data:`UNSERVED` where it waits for somebody to serve it."""
+        prefix = next((p for p in self._prefixes if recipient.startswith(p)), "")
+        if not self._networks:
+            return prefix
+        network = network_of(recipient)
+        return _key(prefix, network if network in self._networks else None)
 
     def carriers_for(self, recipient: str) -> list[str]:
         """Carriers that serve a number, the best first."""
@@ -54,13 +69,29 @@ class Router:
         """Changes when queued messages must be sorted into routes anew."""
         return " ".join(sorted(self.routes))
 
-    def _route(self, key: str) -> Route:
+    def _route(self, key: str, prefix: str, network: Network | None) -> Route:
         ranked: dict[tuple[int, int], list[str]] = {}
         for carrier in self._carriers:
-            lengths = [len(p) for p in carrier.prefixes if key.startswith(p)]
+            lengths = [len(p) for p in carrier.prefixes if prefix.startswith(p)]
+            if network in carrier.networks:
+                lengths.append(NETWORK_EXACTNESS)
             if lengths:
                 ranked.setdefault((-max(lengths), carrier.priority), []).append(carrier.name)
         return Route(key, tuple(tuple(ranked[rank]) for rank in sorted(ranked)))
+
+
+def _key(prefix: str, network: Network | None) -> str:
+    return prefix if network is None else f"{prefix}/{network}"
+
+
+def _may_meet(prefix: str, network: Network | None) -> bool:
+    """Whether a number may be of both."""
+    if network is None:
+        return bool(prefix)  # of neither: nobody serves it
+    # The first two local digits tell the network.
+    start = prefix[: len(COUNTRY_CODE) + 3]
+    numbers = (f"+{COUNTRY_CODE}{digits}000000" for digits in range(20, 50))
+    return any(each.startswith(start) and network_of(each) is network for each in numbers)
 
 
 def pinned(carrier: str) -> str:

@@ -24,7 +24,7 @@ from risala.engine.codes import Codes
 from risala.engine.commands import Mode, Organization, Principal, SendCode, VerificationView
 from risala.engine.errors import Invalid, Unavailable
 from risala.engine.ids import IdSource
-from risala.engine.intake import Intake
+from risala.engine.intake import Intake, first_words
 from risala.engine.journal import verifications
 from risala.engine.journal.rows import PRIORITY_CODE, DueRow, NewMessage
 from risala.engine.journal.verifications import NewVerification, VerificationRow
@@ -150,6 +150,7 @@ class Sessions(Decider[SessionsMessage]):
         size = settings.size(frozen)
         now_ms = have.recorder.clock.now_ms()
         per_segment = have.intake.per_segment
+        route = have.router.route_key(to) if live else TEST_ROUTE
         return NewMessage(
             id=have.ids.new("sms"),
             organization_id=organization.id,
@@ -164,7 +165,7 @@ class Sessions(Decider[SessionsMessage]):
             currency=have.settings.service.currency,
             metadata="{}",
             priority=PRIORITY_CODE,
-            route=have.router.route_key(to) if live else TEST_ROUTE,
+            route=route,
             due_at=now_ms,
             # The code is worth nothing to anybody once its session is over.
             valid_until=expires_at,
@@ -173,7 +174,7 @@ class Sessions(Decider[SessionsMessage]):
             idempotency_key=verification_id,
             key_is_ours=True,
             response=b"",
-            text="Accepted; waiting for its turn.",
+            text=first_words(now_ms, now_ms, route),
             verification_id=verification_id,
             low_balance=billing.low_balance(organization, have.intake.low_balance),
         )

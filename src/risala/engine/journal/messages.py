@@ -7,8 +7,9 @@ import sqlite3
 from collections.abc import Callable, Collection
 
 from risala.engine.commands import MessageView, Mode
-from risala.engine.journal import meta
+from risala.engine.journal import meta, timeline
 from risala.engine.journal.rows import ACKNOWLEDGED, DueRow
+from risala.engine.router import UNSERVED
 
 _VIEW = (
     "SELECT id, organization_id, mode, kind, recipient, sender,"
@@ -132,14 +133,31 @@ def reroute(
     after: tuple[int, int],
     route_key: Callable[[str], str],
     count: int,
+    now_ms: int,
 ) -> tuple[int, int] | None:
-    """Sort ``count`` pending messages of one queue into routes anew; where to go on, or None."""
+    """Sort ``count`` pending messages of one queue into routes anew; where to go on, or None.
+
+    One that nobody serves any more, or somebody again, is told so in its timeline.
+    """
     rows = conn.execute(
-        "SELECT due_at, seq, recipient FROM messages WHERE status = 'pending' AND route = ?"
+        "SELECT due_at, seq, recipient, id FROM messages WHERE status = 'pending' AND route = ?"
         " AND priority = ? AND organization_id = ? AND (due_at, seq) > (?, ?)"
         " ORDER BY due_at, seq LIMIT ?",
         (*queue, *after, count),
     ).fetchall()
-    moved = [(key, row[1]) for row in rows if (key := route_key(row[2])) != queue[0]]
-    conn.executemany("UPDATE messages SET route = ? WHERE seq = ?", moved)
+    moved = [
+        (key, seq, message_id)
+        for _, seq, recipient, message_id in rows
+        if (key := route_key(recipient)) != queue[0]
+    ]
+    conn.executemany(
+        "UPDATE messages SET route = ? WHERE seq = ?", [(key, seq) for key, seq, _ in moved]
+    )
+    for key, _, message_id in moved:
+        if key == UNSERVED:
+            text = "It waits: no enabled carrier serves this number any more."
+            timeline.append(conn, message_id, now_ms, "pending", text)
+        elif queue[0] == UNSERVED:
+            text = "A carrier serves this number now; waiting for its turn."
+            timeline.append(conn, message_id, now_ms, "pending", text)
     return (rows[-1][0], rows[-1][1]) if len(rows) == count else None

@@ -9,6 +9,7 @@ from risala.engine.commands import KeyType, Mode, Principal, SendMessage
 from risala.engine.errors import Forbidden, Invalid
 from risala.engine.gateway import Gateway
 from risala.engine.intake import AHEAD_MAX_S
+from risala.engine.journal import waiting
 from risala.engine.operations.arguments import Arguments, Json, Operation, is_text
 from risala.engine.wire import message_wire, timeline_wire
 from risala.sms.address import is_number, sender_fault
@@ -25,7 +26,18 @@ async def _send(gateway: Gateway, arguments: Arguments) -> Json:
         raise Forbidden("The organization is not active.")
     principal = Principal(organization.id, "operator", KeyType.SECRET, Mode.LIVE)
     response: Json = json.loads(await gateway.send_message(principal, command))
-    return response
+    return {**response, **unserved_warning(gateway, response["messageId"])}
+
+
+def unserved_warning(gateway: Gateway, message_id: str) -> Json:
+    """``{"warning": …}`` where the message waits because nobody serves its number; else empty."""
+    if not waiting.is_unserved(gateway.parts.reader, message_id):
+        return {}
+    text = (
+        "It waits: no enabled carrier serves this number. Name its network or prefix in a"
+        " carrier's table before its validity is over."
+    )
+    return {"warning": text}
 
 
 def _command(arguments: Arguments, now_ms: int) -> SendMessage:

@@ -10,6 +10,7 @@ from risala.engine.errors import Invalid
 from risala.engine.gateway import Gateway
 from risala.engine.journal import verifications
 from risala.engine.operations.arguments import Arguments, Json, Operation
+from risala.engine.operations.messages import unserved_warning
 from risala.engine.sessions import Withdraw, verify_settings, view_of
 from risala.engine.template import BUILT_IN
 from risala.engine.verify_settings import VerifySettings, parse_verify_settings
@@ -85,7 +86,9 @@ async def _send(gateway: Gateway, arguments: Arguments) -> Json:
         origin=arguments.text_or_none("origin"),
     )
     principal = _principal(gateway, arguments)
-    return {"verificationId": await gateway.send_code(principal, command)}
+    verification_id = await gateway.send_code(principal, command)
+    message_id = verifications.of_operator(gateway.parts.reader, verification_id).message_id
+    return {"verificationId": verification_id, **unserved_warning(gateway, message_id)}
 
 
 async def _check(gateway: Gateway, arguments: Arguments) -> Json:
