@@ -59,8 +59,9 @@ MESSAGE = {
     "messageId": "sms_1", "id": "sms_1", "organizationId": "org_1", "to": "+22236123456",
     "from": "RISALA", "body": "two\nlines \x1b[31mred", "status": "sent", "segments": 1,
     "encoding": "gsm7", "price": "0.50", "currency": "MRU", "attempts": 1, "carrier": "mattel",
-    "providerMessageId": "7f", "errorCode": None, "errorText": None, "metadata": {},
-    "sendAt": None, "sentAt": AT, "deliveredAt": None, "createdAt": AT, "updatedAt": AT,
+    "providerMessageId": "7f", "errorCode": None, "errorText": None, "carrierCode": None,
+    "metadata": {}, "sendAt": None, "sentAt": AT, "deliveredAt": None,
+    "createdAt": AT, "updatedAt": AT,
 }  # fmt: skip
 ENTRY = {
     "at": AT, "status": "sent", "text": "Acknowledged.", "carrier": "mattel", "attempt": 1,

@@ -20,11 +20,14 @@ from risala.engine.clock import TrioClock
 from risala.engine.commands import KeyType, Mode, Organization, Principal, SendMessage
 from risala.engine.engine import Engine, Seams, open_engine
 from risala.engine.ids import IdSource
+from risala.engine.journal import timeline
 from risala.engine.journal.acceptance import accept_one
 from risala.engine.journal.accounts import add_organization
 from risala.engine.journal.ledger import top_up
 from risala.engine.journal.rows import NewMessage, Stamp
 from risala.engine.journal.schema import migrate
+from risala.engine.lines import JUST_ACCEPTED
+from risala.engine.sentences import sentence
 from risala.plugins.testing.fake_driver import FakeDriver
 
 
@@ -240,7 +243,7 @@ class Book:
                 "idempotency_key": f"key-{message_id}",
                 "key_is_ours": False,
                 "response": message_id.encode(),
-                "text": "Accepted; waiting for its turn.",
+                "line": JUST_ACCEPTED,
                 **fields,
             }
         )
@@ -254,8 +257,7 @@ class Book:
         return value
 
     def texts(self, message_id: str) -> list[str]:
-        query = "SELECT text FROM timeline WHERE message_id = ? ORDER BY n"
-        return [row[0] for row in self.conn.execute(query, (message_id,))]
+        return [sentence(entry) for entry in timeline.read(self.conn, message_id)]
 
     def close(self) -> None:
         self.conn.close()

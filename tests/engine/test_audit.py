@@ -10,7 +10,9 @@ import pytest
 from risala.engine.journal import delivery, endings, receipts
 from risala.engine.journal.audit import audit, audit_file
 from risala.engine.journal.rows import SegmentState
+from risala.engine.lines import Kind, Line
 from risala.engine.retry import Decision, Step
+from risala.sms.cause import Cause
 from risala.sms.receipt import Receipt, ReceiptState
 
 
@@ -31,7 +33,7 @@ def books(open_book, tmp_path):
         book.unit(lambda conn, r=receipt, s=stamp: receipts.record(conn, "mattel", r, s))
     ids["failed"] = book.accept(organization_id)
     stamp = book.stamp()
-    book.unit(lambda conn: endings.fail(conn, ids["failed"], "X", "No.", stamp))
+    book.unit(lambda conn: endings.fail(conn, ids["failed"], Cause.REJECTED, stamp))
     ids["canceled"] = book.accept(organization_id)
     stamp2 = book.stamp()
     book.unit(lambda conn: endings.cancel(conn, ids["canceled"], stamp2))
@@ -48,9 +50,8 @@ def submit(book, message_id, number):
             conn, message_id, number, "mattel", opens_attempt=number == 1, now_ms=book.now_ms
         )
     )
-    accepted = Decision(
-        Step.ADVANCE, SegmentState.ACCEPTED, "Yes.", "OK", carrier_id=f"{message_id}-{number}"
-    )
+    name, line = f"{message_id}-{number}", Line(Kind.PART_ACCEPTED)
+    accepted = Decision(Step.ADVANCE, SegmentState.ACCEPTED, line, "OK", carrier_id=name)
     stamp = book.stamp()
     book.unit(lambda conn: delivery.finish_segment(conn, message_id, number, 1, accepted, stamp))
 

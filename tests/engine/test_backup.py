@@ -24,6 +24,7 @@ from risala.engine.journal.lock import StorageUnusable
 from risala.engine.journal.opening import open_writer
 from risala.engine.journal.restore import RestoreReport, UncleanBackup, restore
 from risala.engine.journal.rows import Stamp
+from risala.engine.sentences import sentence
 from risala.plugins.testing.fake_driver import FakeDriver
 
 
@@ -219,8 +220,8 @@ class TestRestore:
             for name in ("processing", "pending"):
                 view, timeline = house.gateway.show_message(ids[name])
                 assert (view.status, view.error_code) == ("failed", "RESTORED")
-                assert "may have been sent since" in timeline[-1].text
-                assert timeline[-1].text.endswith("Refunded.")
+                assert "may have been sent since" in sentence(timeline[-1])
+                assert sentence(timeline[-1]).endswith("Refunded.")
             events = await house.events()
             assert [e["status"] for e in events if e["messageId"] == ids["pending"]] == ["failed"]
             await trio.sleep(600)
@@ -234,7 +235,7 @@ class TestRestore:
         driver = FakeDriver(delivers=True)
         async with open_house(drivers={"fake": driver}) as house:
             await house.wait_status(ids["pending"], "delivered")
-            texts = [entry.text for entry in house.gateway.show_message(ids["pending"])[1]]
+            texts = [sentence(entry) for entry in house.gateway.show_message(ids["pending"])[1]]
             assert any("may arrive twice" in text for text in texts)
             # What a carrier had in its hands is settled by its policy, as after a crash.
             assert house.status(ids["processing"]) == "processing"
@@ -308,14 +309,14 @@ class TestRestore:
         (tmp_path / "text").write_text("Hello " * 1000)
         (tmp_path / "empty").touch()
         rows(tmp_path / "other", "create table t (a)")
-        for name, sentence in (
+        for name, words in (
             ("text", "is not a database"),
             ("empty", "is not a backup of Risala"),
             ("other", "is not a backup of Risala"),
             ("none", "There is no file"),
             ("risala.db", "is the database itself"),
         ):
-            with pytest.raises(StorageUnusable, match=sentence):
+            with pytest.raises(StorageUnusable, match=words):
                 put_back(tmp_path / name, live)
         self.assert_untouched(live)
 

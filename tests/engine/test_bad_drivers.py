@@ -186,7 +186,7 @@ WRONG: list[Any] = [
     Accepted("1", raw=SECRET.encode()), Refused("final", "x", "y"), Refused(Scope.NOW, "x", None),
     Throttled("x", retry_after_s="1"),
     Throttled("x", retry_after_s=-1), Throttled("x", retry_after_s=float("nan")), Throttled(None),
-    Uncertain("x", carrier_id=7), Unsent(3),
+    Uncertain("x", carrier_id=7), Unsent(3), Unsent("x", cause="LINK_DOWN"),
 ]  # fmt: skip
 
 

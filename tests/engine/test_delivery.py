@@ -9,7 +9,9 @@ import trio
 
 from risala.config.model import DeliverySection, EngineSection, OnUncertain, RetrySection
 from risala.engine.errors import InsufficientBalance
+from risala.engine.sentences import sentence
 from risala.plugins.contract import (
+    Cause,
     Health,
     HealthState,
     ReceiptState,
@@ -21,6 +23,7 @@ from risala.plugins.contract import (
 )
 from risala.plugins.testing.fake_driver import FakeDriver
 
+NO_SUCH_NUMBER = Refused(Scope.FINAL, "ESME_RINVDSTADR", cause=Cause.UNKNOWN_NUMBER)
 ARABIC_200 = ("رسالة عربية طويلة جدا " * 10)[:200]
 
 
@@ -62,15 +65,17 @@ async def test_three_parts_are_one_delivered_message(open_house, quick):
 
 
 async def test_refused_for_good_fails_and_refunds_in_full(open_house, quick):
-    driver = FakeDriver(always=Refused(Scope.FINAL, "ESME_RINVDSTADR", "No such number."))
+    driver = FakeDriver(always=NO_SUCH_NUMBER)
     async with open_house(drivers={"fake": driver}) as house:
         message_id = await house.send()
         await house.wait_status(message_id, "failed")
         view, _ = house.gateway.show_message(message_id)
-        assert (view.error_code, view.error_text) == ("ESME_RINVDSTADR", "No such number.")
+        assert (view.error_code, view.carrier_code) == ("UNKNOWN_NUMBER", "ESME_RINVDSTADR")
         assert await house.balance() == "1000.00"
         (event,) = await house.events()
         assert (event["type"], event["status"]) == ("sms.failed", "failed")
+        told = [event[name] for name in ("errorCode", "errorText", "carrierCode")]
+        assert told == ["UNKNOWN_NUMBER", "Nobody has this number.", "ESME_RINVDSTADR"]
         assert (await house.gateway.perform("audit", {}))["clean"]
 
 
@@ -153,7 +158,7 @@ async def test_a_line_that_cannot_set_the_sender_says_which_was_used(
         await house.wait_status(message_id, "sent")
         view, timeline = house.gateway.show_message(message_id)
         assert view.sender == "RISALA"  # as the customer was answered
-        assert timeline[1].text == f"Attempt 1 through fake. {words}"
+        assert sentence(timeline[1]) == f"Attempt 1 through fake. {words}"
 
 
 async def test_nothing_left_means_no_refusal_and_no_loss(open_house, quick):
@@ -193,7 +198,7 @@ async def test_an_uncertain_message_fails_after_its_wait_and_says_so(open_house,
         assert trio.current_time() - started == pytest.approx(120, abs=1)
         view, timeline = house.gateway.show_message(message_id)
         assert view.error_code == "UNCERTAIN"
-        assert any("Uncertain" in entry.text for entry in timeline)
+        assert any("Uncertain" in sentence(entry) for entry in timeline)
         assert await house.balance() == "1000.00"
 
 
@@ -205,7 +210,7 @@ async def test_an_uncertain_message_is_resent_where_the_policy_says_so(open_hous
         await house.wait_status(message_id, "sent")
         assert len(driver.submitted) == 2
         _, timeline = house.gateway.show_message(message_id)
-        assert any("may arrive twice" in entry.text for entry in timeline)
+        assert any("may arrive twice" in sentence(entry) for entry in timeline)
 
 
 async def test_a_late_answer_resolves_the_uncertain(open_house, quick):
@@ -228,7 +233,7 @@ async def test_an_answer_after_the_end_is_only_noted(open_house, quick):
         await driver.context.late_outcome(driver.submitted[0], _accepted("late"))
         assert house.status(message_id) == "failed"
         _, timeline = house.gateway.show_message(message_id)
-        assert "late answer" in timeline[-1].text
+        assert "late answer" in sentence(timeline[-1])
         assert await house.balance() == "1000.00"
 
 
@@ -294,7 +299,7 @@ async def test_validity_ends_while_no_carrier_is_up(open_house, quick):
         await house.wait_status(message_id, "failed")
         assert trio.current_time() - started == pytest.approx(3600, abs=1)
         view, _ = house.gateway.show_message(message_id)
-        assert view.error_code == "EXPIRED"
+        assert view.error_code == "VALIDITY_OVER"
         assert await house.balance() == "1000.00"
 
 
@@ -402,7 +407,8 @@ async def test_a_drivers_bug_is_uncertain_and_the_engine_lives(open_house, quick
         await driver.wait_submitted(1)
         await house.wait_status(await house.send("next"), "sent")
         assert house.status(message_id) == "processing"
-        assert ("processing", "DRIVER_FAULT") in house.timeline(message_id)
+        _, timeline = house.gateway.show_message(message_id)
+        assert timeline[-1].line.cause is Cause.DRIVER_FAULT
 
 
 async def test_rate_is_kept(open_house, carrier, quick):
@@ -485,7 +491,7 @@ async def test_a_crash_leaves_uncertain_what_was_under_way(open_house, quick):
     async with open_house() as house:
         assert house.status(message_id) == "processing"
         _, timeline = house.gateway.show_message(message_id)
-        assert "stopped while it waited" in timeline[-1].text
+        assert "stopped while it waited" in sentence(timeline[-1])
         await house.wait_status(message_id, "failed")
         assert house.gateway.show_message(message_id)[0].error_code == "UNCERTAIN"
         assert house.status(waiting) == "failed"

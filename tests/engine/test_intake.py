@@ -11,6 +11,7 @@ from risala.config.model import LimitsSection
 from risala.engine.commands import KeyType, Mode, Principal, SendMessage
 from risala.engine.errors import Conflict, InsufficientBalance, Invalid, RateLimited, Refusal
 from risala.engine.errors import SenderNotApproved as NotApproved
+from risala.engine.lines import Kind, Line, Wait
 from risala.plugins.contract import HealthState
 from risala.plugins.testing.fake_driver import FakeDriver
 
@@ -75,7 +76,8 @@ async def test_a_scheduled_message_waits_for_its_time(open_house, quick):
         assert trio.current_time() - started == pytest.approx(3600, abs=1)
         view, timeline = house.gateway.show_message(later)
         assert view.send_at == at
-        assert "scheduled for" in timeline[0].text
+        scheduled = {"wait": Wait.SCHEDULED, "until": at}
+        assert timeline[0].line == Line(Kind.ACCEPTED, values=scheduled)
 
 
 async def test_validity_counts_from_the_schedule(open_house, quick):

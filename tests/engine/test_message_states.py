@@ -26,6 +26,7 @@ from risala.engine.journal import deadlines, delivery, endings, messages, receip
 from risala.engine.journal.accounts import set_organization_status
 from risala.engine.journal.audit import audit
 from risala.engine.retry import Circumstances, decide
+from risala.sms.cause import Cause
 from risala.sms.outcome import Accepted, Refused, Scope, Throttled, Uncertain, Unsent
 from risala.sms.receipt import Receipt, ReceiptState
 
@@ -230,10 +231,9 @@ class Lives(RuleBasedStateMachine):
 
     def link_lost_between_parts(self, draw):
         part = pop(draw, self.between)
-        text = "The link went down."
         self.book.unit(
             lambda conn: delivery.give_back(
-                conn, part.message_id, part.carrier, text, self.book.now_ms
+                conn, part.message_id, part.carrier, Cause.LINK_DOWN, self.book.now_ms
             )
         )
 

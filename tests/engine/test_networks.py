@@ -9,6 +9,7 @@ import pytest
 from risala.config.load import load_settings
 from risala.engine.doctor import Patient, State, examine
 from risala.engine.router import UNSERVED, Router
+from risala.engine.sentences import sentence
 from risala.sms.address import is_number, network_of
 
 MATTEL, MAURITEL, CHINGUITEL = "+22236123456", "+22246123456", "+22226123456"
@@ -95,7 +96,7 @@ def test_what_the_file_may_say(tmp_path):
 
 
 def texts(house, message_id) -> list[str]:
-    return [entry.text for entry in house.gateway.show_message(message_id)[1]]
+    return [sentence(entry) for entry in house.gateway.show_message(message_id)[1]]
 
 
 async def metric(house) -> float:
@@ -132,7 +133,7 @@ async def test_a_message_that_nobody_serves_is_told_everywhere(
     async with open_house(served, carrier("o", networks=("mauritel",))) as house:
         await house.wait_status(waits["messageId"], "sent")
         assert texts(house, waits["messageId"])[:2] == [
-            "Accepted; it waits: no enabled carrier serves this number.",
+            "Accepted. It waits: no enabled carrier serves this number.",
             "A carrier serves this number now; waiting for its turn.",
         ]
         assert await metric(house) == 0
@@ -149,7 +150,7 @@ async def test_a_message_whose_carrier_is_taken_away_is_told_so(open_house, quic
     async with open_house(served) as house:
         assert texts(house, message_id) == [
             "Accepted; waiting for its turn.",
-            "It waits: no enabled carrier serves this number any more.",
+            "It waits: no enabled carrier serves this number.",
         ]
 
 

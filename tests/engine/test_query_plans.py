@@ -24,12 +24,15 @@ from risala.engine.journal import (
     timeline,
 )
 from risala.engine.journal.rows import SegmentState
+from risala.engine.lines import Kind, Line
 from risala.engine.retry import Decision, Step
 from risala.sms.receipt import Receipt, ReceiptState
 
 GROWING = ("messages", "segments", "timeline", "idempotency", "ledger", "events", "organizations")
 BOUNDED = re.compile(r"SCAN messages USING INDEX messages_processing$")
 """A partial index of what is in flight: walked through by a restart."""
+
+LINE = Line(Kind.HELD_BACK)
 
 
 def a_life_of_everything(book):
@@ -49,7 +52,7 @@ def a_life_of_everything(book):
         )
 
     def yes(carrier_id):
-        return Decision(Step.ADVANCE, SegmentState.ACCEPTED, "Yes.", "OK", carrier_id=carrier_id)
+        return Decision(Step.ADVANCE, SegmentState.ACCEPTED, LINE, "OK", carrier_id=carrier_id)
 
     def receipt(carrier_id):
         told, stamp = Receipt(carrier_id, ReceiptState.DELIVERED, "DELIVRD"), book.stamp()
@@ -62,9 +65,9 @@ def a_life_of_everything(book):
     receipt("p2")
     receipt("p2")
     failed = book.accept(organization_id)
-    submit(failed, 1, Decision(Step.FAIL, SegmentState.REFUSED, "No.", "ESME_RINVDSTADR"))
+    submit(failed, 1, Decision(Step.FAIL, SegmentState.REFUSED, LINE, "ESME_RINVDSTADR"))
     again = book.accept(organization_id)
-    submit(again, 1, Decision(Step.REQUEUE, SegmentState.WAITING, "Later.", "ESME_RTHROTTLED"))
+    submit(again, 1, Decision(Step.REQUEUE, SegmentState.WAITING, LINE, "ESME_RTHROTTLED"))
     stamp = book.stamp()
     book.unit(lambda conn: endings.cancel(conn, again, stamp))
     with pytest.raises(Conflict):
@@ -77,7 +80,7 @@ def a_life_of_everything(book):
             Decision(
                 Step.AWAIT,
                 SegmentState.UNCERTAIN,
-                "?",
+                LINE,
                 "TIMEOUT",
                 resolve_at=book.now_ms,
                 resolve_action=action,

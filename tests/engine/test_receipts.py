@@ -7,17 +7,20 @@ import pytest
 from risala.config.model import OnUncertain
 from risala.engine.journal import deadlines, delivery, receipts
 from risala.engine.journal.rows import SegmentState
+from risala.engine.lines import Kind, Line
 from risala.engine.retry import Decision, Step
+from risala.sms.cause import Cause
 from risala.sms.message import submit_reference
 from risala.sms.receipt import Receipt, ReceiptState
 
-FINAL_BAD = [
-    ReceiptState.EXPIRED,
-    ReceiptState.DELETED,
-    ReceiptState.UNDELIVERABLE,
-    ReceiptState.UNKNOWN,
-    ReceiptState.REJECTED,
-]
+YES = Line(Kind.PART_ACCEPTED)
+FINAL_BAD = {
+    ReceiptState.EXPIRED: "EXPIRED",
+    ReceiptState.DELETED: "DELETED",
+    ReceiptState.UNDELIVERABLE: "UNDELIVERABLE",
+    ReceiptState.UNKNOWN: "UNTRACED",
+    ReceiptState.REJECTED: "REJECTED",
+}
 
 
 class Desk:
@@ -41,7 +44,7 @@ class Desk:
 
     def answer(self, message_id, carrier_id, number=1, attempt=1):
         accepted = Decision(
-            Step.ADVANCE, SegmentState.ACCEPTED, "Yes.", "ESME_ROK", carrier_id=carrier_id
+            Step.ADVANCE, SegmentState.ACCEPTED, YES, "ESME_ROK", carrier_id=carrier_id
         )
         stamp = self.book.stamp()
         return self.book.unit(
@@ -49,9 +52,9 @@ class Desk:
         )
 
     def receipt(
-        self, carrier_id, state=ReceiptState.DELIVERED, also=(), carrier="mattel", error=None
+        self, carrier_id, state=ReceiptState.DELIVERED, also=(), carrier="mattel", cause=None
     ):
-        told = Receipt(carrier_id, state, f"stat:{state}", error, also)
+        told = Receipt(carrier_id, state, f"stat:{state}", cause, also)
         stamp = self.book.stamp()
         return self.book.unit(lambda conn: receipts.record(conn, carrier, told, stamp))
 
@@ -59,7 +62,7 @@ class Desk:
         uncertain = Decision(
             Step.AWAIT,
             SegmentState.UNCERTAIN,
-            "No answer.",
+            Line(Kind.UNCERTAIN, Cause.NO_ANSWER),
             "no answer",
             resolve_at=self.book.now_ms + 1000,
             resolve_action=action,
@@ -106,12 +109,14 @@ def test_the_receipt_of_a_sent_message(desk):
     assert desk.book.one("SELECT delivered_at FROM messages") == desk.book.now_ms
 
 
-@pytest.mark.parametrize("state", FINAL_BAD)
-def test_a_carrier_that_gave_up_leaves_it_undelivered_with_its_code(desk, state):
+@pytest.mark.parametrize(("state", "word"), FINAL_BAD.items())
+def test_a_carrier_that_gave_up_leaves_it_undelivered_with_its_code(desk, state, word):
     message_id = desk.sent()
-    desk.receipt("1a", state, error="034")
+    desk.receipt("1a", state)
     assert desk.book.status(message_id) == "undelivered"
-    assert desk.book.one("SELECT error_code FROM messages") == "034"
+    codes = ("error_code", "carrier_code")
+    found = tuple(desk.book.one(f"SELECT {code} FROM messages") for code in codes)
+    assert found == (word, f"stat:{state}")
     # Not refunded: the carrier had accepted it.
     assert desk.book.one("SELECT count(*) FROM ledger WHERE kind = 'refund'") == 0
 
@@ -189,7 +194,7 @@ def test_a_second_receipt_changes_nothing(desk, first, later):
     assert desk.receipt("1a", later) == ()
     assert desk.book.status(message_id) == before
     assert desk.book.one("SELECT count(*) FROM events") == events
-    assert "it changes nothing" in desk.book.texts(message_id)[-1]
+    assert "changes nothing" in desk.book.texts(message_id)[-1]
 
 
 def test_parts_are_delivered_when_the_last_one_is(desk):
@@ -245,10 +250,11 @@ def test_a_receipt_for_a_message_that_has_failed_is_only_noted(desk):
     message_id = desk.start(segments=2)
     desk.answer(message_id, "p1", 1)
     stamp = desk.book.stamp()
-    desk.book.unit(lambda conn: fail(conn, message_id, "X", "Refused.", stamp))
+    desk.book.unit(lambda conn: fail(conn, message_id, Cause.REJECTED, stamp))
     assert desk.receipt("p1") == ()
     assert desk.book.status(message_id) == "failed"
-    assert desk.book.texts(message_id)[-1] == "A receipt that came too late to change anything."
+    late = "A receipt that came too late to change anything: delivered."
+    assert desk.book.texts(message_id)[-1] == late
 
 
 def test_an_answer_without_an_id_meets_nobodys_receipt(desk):
@@ -276,8 +282,8 @@ def test_a_receipt_tells_of_a_submit_without_an_answer(desk, state, status):
     desk.receipt_with(submit_reference(message_id, 1, 1), state=state)
     assert desk.book.status(message_id) == status
     assert desk.book.one("SELECT provider_message_id FROM messages") == "7"
-    texts = [row[0] for row in desk.book.conn.execute("SELECT text FROM timeline ORDER BY n")]
-    assert "No answer came, but a receipt: the carrier accepted it." in texts
+    told = "No answer came, but a receipt: the carrier accepted it."
+    assert told in desk.book.texts(message_id)
     assert desk.resolve() == ()
 
 
@@ -362,7 +368,7 @@ def told_by_recipient(desk, recipient="+22236123456", carrier="mattel"):
     told = Receipt(
         "17-36123456-26112014",
         ReceiptState.DELIVERED,
-        "TP-ST:00",
+        "TP-ST 00",
         recipient=recipient,
         recipient_tells=True,
     )

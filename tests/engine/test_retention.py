@@ -16,12 +16,14 @@ from risala.engine.journal import delivery, endings, inbound, messages, outbox, 
 from risala.engine.journal.audit import audit
 from risala.engine.journal.retention import LATE_MS, TEXT_GONE, TIMELINE_GONE
 from risala.engine.journal.rows import SegmentState
+from risala.engine.lines import Kind, Line
 from risala.engine.retention import DAY_MS
 from risala.engine.retry import Decision, Step
+from risala.sms.cause import Cause
 from risala.sms.message import Inbound
 from risala.sms.receipt import Receipt, ReceiptState
 
-YES = Decision(Step.ADVANCE, SegmentState.ACCEPTED, "Yes.", "OK", carrier_id="c1")
+YES = Decision(Step.ADVANCE, SegmentState.ACCEPTED, Line(Kind.PART_ACCEPTED), "OK", carrier_id="c1")
 KEPT = ("ledger", "idempotency", "organizations", "accepted_hours", "verifications")
 
 
@@ -33,7 +35,13 @@ def submit(book, message_id, carrier_id=None):
     )
     if carrier_id is not None:
         stamp = book.stamp()
-        yes = Decision(Step.ADVANCE, SegmentState.ACCEPTED, "Yes.", "OK", carrier_id=carrier_id)
+        yes = Decision(
+            Step.ADVANCE,
+            SegmentState.ACCEPTED,
+            Line(Kind.PART_ACCEPTED),
+            "OK",
+            carrier_id=carrier_id,
+        )
         book.unit(lambda conn: delivery.finish_segment(conn, message_id, 1, 1, yes, stamp))
 
 
@@ -54,7 +62,7 @@ def lives(book):
     receipt(book, "c1")
     submit(book, found["sent"], "c2")
     stamp = book.stamp()
-    book.unit(lambda conn: endings.fail(conn, found["failed"], "NO", "No.", stamp))
+    book.unit(lambda conn: endings.fail(conn, found["failed"], Cause.REJECTED, stamp))
     book.unit(lambda conn: endings.cancel(conn, found["canceled"], stamp))
     submit(book, found["processing"])
     return found

@@ -8,7 +8,9 @@ import pytest
 
 from risala.config.model import OnUncertain, RetrySection
 from risala.engine.journal.rows import SegmentState
+from risala.engine.lines import Kind, Line
 from risala.engine.retry import Circumstances, Decision, Step, decide, wait_ms
+from risala.sms.cause import Cause
 from risala.sms.outcome import Accepted, Refused, Scope, Throttled, Uncertain, Unsent
 
 NOW = 1_000_000
@@ -27,7 +29,7 @@ PARTLY = replace(AT, partly_accepted=True)
 
 
 def now(text: str = "Sick.") -> Refused:
-    return Refused(Scope.NOW, "ESME_RSYSERR", text)
+    return Refused(Scope.NOW, "ESME_RSYSERR", text, Cause.CARRIER_FAULT)
 
 
 @pytest.mark.parametrize("at", [AT, PARTLY, replace(AT, valid_until=NOW - 1)])
@@ -36,7 +38,7 @@ def test_accepted_goes_on(at):
     assert decision == Decision(
         Step.ADVANCE,
         SegmentState.ACCEPTED,
-        "The carrier accepted it.",
+        Line(Kind.PART_ACCEPTED),
         "ESME_ROK",
         carrier_id="1a",
     )
@@ -49,7 +51,8 @@ def test_accepted_goes_on(at):
 def test_throttled_and_unsent_keep_their_place_and_cost_no_attempt(outcome, at, route):
     decision = decide(outcome, at)
     assert (decision.step, decision.segment_state) == (Step.REQUEUE, SegmentState.WAITING)
-    assert (decision.raw, decision.text) == (outcome.raw, outcome.text)
+    assert decision.raw == outcome.raw
+    assert decision.line == Line(Kind.HELD_BACK, outcome.cause, {"note": outcome.text})
     assert decision.due_at is None
     assert decision.route == route
     assert not decision.counts_as_refusal
@@ -60,11 +63,12 @@ def test_uncertain_waits_for_its_policy(action, after_s):
     at = replace(AT, on_uncertain=OnUncertain(action=action, after_s=after_s))
     decision = decide(Uncertain("TIMEOUT"), at)
     assert (decision.step, decision.segment_state) == (Step.AWAIT, SegmentState.UNCERTAIN)
+    assert decision.line == Line(Kind.UNCERTAIN, Cause.NO_ANSWER, {})
     assert (decision.resolve_at, decision.resolve_action) == (NOW + after_s * 1000, action)
 
 
 def test_a_recipient_that_cannot_be_reached_is_tried_again_like_any_refusal_for_now():
-    refused = Refused(Scope.RECIPIENT, "ESME_RSYSERR", "Out of service.")
+    refused = Refused(Scope.RECIPIENT, "ESME_RSYSERR", "Out of service.", Cause.CARRIER_FAULT)
     assert decide(refused, AT) == decide(now("Out of service."), AT)
 
 
@@ -75,7 +79,8 @@ def test_refused_for_now_waits_longer_each_time(refusals, wait_s):
     assert decision.due_at == NOW + wait_s * 1000
     assert decision.counts_as_refusal
     assert decision.route is None
-    assert decision.text == f"Sick. It will be tried again in {wait_s} s."
+    values = {"wait_ms": wait_s * 1000, "note": "Sick."}
+    assert decision.line == Line(Kind.REFUSED_FOR_NOW, Cause.CARRIER_FAULT, values)
 
 
 def test_refused_for_now_stays_with_the_carrier_that_has_other_parts():
@@ -86,8 +91,9 @@ def test_refused_for_now_stays_with_the_carrier_that_has_other_parts():
 def test_refused_for_now_once_too_often_fails(refusals):
     decision = decide(now(), replace(AT, refusals=refusals))
     assert (decision.step, decision.segment_state) == (Step.FAIL, SegmentState.REFUSED)
-    assert (decision.error_code, decision.raw) == ("RETRIES_EXHAUSTED", "ESME_RSYSERR")
-    assert f"{refusals + 1} times" in decision.error_text
+    assert (decision.line.cause, decision.raw) == (Cause.RETRIES_EXHAUSTED, "ESME_RSYSERR")
+    values = {"refusals": refusals + 1, "last": "CARRIER_FAULT", "note": "Sick."}
+    assert decision.line.values == values
 
 
 @pytest.mark.parametrize(("left_ms", "step"), [(5000, Step.FAIL), (5001, Step.REQUEUE)])
@@ -95,15 +101,15 @@ def test_no_wait_goes_beyond_the_validity(left_ms, step):
     decision = decide(now(), replace(AT, valid_until=NOW + left_ms))
     assert decision.step is step
     if step is Step.FAIL:
-        assert decision.error_code == "EXPIRED"
+        assert decision.line.cause is Cause.VALIDITY_OVER
 
 
 def test_refused_by_this_carrier_goes_to_another():
-    decision = decide(Refused(Scope.CARRIER, "ESME_RINVSRCADR", "Not this sender."), AT)
+    decision = decide(Refused(Scope.CARRIER, "ESME_RINVSRCADR", "", Cause.SENDER_REFUSED), AT)
     assert (decision.step, decision.segment_state) == (Step.REQUEUE, SegmentState.REFUSED)
     assert (decision.route, decision.due_at) == ("@mauritel", NOW)
     assert not decision.counts_as_refusal
-    assert decision.text == "Not this sender. Another carrier will be tried."
+    assert decision.line == Line(Kind.REROUTED, Cause.SENDER_REFUSED, {})
 
 
 @pytest.mark.parametrize(
@@ -116,9 +122,10 @@ def test_refused_by_this_carrier_goes_to_another():
     ],
 )
 def test_refused_for_good_fails_with_the_carriers_word(scope, at):
-    decision = decide(Refused(scope, "ESME_RINVDSTADR", "No such number."), at)
+    decision = decide(Refused(scope, "ESME_RINVDSTADR", "", Cause.UNKNOWN_NUMBER), at)
     assert (decision.step, decision.segment_state) == (Step.FAIL, SegmentState.REFUSED)
-    assert (decision.error_code, decision.error_text) == ("ESME_RINVDSTADR", "No such number.")
+    assert decision.line == Line(Kind.FAILED, Cause.UNKNOWN_NUMBER, {})
+    assert decision.raw == "ESME_RINVDSTADR"
 
 
 def test_waits_grow_up_to_their_limit_without_overflow():

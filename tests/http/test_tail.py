@@ -16,6 +16,7 @@ from risala.config.model import HttpSection
 from risala.engine.commands import LifeEvent
 from risala.engine.errors import NotFound
 from risala.engine.events import Event, Lagged, Ready, Reset, What
+from risala.engine.lines import Kind, Line
 from risala.http import live, server
 from risala.http.control import serve_control
 from risala.http.face import Patience
@@ -71,7 +72,13 @@ class Gateway:
 
 
 LIFE = LifeEvent(
-    1_767_225_600_001, "sms_1", "org_1", "+22236123456", "sent", "é\u2028\n", None, "OK"
+    1_767_225_600_001,
+    "sms_1",
+    "org_1",
+    "+22236123456",
+    "sent",
+    Line(Kind.WRITTEN, values={"text": "é\u2028\n"}),
+    raw="OK",
 )
 EVENT = Event(7, "evt_1", "org_1", '{"id":"evt_1","text":"مرحبا"}')
 LIFE_DATA = {

@@ -24,7 +24,9 @@ from risala.engine.errors import (
     Refusal,
     Unavailable,
 )
+from risala.engine.journal import timeline
 from risala.engine.journal.audit import audit_file
+from risala.engine.sentences import sentence
 
 WORLDS = int(os.environ.get("RISALA_WORLDS", "12"))
 LIVES = 5
@@ -202,12 +204,7 @@ def check_copies(world, conn):
     taken = world.copies()
     for row in conn.execute("SELECT id, status, segments, error_code FROM messages"):
         copies = taken.pop(row["id"], {})
-        told = [
-            r["text"]
-            for r in conn.execute(
-                "SELECT text FROM timeline WHERE message_id = ? ORDER BY n", (row["id"],)
-            )
-        ]
+        told = [sentence(entry) for entry in timeline.read(conn, row["id"])]
         again = sum("may arrive twice" in text for text in told)
         for number, each in copies.items():
             assert 1 <= number <= row["segments"]

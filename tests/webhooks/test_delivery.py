@@ -39,6 +39,7 @@ async def test_an_event_is_posted_at_once_as_it_is_stored(open_house, quick):
             "providerMessageId": event["providerMessageId"],
             "errorCode": None,
             "errorText": None,
+            "carrierCode": None,
             "metadata": {"order": "٧"},
         }
         stored = house.gateway.parts.reader.execute("SELECT body FROM events").fetchone()[0]

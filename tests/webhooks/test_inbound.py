@@ -71,6 +71,7 @@ async def test_a_message_that_is_routed_is_an_event_with_its_text(open_house, qu
             "providerMessageId": message.carrier_ids[0],
             "errorCode": None,
             "errorText": None,
+            "carrierCode": None,
             "metadata": {},
             "text": "مرحبا 👋",
         }

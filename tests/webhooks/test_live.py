@@ -13,6 +13,7 @@ from risala.engine import live
 from risala.engine.commands import KeyType, Mode, Principal, SendMessage
 from risala.engine.errors import NotFound
 from risala.engine.events import Event, Lagged, LifeEvent, Ready, Reset, What
+from risala.engine.sentences import sentence
 from risala.plugins.contract import Refused, Scope
 from risala.plugins.testing.fake_driver import FakeDriver
 
@@ -154,7 +155,7 @@ async def test_a_slow_reader_is_told_so_and_how_each_message_stands(open_house, 
             assert stands(told) == dict(rows)
             assert sorted(stands(told).values()).count("failed") == 1
             one = next(each for each in told[1:] if each.status == "failed")
-            assert (one.text, one.raw) == ("No such number. Refunded.", "ESME_RINVDSTADR")
+            assert (sentence(one), one.raw) == ("No such number. Refunded.", "ESME_RINVDSTADR")
             await house.send("afterwards")
             assert [each.status for each in await drain(follower)] == [
                 "pending", "processing", "sent",

@@ -12,6 +12,7 @@ from rich.text import Text
 from risala.engine.broadcast import Lagged, Subscription
 from risala.engine.clock import iso
 from risala.engine.commands import LifeEvent
+from risala.engine.sentences import sentence
 
 _STYLE: Final = {
     "pending": "cyan",
@@ -32,7 +33,7 @@ def life_line(event: LifeEvent) -> Text:
     line.append(iso(event.at)[11:23], style="dim")
     line.append(f"  …{event.message_id[-8:]}  {event.to}  ")
     line.append(event.status.ljust(_PLACE), style=_STYLE.get(event.status, ""))
-    line.append(f"  {event.text}")
+    line.append(f"  {sentence(event)}")
     if event.raw:
         line.append(f"  ({event.raw})", style="dim")
     return line

@@ -141,7 +141,7 @@ def message_show(options: Options, message_id: str) -> None:
 
 
 def _fields(shown: Json) -> Json:
-    error = " ".join(filter(None, (shown["errorCode"], shown["errorText"])))
+    error = ": ".join(filter(None, (shown["errorCode"], shown["errorText"])))
     rows = {
         "id": shown["id"],
         "organization": shown.get("organizationId"),
@@ -155,6 +155,7 @@ def _fields(shown: Json) -> Json:
         "carrier": shown["carrier"],
         "carrier's id": shown["providerMessageId"],
         "error": error or None,
+        "carrier's word": shown["carrierCode"],
         "created": output.moment(shown["createdAt"]),
         "not before": output.moment(shown["sendAt"]),
         "sent": output.moment(shown["sentAt"]),

@@ -16,6 +16,7 @@ import trio
 
 from risala.engine.lane_parts import Job
 from risala.plugins.contract import SUBMIT_S_MAX, Capabilities
+from risala.sms.cause import Cause
 from risala.sms.message import Segment
 from risala.sms.outcome import Accepted, Outcome, Refused, Scope, Throttled, Uncertain, Unsent
 
@@ -146,6 +147,7 @@ _FITS: Final[dict[str, Callable[[object], bool]]] = {
     "raw": _is_text,
     "text": _is_text,
     "carrier_id": _is_text,
+    "cause": lambda value: isinstance(value, Cause),
     "scope": lambda value: isinstance(value, Scope),
     "retry_after_s": _is_wait,
 }

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from risala.engine.lines import Line
+
 
 class KeyType(StrEnum):
     SECRET = "secret"  # noqa: S105 -- the word, not a secret
@@ -98,7 +100,9 @@ class MessageView:
     carrier: str | None
     provider_message_id: str | None
     error_code: str | None
-    error_text: str | None
+    """A word of :class:`risala.sms.cause.Cause`."""
+    carrier_code: str | None
+    """The carrier's raw word for it."""
     metadata: dict[str, str]
     send_at: int | None
     sent_at: int | None
@@ -113,8 +117,8 @@ class TimelineEntry:
 
     at: int
     status: str
-    text: str
-    """A plain sentence."""
+    line: Line
+    """What happened; :func:`risala.engine.sentences.sentence` says it in words."""
     carrier: str | None = None
     attempt: int | None = None
     segment: int | None = None
@@ -224,6 +228,8 @@ class LifeEvent:
     organization_id: str
     to: str
     status: str
-    text: str
+    line: Line
     carrier: str | None = None
+    attempt: int | None = None
+    segment: int | None = None
     raw: str | None = None

@@ -16,7 +16,6 @@ from risala.config.model import Settings
 from risala.engine import billing
 from risala.engine.accounts import Accounts
 from risala.engine.batch import BatchItem, Result, in_order
-from risala.engine.clock import iso
 from risala.engine.commands import Mode, Organization, Principal, SendMessage
 from risala.engine.errors import (
     Draining,
@@ -38,6 +37,7 @@ from risala.engine.journal.rows import (
     Status,
 )
 from risala.engine.limiter import Limiter
+from risala.engine.lines import JUST_ACCEPTED, Kind, Line, Wait
 from risala.engine.optout import OptOuts
 from risala.engine.recorder import Recorder
 from risala.engine.router import TEST_ROUTE, UNSERVED, Router
@@ -337,7 +337,7 @@ class Intake:
             idempotency_key=key,
             key_is_ours=command.idempotency_key is None,
             response=_response(message_id, key, organization.id, sender, notice),
-            text=first_words(now_ms, due_at, route),
+            line=first_line(now_ms, due_at, route),
             low_balance=billing.low_balance(organization, self.low_balance),
         )
 
@@ -394,7 +394,7 @@ class Intake:
                     organization_id=new.organization_id,
                     recipient=new.recipient,
                     status=Status.PENDING,
-                    text=new.text,
+                    line=new.line,
                     at=new.created_at,
                     due_at=new.due_at,
                     priority=new.priority,
@@ -419,10 +419,10 @@ def _response(
     ).encode()
 
 
-def first_words(now_ms: int, due_at: int, route: str) -> str:
-    """The first sentence of a timeline: what a message waits for."""
+def first_line(now_ms: int, due_at: int, route: str) -> Line:
+    """The first of a timeline: what a message waits for."""
     if route == UNSERVED:
-        return "Accepted; it waits: no enabled carrier serves this number."
+        return Line(Kind.ACCEPTED, values={"wait": Wait.UNSERVED.value})
     if due_at > now_ms:
-        return f"Accepted; scheduled for {iso(due_at)}."
-    return "Accepted; waiting for its turn."
+        return Line(Kind.ACCEPTED, values={"wait": Wait.SCHEDULED.value, "until": due_at})
+    return JUST_ACCEPTED

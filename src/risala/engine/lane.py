@@ -23,6 +23,7 @@ from risala.engine.retry import Circumstances, decide
 from risala.engine.router import pinned
 from risala.engine.throttle import Throttle
 from risala.plugins.contract import Driver, DriverContext, Health, HealthState
+from risala.sms.cause import Cause
 from risala.sms.outcome import Accepted, Outcome, Refused, Scope, Throttled, Uncertain, Unsent
 
 log = structlog.get_logger(__name__)
@@ -195,7 +196,7 @@ class Lane:
         else:
             self.hooks.release(job.row.id)
         if self.gate is Gate.PAUSED or self.health.state is not HealthState.UP:
-            self._give_back_begun("The link went down between two parts; the others follow.")
+            self._give_back_begun(Cause.LINK_DOWN)
         if not self.busy:
             self._idle.set()
         self.hooks.changed()
@@ -249,7 +250,8 @@ class Lane:
         self._nursery.start_soon(self._settle_silence, call)
 
     async def _settle_silence(self, call: Call) -> None:
-        outcome = Uncertain("DRIVER_FAULT", "The driver did not say what became of the message.")
+        text = "The driver did not say what became of the message."
+        outcome = Uncertain("", text, cause=Cause.DRIVER_FAULT)
         try:
             await self._settle(call, outcome)
         except Unavailable as error:  # the next start finds that it was under way
@@ -311,7 +313,7 @@ class Lane:
             return outcome
         if not call.given_up:
             self._distrust("Its driver failed while it submitted a message; the log has the cause.")
-        return Uncertain("DRIVER_FAULT", "The driver failed while it submitted the message.")
+        return Uncertain("", cause=Cause.DRIVER_FAULT)
 
     def _distrust(self, fault: str) -> None:
         if self.trust.fault != fault:
@@ -333,7 +335,7 @@ class Lane:
                 self.counts.throttled += 1
                 self.breaker.withdrew()
                 self.throttle.slow_down(now_s, retry_after_s)
-            case Refused(Scope.NOW, raw, _):
+            case Refused(Scope.NOW, raw):
                 self.counts.refused += 1
                 if self.breaker.failed(now_s):
                     self.note(f"circuit breaker opened after {raw}")
@@ -362,7 +364,7 @@ class Lane:
             self.note(f"{health.state}: {health.text}")
             log.info("carrier.health", carrier=self.name, state=health.state, text=health.text)
         if health.state is not HealthState.UP:
-            self._give_back_begun("The link went down between two parts; the others follow.")
+            self._give_back_begun(Cause.LINK_DOWN)
         self.hooks.changed()
 
     def set_gate(self, gate: Gate) -> None:
@@ -370,18 +372,18 @@ class Lane:
         self.gate = gate
         self.note(f"the operator set it to {gate}")
         if gate is Gate.PAUSED:
-            self._give_back_begun("The carrier was paused between two parts; the others follow.")
+            self._give_back_begun(None)
         self.hooks.changed()
 
-    def _give_back_begun(self, reason: str) -> None:
+    def _give_back_begun(self, cause: Cause | None) -> None:
         """Messages between two parts go back to the queue, where their validity is watched."""
         while self.continuing and self._nursery is not None:
             self.in_flight += 1
-            self._nursery.start_soon(self._give_back, self.continuing.popleft(), reason)
+            self._nursery.start_soon(self._give_back, self.continuing.popleft(), cause)
 
-    async def _give_back(self, job: Job, reason: str) -> None:
+    async def _give_back(self, job: Job, cause: Cause | None) -> None:
         try:
-            await self.recorder.give_back(job.row.id, self.name, reason)
+            await self.recorder.give_back(job.row.id, self.name, cause)
         finally:
             self._finished(job, goes_on=False)
 

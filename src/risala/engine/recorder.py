@@ -22,6 +22,7 @@ from risala.engine.journal import deadlines, delivery, endings, receipts
 from risala.engine.journal.rows import Change, Stamp, Status
 from risala.engine.journal.writer import Journal, Unit
 from risala.engine.retry import Decision
+from risala.sms.cause import Cause
 from risala.sms.receipt import Receipt
 
 T = TypeVar("T")
@@ -107,12 +108,15 @@ class Recorder:
             self.listeners.deadline(decision.resolve_at)
         self.tell(changes)
 
-    async def give_back(self, message_id: str, carrier: str, reason: str) -> None:
-        """Queue a message again whose remaining parts cannot go out now."""
+    async def give_back(self, message_id: str, carrier: str, cause: Cause | None) -> None:
+        """Queue a message again whose remaining parts cannot go out now.
+
+        ``cause`` is None where the operator paused the carrier.
+        """
         now_ms = self.clock.now_ms()
         self.tell(
             await self._commit_for_sure(
-                lambda conn: delivery.give_back(conn, message_id, carrier, reason, now_ms)
+                lambda conn: delivery.give_back(conn, message_id, carrier, cause, now_ms)
             )
         )
 
@@ -167,13 +171,14 @@ class Recorder:
         """Count and log what became of a message after it was accepted."""
         word = "requeued" if change.status is Status.PENDING else change.status.value
         self.statuses[word] += 1
-        # Never the carrier's raw word: a receipt's holds the beginning of the message.
+        # Never a word of the carrier or its driver: it might hold what the message says.
         write = log.info if change.status in _TOLD else log.debug
         write(
             f"message.{word}",
             message_id=change.message_id,
             carrier=change.carrier,
-            text=change.text,
+            what=change.line.kind.name,
+            cause=change.line.cause,
         )
 
     async def _commit_for_sure(self, unit: Unit[T]) -> T:
@@ -196,7 +201,8 @@ def _life(change: Change) -> LifeEvent:
         organization_id=change.organization_id,
         to=change.recipient,
         status=change.status,
-        text=change.text,
+        line=change.line,
         carrier=change.carrier,
+        attempt=change.attempt,
         raw=change.raw,
     )

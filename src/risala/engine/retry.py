@@ -8,6 +8,8 @@ from typing import Final
 
 from risala.config.model import OnUncertain, RetrySection
 from risala.engine.journal.rows import SegmentState
+from risala.engine.lines import Kind, Line, note
+from risala.sms.cause import Cause
 from risala.sms.outcome import Accepted, Outcome, Refused, Scope, Throttled, Uncertain, Unsent
 
 
@@ -28,16 +30,15 @@ class Step(StrEnum):
 class Decision:
     step: Step
     segment_state: SegmentState
-    text: str
-    raw: str
+    line: Line
+    """What the timeline says of it; with ``FAIL`` its cause is the message's ``errorCode``."""
+    raw: str | None = None
+    """The carrier's own word."""
     carrier_id: str | None = None
     due_at: int | None = None
     route: str | None = None
     """A new route, or None to keep the one it has."""
     counts_as_refusal: bool = False
-    refused_by: str | None = None
-    error_code: str | None = None
-    error_text: str | None = None
     resolve_at: int | None = None
     resolve_action: str | None = None
 
@@ -60,9 +61,7 @@ class Circumstances:
     retry: RetrySection
 
 
-EXHAUSTED: Final = "RETRIES_EXHAUSTED"
-EXPIRED: Final = "EXPIRED"
-UNCERTAIN: Final = "UNCERTAIN"
+_TAKEN: Final = Line(Kind.PART_ACCEPTED)
 
 
 def wait_ms(retry: RetrySection, refusals: int) -> int:
@@ -78,62 +77,63 @@ def decide(outcome: Outcome, at: Circumstances) -> Decision:
             return Decision(
                 Step.ADVANCE,
                 SegmentState.ACCEPTED,
-                "The carrier accepted it.",
+                _TAKEN,
                 raw,
                 carrier_id=carrier_id,
             )
-        case Throttled(raw, text) | Unsent(raw, text):
+        case Throttled(raw, text, cause=cause) | Unsent(raw, text, cause):
             return Decision(
                 Step.REQUEUE,
                 SegmentState.WAITING,
-                text,
+                Line(Kind.HELD_BACK, cause, note(text)),
                 raw,
                 route=at.pinned_route if at.partly_accepted else None,
             )
-        case Uncertain(raw, text, carrier_id):
+        case Uncertain(raw, text, carrier_id, cause):
             return Decision(
                 Step.AWAIT,
                 SegmentState.UNCERTAIN,
-                text,
+                Line(Kind.UNCERTAIN, cause, note(text)),
                 raw,
                 carrier_id=carrier_id,
                 resolve_at=at.now_ms + round(at.on_uncertain.after_s * 1000),
                 resolve_action=at.on_uncertain.action,
             )
-        case Refused(Scope.NOW | Scope.RECIPIENT, raw, text):
-            return _refused_for_now(raw, text, at)
-        case Refused(Scope.CARRIER, raw, text) if at.next_route and not at.partly_accepted:
+        case Refused(Scope.NOW | Scope.RECIPIENT):
+            return _refused_for_now(outcome, at)
+        case Refused(Scope.CARRIER, raw, text, cause) if at.next_route and not at.partly_accepted:
             return Decision(
                 Step.REQUEUE,
                 SegmentState.REFUSED,
-                f"{text} Another carrier will be tried.",
+                Line(Kind.REROUTED, cause, note(text)),
                 raw,
                 due_at=at.now_ms,
                 route=at.next_route,
             )
-        case Refused(_, raw, text):
-            return _failed(raw, text, raw)
+        case Refused(_, raw, text, cause):
+            return _failed(raw, Line(Kind.FAILED, cause, note(text)))
 
 
-def _refused_for_now(raw: str, text: str, at: Circumstances) -> Decision:
+def _refused_for_now(refused: Refused, at: Circumstances) -> Decision:
     refusals = at.refusals + 1
+    said = note(refused.text)
     if refusals >= at.retry.attempts_max:
-        return _failed(
-            raw, f"The carrier refused it {refusals} times; the last time: {text}", EXHAUSTED
-        )
+        values = {"refusals": refusals, "last": refused.cause.value, **said}
+        return _failed(refused.raw, Line(Kind.FAILED, Cause.RETRIES_EXHAUSTED, values))
     due_at = at.now_ms + wait_ms(at.retry, refusals)
     if due_at >= at.valid_until:
-        return _failed(raw, f"{text} No time is left for another attempt.", EXPIRED)
+        values = {"last": refused.cause.value, **said}
+        return _failed(refused.raw, Line(Kind.FAILED, Cause.VALIDITY_OVER, values))
     return Decision(
         Step.REQUEUE,
         SegmentState.WAITING,
-        f"{text} It will be tried again in {(due_at - at.now_ms) / 1000:g} s.",
-        raw,
+        Line(Kind.REFUSED_FOR_NOW, refused.cause, {"wait_ms": due_at - at.now_ms, **said}),
+        refused.raw,
         due_at=due_at,
         route=at.pinned_route if at.partly_accepted else None,
         counts_as_refusal=True,
     )
 
 
-def _failed(raw: str, text: str, code: str) -> Decision:
-    return Decision(Step.FAIL, SegmentState.REFUSED, text, raw, error_code=code, error_text=text)
+def _failed(raw: str, line: Line) -> Decision:
+    return Decision(Step.FAIL, SegmentState.REFUSED, line, raw)

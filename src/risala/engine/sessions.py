@@ -24,7 +24,7 @@ from risala.engine.codes import Codes
 from risala.engine.commands import Mode, Organization, Principal, SendCode, VerificationView
 from risala.engine.errors import Invalid, Unavailable
 from risala.engine.ids import IdSource
-from risala.engine.intake import Intake, first_words
+from risala.engine.intake import Intake, first_line
 from risala.engine.journal import verifications
 from risala.engine.journal.rows import PRIORITY_CODE, DueRow, NewMessage
 from risala.engine.journal.verifications import NewVerification, VerificationRow
@@ -174,7 +174,7 @@ class Sessions(Decider[SessionsMessage]):
             idempotency_key=verification_id,
             key_is_ours=True,
             response=b"",
-            text=first_words(now_ms, now_ms, route),
+            line=first_line(now_ms, now_ms, route),
             verification_id=verification_id,
             low_balance=billing.low_balance(organization, have.intake.low_balance),
         )

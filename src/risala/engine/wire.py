@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from risala.engine.cause_sentences import cause_text
 from risala.engine.clock import iso
 from risala.engine.commands import (
     ApiKey,
@@ -14,6 +15,7 @@ from risala.engine.commands import (
     TimelineEntry,
     VerificationView,
 )
+from risala.engine.sentences import sentence
 
 
 def money(minor: int) -> str:
@@ -60,7 +62,8 @@ def message_wire(view: MessageView) -> dict[str, Any]:
         "carrier": view.carrier,
         "providerMessageId": view.provider_message_id,
         "errorCode": view.error_code,
-        "errorText": view.error_text,
+        "errorText": cause_text(view.error_code),
+        "carrierCode": view.carrier_code,
         "metadata": view.metadata,
         "sendAt": _iso_or_none(view.send_at),
         "sentAt": _iso_or_none(view.sent_at),
@@ -87,7 +90,10 @@ def timeline_wire(entry: TimelineEntry) -> dict[str, Any]:
     return {
         "at": iso(entry.at),
         "status": entry.status,
-        "text": entry.text,
+        "text": sentence(entry),
+        "code": entry.line.kind.name,
+        "cause": entry.line.cause,
+        "values": dict(entry.line.values or {}),
         "carrier": entry.carrier,
         "attempt": entry.attempt,
         "segment": entry.segment,

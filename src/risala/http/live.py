@@ -43,6 +43,7 @@ from risala.engine.clock import iso
 from risala.engine.commands import LifeEvent
 from risala.engine.errors import Draining, EngineError, Overloaded, RateLimited
 from risala.engine.events import Event, Lagged, Ready, Reset, Told, What
+from risala.engine.sentences import sentence
 
 STREAMS_MAX: Final = 100
 """Of all organizations together; the control socket has a few connections more than that."""
@@ -180,7 +181,7 @@ def life_wire(event: LifeEvent) -> dict[str, Any]:
         "organizationId": event.organization_id,
         "to": event.to,
         "status": event.status,
-        "text": event.text,
+        "text": sentence(event),
         "carrier": event.carrier,
         "raw": event.raw,
     }

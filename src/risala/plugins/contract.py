@@ -16,6 +16,7 @@ from typing import Any, Final, Protocol, runtime_checkable
 import trio
 from pydantic import BaseModel
 
+from risala.sms.cause import Cause
 from risala.sms.message import Alphabet, Inbound, Segment
 from risala.sms.outcome import Accepted, Outcome, Refused, Scope, Throttled, Uncertain, Unsent
 from risala.sms.receipt import Receipt, ReceiptState
@@ -29,6 +30,7 @@ __all__ = [
     "Accepted",
     "Alphabet",
     "Capabilities",
+    "Cause",
     "CommandRefusedError",
     "Commandable",
     "Driver",

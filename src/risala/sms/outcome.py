@@ -9,14 +9,18 @@
     ├── Uncertain   the bytes left and no answer came: it may or may not have been taken
     └── Unsent      nothing left this machine (no link): the message keeps its place
 
-``raw`` is always the carrier's own word (``ESME_RTHROTTLED``, ``+CMS ERROR: 38``), ``text`` a
-plain sentence for people. Neither ever carries message text or credentials.
+``cause`` is a word of the closed list of :class:`~risala.sms.cause.Cause`, with a sentence of its
+own in every language. ``raw`` is the carrier's own word (``ESME_RTHROTTLED``, ``+CMS ERROR: 38``).
+``text`` is left empty, or a plain English sentence that says more than the cause's own does: it is
+shown in its place. Neither ever carries message text or credentials.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+
+from risala.sms.cause import Cause
 
 
 class Scope(StrEnum):
@@ -35,35 +39,40 @@ class Scope(StrEnum):
 @dataclass(frozen=True, slots=True)
 class Accepted:
     carrier_id: str
+    """Empty where the carrier gives none: no receipt can be matched then."""
     raw: str = "OK"
 
 
 @dataclass(frozen=True, slots=True)
 class Throttled:
     raw: str
-    text: str = "The carrier asks us to slow down."
+    text: str = ""
     retry_after_s: float | None = None
+    cause: Cause = Cause.THROTTLED
 
 
 @dataclass(frozen=True, slots=True)
 class Refused:
     scope: Scope
     raw: str
-    text: str
+    text: str = ""
+    cause: Cause = Cause.REJECTED
 
 
 @dataclass(frozen=True, slots=True)
 class Uncertain:
     raw: str
-    text: str = "The message left, but no answer came back."
+    text: str = ""
     carrier_id: str | None = None
     """Where the id is known all the same, because the driver chose it: the carrier can be asked."""
+    cause: Cause = Cause.NO_ANSWER
 
 
 @dataclass(frozen=True, slots=True)
 class Unsent:
     raw: str
-    text: str = "The carrier's link is down; nothing was sent."
+    text: str = ""
+    cause: Cause = Cause.LINK_DOWN
 
 
 Outcome = Accepted | Throttled | Refused | Uncertain | Unsent

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from risala.sms.cause import Cause
+
 
 class ReceiptState(StrEnum):
     """Message states of SMPP 3.4 §5.2.28; other protocols map to the nearest."""
@@ -32,9 +34,9 @@ class Receipt:
     """The id in the receipt, as it stood there."""
     state: ReceiptState
     raw: str
-    """The carrier's own word, for the timeline: ``stat:DELIVRD err:000``. No message text."""
-    error_code: str | None = None
-    """The network's error code in the carrier's own numbering, where it gave one."""
+    """The carrier's own word: ``UNDELIV err:027``, ``TP-ST 46``. No message text."""
+    cause: Cause | None = None
+    """Why it was not delivered, where the carrier's code tells more than ``state`` does."""
     also_known_as: tuple[str, ...] = ()
     """Other forms of the id by the carrier's configured rule (hex for decimal and the reverse)."""
     recipient: str | None = None
@@ -44,3 +46,16 @@ class Receipt:
     recipient_tells: bool = False
     """True of a line that sends one message after the other and says so little that the recipient
     must do: where one submit to it has no answer, the receipt is taken to tell of that one."""
+
+    @property
+    def why(self) -> Cause:
+        """Why it was not delivered; means nothing of one that is."""
+        return self.cause or _BY_STATE.get(self.state, Cause.UNDELIVERABLE)
+
+
+_BY_STATE = {
+    ReceiptState.EXPIRED: Cause.EXPIRED,
+    ReceiptState.DELETED: Cause.DELETED,
+    ReceiptState.UNKNOWN: Cause.UNTRACED,
+    ReceiptState.REJECTED: Cause.REJECTED,
+}

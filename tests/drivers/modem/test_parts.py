@@ -27,6 +27,7 @@ from risala.drivers.modem.reports import SentLog
 from risala.drivers.modem.settings import ModemSettings
 from risala.drivers.modem.ussd import amount_in, read_answer, requests
 from risala.plugins.manager import PluginManager
+from risala.sms.cause import Cause
 
 NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 NOW_MS = int(NOW.timestamp() * 1000)
@@ -220,7 +221,7 @@ def test_a_failure_has_its_code():
     log = SentLog()
     log.accepted(9, "+22236123456", NOW_MS)
     receipt = log.match(report(9, status=0x46), NOW_MS).receipt
-    assert (receipt.error_code, receipt.raw) == ("46", "TP-ST:46 TP-MR:9")
+    assert (receipt.why, receipt.raw) == (Cause.EXPIRED, "TP-ST 46")
 
 
 @settings(deadline=None)

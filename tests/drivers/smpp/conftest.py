@@ -22,6 +22,7 @@ from risala.engine.clock import SystemClock
 from risala.engine.commands import KeyType, Mode, Principal, SendMessage
 from risala.engine.engine import Engine, Seams, open_engine
 from risala.engine.ids import IdSource
+from risala.engine.sentences import sentence
 
 FINAL = ("delivered", "undelivered", "failed", "canceled")
 TWICE = "it is sent again, and may arrive twice"
@@ -92,7 +93,7 @@ class Exchange:
         return self.gateway.show_message(message_id)[0].status
 
     def timeline(self, message_id: str) -> list[str]:
-        return [entry.text for entry in self.gateway.show_message(message_id)[1]]
+        return [sentence(entry) for entry in self.gateway.show_message(message_id)[1]]
 
     async def settle(self, ids: list[str], *statuses: str) -> Counter[str]:
         """Until every message is in one of these states (any final one by default)."""
@@ -122,13 +123,13 @@ class Exchange:
         read = Counter(message.text for message in self.messages)
         for one in ids:
             row, entries = self.gateway.show_message(one)
-            texts = " ".join(entry.text for entry in entries)
+            texts = " ".join(sentence(entry) for entry in entries)
             story = f"{row.body}: {row.status}, read {read[row.body]} times: {texts}"
             assert row.status not in ("pending", "processing"), story
             if row.status in ("sent", "delivered"):
                 assert read[row.body] >= 1, story
             if row.status == "failed":
-                assert read[row.body] == 0 or "may or may not have been delivered" in texts, story
+                assert read[row.body] == 0 or "it may have been delivered" in texts, story
             if read[row.body] > 1:
                 assert TWICE in texts, story
 

@@ -158,12 +158,10 @@ def _local(number: str) -> str:
 def _receipt(
     name: str, report: StatusReport, state: ReceiptState, other: tuple[str, ...]
 ) -> Receipt:
-    failed = state.is_final and state is not ReceiptState.DELIVERED
     return Receipt(
         carrier_id=name,
         state=state,
-        raw=f"TP-ST:{report.status:02X} TP-MR:{report.reference}",
-        error_code=f"{report.status:02X}" if failed else None,
+        raw=f"TP-ST {report.status:02X}",
         also_known_as=other,
         recipient=report.recipient.readable or None,
         recipient_tells=True,

@@ -127,7 +127,6 @@ def parse_receipt(pdu: DeliverSm | DataSm, form: IdForm = IdForm.SAME) -> Receip
         carrier_id=carrier_id,
         state=state,
         raw=_raw(word, error, number, network),
-        error_code=error or (_network_error(network) if network else None),
         also_known_as=other_forms(carrier_id, form),
         recipient=_number(pdu.source_addr),
         reference=reference.number if reference and len(reference.value) == 2 else None,
@@ -200,7 +199,7 @@ def _network_error(tlv: Tlv) -> str:
 def _raw(word: str, error: str, number: Tlv | None, network: Tlv | None) -> str:
     parts = []
     if word:
-        parts.append(f"stat:{word}")
+        parts.append(word)
     if error:
         parts.append(f"err:{error}")
     if number is not None:
@@ -219,5 +218,4 @@ def query_receipt(response: QuerySmResp, carrier_id: str) -> Receipt:
     """The receipt that a ``query_sm_resp`` is worth (§4.8.2)."""
     state = _BY_NUMBER.get(response.message_state, ReceiptState.ENROUTE)
     raw = f"query_sm message_state:{response.message_state} error_code:{response.error_code}"
-    error = str(response.error_code) if response.error_code else None
-    return Receipt(carrier_id=carrier_id, state=state, raw=raw, error_code=error)
+    return Receipt(carrier_id=carrier_id, state=state, raw=raw)

@@ -30,7 +30,8 @@ _IDEMPOTENCY: Final = (
     " VALUES (?, ?, ?, ?, ?, ?)"
 )
 _TIMELINE: Final = (
-    "INSERT INTO timeline (message_id, n, at, status, text) VALUES (?, 1, ?, 'pending', ?)"
+    "INSERT INTO timeline (message_id, n, at, status, text, kind, details)"
+    " VALUES (?, 1, ?, 'pending', '', ?, ?)"
 )
 
 
@@ -119,7 +120,10 @@ def _store(conn: sqlite3.Connection, taken: Sequence[NewMessage]) -> None:
             if new.kind == "sms"
         ],
     )
-    conn.executemany(_TIMELINE, [(new.id, new.created_at, new.text) for new in taken])
+    conn.executemany(
+        _TIMELINE,
+        [(new.id, new.created_at, new.line.kind.value, new.line.details) for new in taken],
+    )
 
 
 def _count(conn: sqlite3.Connection, taken: Sequence[NewMessage], stamp: Stamp | None) -> None:

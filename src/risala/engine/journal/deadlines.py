@@ -12,7 +12,9 @@ from risala.engine.journal.endings import fail
 from risala.engine.journal.receipts import take_those_with_receipts
 from risala.engine.journal.rows import ACKNOWLEDGED, Change, SegmentState, Stamp, Status
 from risala.engine.journal.state import MessageState, load
-from risala.engine.retry import EXPIRED, UNCERTAIN, Decision, Step
+from risala.engine.lines import Kind, Line, Values, line_of
+from risala.engine.retry import Decision, Step
+from risala.sms.cause import Cause
 
 
 def expire_due(conn: sqlite3.Connection, stamps: Sequence[Stamp]) -> tuple[Change, ...]:
@@ -25,8 +27,7 @@ def expire_due(conn: sqlite3.Connection, stamps: Sequence[Stamp]) -> tuple[Chang
     ).fetchall()
     changes: list[Change] = []
     for (message_id,), stamp in zip(rows, stamps, strict=False):
-        text = "Its validity is over before a carrier accepted it."
-        changes += fail(conn, message_id, EXPIRED, text, stamp)
+        changes += fail(conn, message_id, Cause.VALIDITY_OVER, stamp)
     return tuple(changes)
 
 
@@ -46,9 +47,25 @@ def resolve_due(conn: sqlite3.Connection, stamps: Sequence[Stamp]) -> tuple[Chan
         elif action == "resend" and message.valid_until > now_ms:
             changes += _resend(conn, message, now_ms)
         else:
-            text = "No answer came from the carrier; it may or may not have been delivered."
-            changes += fail(conn, message_id, UNCERTAIN, text, stamp)
+            values, raw = _last_uncertainty(conn, message_id)
+            changes += fail(conn, message_id, Cause.UNCERTAIN, stamp, raw, values)
     return tuple(changes)
+
+
+def _last_uncertainty(conn: sqlite3.Connection, message_id: str) -> tuple[Values, str | None]:
+    """Why nobody knows, for the sentence; and the carrier's word, where it said so itself."""
+    row = conn.execute(
+        "SELECT details, raw FROM timeline WHERE message_id = ? AND kind = ?"
+        " ORDER BY n DESC LIMIT 1",
+        (message_id, Kind.UNCERTAIN.value),
+    ).fetchone()
+    if row is None:
+        return {}, None
+    line = line_of(Kind.UNCERTAIN, row[0], "")
+    if line.cause is None:
+        return {}, None
+    raw = row[1] if line.cause is Cause.NOT_ACKNOWLEDGED else None
+    return {"last": line.cause.value, **(line.values or {})}, raw
 
 
 def _resend(conn: sqlite3.Connection, message: MessageState, now_ms: int) -> tuple[Change, ...]:
@@ -60,8 +77,7 @@ def _resend(conn: sqlite3.Connection, message: MessageState, now_ms: int) -> tup
     decision = Decision(
         Step.REQUEUE,
         SegmentState.WAITING,
-        "No answer came: it is sent again, and may arrive twice.",
-        UNCERTAIN,
+        Line(Kind.RESENT),
         due_at=now_ms,
         route=_follow_route(conn, message),
     )
@@ -114,7 +130,7 @@ def _recover_one(
             message.id,
             now_ms,
             Status.PROCESSING,
-            "Uncertain: the service stopped while it waited for the carrier's answer.",
+            Line(Kind.UNCERTAIN, Cause.SERVICE_STOPPED),
             carrier=message.carrier,
             attempt=message.attempts,
         )
@@ -122,8 +138,7 @@ def _recover_one(
     decision = Decision(
         Step.REQUEUE,
         SegmentState.WAITING,
-        "The service stopped between two parts; the remaining ones follow.",
-        "RESTART",
+        Line(Kind.PARTS_WAIT, Cause.SERVICE_STOPPED),
         route=_follow_route(conn, message),
     )
     requeue(conn, message, 1, message.carrier or "", decision, now_ms)

@@ -8,17 +8,17 @@ from __future__ import annotations
 
 import sqlite3
 from dataclasses import dataclass
-from typing import Final
 
 from risala.engine.journal import opt_outs, timeline
 from risala.engine.journal.endings import code_is_wanted, fail, settle, withdraw_code
 from risala.engine.journal.rows import Change, SegmentState, Stamp, Status
 from risala.engine.journal.state import MessageState, change_of, load
+from risala.engine.lines import Kind, Line
 from risala.engine.retry import Decision, Step
+from risala.sms.cause import Cause, cause_of
 from risala.sms.message import submit_reference
 
-BY_RECEIPT: Final = "RECEIPT"
-"""Raw word of an acceptance that no answer told of."""
+ATTEMPT = Line(Kind.ATTEMPT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,20 +70,18 @@ def start_segment(
     )
     if not opens_attempt:
         return Started(message.attempts, ())
-    text = f"Attempt {message.attempts} through {carrier}."
-    if from_line is not None:
-        text = f"{text} The sender is its own number{from_line and f', {from_line}'}."
+    line = ATTEMPT if from_line is None else Line(Kind.ATTEMPT, values={"line": from_line})
     timeline.append(
         conn,
         message_id,
         now_ms,
         Status.PROCESSING,
-        text,
+        line,
         carrier=carrier,
         attempt=message.attempts,
         segment=number,
     )
-    return Started(message.attempts, (change_of(message, now_ms, text),))
+    return Started(message.attempts, (change_of(message, now_ms, line),))
 
 
 def finish_segment(
@@ -129,17 +127,17 @@ def finish_segment(
             return fail(
                 conn,
                 message_id,
-                decision.error_code or decision.raw,
-                decision.error_text or decision.text,
+                decision.line.cause or Cause.REJECTED,
                 stamp,
                 raw=decision.raw,
+                values=decision.line.values,
             )
 
 
 def taken(carrier_id: str) -> Decision:
     """What follows for an uncertain segment that a receipt tells of."""
-    text = "No answer came, but a receipt: the carrier accepted it."
-    return Decision(Step.ADVANCE, SegmentState.ACCEPTED, text, BY_RECEIPT, carrier_id=carrier_id)
+    line = Line(Kind.TAKEN_BY_RECEIPT)
+    return Decision(Step.ADVANCE, SegmentState.ACCEPTED, line, carrier_id=carrier_id)
 
 
 def named_by_receipt(
@@ -186,12 +184,14 @@ def _note_late(
     decision: Decision,
     now_ms: int,
 ) -> None:
+    cause, values = decision.line.cause, decision.line.values
+    note = {"note": values["note"]} if values and "note" in values else None
     timeline.append(
         conn,
         message.id,
         now_ms,
         message.status,
-        f"A late answer from {carrier}: {decision.text} It changes nothing any more.",
+        Line(Kind.ANSWER_LATE, cause, note),
         carrier=carrier,
         attempt=attempt,
         segment=number,
@@ -211,7 +211,8 @@ def _advance(
 ) -> tuple[Change, ...]:
     assert decision.carrier_id is not None
     _match_held_receipt(conn, message.id, number, carrier, decision.carrier_id, stamp.now_ms)
-    part = f" (part {number} of {message.segments})" if message.segments > 1 else ""
+    by_receipt = decision.line.kind is Kind.TAKEN_BY_RECEIPT
+    part = Line(Kind.PART_ACCEPTED, values={"parts": message.segments})
     conn.execute(
         "UPDATE messages SET resolve_at = NULL, resolve_action = NULL, updated_at = ?,"
         " provider_message_id = coalesce(provider_message_id, ?) WHERE id = ?",
@@ -223,7 +224,7 @@ def _advance(
             message.id,
             stamp.now_ms,
             message.status,
-            decision.text if decision.raw == BY_RECEIPT else f"{carrier} accepted it{part}.",
+            decision.line if by_receipt else part,
             carrier=carrier,
             attempt=message.attempts,
             segment=number,
@@ -235,7 +236,7 @@ def _advance(
     follow_on = Decision(
         Step.REQUEUE,
         SegmentState.ACCEPTED,
-        "The remaining parts follow.",
+        Line(Kind.PARTS_FOLLOW),
         decision.raw,
         due_at=stamp.now_ms,
         route=f"@{carrier}",
@@ -259,8 +260,9 @@ def _match_held_receipt(
         " WHERE carrier = ? AND carrier_key = ? ORDER BY seq",
         (carrier, carrier_key(carrier_id)),
     ).fetchall()
-    for receipt_id, state, raw, error_code in held:
-        note_receipt(conn, message_id, number, carrier, state, raw, error_code, now_ms)
+    for receipt_id, state, raw, word in held:
+        cause = cause_of(word, Cause.UNDELIVERABLE)
+        note_receipt(conn, message_id, number, state, raw, cause, now_ms)
         # Its other forms must not meet another message's id later.
         conn.execute(
             "DELETE FROM held_receipts WHERE carrier = ? AND carrier_id = ?", (carrier, receipt_id)
@@ -271,10 +273,9 @@ def note_receipt(
     conn: sqlite3.Connection,
     message_id: str,
     number: int,
-    carrier: str,
     state: str,
     raw: str,
-    error_code: str | None,
+    cause: Cause,
     now_ms: int,
 ) -> None:
     """Set one segment by its final receipt (``state`` is a :class:`SegmentState`)."""
@@ -285,8 +286,8 @@ def note_receipt(
     )
     if state == SegmentState.UNDELIVERED:
         conn.execute(
-            "UPDATE messages SET error_code = ?, error_text = ? WHERE id = ?",
-            (error_code or raw, "The carrier accepted it, then gave up.", message_id),
+            "UPDATE messages SET error_code = ?, carrier_code = ? WHERE id = ?",
+            (cause, raw or None, message_id),
         )
 
 
@@ -302,19 +303,18 @@ def _await_answer(
         "UPDATE messages SET resolve_at = ?, resolve_action = ?, updated_at = ? WHERE id = ?",
         (decision.resolve_at, decision.resolve_action, now_ms, message.id),
     )
-    text = f"Uncertain: {decision.text}"
     timeline.append(
         conn,
         message.id,
         now_ms,
         Status.PROCESSING,
-        text,
+        decision.line,
         carrier=carrier,
         attempt=message.attempts,
         segment=number,
         raw=decision.raw,
     )
-    return (change_of(message, now_ms, text, decision.raw),)
+    return (change_of(message, now_ms, decision.line, decision.raw),)
 
 
 def requeue(
@@ -348,27 +348,28 @@ def requeue(
         message.id,
         now_ms,
         Status.PENDING,
-        decision.text,
+        decision.line,
         carrier=carrier,
         attempt=message.attempts,
         segment=number,
         raw=decision.raw,
     )
     if not code_is_wanted(conn, message, now_ms):
-        text = "The session ended before the code was sent."
         # A withdrawn code has no event of its own: the stamp's ids are not used.
-        return withdraw_code(conn, message.id, text, Stamp(now_ms, ("", "")))
-    return (change_of(message, now_ms, decision.text, decision.raw),)
+        return withdraw_code(conn, message.id, "ended", Stamp(now_ms, ("", "")))
+    return (change_of(message, now_ms, decision.line, decision.raw),)
 
 
 def give_back(
-    conn: sqlite3.Connection, message_id: str, carrier: str, reason: str, now_ms: int
+    conn: sqlite3.Connection, message_id: str, carrier: str, cause: Cause | None, now_ms: int
 ) -> tuple[Change, ...]:
-    """Queue a message again, for this carrier alone, whose parts went out only in part."""
+    """Queue a message again, for this carrier alone, whose parts went out only in part.
+
+    ``cause`` is None where the operator paused the carrier.
+    """
     message = load(conn, message_id)
     if message is None or message.status is not Status.PROCESSING:
         return ()
-    decision = Decision(
-        Step.REQUEUE, SegmentState.WAITING, reason, "INTERRUPTED", route=f"@{carrier}"
-    )
+    line = Line(Kind.PARTS_WAIT, cause)
+    decision = Decision(Step.REQUEUE, SegmentState.WAITING, line, route=f"@{carrier}")
     return requeue(conn, message, 1, carrier, decision, now_ms)

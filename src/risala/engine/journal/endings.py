@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 import sqlite3
+from typing import Final
 
 from risala.engine.errors import Conflict, NotFound
 from risala.engine.journal import ledger, outbox, timeline
 from risala.engine.journal.rows import ACKNOWLEDGED, Change, SegmentState, Stamp, Status
 from risala.engine.journal.state import MessageState, change_of, load
+from risala.engine.lines import Kind, Line, Values
 from risala.engine.verification import Trigger
+from risala.sms.cause import Cause, cause_of
+
+SENT: Final = Line(Kind.SENT)
+DELIVERED: Final = Line(Kind.DELIVERED)
 
 
 def settle(
-    conn: sqlite3.Connection, message_id: str, stamp: Stamp, raw: str | None = None
+    conn: sqlite3.Connection,
+    message_id: str,
+    stamp: Stamp,
+    raw: str | None = None,
+    sent: Line = SENT,
 ) -> tuple[Change, ...]:
     """Bring a message to where its segments are: ``sent``, and beyond by its receipts."""
     message = load(conn, message_id)
@@ -24,16 +34,16 @@ def settle(
     changes: list[Change] = []
     all_in = len(states) == message.segments and all(s in ACKNOWLEDGED for s in states)
     if message.status is Status.PROCESSING and all_in:
-        text = f"Accepted by {message.carrier}."
-        changes.append(_move(conn, message, Status.SENT, text, stamp, raw))
+        changes.append(_move(conn, message, Status.SENT, sent, stamp, raw))
     if message.status is Status.SENT:
         if SegmentState.UNDELIVERED in states:
-            text = "The carrier gave up after it had accepted the message."
-            changes.append(_move(conn, message, Status.UNDELIVERED, text, stamp, raw))
+            (word,) = conn.execute(
+                "SELECT error_code FROM messages WHERE id = ?", (message_id,)
+            ).fetchone()
+            line = Line(Kind.UNDELIVERED, cause_of(word, Cause.UNDELIVERABLE))
+            changes.append(_move(conn, message, Status.UNDELIVERED, line, stamp, raw))
         elif all(state == SegmentState.DELIVERED for state in states):
-            changes.append(
-                _move(conn, message, Status.DELIVERED, "Delivered to the phone.", stamp, raw)
-            )
+            changes.append(_move(conn, message, Status.DELIVERED, DELIVERED, stamp, raw))
     return tuple(changes)
 
 
@@ -44,7 +54,7 @@ def _move(
     conn: sqlite3.Connection,
     message: MessageState,
     status: Status,
-    text: str,
+    line: Line,
     stamp: Stamp,
     raw: str | None,
 ) -> Change:
@@ -59,38 +69,47 @@ def _move(
         message.id,
         stamp.now_ms,
         status,
-        text,
+        line,
         carrier=message.carrier,
         attempt=message.attempts or None,
         raw=raw,
     )
     outbox.message_event(conn, message.id, status, stamp)
-    return change_of(message, stamp.now_ms, text, raw)
+    return change_of(message, stamp.now_ms, line, raw)
 
 
 def fail(
     conn: sqlite3.Connection,
     message_id: str,
-    code: str,
-    text: str,
+    cause: Cause,
     stamp: Stamp,
     raw: str | None = None,
+    values: Values | None = None,
 ) -> tuple[Change, ...]:
-    """End a message that was not sent: ``failed``, refunded in full, told once."""
+    """End a message that was not sent: ``failed``, refunded in full, told once.
+
+    ``raw`` is the carrier's word for it, ``values`` are those of :attr:`Kind.FAILED`.
+    """
     message = load(conn, message_id)
     if message is None or message.status not in (Status.PENDING, Status.PROCESSING):
         return ()
     conn.execute(
-        "UPDATE messages SET error_code = ?, error_text = ? WHERE id = ?",
-        (code, text, message_id),
+        "UPDATE messages SET error_code = ?, carrier_code = ? WHERE id = ?",
+        (cause, raw or None, message_id),
     )
-    if message.mode == "live":
-        ledger.refund(conn, message.organization_id, message.price, message_id, stamp.now_ms)
-        text = f"{text} Refunded."
-    change = _move(conn, message, Status.FAILED, text, stamp, raw)
+    line = Line(Kind.FAILED, cause, {**(values or {}), **_refund(conn, message, stamp)})
+    change = _move(conn, message, Status.FAILED, line, stamp, raw)
     if message.verification_id is None:
         return (change,)
     return (change, *_end_session(conn, message.verification_id, stamp))
+
+
+def _refund(conn: sqlite3.Connection, message: MessageState, stamp: Stamp) -> Values:
+    """Give its price back; what the line says of it. Test messages cost nothing."""
+    if message.mode != "live":
+        return {}
+    ledger.refund(conn, message.organization_id, message.price, message.id, stamp.now_ms)
+    return {"refunded": message.price}
 
 
 def _end_session(
@@ -118,20 +137,18 @@ def code_is_wanted(conn: sqlite3.Connection, message: MessageState, now_ms: int)
 
 
 def withdraw_code(
-    conn: sqlite3.Connection, message_id: str, text: str, stamp: Stamp
+    conn: sqlite3.Connection, message_id: str, session: str, stamp: Stamp
 ) -> tuple[Change, ...]:
-    """Drop and refund a code SMS that waits in the queue."""
+    """Drop and refund a code SMS that waits in the queue; ``session`` is how its session ended."""
     message = load(conn, message_id)
     if message is None or message.status is not Status.PENDING:
         return ()
-    return (_cancel(conn, message, text, stamp),)
+    return (_cancel(conn, message, {"session": session}, stamp),)
 
 
-def _cancel(conn: sqlite3.Connection, message: MessageState, text: str, stamp: Stamp) -> Change:
-    if message.mode == "live":
-        ledger.refund(conn, message.organization_id, message.price, message.id, stamp.now_ms)
-        text = f"{text} Refunded."
-    return _move(conn, message, Status.CANCELED, text, stamp, None)
+def _cancel(conn: sqlite3.Connection, message: MessageState, why: Values, stamp: Stamp) -> Change:
+    line = Line(Kind.CANCELED, values={**why, **_refund(conn, message, stamp)})
+    return _move(conn, message, Status.CANCELED, line, stamp, None)
 
 
 def cancel(conn: sqlite3.Connection, message_id: str, stamp: Stamp) -> tuple[Change, ...]:
@@ -154,4 +171,4 @@ def cancel(conn: sqlite3.Connection, message_id: str, stamp: Stamp) -> tuple[Cha
     ).fetchone()
     if gone is not None:
         raise Conflict("Some parts of the message are with the carrier already.")
-    return (_cancel(conn, message, "Withdrawn.", stamp),)
+    return (_cancel(conn, message, {}, stamp),)

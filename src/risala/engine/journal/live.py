@@ -7,9 +7,11 @@ from collections.abc import Iterable
 from typing import Final
 
 from risala.engine.commands import LifeEvent
+from risala.engine.lines import line_of
 
 _STANDING: Final = (
-    "SELECT t.at, m.id, m.organization_id, m.recipient, m.status, t.text, t.carrier, t.raw"
+    "SELECT t.kind, t.details, t.text, t.at, m.id, m.organization_id, m.recipient, m.status,"
+    " t.carrier, t.attempt, t.segment, t.raw"
     " FROM messages m JOIN timeline t ON t.message_id = m.id"
     " WHERE m.id = ? ORDER BY t.n DESC LIMIT 1"
 )
@@ -29,8 +31,14 @@ _UNDER_WAY: Final = "SELECT id FROM messages WHERE status = 'processing' LIMIT ?
 
 def standings(conn: sqlite3.Connection, message_ids: Iterable[str]) -> list[LifeEvent]:
     """How messages stand, each by the last entry of its timeline; what is no message is left out"""
-    rows = (conn.execute(_STANDING, (message_id,)).fetchone() for message_id in message_ids)
-    return [LifeEvent(row[0], *row[1:]) for row in rows if row is not None]
+    found: list[LifeEvent] = []
+    for message_id in message_ids:
+        row = conn.execute(_STANDING, (message_id,)).fetchone()
+        if row is not None:
+            kind, details, text, at, identity, organization_id, recipient, status, *rest = row
+            line = line_of(kind, details, text)
+            found.append(LifeEvent(at, identity, organization_id, recipient, status, line, *rest))
+    return found
 
 
 def changed_since(conn: sqlite3.Connection, since_ms: int, rows_max: int) -> list[str] | None:

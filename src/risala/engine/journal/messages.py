@@ -5,16 +5,18 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Callable, Collection
+from typing import Final
 
 from risala.engine.commands import MessageView, Mode
 from risala.engine.journal import meta, timeline
 from risala.engine.journal.rows import ACKNOWLEDGED, DueRow
+from risala.engine.lines import Kind, Line, Wait
 from risala.engine.router import UNSERVED
 
 _VIEW = (
     "SELECT id, organization_id, mode, kind, recipient, sender,"
     " CASE WHEN pruned & 1 = 0 THEN body END, status, segments, encoding, price, currency,"
-    " attempts, carrier, provider_message_id, error_code, error_text, metadata,"
+    " attempts, carrier, provider_message_id, error_code, carrier_code, metadata,"
     " send_at, sent_at, delivered_at, created_at, updated_at FROM messages WHERE id = ?"
 )
 _ROW = (
@@ -26,6 +28,9 @@ _DUE = (
     f"{_ROW} WHERE status = 'pending' AND route = ? AND priority = ? AND organization_id = ?"
     " AND due_at <= ? AND valid_until > ? ORDER BY due_at, seq LIMIT ?"
 )
+
+_UNSERVED: Final = Line(Kind.WAITS, values={"wait": Wait.UNSERVED.value})
+_SERVED: Final = Line(Kind.SERVED)
 
 
 def known_response(
@@ -155,9 +160,7 @@ def reroute(
     )
     for key, _, message_id in moved:
         if key == UNSERVED:
-            text = "It waits: no enabled carrier serves this number any more."
-            timeline.append(conn, message_id, now_ms, "pending", text)
+            timeline.append(conn, message_id, now_ms, "pending", _UNSERVED)
         elif queue[0] == UNSERVED:
-            text = "A carrier serves this number now; waiting for its turn."
-            timeline.append(conn, message_id, now_ms, "pending", text)
+            timeline.append(conn, message_id, now_ms, "pending", _SERVED)
     return (rows[-1][0], rows[-1][1]) if len(rows) == count else None

@@ -7,6 +7,7 @@ import sqlite3
 from dataclasses import dataclass
 from typing import Any
 
+from risala.engine.cause_sentences import cause_text
 from risala.engine.clock import iso
 from risala.engine.commands import Sender
 from risala.engine.events import Event
@@ -33,7 +34,7 @@ def message_event(conn: sqlite3.Connection, message_id: str, status: Status, sta
     kind = _MESSAGE_EVENT.get(status)
     row = conn.execute(
         "SELECT organization_id, mode, kind, recipient, sender, provider_message_id, error_code,"
-        " error_text, metadata, verification_id FROM messages WHERE id = ?",
+        " carrier_code, metadata, verification_id FROM messages WHERE id = ?",
         (message_id,),
     ).fetchone()
     if kind is None:
@@ -49,7 +50,8 @@ def message_event(conn: sqlite3.Connection, message_id: str, status: Status, sta
         "status": status.value,
         "providerMessageId": row[5],
         "errorCode": row[6],
-        "errorText": row[7],
+        "errorText": cause_text(row[6]),
+        "carrierCode": row[7],
         "metadata": json.loads(row[8]),
     }
     _write(conn, row[0], row[1], kind, message_id, body, stamp, _INDEX[status])
@@ -134,6 +136,7 @@ def received_event(
         "providerMessageId": message.carrier_ids[0] if message.carrier_ids else None,
         "errorCode": None,
         "errorText": None,
+        "carrierCode": None,
         "metadata": {},
         "text": message.text,
     }

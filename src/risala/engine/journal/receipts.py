@@ -16,6 +16,7 @@ from risala.engine.journal.delivery import (
 from risala.engine.journal.endings import settle
 from risala.engine.journal.rows import Change, SegmentState, Stamp, Status
 from risala.engine.journal.state import MessageState, load
+from risala.engine.lines import Kind, Line
 from risala.sms.message import submit_reference
 from risala.sms.receipt import Receipt, ReceiptState
 
@@ -65,22 +66,25 @@ def _apply(
         _note(conn, message_id, message.status, number, carrier, receipt, state, stamp.now_ms)
         return ()
     final = _segment_state(receipt.state)
-    note_receipt(
-        conn, message_id, number, carrier, final, receipt.raw, receipt.error_code, stamp.now_ms
-    )
+    note_receipt(conn, message_id, number, final, receipt.raw, receipt.why, stamp.now_ms)
     if message.segments > 1:
-        text = f"Receipt for part {number} of {message.segments}: {final.value}."
         timeline.append(
             conn,
             message_id,
             stamp.now_ms,
             message.status,
-            text,
+            _said(Kind.RECEIPT, receipt, parts=message.segments),
             carrier=carrier,
             segment=number,
             raw=receipt.raw,
         )
     return settle(conn, message_id, stamp, raw=receipt.raw)
+
+
+def _said(kind: Kind, receipt: Receipt, **values: int) -> Line:
+    """A line that tells what a final receipt says."""
+    cause = None if receipt.state is ReceiptState.DELIVERED else receipt.why
+    return Line(kind, cause, values)
 
 
 def _segment_state(state: ReceiptState) -> SegmentState:
@@ -174,7 +178,7 @@ def _hold(conn: sqlite3.Connection, carrier: str, receipt: Receipt, now_ms: int)
         [
             (
                 *(carrier, receipt.carrier_id, key, _segment_state(receipt.state)),
-                *(receipt.raw, receipt.error_code, now_ms, receipt.recipient, receipt.reference),
+                *(receipt.raw, receipt.why, now_ms, receipt.recipient, receipt.reference),
             )
             for key in sorted(keys)
         ],
@@ -197,17 +201,19 @@ def _note(
     now_ms: int,
 ) -> None:
     if not receipt.state.is_final:
-        text = "The carrier is still trying."
+        line = Line(Kind.STILL_TRYING)
+    elif state == _segment_state(receipt.state):
+        line = Line(Kind.RECEIPT_AGAIN)
     elif state in (SegmentState.DELIVERED, SegmentState.UNDELIVERED):
-        text = "Another receipt for the same part; it changes nothing."
+        line = _said(Kind.RECEIPT_CONTRADICTS, receipt)
     else:
-        text = "A receipt that came too late to change anything."
+        line = _said(Kind.RECEIPT_LATE, receipt)
     timeline.append(
         conn,
         message_id,
         now_ms,
         status,
-        text,
+        line,
         carrier=carrier,
         segment=number,
         raw=receipt.raw,

@@ -23,15 +23,14 @@ from risala.engine.journal.lock import StorageUnusable, claim_file
 from risala.engine.journal.opening import connect, open_reader, open_writer, sqlite_sentence
 from risala.engine.journal.rows import Stamp, Status
 from risala.engine.journal.schema import migrate
+from risala.engine.lines import Kind, Line
+from risala.sms.cause import Cause
 
-RESTORED: Final = "RESTORED"
-"""The error code of messages that a restore ended."""
 ROWS_AT_ONCE: Final = 500
 _TABLES: Final = {"organizations", "messages", "ledger"}
 
-_ENDED: Final = "Restored from a backup: it may have been sent since, and is not sent again."
-_RESENT: Final = "Restored from a backup: it is sent now, and may arrive twice."
-_UNCERTAIN: Final = "Restored from a backup: what became of it at the carrier is not known."
+_RESENT: Final = Line(Kind.RESTORED_SENDS)
+_UNCERTAIN: Final = Line(Kind.RESTORED_UNCERTAIN)
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,12 +135,12 @@ def _settle(
 
 
 def _end(conn: sqlite3.Connection, message_id: str, _: str, stamp: Stamp) -> None:
-    fail(conn, message_id, RESTORED, _ENDED, stamp)
+    fail(conn, message_id, Cause.RESTORED, stamp)
 
 
 def _keep(conn: sqlite3.Connection, message_id: str, status: str, stamp: Stamp) -> None:
-    text = _RESENT if status == Status.PENDING else _UNCERTAIN
-    timeline.append(conn, message_id, stamp.now_ms, status, text)
+    line = _RESENT if status == Status.PENDING else _UNCERTAIN
+    timeline.append(conn, message_id, stamp.now_ms, status, line)
 
 
 def _swap(copy: Path, database: Path, now_ms: int) -> Path | None:

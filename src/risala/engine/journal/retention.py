@@ -42,7 +42,9 @@ def texts(conn: sqlite3.Connection, walk: str, before_ms: int, limit: int) -> Fo
     found = _next_messages(conn, walk, before_ms, limit)
     going = [(message_id,) for message_id, pruned in found.over if not pruned & TEXT_GONE]
     conn.executemany(
-        "UPDATE timeline SET raw = NULL WHERE message_id = ? AND raw IS NOT NULL", going
+        "UPDATE timeline SET raw = NULL, details = json_remove(details, '$.note')"
+        " WHERE message_id = ? AND (raw IS NOT NULL OR details IS NOT NULL)",
+        going,
     )
     conn.executemany(
         f"UPDATE messages SET body = '', pruned = pruned | {TEXT_GONE} WHERE id = ?",  # noqa: S608 -- a constant

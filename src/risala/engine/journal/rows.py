@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from risala.engine.lines import Line
+
 PRIORITY_CODE = 0
 PRIORITY_MESSAGE = 1
 PRIORITIES = (PRIORITY_CODE, PRIORITY_MESSAGE)
@@ -62,8 +64,8 @@ class NewMessage:
     key_is_ours: bool
     """We made the key up: nobody can have used it before."""
     response: bytes
-    text: str
-    """The first sentence of its timeline."""
+    line: Line
+    """The first of its timeline."""
     verification_id: str | None = None
     low_balance: int = 0
     """The organization is told when its charge takes the balance below this, in minor units."""
@@ -127,9 +129,10 @@ class Change:
     organization_id: str
     recipient: str
     status: Status
-    text: str
+    line: Line
     at: int
     carrier: str | None = None
+    attempt: int | None = None
     raw: str | None = None
     due_at: int | None = None
     """Set when the message is pending again: the queue is told."""

@@ -11,6 +11,7 @@ from sqlite_utils import Database, Migrations
 from risala.engine.journal.schema_first import complete_first_tables
 from risala.engine.journal.schema_inbound import INBOUND, LAST_WRITERS
 from risala.engine.journal.schema_money import CREDITED_ONCE, WHOLE_MINUTES
+from risala.engine.journal.schema_outcome import OUTCOME
 from risala.engine.journal.schema_retention import RETENTION
 from risala.engine.journal.schema_webhooks import WEBHOOKS
 
@@ -360,6 +361,11 @@ def m011_held_references(db: Database) -> None:
 @migrations()
 def m012_last_writers(db: Database) -> None:
     _script(db, LAST_WRITERS)
+
+
+@migrations()
+def m013_outcome(db: Database) -> None:
+    _script(db, OUTCOME)
 
 
 @migrations()

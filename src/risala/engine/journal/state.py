@@ -6,6 +6,7 @@ import sqlite3
 from dataclasses import dataclass
 
 from risala.engine.journal.rows import Change, Status
+from risala.engine.lines import Line
 
 _COLUMNS = (
     "id, organization_id, recipient, status, segments, price, priority, route, due_at, attempts,"
@@ -45,16 +46,17 @@ def load(conn: sqlite3.Connection, message_id: str) -> MessageState | None:
     return MessageState(*values)
 
 
-def change_of(message: MessageState, at: int, text: str, raw: str | None = None) -> Change:
+def change_of(message: MessageState, at: int, line: Line, raw: str | None = None) -> Change:
     pending = message.status is Status.PENDING
     return Change(
         message.id,
         message.organization_id,
         message.recipient,
         message.status,
-        text,
+        line,
         at,
         carrier=message.carrier,
+        attempt=message.attempts or None,
         raw=raw,
         due_at=message.due_at if pending else None,
         priority=message.priority,

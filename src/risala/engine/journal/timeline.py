@@ -1,4 +1,4 @@
-"""The timeline of a message: what happened to it, in plain sentences and the carrier's words."""
+"""The timeline of a message: what happened to it, as lines, and the carrier's own words."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Final
 
 from risala.engine.commands import TimelineEntry
 from risala.engine.journal.rows import Status
+from risala.engine.lines import Line, line_of
 
 ENTRIES_MAX: Final = 200
 """A message throttled for two days must not grow a book; its end is always written."""
@@ -19,7 +20,7 @@ def append(
     message_id: str,
     at: int,
     status: str,
-    text: str,
+    line: Line,
     *,
     carrier: str | None = None,
     attempt: int | None = None,
@@ -33,16 +34,22 @@ def append(
     if last >= ENTRIES_MAX and status not in _FINAL:
         return
     conn.execute(
-        "INSERT INTO timeline (message_id, n, at, status, text, carrier, attempt, segment, raw)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        (message_id, last + 1, at, status, text, carrier, attempt, segment, raw),
+        "INSERT INTO timeline (message_id, n, at, status, text, carrier, attempt, segment, raw,"
+        " kind, details) VALUES (?, ?, ?, ?, '', ?, ?, ?, ?, ?, ?)",
+        (
+            *(message_id, last + 1, at, status, carrier, attempt, segment, raw or None),
+            *(line.kind.value, line.details),
+        ),
     )
 
 
 def read(conn: sqlite3.Connection, message_id: str) -> tuple[TimelineEntry, ...]:
     rows = conn.execute(
-        "SELECT at, status, text, carrier, attempt, segment, raw FROM timeline"
+        "SELECT kind, details, text, at, status, carrier, attempt, segment, raw FROM timeline"
         " WHERE message_id = ? ORDER BY n",
         (message_id,),
     )
-    return tuple(TimelineEntry(*row) for row in rows)
+    return tuple(
+        TimelineEntry(at, status, line_of(kind, details, text), *rest)
+        for kind, details, text, at, status, *rest in rows
+    )

@@ -190,8 +190,7 @@ def move(
     if step.event is not None:
         outbox.verification_event(conn, row.id, step.event, stamp)
     # A code that nobody waits for is not sent any more.
-    text = f"The session ended before the code was sent: {step.to}."
-    return endings.withdraw_code(conn, row.message_id, text, stamp)
+    return endings.withdraw_code(conn, row.message_id, step.to.value, stamp)
 
 
 def count_due(conn: sqlite3.Connection, now_ms: int, count_max: int) -> int:

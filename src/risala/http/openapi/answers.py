@@ -13,6 +13,7 @@ from pydantic.json_schema import SkipJsonSchema
 
 from risala.http.fields import schema
 from risala.http.problems import CODES
+from risala.sms.cause import Cause
 
 Instant = Annotated[str, schema(type="string", format="date-time")]
 """``2026-11-21T08:30:00.123Z``."""
@@ -119,8 +120,12 @@ class MessageAnswer(Answer):
     attempts: Annotated[int, Field(ge=0)]
     carrier: str | None
     provider_message_id: Annotated[str | None, Field(alias="providerMessageId")]
-    error_code: Annotated[str | None, Field(alias="errorCode")]
+    error_code: Annotated[Cause | None, Field(alias="errorCode")]
+    """Why it failed, or was not delivered: a word of a closed list."""
     error_text: Annotated[str | None, Field(alias="errorText")]
+    """The same as an English sentence."""
+    carrier_code: Annotated[str | None, Field(alias="carrierCode")]
+    """The carrier's own word for it."""
     metadata: dict[str, str]
     send_at: Annotated[Instant | None, Field(alias="sendAt")]
     sent_at: Annotated[Instant | None, Field(alias="sentAt")]

@@ -43,6 +43,7 @@ _STORED: Final = {
     "providerMessageId": "7f3a",
     "errorCode": None,
     "errorText": None,
+    "carrierCode": None,
     "metadata": {"order": "7"},
     "sendAt": None,
     "sentAt": "2026-11-21T08:30:00.410Z",

@@ -1,0 +1,226 @@
+"""Lines of the timeline as English sentences. This is the edge: nothing that is kept passes here.
+
+Other languages are other files of this shape; what each kind of line means, and which values it
+has, stands in :mod:`risala.engine.lines`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from risala.engine.cause_sentences import cause_sentence
+from risala.engine.clock import iso
+from risala.engine.lines import Kind, Line, Told, Values, Wait
+from risala.sms.cause import Cause, cause_of
+
+_NONE: Final[Values] = {}
+
+
+def sentence(told: Told) -> str:
+    """What a line tells, in one English sentence or two."""
+    return _WRITERS[told.line.kind](told)
+
+
+def _values(told: Told) -> Values:
+    return told.line.values or _NONE
+
+
+def _why(line: Line) -> str:
+    """The driver's own sentence where it says more than the cause's."""
+    note = (line.values or _NONE).get("note")
+    if note:
+        return str(note)
+    return "The carrier accepted it." if line.cause is None else cause_sentence(line.cause)
+
+
+def _run_on(text: str) -> str:
+    """A sentence as the second half of another one."""
+    return f"the {text[4:]}" if text.startswith("The ") else text
+
+
+def _moment(at_ms: int, seen_from_ms: int) -> str:
+    """``12:03 UTC``, with its day where that is another one."""
+    at, now = iso(at_ms), iso(seen_from_ms)
+    day = "" if at[:10] == now[:10] else f"{at[:10]} "
+    return f"{day}{at[11:16]} UTC"
+
+
+def _written(told: Told) -> str:
+    return str(_values(told).get("text", ""))
+
+
+def _accepted(told: Told) -> str:
+    if "wait" not in _values(told):
+        return "Accepted; waiting for its turn."
+    return f"Accepted. {_waits(told)}"
+
+
+def _waits(told: Told) -> str:
+    values = _values(told)
+    carrier = values.get("carrier", "")
+    until = f" until {_moment(int(values['until']), told.at)}" if "until" in values else ""
+    since = f" since {_moment(int(values['since']), told.at)}" if "since" in values else ""
+    note = f" ({values['note']})" if "note" in values else ""
+    match values.get("wait"):
+        case Wait.SCHEDULED:
+            return f"It waits for its time,{until.removeprefix(' until')}."
+        case Wait.RETRY:
+            return f"It waits{until} for its next attempt."
+        case Wait.UNSERVED:
+            return "It waits: no enabled carrier serves this number."
+        case Wait.SUSPENDED:
+            return "It is held: the organization is suspended."
+        case Wait.LINK_DOWN:
+            return f"It waits: the link of {carrier} is down{since}{note}."
+        case Wait.OPERATOR:
+            return f"It waits: {carrier} needs the operator{since}{note}."
+        case Wait.PAUSED:
+            return f"It waits: the operator paused {carrier}."
+        case Wait.QUOTA:
+            return f"It waits: the quota of {carrier} is used up{until}{note}."
+        case Wait.THROTTLED:
+            return f"It waits: {carrier} sends no faster."
+        case Wait.FAULTS:
+            return f"It waits: {carrier} failed too often and is left alone{until}."
+        case Wait.STOPPING:
+            return "It waits: the service is not running."
+        case _:
+            return "It waits for its turn."
+
+
+def _attempt(told: Told) -> str:
+    text = f"Attempt {told.attempt} through {told.carrier}."
+    line = _values(told).get("line")
+    if line is None:
+        return text
+    return f"{text} The sender is its own number{line and f', {line}'}."
+
+
+def _sent(told: Told) -> str:
+    text, values = f"Accepted by {told.carrier}.", _values(told)
+    if "no_receipts" in values:
+        return f"{text} This line gives no reports: whether it arrives will not be known."
+    if "no_id" in values:
+        return f"{text} It gave no id: no receipt can match it."
+    return text
+
+
+def _ended(told: Told) -> str:
+    """Failed or undelivered, with what was behind it and what was given back."""
+    line, values = told.line, _values(told)
+    last = values.get("last")
+    if line.cause is Cause.RETRIES_EXHAUSTED:
+        times, last_time = values.get("refusals"), _run_on(_last(line))
+        text = f"The carrier refused it {times} times; the last time: {last_time}"
+    elif last is not None:
+        text = f"{_last(line)} {cause_sentence(line.cause or Cause.REJECTED)}"
+    else:
+        text = _why(line)
+    return f"{text} Refunded." if "refunded" in values else text
+
+
+def _last(line: Line) -> str:
+    values = line.values or _NONE
+    if "note" in values:
+        return str(values["note"])
+    return cause_sentence(cause_of(str(values.get("last")), Cause.REJECTED))
+
+
+_SESSION_ENDS: Final[Mapping[str, str]] = {
+    "approved": "was approved",
+    "expired": "expired",
+    "canceled": "was canceled",
+}
+
+
+def _canceled(told: Told) -> str:
+    values = _values(told)
+    text = "Withdrawn."
+    if "session" in values:
+        end = _SESSION_ENDS.get(str(values["session"]), "ended")
+        text = f"The session {end} before the code was sent."
+    return f"{text} Refunded." if "refunded" in values else text
+
+
+def _for_now(told: Told) -> str:
+    wait_s = int(_values(told).get("wait_ms", 0)) / 1000
+    return f"{_why(told.line)} It will be tried again in {wait_s:g} s."
+
+
+def _parts_wait(told: Told) -> str:
+    match told.line.cause:
+        case None:
+            return "The carrier was paused between two parts; the others follow."
+        case Cause.SERVICE_STOPPED:
+            return "The service stopped between two parts; the remaining ones follow."
+        case _:
+            return "The link went down between two parts; the others follow."
+
+
+def _part(told: Told) -> str:
+    parts = int(_values(told).get("parts", 1))
+    return f" (part {told.segment} of {parts})" if parts > 1 else ""
+
+
+def _said(line: Line) -> str:
+    return "delivered" if line.cause is None else f"not delivered. {_why(line)}"
+
+
+def _receipt(told: Told) -> str:
+    parts = int(_values(told).get("parts", 1))
+    which = f"Receipt for part {told.segment} of {parts}" if parts > 1 else "Receipt"
+    early = " It came before the carrier's answer." if "early" in _values(told) else ""
+    return f"{which}: {_said(told.line).removesuffix('.')}.{early}"
+
+
+def _contradiction(told: Told) -> str:
+    said = "delivered" if told.line.cause is None else "not delivered"
+    before = "not delivered" if told.line.cause is None else "delivered"
+    return (
+        f"A receipt contradicts the one before it: that said {before}, this one says {said}. "
+        "It changes nothing."
+    )
+
+
+def _late_receipt(told: Told) -> str:
+    said = _said(told.line).removesuffix(".")
+    return f"A receipt that came too late to change anything: {said}."
+
+
+def _late_answer(told: Told) -> str:
+    said = _run_on(_why(told.line))
+    return f"A late answer from {told.carrier}: {said} It changes nothing any more."
+
+
+_WRITERS: Final[Mapping[Kind, Callable[[Told], str]]] = {
+    Kind.WRITTEN: _written,
+    Kind.ACCEPTED: _accepted,
+    Kind.ATTEMPT: _attempt,
+    Kind.SENT: _sent,
+    Kind.DELIVERED: lambda _: "Delivered to the phone.",
+    Kind.UNDELIVERED: _ended,
+    Kind.FAILED: _ended,
+    Kind.CANCELED: _canceled,
+    Kind.UNCERTAIN: lambda told: f"Uncertain: {_run_on(_why(told.line))}",
+    Kind.HELD_BACK: lambda told: _why(told.line),
+    Kind.REFUSED_FOR_NOW: _for_now,
+    Kind.REROUTED: lambda told: f"{_why(told.line)} Another carrier will be tried.",
+    Kind.RESENT: lambda _: "No answer came: it is sent again, and may arrive twice.",
+    Kind.PARTS_WAIT: _parts_wait,
+    Kind.PARTS_FOLLOW: lambda _: "The remaining parts follow.",
+    Kind.PART_ACCEPTED: lambda told: f"Accepted by {told.carrier}{_part(told)}.",
+    Kind.TAKEN_BY_RECEIPT: lambda _: "No answer came, but a receipt: the carrier accepted it.",
+    Kind.RECEIPT: _receipt,
+    Kind.STILL_TRYING: lambda _: "The carrier is still trying.",
+    Kind.RECEIPT_AGAIN: lambda _: "Another receipt that says the same; it changes nothing.",
+    Kind.RECEIPT_LATE: _late_receipt,
+    Kind.RECEIPT_CONTRADICTS: _contradiction,
+    Kind.ANSWER_LATE: _late_answer,
+    Kind.RESTORED_SENDS: lambda _: "Restored from a backup: it is sent now, and may arrive twice.",
+    Kind.RESTORED_UNCERTAIN: lambda _: (
+        "Restored from a backup: what became of it at the carrier is not known."
+    ),
+    Kind.WAITS: _waits,
+    Kind.SERVED: lambda _: "A carrier serves this number now; waiting for its turn.",
+}

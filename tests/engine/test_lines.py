@@ -1,0 +1,165 @@
+"""Lines of the timeline: stored as kind, cause and values, written out when they are read."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from sqlite_utils import Database
+
+from risala.engine.cause_sentences import CAUSE_SENTENCES, cause_text
+from risala.engine.journal import messages, schema, timeline
+from risala.engine.lines import Kind, Line, Wait, line_of
+from risala.engine.sentences import sentence
+from risala.sms.cause import Cause
+
+PAGE = (Path(__file__).parents[2] / "docs/reference/error-codes.md").read_text(encoding="utf-8")
+NOON = 1_795_262_400_000
+
+
+@dataclass
+class Told:
+    line: Line
+    at: int = NOON
+    carrier: str | None = "main"
+    attempt: int | None = 2
+    segment: int | None = 1
+
+
+@pytest.mark.parametrize("cause", Cause)
+def test_each_cause_has_its_own_sentence_in_three_languages_and_stands_in_the_reference(cause):
+    row = CAUSE_SENTENCES[cause]
+    assert set(row) == {"en", "fr", "ar"}
+    for language, text in row.items():
+        others = [S[language] for other, S in CAUSE_SENTENCES.items() if other is not cause]
+        assert text not in others
+        assert text[-1] == "."
+        assert re.search(rf"^\| `{cause}` .*\| {re.escape(text)} \|", PAGE, re.M), text
+    assert re.search(r"[؀-ۿ]", row["ar"])
+    assert cause_text(cause.value) == row["en"]
+
+
+def test_the_numbers_in_the_database_keep_their_meaning():
+    assert {kind.name: kind.value for kind in Kind} == {
+        "WRITTEN": 0, "ACCEPTED": 1, "ATTEMPT": 2, "SENT": 3, "DELIVERED": 4, "UNDELIVERED": 5,
+        "FAILED": 6, "CANCELED": 7, "UNCERTAIN": 8, "HELD_BACK": 9, "REFUSED_FOR_NOW": 10,
+        "REROUTED": 11, "RESENT": 12, "PARTS_WAIT": 13, "PARTS_FOLLOW": 14, "PART_ACCEPTED": 15,
+        "TAKEN_BY_RECEIPT": 16, "RECEIPT": 17, "STILL_TRYING": 18, "RECEIPT_AGAIN": 19,
+        "RECEIPT_LATE": 20, "RECEIPT_CONTRADICTS": 21, "ANSWER_LATE": 22, "RESTORED_SENDS": 23,
+        "RESTORED_UNCERTAIN": 24, "WAITS": 25, "SERVED": 26,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", Kind)
+@pytest.mark.parametrize("cause", [None, Cause.ABSENT])
+def test_every_kind_is_a_sentence_with_and_without_a_cause(kind, cause):
+    text = sentence(Told(Line(kind, cause, {"text": "An old one."})))
+    assert re.fullmatch(r"[A-Z].*\.", text), text
+
+
+@pytest.mark.parametrize("wait", Wait)
+def test_every_wait_is_a_sentence(wait):
+    bare = sentence(Told(Line(Kind.WAITS, values={"wait": wait, "until": NOON})))
+    assert re.fullmatch(r"It (waits|is held).*\.", bare), bare
+
+
+@pytest.mark.parametrize(
+    ("line", "text"),
+    [
+        (
+            Line(Kind.WAITS, values={"wait": "link_down", "carrier": "main", "since": NOON}),
+            "It waits: the link of main is down since 12:00 UTC.",
+        ),
+        (
+            Line(Kind.ACCEPTED, values={"wait": "scheduled", "until": NOON + 86_400_000}),
+            "Accepted. It waits for its time, 2026-11-22 12:00 UTC.",
+        ),
+        (
+            Line(Kind.REFUSED_FOR_NOW, Cause.CARRIER_FAULT, {"wait_ms": 5000}),
+            "The carrier has a fault of its own. It will be tried again in 5 s.",
+        ),
+        (
+            Line(Kind.HELD_BACK, Cause.DEVICE_FAULT, {"note": "The SIM wants its PIN."}),
+            "The SIM wants its PIN.",
+        ),
+        (
+            Line(Kind.FAILED, Cause.RETRIES_EXHAUSTED, {"refusals": 12, "last": "CARRIER_FAULT"}),
+            "The carrier refused it 12 times; the last time: the carrier has a fault of its own.",
+        ),
+        (
+            Line(Kind.FAILED, Cause.UNCERTAIN, {"last": "NOT_ACKNOWLEDGED", "refunded": 50}),
+            "The message left, and the network did not acknowledge it in time. Whether the "
+            "carrier took it could not be found out: it may have been delivered. Refunded.",
+        ),
+        (
+            Line(Kind.UNCERTAIN, Cause.LINK_LOST),
+            "Uncertain: the message left, and the link was lost before the answer came.",
+        ),
+    ],
+)
+def test_sentences(line, text):
+    assert sentence(Told(line)) == text
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        Line(Kind.SENT),
+        Line(Kind.FAILED, Cause.ABSENT),
+        Line(Kind.ATTEMPT, values={"line": "+22236000001"}),
+        Line(Kind.REFUSED_FOR_NOW, Cause.NO_CREDIT, {"wait_ms": 5000, "note": "رصيد"}),
+    ],
+)
+def test_what_is_stored_is_what_is_read(line):
+    assert line_of(line.kind.value, line.details, "") == line
+
+
+def test_most_lines_need_nothing_but_their_kind(book):
+    message_id = book.accept(book.organization())
+    stored = book.conn.execute("SELECT kind, text, details FROM timeline").fetchall()
+    assert stored == [(Kind.ACCEPTED, "", None)]
+    assert book.texts(message_id) == ["Accepted; waiting for its turn."]
+
+
+def test_a_kind_of_a_newer_version_is_no_fault():
+    assert line_of(9999, '{"cause":"ABSENT"}', "").kind is Kind.WRITTEN
+
+
+OLD = {
+    "sms_1": ("failed", "ESME_RINVDSTADR", "REJECTED", "ESME_RINVDSTADR"),
+    "sms_2": ("failed", "EXPIRED", "VALIDITY_OVER", None),
+    "sms_3": ("failed", "UNCERTAIN", "UNCERTAIN", None),
+    "sms_4": ("undelivered", "034", "UNDELIVERABLE", "034"),
+    "sms_5": ("undelivered", "stat:EXPIRED", "EXPIRED", "stat:EXPIRED"),
+    "sms_6": ("delivered", None, None, None),
+}
+
+
+def test_what_earlier_versions_wrote_stays_readable(tmp_path):
+    db = Database(tmp_path / "old.db")
+    for migration in schema.migrations.pending(db):
+        if migration.name < "m013":
+            migration.fn(db)
+    db["organizations"].insert({
+        "id": "org_1", "name": "Old", "currency": "MRU", "created_at": 1,
+    })  # fmt: skip
+    for message_id, (status, code, _, _) in OLD.items():
+        db["messages"].insert({
+            "id": message_id, "organization_id": "org_1", "mode": "live", "kind": "sms",
+            "recipient": "+22236123456", "sender": "RISALA", "body": "x", "encoding": "gsm7",
+            "segments": 1, "price": 50, "currency": "MRU", "status": status, "priority": 1,
+            "route": "", "due_at": 1, "valid_until": 2, "error_code": code, "created_at": 1,
+            "error_text": code and "An old sentence.", "updated_at": 1,
+        })  # fmt: skip
+        db["timeline"].insert({
+            "message_id": message_id, "n": 1, "at": 1, "status": status, "text": "It was so.",
+            "raw": "ESME_ROK",
+        })  # fmt: skip
+    schema.m013_outcome(db)
+    for message_id, (_, _, code, carrier_code) in OLD.items():
+        view = messages.view(db.conn, message_id)
+        assert (view.error_code, view.carrier_code) == (code, carrier_code)
+        (entry,) = timeline.read(db.conn, message_id)
+        assert (sentence(entry), entry.raw) == ("It was so.", "ESME_ROK")
