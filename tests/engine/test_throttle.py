@@ -9,7 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from risala.engine.throttle import (
+    BEST_LOAD_PERCENT,
     BURST_S,
+    CONGESTED_SHARE,
+    EASE_EVERY_S,
+    EASED_SHARE,
+    HIGH_LOAD_PERCENT,
     JITTER,
     PAUSE_MAX_S,
     PAUSE_S,
@@ -174,3 +179,34 @@ def test_whatever_happens_no_second_has_more_than_its_share(rate_per_s, steps):
                 times.append(now_s)
     share = rate_per_s + max(1, rate_per_s * BURST_S) + 1
     assert all(sum(t <= other < t + 1 for other in times) <= share for t in set(times))
+
+
+@pytest.mark.parametrize(
+    ("load_percent", "share"),
+    [(0, 1.0), (79, 1.0), (HIGH_LOAD_PERCENT, EASED_SHARE), (100, CONGESTED_SHARE)],
+)
+def test_a_carrier_that_says_it_is_busy_gets_less_once_a_second(load_percent, share):
+    throttle = Throttle(100, START_S)
+    for tick in range(100):
+        throttle.heed(load_percent, START_S + tick * EASE_EVERY_S / 100)
+    assert throttle.rate_per_s(START_S) == pytest.approx(100 * share)
+    throttle.heed(load_percent, START_S + EASE_EVERY_S)
+    assert throttle.rate_per_s(START_S + EASE_EVERY_S) <= 100 * share * (share + 0.05)
+    assert throttle.ready_at_s() <= START_S, "it is no reason to be silent"
+
+
+def test_a_carrier_at_its_best_keeps_its_pace_and_one_with_room_gets_more():
+    throttle = Throttle(100, START_S)
+    throttle.heed(100, START_S)
+    for second in range(20):
+        throttle.heed(BEST_LOAD_PERCENT, START_S + second / 100)
+    held = throttle.rate_per_s(START_S + 0.19)
+    assert held == pytest.approx(50, abs=1)
+    assert throttle.rate_per_s(START_S + RECOVERY_S) == 100
+
+
+def test_a_busy_carrier_is_never_left_without_anything():
+    throttle = Throttle(100, START_S)
+    for second in range(60):
+        throttle.heed(100, START_S + second)
+    assert throttle.rate_per_s(START_S + 59) >= 100 * SLOWEST_SHARE

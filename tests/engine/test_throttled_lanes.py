@@ -42,3 +42,11 @@ async def test_two_lanes_throttled_at_once_do_not_come_back_at_once(open_house, 
             await house.wait_status(await house.send(), "sent")
             back.add(round(times[1] - times[0], 3))
     assert len(back) == 2
+
+
+async def test_a_lane_slows_down_for_a_carrier_that_says_it_is_congested(open_house, quick):
+    driver = FakeDriver(answers=[lambda _: Accepted("1", load_percent=100)])
+    async with open_house(drivers={"fake": driver}) as house:
+        await house.wait_status(await house.send(), "sent")
+        (lane,) = house.engine._board.lanes.values()
+        assert lane.statistics().rate_per_s < 0.6 * lane.throttle.rate_max_per_s

@@ -327,10 +327,12 @@ class Lane:
         if not isinstance(outcome, Unsent):
             self.unsent_pause_s = UNSENT_PAUSE_S
         match outcome:
-            case Accepted():
+            case Accepted(load_percent=load_percent):
                 self.counts.accepted += 1
                 self.breaker.succeeded()
                 self.throttle.succeeded()
+                if load_percent is not None:
+                    self.throttle.heed(load_percent, now_s)
             case Throttled(_, _, retry_after_s):
                 self.counts.throttled += 1
                 self.breaker.withdrew()

@@ -16,6 +16,15 @@ PAUSE_S: Final = 1.0
 """How long the lane is silent after a throttled answer that names no time of its own; twice as
 long after each further one, until a segment is accepted again."""
 PAUSE_MAX_S: Final = 16.0
+BEST_LOAD_PERCENT: Final = 80
+"""A carrier that says it is this busy is used as well as can be: the pace stays as it is."""
+HIGH_LOAD_PERCENT: Final = 90
+"""From here on it nears congestion, and is given less (SMPP 5.0 §4.8.4.18)."""
+EASED_SHARE: Final = 0.8
+CONGESTED_SHARE: Final = 0.5
+"""What is left of the pace after an answer that says 90 and more, or 100."""
+EASE_EVERY_S: Final = 1.0
+"""Answers of one second tell the same news."""
 JITTER: Final = 0.5
 """A pause is so much of itself shorter or longer, by chance: lanes and instances that were
 throttled together must not come back together."""
@@ -37,7 +46,7 @@ class Throttle:
         self._rate_per_s = rate_per_s
         self._rate_at_s = now_s
         self._next_s = now_s - BURST_S
-        self._paused_until_s = now_s
+        self._paused_until_s = self._eased_until_s = now_s
         self._chance = chance
         self._pause_s = self._next_pause_s = PAUSE_S
 
@@ -89,6 +98,20 @@ class Throttle:
         else:
             pause_s = told_s * (1 + JITTER * self._chance())
         self._paused_until_s = max(self._paused_until_s, now_s + pause_s)
+
+    def heed(self, load_percent: int, now_s: float) -> None:
+        """The carrier took a segment and says how busy it is: give way before it must refuse."""
+        if load_percent < BEST_LOAD_PERCENT:
+            return
+        share = 1.0
+        if load_percent >= HIGH_LOAD_PERCENT:
+            if now_s < self._eased_until_s:
+                return
+            self._eased_until_s = now_s + EASE_EVERY_S
+            share = CONGESTED_SHARE if load_percent >= 100 else EASED_SHARE
+        slowest = self.rate_max_per_s * SLOWEST_SHARE
+        self._rate_per_s = max(slowest, self.rate_per_s(now_s) * share)
+        self._rate_at_s = now_s
 
     def succeeded(self) -> None:
         """A segment was accepted: the next pause is a short one again."""

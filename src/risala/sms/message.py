@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Literal
 from zlib import crc32
@@ -38,7 +38,7 @@ class Segment:
     recipient: str
     """``+222XXXXXXXX``."""
     alphabet: Alphabet
-    text: str
+    text: str = field(repr=False)
     """This part's own text, without header."""
     reference: int
     """0 to 65535, the same in every part of one message (3GPP TS 23.040 §9.2.3.24)."""
@@ -70,7 +70,7 @@ class Inbound:
 
     sender: str
     recipient: str | None
-    text: str
+    text: str = field(repr=False)
     received_at_ms: int
     carrier_ids: tuple[str, ...] = ()
     """The carrier's identities of the parts, so that one delivered twice is stored once."""

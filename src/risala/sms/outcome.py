@@ -41,6 +41,9 @@ class Accepted:
     carrier_id: str
     """Empty where the carrier gives none: no receipt can be matched then."""
     raw: str = "OK"
+    load_percent: int | None = None
+    """How busy the carrier says it is, where it says so: from 90 on the lane slows down, 80 to 89
+    is its best (SMPP 5.0 §4.8.4.18)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ them to its header (7 with a 16-bit reference), which leaves 153 or 67 (152 or 6
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from risala.sms.alphabet import choose_alphabet, code_unit_count, septet_count
@@ -91,7 +91,7 @@ def split(
 class Parts:
     """A message as it is sent."""
 
-    texts: tuple[str, ...]
+    texts: tuple[str, ...] = field(repr=False)
     """Of each part, in order; together they are the message's."""
     reference_bits: ReferenceBits
     """How wide a reference every part has room for."""

@@ -136,10 +136,12 @@ async def test_a_receipt_is_used_as_the_carriers_habits_want_it():
         assert receipt.reference is None
 
 
-async def test_an_alert_needs_no_answer():
+async def test_an_alert_needs_no_answer_and_is_told_in_the_trace():
+    alert = AlertNotification(source_addr_ton=1, source_addr="22236123456")
     async with opened() as box:
-        box.inbox.deliver(box.link, AlertNotification())
+        box.inbox.deliver(box.link, alert)
         assert await box.statuses() == []
+        assert box.context.traces == ["alert_notification: +22236123456 can be reached again."]
 
 
 async def test_a_late_answer_is_passed_on():

@@ -34,6 +34,9 @@ class Part(NamedTuple):
     token: Any
     """What was handed in with it; of a part that came twice, the latest."""
 
+    def __repr__(self) -> str:
+        return f"Part({self.number}, {len(self.text)} characters)"
+
     @property
     def mark(self) -> int:
         """Tells a part's text from another one, in every run."""
@@ -60,7 +63,7 @@ class _Finished:
 class Whole:
     """A message: complete, or given up on."""
 
-    text: str
+    text: str = field(repr=False)
     segments: int
     """How many it should have."""
     parts: tuple[Part, ...] = ()

@@ -150,7 +150,8 @@ class SmppDriver:
             return refusal(response.command_status, self._verdicts)
         if isinstance(response, SubmitSmResp):
             self._habits.accepted(response, segment, has_reference=has_reference)
-            return Accepted(response.message_id, "ESME_ROK")
+            load = self._habits.load_percent(response.tlvs) if response.tlvs else None
+            return Accepted(response.message_id, "ESME_ROK", load)
         # generic_nack without a reason: the carrier did not take it.
         return Refused(Scope.CARRIER, "generic_nack", "The carrier did not understand the request.")
 

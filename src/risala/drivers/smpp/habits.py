@@ -10,12 +10,16 @@ from risala.drivers.smpp.idwatch import IdWatch
 from risala.drivers.smpp.pdu import SubmitSmResp
 from risala.drivers.smpp.references import NEWS, ReferenceWatch, Repeating
 from risala.drivers.smpp.settings import SmppSettings
+from risala.drivers.smpp.tlv import CONGESTION_STATE, Tlv, find
 from risala.sms.message import Segment
 from risala.sms.outcome import Uncertain
 from risala.sms.receipt import Receipt
 
 _RECEIPTS_ASKED: Final = 0x03
 """Bits of ``registered_delivery`` that ask the SMSC for receipts (§5.2.17)."""
+_CONGESTED_PERCENT: Final = 90
+_RELIEVED_PERCENT: Final = 80
+"""From 90 on an SMSC nears congestion, 80 to 89 is its best (SMPP 5.0 §4.8.4.18)."""
 _UNANSWERED: Final = "The message left, but no answer came back."
 _NO_IDS: Final = (
     "The carrier accepts messages without giving an id: no receipt can be matched to them."
@@ -41,6 +45,7 @@ class Habits:
         self.hint = ""
         """What to say after "Bound."."""
         self.gives_no_ids = False
+        self._is_congested = False
         self._ids = IdWatch(settings.message_id_form)
         self._on_news = on_news
 
@@ -62,6 +67,21 @@ class Habits:
         if has_reference and self.references.state is Repeating.UNKNOWN:
             reference = segment.submit_reference
             self._watching(lambda: self.references.answered(carrier_id, reference))
+
+    def load_percent(self, tlvs: tuple[Tlv, ...]) -> int | None:
+        """How busy an answer says that the carrier is (SMPP 5.0 §4.8.4.18)."""
+        told = find(tlvs, CONGESTION_STATE)
+        if told is None or len(told.value) != 1:
+            return None
+        load_percent = min(told.number, 100)
+        # Two bounds, so that a carrier at the edge does not fill the trace.
+        if load_percent >= _CONGESTED_PERCENT and not self._is_congested:
+            self._is_congested = True
+            self._on_news(f"The carrier is congested (congestion_state {load_percent}): we slow.")
+        elif load_percent < _RELIEVED_PERCENT and self._is_congested:
+            self._is_congested = False
+            self._on_news(f"The carrier is relieved (congestion_state {load_percent}).")
+        return load_percent
 
     def receipt(self, receipt: Receipt) -> Receipt:
         """Learn from a receipt; returns it as it is to be used."""

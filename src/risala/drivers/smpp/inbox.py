@@ -14,8 +14,9 @@ from typing import Final
 import trio
 
 from risala.drivers.smpp.link import Link
+from risala.drivers.smpp.notable import Notable
 from risala.drivers.smpp.parts import Delivery, Parts
-from risala.drivers.smpp.pdu import DataSm, DeliverSm, Pdu, response_to
+from risala.drivers.smpp.pdu import AlertNotification, DataSm, DeliverSm, Pdu, response_to
 from risala.drivers.smpp.receipt import IdForm, is_receipt, parse_receipt
 from risala.drivers.smpp.submit import DefaultAlphabet
 from risala.plugins.contract import DriverContext, NotStoredError, Outcome, Receipt, Segment
@@ -49,6 +50,7 @@ class Inbox:
         self._id_form = id_form
         self._look_at = look_at
         """Shown each receipt; gives it back as it is to be used."""
+        self._notable = Notable()
         self._parts = Parts(context, parts_timeout_s, default_alphabet, now_ms)
         self._put, self._take = trio.open_memory_channel[Delivery | _LateOutcome](_QUEUE_MAX)
 
@@ -61,9 +63,11 @@ class Inbox:
 
     def deliver(self, link: Link, request: Pdu) -> None:
         """Take a request of the carrier, or answer it at once where that cannot be."""
-        if not isinstance(request, DeliverSm | DataSm):
-            # alert_notification and outbind ask for no answer; nothing else may come to an ESME.
+        if isinstance(request, AlertNotification):  # it asks for no answer
+            self._trace(self._notable.of_alert(request, trio.current_time()))
             return
+        if not isinstance(request, DeliverSm | DataSm):
+            return  # outbind asks for no answer either; nothing else may come to an ESME
         try:
             self._put.send_nowait(Delivery(link, request))
         except trio.WouldBlock:
@@ -74,6 +78,10 @@ class Inbox:
             self._put.send_nowait(_LateOutcome(segment, outcome))
         except trio.WouldBlock:
             self._context.trace("A late answer was dropped: too many at once.")
+
+    def _trace(self, line: str | None) -> None:
+        if line is not None:
+            self._context.trace(line)
 
     async def _work(self) -> None:
         async for job in self._take:
@@ -92,6 +100,8 @@ class Inbox:
             self._context.trace("A receipt named no message and was dropped.")
             delivery.answer()
             return
+        if delivery.request.tlvs:
+            self._trace(self._notable.of_receipt(delivery.request, receipt.carrier_id))
         try:
             await self._context.receipt(self._look_at(receipt))
         except NotStoredError:

@@ -28,6 +28,9 @@ _ESM_INTERMEDIATE: Final = 0x20
 _RECEIPT_TEXT_MAX: Final = 1024
 """Characters of a receipt that are looked at: real ones have under 200."""
 _WORD_MAX: Final = 20
+_ID_MAX: Final = 255
+"""Characters of an id; the standard has 64."""
+_ONE_WORD: Final = frozenset({"id", "stat", "err"})
 
 _keys: Final = re.compile(
     r"(?i)\b(id|sub|dlvrd|submit[ _]?date|done[ _]?date|stat|err|text)\s*:"
@@ -112,7 +115,7 @@ def parse_receipt(pdu: DeliverSm | DataSm, form: IdForm = IdForm.SAME) -> Receip
     """
     fields = _fields(plain_text(pdu)).by_key
     named = find(pdu.tlvs, RECEIPTED_MESSAGE_ID)
-    carrier_id = (named.text if named else "") or fields.get("id", "")
+    carrier_id = (named.text[:_ID_MAX] if named else "") or fields.get("id", "")
     if not carrier_id:
         return None
     word = _clean("", fields.get("stat", ""))[:_WORD_MAX].upper()
@@ -182,6 +185,9 @@ def _fields(text: str) -> _Fields:
             in_text = True
             continue
         value = text[match.end() : end].strip(" \t\r\n\0\"'")
+        if key in _ONE_WORD:
+            # What follows without a key may be the message's own beginning.
+            value = "".join(value.split(None, 1)[:1]).rstrip("\"'")[:_ID_MAX]
         if in_text:
             after[key] = value
         else:
@@ -192,7 +198,7 @@ def _fields(text: str) -> _Fields:
 def _network_error(tlv: Tlv) -> str:
     """Type of network, then the network's own number (§5.3.2.31)."""
     if len(tlv.value) != 3:
-        return tlv.value.hex()
+        return tlv.value.hex()[:_WORD_MAX]
     return f"{tlv.value[0]}-{int.from_bytes(tlv.value[1:])}"
 
 

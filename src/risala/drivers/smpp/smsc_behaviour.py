@@ -68,6 +68,8 @@ class Reaction:
     """An accepted submit reaches its phone. False where a mishap comes before the SMSC kept it."""
     receipts: tuple[PlannedReceipt, ...] = ()
     """Of a submit that was taken and asked for receipts; in any number."""
+    congestion_state: int | None = None
+    """How busy the answer says that the SMSC is, 0 to 100; None: nothing, as before SMPP 5.0."""
 
 
 class Behaviour(Protocol):

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from risala.drivers.smpp.smsc_receipts import IdStyle
 from risala.drivers.smpp.submit import DefaultAlphabet
+from risala.drivers.smpp.tlv import Tlv
 from risala.sms.receipt import ReceiptState
 
 
@@ -36,6 +37,8 @@ class SimulatorConfig:
     """Submits above it are answered ESME_RTHROTTLED; None: no limit."""
     id_form: IdStyle = IdStyle.SAME
     """How receipts write the ids that answers gave."""
+    receipt_tlvs: tuple[Tlv, ...] = ()
+    """Parameters of the carrier's own, in every receipt."""
     repeats_references: bool = True
     """Receipts have the ``user_message_reference`` of their submit."""
     interface_version: int = 0x34

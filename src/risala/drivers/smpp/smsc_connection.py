@@ -39,7 +39,7 @@ from risala.drivers.smpp.smsc_requests import (
 from risala.drivers.smpp.smsc_store import Account
 from risala.drivers.smpp.smsc_wire import Wire
 from risala.drivers.smpp.submit import decode_message, readable_address
-from risala.drivers.smpp.tlv import SC_INTERFACE_VERSION, Tlv
+from risala.drivers.smpp.tlv import CONGESTION_STATE, SC_INTERFACE_VERSION, Tlv
 
 if TYPE_CHECKING:
     from risala.drivers.smpp.simulator import SmscSimulator
@@ -116,7 +116,7 @@ class SmscConnection:
     def _submit(self, link: Link, request: SubmitSm | DataSm) -> None:
         message_id, receipt_id = self._simulator.new_ids()
         reaction = self._take(request, message_id, receipt_id)
-        response = _submit_resp(request, message_id, reaction.command_status)
+        response = _submit_resp(request, message_id, reaction)
         self._answer(link, request, response, reaction)
 
     def _submit_multi(self, link: Link, request: SubmitMulti) -> None:
@@ -205,8 +205,8 @@ class SmscConnection:
         self._simulator.on_event(Trouble(system_id, text))
 
 
-def _submit_resp(request: SubmitSm | DataSm, message_id: str, command_status: int) -> Pdu:
-    message_id = "" if command_status else message_id
-    if isinstance(request, DataSm):
-        return DataSmResp(message_id, command_status=command_status)
-    return SubmitSmResp(message_id, command_status=command_status)
+def _submit_resp(request: SubmitSm | DataSm, message_id: str, reaction: Reaction) -> Pdu:
+    status, state = reaction.command_status, reaction.congestion_state
+    kind = DataSmResp if isinstance(request, DataSm) else SubmitSmResp
+    tlvs = () if state is None else (Tlv(CONGESTION_STATE, bytes([state])),)
+    return kind("" if status else message_id, command_status=status, tlvs=tlvs)

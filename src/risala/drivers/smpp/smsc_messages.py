@@ -81,7 +81,8 @@ class MailRoom:
     def take(self, account: Account, message_id: str, content: Content) -> None:
         """A submit was accepted."""
         mail = Mail(account, message_id, source_of(content.request))
-        self._mails.setdefault(message_id, []).append(mail)
+        # Of an id that no answer gave nobody can ask; the receipt's own keeps them apart.
+        self._mails.setdefault(message_id or content.receipt_id, []).append(mail)
         if len(self._mails) > self._simulator.config.messages_max:
             self._mails.popitem(last=False)
         self._plan(mail, content)
@@ -192,6 +193,8 @@ class MailRoom:
             done_ms=mail.done_ms or self._simulator.now_ms(),
             repeats_reference=self._simulator.config.repeats_references,
         )
+        if own := self._simulator.config.receipt_tlvs:
+            pdu = replace(pdu, tlvs=(*pdu.tlvs, *own))
         self._simulator.keep(mail.account, Kept(pdu, mail.message_id, mail.state))
 
     def _later(self, mail: Mail, wait_s: float, action: Callable[[], None]) -> None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import random
 import ssl
+from collections import deque
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Final
 
 from risala.drivers.smpp.pdu import Bind, DataSm, SubmitSm
@@ -16,6 +19,7 @@ from risala.drivers.smpp.simulator import (
 )
 from risala.drivers.smpp.smsc_behaviour import Accounts, Mishap, Pace, PlannedReceipt, Reaction
 from risala.drivers.smpp.smsc_scenario import MishapRule, Receipts, Scenario, Span
+from risala.drivers.smpp.tlv_names import make_tlv
 from risala.sms.receipt import ReceiptState
 
 _EARLY_S: Final = 0.02
@@ -33,6 +37,8 @@ class ScenarioBehaviour:
         throttle = scenario.throttle
         self._pace = Pace(throttle.rate_per_s if throttle else None)
         self._mishaps = [_Rule(rule) for rule in scenario.mishaps]
+        congestion = scenario.congestion
+        self._congestion = _Congestion(congestion.rate_per_s if congestion else None)
         self._refused_binds = 0
         self._began_at_s: float | None = None
 
@@ -46,6 +52,9 @@ class ScenarioBehaviour:
         return self._accounts.status(request)
 
     def on_submit(self, system_id: str, request: SubmitSm | DataSm, now_s: float) -> Reaction:
+        return replace(self._on_submit(now_s), congestion_state=self._congestion.state(now_s))
+
+    def _on_submit(self, now_s: float) -> Reaction:
         answer_after_s = self._draw(self._scenario.answers)
         command_status = self._status(now_s)
         if command_status:
@@ -111,6 +120,22 @@ class ScenarioBehaviour:
         return min(max(drawn, 0.0), span.max_s)
 
 
+class _Congestion:
+    """How busy the SMSC is: submits of the last second, against those that it can take."""
+
+    def __init__(self, rate_per_s: float | None) -> None:
+        self._rate_per_s = rate_per_s
+        self._times: deque[float] = deque(maxlen=math.ceil(rate_per_s or 1))
+
+    def state(self, now_s: float) -> int | None:
+        if self._rate_per_s is None:
+            return None
+        self._times.append(now_s)
+        while self._times[0] <= now_s - 1.0:
+            self._times.popleft()
+        return min(100, round(100 * len(self._times) / self._rate_per_s))
+
+
 class _Rule:
     """When a mishap happens."""
 
@@ -145,7 +170,14 @@ def scenario_simulator(
     """A simulator in this mood."""
     return SmscSimulator(
         SimulatorConfig(
-            host=host, port=port, tls=tls, accounts=accounts, **scenario.smsc.model_dump()
+            host=host,
+            port=port,
+            tls=tls,
+            accounts=accounts,
+            receipt_tlvs=tuple(
+                make_tlv(name, value) for name, value in scenario.receipts.extra_tlvs.items()
+            ),
+            **scenario.smsc.model_dump(),
         ),
         behaviour=ScenarioBehaviour(scenario, accounts),
         inbound=scenario.inbound_plan,

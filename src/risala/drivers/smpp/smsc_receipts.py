@@ -38,6 +38,8 @@ class IdStyle(StrEnum):
     RECEIPT_PADDED = "receipt_padded"
     """Decimal, with leading zeros in receipts."""
     UUID = "uuid"
+    NONE = "none"
+    """No id in answers; hexadecimal in receipts."""
 
 
 def ids_of(number: int, style: IdStyle) -> tuple[str, str]:
@@ -55,6 +57,8 @@ def ids_of(number: int, style: IdStyle) -> tuple[str, str]:
         case IdStyle.UUID:
             uuid = str(UUID(int=number))
             return uuid, uuid
+        case IdStyle.NONE:
+            return "", hexadecimal
         case IdStyle.SAME:
             return hexadecimal, hexadecimal
 

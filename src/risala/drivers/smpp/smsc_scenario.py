@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from risala.drivers.scenario_file import (
     Percent,
@@ -20,6 +20,7 @@ from risala.drivers.smpp.smsc_behaviour import Mishap
 from risala.drivers.smpp.smsc_receipts import IdStyle, ReceiptForm
 from risala.drivers.smpp.smsc_traffic import InboundForm, InboundPlan
 from risala.drivers.smpp.submit import DefaultAlphabet
+from risala.drivers.smpp.tlv_names import make_tlv
 from risala.sms.receipt import ReceiptState
 
 Rate = Annotated[float, Field(gt=0, le=1_000_000)]
@@ -69,6 +70,13 @@ class Throttling(ScenarioTable):
     status: Status = "0x58"
 
 
+class Congestion(ScenarioTable):
+    """Answers say how busy the SMSC is (``congestion_state``, SMPP 5.0)."""
+
+    rate_per_s: Rate
+    """The pace at which it is congested: 100."""
+
+
 class Closed(ScenarioTable):
     """Every so often all submits are refused for a while."""
 
@@ -112,6 +120,15 @@ class Receipts(ScenarioTable):
     """Before the answer, which then takes a moment."""
     enroute_percent: Percent = 0.0
     """With an intermediate notification before it."""
+    extra_tlvs: dict[str, int | str] = Field(default_factory=dict)
+    """The carrier's own, as ``extra_tlvs`` in ``[carriers.smpp]``."""
+
+    @field_validator("extra_tlvs")
+    @classmethod
+    def _are_parameters(cls, value: dict[str, int | str]) -> dict[str, int | str]:
+        for name, given in value.items():
+            make_tlv(name, given)
+        return value
 
 
 class Inbound(ScenarioTable):
@@ -138,6 +155,7 @@ class Scenario(ScenarioTable):
     answers: Span = Span()
     """From a submit to its answer."""
     throttle: Throttling | None = None
+    congestion: Congestion | None = None
     closed: Closed | None = None
     refusals: tuple[Refusal, ...] = ()
     mishaps: tuple[MishapRule, ...] = ()

@@ -6,7 +6,7 @@ Pure: the time is handed in.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
 
@@ -193,7 +193,7 @@ def _validity(how: Validity, expires_at_ms: int, now_ms: int) -> str:
 class Decoded:
     """What a message PDU carries."""
 
-    text: str
+    text: str = field(repr=False)
     concatenation: Concatenation | None
 
 

@@ -13,6 +13,7 @@ from risala.drivers.smpp.references import RECEIPTS_MIN, ReferenceWatch, Repeati
 from risala.drivers.smpp.settings import SmppSettings
 from risala.drivers.smpp.simulator import SimulatorConfig, SmscSimulator
 from risala.drivers.smpp.smsc_behaviour import Mishap, Reaction, SteadyBehaviour
+from risala.drivers.smpp.smsc_receipts import IdStyle
 from risala.drivers.smpp.tlv import USER_MESSAGE_REFERENCE, find
 from risala.plugins.contract import Accepted, HealthState, Refused, Uncertain
 from risala.plugins.testing.conformance import segment
@@ -203,6 +204,28 @@ async def test_an_smsc_of_3_3_says_at_the_bind_that_it_takes_none():
         assert it.known == "not taken: the carrier speaks SMPP 3.3"
         await it.send(1)
         assert it.behaviour.given == [False]
+
+
+async def test_what_an_answer_says_of_congestion_reaches_the_lane_and_the_trace():
+    states = [50, 93, 97, 85, 70, 255]
+    busy = Seen(lambda _, number: Reaction(congestion_state=states[number - 1]))
+    async with line(busy) as it:
+        told = [await it.driver.submit(segment(message_id=str(n))) for n in range(len(states))]
+        assert [one.load_percent for one in told] == [50, 93, 97, 85, 70, 100]
+        news = [text for text in it.context.traces if "congestion_state" in text]
+        assert len(news) == 3
+        assert "is congested (congestion_state 93)" in news[0]
+        assert "is relieved (congestion_state 70)" in news[1]
+
+
+async def test_a_carrier_that_gives_no_ids_is_told_of():
+    """Its receipts can be matched to nothing; an empty id tells the engine so."""
+    async with line(Seen(), smsc={"id_form": IdStyle.NONE}) as it:
+        for _ in range(2):
+            assert await it.driver.submit(segment()) == Accepted("", "ESME_ROK")
+        attention = it.context.healths[-1].details["attention"]
+        assert attention.startswith("The carrier accepts messages without giving an id")
+        assert it.context.traces.count(attention) == 1
 
 
 async def test_off_is_off():

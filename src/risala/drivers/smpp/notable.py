@@ -1,0 +1,98 @@
+"""What a carrier tells beyond what we use: its own parameters in receipts, and alerts. Pure.
+
+For the operator's eyes, in the trace of the link, which is short: each new value once, and not
+without end.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from risala.drivers.smpp.pdu import AlertNotification, DataSm, DeliverSm
+from risala.drivers.smpp.submit import plain_text, readable_address
+from risala.drivers.smpp.tlv import (
+    MESSAGE_PAYLOAD,
+    MESSAGE_STATE,
+    MS_AVAILABILITY_STATUS,
+    NETWORK_ERROR_CODE,
+    RECEIPTED_MESSAGE_ID,
+    SAR_MSG_REF_NUM,
+    SAR_SEGMENT_SEQNUM,
+    SAR_TOTAL_SEGMENTS,
+    USER_MESSAGE_REFERENCE,
+    Tlv,
+    find,
+)
+from risala.drivers.smpp.tlv_names import PARAMETERS, Kind, name_of
+
+VALUES_MAX: Final = 50
+"""Different values that are shown; half of what a trace holds. Some parameters differ in each."""
+ALERTS_MAX: Final = 10
+"""Alerts that are shown in each minute."""
+_SHOWN_OCTETS_MAX: Final = 20
+"""A longer value is told by its length: it may be the message's text."""
+_ALERT_SPAN_S: Final = 60.0
+_READ: Final = frozenset(
+    {
+        *(RECEIPTED_MESSAGE_ID, MESSAGE_STATE, NETWORK_ERROR_CODE, USER_MESSAGE_REFERENCE),
+        *(MESSAGE_PAYLOAD, SAR_MSG_REF_NUM, SAR_TOTAL_SEGMENTS, SAR_SEGMENT_SEQNUM),
+    }
+)
+_AVAILABILITY: Final = {
+    0: "can be reached again",
+    1: "may not receive messages",
+    2: "cannot be reached",
+}
+"""Of ms_availability_status (SMPP 3.4 §5.3.2.30)."""
+
+
+class Notable:
+    """Of one carrier."""
+
+    def __init__(self) -> None:
+        self._shown: set[Tlv] = set()
+        self._alerts = 0
+        self._alerts_since_s = 0.0
+
+    def of_receipt(self, pdu: DeliverSm | DataSm, carrier_id: str) -> str | None:
+        """A line for the trace, where the receipt has parameters with values not seen before."""
+        new = [tlv for tlv in pdu.tlvs if tlv.tag not in _READ and tlv not in self._shown]
+        new = new[: VALUES_MAX - len(self._shown)]
+        if not new:
+            return None
+        self._shown.update(new)
+        text = plain_text(pdu)
+        told = ", ".join(f"{name_of(tlv.tag)} {_value(tlv, text)}" for tlv in new)
+        last = " Further ones are not shown." if len(self._shown) >= VALUES_MAX else ""
+        return f"The receipt of {carrier_id} says more: {told}.{last}"
+
+    def of_alert(self, alert: AlertNotification, now_s: float) -> str | None:
+        """A line for the trace, where there were not too many of late (SMPP 3.4 §4.12)."""
+        if now_s - self._alerts_since_s >= _ALERT_SPAN_S:
+            self._alerts, self._alerts_since_s = 0, now_s
+        self._alerts += 1
+        if self._alerts > ALERTS_MAX:
+            return None
+        status = find(alert.tlvs, MS_AVAILABILITY_STATUS)
+        state = _AVAILABILITY.get(status.number if status else 0, "has an unknown state")
+        who = readable_address(alert.source_addr_ton, alert.source_addr)
+        last = " Further ones are not shown for a minute." if self._alerts == ALERTS_MAX else ""
+        return f"alert_notification: {who} {state}.{last}"
+
+
+def _value(tlv: Tlv, text: str) -> str:
+    octets = tlv.value
+    row = PARAMETERS.get(tlv.tag)
+    if row is not None and row.kind is Kind.INTEGER and len(octets) <= row.octets_max:
+        return str(tlv.number)
+    words = octets.rstrip(b"\0").decode("latin-1")
+    # Neither a text, nor what the receipt repeats of one.
+    if len(octets) > _SHOWN_OCTETS_MAX or " " in words or (words and words in _told_last(text)):
+        return f"({len(octets)} octets)"
+    return f'"{words}"' if words.isascii() and words.isprintable() else f"0x{octets.hex()}"
+
+
+def _told_last(text: str) -> str:
+    """What stands after ``text:``, the message's own beginning."""
+    at = text.lower().find("text:")
+    return text[at + len("text:") :] if at >= 0 else ""
