@@ -26,6 +26,7 @@ from risala.engine.breaker import Breaker
 from risala.engine.clock import Clock, SystemClock
 from risala.engine.codes import Codes, load_codes
 from risala.engine.context import LaneContext
+from risala.engine.declining import declines
 from risala.engine.driver_commands import DriverCommands
 from risala.engine.gateway import Gateway, Parts
 from risala.engine.ids import IdSource
@@ -305,7 +306,19 @@ def _build_lanes(
         name = next(well, left[0] if left else None)
         return None if name is None else pinned(name)
 
-    hooks = LaneHooks(board.wake, board.release, board.put_back, next_route)
+    def willing_route(recipient: str, tried: tuple[str, ...], segments: int) -> str | None:
+        now_s = trio.current_time()
+        for name in router.carriers_for(recipient):
+            lane = board.lanes[name]
+            if (
+                name not in tried
+                and lane.healthy(now_s)
+                and declines(name, lane.driver, recipient, segments) is None
+            ):
+                return pinned(name)
+        return None
+
+    hooks = LaneHooks(board.wake, board.release, board.put_back, next_route, willing_route)
     delivery = core.settings.delivery
     for carrier in carriers:
         if carrier.enabled:

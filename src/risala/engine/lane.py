@@ -14,6 +14,7 @@ from risala.config.model import CarrierSection, RetrySection
 from risala.engine.breaker import Breaker
 from risala.engine.calls import LATE_MAX, Call, Calls, checked, limit_of
 from risala.engine.clock import iso
+from risala.engine.declining import let_wait
 from risala.engine.errors import Unavailable
 from risala.engine.journal.rows import DueRow
 from risala.engine.lane_parts import Counts, Gate, Job, LaneHooks, LaneStatistics, TraceLine, Trust
@@ -204,6 +205,14 @@ class Lane:
     async def _begin(self, job: Job) -> Call | None:
         """Write down that its next part leaves; None where it is not to be sent any more."""
         row, number = job.row, job.remaining[0]
+        if (
+            job.attempt == 0
+            and not job.partly_accepted
+            and await let_wait(self.name, self.driver, job, self.recorder, self.hooks)
+        ):
+            self.breaker.withdrew()
+            self.throttle.give_back()
+            return None
         attempt = await self.recorder.start(
             row.id,
             number,

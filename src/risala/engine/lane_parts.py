@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
 
@@ -119,10 +119,10 @@ class Trust:
         """
         if told.state is not HealthState.UP or self.fault is None:
             return told
-        details = {**told.details, "attention": self.fault}
+        told = replace(told, details={**told.details, "attention": self.fault})
         if late or self.is_lost(now_s):
-            return Health(HealthState.SICK, self.fault, details)
-        return Health(told.state, told.text, details)
+            return replace(told, state=HealthState.SICK, text=self.fault)
+        return told
 
 
 @dataclass(slots=True)
@@ -147,3 +147,5 @@ class LaneHooks:
     """The same, of a message that is as due as it was."""
     next_route: Callable[[str, tuple[str, ...]], str | None]
     """The route for a message that these carriers refused: number, names."""
+    willing_route: Callable[[str, tuple[str, ...], int], str | None] = lambda *_: None
+    """The same, to a healthy carrier that would take so many segments now."""

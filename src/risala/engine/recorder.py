@@ -18,7 +18,7 @@ from risala.engine.clock import Clock
 from risala.engine.commands import LifeEvent
 from risala.engine.errors import Draining, Unavailable
 from risala.engine.ids import IdSource
-from risala.engine.journal import deadlines, delivery, endings, receipts
+from risala.engine.journal import deadlines, declined, delivery, endings, receipts
 from risala.engine.journal.rows import Change, Stamp, Status
 from risala.engine.journal.writer import Journal, Unit
 from risala.engine.retry import Decision
@@ -117,6 +117,23 @@ class Recorder:
         self.tell(
             await self._commit_for_sure(
                 lambda conn: delivery.give_back(conn, message_id, carrier, cause, now_ms)
+            )
+        )
+
+    async def decline(
+        self, message_id: str, carrier: str, reason: str, due_at: int, route: str | None
+    ) -> None:
+        """Let a message wait, or go by another route, that a carrier would not take now.
+
+        Raises:
+            Unavailable: it could not be written: it is as due as it was.
+        """
+        stamp = self.stamp()
+        self.tell(
+            await self.journal.commit(
+                lambda conn: declined.decline(
+                    conn, message_id, carrier, reason, due_at, route, stamp
+                )
             )
         )
 

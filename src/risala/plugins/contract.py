@@ -31,8 +31,10 @@ __all__ = [
     "Alphabet",
     "Capabilities",
     "Cause",
+    "Choosy",
     "CommandRefusedError",
     "Commandable",
+    "Declined",
     "Driver",
     "DriverCommand",
     "DriverContext",
@@ -96,6 +98,9 @@ class Health:
     ``attention`` is a sentence of its own: what the operator should see to soon, though the link
     is up.
     """
+    receipts: bool = True
+    """False where the line gives no receipts as it is now, whatever its capabilities say: what is
+    sent stays sent, and timelines say that its delivery will not be known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,6 +175,30 @@ class DriverContext(Protocol):
 
     def trace(self, text: str) -> None:
         """One line of the link's life for the operator (bind, rebind, recovery step)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Declined:
+    """A message that a driver would not take now."""
+
+    text: str
+    """Why: one sentence, with the limit. Never a message's text."""
+    until_ms: int
+    """Unix time when it would take it, as far as it knows."""
+
+
+@runtime_checkable
+class Choosy(Protocol):
+    """A driver with a quota or the like, that can tell beforehand what it would not take."""
+
+    def declines(self, recipient: str, segments: int, *, is_next: bool = False) -> Declined | None:
+        """Whether a message may begin now.
+
+        A message that is declined goes to another carrier, or waits: no attempt is spent on it.
+
+        Args:
+            is_next: it would be submitted now; else somebody wants to know what it waits for.
+        """
 
 
 @runtime_checkable

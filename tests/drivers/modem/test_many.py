@@ -5,6 +5,8 @@ from contextlib import asynccontextmanager
 import pytest
 import trio
 
+from risala.engine.sentences import sentence
+
 FAST = {"rate_per_s": 10}
 
 
@@ -88,8 +90,21 @@ async def test_each_has_its_own_recipients_of_the_month(autojump_clock, open_pai
         ids = [(await pair.send(1, to=number))[0] for number in numbers]
         await trio.sleep(60)
         assert pair.sent() == (2, 2)
-        states = [pair.service.status(message_id) for message_id in ids]
-        assert sorted(states) == ["delivered"] * 4 + ["failed"]
+        states = {message_id: pair.service.status(message_id) for message_id in ids}
+        assert sorted(states.values()) == ["delivered"] * 4 + ["pending"]
+        [waiting] = [message_id for message_id, state in states.items() if state == "pending"]
+        await trio.sleep(2 * 3600)  # looked at again and again
+        shown, lines = pair.service.engine.gateway.show_message(waiting)
+        assert shown.attempts == 0
+        told = [sentence(line) for line in lines]
+        words = "The SIM's recipients of this month are used up (recipients_per_month_max = 2)."
+        assert told[1] == words
+        assert len(told) == 2
+        for line in pair.lines.values():
+            line.shift_ms = 11 * 24 * 3_600_000  # the next month
+        await trio.sleep(700)
+        assert pair.service.status(waiting) == "delivered"
+        assert pair.service.engine.gateway.show_message(waiting)[0].attempts == 1
 
 
 async def test_paused_drained_and_resumed(autojump_clock, open_pair):

@@ -20,6 +20,7 @@ from risala.plugins.contract import (
     SUBMIT_S_MAX,
     Capabilities,
     CommandRefusedError,
+    Declined,
     DriverCommand,
     DriverContext,
     Outcome,
@@ -105,6 +106,12 @@ class ModemDriver:
         self._balance.learn(outcome)
         session.publish()
         return outcome
+
+    def declines(self, recipient: str, segments: int, *, is_next: bool = False) -> Declined | None:
+        """See :class:`~risala.plugins.contract.Choosy`: the SIM's day or month may be used up."""
+        if self._session is None:
+            return None
+        return self._session.declines(recipient, segments, is_next=is_next)
 
     async def query(self, carrier_id: str, *, sender: str) -> Receipt | None:
         """None: a modem cannot ask."""

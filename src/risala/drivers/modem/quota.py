@@ -17,6 +17,7 @@ _BEGUN_MAX_MS: Final = 300_000
 """A message between two parts keeps the day open this long; then it was given up."""
 _RECIPIENTS_A_NOTE: Final = 200
 """Of 16 characters and a blank each: a note has room for 4096."""
+_MONTH_DAYS_MAX: Final = 31
 PREFIX: Final = "quota/"
 _DAY: Final = "day"
 _MONTH: Final = "month"
@@ -98,23 +99,37 @@ class Quota:
 
         A message that does not fit ends the day: else small ones would overtake it for ever.
         """
-        self._roll(now_ms)
-        if self.segments_max is None or segment.number > 1:
-            return False
-        needed = min(segment.total, self.segments_max)  # more than a day's: in a day of its own
-        if self._is_closed or self.segments + needed > self.segments_max:
-            self._is_closed = True
+        return segment.number == 1 and self.closes_day(segment.total, now_ms)
+
+    def closes_day(self, segments: int, now_ms: int) -> bool:
+        """The same, of a message of so many segments."""
+        self._is_closed = not self.fits(segments, now_ms)
         return self._is_closed
+
+    def fits(self, segments: int, now_ms: int) -> bool:
+        """True where a message of so many segments may begin today."""
+        self._roll(now_ms)
+        if self.segments_max is None:
+            return True
+        needed = min(segments, self.segments_max)  # more than a day's: in a day of its own
+        return not self._is_closed and self.segments + needed <= self.segments_max
 
     def refuses_recipient(self, segment: Segment, now_ms: int) -> bool:
         """True for a new recipient when the month's are used up."""
-        self._roll(now_ms)
         return (
-            self.recipients_max is not None
-            and segment.number == 1
+            segment.number == 1
+            and self.month_is_over(now_ms)
             and segment.recipient not in self._recipients
-            and len(self._recipients) >= self.recipients_max
         )
+
+    def knows(self, recipient: str) -> bool:
+        """True where the SIM has sent to it in this month."""
+        return recipient in self._recipients
+
+    def month_is_over(self, now_ms: int) -> bool:
+        """True where no number may be added to those of this month."""
+        self._roll(now_ms)
+        return self.recipients_max is not None and len(self._recipients) >= self.recipients_max
 
     def count(self, segment: Segment, now_ms: int) -> Counted:
         """One segment leaves."""
@@ -165,6 +180,14 @@ class Quota:
         now = _at(now_ms)
         midnight = now.replace(hour=0, minute=0, second=0, microsecond=0) + timedelta(days=1)
         return (midnight - now).total_seconds()
+
+    @staticmethod
+    def next_month_s(now_ms: int) -> float:
+        """Seconds until the next month."""
+        now = _at(now_ms)
+        first = now.replace(day=1, hour=0, minute=0, second=0, microsecond=0)
+        following = (first + timedelta(days=_MONTH_DAYS_MAX)).replace(day=1)
+        return (following - now).total_seconds()
 
 
 def outdated(keys: Iterable[str], now_ms: int) -> list[str]:

@@ -8,6 +8,7 @@ from typing import Final
 
 import trio
 
+from risala.drivers.modem import limits
 from risala.drivers.modem.asking import Asker
 from risala.drivers.modem.at import Urc
 from risala.drivers.modem.balance import Balance
@@ -23,14 +24,12 @@ from risala.drivers.modem.start import Facts
 from risala.drivers.modem.unready import Unready
 from risala.drivers.modem.watch import Sight, Watch
 from risala.plugins.contract import (
+    Declined,
     DriverContext,
     Health,
     HealthState,
     Outcome,
-    Refused,
-    Scope,
     Segment,
-    Unsent,
 )
 
 _TAIL: Final = 4
@@ -50,6 +49,7 @@ class Session:
         self._context = context
         self._asker = asker
         self._facts = facts
+        self._settings = settings
         self._records = records
         self.balance = balance
         self.dialogues = Dialogues(asker, self._on_unasked)
@@ -76,14 +76,18 @@ class Session:
 
     def over_quota(self, segment: Segment) -> Outcome | None:
         """What a submit comes to where the SIM's day or month is used up."""
-        quota, now_ms = self._records.tally.quota, self._records.now_ms()
-        if quota.refuses_recipient(segment, now_ms):
-            text = f"This SIM has sent to its {quota.recipients_max} recipients of the month."
-            return Refused(Scope.CARRIER, "recipients_per_month_max", text)
-        if quota.refuses(segment, now_ms):
+        found = limits.refusal(self._records.tally.quota, segment, self._records.now_ms())
+        if found is not None:
             self.publish()
-            return Unsent("segments_per_day_max", "The SIM's segments of today are used up.")
-        return None
+        return found
+
+    def declines(self, recipient: str, segments: int, *, is_next: bool) -> Declined | None:
+        """See :class:`~risala.plugins.contract.Choosy`."""
+        quota, now_ms = self._records.tally.quota, self._records.now_ms()
+        found = limits.declined(quota, recipient, segments, now_ms, is_next=is_next)
+        if is_next and found is not None:
+            self.publish()
+        return found
 
     async def serve(self) -> None:
         """Until there is trouble, which is raised: LinkError or Unready."""
@@ -152,16 +156,34 @@ class Session:
         if not sight.registered:
             if sight.registration is Registration.DENIED:
                 text = "The network denies this SIM; ask its operator."
-                return Health(HealthState.SICK, text, self._details())
-            return Health(HealthState.DOWN, "Searching for a network.", self._details())
-        if self._records.tally.quota.day_is_over(self._records.now_ms()):
-            text = "The SIM's segments of today are used up; it goes on at midnight UTC."
-            return Health(HealthState.DOWN, text, self._details())
+                return self._told(HealthState.SICK, text)
+            return self._told(HealthState.DOWN, "Searching for a network.")
+        quota, now_ms = self._records.tally.quota, self._records.now_ms()
+        if used_up := limits.day_over(quota, now_ms):
+            return self._told(HealthState.DOWN, used_up)
         where = f" on {sight.operator}" if sight.operator else ""
-        text = f"{name} is ready{where}."
-        if self.balance.attention:
-            text = f"{text} {self.balance.attention}"
-        return Health(HealthState.UP, text, self._details())
+        said = [f"{name} is ready{where}.", limits.month_over(quota, now_ms)]
+        said += [self._silence_of_reports, self.balance.attention or ""]
+        return self._told(HealthState.UP, " ".join(filter(None, said)))
+
+    def _told(self, state: HealthState, text: str) -> Health:
+        return Health(state, text, self._details(), receipts=self._facts.routing.reports)
+
+    @property
+    def _silence_of_reports(self) -> str:
+        if self._facts.routing.reports:
+            return ""
+        if not self._settings.reports:
+            return "It gives no delivery reports (reports = false)."
+        return "It gives no delivery reports: the modem hands none on."
+
+    @property
+    def _attention(self) -> str | None:
+        """What the operator should see to; what the settings ask for is nothing of the kind."""
+        quota, now_ms = self._records.tally.quota, self._records.now_ms()
+        silence = self._silence_of_reports if self._settings.reports else ""
+        said = (limits.month_over(quota, now_ms), silence, self.balance.attention)
+        return " ".join(filter(None, said)) or None
 
     def _details(self) -> dict[str, str | int | float | None]:
         sight, facts, quota = self._watch.sight, self._facts, self._records.tally.quota
@@ -178,7 +200,9 @@ class Session:
             "signal_dbm": sight.signal_dbm,
             "reports": "yes" if facts.routing.reports else "no",
             "segments_today": quota.segments,
+            "segments_per_day_max": quota.segments_max,
             "recipients_this_month": quota.recipients,
+            "recipients_per_month_max": quota.recipients_max,
         }
         if sight.usage is not None:
             details["storage"] = f"{facts.storage} {sight.usage.used}/{sight.usage.total}"
@@ -186,5 +210,5 @@ class Session:
             details["ussd"] = balance.text
             details["sim_balance"] = balance.amount
             details["sim_balance_is"] = "low" if balance.is_low else "fine"
-            details["attention"] = balance.attention
+        details["attention"] = self._attention
         return details

@@ -1,0 +1,57 @@
+"""Messages that a driver would not take now: no attempt is spent on them.
+
+A driver with a quota says so beforehand (:class:`~risala.plugins.contract.Choosy`). The message
+goes to a carrier that takes it, or waits and is looked at again.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import structlog
+
+from risala.engine.lane_parts import Job, LaneHooks
+from risala.engine.recorder import Recorder
+from risala.plugins.contract import Choosy, Declined, Driver
+
+log = structlog.get_logger(__name__)
+
+LOOK_AGAIN_MS: Final = 600_000
+"""A message that waits for a quota is looked at this often: another carrier may have come up."""
+
+
+def declines(
+    carrier: str, driver: Driver, recipient: str, segments: int, *, is_next: bool = False
+) -> Declined | None:
+    """What the driver says; None where it has nothing to say, or cannot say it."""
+    if not isinstance(driver, Choosy):
+        return None
+    try:
+        said: object = driver.declines(recipient, segments, is_next=is_next)
+    except Exception:  # its bug must not hold a message back: a submit will tell
+        log.exception("driver.declines_failed", carrier=carrier)
+        return None
+    return said if isinstance(said, Declined) else None
+
+
+async def let_wait(
+    carrier: str, driver: Driver, job: Job, recorder: Recorder, hooks: LaneHooks
+) -> bool:
+    """True where the driver would not take the message: it goes elsewhere, or waits.
+
+    Raises:
+        Unavailable: that could not be written down.
+    """
+    row, segments = job.row, len(job.parts.texts)
+    declined = declines(carrier, driver, row.recipient, segments, is_next=True)
+    if declined is None:
+        return False
+    now_ms = recorder.clock.now_ms()
+    route = hooks.willing_route(row.recipient, (*row.tried_carriers, carrier), segments)
+    due_at = now_ms if route else _look_again_at_ms(declined, now_ms)
+    await recorder.decline(row.id, carrier, declined.text, due_at, route)
+    return True
+
+
+def _look_again_at_ms(declined: Declined, now_ms: int) -> int:
+    return max(now_ms + 1, min(declined.until_ms, now_ms + LOOK_AGAIN_MS))

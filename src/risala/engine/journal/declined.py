@@ -1,0 +1,47 @@
+"""A message that a carrier would not take now goes on waiting; nothing was tried."""
+
+from __future__ import annotations
+
+import sqlite3
+
+from risala.engine.journal import timeline
+from risala.engine.journal.endings import code_is_wanted, withdraw_code
+from risala.engine.journal.rows import Change, Stamp, Status
+from risala.engine.journal.state import change_of, load
+from risala.engine.lines import Kind, Line, note
+from risala.sms.cause import Cause
+
+
+def decline(
+    conn: sqlite3.Connection,
+    message_id: str,
+    carrier: str,
+    reason: str,
+    due_at: int,
+    route: str | None,
+    stamp: Stamp,
+) -> tuple[Change, ...]:
+    """Due at another time, or by another route. Only that it waits, and for what, is told, once."""
+    message = load(conn, message_id)
+    if message is None or message.status is not Status.PENDING:
+        return ()
+    if not code_is_wanted(conn, message, stamp.now_ms):
+        return withdraw_code(conn, message.id, "ended", stamp)
+    message.due_at = due_at
+    message.route = route or message.route
+    conn.execute(
+        "UPDATE messages SET due_at = ?, route = ?, updated_at = ? WHERE id = ?",
+        (message.due_at, message.route, stamp.now_ms, message.id),
+    )
+    line = Line(Kind.HELD_BACK, Cause.QUOTA_USED, note(reason))
+    if route is None and not _is_told(conn, message.id, carrier, line):
+        timeline.append(conn, message.id, stamp.now_ms, Status.PENDING, line, carrier=carrier)
+    return (change_of(message, stamp.now_ms, line),)
+
+
+def _is_told(conn: sqlite3.Connection, message_id: str, carrier: str, line: Line) -> bool:
+    last = conn.execute(
+        "SELECT carrier, kind, details FROM timeline WHERE message_id = ? ORDER BY n DESC LIMIT 1",
+        (message_id,),
+    ).fetchone()
+    return last is not None and tuple(last) == (carrier, line.kind.value, line.details)
