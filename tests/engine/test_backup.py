@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import random
 import shutil
 import sqlite3
 import stat
@@ -17,12 +19,12 @@ import trio
 from sqlite_utils import Database
 
 from risala.engine.commands import SendMessage
-from risala.engine.journal import schema
+from risala.engine.journal import checksum, schema
 from risala.engine.journal.audit import audit_file
 from risala.engine.journal.backup import BackupReport, back_up
 from risala.engine.journal.lock import StorageUnusable
 from risala.engine.journal.opening import open_writer
-from risala.engine.journal.restore import RestoreReport, UncleanBackup, restore
+from risala.engine.journal.restore import AlteredBackup, RestoreReport, UncleanBackup, restore
 from risala.engine.journal.rows import Stamp
 from risala.engine.sentences import sentence
 from risala.plugins.testing.fake_driver import FakeDriver
@@ -113,7 +115,7 @@ class TestBackup:
         place = tmp_path / "backups"
         place.mkdir()
         back_up(database, place / "copy", silent)
-        assert [path.name for path in place.iterdir()] == ["copy"]
+        assert sorted(path.name for path in place.iterdir()) == ["copy", "copy.sha256"]
         assert stat.S_IMODE((place / "copy").stat().st_mode) == 0o600
         assert rows(place / "copy", "pragma journal_mode") == [("delete",)]
         assert rows(place / "copy", "select count(*) from messages") == [(20,)]
@@ -122,7 +124,7 @@ class TestBackup:
         (tmp_path / "copy.partial").write_bytes(b"half of it")
         (tmp_path / "copy.partial-wal").write_bytes(b"and its journal")
         assert back_up(database, tmp_path / "copy", silent).audit.clean
-        assert {path.name for path in tmp_path.glob("copy*")} == {"copy"}
+        assert {path.name for path in tmp_path.glob("copy*")} == {"copy", "copy.sha256"}
 
     def test_two_at_once_into_one_file(self, database, tmp_path):
         refused = []
@@ -185,6 +187,74 @@ class TestBackup:
     def test_a_directory_that_is_not_there(self, database, tmp_path):
         with pytest.raises(StorageUnusable, match="not a directory"):
             back_up(database, tmp_path / "none" / "copy", silent)
+
+
+class TestChecksum:
+    @pytest.fixture
+    def made(self, tmp_path, open_book) -> Path:
+        book = open_book(tmp_path / "from.db")
+        for _ in range(20):
+            book.accept(book.organization(), body="Salam " * 20)
+        back_up(tmp_path / "from.db", tmp_path / "backup.db", silent)
+        return tmp_path / "backup.db"
+
+    def test_it_is_beside_the_backup_as_other_programs_read_it(self, made, tmp_path):
+        beside = tmp_path / "backup.db.sha256"
+        digest = hashlib.sha256(made.read_bytes()).hexdigest()
+        assert beside.read_text() == f"{digest}  backup.db\n"
+        assert stat.S_IMODE(beside.stat().st_mode) == 0o600
+        again = back_up(tmp_path / "from.db", made, silent)
+        assert beside.read_text() == f"{again.sha256}  backup.db\n"
+
+    @pytest.mark.parametrize("seed", range(30))
+    def test_no_flipped_bit_is_restored(self, made, tmp_path, seed):
+        content = bytearray(made.read_bytes())
+        bit = random.Random(seed).randrange(len(content) * 8)
+        content[bit // 8] ^= 1 << bit % 8
+        made.write_bytes(content)
+        with pytest.raises(AlteredBackup, match=r"is not what it was: its checksum is another"):
+            put_back(made, tmp_path / "risala.db")
+        assert not (tmp_path / "risala.db").exists()
+
+    def test_force_restores_even_that(self, made, tmp_path):
+        (tmp_path / "backup.db.sha256").write_text("0" * 64 + "  backup.db\n")
+        report = put_back(made, tmp_path / "risala.db", even_unclean=True)
+        assert not report.checked
+
+    def test_a_right_one_is_told(self, made, tmp_path):
+        assert put_back(made, tmp_path / "risala.db").checked
+
+    def test_without_one_it_is_told_too(self, made, tmp_path):
+        (tmp_path / "backup.db.sha256").unlink()
+        assert not put_back(made, tmp_path / "risala.db").checked
+
+    @pytest.mark.parametrize("text", ["", "nonsense", "0" * 63 + "  backup.db\n", "\xff" * 64])
+    def test_one_that_is_none(self, made, tmp_path, text):
+        (tmp_path / "backup.db.sha256").write_text(text)
+        with pytest.raises(AlteredBackup, match="holds no checksum"):
+            put_back(made, tmp_path / "risala.db")
+
+    def test_a_crash_between_the_two_leaves_no_wrong_one(self, made, tmp_path, monkeypatch):
+        def crash(*_: object) -> None:
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr("risala.engine.journal.checksum.write", crash)
+        with pytest.raises(KeyboardInterrupt):
+            back_up(tmp_path / "from.db", made, silent)
+        assert not (tmp_path / "backup.db.sha256").exists()
+
+    def test_an_index_that_disagrees_with_its_table_gives_no_backup(self, tmp_path, open_book):
+        """What ``quick_check`` does not look at."""
+        book = open_book(tmp_path / "from.db")
+        book.accept(book.organization())
+        book.conn.execute("pragma writable_schema = on")
+        book.conn.execute(
+            "update sqlite_schema set sql = replace(sql, 'valid_until)', 'created_at)')"
+            " where name = 'messages_validity'"
+        )
+        book.close()
+        with pytest.raises(StorageUnusable, match="is damaged: "):
+            back_up(tmp_path / "from.db", tmp_path / "backup.db", silent)
 
 
 class TestRestore:
@@ -300,6 +370,7 @@ class TestRestore:
         back_up(live, tmp_path / "copy", silent)
         with closing(sqlite3.connect(tmp_path / "copy")) as conn, conn:
             conn.execute("update organizations set balance = balance + 1")
+        checksum.forget(tmp_path / "copy")
         with pytest.raises(UncleanBackup, match="its balance is"):
             put_back(tmp_path / "copy", live)
         self.assert_untouched(live)
@@ -323,7 +394,8 @@ class TestRestore:
     def test_a_damaged_backup_is_refused(self, live, tmp_path):
         back_up(live, tmp_path / "copy", silent)
         damage(tmp_path / "copy")
-        with pytest.raises(StorageUnusable, match="damaged"):
+        checksum.forget(tmp_path / "copy")
+        with pytest.raises(StorageUnusable, match="is damaged"):
             put_back(tmp_path / "copy", live)
         self.assert_untouched(live)
 
@@ -331,6 +403,7 @@ class TestRestore:
         back_up(live, tmp_path / "copy", silent)
         with closing(sqlite3.connect(tmp_path / "copy")) as conn, conn:
             conn.execute("update _sqlite_migrations set name = 'm999_new' where id = 1")
+        checksum.forget(tmp_path / "copy")
         with pytest.raises(StorageUnusable, match="newer Risala"):
             put_back(tmp_path / "copy", live)
         self.assert_untouched(live)

@@ -30,8 +30,12 @@ _FILE: Final = click.Path(path_type=Path, dir_okay=False)
 def backup(options: Options, file: Path, force: bool) -> None:
     """Write a checked copy of the database to FILE, also while the service runs.
 
+    FILE.sha256 beside it holds its checksum: keep the two together.
+
     The settings and the server's key are not in it: keep copies of them elsewhere.
     """
+    from risala.engine.journal import checksum
+
     settings = options.data_settings()
     if file.exists() and not force:
         raise Refused(f"{file} is there already; --force writes over it.")
@@ -39,12 +43,13 @@ def backup(options: Options, file: Path, force: bool) -> None:
     payload = {
         "path": str(report.path),
         "sizeBytes": report.size_bytes,
+        "sha256": report.sha256,
         **_books(report.audit),
     }
     if not output.show(options.json, payload):
         output.said(
             f"Wrote {file}: {report.size_bytes / 1e6:.1f} MB, {_totals(report.audit)}. "
-            "SQLite finds no fault in it."
+            f"SQLite finds no fault in it; its checksum is in {checksum.beside(file).name}."
         )
     _tell_faults(report.audit, f"{file} is a true copy, but its books do not agree")
 
@@ -93,7 +98,11 @@ async def _refuse_of_the_ill(service: Service) -> None:
     is_flag=True,
     help="Send what was waiting when the backup was made; it may arrive twice.",
 )
-@click.option("--force", is_flag=True, help="Restore even books that do not agree.")
+@click.option(
+    "--force",
+    is_flag=True,
+    help="Restore even books that do not agree, or a file whose checksum is another.",
+)
 @common
 def restore(options: Options, file: Path, resend_pending: bool, force: bool) -> None:
     """Put the backup FILE in the place of the database, while the service does not run.
@@ -110,6 +119,7 @@ def restore(options: Options, file: Path, resend_pending: bool, force: bool) -> 
         "setAside": None if report.set_aside is None else str(report.set_aside),
         "ended": report.ended,
         "kept": report.kept,
+        "checksumRight": report.checked,
         **_books(report.audit),
     }
     if not output.show(options.json, payload):
@@ -119,6 +129,11 @@ def restore(options: Options, file: Path, resend_pending: bool, force: bool) -> 
 
 def _tell_restored(file: Path, report: RestoreReport) -> None:
     output.said(f"Restored {file}: {_totals(report.audit)}.")
+    if not report.checked:
+        output.warned(
+            f"No checksum in {file.name}.sha256 proves that it is what it was; "
+            "SQLite and the audit find no fault in it."
+        )
     if report.set_aside is not None:
         click.echo(f"The database that was there is now {report.set_aside}.")
     if report.ended:

@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Final, TypeAlias
 
 from risala.engine.commands import AuditReport
+from risala.engine.journal import checksum
 from risala.engine.journal.audit import audit
 from risala.engine.journal.lock import StorageUnusable, claim_file
 from risala.engine.journal.opening import connect, open_reader, sqlite_sentence
@@ -41,13 +42,17 @@ the work, and nothing of it stays."""
 class BackupReport:
     path: Path
     size_bytes: int
+    sha256: str
+    """In hexadecimal; the file beside the copy has it too."""
     audit: AuditReport
 
 
 def back_up(database: Path, target: Path, progress: Progress) -> BackupReport:
     """Write a consistent copy of ``database`` to ``target`` (0600), which appears whole or not.
 
-    Takes as long as the disk; call it in a thread. Replaces ``target``.
+    Its checksum is beside it, as ``sha256sum -c`` reads it: what SQLite can check of a file is how
+    it hangs together, not what is in it. Takes as long as the disk; call it in a thread. Replaces
+    ``target``.
 
     Raises:
         StorageUnusable: it could not be read or written, or the copy is damaged.
@@ -63,7 +68,10 @@ def back_up(database: Path, target: Path, progress: Progress) -> BackupReport:
                 report = _verify(partial, database, progress)
                 os.fsync(descriptor)
                 size_bytes = os.fstat(descriptor).st_size
+                sha256 = checksum.of_file(partial, progress)
+                checksum.forget(target)  # else a crash here leaves it beside another file
                 partial.replace(target)
+                checksum.write(target, sha256)
                 sync_directory(target.parent)
             finally:
                 remove(partial)
@@ -71,7 +79,7 @@ def back_up(database: Path, target: Path, progress: Progress) -> BackupReport:
         raise StorageUnusable(sqlite_sentence(database, error)) from error
     except OSError as error:
         raise StorageUnusable(f"{target} cannot be written: {error.strerror}.") from error
-    return BackupReport(target, size_bytes, report)
+    return BackupReport(target, size_bytes, sha256, report)
 
 
 def copy(source: sqlite3.Connection, target: Path, progress: Progress) -> None:

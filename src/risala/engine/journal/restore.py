@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Final
 
 from risala.engine.commands import AuditReport
-from risala.engine.journal import backup, timeline
+from risala.engine.journal import backup, checksum, timeline
 from risala.engine.journal.endings import fail
 from risala.engine.journal.lock import StorageUnusable, claim_file
 from risala.engine.journal.opening import connect, open_reader, open_writer, sqlite_sentence
@@ -43,6 +43,12 @@ class RestoreReport:
     kept: int
     """Messages left to be sent, or to be settled by their carrier's policy."""
     audit: AuditReport
+    checked: bool
+    """There was a checksum beside the backup, and it is right."""
+
+
+class AlteredBackup(StorageUnusable):
+    """The backup is not what it was when it was made."""
 
 
 class UncleanBackup(StorageUnusable):
@@ -66,6 +72,7 @@ def restore(
 
     Raises:
         StorageUnusable: why not; the database is as it was.
+        AlteredBackup: its checksum is another, and ``even_unclean`` is not said.
         UncleanBackup: the audit found faults, and ``even_unclean`` is not said.
     """
     copy = database.with_name(f"{database.name}.restoring")
@@ -73,6 +80,7 @@ def restore(
         raise StorageUnusable(f"There is no file {source}.")
     if database.exists() and source.samefile(database):
         raise StorageUnusable(f"{source} is the database itself.")
+    checked = _add_up(source, progress, even_altered=even_unclean)
     try:
         backup.remove(copy)
         claim_file(copy)
@@ -94,7 +102,27 @@ def restore(
     finally:
         backup.remove(copy)
     ended, kept = (0, count) if resend_pending else (count, 0)
-    return RestoreReport(database, set_aside, ended, kept, after)
+    return RestoreReport(database, set_aside, ended, kept, after, checked)
+
+
+def _add_up(source: Path, progress: backup.Progress, *, even_altered: bool) -> bool:
+    """Compare a backup with the checksum beside it; False where there is none to trust."""
+    try:
+        expected = checksum.expected(source)
+        if expected is None or checksum.of_file(source, progress) == expected:
+            return expected is not None
+    except checksum.UnreadableChecksum as error:
+        if even_altered:
+            return False
+        raise AlteredBackup(str(error)) from error
+    except OSError as error:
+        raise StorageUnusable(f"{source} cannot be read: {error.strerror}.") from error
+    if even_altered:
+        return False
+    raise AlteredBackup(
+        f"{source} is not what it was: its checksum is another than {checksum.beside(source)} "
+        "says. Take another backup; --force restores even this one."
+    )
 
 
 def _fetch(source: Path, copy: Path, progress: backup.Progress) -> None:
