@@ -2,9 +2,14 @@
 
 import pytest
 
-from risala.drivers.modem.errors import CME, CMS, WRONG_PIN, outcome_of, trouble_of
+from risala.drivers.modem.causes import cause_of_status, cause_of_trouble
+from risala.drivers.modem.errors import CME, CMS, WRONG_PIN, trouble_of
 from risala.drivers.modem.lines import final_of
+from risala.drivers.modem.outcomes import outcome_of
+from risala.drivers.modem.reports import state_of
+from risala.sms.cause import Cause
 from risala.sms.outcome import Refused, Scope, Throttled, Uncertain, Unsent
+from risala.sms.receipt import Receipt
 
 
 def result(line: str):
@@ -38,7 +43,7 @@ def test_cms(codes, expected):
         outcome = outcome_of(result(f"+CMS ERROR: {code}"))
         assert kind(outcome) == expected, code
         assert outcome.raw == f"+CMS ERROR: {code}"
-        assert outcome.text.endswith(".")
+        assert outcome.text.endswith(".") or outcome.cause is Cause.NOT_ACKNOWLEDGED
 
 
 @pytest.mark.parametrize(
@@ -84,3 +89,48 @@ def test_ok_is_no_trouble():
 def test_a_refusal_for_good_lets_another_carrier_try_only_where_that_may_help():
     assert outcome_of(result("+CMS ERROR: 1")).scope is Scope.FINAL
     assert outcome_of(result("+CMS ERROR: 8")).scope is Scope.CARRIER
+
+
+@pytest.mark.parametrize(
+    ("cause", "lines"),
+    [
+        (Cause.UNKNOWN_NUMBER, ("+CMS ERROR: 1", "+CMS ERROR: 30", "+CMS ERROR: 195")),
+        (Cause.BARRED, ("+CMS ERROR: 196",)),
+        (Cause.ABSENT, ("+CMS ERROR: 27",)),
+        (Cause.NOT_ALLOWED, ("+CMS ERROR: 8", "+CMS ERROR: 10", "+CMS ERROR: 50")),
+        (Cause.REJECTED, ("+CMS ERROR: 21", "+CMS ERROR: 200")),
+        (Cause.UNSUPPORTED, ("+CMS ERROR: 304", "+CME ERROR: 50")),
+        (Cause.DUPLICATE, ("+CMS ERROR: 197",)),
+        (Cause.THROTTLED, ("+CMS ERROR: 42", "+CMS ERROR: 514")),
+        (Cause.BUSY, ("+CMS ERROR: 314", "+CME ERROR: 14")),
+        (Cause.NO_SERVICE, ("+CMS ERROR: 331", "+CME ERROR: no network service")),
+        (Cause.DEVICE_FAULT, ("+CMS ERROR: 310", "+CMS ERROR: 330", "+CMS ERROR: memory full")),
+        (Cause.CARRIER_FAULT, ("+CMS ERROR: 38", "ERROR", "+CMS ERROR: 9999")),
+        (Cause.NOT_ACKNOWLEDGED, ("+CMS ERROR: 332", "+CMS ERROR: 513", "+CME ERROR: 31")),
+    ],
+)
+def test_causes(cause, lines):
+    assert [outcome_of(result(line)).cause for line in lines] == [cause] * len(lines)
+
+
+def test_each_error_has_a_cause():
+    for row in (*CMS.values(), *CME.values()):
+        assert cause_of_trouble(row) in Cause
+
+
+@pytest.mark.parametrize(
+    ("status", "cause"),
+    [
+        (0x40, Cause.UNDELIVERABLE),
+        (0x42, Cause.REJECTED),
+        (0x43, Cause.ABSENT),
+        (0x46, Cause.EXPIRED),
+        (0x47, Cause.DELETED),
+        (0x49, Cause.UNTRACED),
+        (0x62, Cause.ABSENT),
+        (0x63, Cause.REJECTED),
+        (0x7F, Cause.UNDELIVERABLE),
+    ],
+)
+def test_causes_of_status_reports(status, cause):
+    assert Receipt("1", state_of(status), "", cause_of_status(status)).why is cause

@@ -3,9 +3,10 @@
 import pytest
 import trio
 
-from risala.drivers.modem.errors import outcome_of
 from risala.drivers.modem.lines import final_of
-from risala.plugins.contract import HealthState, Refused, Scope, Uncertain, Unsent
+from risala.drivers.modem.outcomes import outcome_of
+from risala.engine.cause_sentences import cause_sentence
+from risala.plugins.contract import Cause, HealthState, Refused, Scope, Uncertain, Unsent
 from risala.plugins.testing.conformance import segment
 
 
@@ -16,7 +17,8 @@ async def test_the_network_does_not_acknowledge(autojump_clock, modem, new_line,
         outcome = await line.driver.submit(segment())
     assert isinstance(outcome, Uncertain)
     assert outcome.raw == error
-    assert "did not acknowledge" in outcome.text
+    assert outcome.cause is Cause.NOT_ACKNOWLEDGED
+    assert "did not acknowledge" in cause_sentence(outcome.cause)
 
 
 @pytest.mark.parametrize("error", ["+CMS ERROR: 332", "+CMS ERROR: 513", "+CME ERROR: 31"])
@@ -43,7 +45,7 @@ async def test_a_modem_that_is_silent_after_the_text(autojump_clock, modem, new_
         outcome = await line.driver.submit(segment())
     assert isinstance(outcome, Uncertain)
     assert outcome.text == "The message left; then the modem gave no answer within 60 s."
-    assert outcome.raw == "+CMGS: no answer within 60 s"
+    assert (outcome.raw, outcome.cause) == ("", Cause.NO_ANSWER)
 
 
 async def test_a_modem_that_falls_silent_while_a_message_waits_for_its_turn(
@@ -62,7 +64,7 @@ async def test_a_modem_that_falls_silent_while_a_message_waits_for_its_turn(
         outcome = await line.driver.submit(segment())
     assert isinstance(outcome, Unsent)
     assert outcome.text == "The modem gave no answer within 10 s; nothing was sent."
-    assert "closed" not in outcome.raw
+    assert outcome.cause is Cause.DEVICE_FAULT
 
 
 async def test_a_modem_that_starts_anew_in_the_middle_of_a_send(autojump_clock, modem, new_line):
@@ -79,6 +81,7 @@ async def test_a_modem_that_is_unplugged_in_the_middle_of_a_send(autojump_clock,
         outcome = await line.driver.submit(segment())
     assert isinstance(outcome, Uncertain)
     assert "left the line (unplugged, or starting anew)" in outcome.text
+    assert outcome.cause is Cause.LINK_LOST
 
 
 async def test_a_silent_modem_s_health_names_no_command(

@@ -6,6 +6,7 @@ import pytest
 import trio
 
 from risala.drivers.modem.pdu import Direction, from_hex
+from risala.engine.sentences import sentence
 from risala.sms.segment import split, user_data_header
 
 
@@ -95,3 +96,25 @@ async def test_a_report_proves_an_uncertain_send_also_after_a_restart(
         await trio.sleep(2 * 3600)
         assert len(bodies) == 1
         assert modem.submits == []
+
+
+@pytest.mark.parametrize(
+    ("answer", "code", "words"),
+    [
+        ("+CMS ERROR: 332", "+CMS ERROR: 332", "the network did not acknowledge it in time."),
+        (None, None, "then the modem gave no answer within 60 s."),
+    ],
+)
+async def test_what_nobody_found_out_ends_with_the_last_word(
+    autojump_clock, new_modem, new_line, open_service, answer, code, words
+):
+    modem = new_modem()
+    modem.cmgs = lambda _: answer
+    async with open_service({"sim-1": new_line(modem)}) as service:
+        message_id = await service.send()
+        await service.wait_status(message_id, "failed")
+        view, lines = service.engine.gateway.show_message(message_id)
+    told = sentence(lines[-1])
+    assert (view.error_code, view.carrier_code) == ("UNCERTAIN", code)
+    assert words in told
+    assert told.endswith("it may have been delivered. Refunded.")

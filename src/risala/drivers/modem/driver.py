@@ -19,6 +19,7 @@ from risala.drivers.modem.usb import UsbReset
 from risala.plugins.contract import (
     SUBMIT_S_MAX,
     Capabilities,
+    Cause,
     CommandRefusedError,
     Declined,
     DriverCommand,
@@ -92,7 +93,7 @@ class ModemDriver:
     async def submit(self, segment: Segment) -> Outcome:
         session = self._session
         if session is None or not session.ready:
-            return Unsent("not ready")
+            return Unsent("")
         refusal = session.over_quota(segment)
         if refusal is not None:
             return refusal
@@ -101,7 +102,10 @@ class ModemDriver:
         except PduError:
             # Its own words stay here: they may tell what the message says.
             return Refused(
-                Scope.CARRIER, "not encodable", "An SMS cannot carry the message in this alphabet."
+                Scope.CARRIER,
+                "",
+                "An SMS cannot carry the message in this alphabet.",
+                Cause.NOT_ENCODABLE,
             )
         self._balance.learn(outcome)
         session.publish()

@@ -12,7 +12,6 @@ from enum import StrEnum
 from typing import Final
 
 from risala.drivers.modem.lines import Result, ResultKind
-from risala.sms.outcome import Outcome, Refused, Scope, Throttled, Uncertain, Unsent
 
 
 class Verdict(StrEnum):
@@ -54,9 +53,6 @@ class Trouble:
         """The lane needs an operator."""
         return self.verdict is Verdict.SICK or self.every_message
 
-
-SLOW_DOWN_S: Final = 10.0
-SIM_BUSY_S: Final = 5.0
 
 _FINAL, _CARRIER, _NOW, _SLOW = Verdict.FINAL, Verdict.CARRIER, Verdict.NOW, Verdict.SLOW
 _SICK = Verdict.SICK
@@ -191,32 +187,3 @@ def trouble_of(result: Result) -> Trouble:
     if found is None and result.kind is ResultKind.CMS and result.code in _RESERVED_FCS:
         return _UNKNOWN_FCS
     return found or _UNKNOWN
-
-
-def outcome_of(result: Result, *, has_left: bool = True) -> Outcome:
-    """What a submit came to that ended in this result.
-
-    Args:
-        has_left: False where the modem said it before it asked for the text.
-    """
-    trouble = trouble_of(result)
-    raw, text = result.raw[:80], trouble.text
-    match trouble.verdict:
-        case Verdict.FINAL:
-            return Refused(Scope.FINAL, raw, text)
-        case Verdict.CARRIER:
-            return Refused(Scope.CARRIER, raw, text)
-        case Verdict.NOW | Verdict.FULL:
-            return Refused(Scope.NOW, raw, text)
-        case Verdict.RECIPIENT:
-            return Refused(Scope.RECIPIENT, raw, text)
-        case Verdict.SLOW:
-            return Throttled(raw, text, SLOW_DOWN_S)
-        case Verdict.UNCERTAIN if has_left:
-            return Uncertain(raw, f"{text[:-1]}; it may have taken it all the same.")
-        case Verdict.UNCERTAIN:
-            return Refused(Scope.NOW, raw, "There was no network; nothing was sent.")
-        case Verdict.BUSY:
-            return Throttled(raw, text, SIM_BUSY_S)
-        case Verdict.SICK:
-            return Unsent(raw, text)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from risala.drivers.modem.quota import Quota
-from risala.plugins.contract import Declined, Outcome, Refused, Scope, Segment, Unsent
+from risala.plugins.contract import Cause, Declined, Outcome, Refused, Scope, Segment, Unsent
 
 
 def declined(
@@ -24,9 +24,9 @@ def declined(
 def refusal(quota: Quota, segment: Segment, now_ms: int) -> Outcome | None:
     """What a submit comes to where the SIM's day or month is used up."""
     if quota.refuses_recipient(segment, now_ms):
-        return Refused(Scope.CARRIER, "recipients_per_month_max", _month(quota))
+        return Refused(Scope.CARRIER, "", _month(quota), Cause.QUOTA_USED)
     if quota.refuses(segment, now_ms):
-        return Unsent("segments_per_day_max", _day(quota))
+        return Unsent("", _day(quota), Cause.QUOTA_USED)
     return None
 
 

@@ -61,6 +61,10 @@ class PortLostError(LinkError):
     """The line was hung up: the modem was unplugged or starts anew."""
 
 
+class StoppedError(LinkError):
+    """We stop asking."""
+
+
 class AtLink:
     """Run :meth:`run` in a nursery; it ends when the line is hung up."""
 

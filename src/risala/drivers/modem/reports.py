@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
+from risala.drivers.modem.causes import cause_of_status
 from risala.drivers.modem.pdu import StatusReport
 from risala.sms.message import Segment
 from risala.sms.receipt import Receipt, ReceiptState
@@ -162,6 +163,7 @@ def _receipt(
         carrier_id=name,
         state=state,
         raw=f"TP-ST {report.status:02X}",
+        cause=cause_of_status(report.status),
         also_known_as=other,
         recipient=report.recipient.readable or None,
         recipient_tells=True,

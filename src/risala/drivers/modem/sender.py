@@ -10,10 +10,11 @@ import trio
 
 from risala.drivers.modem.asking import Asker
 from risala.drivers.modem.at import Answer, Row
-from risala.drivers.modem.errors import Verdict, outcome_of, trouble_of
+from risala.drivers.modem.errors import Verdict, trouble_of
 from risala.drivers.modem.fields import first, number
 from risala.drivers.modem.inbox import Inbox
-from risala.drivers.modem.link import LinkError
+from risala.drivers.modem.link import LinkError, PortLostError, StoppedError
+from risala.drivers.modem.outcomes import outcome_of
 from risala.drivers.modem.parts import Parts
 from risala.drivers.modem.pdu import to_hex
 from risala.drivers.modem.pinmemory import PinMemory
@@ -26,6 +27,7 @@ from risala.drivers.modem.tally import Tally
 from risala.drivers.modem.unready import Unready
 from risala.plugins.contract import (
     Accepted,
+    Cause,
     HealthState,
     NotStoredError,
     Outcome,
@@ -34,7 +36,7 @@ from risala.plugins.contract import (
     Unsent,
 )
 
-_BUSY: Final = Unsent("busy", "The modem is busy with other commands; nothing was sent.")
+_BUSY: Final = Unsent("", "The modem is busy with other commands; nothing was sent.", Cause.BUSY)
 
 
 @dataclass(slots=True)
@@ -121,7 +123,7 @@ class Sender:
 
     def _settle_rest(self) -> None:
         """The session ends: what is under way is uncertain, what waits was not sent."""
-        fault = self.ended_by or LinkError("the service was stopped")
+        fault = self.ended_by or StoppedError("the service was stopped")
         job = self._job
         if job is not None and job.outcome is None:
             if job.has_left:
@@ -139,7 +141,7 @@ class Sender:
             job.counted = await self._records.tally.count(job.segment)
         except NotStoredError:
             text = "That it leaves could not be written down; nothing was sent."
-            self._settle(job, Unsent("not stored", text))
+            self._settle(job, Unsent("", text, Cause.BUSY))
             return False
         return True
 
@@ -195,7 +197,8 @@ class Sender:
         self._settle(job, Accepted(carrier_id, told))
 
     def _uncertain(self, job: _Job, fault: LinkError | Unready) -> None:
-        outcome = Uncertain(_raw(fault), f"The message left; then {_clause(fault)}.")
+        text = f"The message left; then {_clause(fault)}."
+        outcome = Uncertain("", text, cause=_cause(fault, has_left=True))
         self._settle(job, self._remembered(job, outcome))
 
     def _remembered(self, job: _Job, outcome: Uncertain) -> Uncertain:
@@ -226,15 +229,22 @@ class Sender:
 
 def _unsent(fault: LinkError | Unready) -> Unsent:
     text = _clause(fault)
-    return Unsent(_raw(fault), f"{text[:1].upper()}{text[1:]}; nothing was sent.")
+    text = f"{text[:1].upper()}{text[1:]}; nothing was sent."
+    return Unsent("", text, _cause(fault, has_left=False))
 
 
 def _clause(fault: LinkError | Unready) -> str:
     return str(fault).rstrip(".")
 
 
-def _raw(fault: LinkError | Unready) -> str:
-    return fault.raw if isinstance(fault, LinkError) else _clause(fault)
+def _cause(fault: LinkError | Unready, *, has_left: bool) -> Cause:
+    match fault:
+        case StoppedError():
+            return Cause.SERVICE_STOPPED if has_left else Cause.LINK_DOWN
+        case PortLostError():
+            return Cause.LINK_LOST if has_left else Cause.LINK_DOWN
+        case _:
+            return Cause.NO_ANSWER if has_left else Cause.DEVICE_FAULT
 
 
 def _leave(job: _Job) -> None:

@@ -1,0 +1,48 @@
+"""What a submit came to that ended in an error of the modem. Pure."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from risala.drivers.modem.causes import cause_of_trouble
+from risala.drivers.modem.errors import Verdict, trouble_of
+from risala.drivers.modem.lines import Result
+from risala.sms.cause import Cause
+from risala.sms.outcome import Outcome, Refused, Scope, Throttled, Uncertain, Unsent
+
+SLOW_DOWN_S: Final = 10.0
+SIM_BUSY_S: Final = 5.0
+_RAW_MAX: Final = 80
+"""Of a modem's own word: its longest errors in words have 40."""
+
+_SCOPES: Final = {
+    Verdict.FINAL: Scope.FINAL,
+    Verdict.CARRIER: Scope.CARRIER,
+    Verdict.NOW: Scope.NOW,
+    Verdict.FULL: Scope.NOW,
+    Verdict.RECIPIENT: Scope.RECIPIENT,
+}
+
+
+def outcome_of(result: Result, *, has_left: bool = True) -> Outcome:
+    """The outcome of a result other than OK.
+
+    Args:
+        has_left: False where the modem said it before it asked for the text.
+    """
+    trouble = trouble_of(result)
+    raw, text, cause = result.raw[:_RAW_MAX], trouble.text, cause_of_trouble(trouble)
+    match trouble.verdict:
+        case Verdict.SLOW:
+            return Throttled(raw, text, SLOW_DOWN_S, cause)
+        case Verdict.BUSY:
+            return Throttled(raw, text, SIM_BUSY_S, cause)
+        case Verdict.SICK:
+            return Unsent(raw, text, cause)
+        case Verdict.UNCERTAIN if has_left:
+            return Uncertain(raw, cause=cause)  # the cause's own sentence says it all
+        case Verdict.UNCERTAIN:
+            text = "There was no network; nothing was sent."
+            return Refused(Scope.NOW, raw, text, Cause.NO_SERVICE)
+        case verdict:
+            return Refused(_SCOPES[verdict], raw, text, cause)
