@@ -16,6 +16,7 @@ from risala.drivers.smpp.receipt import (
     query_receipt,
 )
 from risala.drivers.smpp.tlv import Tlv
+from risala.sms.cause import Cause
 from risala.sms.receipt import ReceiptState
 
 _STANDARD = (
@@ -191,3 +192,49 @@ def test_a_query_answer_is_a_receipt():
 def test_the_submits_own_reference(value, reference):
     pdu = DeliverSm(esm_class=4, short_message=b"id:1 stat:DELIVRD", tlvs=(Tlv(0x0204, value),))
     assert parse_receipt(pdu).reference == reference
+
+
+@pytest.mark.parametrize(
+    ("text", "cause"),
+    [
+        ("id:1 stat:UNDELIV err:027", Cause.ABSENT),
+        ("id:1 stat:UNDELIV err:1", Cause.UNKNOWN_NUMBER),
+        ("id:1 stat:UNDELIV err:013", Cause.BARRED),
+        ("id:1 stat:UNDELIV err:000", Cause.UNDELIVERABLE),
+        ("id:1 stat:UNDELIV err:0FF", Cause.UNDELIVERABLE),
+        ("id:1 stat:UNDELIV", Cause.UNDELIVERABLE),
+        ("id:1 stat:EXPIRED err:027", Cause.EXPIRED),
+        ("id:1 stat:REJECTD err:001", Cause.REJECTED),
+        ("id:1 stat:DELETED err:000", Cause.DELETED),
+        ("id:1 stat:UNKNOWN err:000", Cause.UNTRACED),
+    ],
+)
+def test_why_it_was_not_delivered(text, cause):
+    receipt = parse_receipt(deliver(text))
+    assert receipt is not None
+    assert receipt.why is cause
+
+
+def test_the_networks_error_wins_over_the_text_where_it_is_of_gsm():
+    def why(network: bytes) -> Cause:
+        tlvs = (Tlv(0x0423, network),)
+        receipt = parse_receipt(deliver("id:1 stat:UNDELIV err:000", tlvs=tlvs))
+        assert receipt is not None
+        return receipt.why
+
+    assert why(b"\3\0\x1b") is Cause.ABSENT
+    assert why(b"\1\0\x1b") is Cause.UNDELIVERABLE  # of ANSI-136
+
+
+def test_a_carrier_may_mean_something_else_by_its_errors():
+    causes = {"027": Cause.CONTENT_REFUSED, "A7": Cause.NO_CREDIT}
+    for text, cause in (
+        ("id:1 stat:UNDELIV err:027", Cause.CONTENT_REFUSED),
+        ("id:1 stat:REJECTD err:A7", Cause.NO_CREDIT),
+    ):
+        receipt = parse_receipt(deliver(text), causes=causes)
+        assert receipt is not None
+        assert receipt.why is cause
+    delivered = parse_receipt(deliver("id:1 stat:DELIVRD err:027"), causes=causes)
+    assert delivered is not None
+    assert delivered.cause is None

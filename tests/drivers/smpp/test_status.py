@@ -3,6 +3,7 @@
 import pytest
 
 from risala.drivers.smpp.status import BIND_ADVICE, STATUSES, Verdict, refusal, status_of
+from risala.sms.cause import Cause
 from risala.sms.outcome import Refused, Scope, Throttled
 
 
@@ -30,7 +31,8 @@ def test_how_far_a_refusal_reaches(scope, values):
 
 def test_a_carrier_may_mean_something_else():
     verdicts = {0x45: Verdict.FINAL, 0x401: Verdict.THROTTLED}
-    assert refusal(0x45, verdicts) == Refused(Scope.FINAL, "ESME_RSUBMITFAIL", status_of(0x45).text)
+    told = refusal(0x45, verdicts)
+    assert told == Refused(Scope.FINAL, "ESME_RSUBMITFAIL", "", Cause.CARRIER_FAULT)
     assert isinstance(refusal(0x401, verdicts), Throttled)
 
 
@@ -71,3 +73,31 @@ def test_no_number_of_the_standard_is_left_out():
     reserved |= {*range(0x4A, 0x50), 0x52, 0x56, 0x57, 0x59, 0x5A, *range(0x5B, 0x61)}
     reserved |= {*range(0x68, 0xC0), *range(0xC5, 0xFE)}
     assert set(STATUSES) == {*range(1, 0x113)} - reserved
+
+
+@pytest.mark.parametrize(
+    ("value", "cause"),
+    [
+        (0x0A, Cause.SENDER_REFUSED),
+        (0x0B, Cause.UNKNOWN_NUMBER),
+        (0x08, Cause.CARRIER_FAULT),
+        (0x58, Cause.THROTTLED),
+        (0x66, Cause.REJECTED),
+        (0x101, Cause.NOT_ALLOWED),
+        (0x43, Cause.UNSUPPORTED),
+        (0x410, Cause.REJECTED),
+        (0xDEAD, Cause.CARRIER_FAULT),
+    ],
+)
+def test_each_status_is_a_word_of_the_closed_list(value, cause):
+    assert refusal(value).cause is cause
+
+
+def test_a_status_has_a_sentence_of_its_own_only_where_it_says_more_than_the_cause():
+    assert refusal(0x0B).text == ""
+    assert refusal(0x43).text == "The carrier does not take this esm_class."
+
+
+def test_a_carrier_may_have_another_reason():
+    told = refusal(0x410, causes={0x410: Cause.NO_CREDIT})
+    assert told == Refused(Scope.CARRIER, "VENDOR_0x410", "", Cause.NO_CREDIT)

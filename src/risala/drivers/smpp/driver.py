@@ -22,6 +22,7 @@ from risala.drivers.smpp.submit import query_sm, submit_sm
 from risala.plugins.contract import (
     Accepted,
     Capabilities,
+    Cause,
     CommandRefusedError,
     DriverCommand,
     DriverContext,
@@ -77,6 +78,7 @@ class SmppDriver:
         self._now_ms = now_ms
         self._options = settings.submit_options
         self._verdicts = settings.verdicts
+        self._causes = settings.causes
         self._channels: list[Channel] = []
         self._guests: list[Channel] = []
         """Binds on connections that the carrier made, while they last."""
@@ -90,7 +92,7 @@ class SmppDriver:
     async def submit(self, segment: Segment) -> Outcome:
         link = self._sending_link()
         if link is None:
-            return Unsent("not bound")
+            return Unsent("")
         has_reference = self._habits.references.is_given
         outcome, status = await self._submit(link, segment, has_reference=has_reference)
         if has_reference and status and self._habits.references.may_be_why(status):
@@ -108,13 +110,12 @@ class SmppDriver:
         except NotSentError as fault:
             return Unsent(str(fault)), None
         except LinkError as fault:
-            return self._habits.uncertain(str(fault)), None
+            cause = Cause.NO_ANSWER if link.reason is None else Cause.LINK_LOST
+            return self._habits.uncertain(str(fault), cause), None
         except ValueError:
             # FieldError, UnsendableError and their like. Their own words stay here: they may hold
             # what the message says.
-            return Refused(
-                Scope.CARRIER, "not encodable", "This carrier's alphabet cannot carry the message."
-            ), None
+            return Refused(Scope.CARRIER, "", cause=Cause.NOT_ENCODABLE), None
         outcome = self._outcome(response, segment, has_reference=has_reference)
         return outcome, response.command_status
 
@@ -147,13 +148,13 @@ class SmppDriver:
 
     def _outcome(self, response: Pdu, segment: Segment, *, has_reference: bool) -> Outcome:
         if response.command_status:
-            return refusal(response.command_status, self._verdicts)
+            return refusal(response.command_status, self._verdicts, self._causes)
         if isinstance(response, SubmitSmResp):
             self._habits.accepted(response, segment, has_reference=has_reference)
             load = self._habits.load_percent(response.tlvs) if response.tlvs else None
             return Accepted(response.message_id, "ESME_ROK", load)
         # generic_nack without a reason: the carrier did not take it.
-        return Refused(Scope.CARRIER, "generic_nack", "The carrier did not understand the request.")
+        return Refused(Scope.CARRIER, "generic_nack", cause=Cause.UNSUPPORTED)
 
     # -- what the operator may ask -----------------------------------------------------------
 
@@ -183,6 +184,7 @@ class SmppDriver:
         self._inbox = Inbox(
             context,
             id_form=settings.message_id_form,
+            causes=settings.receipt_causes,
             default_alphabet=settings.default_alphabet,
             now_ms=self._now_ms,
             parts_timeout_s=settings.parts_timeout_s,

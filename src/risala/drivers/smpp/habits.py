@@ -11,6 +11,7 @@ from risala.drivers.smpp.pdu import SubmitSmResp
 from risala.drivers.smpp.references import NEWS, ReferenceWatch, Repeating
 from risala.drivers.smpp.settings import SmppSettings
 from risala.drivers.smpp.tlv import CONGESTION_STATE, Tlv, find
+from risala.sms.cause import Cause
 from risala.sms.message import Segment
 from risala.sms.outcome import Uncertain
 from risala.sms.receipt import Receipt
@@ -102,7 +103,7 @@ class Habits:
     def tried_without_reference(self, *, is_taken: bool) -> None:
         self._watching(lambda: self.references.tried_without(is_taken=is_taken))
 
-    def uncertain(self, raw: str) -> Uncertain:
+    def uncertain(self, raw: str, cause: Cause) -> Uncertain:
         """The outcome of a submit without an answer, and whether a receipt may yet tell."""
         match self.references.state:
             case Repeating.REPEATED:
@@ -110,15 +111,17 @@ class Habits:
                     raw,
                     f"{_UNANSWERED} A receipt will tell what became of it, if one comes: this"
                     " carrier's name the submit.",
+                    cause=cause,
                 )
             case Repeating.NOT_REPEATED | Repeating.REFUSED | Repeating.TOO_OLD:
                 return Uncertain(
                     raw,
                     f"{_UNANSWERED} No receipt can tell what became of it: this carrier's do not"
                     " name the submit.",
+                    cause=cause,
                 )
             case _:
-                return Uncertain(raw)
+                return Uncertain(raw, cause=cause)
 
     def _watching(self, learn: Callable[[], None]) -> None:
         before = self.references.state

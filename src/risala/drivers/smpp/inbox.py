@@ -7,7 +7,7 @@ in parts are :mod:`risala.drivers.smpp.parts`' business.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -20,6 +20,7 @@ from risala.drivers.smpp.pdu import AlertNotification, DataSm, DeliverSm, Pdu, r
 from risala.drivers.smpp.receipt import IdForm, is_receipt, parse_receipt
 from risala.drivers.smpp.submit import DefaultAlphabet
 from risala.plugins.contract import DriverContext, NotStoredError, Outcome, Receipt, Segment
+from risala.sms.cause import Cause
 
 _QUEUE_MAX: Final = 1000
 _WORKERS: Final = 32
@@ -41,6 +42,7 @@ class Inbox:
         context: DriverContext,
         *,
         id_form: IdForm,
+        causes: Mapping[str, Cause] | None = None,
         default_alphabet: DefaultAlphabet,
         now_ms: Callable[[], int],
         parts_timeout_s: float = 3600.0,
@@ -48,6 +50,7 @@ class Inbox:
     ) -> None:
         self._context = context
         self._id_form = id_form
+        self._causes = causes
         self._look_at = look_at
         """Shown each receipt; gives it back as it is to be used."""
         self._notable = Notable()
@@ -94,7 +97,7 @@ class Inbox:
                     await self._parts.take(job)
 
     async def _receipt(self, delivery: Delivery) -> None:
-        receipt = parse_receipt(delivery.request, self._id_form)
+        receipt = parse_receipt(delivery.request, self._id_form, self._causes)
         if receipt is None:
             # Refused, it would come again and again and be no clearer.
             self._context.trace("A receipt named no message and was dropped.")

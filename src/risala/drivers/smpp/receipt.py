@@ -7,6 +7,7 @@ see docs/reference/smsc-simulator.md for the forms that the simulator can produc
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
@@ -21,6 +22,7 @@ from risala.drivers.smpp.tlv import (
     Tlv,
     find,
 )
+from risala.sms.cause import Cause
 from risala.sms.receipt import Receipt, ReceiptState
 
 _ESM_KIND: Final = 0x3C
@@ -75,6 +77,22 @@ STATE_WORDS: Final = {
 STATE_NUMBERS: Final = {state: n for n, state in _BY_NUMBER.items() if 1 <= n <= 8}
 
 
+NETWORK_CAUSES: Final = {
+    1: Cause.UNKNOWN_NUMBER,  # unknownSubscriber
+    5: Cause.UNKNOWN_NUMBER,  # unidentifiedSubscriber
+    6: Cause.ABSENT,  # absentSubscriberSM
+    9: Cause.BARRED,  # illegalSubscriber
+    11: Cause.BARRED,  # teleserviceNotProvisioned
+    12: Cause.BARRED,  # illegalEquipment
+    13: Cause.BARRED,  # callBarred
+    27: Cause.ABSENT,  # absentSubscriber
+}
+"""Errors of the mobile network itself (MAP, 3GPP TS 29.002 §17.5), which most carriers pass on as
+``err``. Those that say no more than "undelivered" are left out."""
+_GSM: Final = 3
+"""The network type of a ``network_error_code`` (§5.3.2.31) whose numbers are these."""
+
+
 class IdForm(StrEnum):
     """How a carrier writes a message id in receipts, seen from how it answered the submit."""
 
@@ -107,8 +125,14 @@ def is_receipt(pdu: DeliverSm | DataSm) -> bool:
     return _fields(plain_text(pdu)).is_receipt
 
 
-def parse_receipt(pdu: DeliverSm | DataSm, form: IdForm = IdForm.SAME) -> Receipt | None:
+def parse_receipt(
+    pdu: DeliverSm | DataSm,
+    form: IdForm = IdForm.SAME,
+    causes: Mapping[str, Cause] | None = None,
+) -> Receipt | None:
     """The receipt in a PDU; None where it names no message.
+
+    ``causes`` is what this carrier means by its own ``err`` codes.
 
     Optional parameters win over the text, which carriers cut and reorder. A state word that
     nobody knows is taken as not final: the message then waits for a clearer one.
@@ -130,10 +154,28 @@ def parse_receipt(pdu: DeliverSm | DataSm, form: IdForm = IdForm.SAME) -> Receip
         carrier_id=carrier_id,
         state=state,
         raw=_raw(word, error, number, network),
+        cause=_cause(state, error, network, causes or {}),
         also_known_as=other_forms(carrier_id, form),
         recipient=_number(pdu.source_addr),
         reference=reference.number if reference and len(reference.value) == 2 else None,
     )
+
+
+def _cause(
+    state: ReceiptState, error: str, network: Tlv | None, causes: Mapping[str, Cause]
+) -> Cause | None:
+    """What an error tells beyond the state: the carrier's own table first, then the network's."""
+    if not state.is_final or state is ReceiptState.DELIVERED:
+        return None
+    if error in causes:
+        return causes[error]
+    if state is not ReceiptState.UNDELIVERABLE:
+        return None
+    if network is not None and len(network.value) == 3 and network.value[0] == _GSM:
+        found = NETWORK_CAUSES.get(int.from_bytes(network.value[1:]))
+        if found is not None:
+            return found
+    return NETWORK_CAUSES.get(int(error)) if _is_decimal(error) else None
 
 
 def other_forms(carrier_id: str, form: IdForm) -> tuple[str, ...]:

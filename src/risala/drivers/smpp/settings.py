@@ -26,6 +26,7 @@ from risala.drivers.smpp.submit import (
 )
 from risala.drivers.smpp.tlv import USER_MESSAGE_REFERENCE
 from risala.drivers.smpp.tlv_names import make_tlv
+from risala.sms.cause import Cause
 
 Octet = Annotated[int, Field(ge=0, le=255)]
 Seconds = Annotated[float, Field(gt=0, le=86400)]
@@ -118,6 +119,12 @@ class SmppSettings(BaseModel):
     message_id_form: IdForm = IdForm.SAME
     status_verdicts: dict[StatusCode, Verdict] = {}
     """What this carrier means by its codes: ``{"0x45" = "final"}``."""
+    status_causes: dict[StatusCode, Cause] = {}
+    """Why this carrier refuses with a code: ``{"0x410" = "NO_CREDIT"}``, a word of the error codes.
+    """
+    receipt_causes: dict[str, Cause] = {}
+    """Why it gave up, by the ``err`` of its receipts: ``{"127" = "CONTENT_REFUSED"}``. The mobile
+    network's own errors (001, 006, 027 …) are known."""
     parts_timeout_s: Seconds = 3600.0
     """An inbound message of which no other part came for this long is stored incomplete."""
     query: bool = False
@@ -182,6 +189,10 @@ class SmppSettings(BaseModel):
             replace_if_present_flag=int(self.replace_if_present),
             extra_tlvs=tuple(make_tlv(name, given) for name, given in self.extra_tlvs.items()),
         )
+
+    @property
+    def causes(self) -> dict[int, Cause]:
+        return {int(code, 16): cause for code, cause in self.status_causes.items()}
 
     @property
     def verdicts(self) -> dict[int, Verdict]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
+from risala.sms.cause import Cause
 from risala.sms.outcome import Outcome, Refused, Scope, Throttled
 
 
@@ -33,6 +34,7 @@ class Status:
     name: str
     verdict: Verdict
     text: str
+    cause: Cause
 
 
 _T, _N, _C, _F = Verdict.THROTTLED, Verdict.NOW, Verdict.CARRIER, Verdict.FINAL
@@ -106,8 +108,42 @@ _ROWS: Final = (
     (0x112, "ESME_RINVBCASTCHANIND", _C, "The carrier does not take the broadcast's channel."),
 )
 
+_CAUSES: Final = {
+    0x04: Cause.NOT_ALLOWED,
+    0x05: Cause.NOT_ALLOWED,
+    0x08: Cause.CARRIER_FAULT,
+    0x0A: Cause.SENDER_REFUSED,
+    0x0B: Cause.UNKNOWN_NUMBER,
+    0x0D: Cause.NOT_ALLOWED,
+    0x0E: Cause.NOT_ALLOWED,
+    0x0F: Cause.NOT_ALLOWED,
+    0x14: Cause.THROTTLED,
+    0x45: Cause.CARRIER_FAULT,
+    0x58: Cause.THROTTLED,
+    0x64: Cause.CARRIER_FAULT,
+    0x65: Cause.REJECTED,
+    0x66: Cause.REJECTED,
+    0xFE: Cause.CARRIER_FAULT,
+    0xFF: Cause.CARRIER_FAULT,
+    0x100: Cause.NOT_ALLOWED,
+    0x101: Cause.NOT_ALLOWED,
+    0x102: Cause.CARRIER_FAULT,
+    0x103: Cause.NOT_ALLOWED,
+    0x10D: Cause.CARRIER_FAULT,
+}
+"""The causes of those that are not about the form of a request: ``UNSUPPORTED``."""
+_SAYS_IT_ALL: Final = (
+    Cause.SENDER_REFUSED,
+    Cause.UNKNOWN_NUMBER,
+    Cause.THROTTLED,
+    Cause.CARRIER_FAULT,
+    Cause.REJECTED,
+)
+"""Causes to which the sentence of a status adds nothing, so that it is not kept."""
+
 STATUSES: Final[dict[int, Status]] = {
-    value: Status(value, name, verdict, text) for value, name, verdict, text in _ROWS
+    value: Status(value, name, verdict, text, _CAUSES.get(value, Cause.UNSUPPORTED))
+    for value, name, verdict, text in _ROWS
 }
 ESME_RBINDFAIL: Final = 0x0D
 VENDOR_FIRST: Final = 0x400
@@ -126,21 +162,35 @@ def status_of(command_status: int) -> Status:
     if row is not None:
         return row
     if VENDOR_FIRST <= command_status <= VENDOR_LAST:
-        return Status(command_status, f"VENDOR_0x{command_status:03X}", _C, _VENDOR_TEXT)
-    return Status(command_status, f"UNKNOWN_0x{command_status:08X}", _N, _UNKNOWN_TEXT)
+        return Status(
+            command_status, f"VENDOR_0x{command_status:03X}", _C, _VENDOR_TEXT, Cause.REJECTED
+        )
+    return Status(
+        command_status, f"UNKNOWN_0x{command_status:08X}", _N, _UNKNOWN_TEXT, Cause.CARRIER_FAULT
+    )
 
 
-def refusal(command_status: int, verdicts: Mapping[int, Verdict] | None = None) -> Outcome:
+def refusal(
+    command_status: int,
+    verdicts: Mapping[int, Verdict] | None = None,
+    causes: Mapping[int, Cause] | None = None,
+) -> Outcome:
     """What a submit answered by this status, which is not 0, came to.
 
     Args:
         verdicts: what this carrier means by its codes, where it differs from the standard.
+        causes: why it says so, the same.
     """
     row = status_of(command_status)
     verdict = (verdicts or {}).get(command_status, row.verdict)
+    cause, text = row.cause, row.text
+    if causes and command_status in causes:
+        cause, text = causes[command_status], ""
+    elif cause in _SAYS_IT_ALL and row.value in STATUSES:
+        text = ""
     if verdict is Verdict.THROTTLED:
-        return Throttled(row.name, row.text)
-    return Refused(Scope(verdict.value), row.name, row.text)
+        return Throttled(row.name, text, cause=cause)
+    return Refused(Scope(verdict.value), row.name, text, cause)
 
 
 BIND_ADVICE: Final[dict[int, str]] = {
