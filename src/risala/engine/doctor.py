@@ -193,7 +193,7 @@ def _clock(conn: sqlite3.Connection, now_ms: int) -> Check:
     if newest is not None and newest > now_ms + CLOCK_SLACK_MS:
         text = (
             f"The newest row is of {iso(newest)}, the clock says {iso(now_ms)}: it was set back, "
-            "and what is due waits until it has caught up. Let NTP keep it."
+            "and what waited before the last start waits until it has caught up. Let NTP keep it."
         )
         return Check("clock", State.FAIL, text)
     return Check("clock", State.OK, "The clock is after all that is written.")

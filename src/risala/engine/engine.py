@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -31,7 +31,7 @@ from risala.engine.driver_commands import DriverCommands
 from risala.engine.gateway import Gateway, Parts
 from risala.engine.ids import IdSource
 from risala.engine.intake import Intake
-from risala.engine.journal import deadlines, messages, meta
+from risala.engine.journal import deadlines, messages, meta, webhook_log
 from risala.engine.journal.schema import migrate
 from risala.engine.journal.writer import Journal
 from risala.engine.keeper import Keeper
@@ -47,6 +47,7 @@ from risala.engine.router import TEST_ROUTE, Router, pinned
 from risala.engine.scheduler import Board, Scheduler, SchedulerMessage, keep_pumping
 from risala.engine.senders import Senders
 from risala.engine.sessions import Deadlines, Sessions, Sources, text_of
+from risala.engine.set_back import WatchedClock, keep_elapsed
 from risala.engine.supervisor import RestartPolicy, Supervisor
 from risala.engine.suspects import suspicion_of
 from risala.engine.throttle import Throttle
@@ -221,7 +222,9 @@ async def open_engine(
     Raises:
         StorageUnusable: one sentence says why.
     """
-    async with open_core(settings, seams or system_seams()) as core:
+    seams = seams or system_seams()
+    clock = WatchedClock(seams.clock)
+    async with open_core(settings, replace(seams, clock=clock)) as core:
         router = Router(carriers)
         board = Board(core.journal, settings.engine.buffer_rows_max)
         board.text_of = partial(text_of, reader=board.reader, codes=core.codes)
@@ -254,6 +257,9 @@ async def open_engine(
         parts.intake.opt_outs.changed = look_back.begin
         await core.supervisor.start_service("opt-outs", look_back.run)
         await _start_services(core, board, scheduler, keeper, drivers)
+        again = partial(_look_again, core, board, keeper, parts)
+        keep = partial(keep_elapsed, clock, core.recorder, again)
+        await core.supervisor.start_service("clock", keep)
         engine = Engine(core, gateway, board, scheduler)
         try:
             yield engine
@@ -261,6 +267,16 @@ async def open_engine(
             parts.commands.close()
             with trio.move_on_after(settings.engine.drain_s, shield=True):
                 await engine.drain()
+
+
+def _look_again(core: _Core, board: Board, keeper: Keeper, parts: Parts) -> None:
+    """Times in the journal have changed: whoever remembers one looks again."""
+    board.queue.load(())
+    board.wake()
+    keeper.expect(0)
+    core.deadlines.expect(0)
+    for endpoint_id, _, _ in webhook_log.waiting(parts.reader):
+        parts.hint_webhook(endpoint_id)
 
 
 async def _start_services(
@@ -354,7 +370,7 @@ async def _clear_up(core: _Core, router: Router, carriers: Sequence[CarrierSecti
 
 async def _reroute(core: _Core, router: Router) -> None:
     """Where the carriers' prefixes changed, sort what is queued into the routes of today."""
-    reader = core.journal.reader()
+    reader, now_ms = core.journal.reader(), core.seams.clock.now_ms()
     changed = meta.get(reader, "routes") != router.fingerprint
     for queue in messages.queues(reader):
         known = queue[0] in router.routes
@@ -365,7 +381,7 @@ async def _reroute(core: _Core, router: Router) -> None:
             start = after
             after = await core.journal.commit(
                 lambda conn, queue=queue, start=start: messages.reroute(  # type: ignore[misc]
-                    conn, queue, start, router.route_key, ROWS_AT_ONCE, core.seams.clock.now_ms()
+                    conn, queue, start, router.route_key, ROWS_AT_ONCE, now_ms
                 )
             )
     if changed:

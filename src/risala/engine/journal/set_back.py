@@ -1,0 +1,30 @@
+"""The clock on the wall was set back: what waits for a time of the old clock, waits for the same
+stretch by the new one."""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import Final
+
+# What waits because so much time has to pass. Not what somebody wished for an hour of the day (a
+# scheduled message is due when it was asked for), nor a message's validity: it merely lasts longer.
+_SHIFTS: Final = (
+    "UPDATE messages SET due_at = due_at - :by WHERE status = 'pending' AND due_at > :now"
+    " AND (send_at IS NULL OR due_at <> send_at)",
+    "UPDATE messages SET resolve_at = resolve_at - :by WHERE resolve_at > :now",
+    "UPDATE verifications SET expires_at = expires_at - :by"
+    " WHERE status = 'pending' AND expires_at > :now",
+    "UPDATE webhook_deliveries SET due_at = due_at - :by WHERE state = 'pending' AND due_at > :now",
+    "UPDATE webhook_endpoints SET notice_due_at = notice_due_at - :by WHERE notice_due_at > :now",
+)
+
+
+def follow(conn: sqlite3.Connection, by_ms: int, now_ms: int) -> int:
+    """Bring what waits forward by as much as the clock went back; how many rows waited.
+
+    One unit: a crash leaves all of them or none. ``now_ms`` is by the new clock; what is due by it
+    already stays as it is.
+    """
+    return sum(
+        conn.execute(statement, {"by": by_ms, "now": now_ms}).rowcount for statement in _SHIFTS
+    )
