@@ -6,13 +6,19 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # src/risala/http must never shadow the standard library's http (docs/decisions/0001).
 export PYTHONSAFEPATH := 1
 
-.PHONY: serve test soak lint format bench vendor lock changelog clean
+.PHONY: serve test test-all test-shuffled soak lint format bench vendor lock changelog clean
 
 serve: $(VENV)/.stamp ## set up and run the demo: an SMS goes from curl to a phone that prints it
 	@$(BIN)/risala serve --demo $(ARGS)
 
-test: $(VENV)/.stamp-dev peers ## set up and run the tests
+test: $(VENV)/.stamp-dev ## set up and prove every promise; what takes minutes is left out
+	$(BIN)/python -m pytest -n 2 -m "not long" $(ARGS)
+
+test-all: $(VENV)/.stamp-dev peers ## all tests, with programs of others
 	$(BIN)/python -m pytest -n 2 $(ARGS)
+
+test-shuffled: ## all tests in an order of its own, which is told; SEED=… for one again
+	@$(MAKE) test-all ARGS="--shuffle $${SEED:-`date +%s`} $(ARGS)"
 
 PEERS := gammu gammu-smsd smstools
 .PHONY: peers
@@ -71,17 +77,15 @@ changelog: $(VENV)/.stamp-dev ## fold the fragments of changes/ into CHANGELOG.m
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis dist
 
-$(VENV)/bin/python:
-	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] < (3, 14))' || { echo "Risala needs Python 3.11, 3.12 or 3.13; $(PYTHON) is `$(PYTHON) --version`. Try: make PYTHON=python3.11 $(MAKECMDGOALS)"; exit 1; }
-	@$(PYTHON) -m venv $(VENV) || { echo "No venv module: sudo apt install python3-venv"; exit 1; }
-
-$(VENV)/.stamp: pyproject.toml requirements.lock | $(VENV)/bin/python
+$(VENV)/.stamp: pyproject.toml requirements.lock
+	@sh .ci/venv "$(PYTHON)" "$(VENV)"
 	@echo "Installing what Risala needs into $(VENV) …"
 	@$(PIP) --require-hashes -r requirements.lock
 	@$(PIP) --no-deps --no-build-isolation -e .
 	@touch $@
 
-$(VENV)/.stamp-dev: pyproject.toml requirements-dev.lock | $(VENV)/bin/python
+$(VENV)/.stamp-dev: pyproject.toml requirements-dev.lock
+	@sh .ci/venv "$(PYTHON)" "$(VENV)"
 	@echo "Installing Risala and its test tools into $(VENV) …"
 	@$(PIP) --require-hashes -r requirements-dev.lock
 	@$(PIP) --no-deps --no-build-isolation -e .

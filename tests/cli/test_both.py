@@ -352,6 +352,7 @@ class TestOneWriterEver:
         (tmp_path / "risala.toml").write_text(CONFIG)
         return World(tmp_path / "data", tmp_path / "risala.toml", running=True)
 
+    @pytest.mark.long
     def test_a_second_service_is_refused(self, place):
         with service(place.data, place.config):
             second = subprocess.run(

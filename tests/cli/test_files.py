@@ -72,6 +72,7 @@ def test_nothing_to_back_up(risala, tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_a_backup_in_a_terminal_shows_how_far_it_is_and_ends_by_ctrl_c(data, tmp_path):
     filler = "x" * 100_000
     with closing(sqlite3.connect(data / "risala.db")) as conn, conn:

@@ -152,6 +152,7 @@ def test_a_denied_sim(simulated):
     assert "denied" in done.stdout
 
 
+@pytest.mark.long
 def test_a_modem_that_hangs_ends_in_time(simulated):
     modem = simulated()
     modem.type("hang")
@@ -312,6 +313,7 @@ def mute_terminal():
         os.close(theirs)
 
 
+@pytest.mark.long
 def test_which_ports_are_modems(simulated, monkeypatch):
     port = simulated().port
     with mute_terminal() as mute:

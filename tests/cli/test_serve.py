@@ -250,6 +250,7 @@ def test_a_demo_at_debug_level_logs_ids_and_no_secrets(serve):
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_a_backup_under_load_restores_to_a_service_with_clean_books(serve, risala, tmp_path):
     (tmp_path / "risala.toml").write_text(
         CONFIG.format(level="info", price="0.50", keep_alive=60, rate=2000)

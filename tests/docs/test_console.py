@@ -91,6 +91,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_write_a_driver(play, installed):
     page = play("docs/tutorials/write-a-driver.md", PYTHONPATH=str(installed))
     page.untyped = (".venv/bin/pip install",)  # see the fixture
@@ -108,6 +109,7 @@ def test_write_a_driver(play, installed):
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_connect_an_smpp_carrier(play):
     page = play("docs/how-to/connect-an-smpp-carrier.md")
     page.type("sh", "risala init")
@@ -128,12 +130,14 @@ def test_connect_an_smpp_carrier(play):
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_cli(play):
     page = play("docs/reference/cli.md")
     page.type("console", "org create")
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_http_api_and_verify_a_phone_number(play):
     page = play("docs/how-to/verify-a-phone-number.md")
     demo = page.serve('make serve ARGS="--data /tmp/risala-demo"')
@@ -159,6 +163,7 @@ def test_http_api_and_verify_a_phone_number(play):
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_forget_what_is_old(play):
     page = play("docs/how-to/forget-what-is-old.md")
     demo = page.serve('make serve ARGS="--data /tmp/risala-demo"')

@@ -13,7 +13,7 @@ import pytest
 
 from patience import HANG_S
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.long]
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "examples/driver-plugin"

@@ -420,6 +420,7 @@ async def test_rate_is_kept(open_house, carrier, quick):
 
 
 @pytest.mark.slow
+@pytest.mark.long
 async def test_fairness_and_priority_behind_twenty_thousand(open_house, carrier, quick):
     """One organization's 20,000 wait; another's message and a code take their fair turn."""
     async with open_house(

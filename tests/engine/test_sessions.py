@@ -415,6 +415,7 @@ async def test_the_code_is_in_no_row_and_no_timeline(open_house, quick, tmp_path
 
 
 @pytest.mark.slow
+@pytest.mark.long
 async def test_ten_thousand_that_end_in_one_second_are_told_within_one(open_house, quick):
     async with open_house() as house:
         # Test keys meet no hour limit; no carrier of theirs is here, so that the codes wait.

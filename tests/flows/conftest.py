@@ -28,6 +28,8 @@ import trio
 from patience import HANG_S, until
 from processes import Process, environment
 from risala.cli.client import connect
+from risala.engine.journal import timeline
+from risala.engine.sentences import sentence
 
 TABLES = ("messages", "segments", "timeline", "idempotency", "ledger", "events", "held_receipts")
 FINAL = ("delivered", "undelivered", "failed", "canceled")
@@ -229,9 +231,11 @@ class Service:
 
     def rows(self, query: str, *arguments: Any) -> list[tuple[Any, ...]]:
         """Rows of the database, by a connection that cannot write."""
-        uri = f"{(self.data / 'risala.db').as_uri()}?mode=ro"
-        with closing(sqlite3.connect(uri, uri=True)) as conn:
+        with closing(self._reader()) as conn:
             return conn.execute(query, arguments).fetchall()
+
+    def _reader(self) -> sqlite3.Connection:
+        return sqlite3.connect(f"{(self.data / 'risala.db').as_uri()}?mode=ro", uri=True)
 
     def counts(self) -> dict[str, int]:
         """Rows of each table that a send could touch, and all money, in one snapshot."""
@@ -241,8 +245,8 @@ class Service:
         return dict(zip((*TABLES, "balances"), row, strict=True))
 
     def timeline(self, message_id: str) -> list[str]:
-        query = "SELECT text FROM timeline WHERE message_id = ? ORDER BY n"
-        return [row[0] for row in self.rows(query, message_id)]
+        with closing(self._reader()) as conn:
+            return [sentence(entry) for entry in timeline.read(conn, message_id)]
 
     def wait_settled(self) -> None:
         """Until every message is in a final state."""

@@ -17,7 +17,7 @@ from risala.engine.journal.lock import DataLock
 from risala.plugins.contract import HealthState
 from risala.plugins.testing.fake_driver import FakeDriver
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.long]
 
 BACKLOG = 20_000
 BATCH = 1000

@@ -9,7 +9,7 @@ import httpx2
 import pytest
 import trio
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.long]
 
 SIZE = 200
 

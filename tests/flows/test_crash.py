@@ -13,7 +13,9 @@ pytestmark = pytest.mark.slow
 ROUNDS = 3
 
 
-@pytest.mark.parametrize(("seed", "action"), [(1, "fail"), (3, "resend")])
+@pytest.mark.parametrize(
+    ("seed", "action"), [(1, "fail"), pytest.param(3, "resend", marks=pytest.mark.long)]
+)
 async def test_nothing_answered_is_lost_doubled_or_mischarged(premises, start_load, seed, action):
     rng = random.Random(seed)
     # Slower than the customers, so that each kill finds a queue and a full window.
@@ -89,6 +91,7 @@ class Books:
         assert received == 1 or (resent and received > 1)
 
 
+@pytest.mark.long
 async def test_a_receipt_that_comes_while_the_service_is_down_is_taken_when_it_is_back(
     premises, start_load
 ):

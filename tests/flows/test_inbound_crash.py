@@ -9,7 +9,7 @@ from collections import Counter
 
 import pytest
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.long]
 
 MESSAGES = 40
 KILLS = 4

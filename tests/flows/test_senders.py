@@ -63,6 +63,7 @@ def test_each_state_of_a_sender_over_the_wire(premises):
     assert service.counts() == before
 
 
+@pytest.mark.long
 def test_the_two_thousandth_message_approves_and_the_next_one_uses_it(premises):
     simulator = premises.simulator("--receipt-delay-s", "0.1")
     service = premises.running(simulator, carrier="window_max = 10")

@@ -70,6 +70,7 @@ def test_it_goes_on_where_it_was_when_the_service_comes_back(premises, until):
     assert service.stop() == 0
 
 
+@pytest.mark.long
 def test_it_holds_neither_a_stop_nor_a_start_up(premises):
     simulator = premises.simulator()
     # Longer than the test waits: a stop that waited for the stream would not end in time.

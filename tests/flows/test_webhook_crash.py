@@ -18,7 +18,7 @@ from standardwebhooks import Webhook
 
 from patience import until_true
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.long]
 
 KILLS = 12
 TYPES = ["sms.sent", "sms.delivered", "sms.failed"]

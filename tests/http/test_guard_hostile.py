@@ -194,6 +194,7 @@ def impatient(monkeypatch):
 
 
 @pytest.mark.slow
+@pytest.mark.long
 async def test_5000_hostile_connections(impatient, caplog):
     async with PROBE.serving(PROBE.ProbeApp(body_timeout_s=0.5), impatient) as (address, shutdown):
         await survive(5000, address, shutdown, 1)
@@ -201,6 +202,7 @@ async def test_5000_hostile_connections(impatient, caplog):
 
 
 @pytest.mark.slow
+@pytest.mark.long
 async def test_hundreds_on_the_control_socket(impatient, tmp_path, monkeypatch):
     monkeypatch.setattr(server, "_CONTROL_CONNECTIONS_MAX", AT_ONCE + 50)
     with listen_control(tmp_path) as sock:

@@ -62,6 +62,7 @@ def test_a_stop_ends_in_time_whoever_is_there():
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_5000_idle_connections_cost_only_their_memory(record_property):
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if hard != resource.RLIM_INFINITY and hard < 6000:

@@ -46,6 +46,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("key", "seconds"), [("test_secret_key", 20), ("secret_key", 10)])
+@pytest.mark.long
 def test_schemathesis_finds_nothing(demo, tmp_path, key, seconds):
     command = [
         *(sys.executable, "-m", "schemathesis.cli"),

@@ -29,6 +29,8 @@ from risala.engine.journal.audit import audit_file
 from risala.engine.sentences import sentence
 
 WORLDS = int(os.environ.get("RISALA_WORLDS", "12"))
+FEW = 4
+"""Of these, what `make test` plays too."""
 LIVES = 5
 ERRANDS = 25
 """Of each life, if it is long enough."""
@@ -170,7 +172,10 @@ async def found(world):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(WORLDS))
+@pytest.mark.parametrize(
+    "seed",
+    [n if n < FEW else pytest.param(n, marks=pytest.mark.long) for n in range(WORLDS)],
+)
 async def test_nothing_is_lost_doubled_or_mischarged(new_world, autojump_clock, seed):
     world = new_world(seed)
     organizations = await found(world)

@@ -227,6 +227,7 @@ async def test_a_test_event_goes_to_its_endpoint_alone(open_house, quick):
 
 
 @pytest.mark.slow
+@pytest.mark.long
 async def test_five_days_of_failing_disable(open_house, quick):
     async with open_house() as house:
         house.outbound.plan[URL] = DOWN

@@ -11,7 +11,7 @@ from risala.config.model import WebhooksSection
 from risala.engine.webhook_url import Rules
 from risala.http.outbound import open_outbound
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.long]
 EVENTS = 100
 
 

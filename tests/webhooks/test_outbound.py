@@ -316,6 +316,7 @@ async def test_a_name_server_that_hangs_has_the_same_limit(hasty):
 
 
 @pytest.mark.slow
+@pytest.mark.long
 async def test_no_slot_of_the_pool_is_lost(web, hasty):
     """Ten times as many calls as there are slots, all of which go wrong; then one that does not."""
     async with web.receiver(web.never) as dead, web.receiver() as good, client() as one:

@@ -34,6 +34,7 @@ MAKERS = ("plain", "huawei", "sim800", "quectel")
 
 pytestmark = [
     pytest.mark.slow,
+    pytest.mark.long,
     pytest.mark.skipif(GAMMU is None, reason="NOT TRIED: there is no gammu; `make peers` gets it"),
 ]
 

@@ -34,6 +34,7 @@ modem.close()
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("profile", "pin"), [("plain", "1234"), ("sim800", "")])
+@pytest.mark.long
 async def test_it_connects_sends_and_gets_its_report(tmp_path, nursery, profile, pin):
     config = ModemConfig(profile=PROFILES[profile], pin=pin or None, report_after_s=0.1)
     simulator = ModemSimulator(config, link=tmp_path / "modem")

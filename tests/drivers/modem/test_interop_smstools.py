@@ -27,6 +27,7 @@ FOLDERS = ("outgoing", "checked", "incoming", "sent", "failed", "report")
 
 pytestmark = [
     pytest.mark.slow,
+    pytest.mark.long,
     pytest.mark.skipif(SMSD is None, reason="NOT TRIED: there is no smsd; `make peers` gets it"),
 ]
 

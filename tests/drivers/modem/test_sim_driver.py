@@ -53,7 +53,10 @@ class Pair:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["plain", "huawei", "sim800", "quectel"])
+@pytest.mark.parametrize(
+    "name",
+    ["huawei", *(pytest.param(n, marks=pytest.mark.long) for n in ("plain", "sim800", "quectel"))],
+)
 async def test_sends_gets_reports_and_receives(name, tmp_path):
     pair = Pair(tmp_path, profile=PROFILES[name], report_after_s=0, pin="1234")
     simulator = pair.simulator
@@ -76,6 +79,7 @@ async def test_sends_gets_reports_and_receives(name, tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.long
 async def test_a_port_that_vanishes_is_found_again_at_its_link(tmp_path):
     pair = Pair(tmp_path)
     with trio.fail_after(HANG_S):

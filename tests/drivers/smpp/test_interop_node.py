@@ -24,7 +24,7 @@ NODE = Path(__file__).parents[1] / "node"
 INSTALL = ["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund"]
 TEXTS = ["Bonjour", "é" * 200, "سلام عليكم " * 20, "x" * 160, "Prix: 5 £"]
 
-pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("node_smpp")]
+pytestmark = [pytest.mark.slow, pytest.mark.long, pytest.mark.usefixtures("node_smpp")]
 
 
 @pytest.fixture(scope="module")
@@ -153,7 +153,7 @@ async def test_engine_and_driver_at_an_smsc_of_node_smpp(open_exchange):
     driver = {"extra_tlvs": {"user_message_reference": 77}}
     async with (
         node_smsc() as smsc,
-        open_exchange(port=smsc.port, driver={**driver, "response_timeout_s": 2}) as it,
+        open_exchange(port=smsc.port, driver=driver) as it,
     ):
         ids = await it.send(*TEXTS)
         assert await it.settle(ids) == Counter(delivered=len(TEXTS))
@@ -167,7 +167,7 @@ async def test_engine_and_driver_at_an_smsc_of_node_smpp(open_exchange):
 async def test_an_smsc_of_node_smpp_that_throttles(open_exchange):
     async with (
         node_smsc(throttleEvery=5) as smsc,
-        open_exchange(port=smsc.port, driver={"response_timeout_s": 2}) as it,
+        open_exchange(port=smsc.port) as it,
     ):
         bodies = [f"message {n}" for n in range(12)]
         ids = await it.send(*bodies)
@@ -181,7 +181,7 @@ async def test_an_smsc_of_node_smpp_brings_messages_and_is_asked(open_exchange, 
     texts = ["Oui", "سلام عليكم " * 20]
     async with (
         node_smsc(inbound=texts, loseReceipts=True) as smsc,
-        open_exchange(port=smsc.port, driver={"response_timeout_s": 2, "query": True}) as it,
+        open_exchange(port=smsc.port, driver={"query": True}) as it,
     ):
         await it.wait_until(lambda: len(it.inbound_texts()) >= 2)
         assert Counter(it.inbound_texts()) == Counter(texts)

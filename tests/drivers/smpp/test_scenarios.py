@@ -51,13 +51,13 @@ async def test_answers_that_take_their_time_and_come_out_of_order(distribution, 
         assert len(it.messages) == 40
 
 
+@pytest.mark.long
 async def test_throttling_above_a_rate_slows_the_lane_and_lets_it_recover(open_exchange):
     """AIMD: the pace gives way, is to be seen in the statistics, and grows back."""
     async with open_exchange({"throttle": {"rate_per_s": 20}}, carrier={"rate_per_s": 400}) as it:
         ids = await it.send(*bodies(60))
-        await it.wait_until(lambda: it.lane().throttled > 0)
-        slow = it.lane()
-        assert slow.rate_per_s <= slow.rate_max_per_s / 2 + 5
+        await it.wait_until(lambda: it.lane().rate_per_s <= it.lane().rate_max_per_s / 2)
+        assert it.lane().throttled > 0
         assert await it.settle(ids) == Counter(delivered=60)
         it.assert_honest(ids)
         assert len(it.messages) == 60
@@ -90,6 +90,7 @@ async def test_what_a_carrier_adds_to_receipts_is_in_the_trace_once(open_exchang
         assert line.endswith('says more: 0x1403 "22201", additional_status_info_text (10 octets).')
 
 
+@pytest.mark.long
 async def test_queue_full_slows_the_lane_and_keeps_every_place(open_exchange):
     closed = {"every_s": 0.6, "for_s": 0.1, "status": "0x14"}
     async with open_exchange({"closed": closed}, carrier={"rate_per_s": 60}) as it:
@@ -120,7 +121,21 @@ async def test_refusals_for_good_fail_and_are_refunded(open_exchange):
         assert before - float(await it.balance()) == pytest.approx(price * came["delivered"])
 
 
-MISHAPS = ["drop", "never", "half", "garbage", "unbind", "deaf", "wrong_sequence"]
+MISHAPS = [
+    *("drop", "never"),
+    *(
+        pytest.param(kind, marks=pytest.mark.long)
+        for kind in ("half", "garbage", "unbind", "deaf", "wrong_sequence")
+    ),
+]
+IMPATIENT = {"response_timeout_s": 0.25}
+"""Of a driver whose carrier leaves something unanswered: nothing would come of waiting longer."""
+SUSPICIOUS = {**IMPATIENT, "enquire_link_s": 0.2}
+"""Of one whose carrier may hear nothing any more."""
+
+
+def driver_for(kind: str) -> dict[str, float]:
+    return {"window_max": 4, **(SUSPICIOUS if kind == "deaf" else IMPATIENT)}
 
 
 @pytest.mark.parametrize("taken", [True, False], ids=["taken", "not_taken"])
@@ -128,7 +143,7 @@ MISHAPS = ["drop", "never", "half", "garbage", "unbind", "deaf", "wrong_sequence
 async def test_an_answer_that_never_came(kind, taken, open_exchange):
     """``resend``: everything arrives; what had arrived already arrives twice, and says so."""
     mishap = {"kind": kind, "every": 6, "first": 3, "taken": taken}
-    async with open_exchange({"mishaps": [mishap]}, driver={"window_max": 4}) as it:
+    async with open_exchange({"mishaps": [mishap]}, driver=driver_for(kind)) as it:
         ids = await it.send(*bodies(20))
         assert await it.settle(ids) == Counter(delivered=20)
         it.assert_honest(ids)
@@ -144,7 +159,7 @@ async def test_an_answer_that_never_came_and_is_not_sent_again(kind, open_exchan
     mishap = {"kind": kind, "every": 6, "first": 3}
     async with open_exchange(
         {"mishaps": [mishap]},
-        driver={"window_max": 4},
+        driver=driver_for(kind),
         carrier={"on_uncertain_message": policy},
     ) as it:
         ids = await it.send(*bodies(20))
@@ -167,8 +182,8 @@ async def test_a_receipt_tells_what_an_answer_that_never_came_would_have(
     receipts = {"wait": {"mean_s": 0.05}, "early_percent": early_percent}
     async with open_exchange(
         {"mishaps": [mishap], "receipts": receipts},
-        driver={"window_max": 4, "user_message_reference": wanted},
-        carrier={"on_uncertain_message": {"action": "resend", "after_s": 3}},
+        driver={**driver_for(kind), "user_message_reference": wanted},
+        carrier={"on_uncertain_message": {"action": "resend", "after_s": 5}},
     ) as it:
         ids = await it.send(*bodies(20), "long " * 100)
         assert await it.settle(ids) == Counter(delivered=21)
@@ -181,7 +196,7 @@ async def test_a_receipt_tells_what_an_answer_that_never_came_would_have(
 
 async def test_a_late_answer_settles_what_was_uncertain(open_exchange):
     slow = {"distribution": "uniform", "mean_s": 0.3, "spread_s": 0.1}
-    policy = {"action": "fail", "after_s": 5}
+    policy = {"action": "fail", "after_s": 600}
     async with open_exchange(
         {"answers": slow},
         driver={"response_timeout_s": 0.3},
@@ -220,7 +235,7 @@ async def test_octets_in_pieces(open_exchange):
 
 async def test_refused_and_unanswered_binds(open_exchange):
     binds = {"refuse": ["0x0D", "0x0E", "0x05", "0x08"], "never": 1}
-    async with open_exchange({"binds": binds}) as it:
+    async with open_exchange({"binds": binds}, driver=IMPATIENT) as it:
         ids = await it.send(*bodies(5))
         assert await it.settle(ids) == Counter(delivered=5)
         it.assert_honest(ids)
@@ -385,6 +400,7 @@ async def test_traffic_both_ways_while_links_drop(open_exchange):
 
 
 @pytest.mark.parametrize("path", SCENARIOS, ids=lambda path: path.stem)
+@pytest.mark.long
 async def test_each_example_does_what_it_says(path, open_exchange):
     scenario = load_scenario(path)
     assert scenario.title

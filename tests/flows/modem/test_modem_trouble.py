@@ -12,7 +12,7 @@ from itertools import product
 
 import pytest
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.long]
 
 POINTS = (
     "before the prompt",
