@@ -161,6 +161,42 @@ async def test_a_line_that_cannot_set_the_sender_says_which_was_used(
         assert sentence(timeline[1]) == f"Attempt 1 through fake. {words}"
 
 
+class Deaf(FakeDriver):
+    """A line that gives no reports."""
+
+    @property
+    def capabilities(self):
+        return replace(FakeDriver.capabilities.fget(self), receipts=False)
+
+
+@pytest.mark.parametrize("by", ["capabilities", "health"])
+async def test_a_line_without_reports_says_so(open_house, quick, by):
+    driver = Deaf() if by == "capabilities" else FakeDriver()
+    async with open_house(drivers={"fake": driver}) as house:
+        if by == "health":
+            driver.context.health(Health(HealthState.UP, "Ready.", receipts=False))
+        message_id = await house.send(ARABIC_200)
+        await house.wait_status(message_id, "sent")
+        _, timeline = house.gateway.show_message(message_id)
+        assert sentence(timeline[-1]) == (
+            "Accepted by fake. This line gives no reports: whether it arrives will not be known."
+        )
+        (lane,) = (await house.gateway.perform("carriers", {}))["carriers"]
+        assert lane["receipts"] is False
+        assert "gives no reports" in lane["text"]
+
+
+async def test_an_accepted_message_without_an_id_says_that_no_receipt_can_match_it(
+    open_house, quick
+):
+    driver = FakeDriver(answers=[lambda _: _accepted("1"), lambda _: _accepted("")])
+    async with open_house(drivers={"fake": driver}) as house:
+        message_id = await house.send(ARABIC_200)
+        await house.wait_status(message_id, "sent")
+        _, timeline = house.gateway.show_message(message_id)
+        assert sentence(timeline[-1]).endswith("It gave no id: no receipt can match it.")
+
+
 async def test_nothing_left_means_no_refusal_and_no_loss(open_house, quick):
     driver = FakeDriver()
     driver.answers = [Unsent("LINK_DOWN")]

@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from risala.plugins.contract import (
     Accepted,
     Capabilities,
+    Cause,
     DriverContext,
     DriverFactory,
     Health,
@@ -141,11 +142,13 @@ def append(file: int, line: bytes, carrier_id: str) -> Outcome:
     try:
         written = os.write(file, line)
     except OSError as error:
-        return Refused(Scope.NOW, name_of(error), "The file takes no more lines.")
+        text = "The file takes no more lines."
+        return Refused(Scope.NOW, name_of(error), text, Cause.CARRIER_FAULT)
     try:
         if written < len(line):
             os.ftruncate(file, size)
-            return Refused(Scope.NOW, "SHORT_WRITE", "The file took only a part of the line.")
+            text = "The file took only a part of the line."
+            return Refused(Scope.NOW, "SHORT_WRITE", text, Cause.CARRIER_FAULT)
         os.fsync(file)
     except OSError as error:
         return Uncertain(name_of(error), "The line was written, but may not be on the disk.")

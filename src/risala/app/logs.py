@@ -13,6 +13,7 @@ from hypercorn.typing import ASGISendCallable as Send
 from quart.wrappers import Request
 from trio import Nursery
 
+from risala.app import tracebacks
 from risala.config.model import LogFormat, LogSection
 from risala.http.base import Connection
 
@@ -63,13 +64,11 @@ def configure_logs(section: LogSection, *, quiet: bool = False) -> None:
         structlog.processors.add_log_level,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
     ]
-    # Tracebacks without local variables: those hold message texts, keys and passwords.
+    # Without local variables and without what exceptions say: message texts, codes, passwords.
     if readable:
-        renderer: Any = structlog.dev.ConsoleRenderer(
-            exception_formatter=structlog.dev.plain_traceback
-        )
+        renderer: Any = structlog.dev.ConsoleRenderer(exception_formatter=tracebacks.render)
     else:
-        shared.append(structlog.processors.format_exc_info)
+        shared.append(structlog.processors.ExceptionRenderer(tracebacks.rendered))
         renderer = structlog.processors.JSONRenderer(ensure_ascii=False)
     structlog.configure(
         processors=[*shared, renderer],

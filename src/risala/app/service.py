@@ -23,6 +23,7 @@ from risala.app.logs import LoggedConnection, configure_logs, set_level
 from risala.app.outside import open_outside
 from risala.app.reload import Reloader
 from risala.app.stop import Stop
+from risala.app.tracebacks import guard_last_words
 from risala.config.faults import ConfigError, Fault
 from risala.config.model import CarrierSection, Settings
 from risala.drivers.testmode import FACTORY as TEST_DRIVER
@@ -66,6 +67,7 @@ def run_service(
     ``load`` reads the settings anew, for SIGHUP.
     """
     configure_logs(settings.log, quiet=demo)
+    guard_last_words()
     _allow_open_files()
     faulthandler.enable()
     # Most objects of a request die young and in no cycle: fewer collections, a fifth more speed.

@@ -35,7 +35,7 @@ class SendMessage:
     """A validated body of ``POST /api/sms``."""
 
     to: str
-    body: str
+    body: str = field(repr=False)
     sender: str | None = None
     idempotency_key: str | None = None
     urgent: bool = False
@@ -89,7 +89,7 @@ class MessageView:
     kind: str
     to: str
     sender: str
-    body: str | None
+    body: str | None = field(repr=False)
     """None: no longer kept."""
     status: str
     segments: int
@@ -182,7 +182,7 @@ class CreatedKey:
     """The one moment at which a key's value exists outside its owner's hands."""
 
     key: ApiKey
-    value: str
+    value: str = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)

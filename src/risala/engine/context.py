@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
 from risala.engine.calls import checked
+from risala.engine.discreet import discreet, discreet_receipt
 from risala.engine.errors import Unavailable
 from risala.engine.ids import IdSource
 from risala.engine.journal import inbound, messages
@@ -39,7 +40,7 @@ class LaneContext:
 
     async def receipt(self, receipt: Receipt) -> None:
         try:
-            await self._lane.recorder.receipt(self.carrier, receipt)
+            await self._lane.recorder.receipt(self.carrier, discreet_receipt(receipt))
         except Unavailable as error:
             raise NotStoredError(str(error)) from error
 
@@ -81,6 +82,7 @@ class LaneContext:
         if row is None:
             return
         partly = bool(messages.acknowledged_parts(self._reader, row.id))
+        outcome = discreet(outcome, segment, is_code=row.kind == "code")
         decision = decide(outcome, self._lane.circumstances(row, partly_accepted=partly))
         await self._lane.recorder.finish(
             row.id, segment.number, segment.attempt, decision, live=False

@@ -15,9 +15,19 @@ from risala.engine.breaker import Breaker
 from risala.engine.calls import LATE_MAX, Call, Calls, checked, limit_of
 from risala.engine.clock import iso
 from risala.engine.declining import let_wait
+from risala.engine.discreet import discreet
 from risala.engine.errors import Unavailable
 from risala.engine.journal.rows import DueRow
-from risala.engine.lane_parts import Counts, Gate, Job, LaneHooks, LaneStatistics, TraceLine, Trust
+from risala.engine.lane_parts import (
+    Counts,
+    Gate,
+    Job,
+    LaneHooks,
+    LaneStatistics,
+    TraceLine,
+    Trust,
+    with_no_reports,
+)
 from risala.engine.questions import Questions
 from risala.engine.recorder import Recorder
 from risala.engine.retry import Circumstances, decide
@@ -239,6 +249,11 @@ class Lane:
         job.remaining.popleft()
         return bool(job.remaining)
 
+    @property
+    def gives_receipts(self) -> bool:
+        """False where nobody will know whether what it sends arrives."""
+        return self.driver.capabilities.receipts and self.health.receipts
+
     async def _write_down(self, call: Call, outcome: Outcome, *, live: bool = True) -> None:
         row, segment = call.job.row, call.segment
         at = self.circumstances(row, partly_accepted=call.job.partly_accepted)
@@ -302,6 +317,7 @@ class Lane:
             next_route=self.hooks.next_route(row.recipient, (*row.tried_carriers, self.name)),
             on_uncertain=carrier.on_uncertain_code if code else carrier.on_uncertain_message,
             retry=self.retry,
+            gives_receipts=self.gives_receipts,
         )
 
     async def _hear(self, call: Call) -> Outcome:
@@ -310,7 +326,9 @@ class Lane:
         outcome: Outcome | None = None
         try:
             with call.scope:
-                outcome = checked(self.name, await self.driver.submit(call.segment))
+                said = checked(self.name, await self.driver.submit(call.segment))
+                is_code = call.job.row.kind == "code"
+                outcome = said and discreet(said, call.segment, is_code=is_code)
         except Exception:  # a driver's bug must not lose the message: nobody knows what left
             log.exception(
                 "driver.submit_failed", carrier=self.name, message_id=call.segment.message_id
@@ -407,7 +425,8 @@ class Lane:
             carrier=self.name,
             driver=self.carrier.driver,
             state=health.state,
-            text=health.text,
+            text=health.text if self.gives_receipts else with_no_reports(health.text),
+            receipts=self.gives_receipts,
             gate=self.gate,
             in_flight=self.in_flight,
             window_max=self.window_max,

@@ -60,6 +60,8 @@ class LaneStatistics:
     driver: str
     state: str
     text: str
+    receipts: bool
+    """False where nobody will know whether what it sends arrives."""
     gate: str
     in_flight: int
     window_max: int
@@ -77,6 +79,14 @@ class LaneStatistics:
     breaker_open: bool
     details: dict[str, str | int | float | None]
     trace: tuple[TraceLine, ...]
+
+
+def with_no_reports(text: str) -> str:
+    """The state of a line that gives no reports, in words, where its driver does not say so."""
+    said = text.lower()
+    if "no report" in said or "no receipt" in said:
+        return text
+    return f"{text} It gives no reports: what it sends stays sent."
 
 
 @dataclass(frozen=True, slots=True)

@@ -137,6 +137,11 @@ class Told(Protocol):
 
 
 JUST_ACCEPTED: Final = Line(Kind.ACCEPTED)
+SENT: Final = Line(Kind.SENT)
+SENT_UNREPORTED: Final = Line(Kind.SENT, values={"no_receipts": 1})
+"""By a line that gives no reports."""
+SENT_NAMELESS: Final = Line(Kind.SENT, values={"no_id": 1})
+"""The carrier gave no id."""
 _json: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 

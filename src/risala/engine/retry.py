@@ -8,7 +8,7 @@ from typing import Final
 
 from risala.config.model import OnUncertain, RetrySection
 from risala.engine.journal.rows import SegmentState
-from risala.engine.lines import Kind, Line, note
+from risala.engine.lines import SENT, SENT_UNREPORTED, Kind, Line, note
 from risala.sms.cause import Cause
 from risala.sms.outcome import Accepted, Outcome, Refused, Scope, Throttled, Uncertain, Unsent
 
@@ -41,6 +41,8 @@ class Decision:
     counts_as_refusal: bool = False
     resolve_at: int | None = None
     resolve_action: str | None = None
+    sent: Line = SENT
+    """What the timeline says where it is sent by this."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +61,8 @@ class Circumstances:
     """Where a message goes that this carrier will not take; None where nowhere."""
     on_uncertain: OnUncertain
     retry: RetrySection
+    gives_receipts: bool = True
+    """False for a line that tells nothing of what it has sent."""
 
 
 _TAKEN: Final = Line(Kind.PART_ACCEPTED)
@@ -80,6 +84,7 @@ def decide(outcome: Outcome, at: Circumstances) -> Decision:
                 _TAKEN,
                 raw,
                 carrier_id=carrier_id,
+                sent=SENT if at.gives_receipts else SENT_UNREPORTED,
             )
         case Throttled(raw, text, cause=cause) | Unsent(raw, text, cause):
             return Decision(

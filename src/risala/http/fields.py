@@ -123,6 +123,7 @@ SenderName = Annotated[
 MessageText = Annotated[
     str,
     Field(
+        repr=False,
         min_length=1,
         max_length=BODY_CHARACTERS_MAX,
         description="The text. Counted in Unicode code points; the price is for segments.",

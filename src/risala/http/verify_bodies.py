@@ -105,6 +105,7 @@ class CheckCodeBody(RequestBody):
         Field(
             min_length=CODE_CHARACTERS[0],
             max_length=CODE_CHARACTERS[1],
+            repr=False,
             description="Spaces around it are ignored; Arabic-Indic digits are digits.",
             examples=["042137"],
             json_schema_extra=_FIT,

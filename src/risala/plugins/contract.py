@@ -295,7 +295,7 @@ class Mail:
 
     to: str
     subject: str
-    text: str
+    text: str = field(repr=False)
 
 
 class MailNotSentError(Exception):

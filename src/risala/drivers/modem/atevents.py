@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from risala.drivers.modem.lines import Result
@@ -35,7 +35,7 @@ class Row:
     """An intermediate line of an answer, with the PDU that followed it."""
 
     text: str
-    pdu: str | None = None
+    pdu: str | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class Urc:
 
     name: str
     text: str
-    pdu: str | None = None
+    pdu: str | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

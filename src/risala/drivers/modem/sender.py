@@ -55,7 +55,7 @@ class Records:
 @dataclass(slots=True)
 class _Job:
     segment: Segment
-    pdu: str
+    pdu: str = field(repr=False)
     tpdu_octets: int
     started: trio.Event = field(default_factory=trio.Event)
     done: trio.Event = field(default_factory=trio.Event)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from risala.drivers.modem.coding import CHARACTERS_OF, CharacterSet, Coding, coding_of, dcs_of
@@ -21,8 +21,8 @@ SEPTETS_MAX: Final = 160
 class UserData:
     """What a message carries: ``text`` in GSM 7-bit and UCS-2, ``data`` in 8-bit or compressed."""
 
-    text: str = ""
-    data: bytes = b""
+    text: str = field(default="", repr=False)
+    data: bytes = field(default=b"", repr=False)
     dcs: int = 0
     header: bytes = b""
     """The user data header with its length octet, or nothing."""

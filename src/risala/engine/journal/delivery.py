@@ -230,7 +230,7 @@ def _advance(
             segment=number,
             raw=decision.raw,
         )
-    changes = settle(conn, message.id, stamp, raw=decision.raw)
+    changes = settle(conn, message.id, stamp, raw=decision.raw, sent=decision.sent)
     if changes or live:
         return changes
     follow_on = Decision(

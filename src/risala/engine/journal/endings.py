@@ -9,11 +9,10 @@ from risala.engine.errors import Conflict, NotFound
 from risala.engine.journal import ledger, outbox, timeline
 from risala.engine.journal.rows import ACKNOWLEDGED, Change, SegmentState, Stamp, Status
 from risala.engine.journal.state import MessageState, change_of, load
-from risala.engine.lines import Kind, Line, Values
+from risala.engine.lines import SENT, SENT_NAMELESS, Kind, Line, Values
 from risala.engine.verification import Trigger
 from risala.sms.cause import Cause, cause_of
 
-SENT: Final = Line(Kind.SENT)
 DELIVERED: Final = Line(Kind.DELIVERED)
 
 
@@ -27,13 +26,15 @@ def settle(
     """Bring a message to where its segments are: ``sent``, and beyond by its receipts."""
     message = load(conn, message_id)
     assert message is not None
-    states = [
-        row[0]
-        for row in conn.execute("SELECT state FROM segments WHERE message_id = ?", (message_id,))
-    ]
+    segments = conn.execute(
+        "SELECT state, carrier_id FROM segments WHERE message_id = ?", (message_id,)
+    ).fetchall()
+    states = [state for state, _ in segments]
     changes: list[Change] = []
     all_in = len(states) == message.segments and all(s in ACKNOWLEDGED for s in states)
     if message.status is Status.PROCESSING and all_in:
+        if sent is SENT and any(carrier_id == "" for _, carrier_id in segments):
+            sent = SENT_NAMELESS
         changes.append(_move(conn, message, Status.SENT, sent, stamp, raw))
     if message.status is Status.SENT:
         if SegmentState.UNDELIVERED in states:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from risala.engine.lines import Line
@@ -48,7 +48,7 @@ class NewMessage:
     kind: str
     recipient: str
     sender: str
-    body: str
+    body: str = field(repr=False)
     encoding: str
     segments: int
     price: int
@@ -94,7 +94,7 @@ class DueRow:
     kind: str
     recipient: str
     sender: str
-    body: str
+    body: str = field(repr=False)
     encoding: str
     segments: int
     priority: int

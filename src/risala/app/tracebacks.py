@@ -1,0 +1,96 @@
+"""Exceptions in the log: what failed, and where; never what the exception says of its own.
+
+A driver's ``ValueError("cannot send " + text)`` would put the message's text, or a code, into the
+log. So of an exception stand its type and its stack, without values of variables, and its words
+only where we know who wrote them. The same goes for what Python prints by itself when the process
+ends on one.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import sys
+import traceback
+from collections.abc import Iterator
+from types import TracebackType
+from typing import Final, TextIO
+
+_OUR_WORDS: Final = ("risala.engine.", "risala.config.", "risala.app.")
+"""Exceptions that are defined here are never built from what a message says."""
+_CAUSE: Final = "\nThe above exception was the direct cause of the following exception:\n\n"
+_CONTEXT: Final = "\nDuring handling of the above exception, another exception occurred:\n\n"
+_DEPTH_MAX: Final = 20
+"""Causes and groups that are followed: an exception may be its own cause."""
+
+ExcInfo = tuple[type[BaseException], BaseException, TracebackType | None]
+
+
+def discreet_traceback(error: BaseException) -> str:
+    """Types and stacks of an exception, its causes and its parts."""
+    return "".join(_lines(error, 0)).rstrip("\n")
+
+
+def render(stream: TextIO, exc_info: ExcInfo) -> None:
+    """For structlog's console."""
+    stream.write("\n" + discreet_traceback(exc_info[1]))
+
+
+def rendered(exc_info: ExcInfo) -> str:
+    """For structlog's JSON."""
+    return discreet_traceback(exc_info[1])
+
+
+def guard_last_words() -> None:
+    """Let what Python itself prints of exceptions that nobody caught be as discreet."""
+    sys.excepthook = _print_uncaught
+    sys.unraisablehook = _print_unraisable
+
+
+def _print_uncaught(_: type[BaseException], error: BaseException, __: object) -> None:
+    print(discreet_traceback(error), file=sys.stderr)
+
+
+def _print_unraisable(unraisable: sys.UnraisableHookArgs) -> None:
+    if unraisable.exc_value is not None:
+        print(discreet_traceback(unraisable.exc_value), file=sys.stderr)
+
+
+def _lines(error: BaseException, depth: int) -> Iterator[str]:
+    if depth > _DEPTH_MAX:
+        yield "…\n"
+        return
+    if error.__cause__ is not None:
+        yield from _lines(error.__cause__, depth + 1)
+        yield _CAUSE
+    elif error.__context__ is not None and not error.__suppress_context__:
+        yield from _lines(error.__context__, depth + 1)
+        yield _CONTEXT
+    if error.__traceback__ is not None:
+        yield "Traceback (most recent call last):\n"
+        yield from traceback.format_tb(error.__traceback__)
+    yield f"{_name(error)}{_words(error)}\n"
+    if isinstance(error, BaseExceptionGroup):
+        for number, part in enumerate(error.exceptions, 1):
+            yield f"  +---------------- {number} of {len(error.exceptions)} ----------------\n"
+            for text in _lines(part, depth + 1):
+                yield "".join(f"  | {line}" for line in text.splitlines(keepends=True))
+
+
+def _name(error: BaseException) -> str:
+    kind = type(error)
+    place = "" if kind.__module__ == "builtins" else f"{kind.__module__}."
+    return f"{place}{kind.__qualname__}"
+
+
+def _words(error: BaseException) -> str:
+    """What it says, where that is ours, the system's or a name in the code."""
+    if type(error).__module__.startswith(_OUR_WORDS):
+        return f": {error}"
+    if isinstance(error, OSError) and isinstance(error.errno, int):
+        return f": {os.strerror(error.errno)}"
+    if isinstance(error, sqlite3.Error) and hasattr(error, "sqlite_errorname"):
+        return f": {error} ({error.sqlite_errorname})"
+    if isinstance(error, AttributeError | NameError | ImportError) and error.name:
+        return f": {error.name}"
+    return ""

@@ -1,0 +1,54 @@
+"""What a driver says, without what the message says: before it is kept, shown or told of.
+
+A driver shall never repeat a message's text, and one that does all the same must not bring a code
+into the database (contract §4), nor a text into an event. Pure.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import Final
+
+from risala.sms.message import Segment
+from risala.sms.outcome import Accepted, Outcome
+from risala.sms.receipt import Receipt
+
+RAW_CHARACTERS_MAX: Final = 120
+"""Of a carrier's word: real ones have under 60."""
+_CODE: Final = re.compile(r"[0-9]{4,8}")
+"""What may be a one-time code: 4 to 8 digits (specification §2.6)."""
+_SHORT_CHARACTERS: Final = 4
+"""A text of fewer characters stands in any word by chance."""
+_OF_THE_TEXT: Final = re.compile(r"(?i)\btext\s*:.*", re.DOTALL)
+"""Where a receipt's own fields end and the message's beginning begins (SMPP 3.4 appendix B)."""
+
+
+def discreet(outcome: Outcome, segment: Segment, *, is_code: bool) -> Outcome:
+    """The outcome of submitting this segment, fit to be kept. Of a code, nothing but ``raw``."""
+    raw = _without(outcome.raw, segment.text, is_code=is_code)
+    if isinstance(outcome, Accepted):
+        return outcome if raw == outcome.raw else replace(outcome, raw=raw)
+    text = "" if is_code else _without(outcome.text, segment.text, is_code=False)
+    if raw == outcome.raw and text == outcome.text:
+        return outcome
+    return replace(outcome, raw=raw, text=text)
+
+
+def discreet_receipt(receipt: Receipt) -> Receipt:
+    """A receipt without the beginning of the message, which some carriers repeat in it."""
+    if len(receipt.raw) <= RAW_CHARACTERS_MAX and ":" not in receipt.raw:
+        return receipt
+    raw = _OF_THE_TEXT.sub("", receipt.raw).rstrip()[:RAW_CHARACTERS_MAX]
+    return receipt if raw == receipt.raw else replace(receipt, raw=raw)
+
+
+def _without(said: str, text: str, *, is_code: bool) -> str:
+    """``said``; empty where it repeats the text, or a code that stands in it."""
+    if not said:
+        return said
+    if len(text) >= _SHORT_CHARACTERS and text in said:
+        return ""
+    if is_code and any(code in said for code in _CODE.findall(text)):
+        return ""
+    return said[:RAW_CHARACTERS_MAX] if is_code else said
