@@ -43,7 +43,7 @@ class Demo:
 
     def risala(self, *arguments: str) -> dict:
         command = [sys.executable, "-m", "risala", *arguments, "--data", str(self.data), "--json"]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=HANG_S)
         assert done.returncode == 0, done.stderr
         return json.loads(done.stdout)
 

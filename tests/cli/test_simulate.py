@@ -95,13 +95,13 @@ def test_speaks_tls_with_clients_that_it_knows():
         trust = ssl.create_default_context(cafile=TLS / "ca.pem")
         trust.load_cert_chain(TLS / "client.pem")
         with (
-            socket.create_connection(("127.0.0.1", port), timeout=10) as plain,
+            socket.create_connection(("127.0.0.1", port), timeout=HANG_S) as plain,
             trust.wrap_socket(plain, server_hostname="localhost") as secured,
         ):
             secured.sendall(bytes.fromhex("00000010000000150000000000000007"))
             assert secured.recv(16).hex() == "00000010800000150000000000000007"
         simulator.send_signal(signal.SIGINT)
-        assert simulator.communicate(timeout=10)[1] == ""
+        assert simulator.communicate(timeout=HANG_S)[1] == ""
     finally:
         simulator.kill()
         simulator.communicate()

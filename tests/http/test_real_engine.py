@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import trio
 
+from patience import HANG_S
 from risala.config.model import CarrierSection, HttpSection, Settings, StorageSection
 from risala.drivers.testmode import FACTORY
 from risala.engine.clock import TrioClock, iso
@@ -50,7 +51,7 @@ class Office:
         return await self.post("/api/sms/get", {"messageId": message_id}, key)
 
     async def wait_status(self, message_id: str, status: str, key: str) -> dict:
-        with trio.fail_after(60):
+        with trio.fail_after(HANG_S):
             while True:
                 shown = await (await self.get(message_id, key)).get_json()
                 if shown["status"] == status:

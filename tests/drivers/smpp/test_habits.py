@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 import pytest
 import trio
 
+from patience import HANG_S
 from risala.drivers.smpp.driver import SmppDriver
 from risala.drivers.smpp.pdu import DataSm, SubmitSm
 from risala.drivers.smpp.references import RECEIPTS_MIN, ReferenceWatch, Repeating, Wanted
@@ -139,7 +140,7 @@ async def line(
     behaviour = behaviour or Seen()
     config = SimulatorConfig(receipt_retry_s=0.01, **(smsc or {}))
     simulator = SmscSimulator(config, behaviour=behaviour)
-    with trio.fail_after(5):
+    with trio.fail_after(HANG_S):
         async with trio.open_nursery() as nursery:
             port = await nursery.start(simulator.run)
             values = {"host": "127.0.0.1", "port": port, "system_id": "risala", **changes}

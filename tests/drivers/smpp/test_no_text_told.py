@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 import pytest
 import trio
 
+from patience import HANG_S
 from risala.drivers.smpp.assembly import Assembler
 from risala.drivers.smpp.codec import encode
 from risala.drivers.smpp.driver import SmppDriver
@@ -43,7 +44,7 @@ async def line(*reactions: Reaction, **changes):
     waiting, context = list(reactions), RecordingContext()
     behaviour = Scripted(receipt_after_s=0.0)
     simulator = SmscSimulator(SimulatorConfig(), behaviour=behaviour)
-    with trio.fail_after(5):
+    with trio.fail_after(HANG_S):
         async with trio.open_nursery() as nursery:
             port = await nursery.start(simulator.run)
             values = {"host": "127.0.0.1", "port": port, "system_id": "risala", **changes}
