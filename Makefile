@@ -48,8 +48,23 @@ format: $(VENV)/.stamp-dev
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: $(VENV)/.stamp-dev ## speed, as ratios measured in one run
+.PHONY: bench-scale bench-peers flame
+bench: $(VENV)/.stamp-dev ## speed, as ratios measured in one run; ARGS="--against COMMIT": before and after
 	PYTHONPATH=. $(BIN)/python -m benchmarks $(ARGS)
+
+bench-scale: $(VENV)/.stamp-dev ## what a message costs among millions of others
+	PYTHONPATH=. $(BIN)/python -m benchmarks.scale $(ARGS)
+
+bench-peers: $(VENV)/.stamp-dev $(VENV)-peers/.stamp ## what one could take instead, under the same load
+	PYTHONPATH=. $(BIN)/python -m benchmarks.peers $(ARGS)
+
+$(VENV)-peers/.stamp: benchmarks/peers/requirements.lock | $(VENV)/bin/python
+	@$(PYTHON) -m venv $(VENV)-peers
+	@$(VENV)-peers/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $<
+	@touch $@
+
+flame: $(VENV)/.stamp-dev ## where the time of a loaded service goes, as pictures in build/
+	PYTHONPATH=. $(BIN)/python -m benchmarks.flame $(ARGS)
 
 VENDOR := src/risala/http/static/vendor/swagger-ui
 SWAGGER_UI := 5.35.0
@@ -75,7 +90,7 @@ changelog: $(VENV)/.stamp-dev ## fold the fragments of changes/ into CHANGELOG.m
 	$(BIN)/towncrier build
 
 clean:
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis dist
+	rm -rf $(VENV) $(VENV)-peers build .mypy_cache .ruff_cache .pytest_cache .hypothesis dist
 
 $(VENV)/.stamp: pyproject.toml requirements.lock
 	@sh .ci/venv "$(PYTHON)" "$(VENV)"

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import http.client
 import json
 import os
 import re
 import signal
 import socket
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
-START_S = 30.0
+from benchmarks.trees import HERE, Tree
+
+START_S = 60.0
+"""A file of ten million messages opens within it, on a machine that does other things too."""
+_STOP_S = 30.0
 
 
 def free_port() -> int:
@@ -24,55 +28,97 @@ def free_port() -> int:
         return port
 
 
-def _wait_port(port: int) -> None:
+def wait_port(port: int) -> None:
     until = time.monotonic() + START_S
     while time.monotonic() < until:
         with socket.socket() as sock:
             sock.settimeout(1)
             if sock.connect_ex(("127.0.0.1", port)) == 0:
                 return
-        time.sleep(0.05)
+        time.sleep(0.02)
     raise TimeoutError(f"nothing listens on port {port}")
 
 
 @contextmanager
-def process(*arguments: str, port: int) -> Iterator[subprocess.Popen[str]]:
-    running = subprocess.Popen(
-        [sys.executable, *arguments], stdout=subprocess.DEVNULL, stderr=None, text=True
-    )
+def program(
+    *command: str, port: int, environment: dict[str, str] | None = None
+) -> Iterator[subprocess.Popen[str]]:
+    """A program that listens on ``port``, until the block ends."""
+    running = subprocess.Popen(command, stdout=subprocess.DEVNULL, text=True, env=environment)
     try:
-        _wait_port(port)
+        wait_port(port)
         yield running
     finally:
+        stop(running)
+
+
+def stop(running: subprocess.Popen[str]) -> None:
+    """Ask it to end, then make it; it may have ended already."""
+    if running.poll() is None:
         running.send_signal(signal.SIGTERM)
-        try:
-            running.communicate(timeout=30)
-        except subprocess.TimeoutExpired:
-            running.kill()
-            running.communicate()
+    try:
+        running.communicate(timeout=_STOP_S)
+    except subprocess.TimeoutExpired:
+        running.kill()
+        running.communicate()
 
 
-def risala(data: Path, *arguments: str) -> dict:
+@contextmanager
+def process(
+    *arguments: str, port: int, tree: Tree = HERE, **environment: str
+) -> Iterator[subprocess.Popen[str]]:
+    """``python`` with these arguments, finding that tree's packages."""
+    surroundings = tree.environment(**environment)
+    with program(tree.python, *arguments, port=port, environment=surroundings) as running:
+        yield running
+
+
+def risala(data: Path, *arguments: str, tree: Tree = HERE) -> dict:
     """One command of the command line, its answer."""
     done = subprocess.run(
-        [sys.executable, "-m", "risala", *arguments, "--data", str(data), "--json"],
+        [tree.python, "-m", "risala", *arguments, "--data", str(data), "--json"],
         check=True,
         capture_output=True,
         text=True,
+        env=tree.environment(),
+    )
+    answer: dict = json.loads(done.stdout)
+    return answer
+
+
+def module(name: str, *arguments: str, tree: Tree = HERE, job: object = None) -> dict:
+    """What a module of this package prints as JSON, run against that tree's packages."""
+    done = subprocess.run(
+        [tree.python, "-m", name, *arguments],
+        input=json.dumps(job),
+        check=True,
+        stdout=subprocess.PIPE,
+        text=True,
+        env=tree.environment(),
     )
     answer: dict = json.loads(done.stdout)
     return answer
 
 
 def load(**job: object) -> dict:
-    done = subprocess.run(
-        [sys.executable, "-m", "benchmarks.load"],
-        input=json.dumps(job),
-        check=True,
-        capture_output=True,
-        text=True,
-    )
-    answer: dict = json.loads(done.stdout)
+    """A load of HTTP requests, as :mod:`benchmarks.load` tells; raises where any was refused."""
+    answer = module("benchmarks.load", job=job)
+    if answer["refused"]:
+        raise SystemExit(f"{answer['refused']} requests were refused: {answer['example']}")
+    return answer
+
+
+def post_once(port: int, path: str, headers: dict[str, str], body: object) -> dict:
+    """One request, its answer."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+    with closing(connection):
+        sent = {"content-type": "application/json", **headers}
+        connection.request("POST", path, json.dumps(body), sent)
+        response = connection.getresponse()
+        told = response.read()
+    if response.status != 200:
+        raise SystemExit(f"{path}: {response.status} {told[:300]!r}")
+    answer: dict = json.loads(told)
     return answer
 
 
@@ -85,3 +131,10 @@ def rss_mib(pid: int) -> float:
 def cpu_s(pid: int) -> float:
     fields = Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def read_bytes(pid: int) -> int:
+    """What a process has read from files so far, from the kernel's cache or not."""
+    io = Path(f"/proc/{pid}/io").read_text(encoding="ascii")
+    found = re.search(r"rchar: (\d+)", io)
+    return int(found.group(1)) if found else 0

@@ -15,7 +15,8 @@ async def _serve(stream: trio.SocketStream) -> None:
     while True:
         head, found, rest = waiting.partition(b"\r\n\r\n")
         if found:
-            length = int(head.lower().split(b"content-length: ")[1].split(b"\r\n")[0])
+            _, _, after = head.lower().partition(b"content-length:")
+            length = int(after.split(b"\r\n")[0] or 0)
             if len(rest) >= length:
                 waiting = rest[length:]
                 if head.startswith(b"POST /never"):

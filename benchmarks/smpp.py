@@ -7,21 +7,19 @@ read it: a submit and its answer are two.
 The yardstick is smpplib's codec alone, without a network: how many ``submit_sm`` it writes and
 reads in a second. No program that uses it can be faster than that on one core.
 
-Run as ``python -m benchmarks.smpp`` for this alone.
+Run as ``python -m benchmarks.smpp`` for this alone; prints JSON.
 """
 
 from __future__ import annotations
 
 import itertools
-import statistics
+import json
 import sys
 import time
 from contextlib import ExitStack
 from functools import partial
 
 import trio
-from rich.console import Console
-from rich.table import Table
 
 from benchmarks import codec, processes
 from risala.drivers.smpp.link import Link, LinkError, LinkLimits
@@ -35,8 +33,6 @@ from risala.drivers.smpp.pdu import (
 from risala.drivers.smpp.session import Role, Session
 
 WINDOWS = (10, 100, 1000)
-ROUNDS = 5
-SECONDS = 1.0
 _LIMITS = LinkLimits(response_timeout_s=30.0, enquire_link_s=3600.0, window_max=max(WINDOWS))
 _SUBMIT = SubmitSm(
     source_addr_ton=5,
@@ -117,32 +113,21 @@ def _smpplib_per_s() -> float:
     return codec.REPEAT / (time.perf_counter() - started)
 
 
-def report(console: Console) -> None:
-    """Print the medians of interleaved rounds."""
-    rates: dict[int, list[float]] = {window: [] for window in WINDOWS}
-    yardstick: list[float] = []
+def measured(seconds: float) -> dict[str, float]:
+    """PDUs a second by window, and the yardstick."""
+    found = {"smpplib's codec alone": _smpplib_per_s()}
     with ExitStack() as stack:
         port = processes.free_port()
         smsc = processes.process("-m", "benchmarks.smpp", "serve", str(port), port=port)
         stack.enter_context(smsc)
-        for _ in range(ROUNDS):
-            yardstick.append(_smpplib_per_s())
-            for window in WINDOWS:
-                rates[window].append(trio.run(partial(_measure, port, window, SECONDS)))
-    table = Table(title="One SMPP link over loopback, medians")
-    for column in ("window", "PDUs a second", "x smpplib's codec alone", "goal"):
-        table.add_column(column, justify="left" if column == "goal" else "right")
-    base = statistics.median(yardstick)
-    for window, measured in rates.items():
-        rate = statistics.median(measured)
-        goal = ">= 60,000" if window == 100 else ""
-        table.add_row(f"{window}", f"{rate:,.0f}", f"{rate / base:.1f}", goal)
-    console.print(table)
-    codec.report(console)
+        for window in WINDOWS:
+            rate = trio.run(partial(_measure, port, window, seconds))
+            found[f"link, window {window}"] = rate
+    return found
 
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["serve"]:
         trio.run(_serve, int(sys.argv[2]))
     else:
-        report(Console())
+        print(json.dumps(measured(float(sys.argv[1]) if sys.argv[1:] else 1.0)))

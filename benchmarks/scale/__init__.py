@@ -1,0 +1,1 @@
+"""What a long life costs: files with millions of old messages, and a million in the queue."""
