@@ -16,8 +16,8 @@ import trio
 from click.testing import CliRunner
 
 from patience import HANG_S
-from risala.cli import session
 from risala.cli.main import cli
+from risala.cli.reach import session
 from risala.config.load import load_settings
 from risala.engine.journal.lock import DataDirectoryBusy, DataLock
 

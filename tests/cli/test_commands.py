@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from risala.cli import sender
+from risala.cli.commands import sender
 from risala.engine import senders
 from risala.engine.errors import InsufficientBalance, Invalid, NotFound, StorageFailed
 

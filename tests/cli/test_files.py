@@ -126,7 +126,7 @@ class TestDoctor:
         assert json.loads(done.stdout)["ok"] is False
 
     def test_a_holder_that_does_not_answer(self, data, risala, monkeypatch):
-        monkeypatch.setattr("risala.cli.session._PATIENCE_S", 0.1)
+        monkeypatch.setattr("risala.cli.reach.session._PATIENCE_S", 0.1)
         with DataLock(data):
             done = risala("doctor")
         assert done.exit_code == 1

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from risala.cli import session
+from risala.cli.reach import session
 from risala.engine.journal.lock import DataLock
 
 

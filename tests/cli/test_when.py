@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from risala.cli.when import moment, span_s
+from risala.cli.show.when import moment, span_s
 
 NOW = datetime(2026, 11, 21, 9, 15, 30, tzinfo=UTC)
 

@@ -27,8 +27,8 @@ import trio
 
 from patience import HANG_S, until
 from processes import Process, environment
-from risala.cli.client import connect
-from risala.engine.journal import timeline
+from risala.cli.reach.client import connect
+from risala.engine.journal.messages import timeline
 from risala.engine.sentences import sentence
 
 TABLES = ("messages", "segments", "timeline", "idempotency", "ledger", "events", "held_receipts")

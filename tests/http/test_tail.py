@@ -10,8 +10,8 @@ import pytest
 import trio
 
 from patience import HANG_S, until_true
-from risala.cli.client import NotListening, Told, connect
-from risala.cli.refused import Refused
+from risala.cli.reach.client import NotListening, Told, connect
+from risala.cli.reach.refused import Refused
 from risala.config.model import HttpSection
 from risala.engine.commands import LifeEvent
 from risala.engine.errors import NotFound

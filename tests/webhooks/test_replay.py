@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 import trio
 
-from risala.cli.webhook_log import replay_failed
+from risala.cli.commands.webhook_log import replay_failed
 from risala.engine.clock import iso
 from risala.engine.errors import Conflict, Invalid, NotFound
 from risala.engine.journal.webhook_log import ATTEMPTS_KEPT

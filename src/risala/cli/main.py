@@ -7,7 +7,7 @@ from typing import Final
 
 import click
 
-from risala.cli import (
+from risala.cli.commands import (
     backup,
     doctor,
     inbound,
@@ -22,11 +22,11 @@ from risala.cli import (
     retention,
     sender,
     service,
-    simulate,
     tail,
     verify,
     webhook_log,
 )
+from risala.cli.lab import simulate
 
 _CONTEXT: Final = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 

@@ -15,8 +15,8 @@ from click.testing import CliRunner
 from rich.console import Console
 
 from patience import HANG_S
+from risala.cli.lab.smsc_console import LineView, LiveView, Tally
 from risala.cli.main import cli
-from risala.cli.smsc_console import LineView, LiveView, Tally
 from risala.drivers.smpp import simulator as s
 from risala.sms.receipt import ReceiptState
 from risala.sms.segment import Concatenation

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from risala.cli import output
-from risala.cli.options import Options, common
+from risala.cli.reach.options import Options, common
+from risala.cli.show import output
 
 if TYPE_CHECKING:
-    from risala.cli.session import Session
+    from risala.cli.reach.session import Session
 
 Json = dict[str, Any]
 _WHAT: Final = {

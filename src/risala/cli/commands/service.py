@@ -9,9 +9,9 @@ from pathlib import Path
 
 import click
 
-from risala.cli import output
-from risala.cli.options import CONFIG_NAME, Options, common
-from risala.cli.refused import Refused
+from risala.cli.reach.options import CONFIG_NAME, Options, common
+from risala.cli.reach.refused import Refused
+from risala.cli.show import output
 
 
 @click.command()

@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from risala.cli import output
-from risala.cli.options import Options, common
-from risala.cli.organizations import optional_org, org_option, organization_id
+from risala.cli.commands.organizations import optional_org, org_option, organization_id
+from risala.cli.reach.options import Options, common
+from risala.cli.show import output
 from risala.sms.address import normalise_number
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from risala.cli.session import Session
+    from risala.cli.reach.session import Session
 
 Json = dict[str, Any]
 LANGUAGES: Final = ("fr", "ar", "en")

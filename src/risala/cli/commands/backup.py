@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from risala.cli import output, progress
-from risala.cli.options import Options, common
-from risala.cli.refused import Refused
+from risala.cli.reach.options import Options, common
+from risala.cli.reach.refused import Refused
+from risala.cli.show import output, progress
 
 if TYPE_CHECKING:
-    from risala.cli.session import Service
+    from risala.cli.reach.session import Service
     from risala.config.model import Settings
     from risala.engine.commands import AuditReport
     from risala.engine.journal.backup import BackupReport
@@ -57,7 +57,7 @@ def backup(options: Options, file: Path, force: bool) -> None:
 def _back_up(settings: Settings, file: Path, options: Options) -> BackupReport:
     import trio
 
-    from risala.cli import session
+    from risala.cli.reach import session
     from risala.engine.journal.backup import back_up
     from risala.engine.journal.lock import StorageUnusable
     from risala.engine.journal.presence import missing
@@ -147,7 +147,7 @@ def _restore(
 ) -> RestoreReport:
     import trio
 
-    from risala.cli import session
+    from risala.cli.reach import session
     from risala.engine.clock import SystemClock
     from risala.engine.ids import IdSource
     from risala.engine.journal.lock import StorageUnusable

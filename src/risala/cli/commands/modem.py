@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from risala.cli import output
-from risala.cli.options import Options, common, log_to_stderr
-from risala.cli.refused import Refused
+from risala.cli.reach.options import Options, common, log_to_stderr
+from risala.cli.reach.refused import Refused
+from risala.cli.show import output
 
 if TYPE_CHECKING:
     from risala.drivers.modem.findings import Findings
@@ -126,7 +126,7 @@ def _examine(
     type_pin: bool,
     timeout_s: float,
 ) -> Findings:
-    from risala.cli import session
+    from risala.cli.reach import session
     from risala.drivers.modem.bench import Bench
     from risala.drivers.modem.doctor import examine
     from risala.drivers.modem.host import Host
@@ -209,7 +209,7 @@ def _shown(*, quiet: bool) -> Iterator[Callable[[str], None]]:
 
 
 def _list(options: Options, baud: int) -> None:
-    from risala.cli import session
+    from risala.cli.reach import session
     from risala.drivers.modem.host import Host
     from risala.drivers.modem.ports import ask_all, candidates
 

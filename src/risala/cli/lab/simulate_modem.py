@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from risala.cli.refused import Refused
+from risala.cli.reach.refused import Refused
 
 if TYPE_CHECKING:
-    from risala.cli.modem_console import ModemTally, ModemView
+    from risala.cli.lab.modem_console import ModemTally, ModemView
     from risala.drivers.modem.simulator import ModemSimulator
 
 _SCENARIO_SAYS: Final = ("profile", "quirk", "report_delay_s", "report", "answer_delay_s", "seed")
@@ -76,7 +76,7 @@ def modem(
     """
     import trio
 
-    from risala.cli.modem_console import ModemTally, run_modem
+    from risala.cli.lab.modem_console import ModemTally, run_modem
 
     if scenario is not None:
         _refuse_beside_a_scenario(context)
@@ -174,7 +174,7 @@ def _view(
     as_json: bool,
     commands: bool,
 ) -> ModemView:
-    from risala.cli.modem_console import JsonView, LineView, LiveView
+    from risala.cli.lab.modem_console import JsonView, LineView, LiveView
 
     if as_json:
         return JsonView(commands=commands)

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from risala.cli import output, when
-from risala.cli.options import Options, common
-from risala.cli.organizations import org_option, organization_id
+from risala.cli.commands.organizations import org_option, organization_id
+from risala.cli.reach.options import Options, common
+from risala.cli.show import output, when
 from risala.sms.address import normalise_number
 
 if TYPE_CHECKING:
-    from risala.cli.session import Session
+    from risala.cli.reach.session import Session
 
 Json = dict[str, Any]
 

@@ -14,7 +14,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from risala.cli import output
+from risala.cli.show import output
 from risala.drivers.smpp import simulator as s
 from risala.drivers.smpp.status import status_of
 from risala.sms.segment import Concatenation

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from risala.cli import output
-from risala.cli.options import Options, common, log_to_stderr
-from risala.cli.refused import Refused
+from risala.cli.reach.options import Options, common, log_to_stderr
+from risala.cli.reach.refused import Refused
+from risala.cli.show import output
 
 if TYPE_CHECKING:
-    from risala.cli.session import Session
+    from risala.cli.reach.session import Session
 
 Json = dict[str, Any]
 

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from risala.cli.refused import Refused
-from risala.cli.simulate_modem import modem
+from risala.cli.lab.simulate_modem import modem
+from risala.cli.reach.refused import Refused
 
 if TYPE_CHECKING:
     import ssl
 
-    from risala.cli.smsc_console import Tally, View
+    from risala.cli.lab.smsc_console import Tally, View
     from risala.drivers.smpp.simulator import SimulatorEvent, SmscSimulator
 
 _FILE: Final = click.Path(dir_okay=False, path_type=Path)
@@ -74,7 +74,7 @@ def smsc(
     as_json: bool,
 ) -> None:
     """An SMSC (SMPP 3.4) that shows each message it receives. Ends with Ctrl-C."""
-    from risala.cli.smsc_console import Tally
+    from risala.cli.lab.smsc_console import Tally
     from risala.drivers.smpp.simulator import SimulatorConfig, SmscSimulator
     from risala.sms.receipt import ReceiptState
 
@@ -141,7 +141,7 @@ def _tls(cert: Path | None, key: Path | None, client_ca: Path | None) -> ssl.SSL
 
 
 def _view(tally: Tally, title: str, *, lines: bool, as_json: bool) -> View:
-    from risala.cli.smsc_console import JsonView, LineView, LiveView
+    from risala.cli.lab.smsc_console import JsonView, LineView, LiveView
 
     if as_json:
         return JsonView()
@@ -153,7 +153,7 @@ def _view(tally: Tally, title: str, *, lines: bool, as_json: bool) -> View:
 def _run(simulator: SmscSimulator, tally: Tally, view: View) -> None:
     import trio
 
-    from risala.cli.smsc_console import REFRESHES_PER_S, LiveView
+    from risala.cli.lab.smsc_console import REFRESHES_PER_S, LiveView
 
     def on_event(event: SimulatorEvent) -> None:
         tally.hear(event, trio.current_time())

@@ -17,8 +17,8 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from risala.cli import output
-from risala.cli.typing_in import keys, read_lines
+from risala.cli.lab.typing_in import keys, read_lines
+from risala.cli.show import output
 from risala.drivers.modem import simulator as s
 from risala.drivers.modem.sim.actions import HELP, REGISTRATION
 

@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from risala.cli import output
-from risala.cli.options import Options, common
-from risala.cli.organizations import organization_id
-from risala.cli.refused import Refused
+from risala.cli.commands.organizations import organization_id
+from risala.cli.reach.options import Options, common
+from risala.cli.reach.refused import Refused
+from risala.cli.show import output
 
 if TYPE_CHECKING:
     import trio
 
-    from risala.cli.client import Told
-    from risala.cli.session import Session
+    from risala.cli.reach.client import Told
+    from risala.cli.reach.session import Session
 
 Json = dict[str, Any]
 AGAIN_S: Final = 0.2
@@ -79,7 +79,7 @@ async def _follow(data_dir: Path, organization: str | None, teller: Teller) -> N
     """Follow one service after the other on the data directory, while somebody reads us."""
     import trio
 
-    from risala.cli.client import NotListening, connect
+    from risala.cli.reach.client import NotListening, connect
 
     position: str | None = None
     while True:

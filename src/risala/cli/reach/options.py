@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, Concatenate, Final, ParamSpec, TypeVar
 
 import click
 
-from risala.cli.refused import Refused
+from risala.cli.reach.refused import Refused
 
 if TYPE_CHECKING:
-    from risala.cli.session import Session
+    from risala.cli.reach.session import Session
     from risala.config.model import Settings
 
 P = ParamSpec("P")
@@ -81,7 +81,7 @@ class Options:
         settings = self.data_settings(creates=creates)
         # Imported here: Trio and the HTTP client are most of a command's start, and --help
         # needs neither.
-        from risala.cli import session
+        from risala.cli.reach import session
 
         return session.run(settings, work)
 

@@ -6,18 +6,18 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from risala.cli import output
-from risala.cli.options import Options, common
-from risala.cli.org import GENERAL, change_organization
-from risala.cli.organizations import (
+from risala.cli.commands.org import GENERAL, change_organization
+from risala.cli.commands.organizations import (
     money_of,
     optional_org,
     organization_and_amount,
     organization_id,
 )
+from risala.cli.reach.options import Options, common
+from risala.cli.show import output
 
 if TYPE_CHECKING:
-    from risala.cli.session import Session
+    from risala.cli.reach.session import Session
 
 Json = dict[str, Any]
 

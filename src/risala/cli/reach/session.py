@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
 import trio
 
-from risala.cli.client import NotListening, RemoteGateway, connect
-from risala.cli.refused import Refused
+from risala.cli.reach.client import NotListening, RemoteGateway, connect
+from risala.cli.reach.refused import Refused
 from risala.engine.errors import EngineError, StorageFailed
 from risala.engine.journal.lock import DataDirectoryBusy, DataLock, StorageUnusable
 
@@ -145,7 +145,7 @@ async def hold_or_reach(data_dir: Path) -> AsyncIterator[Service | None]:
 
 @asynccontextmanager
 async def _own(settings: Settings) -> AsyncIterator[Session]:
-    from risala.cli.options import log_to_stderr
+    from risala.cli.reach.options import log_to_stderr
     from risala.engine.engine import DATABASE, open_gateway
     from risala.engine.journal.opening import storage_sentence
 

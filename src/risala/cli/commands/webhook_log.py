@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from risala.cli import output, when
-from risala.cli.options import Options, common
-from risala.cli.refused import Refused
-from risala.cli.webhooks import webhook
+from risala.cli.commands.webhooks import webhook
+from risala.cli.reach.options import Options, common
+from risala.cli.reach.refused import Refused
+from risala.cli.show import output, when
 
 if TYPE_CHECKING:
-    from risala.cli.session import Session
+    from risala.cli.reach.session import Session
 
 __all__ = ["webhook"]
 

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from risala.cli import output
-from risala.cli.refused import Refused
+from risala.cli.reach.refused import Refused
+from risala.cli.show import output
 
 if TYPE_CHECKING:
-    from risala.cli.options import Options
-    from risala.cli.session import Session
+    from risala.cli.reach.options import Options
+    from risala.cli.reach.session import Session
 
 org_option = click.option(
     "--org", metavar="ORG", help="Its id or name; may be omitted while there is only one."

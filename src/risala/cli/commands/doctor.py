@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from risala.cli import output, progress
-from risala.cli.options import Options, common, log_to_stderr
-from risala.cli.refused import Refused
+from risala.cli.reach.options import Options, common, log_to_stderr
+from risala.cli.reach.refused import Refused
+from risala.cli.show import output, progress
 
 if TYPE_CHECKING:
     from risala.engine.doctor import Check, Patient
@@ -39,7 +39,7 @@ def doctor(options: Options) -> None:
 
 
 def _examine(options: Options) -> list[Check]:
-    from risala.cli import session
+    from risala.cli.reach import session
     from risala.config.model import StorageSection
     from risala.engine.doctor import Check, Patient, State, examine
 
@@ -64,7 +64,7 @@ def _examine(options: Options) -> list[Check]:
 
 
 async def _patient(data_dir: Path) -> Patient:
-    from risala.cli import session
+    from risala.cli.reach import session
     from risala.engine.clock import SystemClock
     from risala.engine.doctor import Patient
 

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from risala.cli import output
-from risala.cli.options import Options, common
-from risala.cli.organizations import org_option, organization_id
-from risala.cli.refused import Refused
+from risala.cli.commands.organizations import org_option, organization_id
+from risala.cli.reach.options import Options, common
+from risala.cli.reach.refused import Refused
+from risala.cli.show import output
 from risala.sms.address import fold_sender
 
 if TYPE_CHECKING:
-    from risala.cli.session import Session
+    from risala.cli.reach.session import Session
 
 Json = dict[str, Any]
 REASONS: Final = ("name_in_use", "misleading", "regulations", "ownership")

@@ -13,7 +13,7 @@ from urllib.parse import quote
 import httpcore2
 import httpx2
 
-from risala.cli.refused import Refused
+from risala.cli.reach.refused import Refused
 from risala.http.sockets import CONTROL_NAME, unix_address
 
 _TIMEOUT_S: Final = 60.0

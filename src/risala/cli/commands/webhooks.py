@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from risala.cli import output
-from risala.cli.options import Options, common
-from risala.cli.organizations import on_organization, org_option, organization_id
+from risala.cli.commands.organizations import on_organization, org_option, organization_id
+from risala.cli.reach.options import Options, common
+from risala.cli.show import output
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from risala.cli.session import Session
+    from risala.cli.reach.session import Session
 
 Json = dict[str, Any]
 _WHY: Final = {

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from risala.cli import output
-from risala.cli.options import Options, common
-from risala.cli.organizations import org_option, organization_id
+from risala.cli.commands.organizations import org_option, organization_id
+from risala.cli.reach.options import Options, common
+from risala.cli.show import output
 
 if TYPE_CHECKING:
-    from risala.cli.session import Session
+    from risala.cli.reach.session import Session
 
 Json = dict[str, Any]
 
