@@ -10,8 +10,8 @@ from collections.abc import Callable
 import smpplib.command
 import smpplib.consts
 
-from risala.drivers.smpp import codec as ours
-from risala.drivers.smpp.pdu import SubmitSm
+from risala.drivers.smpp.protocol import codec as ours
+from risala.drivers.smpp.protocol.pdu import SubmitSm
 
 TEXT = b"A message of an ordinary length, sixty characters or so."
 REPEAT = 2000

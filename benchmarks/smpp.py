@@ -23,14 +23,14 @@ import trio
 
 from benchmarks import codec, processes
 from risala.drivers.smpp.link import Link, LinkError, LinkLimits
-from risala.drivers.smpp.pdu import (
+from risala.drivers.smpp.protocol.pdu import (
     BindTransceiver,
     Pdu,
     SubmitSm,
     SubmitSmResp,
     response_to,
 )
-from risala.drivers.smpp.session import Role, Session
+from risala.drivers.smpp.protocol.session import Role, Session
 
 WINDOWS = (10, 100, 1000)
 _LIMITS = LinkLimits(response_timeout_s=30.0, enquire_link_s=3600.0, window_max=max(WINDOWS))

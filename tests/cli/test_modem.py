@@ -17,7 +17,7 @@ from click.testing import CliRunner
 
 from patience import HANG_S
 from risala.cli.main import cli
-from risala.drivers.modem.serial import PortSeen
+from risala.drivers.modem.port.serial import PortSeen
 
 pytestmark = pytest.mark.slow
 
@@ -198,9 +198,10 @@ def test_a_service_that_has_the_port_is_as_it_should_be(simulated, tmp_path, mon
             probed = run("probe", port)
             with monkeypatch.context() as patch:
                 patch.setattr(
-                    "risala.drivers.modem.serial.ports_seen", lambda: [PortSeen(port, "a stick")]
+                    "risala.drivers.modem.port.serial.ports_seen",
+                    lambda: [PortSeen(port, "a stick")],
                 )
-                patch.setattr("risala.drivers.modem.host.Host.names", lambda _: {})
+                patch.setattr("risala.drivers.modem.port.host.Host.names", lambda _: {})
                 listed = run("probe")
         finally:
             service.terminate()
@@ -288,8 +289,8 @@ def test_a_text_entry_that_somebody_left_is_ended_by_the_list_too(simulated, mon
         heard = b""
         while b"> " not in heard:
             heard += line.read(1)
-    monkeypatch.setattr("risala.drivers.modem.serial.ports_seen", lambda: [PortSeen(port, "")])
-    monkeypatch.setattr("risala.drivers.modem.host.Host.names", lambda _: {})
+    monkeypatch.setattr("risala.drivers.modem.port.serial.ports_seen", lambda: [PortSeen(port, "")])
+    monkeypatch.setattr("risala.drivers.modem.port.host.Host.names", lambda _: {})
     done = run("probe")
     assert done.exit_code == 0, done.output
     assert " yes " in done.stdout
@@ -318,8 +319,8 @@ def test_which_ports_are_modems(simulated, monkeypatch):
     port = simulated().port
     with mute_terminal() as mute:
         seen = [PortSeen(port, "a stick"), PortSeen(mute, "")]
-        monkeypatch.setattr("risala.drivers.modem.serial.ports_seen", lambda: seen)
-        monkeypatch.setattr("risala.drivers.modem.host.Host.names", lambda _: {})
+        monkeypatch.setattr("risala.drivers.modem.port.serial.ports_seen", lambda: seen)
+        monkeypatch.setattr("risala.drivers.modem.port.host.Host.names", lambda _: {})
         done = run("probe")
         assert done.exit_code == 0, done.output
         rows = done.stdout.splitlines()

@@ -101,7 +101,7 @@ def lanes(**modules: str) -> dict:
     [
         ("risala.drivers.smpp.link", ("mattel",)),
         ("risala.drivers.smpp.driver", ("mattel",)),
-        ("risala.drivers.modem.serial", ("sim-1",)),
+        ("risala.drivers.modem.port.serial", ("sim-1",)),
         ("acme", ("third",)),
         ("acme_other", ()),
         ("risala.engine.intake", ()),

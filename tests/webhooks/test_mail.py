@@ -12,7 +12,7 @@ import trio
 from aiosmtpd.controller import Controller
 
 from risala.config.model import MailSection
-from risala.engine.mail import SmtpMailer
+from risala.drivers.mail.smtp import SmtpMailer
 from risala.engine.webhook_schedule import Answer
 from risala.plugins.contract import Mail, MailNotSentError
 

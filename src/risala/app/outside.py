@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import AsyncExitStack
 
 from risala.config.model import Settings
-from risala.engine.mail import SmtpMailer
+from risala.drivers.mail.smtp import SmtpMailer
 from risala.engine.outside import Outside
 from risala.engine.webhook_endpoints import rules_of
 from risala.http.outbound import open_outbound

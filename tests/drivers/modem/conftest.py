@@ -13,7 +13,9 @@ from trio.testing import memory_stream_pair
 
 from risala.config.model import CarrierSection, DeliverySection, Settings, StorageSection
 from risala.drivers.modem.driver import ModemDriver
-from risala.drivers.modem.pdu import (
+from risala.drivers.modem.port.serial import PortError, PortFault
+from risala.drivers.modem.settings import ModemSettings
+from risala.drivers.modem.tpdu.pdu import (
     Address,
     Deliver,
     Direction,
@@ -23,8 +25,6 @@ from risala.drivers.modem.pdu import (
     from_hex,
     to_hex,
 )
-from risala.drivers.modem.serial import PortError, PortFault
-from risala.drivers.modem.settings import ModemSettings
 from risala.engine.clock import TrioClock
 from risala.engine.commands import KeyType, Mode, Principal, SendMessage
 from risala.engine.engine import Engine, Seams, open_engine

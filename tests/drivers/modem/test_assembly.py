@@ -6,9 +6,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from risala.drivers.modem.assembly import ASSEMBLIES_MAX, PARTS_MAX, Assembler, Part, digest_of
-from risala.drivers.modem.parts import Parts, notes_of
-from risala.drivers.modem.pdu import Address, Deliver, UserData, to_hex
+from risala.drivers.modem.inbound.assembly import (
+    ASSEMBLIES_MAX,
+    PARTS_MAX,
+    Assembler,
+    Part,
+    digest_of,
+)
+from risala.drivers.modem.inbound.parts import Parts, notes_of
+from risala.drivers.modem.tpdu.pdu import Address, Deliver, UserData, to_hex
 from risala.plugins.contract import NOTE_TEXT_CHARACTERS_MAX, NotStoredError
 from risala.plugins.testing.context import RecordingContext
 from risala.sms.message import Alphabet

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from risala.drivers.modem.at import (
+from risala.drivers.modem.at.engine import (
     LINE_MAX,
     ROWS_MAX,
     Answer,
@@ -17,7 +17,7 @@ from risala.drivers.modem.at import (
     Row,
     Urc,
 )
-from risala.drivers.modem.lines import ResultKind
+from risala.drivers.modem.at.lines import ResultKind
 from risala.plugins.testing.wire import same_however_cut
 
 PDU = "07912202000000F1240B912222163254F600006211210243800005E8329BFD06"

@@ -3,7 +3,7 @@
 import pytest
 import trio
 
-from risala.drivers.modem.at import Answer, AtEngine, Command, Late, Prompt, Urc
+from risala.drivers.modem.at.engine import Answer, AtEngine, Command, Late, Prompt, Urc
 from risala.plugins.contract import Accepted, HealthState, Uncertain, Unsent
 from risala.plugins.testing.conformance import segment
 

@@ -8,15 +8,15 @@ import pytest
 import trio
 from trio.testing import memory_stream_pair
 
-from risala.drivers.modem.bench import Bench
-from risala.drivers.modem.doctor import CHECKS, examine
-from risala.drivers.modem.findings import Findings, State, Strength
-from risala.drivers.modem.host import Access, Host, Process
+from risala.drivers.modem.doctor.bench import Bench
+from risala.drivers.modem.doctor.doctor import CHECKS, examine
+from risala.drivers.modem.doctor.findings import Findings, State, Strength
 from risala.drivers.modem.notefile import NoteFile
-from risala.drivers.modem.pin import PinMemory
-from risala.drivers.modem.serial import PortError, PortFault
+from risala.drivers.modem.port.host import Access, Host, Process
+from risala.drivers.modem.port.serial import PortError, PortFault
+from risala.drivers.modem.port.usb import UsbDevice
+from risala.drivers.modem.ready.pin import PinMemory
 from risala.drivers.modem.settings import ModemSettings
-from risala.drivers.modem.usb import UsbDevice
 
 PORT = "/dev/serial/by-id/usb-Fake-if00-port0"
 OTHER = "/dev/serial/by-id/usb-Fake-if01-port0"

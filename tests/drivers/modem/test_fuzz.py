@@ -9,10 +9,10 @@ from datetime import UTC, datetime
 
 import pytest
 
-from risala.drivers.modem.assembly import text_of
-from risala.drivers.modem.at import LINE_MAX, Answer, AtEngine, Command
-from risala.drivers.modem.fields import brackets, registration, values
-from risala.drivers.modem.pdu import (
+from risala.drivers.modem.at.engine import LINE_MAX, Answer, AtEngine, Command
+from risala.drivers.modem.at.fields import brackets, registration, values
+from risala.drivers.modem.inbound.assembly import text_of
+from risala.drivers.modem.tpdu.pdu import (
     Address,
     Deliver,
     Direction,
@@ -23,7 +23,7 @@ from risala.drivers.modem.pdu import (
     from_hex,
     to_hex,
 )
-from risala.drivers.modem.ussd import read_answer
+from risala.drivers.modem.tpdu.ussd import read_answer
 from risala.sms.alphabet import choose_alphabet
 from risala.sms.segment import user_data_header
 

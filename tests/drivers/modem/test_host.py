@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from risala.drivers.modem.host import Host
+from risala.drivers.modem.port.host import Host
 
 DEVICE = "/dev/ttyUSB7"
 SERVICE = ["/opt/risala/.venv/bin/python3", "/opt/risala/.venv/bin/risala", "serve"]

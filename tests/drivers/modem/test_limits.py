@@ -2,8 +2,8 @@
 
 import pytest
 
-from risala.drivers.modem.limits import declined, refusal
-from risala.drivers.modem.quota import Quota
+from risala.drivers.modem.card.limits import declined, refusal
+from risala.drivers.modem.card.quota import Quota
 from risala.plugins.contract import Accepted, Choosy, HealthState
 from risala.plugins.testing.conformance import segment
 

@@ -8,10 +8,8 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from risala.config.model import CarrierSection
-from risala.drivers.modem.assembly import text_of
-from risala.drivers.modem.at import Row
-from risala.drivers.modem.driver import ModemDriver
-from risala.drivers.modem.fields import (
+from risala.drivers.modem.at.engine import Row
+from risala.drivers.modem.at.fields import (
     Registration,
     brackets,
     first,
@@ -21,11 +19,13 @@ from risala.drivers.modem.fields import (
     signal_dbm,
     values,
 )
-from risala.drivers.modem.ladder import Ladder, Rung
-from risala.drivers.modem.pdu import Address, Deliver, StatusReport, UserData
-from risala.drivers.modem.reports import SentLog
+from risala.drivers.modem.driver import ModemDriver
+from risala.drivers.modem.inbound.assembly import text_of
+from risala.drivers.modem.inbound.reports import SentLog
 from risala.drivers.modem.settings import ModemSettings
-from risala.drivers.modem.ussd import amount_in, read_answer, requests
+from risala.drivers.modem.talk.ladder import Ladder, Rung
+from risala.drivers.modem.tpdu.pdu import Address, Deliver, StatusReport, UserData
+from risala.drivers.modem.tpdu.ussd import amount_in, read_answer, requests
 from risala.plugins.manager import PluginManager
 from risala.sms.cause import Cause
 

@@ -9,8 +9,8 @@ import smspdudecoder.fields
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from risala.drivers.modem.coding import CharacterSet, coding_of, dcs_of
-from risala.drivers.modem.pdu import (
+from risala.drivers.modem.tpdu.coding import CharacterSet, coding_of, dcs_of
+from risala.drivers.modem.tpdu.pdu import (
     Address,
     Deliver,
     Direction,
@@ -21,8 +21,8 @@ from risala.drivers.modem.pdu import (
     from_hex,
     to_hex,
 )
-from risala.drivers.modem.septets import pack, pack_ussd, unpack, unpack_ussd
-from risala.drivers.modem.tpfields import relative_code, relative_minutes
+from risala.drivers.modem.tpdu.septets import pack, pack_ussd, unpack, unpack_ussd
+from risala.drivers.modem.tpdu.tpfields import relative_code, relative_minutes
 from risala.sms.alphabet import GSM7_CHARACTERS, choose_alphabet
 from risala.sms.message import Alphabet
 from risala.sms.segment import join, split, user_data_header

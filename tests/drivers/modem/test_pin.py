@@ -3,8 +3,8 @@
 import pytest
 import trio
 
-from risala.drivers.modem.identity import Identity
-from risala.drivers.modem.pinmemory import PinMemory
+from risala.drivers.modem.ready.identity import Identity
+from risala.drivers.modem.ready.pinmemory import PinMemory
 from risala.plugins.contract import HealthState
 from risala.plugins.testing.context import RecordingContext
 

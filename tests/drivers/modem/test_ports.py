@@ -4,9 +4,9 @@ import pytest
 import trio
 from trio.testing import memory_stream_pair
 
-from risala.drivers.modem.host import Host
-from risala.drivers.modem.ports import ask_all, candidates
-from risala.drivers.modem.serial import PortError, PortFault, PortSeen, ports_seen
+from risala.drivers.modem.doctor.ports import ask_all, candidates
+from risala.drivers.modem.port.host import Host
+from risala.drivers.modem.port.serial import PortError, PortFault, PortSeen, ports_seen
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ Framing and interleaving are in test_at.py, errors in test_errors.py; here is wh
 import pytest
 import trio
 
-from risala.drivers.modem.at import Answer, AtEngine, Command, Urc
+from risala.drivers.modem.at.engine import Answer, AtEngine, Command, Urc
 from risala.plugins.contract import Accepted, HealthState
 from risala.plugins.testing.conformance import segment
 

@@ -5,8 +5,8 @@ import trio
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from risala.drivers.modem.quota import Quota
-from risala.drivers.modem.tally import Tally
+from risala.drivers.modem.card.quota import Quota
+from risala.drivers.modem.card.tally import Tally
 from risala.plugins.contract import Accepted, HealthState, NotStoredError, Refused, Scope, Unsent
 from risala.plugins.testing.conformance import segment
 from risala.plugins.testing.context import RecordingContext

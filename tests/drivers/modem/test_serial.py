@@ -13,7 +13,7 @@ import trio
 
 from patience import HANG_S
 from risala.drivers.modem.driver import ModemDriver
-from risala.drivers.modem.serial import (
+from risala.drivers.modem.port.serial import (
     PortError,
     PortFault,
     SerialStream,

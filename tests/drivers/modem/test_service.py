@@ -5,7 +5,7 @@ from itertools import count
 import pytest
 import trio
 
-from risala.drivers.modem.pdu import Direction, from_hex
+from risala.drivers.modem.tpdu.pdu import Direction, from_hex
 from risala.engine.sentences import sentence
 from risala.sms.segment import split, user_data_header
 

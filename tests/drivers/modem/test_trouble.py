@@ -3,7 +3,7 @@
 import pytest
 import trio
 
-from risala.drivers.modem.serial import PortError, PortFault
+from risala.drivers.modem.port.serial import PortError, PortFault
 from risala.plugins.contract import Accepted, HealthState, Uncertain, Unsent
 from risala.plugins.testing.conformance import segment
 

@@ -7,7 +7,7 @@ import threading
 import pytest
 import trio
 
-from risala.drivers.modem.usb import UsbReset, usb_device_of
+from risala.drivers.modem.port.usb import UsbReset, usb_device_of
 from risala.plugins.contract import Accepted, HealthState
 from risala.plugins.testing.conformance import segment
 

@@ -10,9 +10,9 @@ import trio
 
 from patience import HANG_S
 from risala.drivers.smpp.channel import BindKind, Channel
-from risala.drivers.smpp.codec import PduReader, encode
 from risala.drivers.smpp.driver import SmppDriver
-from risala.drivers.smpp.pdu import (
+from risala.drivers.smpp.protocol.codec import PduReader, encode
+from risala.drivers.smpp.protocol.pdu import (
     Bind,
     BindReceiver,
     BindTransceiver,
@@ -27,10 +27,10 @@ from risala.drivers.smpp.pdu import (
     SubmitSmResp,
     response_to,
 )
+from risala.drivers.smpp.protocol.tlv import Tlv
 from risala.drivers.smpp.settings import SmppSettings
 from risala.drivers.smpp.simulator import Bound, SimulatorConfig, SmscSimulator
 from risala.drivers.smpp.smsc_behaviour import SteadyBehaviour
-from risala.drivers.smpp.tlv import Tlv
 from risala.plugins.contract import (
     Accepted,
     CommandRefusedError,

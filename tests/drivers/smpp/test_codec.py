@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from risala.drivers.smpp import hot
-from risala.drivers.smpp.codec import (
+from risala.drivers.smpp.protocol import hot
+from risala.drivers.smpp.protocol.codec import (
     PDU_OCTETS_MAX,
     PduReader,
     decode,
@@ -16,14 +16,14 @@ from risala.drivers.smpp.codec import (
     encode,
     encode_body,
 )
-from risala.drivers.smpp.destinations import (
+from risala.drivers.smpp.protocol.destinations import (
     DESTINATIONS_MAX,
     Destination,
     DistributionList,
     Unsuccessful,
 )
-from risala.drivers.smpp.fields import FieldError, PduFault
-from risala.drivers.smpp.pdu import (
+from risala.drivers.smpp.protocol.fields import FieldError, PduFault
+from risala.drivers.smpp.protocol.pdu import (
     NAMES,
     PDUS,
     BindTransceiver,
@@ -37,7 +37,7 @@ from risala.drivers.smpp.pdu import (
     SubmitSm,
     SubmitSmResp,
 )
-from risala.drivers.smpp.tlv import Tlv
+from risala.drivers.smpp.protocol.tlv import Tlv
 from risala.plugins.testing.wire import cuts
 
 _cstrings = st.text(st.characters(min_codepoint=1, max_codepoint=255), max_size=30)

@@ -6,8 +6,8 @@ from io import BytesIO
 import pytest
 import smpp34
 
-from risala.drivers.smpp.codec import decode, encode
-from risala.drivers.smpp.pdu import (
+from risala.drivers.smpp.protocol.codec import decode, encode
+from risala.drivers.smpp.protocol.pdu import (
     AlertNotification,
     BindReceiver,
     BindReceiverResp,
@@ -31,7 +31,7 @@ from risala.drivers.smpp.pdu import (
     Unbind,
     UnbindResp,
 )
-from risala.drivers.smpp.tlv import Tlv
+from risala.drivers.smpp.protocol.tlv import Tlv
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")

@@ -10,7 +10,7 @@ import trio
 
 from patience import HANG_S
 from risala.drivers.smpp.driver import SmppDriver
-from risala.drivers.smpp.receipt import IdForm
+from risala.drivers.smpp.protocol.receipt import IdForm
 from risala.drivers.smpp.settings import SmppSettings
 from risala.drivers.smpp.simulator import (
     ReceiptSent,

@@ -8,9 +8,9 @@ from functools import partial
 import trio
 
 from patience import HANG_S
-from risala.drivers.smpp.codec import PduReader, encode
 from risala.drivers.smpp.driver import SmppDriver
-from risala.drivers.smpp.pdu import (
+from risala.drivers.smpp.protocol.codec import PduReader, encode
+from risala.drivers.smpp.protocol.pdu import (
     BindTransceiver,
     DeliverSm,
     Pdu,

@@ -9,13 +9,13 @@ import trio
 
 from patience import HANG_S
 from risala.drivers.smpp.driver import SmppDriver
-from risala.drivers.smpp.pdu import DataSm, SubmitSm
-from risala.drivers.smpp.references import RECEIPTS_MIN, ReferenceWatch, Repeating, Wanted
+from risala.drivers.smpp.protocol.pdu import DataSm, SubmitSm
+from risala.drivers.smpp.protocol.references import RECEIPTS_MIN, ReferenceWatch, Repeating, Wanted
+from risala.drivers.smpp.protocol.tlv import USER_MESSAGE_REFERENCE, find
 from risala.drivers.smpp.settings import SmppSettings
 from risala.drivers.smpp.simulator import SimulatorConfig, SmscSimulator
 from risala.drivers.smpp.smsc_behaviour import Mishap, Reaction, SteadyBehaviour
 from risala.drivers.smpp.smsc_receipts import IdStyle
-from risala.drivers.smpp.tlv import USER_MESSAGE_REFERENCE, find
 from risala.plugins.contract import Accepted, HealthState, Refused, Uncertain
 from risala.plugins.testing.conformance import segment
 from risala.plugins.testing.context import RecordingContext

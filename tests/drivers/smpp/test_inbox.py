@@ -9,20 +9,20 @@ import pytest
 import trio
 from trio.testing import memory_stream_pair, wait_all_tasks_blocked
 
-from risala.drivers.smpp.codec import PduReader
 from risala.drivers.smpp.inbox import Inbox
 from risala.drivers.smpp.link import Link, LinkLimits
-from risala.drivers.smpp.pdu import (
+from risala.drivers.smpp.protocol.codec import PduReader
+from risala.drivers.smpp.protocol.pdu import (
     AlertNotification,
     BindTransceiver,
     BindTransceiverResp,
     DeliverSm,
     Pdu,
 )
-from risala.drivers.smpp.receipt import IdForm
-from risala.drivers.smpp.session import Role, Session
-from risala.drivers.smpp.submit import DefaultAlphabet
-from risala.drivers.smpp.tlv import Tlv
+from risala.drivers.smpp.protocol.receipt import IdForm
+from risala.drivers.smpp.protocol.session import Role, Session
+from risala.drivers.smpp.protocol.submit import DefaultAlphabet
+from risala.drivers.smpp.protocol.tlv import Tlv
 from risala.plugins.contract import Accepted
 from risala.plugins.testing.conformance import segment
 from risala.plugins.testing.context import RecordingContext

@@ -8,7 +8,6 @@ import pytest
 import trio
 from trio.testing import memory_stream_pair, wait_all_tasks_blocked
 
-from risala.drivers.smpp.codec import PduReader, encode
 from risala.drivers.smpp.link import (
     FAREWELL_S,
     Link,
@@ -17,7 +16,8 @@ from risala.drivers.smpp.link import (
     NoAnswerError,
     NotSentError,
 )
-from risala.drivers.smpp.pdu import (
+from risala.drivers.smpp.protocol.codec import PduReader, encode
+from risala.drivers.smpp.protocol.pdu import (
     BindTransceiver,
     DeliverSm,
     EnquireLink,
@@ -29,7 +29,7 @@ from risala.drivers.smpp.pdu import (
     UnbindResp,
     response_to,
 )
-from risala.drivers.smpp.session import Role, Session
+from risala.drivers.smpp.protocol.session import Role, Session
 
 _LIMITS = LinkLimits(response_timeout_s=10, enquire_link_s=math.inf, window_max=2)
 

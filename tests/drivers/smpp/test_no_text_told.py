@@ -10,15 +10,15 @@ import trio
 
 from patience import HANG_S
 from risala.drivers.smpp.assembly import Assembler
-from risala.drivers.smpp.codec import encode
 from risala.drivers.smpp.driver import SmppDriver
-from risala.drivers.smpp.pdu import DataSm, DeliverSm, SubmitSm
-from risala.drivers.smpp.receipt import parse_receipt
+from risala.drivers.smpp.protocol.codec import encode
+from risala.drivers.smpp.protocol.pdu import DataSm, DeliverSm, SubmitSm
+from risala.drivers.smpp.protocol.receipt import parse_receipt
+from risala.drivers.smpp.protocol.submit import SubmitOptions, decode_message, submit_sm
+from risala.drivers.smpp.protocol.tlv import Tlv
 from risala.drivers.smpp.settings import SmppSettings
 from risala.drivers.smpp.simulator import SimulatorConfig, SmscSimulator
 from risala.drivers.smpp.smsc_behaviour import Mishap, Reaction, SteadyBehaviour
-from risala.drivers.smpp.submit import SubmitOptions, decode_message, submit_sm
-from risala.drivers.smpp.tlv import Tlv
 from risala.plugins.contract import HealthState, Inbound, Outcome, Segment
 from risala.plugins.testing.conformance import segment
 from risala.plugins.testing.context import RecordingContext

@@ -3,8 +3,8 @@
 import pytest
 
 from risala.drivers.smpp.notable import ALERTS_MAX, VALUES_MAX, Notable
-from risala.drivers.smpp.pdu import AlertNotification, DeliverSm
-from risala.drivers.smpp.tlv import Tlv
+from risala.drivers.smpp.protocol.pdu import AlertNotification, DeliverSm
+from risala.drivers.smpp.protocol.tlv import Tlv
 
 CODE = "483920"
 TEXT = f"id:7 sub:001 stat:DELIVRD err:000 Text:{CODE} is your".encode()

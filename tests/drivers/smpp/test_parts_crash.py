@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from trio.testing import MockClock, wait_all_tasks_blocked
 
 from risala.drivers.smpp.parts import Parts
-from risala.drivers.smpp.pdu import DeliverSm
-from risala.drivers.smpp.submit import DefaultAlphabet
+from risala.drivers.smpp.protocol.pdu import DeliverSm
+from risala.drivers.smpp.protocol.submit import DefaultAlphabet
 from risala.plugins.contract import Inbound, NotStoredError
 from risala.plugins.testing.context import RecordingContext
 

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from risala.drivers.smpp.pdu import DataSm, DeliverSm, QuerySmResp
-from risala.drivers.smpp.receipt import (
+from risala.drivers.smpp.protocol.pdu import DataSm, DeliverSm, QuerySmResp
+from risala.drivers.smpp.protocol.receipt import (
     STATE_NUMBERS,
     STATE_WORDS,
     IdForm,
@@ -15,7 +15,7 @@ from risala.drivers.smpp.receipt import (
     parse_receipt,
     query_receipt,
 )
-from risala.drivers.smpp.tlv import Tlv
+from risala.drivers.smpp.protocol.tlv import Tlv
 from risala.sms.cause import Cause
 from risala.sms.receipt import ReceiptState
 

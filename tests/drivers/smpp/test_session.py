@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from risala.drivers.smpp.codec import encode
-from risala.drivers.smpp.destinations import Destination
-from risala.drivers.smpp.pdu import (
+from risala.drivers.smpp.protocol.codec import encode
+from risala.drivers.smpp.protocol.destinations import Destination
+from risala.drivers.smpp.protocol.pdu import (
     AlertNotification,
     BindReceiver,
     BindTransceiver,
@@ -31,7 +31,7 @@ from risala.drivers.smpp.pdu import (
     UnbindResp,
     response_to,
 )
-from risala.drivers.smpp.session import (
+from risala.drivers.smpp.protocol.session import (
     LATE_MAX,
     SEQUENCE_MAX,
     Answered,
@@ -44,7 +44,7 @@ from risala.drivers.smpp.session import (
     State,
     Violated,
 )
-from risala.drivers.smpp.tlv import Tlv
+from risala.drivers.smpp.protocol.tlv import Tlv
 from risala.plugins.testing.wire import WirePair, same_however_cut
 
 _BINDS = {

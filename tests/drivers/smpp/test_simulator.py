@@ -10,8 +10,8 @@ import pytest
 import trio
 
 from patience import HANG_S
-from risala.drivers.smpp.codec import PduReader, encode
-from risala.drivers.smpp.pdu import (
+from risala.drivers.smpp.protocol.codec import PduReader, encode
+from risala.drivers.smpp.protocol.pdu import (
     BindReceiver,
     BindTransceiver,
     BindTransceiverResp,
@@ -27,7 +27,8 @@ from risala.drivers.smpp.pdu import (
     Unbind,
     UnbindResp,
 )
-from risala.drivers.smpp.receipt import parse_receipt
+from risala.drivers.smpp.protocol.receipt import parse_receipt
+from risala.drivers.smpp.protocol.tlv import Tlv
 from risala.drivers.smpp.simulator import (
     BindRefused,
     Bound,
@@ -42,7 +43,6 @@ from risala.drivers.smpp.simulator import (
     Unbound,
     run_simulator,
 )
-from risala.drivers.smpp.tlv import Tlv
 from risala.sms.receipt import ReceiptState
 
 _SUBMIT = SubmitSm(

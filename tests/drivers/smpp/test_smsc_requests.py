@@ -8,9 +8,9 @@ import pytest
 import trio
 from trio.testing import memory_stream_pair
 
-from risala.drivers.smpp.codec import PduReader, encode
-from risala.drivers.smpp.destinations import Destination, DistributionList, Unsuccessful
-from risala.drivers.smpp.pdu import (
+from risala.drivers.smpp.protocol.codec import PduReader, encode
+from risala.drivers.smpp.protocol.destinations import Destination, DistributionList, Unsuccessful
+from risala.drivers.smpp.protocol.pdu import (
     BindTransceiver,
     BindTransceiverResp,
     CancelSm,
@@ -28,7 +28,9 @@ from risala.drivers.smpp.pdu import (
     SubmitSm,
     SubmitSmResp,
 )
-from risala.drivers.smpp.receipt import parse_receipt
+from risala.drivers.smpp.protocol.receipt import parse_receipt
+from risala.drivers.smpp.protocol.times import absolute_time, parse_time, relative_time
+from risala.drivers.smpp.protocol.tlv import Tlv
 from risala.drivers.smpp.simulator import (
     Changed,
     MessageReceived,
@@ -37,8 +39,6 @@ from risala.drivers.smpp.simulator import (
     SmscSimulator,
 )
 from risala.drivers.smpp.smsc_behaviour import Reaction, SteadyBehaviour
-from risala.drivers.smpp.times import absolute_time, parse_time, relative_time
-from risala.drivers.smpp.tlv import Tlv
 from risala.sms.receipt import ReceiptState
 
 _NOW_MS = 1_800_000_000_000

@@ -2,7 +2,7 @@
 
 import pytest
 
-from risala.drivers.smpp.status import BIND_ADVICE, STATUSES, Verdict, refusal, status_of
+from risala.drivers.smpp.protocol.status import BIND_ADVICE, STATUSES, Verdict, refusal, status_of
 from risala.sms.cause import Cause
 from risala.sms.outcome import Refused, Scope, Throttled
 

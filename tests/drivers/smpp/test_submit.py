@@ -5,10 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from risala.drivers.smpp.assembly import Assembler
-from risala.drivers.smpp.codec import decode, encode
-from risala.drivers.smpp.pdu import DataSm, DeliverSm
-from risala.drivers.smpp.settings import SmppSettings
-from risala.drivers.smpp.submit import (
+from risala.drivers.smpp.protocol.codec import decode, encode
+from risala.drivers.smpp.protocol.pdu import DataSm, DeliverSm
+from risala.drivers.smpp.protocol.submit import (
     Concatenating,
     DefaultAlphabet,
     SubmitOptions,
@@ -19,9 +18,10 @@ from risala.drivers.smpp.submit import (
     message_octets,
     submit_sm,
 )
-from risala.drivers.smpp.times import relative_time
-from risala.drivers.smpp.tlv import Tlv
-from risala.drivers.smpp.tlv_names import PARAMETERS, make_tlv, name_of
+from risala.drivers.smpp.protocol.times import relative_time
+from risala.drivers.smpp.protocol.tlv import Tlv
+from risala.drivers.smpp.protocol.tlv_names import PARAMETERS, make_tlv, name_of
+from risala.drivers.smpp.settings import SmppSettings
 from risala.plugins.testing.conformance import segment
 from risala.sms.alphabet import choose_alphabet
 from risala.sms.message import Alphabet

@@ -12,9 +12,9 @@ import trio
 from pydantic import ValidationError
 
 from patience import HANG_S
-from risala.drivers.smpp.codec import encode
 from risala.drivers.smpp.driver import SmppDriver
-from risala.drivers.smpp.pdu import GenericNack
+from risala.drivers.smpp.protocol.codec import encode
+from risala.drivers.smpp.protocol.pdu import GenericNack
 from risala.drivers.smpp.reaching import UnreachableError, open_stream
 from risala.drivers.smpp.settings import SmppSettings
 from risala.drivers.smpp.simulator import SimulatorConfig, SimulatorEvent, SmscSimulator, Trouble

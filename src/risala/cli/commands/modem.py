@@ -17,8 +17,8 @@ from risala.cli.reach.refused import Refused
 from risala.cli.show import output
 
 if TYPE_CHECKING:
-    from risala.drivers.modem.findings import Findings
-    from risala.drivers.modem.ports import Candidate
+    from risala.drivers.modem.doctor.findings import Findings
+    from risala.drivers.modem.doctor.ports import Candidate
     from risala.drivers.modem.settings import ModemSettings
 
 _DRIVER: Final = "modem"
@@ -127,11 +127,11 @@ def _examine(
     timeout_s: float,
 ) -> Findings:
     from risala.cli.reach import session
-    from risala.drivers.modem.bench import Bench
-    from risala.drivers.modem.doctor import examine
-    from risala.drivers.modem.host import Host
+    from risala.drivers.modem.doctor.bench import Bench
+    from risala.drivers.modem.doctor.doctor import examine
     from risala.drivers.modem.notefile import NoteFile
-    from risala.drivers.modem.pin import PinMemory
+    from risala.drivers.modem.port.host import Host
+    from risala.drivers.modem.ready.pin import PinMemory
 
     settings = _settings(options, port, baud, pin_env)
     memory = PinMemory(NoteFile(_notes_path()))
@@ -210,8 +210,8 @@ def _shown(*, quiet: bool) -> Iterator[Callable[[str], None]]:
 
 def _list(options: Options, baud: int) -> None:
     from risala.cli.reach import session
-    from risala.drivers.modem.host import Host
-    from risala.drivers.modem.ports import ask_all, candidates
+    from risala.drivers.modem.doctor.ports import ask_all, candidates
+    from risala.drivers.modem.port.host import Host
 
     async def main() -> list[Candidate]:
         host = Host()
@@ -255,7 +255,7 @@ def _payload(found: Findings) -> dict[str, Any]:
 
 def _rows(found: Findings) -> Iterator[tuple[str, object]]:
     """What was found, for people; what was not reached is a dash."""
-    from risala.drivers.modem.findings import REGISTRATIONS, Strength
+    from risala.drivers.modem.doctor.findings import REGISTRATIONS, Strength
 
     facts = found.facts()
     for title, name in (

@@ -16,7 +16,7 @@ from rich.text import Text
 
 from risala.cli.show import output
 from risala.drivers.smpp import simulator as s
-from risala.drivers.smpp.status import status_of
+from risala.drivers.smpp.protocol.status import status_of
 from risala.sms.segment import Concatenation
 
 MESSAGES_SHOWN: Final = 8

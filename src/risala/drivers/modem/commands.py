@@ -6,8 +6,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
-from risala.drivers.modem.dialogue import UssdError
-from risala.drivers.modem.link import LinkError
+from risala.drivers.modem.talk.dialogue import UssdError
+from risala.drivers.modem.talk.link import LinkError
 from risala.plugins.contract import CommandRefusedError, DriverCommand
 
 if TYPE_CHECKING:

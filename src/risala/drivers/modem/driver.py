@@ -8,14 +8,15 @@ from typing import Final
 
 import trio
 
-from risala.drivers.modem import commands, serial
-from risala.drivers.modem.balance import Balance
-from risala.drivers.modem.ladder import ResetUsb
+from risala.drivers.modem import commands
+from risala.drivers.modem.card.balance import Balance
 from risala.drivers.modem.life import Life, OpenPort, Port
-from risala.drivers.modem.pdu import PduError
+from risala.drivers.modem.port import serial
+from risala.drivers.modem.port.usb import UsbReset
 from risala.drivers.modem.session import Session
 from risala.drivers.modem.settings import ModemSettings
-from risala.drivers.modem.usb import UsbReset
+from risala.drivers.modem.talk.ladder import ResetUsb
+from risala.drivers.modem.tpdu.pdu import PduError
 from risala.plugins.contract import (
     SUBMIT_S_MAX,
     Capabilities,

@@ -9,23 +9,23 @@ from typing import Final
 
 import trio
 
-from risala.drivers.modem.asking import Asker
-from risala.drivers.modem.at import Late, Urc
-from risala.drivers.modem.balance import Balance
-from risala.drivers.modem.fields import number, values
-from risala.drivers.modem.ladder import Ladder, ResetUsb, climb
-from risala.drivers.modem.link import HUNG_UP, AtLink, LinkError, PortLostError
+from risala.drivers.modem.at.engine import Late, Urc
+from risala.drivers.modem.at.fields import number, values
+from risala.drivers.modem.card.balance import Balance
+from risala.drivers.modem.card.tally import Tally
+from risala.drivers.modem.inbound.parts import Parts
+from risala.drivers.modem.inbound.reports import SentLog
 from risala.drivers.modem.notes import short_name
-from risala.drivers.modem.parts import Parts
-from risala.drivers.modem.pinmemory import PinMemory
-from risala.drivers.modem.reports import SentLog
+from risala.drivers.modem.port.serial import PortError
+from risala.drivers.modem.ready.pinmemory import PinMemory
+from risala.drivers.modem.ready.start import bring_up
+from risala.drivers.modem.ready.unready import Unready
 from risala.drivers.modem.sender import Records
-from risala.drivers.modem.serial import PortError
 from risala.drivers.modem.session import Session
 from risala.drivers.modem.settings import ModemSettings
-from risala.drivers.modem.start import bring_up
-from risala.drivers.modem.tally import Tally
-from risala.drivers.modem.unready import Unready
+from risala.drivers.modem.talk.asking import Asker
+from risala.drivers.modem.talk.ladder import Ladder, ResetUsb, climb
+from risala.drivers.modem.talk.link import HUNG_UP, AtLink, LinkError, PortLostError
 from risala.plugins.contract import (
     Accepted,
     DriverContext,

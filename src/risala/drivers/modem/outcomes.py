@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from risala.drivers.modem.causes import cause_of_trouble
-from risala.drivers.modem.errors import Verdict, trouble_of
-from risala.drivers.modem.lines import Result
+from risala.drivers.modem.at.causes import cause_of_trouble
+from risala.drivers.modem.at.errors import Verdict, trouble_of
+from risala.drivers.modem.at.lines import Result
 from risala.sms.cause import Cause
 from risala.sms.outcome import Outcome, Refused, Scope, Throttled, Uncertain, Unsent
 

@@ -8,23 +8,23 @@ from typing import Final
 
 import trio
 
-from risala.drivers.modem.asking import Asker
-from risala.drivers.modem.at import Answer, Row
-from risala.drivers.modem.errors import Verdict, trouble_of
-from risala.drivers.modem.fields import first, number
-from risala.drivers.modem.inbox import Inbox
-from risala.drivers.modem.link import LinkError, PortLostError, StoppedError
+from risala.drivers.modem.at.engine import Answer, Row
+from risala.drivers.modem.at.errors import Verdict, trouble_of
+from risala.drivers.modem.at.fields import first, number
+from risala.drivers.modem.card.quota import Counted
+from risala.drivers.modem.card.tally import Tally
+from risala.drivers.modem.inbound.inbox import Inbox
+from risala.drivers.modem.inbound.parts import Parts
+from risala.drivers.modem.inbound.reports import SentLog
 from risala.drivers.modem.outcomes import outcome_of
-from risala.drivers.modem.parts import Parts
-from risala.drivers.modem.pdu import to_hex
-from risala.drivers.modem.pinmemory import PinMemory
-from risala.drivers.modem.quota import Counted
-from risala.drivers.modem.reports import SentLog
+from risala.drivers.modem.ready.pinmemory import PinMemory
+from risala.drivers.modem.ready.start import Facts
+from risala.drivers.modem.ready.unready import Unready
 from risala.drivers.modem.settings import ModemSettings
-from risala.drivers.modem.start import Facts
 from risala.drivers.modem.submit import submit_of
-from risala.drivers.modem.tally import Tally
-from risala.drivers.modem.unready import Unready
+from risala.drivers.modem.talk.asking import Asker
+from risala.drivers.modem.talk.link import LinkError, PortLostError, StoppedError
+from risala.drivers.modem.tpdu.pdu import to_hex
 from risala.plugins.contract import (
     Accepted,
     Cause,

@@ -8,20 +8,20 @@ from typing import Final
 
 import trio
 
-from risala.drivers.modem import limits
-from risala.drivers.modem.asking import Asker
-from risala.drivers.modem.at import Urc
-from risala.drivers.modem.balance import Balance
-from risala.drivers.modem.dialogue import Dialogues
-from risala.drivers.modem.fields import Registration
-from risala.drivers.modem.inbox import Inbox
-from risala.drivers.modem.intake import Intake
-from risala.drivers.modem.lines import RESTARTED
-from risala.drivers.modem.link import HUNG_UP, LinkError, NoAnswerError, PortLostError
+from risala.drivers.modem.at.engine import Urc
+from risala.drivers.modem.at.fields import Registration
+from risala.drivers.modem.at.lines import RESTARTED
+from risala.drivers.modem.card import limits
+from risala.drivers.modem.card.balance import Balance
+from risala.drivers.modem.inbound.inbox import Inbox
+from risala.drivers.modem.inbound.intake import Intake
+from risala.drivers.modem.ready.start import Facts
+from risala.drivers.modem.ready.unready import Unready
 from risala.drivers.modem.sender import Records, Sender
 from risala.drivers.modem.settings import ModemSettings
-from risala.drivers.modem.start import Facts
-from risala.drivers.modem.unready import Unready
+from risala.drivers.modem.talk.asking import Asker
+from risala.drivers.modem.talk.dialogue import Dialogues
+from risala.drivers.modem.talk.link import HUNG_UP, LinkError, NoAnswerError, PortLostError
 from risala.drivers.modem.watch import Sight, Watch
 from risala.plugins.contract import (
     Declined,

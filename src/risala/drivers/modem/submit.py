@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from risala.drivers.modem.pdu import Address, Submit, UserData
-from risala.drivers.modem.tpfields import relative_code
+from risala.drivers.modem.tpdu.pdu import Address, Submit, UserData
+from risala.drivers.modem.tpdu.tpfields import relative_code
 from risala.sms.message import Segment
 from risala.sms.segment import user_data_header
 
 
 def submit_of(segment: Segment, now_ms: int, *, status_report: bool) -> Submit:
-    """Raises :class:`~risala.drivers.modem.pdu.PduError` where the alphabet cannot carry it.
+    """Raises :class:`~risala.drivers.modem.tpdu.pdu.PduError` where the alphabet cannot carry it.
 
     The sender is left out: the SIM's number is the sender whatever is asked.
     """

@@ -8,10 +8,10 @@ from typing import Final
 
 import trio
 
-from risala.drivers.modem.asking import Asker
-from risala.drivers.modem.fields import Registration, first, registration, signal_dbm
-from risala.drivers.modem.inbox import Inbox
-from risala.drivers.modem.storage import Usage
+from risala.drivers.modem.at.fields import Registration, first, registration, signal_dbm
+from risala.drivers.modem.inbound.inbox import Inbox
+from risala.drivers.modem.ready.storage import Usage
+from risala.drivers.modem.talk.asking import Asker
 
 _SEARCH_S: Final = 2.0
 """Between two looks while it searches for a network."""

@@ -12,13 +12,19 @@ from typing import Final
 import trio
 
 from risala.drivers.smpp.link import PEER_CLOSED, Link, LinkError, LinkHandler, LinkLimits
-from risala.drivers.smpp.pdu import Bind, BindReceiver, BindResp, BindTransceiver, BindTransmitter
+from risala.drivers.smpp.protocol.pdu import (
+    Bind,
+    BindReceiver,
+    BindResp,
+    BindTransceiver,
+    BindTransmitter,
+)
+from risala.drivers.smpp.protocol.session import Role, Session
+from risala.drivers.smpp.protocol.status import BIND_ADVICE, BIND_HINTS, ESME_RBINDFAIL, status_of
+from risala.drivers.smpp.protocol.tlv import SC_INTERFACE_VERSION, find
 from risala.drivers.smpp.reaching import UnreachableError, broken_tls, open_stream
-from risala.drivers.smpp.session import Role, Session
 from risala.drivers.smpp.settings import SmppSettings
-from risala.drivers.smpp.status import BIND_ADVICE, BIND_HINTS, ESME_RBINDFAIL, status_of
 from risala.drivers.smpp.tls import ALERT, TlsError
-from risala.drivers.smpp.tlv import SC_INTERFACE_VERSION, find
 from risala.plugins.contract import Health, HealthState
 
 _UNBIND_S: Final = 2.0

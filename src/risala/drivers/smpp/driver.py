@@ -9,16 +9,16 @@ from collections.abc import Callable, Mapping, Sequence
 import trio
 
 from risala.drivers.smpp.channel import BindKind, Channel
-from risala.drivers.smpp.fields import FieldError
 from risala.drivers.smpp.habits import Habits, asks_for_receipts
 from risala.drivers.smpp.inbox import Inbox
 from risala.drivers.smpp.link import Link, LinkError, LinkHandler, NotSentError
 from risala.drivers.smpp.outbind import OutbindListener
-from risala.drivers.smpp.pdu import Pdu, QuerySmResp, SubmitSmResp
-from risala.drivers.smpp.receipt import query_receipt
+from risala.drivers.smpp.protocol.fields import FieldError
+from risala.drivers.smpp.protocol.pdu import Pdu, QuerySmResp, SubmitSmResp
+from risala.drivers.smpp.protocol.receipt import query_receipt
+from risala.drivers.smpp.protocol.status import refusal
+from risala.drivers.smpp.protocol.submit import query_sm, submit_sm
 from risala.drivers.smpp.settings import SmppSettings
-from risala.drivers.smpp.status import refusal
-from risala.drivers.smpp.submit import query_sm, submit_sm
 from risala.plugins.contract import (
     Accepted,
     Capabilities,

@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Final
 
-from risala.drivers.smpp.idwatch import IdWatch
-from risala.drivers.smpp.pdu import SubmitSmResp
-from risala.drivers.smpp.references import NEWS, ReferenceWatch, Repeating
+from risala.drivers.smpp.protocol.idwatch import IdWatch
+from risala.drivers.smpp.protocol.pdu import SubmitSmResp
+from risala.drivers.smpp.protocol.references import NEWS, ReferenceWatch, Repeating
+from risala.drivers.smpp.protocol.tlv import CONGESTION_STATE, Tlv, find
 from risala.drivers.smpp.settings import SmppSettings
-from risala.drivers.smpp.tlv import CONGESTION_STATE, Tlv, find
 from risala.sms.cause import Cause
 from risala.sms.message import Segment
 from risala.sms.outcome import Uncertain

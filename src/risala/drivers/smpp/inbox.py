@@ -16,9 +16,9 @@ import trio
 from risala.drivers.smpp.link import Link
 from risala.drivers.smpp.notable import Notable
 from risala.drivers.smpp.parts import Delivery, Parts
-from risala.drivers.smpp.pdu import AlertNotification, DataSm, DeliverSm, Pdu, response_to
-from risala.drivers.smpp.receipt import IdForm, is_receipt, parse_receipt
-from risala.drivers.smpp.submit import DefaultAlphabet
+from risala.drivers.smpp.protocol.pdu import AlertNotification, DataSm, DeliverSm, Pdu, response_to
+from risala.drivers.smpp.protocol.receipt import IdForm, is_receipt, parse_receipt
+from risala.drivers.smpp.protocol.submit import DefaultAlphabet
 from risala.plugins.contract import DriverContext, NotStoredError, Outcome, Receipt, Segment
 from risala.sms.cause import Cause
 

@@ -15,8 +15,8 @@ from typing import Final, Protocol
 import outcome
 import trio
 
-from risala.drivers.smpp.pdu import EnquireLink, Pdu, Unbind, response_to
-from risala.drivers.smpp.session import (
+from risala.drivers.smpp.protocol.pdu import EnquireLink, Pdu, Unbind, response_to
+from risala.drivers.smpp.protocol.session import (
     Answered,
     AnsweredLate,
     AnsweredNothing,

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from risala.drivers.smpp.pdu import AlertNotification, DataSm, DeliverSm
-from risala.drivers.smpp.submit import plain_text, readable_address
-from risala.drivers.smpp.tlv import (
+from risala.drivers.smpp.protocol.pdu import AlertNotification, DataSm, DeliverSm
+from risala.drivers.smpp.protocol.submit import plain_text, readable_address
+from risala.drivers.smpp.protocol.tlv import (
     MESSAGE_PAYLOAD,
     MESSAGE_STATE,
     MS_AVAILABILITY_STATUS,
@@ -23,7 +23,7 @@ from risala.drivers.smpp.tlv import (
     Tlv,
     find,
 )
-from risala.drivers.smpp.tlv_names import PARAMETERS, Kind, name_of
+from risala.drivers.smpp.protocol.tlv_names import PARAMETERS, Kind, name_of
 
 VALUES_MAX: Final = 50
 """Different values that are shown; half of what a trace holds. Some parameters differ in each."""

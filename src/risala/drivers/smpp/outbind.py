@@ -10,7 +10,7 @@ import trio
 
 from risala.drivers.smpp.channel import BindRefusedError, Channel
 from risala.drivers.smpp.link import Link, LinkError, LinkHandler
-from risala.drivers.smpp.pdu import Outbind, Pdu
+from risala.drivers.smpp.protocol.pdu import Outbind, Pdu
 from risala.drivers.smpp.settings import OutbindSettings
 from risala.drivers.smpp.tls import TlsError
 from risala.plugins.contract import Health, HealthState

@@ -32,8 +32,8 @@ import trio
 
 from risala.drivers.smpp.assembly import Assembler, Key, Part, Whole
 from risala.drivers.smpp.link import Link
-from risala.drivers.smpp.pdu import DataSm, DeliverSm, response_to
-from risala.drivers.smpp.submit import DefaultAlphabet, decode_message, readable_address
+from risala.drivers.smpp.protocol.pdu import DataSm, DeliverSm, response_to
+from risala.drivers.smpp.protocol.submit import DefaultAlphabet, decode_message, readable_address
 from risala.plugins.contract import (
     NOTE_TEXT_CHARACTERS_MAX,
     DriverContext,

@@ -14,18 +14,18 @@ from pydantic import (
     model_validator,
 )
 
-from risala.drivers.smpp.receipt import IdForm
-from risala.drivers.smpp.references import Wanted
-from risala.drivers.smpp.status import Verdict
-from risala.drivers.smpp.submit import (
+from risala.drivers.smpp.protocol.receipt import IdForm
+from risala.drivers.smpp.protocol.references import Wanted
+from risala.drivers.smpp.protocol.status import Verdict
+from risala.drivers.smpp.protocol.submit import (
     Concatenating,
     DefaultAlphabet,
     SubmitOptions,
     TextField,
     Validity,
 )
-from risala.drivers.smpp.tlv import USER_MESSAGE_REFERENCE
-from risala.drivers.smpp.tlv_names import make_tlv
+from risala.drivers.smpp.protocol.tlv import USER_MESSAGE_REFERENCE
+from risala.drivers.smpp.protocol.tlv_names import make_tlv
 from risala.sms.cause import Cause
 
 Octet = Annotated[int, Field(ge=0, le=255)]

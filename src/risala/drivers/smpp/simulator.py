@@ -16,8 +16,9 @@ import trio
 
 from risala.drivers.smpp.assembly import Assembler
 from risala.drivers.smpp.link import Link, LinkLimits
-from risala.drivers.smpp.pdu import DataSm, DeliverSm
-from risala.drivers.smpp.session import Role, Session
+from risala.drivers.smpp.protocol.pdu import DataSm, DeliverSm
+from risala.drivers.smpp.protocol.session import Role, Session
+from risala.drivers.smpp.protocol.submit import decode_message, readable_address
 from risala.drivers.smpp.smsc_behaviour import Behaviour, SteadyBehaviour
 from risala.drivers.smpp.smsc_config import SimulatorConfig
 from risala.drivers.smpp.smsc_connection import SmscConnection
@@ -41,7 +42,6 @@ from risala.drivers.smpp.smsc_store import Account, Kept, Timetable
 from risala.drivers.smpp.smsc_tls import HandshakeError, shake_hands
 from risala.drivers.smpp.smsc_traffic import InboundPlan, Phones
 from risala.drivers.smpp.smsc_wire import Wire
-from risala.drivers.smpp.submit import decode_message, readable_address
 
 __all__ = [
     "BindRefused",

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final, Protocol
 
-from risala.drivers.smpp.pdu import Bind, DataSm, SubmitSm
+from risala.drivers.smpp.protocol.pdu import Bind, DataSm, SubmitSm
 from risala.drivers.smpp.smsc_receipts import ReceiptForm
 from risala.sms.receipt import ReceiptState
 

@@ -8,18 +8,18 @@ from __future__ import annotations
 
 from typing import Final
 
-from risala.drivers.smpp.destinations import Destination
-from risala.drivers.smpp.pdu import DataSm, ShortMessage, SubmitMulti, SubmitSm
-from risala.drivers.smpp.submit import ESM_UDHI
-from risala.drivers.smpp.times import parse_time
-from risala.drivers.smpp.tlv import (
+from risala.drivers.smpp.protocol.destinations import Destination
+from risala.drivers.smpp.protocol.pdu import DataSm, ShortMessage, SubmitMulti, SubmitSm
+from risala.drivers.smpp.protocol.submit import ESM_UDHI
+from risala.drivers.smpp.protocol.times import parse_time
+from risala.drivers.smpp.protocol.tlv import (
     MESSAGE_PAYLOAD,
     SAR_MSG_REF_NUM,
     SAR_SEGMENT_SEQNUM,
     SAR_TOTAL_SEGMENTS,
     Tlv,
 )
-from risala.drivers.smpp.tlv_names import PARAMETERS
+from risala.drivers.smpp.protocol.tlv_names import PARAMETERS
 from risala.sms.segment import parse_user_data_header
 
 Taken = SubmitSm | SubmitMulti | DataSm

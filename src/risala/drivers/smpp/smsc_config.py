@@ -6,9 +6,9 @@ import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from risala.drivers.smpp.protocol.submit import DefaultAlphabet
+from risala.drivers.smpp.protocol.tlv import Tlv
 from risala.drivers.smpp.smsc_receipts import IdStyle
-from risala.drivers.smpp.submit import DefaultAlphabet
-from risala.drivers.smpp.tlv import Tlv
 from risala.sms.receipt import ReceiptState
 
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Final
 
 import trio
 
-from risala.drivers.smpp.destinations import Unsuccessful
 from risala.drivers.smpp.link import Link
-from risala.drivers.smpp.pdu import (
+from risala.drivers.smpp.protocol.destinations import Unsuccessful
+from risala.drivers.smpp.protocol.pdu import (
     Bind,
     BindResp,
     BindTransmitter,
@@ -25,6 +25,8 @@ from risala.drivers.smpp.pdu import (
     SubmitSmResp,
     response_to,
 )
+from risala.drivers.smpp.protocol.submit import decode_message, readable_address
+from risala.drivers.smpp.protocol.tlv import CONGESTION_STATE, SC_INTERFACE_VERSION, Tlv
 from risala.drivers.smpp.smsc_behaviour import Reaction
 from risala.drivers.smpp.smsc_checks import fault_of, submit_of
 from risala.drivers.smpp.smsc_events import BindRefused, Bound, Submitted, Trouble, Unbound
@@ -38,8 +40,6 @@ from risala.drivers.smpp.smsc_requests import (
 )
 from risala.drivers.smpp.smsc_store import Account
 from risala.drivers.smpp.smsc_wire import Wire
-from risala.drivers.smpp.submit import decode_message, readable_address
-from risala.drivers.smpp.tlv import CONGESTION_STATE, SC_INTERFACE_VERSION, Tlv
 
 if TYPE_CHECKING:
     from risala.drivers.smpp.simulator import SmscSimulator

@@ -13,13 +13,13 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from risala.drivers.smpp.pdu import CancelSm, DataSm, QuerySm, ReplaceSm, SubmitSm
+from risala.drivers.smpp.protocol.pdu import CancelSm, DataSm, QuerySm, ReplaceSm, SubmitSm
+from risala.drivers.smpp.protocol.submit import decode_message
+from risala.drivers.smpp.protocol.times import parse_time
 from risala.drivers.smpp.smsc_behaviour import PlannedReceipt
 from risala.drivers.smpp.smsc_events import Changed, Submitted
 from risala.drivers.smpp.smsc_receipts import ReceiptForm, receipt_pdu
 from risala.drivers.smpp.smsc_store import Account, Kept
-from risala.drivers.smpp.submit import decode_message
-from risala.drivers.smpp.times import parse_time
 from risala.sms.receipt import ReceiptState
 
 if TYPE_CHECKING:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import Final
 
-from risala.drivers.smpp.codec import encode
 from risala.drivers.smpp.link import Link, NotSentError
-from risala.drivers.smpp.pdu import GenericNack, Pdu, Unbind
-from risala.drivers.smpp.session import SEQUENCE_MAX
+from risala.drivers.smpp.protocol.codec import encode
+from risala.drivers.smpp.protocol.pdu import GenericNack, Pdu, Unbind
+from risala.drivers.smpp.protocol.session import SEQUENCE_MAX
 from risala.drivers.smpp.smsc_behaviour import Mishap
 from risala.drivers.smpp.smsc_wire import Wire
 

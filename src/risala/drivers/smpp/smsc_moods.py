@@ -10,7 +10,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Final
 
-from risala.drivers.smpp.pdu import Bind, DataSm, SubmitSm
+from risala.drivers.smpp.protocol.pdu import Bind, DataSm, SubmitSm
+from risala.drivers.smpp.protocol.tlv_names import make_tlv
 from risala.drivers.smpp.simulator import (
     ReceivedMessage,
     SimulatorConfig,
@@ -19,7 +20,6 @@ from risala.drivers.smpp.simulator import (
 )
 from risala.drivers.smpp.smsc_behaviour import Accounts, Mishap, Pace, PlannedReceipt, Reaction
 from risala.drivers.smpp.smsc_scenario import MishapRule, Receipts, Scenario, Span
-from risala.drivers.smpp.tlv_names import make_tlv
 from risala.sms.receipt import ReceiptState
 
 _EARLY_S: Final = 0.02

@@ -8,10 +8,10 @@ from enum import StrEnum
 from typing import Any, Final
 from uuid import UUID
 
-from risala.drivers.smpp.pdu import DataSm, DeliverSm, SubmitSm
-from risala.drivers.smpp.receipt import STATE_NUMBERS, STATE_WORDS, format_receipt_text
-from risala.drivers.smpp.submit import ESM_RECEIPT, ESM_UDHI
-from risala.drivers.smpp.tlv import (
+from risala.drivers.smpp.protocol.pdu import DataSm, DeliverSm, SubmitSm
+from risala.drivers.smpp.protocol.receipt import STATE_NUMBERS, STATE_WORDS, format_receipt_text
+from risala.drivers.smpp.protocol.submit import ESM_RECEIPT, ESM_UDHI
+from risala.drivers.smpp.protocol.tlv import (
     MESSAGE_PAYLOAD,
     MESSAGE_STATE,
     RECEIPTED_MESSAGE_ID,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from risala.drivers.smpp.destinations import Destination
-from risala.drivers.smpp.pdu import (
+from risala.drivers.smpp.protocol.destinations import Destination
+from risala.drivers.smpp.protocol.pdu import (
     CancelSm,
     Pdu,
     QuerySm,
@@ -15,11 +15,11 @@ from risala.drivers.smpp.pdu import (
     SubmitSm,
     response_to,
 )
-from risala.drivers.smpp.receipt import STATE_NUMBERS
+from risala.drivers.smpp.protocol.receipt import STATE_NUMBERS
+from risala.drivers.smpp.protocol.times import absolute_time
 from risala.drivers.smpp.smsc_checks import time_fault
 from risala.drivers.smpp.smsc_messages import recipient_of, source_of
 from risala.drivers.smpp.smsc_store import Account
-from risala.drivers.smpp.times import absolute_time
 
 if TYPE_CHECKING:
     from risala.drivers.smpp.simulator import SmscSimulator

@@ -16,11 +16,11 @@ from risala.drivers.scenario_file import (
     Seconds,
     read_scenario,
 )
+from risala.drivers.smpp.protocol.submit import DefaultAlphabet
+from risala.drivers.smpp.protocol.tlv_names import make_tlv
 from risala.drivers.smpp.smsc_behaviour import Mishap
 from risala.drivers.smpp.smsc_receipts import IdStyle, ReceiptForm
 from risala.drivers.smpp.smsc_traffic import InboundForm, InboundPlan
-from risala.drivers.smpp.submit import DefaultAlphabet
-from risala.drivers.smpp.tlv_names import make_tlv
 from risala.sms.receipt import ReceiptState
 
 Rate = Annotated[float, Field(gt=0, le=1_000_000)]

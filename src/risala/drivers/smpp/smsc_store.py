@@ -15,7 +15,7 @@ from typing import Final
 import trio
 
 from risala.drivers.smpp.link import Link, LinkError, NotSentError
-from risala.drivers.smpp.pdu import DataSm, DeliverSm, Pdu
+from risala.drivers.smpp.protocol.pdu import DataSm, DeliverSm, Pdu
 from risala.sms.receipt import ReceiptState
 
 _ATTEMPTS_MAX: Final = 10

@@ -10,9 +10,9 @@ from typing import Any, Final, Protocol
 
 import trio
 
-from risala.drivers.smpp.pdu import DataSm, DeliverSm
-from risala.drivers.smpp.submit import ESM_UDHI, sar_tlvs
-from risala.drivers.smpp.tlv import MESSAGE_PAYLOAD, Tlv
+from risala.drivers.smpp.protocol.pdu import DataSm, DeliverSm
+from risala.drivers.smpp.protocol.submit import ESM_UDHI, sar_tlvs
+from risala.drivers.smpp.protocol.tlv import MESSAGE_PAYLOAD, Tlv
 from risala.sms.address import source_address
 from risala.sms.alphabet import choose_alphabet, encode_gsm7, encode_ucs2
 from risala.sms.message import Alphabet, ReferenceBits

@@ -4,7 +4,6 @@ import re
 
 import pytest
 
-from risala.drivers.modem.pdu import Deliver, StatusReport
 from risala.drivers.modem.sim.config import ReferenceForm, ReportStatus
 from risala.drivers.modem.sim.events import (
     InboundSent,
@@ -15,6 +14,7 @@ from risala.drivers.modem.sim.events import (
     Waiting,
 )
 from risala.drivers.modem.sim.network import HELD_MAX
+from risala.drivers.modem.tpdu.pdu import Deliver, StatusReport
 from risala.sms.segment import split, user_data_header
 
 TO = "+22236123456"

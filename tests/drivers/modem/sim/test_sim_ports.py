@@ -9,7 +9,7 @@ import trio
 import trio.testing
 
 from patience import HANG_S
-from risala.drivers.modem.serial import open_port
+from risala.drivers.modem.port.serial import open_port
 from risala.drivers.modem.sim.ports import Link, LinkError, PtyStream
 from risala.drivers.modem.simulator import ModemConfig, ModemSimulator, PortOpened, Trouble
 

@@ -6,12 +6,12 @@ import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
-from risala.drivers.modem.pdu import PduError
 from risala.drivers.modem.sim.config import ReportStatus
 from risala.drivers.modem.sim.network import UNKNOWN_SIGNAL
 from risala.drivers.modem.sim.phones import delivers
 from risala.drivers.modem.sim.quirks import Refusal, Until
 from risala.drivers.modem.sim.storage import Stat
+from risala.drivers.modem.tpdu.pdu import PduError
 
 if TYPE_CHECKING:
     from risala.drivers.modem.sim.modem import SimulatedModem

@@ -5,11 +5,11 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from risala.drivers.modem.pdu import Deliver, StatusReport, to_hex
 from risala.drivers.modem.sim import events as e
 from risala.drivers.modem.sim.replies import Cms, CmsError, Rows
 from risala.drivers.modem.sim.storage import REPORTS, Stat
 from risala.drivers.modem.sim.syntax import Arguments
+from risala.drivers.modem.tpdu.pdu import Deliver, StatusReport, to_hex
 
 if TYPE_CHECKING:
     from risala.drivers.modem.sim.modem import SimulatedModem

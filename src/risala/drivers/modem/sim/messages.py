@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from risala.drivers.modem.pdu import (
+from risala.drivers.modem.sim import textmode
+from risala.drivers.modem.sim.commands import Command, Setting, accepted, says
+from risala.drivers.modem.sim.replies import Cms, CmsError, Later, Prompt, Reply, Rows
+from risala.drivers.modem.sim.sending import send
+from risala.drivers.modem.sim.storage import ALL, REPORTS, Stat, Storage, Stored
+from risala.drivers.modem.sim.syntax import Arguments
+from risala.drivers.modem.tpdu.pdu import (
     Address,
     Deliver,
     Direction,
@@ -13,12 +19,6 @@ from risala.drivers.modem.pdu import (
     from_hex,
     to_hex,
 )
-from risala.drivers.modem.sim import textmode
-from risala.drivers.modem.sim.commands import Command, Setting, accepted, says
-from risala.drivers.modem.sim.replies import Cms, CmsError, Later, Prompt, Reply, Rows
-from risala.drivers.modem.sim.sending import send
-from risala.drivers.modem.sim.storage import ALL, REPORTS, Stat, Storage, Stored
-from risala.drivers.modem.sim.syntax import Arguments
 
 if TYPE_CHECKING:
     from risala.drivers.modem.sim.modem import SimulatedModem

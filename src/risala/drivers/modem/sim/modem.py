@@ -17,7 +17,6 @@ from datetime import datetime
 from functools import partial
 from typing import Any, Final
 
-from risala.drivers.modem.pdu import Address
 from risala.drivers.modem.sim import events as e
 from risala.drivers.modem.sim import table, ussd
 from risala.drivers.modem.sim.answering import Answering
@@ -35,6 +34,7 @@ from risala.drivers.modem.sim.replies import Rows
 from risala.drivers.modem.sim.storage import REPORT_PLACES, REPORTS, Storage
 from risala.drivers.modem.sim.textmode import Parameters, Writer, written
 from risala.drivers.modem.sim.timetable import Timetable
+from risala.drivers.modem.tpdu.pdu import Address
 
 OUTPUT_OCTETS_MAX: Final = 65_536
 """What is said while nobody reads; further octets are lost, as on a real line."""

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from risala.drivers.modem.pdu import Deliver, StatusReport, Submit
 from risala.drivers.modem.sim import events as e
 from risala.drivers.modem.sim.config import ModemConfig, ReportStatus
 from risala.drivers.modem.sim.phones import Dice, Phones, delivers, readable
 from risala.drivers.modem.sim.timetable import Timetable
+from risala.drivers.modem.tpdu.pdu import Deliver, StatusReport, Submit
 from risala.sms.message import ReferenceBits
 
 HELD_MAX: Final = 1000

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Final, Protocol, TypeVar
 
-from risala.drivers.modem.coding import CharacterSet
-from risala.drivers.modem.pdu import Address, Deliver, Submit, UserData
-from risala.drivers.modem.tpfields import TON_ALPHANUMERIC
+from risala.drivers.modem.tpdu.coding import CharacterSet
+from risala.drivers.modem.tpdu.pdu import Address, Deliver, Submit, UserData
+from risala.drivers.modem.tpdu.tpfields import TON_ALPHANUMERIC
 from risala.sms.alphabet import choose_alphabet
 from risala.sms.message import ReferenceBits
 from risala.sms.segment import join, split, user_data_header

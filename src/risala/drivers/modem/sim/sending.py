@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from risala.drivers.modem.pdu import Address, Submit
 from risala.drivers.modem.sim.config import ReferenceForm
 from risala.drivers.modem.sim.replies import Cms, CmsError, Later, Rows
+from risala.drivers.modem.tpdu.pdu import Address, Submit
 
 if TYPE_CHECKING:
     from risala.drivers.modem.sim.modem import SimulatedModem

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Final
 
-from risala.drivers.modem.pdu import Tpdu
+from risala.drivers.modem.tpdu.pdu import Tpdu
 
 REPORTS: Final = "SR"
 """The storage of status reports, where a modem has one (27.005 §3.2.3)."""

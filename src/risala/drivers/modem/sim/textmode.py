@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from risala.drivers.modem.coding import CharacterSet
-from risala.drivers.modem.pdu import Address, Deliver, PduError, StatusReport, Submit, UserData
 from risala.drivers.modem.sim.replies import Cms, CmsError
 from risala.drivers.modem.sim.storage import Stored
-from risala.drivers.modem.tpfields import HEADER, VPF, VPF_RELATIVE, Reader
-from risala.drivers.modem.tpfields import STATUS_REPORT as WANTS_REPORT
-from risala.drivers.modem.userdata import read_user_data
+from risala.drivers.modem.tpdu.coding import CharacterSet
+from risala.drivers.modem.tpdu.pdu import Address, Deliver, PduError, StatusReport, Submit, UserData
+from risala.drivers.modem.tpdu.tpfields import HEADER, VPF, VPF_RELATIVE, Reader
+from risala.drivers.modem.tpdu.tpfields import STATUS_REPORT as WANTS_REPORT
+from risala.drivers.modem.tpdu.userdata import read_user_data
 from risala.sms.alphabet import (
     decode_gsm7,
     decode_ucs2,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from risala.drivers.modem.septets import pack_ussd, unpack_ussd
 from risala.drivers.modem.sim import textmode
 from risala.drivers.modem.sim.replies import Cme, CmeError
+from risala.drivers.modem.tpdu.septets import pack_ussd, unpack_ussd
 from risala.sms.alphabet import decode_gsm7, encode_gsm7, encode_ucs2, fits_gsm7
 
 _UNKNOWN: Final = "+CUSD: 4"

@@ -1,0 +1,60 @@
+"""The causes that errors and status reports of a modem stand for. Tables, pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from risala.drivers.modem.at.errors import CME, CMS, Trouble, Verdict
+from risala.sms.cause import Cause
+
+_BY_VERDICT: Final = {
+    Verdict.FINAL: Cause.UNKNOWN_NUMBER,
+    Verdict.CARRIER: Cause.REJECTED,
+    Verdict.NOW: Cause.CARRIER_FAULT,
+    Verdict.RECIPIENT: Cause.ABSENT,
+    Verdict.SLOW: Cause.THROTTLED,
+    Verdict.UNCERTAIN: Cause.NOT_ACKNOWLEDGED,
+    Verdict.SICK: Cause.DEVICE_FAULT,
+    Verdict.BUSY: Cause.BUSY,
+    Verdict.FULL: Cause.DEVICE_FAULT,
+}
+_CMS: Final[Mapping[Cause, tuple[int, ...]]] = {
+    Cause.BARRED: (196,),
+    Cause.NOT_ALLOWED: (8, 10, 28, 50, 193),
+    Cause.UNSUPPORTED: (69, 96, 97, 99, 198, 199, 303, 304, 305),
+    Cause.DUPLICATE: (197,),
+    Cause.DEVICE_FAULT: (300, 301, 302, 320, 321, 330, 340),
+    Cause.NO_SERVICE: (331, 512),
+}
+_CME: Final[Mapping[Cause, tuple[int, ...]]] = {
+    Cause.UNSUPPORTED: (4, 24, 50),
+    Cause.DEVICE_FAULT: (0, 3, 21, 22, 23),
+    Cause.NO_SERVICE: (30, 32),
+}
+"""Where the verdict alone does not tell."""
+
+_BY_TROUBLE: Final[Mapping[Trouble, Cause]] = {
+    table[code]: cause
+    for table, causes in ((CMS, _CMS), (CME, _CME))
+    for cause, codes in causes.items()
+    for code in codes
+}
+
+_BY_STATUS: Final[Mapping[int, Cause]] = {
+    0x43: Cause.ABSENT,  # not obtainable
+    0x49: Cause.UNTRACED,  # the service centre no longer has it
+    0x61: Cause.ABSENT,  # the phone is busy
+    0x62: Cause.ABSENT,  # the phone does not answer
+    0x63: Cause.REJECTED,
+}
+"""TP-ST (23.040 §9.2.3.15), where the state of the receipt does not tell already."""
+
+
+def cause_of_trouble(trouble: Trouble) -> Cause:
+    return _BY_TROUBLE.get(trouble) or _BY_VERDICT[trouble.verdict]
+
+
+def cause_of_status(status: int) -> Cause | None:
+    """Of a status report that tells of a failure; None where its state says as much."""
+    return _BY_STATUS.get(status)

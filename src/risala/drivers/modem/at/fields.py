@@ -1,0 +1,115 @@
+"""Reading the rows of answers, which every modem writes in its own way (27.007 §5). Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from enum import IntEnum
+from typing import Final
+
+from risala.drivers.modem.at.engine import Row
+
+_field: Final = re.compile(r'\s*(?:"([^"]*)"|\(([^)]*)\)|([^,]*))\s*(?:,|$)').match
+_digits: Final = re.compile(r"[0-9]+", re.ASCII).fullmatch
+
+
+def values(row: str) -> list[str]:
+    """The fields behind a row's name: unquoted, out of their brackets, empty where left out.
+
+    A row whose name was left off is read as well.
+    """
+    name, colon, rest = row.partition(":")
+    text = rest if colon and name[:1] in "+^*$%#&" else row
+    text = text.strip()
+    found: list[str] = []
+    at = 0
+    while at < len(text):
+        match = _field(text, at)
+        if match is None or match.end() == at:
+            break
+        found.append(next(group for group in match.groups() if group is not None).strip())
+        at = match.end()
+    if text.endswith(","):
+        found.append("")
+    return found
+
+
+def first(rows: Iterable[Row], name: str) -> list[str]:
+    """The fields of the last row with this name, or of the only row that has none."""
+    rows = list(rows)
+    named = [row for row in rows if row.text.upper().startswith(name)]
+    if named:
+        return values(named[-1].text)
+    return values(rows[0].text) if len(rows) == 1 else []
+
+
+def number(text: str) -> int | None:
+    """A plain number; None for anything else."""
+    text = text.strip()
+    digits = text.removeprefix("-")
+    return int(text) if _digits(digits) and len(digits) < 10 else None
+
+
+def offered(field: str) -> set[int]:
+    """The values of a test answer's bracket: ``0-2,4`` is 0, 1, 2 and 4."""
+    found: set[int] = set()
+    for piece in field.split(","):
+        low, dash, high = piece.partition("-")
+        begin = number(low)
+        end = number(high) if dash else begin
+        if begin is not None and end is not None:
+            found |= set(range(begin, min(end, begin + 100) + 1))
+    return found
+
+
+def brackets(row: str) -> list[str]:
+    """The brackets of a test answer; a field without brackets is one too: ``(0-2),1,(0,2)``."""
+    _, _, text = row.partition(":")
+    return [bracket or bare for bracket, bare in re.findall(r"\(([^)]*)\)|([^,()\s]+)", text)]
+
+
+class Registration(IntEnum):
+    """``<stat>`` of +CREG (27.007 §7.2)."""
+
+    IDLE = 0
+    HOME = 1
+    SEARCHING = 2
+    DENIED = 3
+    UNKNOWN = 4
+    ROAMING = 5
+    SMS_ONLY_HOME = 6
+    SMS_ONLY_ROAMING = 7
+
+    @property
+    def registered(self) -> bool:
+        return self in _REGISTERED
+
+
+_REGISTERED: Final = frozenset(
+    (
+        Registration.HOME,
+        Registration.ROAMING,
+        Registration.SMS_ONLY_HOME,
+        Registration.SMS_ONLY_ROAMING,
+    )
+)
+
+
+def registration(fields: list[str]) -> Registration | None:
+    """``<stat>`` of the answer ``<n>,<stat>[,<lac>,<ci>[,<AcT>]]``, or of the line ``<stat>…``.
+
+    The location may be quoted or not. What comes by itself has no ``<n>``: its second field then
+    is the location, which has more than one digit.
+    """
+    numbers = [number(text) if len(text) == 1 else None for text in fields[:2]]
+    stat = numbers[1] if len(numbers) > 1 and numbers[1] is not None else next(iter(numbers), None)
+    try:
+        return None if stat is None else Registration(stat)
+    except ValueError:
+        return None
+
+
+def signal_dbm(fields: list[str]) -> int | None:
+    """dBm of +CSQ (27.007 §8.5); None for 99, unknown."""
+    rssi = number(fields[0]) if fields else None
+    return -113 + 2 * rssi if rssi is not None and 0 <= rssi <= 31 else None

@@ -1,0 +1,73 @@
+"""What takes more than one line: a header and its PDU or text, and a USSD text. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from risala.drivers.modem.at.lines import PduHeader
+
+USSD_LINES_MAX: Final = 12
+_HEADERS_MAX: Final = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Awaited:
+    """A header whose PDU has not come yet."""
+
+    header: PduHeader
+    row: int | None
+    """Its place in the answer of the command in flight; None where it came by itself."""
+
+
+class Payloads:
+    """Headers that wait for their second line, which may follow much later."""
+
+    def __init__(self) -> None:
+        self._awaited: list[Awaited] = []
+
+    def expect(self, awaited: Awaited) -> Awaited | None:
+        """Wait for its second line. The one that gave way to it, where too many wait."""
+        self._awaited.append(awaited)
+        return self._awaited.pop(0) if len(self._awaited) > _HEADERS_MAX else None
+
+    def claim(self, line: str) -> Awaited | None:
+        """The header that this line belongs to. The newest that fits takes it: a header and its
+        PDU mostly stand together."""
+        newest_first = self._awaited[::-1]
+        found = next((it for it in newest_first if it.header.is_exactly(line)), None) or next(
+            (it for it in newest_first if it.header.may_be(line)), None
+        )
+        if found is not None:
+            self._awaited.remove(found)
+        return found
+
+    def end_of_answer(self) -> None:
+        """What the rows of an answer still waited for will not come."""
+        self._awaited = [awaited for awaited in self._awaited if awaited.row is None]
+
+
+class UssdLines:
+    """``+CUSD: 0,"…",15`` whose text goes over several lines until the quotation mark is closed."""
+
+    def __init__(self) -> None:
+        self._lines: list[str] = []
+
+    def begins(self, line: str) -> bool:
+        """True where more of it follows."""
+        if line.count('"') % 2 == 0:
+            return False
+        self._lines = [line]
+        return True
+
+    @property
+    def open(self) -> bool:
+        return bool(self._lines)
+
+    def add(self, line: str) -> str | None:
+        """The whole once it is: closed, or longer than any."""
+        self._lines.append(line)
+        if line.count('"') % 2 == 0 and len(self._lines) < USSD_LINES_MAX:
+            return None
+        whole, self._lines = "\n".join(self._lines), []
+        return whole

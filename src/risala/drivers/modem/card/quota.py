@@ -1,0 +1,206 @@
+"""What a SIM may send: segments a day, distinct recipients a month. Pure.
+
+Operators cut SIMs off that send more, "unlimited" plans too. What is counted is written down by
+:mod:`risala.drivers.modem.card.tally`. Days and months are those of UTC, the time of Mauritania.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+from risala.sms.message import Segment
+
+_BEGUN_MAX_MS: Final = 300_000
+"""A message between two parts keeps the day open this long; then it was given up."""
+_RECIPIENTS_A_NOTE: Final = 200
+"""Of 16 characters and a blank each: a note has room for 4096."""
+_MONTH_DAYS_MAX: Final = 31
+PREFIX: Final = "quota/"
+_DAY: Final = "day"
+_MONTH: Final = "month"
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """One segment in the books."""
+
+    notes: dict[str, str | None]
+    """To write down."""
+    day: str
+    month: str
+    recipient: str
+    """Empty where the month knew it already."""
+
+
+class Quota:
+    """Of one SIM. Counts what may have left, also what the network refused: so do operators.
+
+    Args:
+        sim: its name in the notes.
+        notes: what was written down of it, by key.
+    """
+
+    def __init__(
+        self,
+        segments_per_day_max: int | None = None,
+        recipients_per_month_max: int | None = None,
+        *,
+        sim: str = "sim",
+        notes: Mapping[str, str] | None = None,
+    ) -> None:
+        self.segments_max = segments_per_day_max
+        self.recipients_max = recipients_per_month_max
+        self._prefix = f"{PREFIX}{sim}/"
+        # More than one where the clock goes back, as on boards that have none of their own.
+        self._days: dict[str, int] = {}
+        self._months: dict[str, dict[str, None]] = {}
+        self._day = self._month = ""
+        self._is_closed = False
+        self._begun_ms: int | None = None
+        for key in sorted(notes or {}):
+            self._load(key, (notes or {})[key])
+
+    def _load(self, key: str, text: str) -> None:
+        kind, when, *_ = key.removeprefix(self._prefix).split("/")
+        if kind == _DAY:
+            count, _, begun_ms = text.partition(" ")
+            self._days[when] = int(count)
+            self._begun_ms = int(begun_ms) if begun_ms else None
+        elif kind == _MONTH and self.recipients_max is not None:
+            self._months.setdefault(when, {}).update(dict.fromkeys(text.split()))
+
+    @property
+    def segments(self) -> int:
+        return self._days.get(self._day, 0)
+
+    @property
+    def recipients(self) -> int | None:
+        """None where they are not limited, and so not counted."""
+        return None if self.recipients_max is None else len(self._recipients)
+
+    @property
+    def _recipients(self) -> dict[str, None]:
+        return self._months.get(self._month, {})
+
+    def day_is_over(self, now_ms: int) -> bool:
+        """True where no message may begin before the next day, and none is between two parts."""
+        self._roll(now_ms)
+        if self._begun_ms is not None and 0 <= now_ms - self._begun_ms < _BEGUN_MAX_MS:
+            return False
+        return self._is_closed or (
+            self.segments_max is not None and self.segments >= self.segments_max
+        )
+
+    def refuses(self, segment: Segment, now_ms: int) -> bool:
+        """True where a message may not begin today. One that has begun is brought to its end.
+
+        A message that does not fit ends the day: else small ones would overtake it for ever.
+        """
+        return segment.number == 1 and self.closes_day(segment.total, now_ms)
+
+    def closes_day(self, segments: int, now_ms: int) -> bool:
+        """The same, of a message of so many segments."""
+        self._is_closed = not self.fits(segments, now_ms)
+        return self._is_closed
+
+    def fits(self, segments: int, now_ms: int) -> bool:
+        """True where a message of so many segments may begin today."""
+        self._roll(now_ms)
+        if self.segments_max is None:
+            return True
+        needed = min(segments, self.segments_max)  # more than a day's: in a day of its own
+        return not self._is_closed and self.segments + needed <= self.segments_max
+
+    def refuses_recipient(self, segment: Segment, now_ms: int) -> bool:
+        """True for a new recipient when the month's are used up."""
+        return (
+            segment.number == 1
+            and self.month_is_over(now_ms)
+            and segment.recipient not in self._recipients
+        )
+
+    def knows(self, recipient: str) -> bool:
+        """True where the SIM has sent to it in this month."""
+        return recipient in self._recipients
+
+    def month_is_over(self, now_ms: int) -> bool:
+        """True where no number may be added to those of this month."""
+        self._roll(now_ms)
+        return self.recipients_max is not None and len(self._recipients) >= self.recipients_max
+
+    def count(self, segment: Segment, now_ms: int) -> Counted:
+        """One segment leaves."""
+        self._roll(now_ms)
+        self._days[self._day] = self.segments + 1
+        if segment.total > 1:
+            self._begun_ms = now_ms if segment.number < segment.total else None
+        begun = "" if self._begun_ms is None else f" {self._begun_ms}"
+        notes: dict[str, str | None] = dict.fromkeys(self._outdated())
+        notes[f"{self._prefix}{_DAY}/{self._day}"] = f"{self.segments}{begun}"
+        recipient = ""
+        if self.recipients_max is not None and segment.recipient not in self._recipients:
+            recipient = segment.recipient
+            self._months.setdefault(self._month, {})[recipient] = None
+            key, text = self._newest_recipients()
+            notes[key] = text
+        return Counted(notes, self._day, self._month, recipient)
+
+    def give_back(self, counted: Counted) -> None:
+        """It did not leave. What was written down is put right by the next one."""
+        if counted.day in self._days:
+            self._days[counted.day] -= 1
+        self._months.get(counted.month, {}).pop(counted.recipient, None)
+
+    def _newest_recipients(self) -> tuple[str, str]:
+        everybody = list(self._recipients)
+        at = (len(everybody) - 1) // _RECIPIENTS_A_NOTE
+        some = everybody[at * _RECIPIENTS_A_NOTE :]
+        return f"{self._prefix}{_MONTH}/{self._month}/{at:04}", " ".join(some)
+
+    def _roll(self, now_ms: int) -> None:
+        day = _at(now_ms).strftime("%Y-%m-%d")
+        if day != self._day:
+            self._day, self._month, self._is_closed = day, day[:7], False
+
+    def _outdated(self) -> list[str]:
+        """Drop past days and months; the keys of their notes."""
+        keys = [f"{self._prefix}{_DAY}/{day}" for day in self._days if day < self._day]
+        self._days = {day: count for day, count in self._days.items() if day >= self._day}
+        for month in [month for month in self._months if month < self._month]:
+            notes = -(-len(self._months.pop(month)) // _RECIPIENTS_A_NOTE)
+            keys += [f"{self._prefix}{_MONTH}/{month}/{at:04}" for at in range(notes)]
+        return keys
+
+    @staticmethod
+    def next_day_s(now_ms: int) -> float:
+        """Seconds until the next day."""
+        now = _at(now_ms)
+        midnight = now.replace(hour=0, minute=0, second=0, microsecond=0) + timedelta(days=1)
+        return (midnight - now).total_seconds()
+
+    @staticmethod
+    def next_month_s(now_ms: int) -> float:
+        """Seconds until the next month."""
+        now = _at(now_ms)
+        first = now.replace(day=1, hour=0, minute=0, second=0, microsecond=0)
+        following = (first + timedelta(days=_MONTH_DAYS_MAX)).replace(day=1)
+        return (following - now).total_seconds()
+
+
+def outdated(keys: Iterable[str], now_ms: int) -> list[str]:
+    """Those notes of whatever SIM that are of past days and months."""
+    day = _at(now_ms).strftime("%Y-%m-%d")
+    now = {_DAY: day, _MONTH: day[:7]}
+    found = []
+    for key in keys:
+        kind, when = (*key.removeprefix(PREFIX).split("/"), "", "")[1:3]
+        if kind in now and when < now[kind]:
+            found.append(key)
+    return found
+
+
+def _at(now_ms: int) -> datetime:
+    return datetime.fromtimestamp(now_ms / 1000, UTC)

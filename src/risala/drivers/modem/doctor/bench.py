@@ -1,0 +1,135 @@
+"""A modem under examination: its port, how it is asked, and what it does besides answering."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from typing import Final
+
+import trio
+
+from risala.drivers.modem.at.engine import Answer, Urc
+from risala.drivers.modem.doctor.findings import Findings
+from risala.drivers.modem.port import serial
+from risala.drivers.modem.port.host import Host
+from risala.drivers.modem.ready.pin import PinMemory
+from risala.drivers.modem.settings import ModemSettings
+from risala.drivers.modem.talk.asking import Asker
+from risala.drivers.modem.talk.link import ANSWER_S, AtLink
+
+OpenPort = Callable[[str, int], Awaitable[trio.abc.Stream]]
+
+_HEARD_MAX: Final = 4096
+_CLOSE_S: Final = 8.0
+_URCS_MAX: Final = 20
+
+
+class Tap(trio.abc.Stream):
+    """Passes everything on and remembers the latest octets that came."""
+
+    def __init__(self, stream: trio.abc.Stream) -> None:
+        self._stream = stream
+        self.heard = b""
+
+    async def receive_some(self, max_bytes: int | None = None) -> bytes:
+        octets = bytes(await self._stream.receive_some(max_bytes))
+        self.heard = (self.heard + octets)[-_HEARD_MAX:]
+        return octets
+
+    async def send_all(self, data: bytes | bytearray | memoryview) -> None:
+        await self._stream.send_all(data)
+
+    async def wait_send_all_might_not_block(self) -> None:
+        await self._stream.wait_send_all_might_not_block()
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()
+
+
+class _NotingAsker(Asker):
+    """Notes what the modem is silent to."""
+
+    def __init__(self, link: AtLink) -> None:
+        super().__init__(link)
+        self.silent_to: dict[str, None] = {}
+
+    async def try_(self, text: str, timeout_s: float = ANSWER_S) -> Answer | None:
+        answer = await super().try_(text, timeout_s)
+        if answer is None:
+            self.silent_to[text.partition("=")[0]] = None
+        return answer
+
+
+class Bench:
+    """What the checks share. ``link``, ``asker`` and ``tap`` are there once the port is open."""
+
+    link: AtLink
+    asker: _NotingAsker
+    tap: Tap
+
+    def __init__(
+        self,
+        settings: ModemSettings,
+        *,
+        memory: PinMemory,
+        types_anyway: bool,
+        host: Host,
+        open_port: OpenPort = serial.open_port,
+        is_there: Callable[[str], bool] = serial.is_there,
+    ) -> None:
+        self.settings = settings
+        self.port = settings.port
+        self.memory = memory
+        self.types_anyway = types_anyway
+        """Type the PIN also after a wrong one, and where the tries that are left are not told."""
+        self.host = host
+        self.is_there = is_there
+        self.found = Findings(settings.port)
+        self.sim_word = ""
+        self._open_port = open_port
+        self._urcs: Counter[str] = Counter()
+        self._is_open = False
+        self._nursery: trio.Nursery
+
+    @asynccontextmanager
+    async def at_work(self) -> AsyncIterator[None]:
+        """Listens to the port from when it is opened, and closes it."""
+        async with trio.open_nursery() as self._nursery:
+            try:
+                yield
+            finally:
+                if self._is_open:
+                    with trio.move_on_after(_CLOSE_S, shield=True):
+                        await self.tap.aclose()
+                self._nursery.cancel_scope.cancel()
+        self._note_habits()
+
+    async def open(self) -> None:
+        """Raises PortError."""
+        self.tap = Tap(await self._open_port(self.port, self.settings.baud))
+        self.link = AtLink(self.tap, on_urc=self._on_urc)
+        self.asker = _NotingAsker(self.link)
+        self._is_open = True
+        self._nursery.start_soon(self.link.run)
+
+    def _on_urc(self, urc: Urc) -> None:
+        if urc.name == "+GCAP":  # the last line of many an ATI, which is not asked for by name
+            return
+        if urc.name in self._urcs or len(self._urcs) < _URCS_MAX:
+            self._urcs[urc.name] += 1
+
+    def note(self, quirk: str) -> None:
+        if quirk not in self.found.quirks:
+            self.found.quirks.append(quirk)
+
+    def _note_habits(self) -> None:
+        """What was seen in passing."""
+        if not self._is_open:
+            return
+        for command in self.asker.silent_to:
+            self.note(f"silent to {command}")
+        if self._urcs:
+            self.note(f"talks unasked: {', '.join(sorted(self._urcs))}")
+        if self.link.noise_octets:
+            self.note(f"noise: {self.link.noise_octets} octets that make no sense")

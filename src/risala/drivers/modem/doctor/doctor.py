@@ -1,0 +1,112 @@
+"""Examining a modem: each thing that has kept one from sending, in order, in one sentence each.
+
+A check that fails skips those that need what it looked at. Nothing is sent, no message is read or
+deleted, and how the modem announces messages is put back as it was. There is one deadline for all:
+a modem that hangs is told as one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Final
+
+import trio
+
+from risala.drivers.modem.doctor import card_checks as sim_checks
+from risala.drivers.modem.doctor import host_checks, modem_checks
+from risala.drivers.modem.doctor.bench import Bench
+from risala.drivers.modem.doctor.findings import Check, Findings, State, Verdict, fail
+from risala.drivers.modem.talk.link import LinkError, PortLostError
+
+Look = Callable[[Bench], Awaitable[Verdict]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    name: str
+    needs: tuple[str, ...]
+    look: Look
+
+
+_STEPS: Final = (
+    _Step("device", (), host_checks.device),
+    _Step("permission", ("device",), host_checks.permission),
+    _Step("ModemManager", ("device",), host_checks.modem_manager),
+    _Step("port is free", ("permission",), host_checks.free),
+    _Step("answers", ("port is free",), modem_checks.answers),
+    _Step("radio", ("answers",), modem_checks.radio),
+    _Step("SIM", ("answers",), sim_checks.sim),
+    _Step("PIN", ("answers", "SIM"), sim_checks.pin),
+    _Step("registration", ("answers", "radio", "PIN"), sim_checks.registration),
+    _Step("signal", ("answers", "radio"), modem_checks.signal),
+    _Step("SMSC number", ("answers", "PIN"), sim_checks.smsc),
+    _Step("PDU mode", ("answers", "PIN"), modem_checks.pdu_mode),
+    _Step("storage", ("answers", "PIN"), modem_checks.storage),
+    _Step("receiving", ("answers", "storage"), modem_checks.receiving),
+    _Step("status reports", ("answers", "receiving"), modem_checks.status_reports),
+)
+CHECKS: Final = tuple(step.name for step in _STEPS)
+
+
+async def examine(
+    bench: Bench, timeout_s: float, on_check: Callable[[str], None] = lambda name: None
+) -> Findings:
+    """Look everything over; never longer than ``timeout_s`` and some seconds for closing the port.
+
+    Args:
+        on_check: told the name of each check as it begins.
+    """
+    async with bench.at_work():
+        await _Round(bench, timeout_s).run(on_check)
+    return bench.found
+
+
+class _Round:
+    """One time through all checks."""
+
+    def __init__(self, bench: Bench, timeout_s: float) -> None:
+        self._bench = bench
+        self._timeout_s = timeout_s
+        self._deadline = trio.current_time() + timeout_s
+        self._missing: dict[str, str] = {}
+        """Checks that came to nothing good, and the one that is to blame."""
+
+    async def run(self, on_check: Callable[[str], None]) -> None:
+        for step in _STEPS:
+            on_check(step.name)
+            blamed = self._blamed(step)
+            if blamed:
+                self._missing[step.name] = blamed
+                verdict = Verdict(State.SKIPPED, self._reason(blamed))
+            else:
+                verdict = await self._look(step)
+                if verdict.state is State.FAIL or self._is_served(step):
+                    self._missing[step.name] = step.name
+            self._bench.found.checks.append(Check(step.name, verdict.state, verdict.text))
+
+    def _is_served(self, step: _Step) -> bool:
+        return step.look is host_checks.free and bool(self._bench.found.served_by)
+
+    def _reason(self, blamed: str) -> str:
+        served_by = self._bench.found.served_by
+        if served_by:
+            return f"Not looked at: {served_by} has the port."
+        return f"Not looked at: “{blamed}” comes first."
+
+    def _blamed(self, step: _Step) -> str:
+        return next((self._missing[need] for need in step.needs if need in self._missing), "")
+
+    async def _look(self, step: _Step) -> Verdict:
+        try:
+            with trio.move_on_at(self._deadline):
+                await trio.lowlevel.checkpoint()
+                return await step.look(self._bench)
+        except PortLostError:
+            self._missing["answers"] = step.name
+            return fail("The modem left the line: unplugged, or it started anew. Look again.")
+        except LinkError as fault:
+            self._missing["answers"] = step.name
+            return fail(f"The modem fell silent: {fault}. Replug it; see that its hub has power.")
+        self._missing["answers"] = step.name
+        return fail(f"No end within {self._timeout_s:g} s: the modem hangs. Replug it.")

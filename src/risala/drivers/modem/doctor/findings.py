@@ -1,0 +1,177 @@
+"""What a look at a modem found: facts, checks, the sentence that follows from them. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Final
+
+from risala.drivers.modem.at.fields import Registration
+from risala.drivers.modem.ready.identity import Identity
+from risala.drivers.modem.ready.routing import Routing
+from risala.drivers.modem.ready.storage import Usage
+
+_TAIL: Final = 4
+"""Digits of an IMSI or ICCID that are shown: enough to tell SIMs apart."""
+BARS_MAX: Final = 5
+_STRENGTHS: Final = (
+    # from so many dBm on: bars, in a word
+    (-75, 5, "excellent"),
+    (-85, 4, "good"),
+    (-95, 3, "fair"),
+    (-105, 2, "weak"),
+    (-113, 1, "too weak"),
+)
+"""+CSQ goes from -113 to -51 dBm; below -105 sends begin to fail."""
+WEAK_BARS: Final = 2
+
+REGISTRATIONS: Final = {
+    Registration.IDLE: "not registered, not searching",
+    Registration.HOME: "home network",
+    Registration.SEARCHING: "searching",
+    Registration.DENIED: "denied",
+    Registration.UNKNOWN: "unknown",
+    Registration.ROAMING: "roaming",
+    Registration.SMS_ONLY_HOME: "home network, SMS only",
+    Registration.SMS_ONLY_ROAMING: "roaming, SMS only",
+}
+
+
+class State(StrEnum):
+    OK = "ok"
+    WARN = "warn"
+    FAIL = "fail"
+    SKIPPED = "skipped"
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What one check came to."""
+
+    state: State
+    text: str
+    """What it means, and what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    name: str
+    state: State
+    text: str
+
+
+def ok(text: str) -> Verdict:
+    return Verdict(State.OK, text)
+
+
+def warn(text: str) -> Verdict:
+    return Verdict(State.WARN, text)
+
+
+def fail(text: str) -> Verdict:
+    return Verdict(State.FAIL, text)
+
+
+@dataclass(frozen=True, slots=True)
+class Strength:
+    bars: int
+    word: str
+
+    @classmethod
+    def of(cls, dbm: int | None) -> Strength:
+        if dbm is None:
+            return cls(0, "unknown")
+        found = next((row for row in _STRENGTHS if dbm >= row[0]), _STRENGTHS[-1])
+        return cls(found[1], found[2])
+
+    @property
+    def drawn(self) -> str:
+        """``●●●○○``."""
+        return "●" * self.bars + "○" * (BARS_MAX - self.bars)
+
+
+@dataclass(slots=True)
+class Findings:
+    """Of one port. What was not reached is empty."""
+
+    port: str
+    checks: list[Check] = field(default_factory=list)
+    identity: Identity = field(default_factory=Identity)
+    sim: str = ""
+    registration: Registration | None = None
+    operator: str = ""
+    signal_dbm: int | None = None
+    smsc: str = ""
+    pdu_mode: bool | None = None
+    storages: dict[str, Usage] = field(default_factory=dict)
+    storage: str = ""
+    """Where the driver would keep what comes in."""
+    routing: Routing | None = None
+    quirks: list[str] = field(default_factory=list)
+    served_by: str = ""
+    """The Risala service that has the port, as it should: nothing else was looked at."""
+
+    @property
+    def failed(self) -> list[Check]:
+        return [check for check in self.checks if check.state is State.FAIL]
+
+    @property
+    def warned(self) -> list[Check]:
+        return [check for check in self.checks if check.state is State.WARN]
+
+    @property
+    def can_send(self) -> bool | None:
+        """None where the service has it: that one knows."""
+        if self.served_by and not self.failed:
+            return None
+        return bool(self.checks) and not self.failed
+
+    @property
+    def verdict(self) -> str:
+        """One sentence, with what to do where it cannot send."""
+        if self.can_send is None:
+            return (
+                f"In use by {self.served_by}, as it should be: `risala carriers` tells how it is."
+            )
+        if self.can_send:
+            return "This modem can send."
+        return f"This modem cannot send. {self.failed[0].text if self.failed else ''}".rstrip()
+
+    def facts(self) -> dict[str, Any]:
+        """For programs. IMSI and ICCID only by their ends."""
+        identity, routing = self.identity, self.routing
+        strength = Strength.of(self.signal_dbm)
+        return {
+            "manufacturer": identity.manufacturer or None,
+            "model": identity.model or None,
+            "firmware": identity.revision or None,
+            "imei": identity.imei or None,
+            "imsi": tail(identity.imsi),
+            "iccid": tail(identity.iccid),
+            "sim": self.sim or None,
+            "registration": _registration(self.registration),
+            "operator": self.operator or None,
+            "signalDbm": self.signal_dbm,
+            "signalBars": strength.bars if self.signal_dbm is not None else None,
+            "signal": strength.word,
+            "smsc": self.smsc or None,
+            "pduMode": self.pdu_mode,
+            "storages": {
+                name: {"used": usage.used, "total": usage.total}
+                for name, usage in self.storages.items()
+            },
+            "storage": self.storage or None,
+            "cnmi": routing.text or None if routing else None,
+            "csms": int(routing.acknowledges) if routing else None,
+            "statusReports": routing.reports if routing else None,
+            "quirks": self.quirks,
+        }
+
+
+def tail(number: str) -> str | None:
+    """``…7890``."""
+    return f"…{number[-_TAIL:]}" if number else None
+
+
+def _registration(found: Registration | None) -> str | None:
+    return None if found is None else found.name.lower()

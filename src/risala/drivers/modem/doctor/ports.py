@@ -1,0 +1,136 @@
+"""Which serial ports of this machine are modems: each is asked AT, and no PIN is ever typed.
+
+The ports of one stick may all answer; they show the same IMEI.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from typing import Final
+
+import trio
+
+from risala.drivers.modem.doctor.bench import OpenPort, Tap
+from risala.drivers.modem.port import serial
+from risala.drivers.modem.port.host import Host, Process
+from risala.drivers.modem.port.serial import PortError, PortFault, PortSeen
+from risala.drivers.modem.ready.identity import identify_modem
+from risala.drivers.modem.ready.start import talk_plainly
+from risala.drivers.modem.talk.asking import Asker
+from risala.drivers.modem.talk.link import AtLink, LinkError
+
+_AT_ONCE: Final = 16
+_ASK_S: Final = 1.5
+_ASKED: Final = 2
+"""The first AT after a rest may be lost."""
+_PORT_S: Final = 15.0
+_CLOSE_S: Final = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    port: str
+    """Its name under ``/dev/serial/by-id`` where it has one: that survives a replug."""
+    device: str
+    description: str = ""
+    answers: bool = False
+    modem: str = ""
+    imei: str = ""
+    text: str = ""
+    """Why it was not asked, or did not answer."""
+    busy: bool = False
+    """Another program has it."""
+    served: bool = False
+    """That program is the Risala service, as it should be."""
+
+
+def candidates(host: Host, seen: Callable[[], Iterable[PortSeen]] | None = None) -> list[Candidate]:
+    """Every serial port once."""
+    told = {port.device: port.description for port in (seen or serial.ports_seen)()}
+    named = [Candidate(name, device, told.get(device, "")) for name, device in host.names().items()]
+    devices = {each.device for each in named}
+    rest = [
+        Candidate(device, device, description)
+        for device, description in told.items()
+        if os.path.realpath(device) not in devices
+    ]
+    return named + rest
+
+
+async def ask_all(
+    found: list[Candidate],
+    baud: int,
+    open_port: OpenPort = serial.open_port,
+    *,
+    holders: Callable[[str], list[Process]] = lambda _: [],
+) -> list[Candidate]:
+    """Each with its answer; many at once, each for a bounded time.
+
+    Args:
+        holders: who has a port open.
+    """
+    answers: dict[str, Candidate] = {}
+    limit = trio.CapacityLimiter(_AT_ONCE)
+
+    async def one(candidate: Candidate) -> None:
+        async with limit:
+            told = await _ask(candidate, baud, open_port)
+            if told.busy:
+                told = _held(told, holders(candidate.port))
+            answers[candidate.port] = told
+
+    async with trio.open_nursery() as nursery:
+        for candidate in found:
+            nursery.start_soon(one, candidate)
+    return [answers[candidate.port] for candidate in found]
+
+
+async def _ask(candidate: Candidate, baud: int, open_port: OpenPort) -> Candidate:
+    text = "It does not open in time."
+    with trio.move_on_after(_PORT_S):
+        try:
+            stream = await open_port(candidate.port, baud)
+        except PortError as fault:
+            return replace(candidate, text=str(fault), busy=fault.fault is PortFault.BUSY)
+        text = "It answers too slowly."
+        tap = Tap(stream)
+        link = AtLink(tap)
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(link.run)
+            try:
+                return await _identified(candidate, link, tap)
+            except LinkError:
+                return replace(candidate, text="It does not answer AT.")
+            finally:
+                with trio.move_on_after(_CLOSE_S, shield=True):
+                    await stream.aclose()
+                nursery.cancel_scope.cancel()
+    return replace(candidate, text=text)
+
+
+async def _identified(candidate: Candidate, link: AtLink, tap: Tap) -> Candidate:
+    for ask in range(1, _ASKED + 1):
+        try:
+            await link.ask("AT", _ASK_S)
+            break
+        except LinkError:
+            # Nothing else is said to what may be no modem at all; but what echoes may be one in
+            # the middle of a message (text entry), which ESC ends.
+            if ask == _ASKED and (b"AT" not in tap.heard or not await link.resync()):
+                raise
+            link.engine.forget()
+    asker = Asker(link)
+    await talk_plainly(asker)
+    identity = await identify_modem(asker)
+    return replace(candidate, answers=True, modem=identity.name, imei=identity.imei)
+
+
+def _held(candidate: Candidate, holders: list[Process]) -> Candidate:
+    if not holders:
+        return candidate
+    names = ", ".join(each.title for each in holders)
+    if all(each.is_service for each in holders):
+        return replace(candidate, text=f"In use by {names}, as it should be.", served=True)
+    return replace(candidate, text=f"In use by {names}; stop it to look closer.")

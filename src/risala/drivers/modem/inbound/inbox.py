@@ -1,0 +1,228 @@
+"""What a modem brings: read from its storage or its line, made safe, and only then let go.
+
+Nothing is deleted from the modem, and nothing acknowledged to the network, before the engine has
+it on disk.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import trio
+
+from risala.drivers.modem.at.engine import Urc
+from risala.drivers.modem.at.fields import number, values
+from risala.drivers.modem.at.lines import ResultKind
+from risala.drivers.modem.inbound.assembly import digest_of
+from risala.drivers.modem.inbound.intake import Intake
+from risala.drivers.modem.ready.start import Facts
+from risala.drivers.modem.ready.storage import Place, Storage, Stored, Usage
+from risala.drivers.modem.talk.asking import Asker
+from risala.drivers.modem.tpdu.pdu import PduError
+from risala.plugins.contract import DriverContext
+
+_QUEUE_MAX: Final = 256
+_TIDY_S: Final = 60.0
+_ROOM_S: Final = 30.0
+_ACKNOWLEDGE_S: Final = 8.0
+"""The network's own timer is not much longer; who is later gets no more (27.005 §3.4.4)."""
+_NOT_EXPECTED: Final = 340
+
+
+@dataclass(frozen=True, slots=True)
+class _Announced:
+    """``+CMTI`` or ``+CDSI``."""
+
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class _Direct:
+    """``+CMT`` or ``+CDS``."""
+
+    urc: Urc
+
+
+@dataclass(frozen=True, slots=True)
+class _Room:
+    made: trio.Event
+
+
+_Job = _Announced | _Direct | _Room | None
+
+
+class Inbox:
+    """Of one modem, as long as its port stays open."""
+
+    def __init__(
+        self,
+        context: DriverContext,
+        asker: Asker,
+        facts: Facts,
+        intake: Intake,
+    ) -> None:
+        self._context = context
+        self._asker = asker
+        self._facts = facts
+        self._intake = intake
+        self._storage = Storage(asker, facts.storage)
+        self._current: Urc | None = None
+        self._unreadable: set[tuple[Place, str]] = set()
+        self._kept: set[tuple[Place, str]] = set()
+        """Handed over, and the modem would not delete them."""
+        self._sweep_wanted = True
+        self._put, self._take = trio.open_memory_channel[_Job](_QUEUE_MAX)
+
+    # -- what others tell it -------------------------------------------------------------------
+
+    def on_urc(self, urc: Urc) -> None:
+        """Take what came by itself. Never waits."""
+        fields = values(urc.text)
+        job: _Job = None
+        if urc.name in ("+CMTI", "+CDSI"):
+            index = number(fields[1]) if len(fields) > 1 else None
+            if index is not None:
+                job = _Announced((fields[0].upper(), index))
+        elif urc.pdu is not None:
+            job = _Direct(urc)
+        else:
+            return
+        try:
+            self._put.send_nowait(job)
+        except trio.WouldBlock:
+            self._sweep_wanted = True
+            self._context.trace("Too much came at once; what lies in the storage is read later.")
+
+    async def look(self) -> Usage | None:
+        """See whether something lies in the storage that was not announced."""
+        usage = await self._storage.usage()
+        if usage is None or usage.used or self._sweep_wanted:
+            self.sweep_soon()
+        return usage
+
+    def sweep_soon(self) -> None:
+        self._sweep_wanted = True
+        if self._put.statistics().current_buffer_used == 0:
+            self._put.send_nowait(None)
+
+    async def make_room(self) -> None:
+        """Free the storage: the modem does not even send while it is full."""
+        room = _Room(trio.Event())
+        with trio.move_on_after(_ROOM_S):
+            await self._put.send(room)
+            await room.made.wait()
+
+    def leftovers(self) -> list[Urc]:
+        """What came straight from the network and is not yet safe: it exists nowhere else."""
+        found = [self._current] if self._current is not None else []
+        while True:
+            try:
+                job = self._take.receive_nowait()
+            except trio.WouldBlock:
+                return found
+            if isinstance(job, _Direct):
+                found.append(job.urc)
+
+    # -- its life ------------------------------------------------------------------------------
+
+    async def run(self) -> None:
+        """Serve as long as the modem answers; raises LinkError when it does not."""
+        await self._intake.hand_over()
+        for name in self._facts.storages:
+            if name in ("SM", "ME") and name != self._facts.storage:
+                await self._read_all(name)
+        while True:
+            if self._sweep_wanted:
+                await self._sweep()
+            job: _Job = None
+            with trio.move_on_after(_TIDY_S):
+                job = await self._take.receive()
+            await self._handle(job)
+            await self._intake.end_waiting()
+
+    async def _handle(self, job: _Job) -> None:
+        match job:
+            case _Announced(place):
+                if place[0] in ("", self._facts.storage):
+                    self._sweep_wanted = True
+                else:
+                    stored = await self._storage.read(place)
+                    if stored is not None:
+                        await self._received(stored)
+            case _Direct(urc):
+                self._current = urc
+                began_s = trio.current_time()
+                fields = values(urc.text)
+                octets = number(fields[-1]) if fields else None
+                await self._received(Stored(("", -1), urc.pdu or "", octets))
+                self._current = None
+                await self._acknowledge(trio.current_time() - began_s)
+            case _Room(made):
+                await self._sweep()
+                made.set()
+            case None:
+                pass
+
+    async def _sweep(self) -> None:
+        self._sweep_wanted = False
+        await self._read_all("")
+        usage = await self._storage.usage()
+        if usage is not None and usage.is_tight:
+            await self._clear()
+
+    async def _read_all(self, storage: str) -> None:
+        for stored in await self._storage.list(storage):
+            await self._received(stored)
+
+    async def _received(self, stored: Stored) -> None:
+        """One PDU, from the storage or straight from the network (index -1)."""
+        place = stored.place if stored.place[1] >= 0 else None
+        digest = digest_of(stored.pdu)
+        if place is not None and (place, digest) in self._kept:
+            await self._delete(place, digest)
+            return
+        try:
+            if await self._intake.take(stored.pdu, stored.tpdu_octets):
+                await self._delete(place, digest)
+        except PduError as fault:
+            self._unread(place, digest, str(fault))
+
+    def _unread(self, place: Place | None, digest: str, reason: str) -> None:
+        if place is None:
+            self._context.trace(f"A message came that cannot be read: {reason}.")
+        elif (place, digest) not in self._unreadable:
+            self._unreadable.add((place, digest))
+            self._context.trace(
+                f"The message at {place[0]} {place[1]} cannot be read and is left there: {reason}."
+            )
+
+    async def _delete(self, place: Place | None, digest: str) -> None:
+        if place is None:
+            return
+        if await self._storage.delete(place):
+            self._kept.discard((place, digest))
+        elif (place, digest) not in self._kept:
+            self._kept.add((place, digest))
+            self._context.trace(f"The modem does not delete the message at {place[0]} {place[1]}.")
+
+    async def _acknowledge(self, took_s: float) -> None:
+        """+CNMA (27.005 §3.4.4); without it the network stops sending."""
+        routing = self._facts.routing
+        if not routing.acknowledges:
+            return
+        answer = await self._asker.try_("AT+CNMA")
+        late = answer is not None and not answer.result.ok
+        if late and answer is not None and answer.result.kind is ResultKind.CMS:
+            late = answer.result.code != _NOT_EXPECTED
+        if routing.text and (late or took_s > _ACKNOWLEDGE_S):
+            await self._asker.ok(f"AT+CNMI={routing.text}")  # the modem may have turned it off
+
+    # -- keeping order in the storage --------------------------------------------------------------
+
+    async def _clear(self) -> None:
+        """Make room: the storage is nearly full, with what cannot be read."""
+        for place, digest in sorted(self._unreadable):
+            self._context.trace(f"The unreadable message at {place[0]} {place[1]} is deleted.")
+            await self._delete(place, digest)
+        self._unreadable.clear()

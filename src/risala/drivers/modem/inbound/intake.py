@@ -1,0 +1,109 @@
+"""What becomes of one received PDU: a message, a part or a report; on disk before it may go."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import Final
+
+import trio
+
+from risala.drivers.modem.inbound.assembly import Part, digest_of, message_of, place_of, text_of
+from risala.drivers.modem.inbound.parts import Parts, notes_of
+from risala.drivers.modem.inbound.reports import SentLog
+from risala.drivers.modem.talk.link import AtLink
+from risala.drivers.modem.tpdu.pdu import Deliver, Direction, StatusReport, from_hex
+from risala.plugins.contract import Accepted, DriverContext, NotStoredError
+
+_RETRY_FIRST_S: Final = 1.0
+_RETRY_MAX_S: Final = 30.0
+_PID_SILENT: Final = 0x40
+"""Short message type 0: acknowledged and thrown away (23.040 §9.2.3.9)."""
+
+
+class Intake:
+    """Hands over what comes in; what cannot be stored at this moment is tried until it can."""
+
+    def __init__(
+        self,
+        context: DriverContext,
+        link: AtLink,
+        log: SentLog,
+        parts: Parts,
+        now_ms: Callable[[], int],
+        *,
+        wants_messages: bool,
+        assembly_timeout_s: float,
+    ) -> None:
+        self._context = context
+        self._link = link
+        self._log = log
+        self._parts = parts
+        self._now_ms = now_ms
+        self._wants_messages = wants_messages
+        self._timeout_ms = round(assembly_timeout_s * 1000)
+
+    async def take(self, pdu: str, tpdu_octets: int | None) -> bool:
+        """True once it is safe, so that it may be deleted; False where it is not for us.
+
+        Raises:
+            PduError: it cannot be read.
+        """
+        _, tpdu = from_hex(pdu, Direction.TO_PHONE, tpdu_octets)
+        if isinstance(tpdu, StatusReport):
+            await self._report(tpdu)
+            return True
+        if not isinstance(tpdu, Deliver) or not self._wants_messages:
+            return False
+        if tpdu.pid != _PID_SILENT:
+            await self._message(Part(tpdu, digest_of(pdu)), pdu, tpdu_octets)
+        return True
+
+    async def _message(self, part: Part, pdu: str, tpdu_octets: int | None) -> None:
+        now_ms = self._now_ms()
+        if place_of(part.deliver) is None:
+            message = message_of([part], [text_of(part.deliver)], now_ms)
+            await _durably(lambda: self._context.inbound(message))
+        elif not self._parts.knows(part.digest):
+            await _durably(lambda: self._parts.keep(part, pdu, tpdu_octets, now_ms))
+            await self.hand_over()
+
+    async def hand_over(self) -> None:
+        """The long messages that are done; the notes of their parts go with them."""
+        while (whole := self._parts.outgoing) is not None:
+            if whole.missing:
+                parts = f"{whole.missing} of its parts"
+                self._context.trace(f"A long message is handed over without {parts}: {whole.why}.")
+            store = partial(self._context.inbound, whole.message, forget=notes_of(whole))
+            await _durably(store)
+            self._parts.is_safe(whole)
+
+    async def end_waiting(self) -> None:
+        """Hand over what waits too long for its parts."""
+        now_ms = self._now_ms()
+        self._parts.end_waiting(now_ms - self._timeout_ms, now_ms)
+        await self.hand_over()
+
+    async def _report(self, report: StatusReport) -> None:
+        async with self._link.turn():
+            # A report may come before +CMGS: tells the reference; after this turn it is known.
+            match = self._log.match(report, self._now_ms())
+        segment = match.sent.uncertain if match.sent is not None else None
+        if match.sent is not None and segment is not None:
+            match.sent.uncertain = None
+            outcome = Accepted(match.sent.carrier_id, "proved by its status report")
+            await self._context.late_outcome(segment, outcome)
+        await _durably(lambda: self._context.receipt(match.receipt))
+
+
+async def _durably(store: Callable[[], Awaitable[None]]) -> None:
+    """Until it is on disk. What comes meanwhile waits: it could not be stored either."""
+    wait_s = _RETRY_FIRST_S
+    while True:
+        try:
+            await store()
+        except NotStoredError:
+            await trio.sleep(wait_s)
+            wait_s = min(2 * wait_s, _RETRY_MAX_S)
+        else:
+            return

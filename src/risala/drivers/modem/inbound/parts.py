@@ -1,0 +1,99 @@
+"""Parts of long messages, on disk before the modem or the network lets go of them.
+
+A part is written down before it is deleted from the modem or acknowledged to the network; it goes
+in the instant in which its whole message is stored. Its name stays for some days more: what is
+brought again then, because a crash came before the deletion, is known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from risala.drivers.modem.inbound.assembly import Assembler, Part, Whole
+from risala.drivers.modem.notes import Notes
+from risala.drivers.modem.tpdu.pdu import Deliver, Direction, PduError, from_hex
+
+_PART: Final = "part/"
+"""Its note: when it came, the octets of its TPDU, the PDU."""
+_SEEN: Final = "seen/"
+_SEEN_MAX: Final = 2000
+_SEEN_MS: Final = 8 * 86_400_000
+"""Longer than any message waits for its parts, and than networks try."""
+
+
+class Parts:
+    """Of one modem, as long as it is configured."""
+
+    def __init__(self, notes: Notes) -> None:
+        self._notes = notes
+        self._assembler = Assembler()
+        seen = ((int(text), key) for key, text in notes.recall(_SEEN).items())
+        self._seen = {key.removeprefix(_SEEN): at_ms for at_ms, key in sorted(seen)}
+        for part, at_ms in _recalled(notes):
+            self._assembler.add(part, at_ms)
+
+    def knows(self, digest: str) -> bool:
+        """True of a part that was kept: it may be deleted, and means nothing new."""
+        return digest in self._seen
+
+    async def keep(self, part: Part, pdu: str, tpdu_octets: int | None, now_ms: int) -> None:
+        """Make a part durable, and join it to the others.
+
+        Raises:
+            NotStoredError: it is not kept.
+        """
+        notes: dict[str, str | None] = {
+            f"{_PART}{part.digest}": f"{now_ms} {tpdu_octets or 0} {pdu}",
+            f"{_SEEN}{part.digest}": str(now_ms),
+        }
+        notes.update(dict.fromkeys(self._outdated(now_ms)))
+        await self._notes.remember(notes)
+        self._seen[part.digest] = now_ms
+        for key, text in notes.items():
+            if text is None:
+                self._seen.pop(key.removeprefix(_SEEN), None)
+        self._assembler.add(part, now_ms)
+
+    def _outdated(self, now_ms: int) -> list[str]:
+        oldest_first = iter(self._seen.items())
+        too_many = len(self._seen) + 1 - _SEEN_MAX
+        found = []
+        for at, (digest, at_ms) in enumerate(oldest_first):
+            if at >= too_many and at_ms >= now_ms - _SEEN_MS:
+                break
+            found.append(f"{_SEEN}{digest}")
+        return found
+
+    def end_waiting(self, before_ms: int, now_ms: int) -> None:
+        """What waits too long for its parts, or is too much to remember, goes as it is."""
+        self._assembler.end_overdue(before_ms, now_ms)
+        self._assembler.end_crowd(now_ms)
+
+    @property
+    def outgoing(self) -> Whole | None:
+        """The next message to hand over; :meth:`is_safe` once it is."""
+        return self._assembler.outgoing[0] if self._assembler.outgoing else None
+
+    def is_safe(self, whole: Whole) -> None:
+        """It was stored, and the notes of its parts are struck."""
+        assert self._assembler.outgoing[0] is whole
+        self._assembler.outgoing.popleft()
+
+
+def notes_of(whole: Whole) -> Iterable[str]:
+    """The keys of the notes that are struck with it."""
+    return [f"{_PART}{digest}" for digest in whole.digests]
+
+
+def _recalled(notes: Notes) -> list[tuple[Part, int]]:
+    found: list[tuple[Part, int]] = []
+    for key, text in notes.recall(_PART).items():
+        at_ms, octets, pdu = text.split(" ")
+        try:
+            _, tpdu = from_hex(pdu, Direction.TO_PHONE, int(octets) or None)
+        except PduError:
+            continue  # an older release read it
+        if isinstance(tpdu, Deliver):
+            found.append((Part(tpdu, key.removeprefix(_PART)), int(at_ms)))
+    return sorted(found, key=lambda each: each[1])

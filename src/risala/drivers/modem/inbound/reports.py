@@ -1,0 +1,170 @@
+"""Which send a status report tells of (3GPP TS 23.040 §9.2.3.6, §9.2.3.15). Pure.
+
+A reference is one octet, wraps, and some modems always say 0 in ``+CMGS:`` while the report has
+the true one. So a report is matched by reference, recipient and time together. The identity that
+the engine keeps, ``reference-recipient-hour``, can be built again from a report alone: one that
+comes after a restart is matched by the engine.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+from risala.drivers.modem.at.causes import cause_of_status
+from risala.drivers.modem.tpdu.pdu import StatusReport
+from risala.sms.message import Segment
+from risala.sms.receipt import Receipt, ReceiptState
+
+SENDS_MAX: Final = 4096
+"""Sends that are remembered; at one every 5 s that is most of a day."""
+_REPORTS_MAX: Final = 1024
+"""Reports that are remembered, to know one that comes twice."""
+_LOCAL_DIGITS: Final = 8
+"""Of a number: networks write recipients with and without the country code."""
+_CLOCKS_AGREE_MS: Final = 120_000
+_SAME_HOUR_MAX: Final = 3
+"""Sends with one reference to one number in one hour that are told apart after a restart."""
+
+_FINAL_STATES: Final = {
+    0x42: ReceiptState.REJECTED,
+    0x46: ReceiptState.EXPIRED,
+    0x47: ReceiptState.DELETED,
+    0x48: ReceiptState.DELETED,
+}
+
+
+def state_of(status: int) -> ReceiptState:
+    """TP-ST. 00 to 1F are done, 20 to 3F still tried, 40 to 7F given up; more is reserved."""
+    if status < 0x20:
+        return ReceiptState.DELIVERED
+    if status < 0x40 or status > 0x7F:
+        return ReceiptState.ENROUTE  # reserved values too: a clearer report may follow
+    return _FINAL_STATES.get(status, ReceiptState.UNDELIVERABLE)
+
+
+@dataclass(slots=True)
+class Sent:
+    """One send whose report may come."""
+
+    carrier_id: str
+    reference: int | None
+    """None where the modem told none: the send is uncertain, or its answer was cut."""
+    local: str
+    at_ms: int
+    uncertain: Segment | None = None
+    """The segment, where nobody knows yet whether it left."""
+    is_done: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    receipt: Receipt
+    sent: Sent | None
+    """None where we remember no such send."""
+
+
+class SentLog:
+    """What was sent, and what reports say of it."""
+
+    def __init__(self) -> None:
+        self._sends: deque[Sent] = deque(maxlen=SENDS_MAX)
+        self._reports: dict[tuple[object, ...], Sent] = {}
+
+    def accepted(self, reference: int | None, recipient: str, now_ms: int) -> str:
+        """Remember a send; returns its carrier_id, which no send before had."""
+        reference = None if reference is None or not 0 <= reference <= 255 else reference
+        local = _local(recipient)
+        base = carrier_id(reference, local, now_ms)
+        number = sum(sent.carrier_id.startswith(base) for sent in self._sends) + 1
+        name = base if number == 1 else f"{base}.{number}"
+        self._sends.append(Sent(name, reference, local, now_ms))
+        return name
+
+    def uncertain(self, segment: Segment, now_ms: int) -> str:
+        """Remember a send of which nobody knows whether it left: a report would prove it."""
+        name = self.accepted(None, segment.recipient, now_ms)
+        assert self._sends[-1].carrier_id == name
+        self._sends[-1].uncertain = segment
+        return name
+
+    def resolve(self, reference: int | None) -> Sent | None:
+        """The newest uncertain send got its reference after all."""
+        for sent in reversed(self._sends):
+            if sent.uncertain is not None:
+                self._sends.remove(sent)
+                self.accepted(reference, sent.local, sent.at_ms)
+                self._sends[-1].uncertain = sent.uncertain
+                return self._sends[-1]
+        return None
+
+    def match(self, report: StatusReport, now_ms: int) -> Match:
+        """The receipt that a report is. Coming twice, it is the same one."""
+        state = state_of(report.status)
+        key = (report.reference, report.recipient.text, report.sent_at, report.status)
+        sent = self._reports.get(key) or self._find(report)
+        if sent is None:
+            first, *others = _candidates(report, now_ms)
+            return Match(_receipt(first, report, state, tuple(others)), None)
+        sent.is_done = sent.is_done or state.is_final
+        self._reports[key] = sent
+        if len(self._reports) > _REPORTS_MAX:
+            del self._reports[next(iter(self._reports))]
+        return Match(_receipt(sent.carrier_id, report, state, ()), sent)
+
+    def _find(self, report: StatusReport) -> Sent | None:
+        local = _local(report.recipient.text)
+        open_ones = [it for it in self._sends if it.local == local and not it.is_done]
+        exact = [it for it in open_ones if it.reference == report.reference]
+        vague = [it for it in open_ones if not it.reference]  # always 0, -1, or not told
+        candidates = exact or vague
+        if not candidates or report.sent_at is None:
+            return candidates[0] if candidates else None
+        sent_ms = report.sent_at.timestamp() * 1000
+        nearest = min(reversed(candidates), key=lambda it: abs(it.at_ms - sent_ms))
+        if (report.reference and exact) or abs(nearest.at_ms - sent_ms) <= _CLOCKS_AGREE_MS:
+            return nearest
+        return candidates[0]  # clocks differ: reports mostly come in the order of sends
+
+
+def carrier_id(reference: int | None, local: str, at_ms: int) -> str:
+    """``17-36123456-26112014``: reference, the number's last digits, hour in UTC."""
+    hour = datetime.fromtimestamp(at_ms / 1000, UTC).strftime("%y%m%d%H")
+    return f"{'x' if reference is None else reference}-{local}-{hour}"
+
+
+def _candidates(report: StatusReport, now_ms: int) -> list[str]:
+    """What the send's carrier_id can have been: by its time, and by ours where clocks differ."""
+    now = datetime.fromtimestamp(now_ms / 1000, UTC)
+    around = [now]
+    if report.sent_at is not None:
+        around.insert(0, report.sent_at)
+    hours = [moment + timedelta(hours=shift) for moment in around for shift in (0, -1, 1)]
+    local = _local(report.recipient.text)
+    times = [int(at.timestamp() * 1000) for at in hours]
+    bases = [carrier_id(report.reference, local, at_ms) for at_ms in times]
+    # A modem that never tells the true one, or a send whose answer never came.
+    bases += [carrier_id(vague, local, at_ms) for at_ms in times for vague in (0, None)]
+    numbers = range(2, _SAME_HOUR_MAX + 1)
+    numbered = [f"{base}.{number}" for number in numbers for base in bases[:1]]
+    return list(dict.fromkeys(bases + numbered))
+
+
+def _local(number: str) -> str:
+    return number.removeprefix("+")[-_LOCAL_DIGITS:]
+
+
+def _receipt(
+    name: str, report: StatusReport, state: ReceiptState, other: tuple[str, ...]
+) -> Receipt:
+    return Receipt(
+        carrier_id=name,
+        state=state,
+        raw=f"TP-ST {report.status:02X}",
+        cause=cause_of_status(report.status),
+        also_known_as=other,
+        recipient=report.recipient.readable or None,
+        recipient_tells=True,
+    )

@@ -1,0 +1,123 @@
+"""The USB device behind a serial port, and its reset: what a replug does, without a hand.
+
+sysfs has ``/sys/class/tty/ttyUSB0/device``, which lies below the directory of the USB device; that
+one has ``busnum`` and ``devnum``, and these name the node ``/dev/bus/usb/BBB/DDD`` that takes the
+ioctl ``USBDEVFS_RESET`` (linux/usbdevice_fs.h).
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import trio
+
+from risala.drivers.modem.port.serial import is_tcp
+
+_RESET: Final = 0x5514
+"""``_IO('U', 20)``."""
+_RESET_S: Final = 15.0
+"""The kernel gives a device 5 s to answer, and tries again; one that hangs holds its caller."""
+_PARENTS_MAX: Final = 8
+_threads: Final = trio.CapacityLimiter(16)
+"""Of its own: resets that hang must not use up the threads of everybody else."""
+
+
+@dataclass(frozen=True, slots=True)
+class UsbDevice:
+    name: str
+    """Its place: ``1-1.2`` is bus 1, port 1, port 2 of a hub."""
+    node: Path
+    vendor: str
+    product: str
+
+
+def usb_device_of(
+    port: str, sysfs: Path = Path("/sys"), nodes: Path = Path("/dev/bus/usb")
+) -> UsbDevice | None:
+    """The device that a port belongs to; None where it is not on USB."""
+    if is_tcp(port):
+        return None
+    place = sysfs / "class" / "tty" / Path(os.path.realpath(port)).name / "device"
+    try:
+        interface = place.resolve(strict=True)
+    except (OSError, RuntimeError):
+        return None
+    for directory in (interface, *interface.parents[:_PARENTS_MAX]):
+        bus, device = _read(directory / "busnum"), _read(directory / "devnum")
+        if bus.isdecimal() and device.isdecimal():
+            node = nodes / f"{int(bus):03}" / f"{int(device):03}"
+            vendor, product = _read(directory / "idVendor"), _read(directory / "idProduct")
+            return UsbDevice(directory.name, node, vendor, product)
+    return None
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="ascii", errors="replace").strip()
+    except OSError:
+        return ""
+
+
+class UsbReset:
+    """Resets the device behind a port. Every effect can be handed in."""
+
+    def __init__(
+        self,
+        port: str,
+        *,
+        sysfs: Path = Path("/sys"),
+        nodes: Path = Path("/dev/bus/usb"),
+        ioctl: Callable[[int, int, int], object] = fcntl.ioctl,
+    ) -> None:
+        self._port = port
+        self._sysfs = sysfs
+        self._nodes = nodes
+        self._ioctl = ioctl
+        self._told = ""
+
+    async def __call__(self, trace: Callable[[str], None]) -> bool:
+        """True once the device was reset: it leaves the bus for a moment, and its port with it.
+
+        What cannot be done is told once. Off the loop, under a deadline.
+        """
+        with trio.move_on_after(_RESET_S):
+            reason = await trio.to_thread.run_sync(
+                self._reset, abandon_on_cancel=True, limiter=_threads
+            )
+            if reason and reason != self._told:
+                self._told = reason
+                trace(reason)
+            return reason is None
+        trace("The USB device does not come back from its reset.")
+        return False
+
+    def _reset(self) -> str | None:
+        """Why not; empty where there is nothing to tell, None where it was done."""
+        device = usb_device_of(self._port, self._sysfs, self._nodes)
+        if device is None:
+            return ""
+        try:
+            descriptor = os.open(device.node, os.O_WRONLY | os.O_CLOEXEC)
+            try:
+                self._ioctl(descriptor, _RESET, 0)
+            finally:
+                os.close(descriptor)
+        except PermissionError:
+            return _forbidden(device)
+        except OSError as fault:
+            return f"The USB device {device.name} was not reset: {fault.strerror or fault}."
+        return None
+
+
+def _forbidden(device: UsbDevice) -> str:
+    return (
+        f"The USB device {device.name} may not be reset by this user. To allow it, write into "
+        f"/etc/udev/rules.d/62-modem-reset.rules: "
+        f'SUBSYSTEM=="usb", ATTR{{idVendor}}=="{device.vendor}", '
+        f'ATTR{{idProduct}}=="{device.product}", GROUP="dialout", MODE="0660"'
+    )

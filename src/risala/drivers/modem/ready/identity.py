@@ -1,0 +1,95 @@
+"""Which modem and which SIM these are (27.007 §5)."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import Final
+
+from risala.drivers.modem.at.engine import Row
+from risala.drivers.modem.at.fields import values
+from risala.drivers.modem.talk.asking import Asker
+
+_ICCID_COMMANDS: Final = ("AT+CCID", "AT^ICCID?", "AT+ICCID", "AT+QCCID")
+_iccid: Final = re.compile(r"(?:^|[^0-9])(89[0-9]{16,18})[0-9A-Fa-f]?(?:[^0-9]|$)")
+_imsi: Final = re.compile(r"(?:^|[^0-9])([0-9]{14,15})(?:[^0-9]|$)")
+_imei: Final = re.compile(r"(?:^|[^0-9])([0-9]{14,17})(?:[^0-9]|$)")
+_number_text: Final = re.compile(r"\+?[0-9]{3,15}")
+_TEXT_MAX: Final = 60
+
+
+@dataclass(slots=True)
+class Identity:
+    manufacturer: str = ""
+    model: str = ""
+    revision: str = ""
+    imei: str = ""
+    imsi: str = ""
+    iccid: str = ""
+    number: str = ""
+    """The SIM's own, where somebody has written it on it; most have not."""
+    said: tuple[str, ...] = field(default=())
+    """The lines of ATI."""
+
+    @property
+    def name(self) -> str:
+        """``huawei E1752``, for people."""
+        return " ".join(part for part in (self.manufacturer, self.model) if part) or "modem"
+
+    @property
+    def is_huawei(self) -> bool:
+        return "huawei" in f"{self.manufacturer} {' '.join(self.said)}".lower()
+
+
+async def identify_modem(asker: Asker) -> Identity:
+    """What it is; empty where it does not say."""
+    said = tuple(row.text[:_TEXT_MAX] for row in await asker.rows("ATI"))
+    return Identity(
+        manufacturer=_text(await asker.rows("AT+CGMI")),
+        model=_text(await asker.rows("AT+CGMM")),
+        revision=_text(await asker.rows("AT+CGMR")),
+        imei=_find(_imei, await asker.rows("AT+CGSN")),
+        said=said[:8],
+    )
+
+
+async def identify_sim(asker: Asker, identity: Identity) -> None:
+    """IMSI, own number (27.007 §7.1) and ICCID, which take a SIM that is ready."""
+    identity.imsi = _find(_imsi, await asker.rows("AT+CIMI"))
+    identity.number = _number(await asker.rows("AT+CNUM"))
+    await identify_card(asker, identity)
+
+
+async def identify_card(asker: Asker, identity: Identity) -> None:
+    """The ICCID, which most modems tell of a SIM that still wants its PIN."""
+    identity.iccid = ""
+    for command in _ICCID_COMMANDS:
+        identity.iccid = _find(_iccid, await asker.rows(command))
+        if identity.iccid:
+            return
+
+
+def _text(rows: tuple[Row, ...]) -> str:
+    for row in rows:
+        text = " ".join(values(row.text)).strip()
+        if text:
+            return text[:_TEXT_MAX]
+    return ""
+
+
+def _number(rows: tuple[Row, ...]) -> str:
+    for row in rows:
+        # Its name, number and type: +CNUM: "Line 1","+22236000001",145
+        fields = values(row.text)
+        if len(fields) > 1 and _number_text.fullmatch(fields[1]):
+            international = fields[2:3] == ["145"] and not fields[1].startswith("+")
+            return f"+{fields[1]}" if international else fields[1]
+    return ""
+
+
+def _find(pattern: re.Pattern[str], rows: tuple[Row, ...]) -> str:
+    for row in rows:
+        found = pattern.search(row.text)
+        if found:
+            return str(found[1])
+    return ""

@@ -1,0 +1,150 @@
+"""The SIM's PIN (27.007 §8.3): typed once. Three wrong ones block the SIM."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import trio
+from pydantic import SecretStr
+
+from risala.drivers.modem.at.errors import WRONG_PIN, Verdict, trouble_of
+from risala.drivers.modem.at.fields import first, number
+from risala.drivers.modem.ready.identity import Identity, identify_card
+from risala.drivers.modem.ready.pinmemory import FRESH_TRIES, PinMemory
+from risala.drivers.modem.ready.unready import Unready
+from risala.drivers.modem.talk.asking import Asker
+from risala.plugins.contract import HealthState, NotStoredError
+
+__all__ = ["PinMemory", "sim_word", "tries_left", "unlock"]
+
+SIM_LOOKS: Final = 30
+SIM_LOOK_S: Final = 1.0
+"""A SIM is busy for up to half a minute after a start."""
+_TYPE_S: Final = 20.0
+_LAST_TRIES: Final = 2
+"""The last try is never ours, whoever asks for it."""
+_BLOCKED_S: Final = 300.0
+_UNSTORED_S: Final = 5.0
+_READY: Final = ("READY", "SIM PIN2", "SIM PUK2", "")
+"""Empty: the modem has no such command."""
+
+
+async def unlock(
+    asker: Asker, identity: Identity, pin: SecretStr | None, memory: PinMemory
+) -> None:
+    """Return once the SIM is ready.
+
+    Raises:
+        Unready: it is not; the text says what to do.
+    """
+    is_taken = False
+    for look in range(SIM_LOOKS):
+        if look:
+            await trio.sleep(SIM_LOOK_S)
+        word = await sim_word(asker)
+        if word is None or (is_taken and word == "SIM PIN"):
+            continue  # busy, or it still says what it said before the PIN
+        if word in _READY:
+            if word and memory.has_notes:
+                await identify_card(asker, identity)
+                await memory.unlocked(identity)
+            return
+        if word != "SIM PIN":
+            raise Unready(HealthState.SICK, _locked(word), _BLOCKED_S)
+        await _type(asker, identity, pin, memory)
+        is_taken = True
+    raise Unready(HealthState.DOWN, "The SIM does not become ready.", 5.0)
+
+
+async def sim_word(asker: Asker) -> str | None:
+    """The word of +CPIN?; empty where the modem has no such command, None while it is busy.
+
+    Raises:
+        Unready: there is no SIM, or it fails.
+    """
+    answer = await asker.try_("AT+CPIN?")
+    if answer is None:
+        return ""
+    if answer.result.ok:
+        fields = first(answer.rows, "+CPIN")
+        # "+CPIN: READY" may come late: the answer is empty then.
+        return fields[0].upper() if fields else None
+    trouble = trouble_of(answer.result)
+    if trouble.verdict is Verdict.BUSY:
+        return None
+    if trouble.sick:
+        raise Unready(HealthState.SICK, trouble.text)
+    return ""
+
+
+def _locked(word: str) -> str:
+    if word == "SIM PUK":
+        return (
+            "The SIM is blocked and wants its PUK. Put it into a phone and type the PUK there; "
+            "Risala never does."
+        )
+    return f"The modem wants {word[:20]!r} and cannot be used with this SIM."
+
+
+async def _type(asker: Asker, identity: Identity, pin: SecretStr | None, memory: PinMemory) -> None:
+    await identify_card(asker, identity)
+    tries = await tries_left(asker, identity)
+    if memory.is_last(identity, tries):
+        raise Unready(HealthState.SICK, _TWICE, _BLOCKED_S)
+    if memory.forbids(identity, tries):
+        raise Unready(HealthState.SICK, _REFUSED, _BLOCKED_S)
+    if pin is None:
+        raise Unready(HealthState.SICK, "The SIM wants its PIN. Set pin_env.", _BLOCKED_S)
+    fewest = _LAST_TRIES if memory.may_retry else FRESH_TRIES
+    if tries is not None and tries < fewest:
+        text = f"A wrong PIN was typed before; {tries} tries are left. {_UNLOCK}"
+        raise Unready(HealthState.SICK, text, _BLOCKED_S)
+    try:
+        # Before it leaves: a lost answer or a crash must not lead to a second try.
+        await memory.types(identity, tries)
+    except NotStoredError as fault:
+        text = "The PIN is not typed: that it was typed could not be written down."
+        raise Unready(HealthState.DOWN, text, _UNSTORED_S) from fault
+    answer = await asker.link.ask(f'AT+CPIN="{pin.get_secret_value()}"', _TYPE_S)
+    if answer.result.ok:
+        await memory.unlocked(identity)
+        return
+    trouble = trouble_of(answer.result)
+    await memory.refused(identity, await tries_left(asker, identity))
+    text = _REFUSED if trouble is WRONG_PIN else f"The PIN was not taken. {trouble.text} {_UNLOCK}"
+    raise Unready(HealthState.SICK, text, _BLOCKED_S)
+
+
+_UNLOCK: Final = (
+    "It is not typed again: three wrong ones block the SIM. Correct the setting, restart, and run "
+    "`risala carriers ask NAME retry-pin`; or unlock the SIM with a phone."
+)
+_TWICE: Final = (
+    "Two PINs were typed and not seen to be right, and the modem does not tell how many tries are "
+    "left: a third may block the SIM. It is not typed; unlock the SIM with a phone."
+)
+_REFUSED: Final = f"The PIN is wrong. {_UNLOCK}"
+
+_COUNTERS: Final = {
+    # manufacturer: command, name of its row, which field
+    "huawei": ("AT^CPIN?", "^CPIN", 3),
+    "quectel": ('AT+QPINC="SC"', "+QPINC", 1),
+    "simcom": ("AT+SPIC", "+SPIC", 0),
+    "cinterion": ("AT^SPIC", "^SPIC", 0),
+    "siemens": ("AT^SPIC", "^SPIC", 0),
+}
+
+
+async def tries_left(asker: Asker, identity: Identity) -> int | None:
+    """How often a PIN may still be typed; None where the modem does not tell (27.007 §8.65)."""
+    rows = await asker.rows('AT+CPINR="SIM PIN"')
+    for row in rows:
+        fields = first([row], "+CPINR")
+        if len(fields) > 1 and fields[0].upper() == "SIM PIN":
+            return number(fields[1])
+    maker = f"{identity.manufacturer} {' '.join(identity.said)}".lower()
+    for name, (command, row_name, at) in _COUNTERS.items():
+        if name in maker:
+            fields = first(await asker.rows(command), row_name)
+            return number(fields[at]) if len(fields) > at else None
+    return None

@@ -1,0 +1,153 @@
+"""That a PIN was typed or refused, kept on disk: three wrong ones block a SIM.
+
+Nothing of the PIN itself is kept, and no fingerprint of it: of 10,000 PINs the right one is found
+from a hash in no time, whatever the hash. So a corrected setting does not look any different from
+the wrong one, and the memory is cleared by what proves that it is out of date: the SIM is ready;
+its counter of tries is full again, which takes the right PIN; or the operator says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Final
+
+from risala.drivers.modem.notes import Notes, short_name
+from risala.drivers.modem.ready.identity import Identity
+from risala.plugins.contract import NotStoredError
+
+_PREFIX: Final = "pin/"
+_NOBODY: Final = "-"
+"""In the place of a name that is not known."""
+_TYPED: Final = "typed"
+"""Typed, and not yet seen to be right."""
+_REFUSED: Final = "refused"
+_AGAIN: Final = "-again"
+"""Ends the words of a second PIN where no counter tells how many tries are left."""
+FRESH_TRIES: Final = 3
+
+
+class _Forgetful:
+    """Notes of this process alone."""
+
+    async def remember(self, notes: Mapping[str, str | None]) -> None:
+        pass
+
+    def recall(self, prefix: str = "") -> dict[str, str]:
+        return {}
+
+
+class PinMemory:
+    """By SIM, and by modem where the SIM does not tell its ICCID before it has its PIN.
+
+    Without ``notes`` it lasts as long as the process.
+    """
+
+    def __init__(self, notes: Notes | None = None) -> None:
+        self._notes: Notes = notes or _Forgetful()
+        self._known = self._notes.recall(_PREFIX)
+        self._unwritten: dict[str, str | None] = {}
+        self.may_retry = False
+        """The operator says that the setting is right now. Good for one try."""
+        self.must_store = True
+        """False where the SIM's own counter is trusted to remember a look that cannot write."""
+
+    @property
+    def has_notes(self) -> bool:
+        """Some PIN was typed and never seen to be right."""
+        return bool(self._known or self._unwritten)
+
+    def retry(self) -> None:
+        """Type the PIN of the settings once more, whatever became of the one before."""
+        self.may_retry = True
+
+    def forbids(self, identity: Identity, tries: int | None) -> bool:
+        """True where a PIN was refused, or its answer never seen, and nothing speaks for it now.
+
+        Args:
+            tries: how many are left by the SIM's own counter; None where it is not told.
+        """
+        return not self.may_retry and any(
+            not _is_mended(self._known[key], tries) for key in self._keys(identity)
+        )
+
+    def is_last(self, identity: Identity, tries: int | None) -> bool:
+        """True where two PINs were not seen to be right and no counter tells: a third may block."""
+        return tries is None and any(
+            self._known[key].endswith(_AGAIN) for key in self._keys(identity)
+        )
+
+    async def types(self, identity: Identity, tries: int | None = None) -> None:
+        """Write down that a PIN is about to be typed.
+
+        Args:
+            tries: how many are left; None where it is not told, and they are counted here.
+
+        Raises:
+            NotStoredError: it must not be.
+        """
+        self.may_retry = False
+        keys = self._keys(identity)
+        word = _TYPED + _AGAIN if keys and tries is None else _TYPED
+        notes = {**dict.fromkeys(keys), _key(identity): word}
+        try:
+            await self._notes.remember({**self._unwritten, **notes})
+            self._unwritten.clear()
+        except NotStoredError:
+            if self.must_store:
+                raise
+        self._take(notes)
+
+    async def refused(self, identity: Identity, tries: int | None) -> None:
+        """Write down that it was refused, and the counter's word after it."""
+        key = _key(identity)
+        again = _AGAIN if self._known.get(key, "").endswith(_AGAIN) else ""
+        text = f"{_REFUSED}{again}" if tries is None else f"{_REFUSED} {tries}"
+        await self._write({key: text})
+
+    async def unlocked(self, identity: Identity) -> None:
+        """The SIM is ready: nothing is wrong with what was typed, or no longer."""
+        self.may_retry = False
+        await self._write(dict.fromkeys(self._keys(identity)))
+
+    async def _write(self, notes: Mapping[str, str | None]) -> None:
+        self._take(notes)
+        self._unwritten.update(notes)
+        with suppress(NotStoredError):  # goes with the next one; until then "typed" stands there
+            await self._notes.remember(dict(self._unwritten))
+            self._unwritten.clear()
+
+    def _take(self, notes: Mapping[str, str | None]) -> None:
+        for key, text in notes.items():
+            if text is None:
+                self._known.pop(key, None)
+            else:
+                self._known[key] = text
+
+    def _keys(self, identity: Identity) -> list[str]:
+        """The notes that may be about this SIM."""
+        sim, modem = short_name(identity.iccid), short_name(identity.imei)
+        found = []
+        for key in self._known:
+            its_sim, its_modem = key.removeprefix(_PREFIX).split("/")
+            if sim and its_sim != _NOBODY:
+                is_it = sim == its_sim
+            else:
+                is_it = not modem or its_modem in (modem, _NOBODY)
+            if is_it:
+                found.append(key)
+        return found
+
+
+def _key(identity: Identity) -> str:
+    sim, modem = short_name(identity.iccid), short_name(identity.imei)
+    return f"{_PREFIX}{sim or _NOBODY}/{modem or _NOBODY}"
+
+
+def _is_mended(text: str, tries: int | None) -> bool:
+    """True where the counter was seen below its full height, and is full again.
+
+    One that says 3 right after a refusal does not count, and is not believed.
+    """
+    word, _, then = text.partition(" ")
+    return word == _REFUSED and bool(then) and int(then) < FRESH_TRIES == tries

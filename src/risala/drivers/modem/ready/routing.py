@@ -1,0 +1,100 @@
+"""How a modem announces what it receives, and where it keeps it (27.005 §3.2.2, §3.4.1).
+
+Storage first (``+CMTI``, then read, then delete): what goes straight to the port (``+CMT``) is
+lost where nobody reads it. Status reports may go straight: they take room in few storages.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from risala.drivers.modem.at.fields import brackets, first, number, offered
+from risala.drivers.modem.talk.asking import Asker
+
+_STORAGES: Final = ("ME", "SM", "MT")
+"""The modem has more room than the SIM, which mostly has 10 to 50 places."""
+_FALLBACKS: Final = (
+    (2, 1, 0, 1, 0),
+    (1, 2, 0, 1, 0),
+    (2, 2, 0, 1, 0),
+    (3, 2, 0, 1, 1),  # Siemens
+    (1, 2, 2, 2, 1),
+    (3, 2, 0, 0),  # Ericsson
+    (2, 1, 0, 0, 0),
+    (1, 1, 0, 0, 0),
+)
+"""Seen to work, for modems that take +CNMI and do not tell what they offer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Routing:
+    """What +CNMI was set to."""
+
+    text: str = ""
+    """Empty where the modem takes nothing: its storage is looked at from time to time."""
+    acknowledges: bool = False
+    """Under +CSMS=1 every ``+CMT`` and ``+CDS`` wants its +CNMA."""
+    reports: bool = False
+
+
+async def choose_storage(asker: Asker, wanted: str) -> tuple[tuple[str, ...], str]:
+    """What the modem offers to read from, and what was chosen; empty where it cannot say."""
+    rows = await asker.rows("AT+CPMS=?")
+    groups = [
+        tuple(name.strip(' "') for name in group.split(","))
+        for group in (brackets(rows[-1].text) if rows else [])
+    ]
+    order = _STORAGES if wanted == "auto" else (wanted,)
+    usable = [name for name in order if not groups or all(name in group for group in groups)]
+    for name in usable or order:
+        answer = await asker.try_(f'AT+CPMS="{name}","{name}","{name}"')
+        if answer is None or not answer.result.ok:
+            answer = await asker.try_(f'AT+CPMS="{name}"')
+        if answer is None or not answer.result.ok:
+            continue
+        fields = first(answer.rows, "+CPMS")
+        if len(fields) > 1 and number(fields[1]) == 0:
+            continue  # offered, and without a single place
+        return (groups[0] if groups else (name,)), name
+    return (groups[0] if groups else ()), ""
+
+
+async def choose_routing(
+    asker: Asker, *, inbound: bool, reports: bool, acknowledges: bool
+) -> Routing:
+    """Set the best +CNMI that the modem takes."""
+    rows = await asker.rows("AT+CNMI=?")
+    fields = [offered(field) for field in brackets(rows[-1].text)] if rows else []
+    attempts = [_best(fields, inbound=inbound, reports=reports)] if len(fields) >= 2 else []
+    attempts += [_without(fallback, inbound=inbound, reports=reports) for fallback in _FALLBACKS]
+    for attempt in dict.fromkeys(attempts):
+        text = ",".join(map(str, attempt))
+        if await asker.ok(f"AT+CNMI={text}"):
+            ds = attempt[3] if len(attempt) > 3 else 0
+            return Routing(text, acknowledges, reports=ds > 0)
+    return Routing(acknowledges=acknowledges)
+
+
+def _best(fields: list[set[int]], *, inbound: bool, reports: bool) -> tuple[int, ...]:
+    """``<mode>,<mt>,<bm>,<ds>,<bfr>`` from what each may be."""
+    wishes = (
+        (2, 1, 3, 0),  # mode 0 keeps everything to itself
+        (1, 2, 0) if inbound else (0,),
+        (0,),
+        (1, 2, 0) if reports else (0,),
+        (0, 1),
+    )
+    return tuple(
+        next((value for value in wish if value in may), min(may, default=0))
+        for wish, may in zip(wishes, fields, strict=False)
+    )
+
+
+def _without(values: tuple[int, ...], *, inbound: bool, reports: bool) -> tuple[int, ...]:
+    kept = list(values)
+    if not inbound:
+        kept[1] = 0
+    if not reports:
+        kept[3] = 0
+    return tuple(kept)

@@ -1,0 +1,70 @@
+"""Asking a modem for what it need not know: its refusal, or even its silence, is an answer."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import trio
+
+from risala.drivers.modem.at.engine import Answer, Row
+from risala.drivers.modem.talk.link import ANSWER_S, AtLink, NoAnswerError
+
+_SILENCES_MAX: Final = 2
+"""A command that met so many silences in a row is not asked again: one may be a hang of its own."""
+_SILENT_S: Final = 3600.0
+"""For so long: a bad cable may have lost both questions."""
+
+
+class Asker:
+    """Any command may be ``ERROR`` on some modem, and a few hang at some: degrade, don't stop.
+
+    One for each opening of the port: what a modem would not answer is forgotten with it.
+    """
+
+    def __init__(self, link: AtLink) -> None:
+        self.link = link
+        self._silences: dict[str, tuple[int, float]] = {}
+        """By command: how many in a row, and when the last one was."""
+
+    async def try_(self, text: str, timeout_s: float = ANSWER_S) -> Answer | None:
+        """The answer; None where the modem is silent to this, but answers to something else.
+
+        Raises:
+            NoAnswerError: it answers to nothing.
+            PortLostError: the line was hung up.
+        """
+        silences, at_s = self._silences.get(text, (0, 0.0))
+        if silences >= _SILENCES_MAX and trio.current_time() - at_s < _SILENT_S:
+            return None
+        # In one turn: who came between a silence and its mending would be refused.
+        async with self.link.turn():
+            await self.fall_in_step()
+            try:
+                answer = await self.link.ask(text, timeout_s)
+            except NoAnswerError:
+                if not await self.link.resync():
+                    raise
+                self._silences[text] = (silences + 1, trio.current_time())
+                return None
+            self._silences.pop(text, None)
+            return answer
+
+    async def fall_in_step(self) -> None:
+        """Mend what a command left behind that was given up, or cancelled: call it within a turn.
+
+        Raises:
+            NoAnswerError: the modem answers to nothing.
+            PortLostError: the line was hung up.
+        """
+        if not self.link.engine.in_sync and not await self.link.resync():
+            raise NoAnswerError("the modem does not answer")
+
+    async def ok(self, text: str, timeout_s: float = ANSWER_S) -> bool:
+        """True where it takes the command."""
+        answer = await self.try_(text, timeout_s)
+        return answer is not None and answer.result.ok
+
+    async def rows(self, text: str, timeout_s: float = ANSWER_S) -> tuple[Row, ...]:
+        """The rows of the answer; none where it is refused."""
+        answer = await self.try_(text, timeout_s)
+        return answer.rows if answer is not None and answer.result.ok else ()

@@ -1,0 +1,119 @@
+"""A dialogue by USSD with the SIM's network (27.007 §7.15): one code, one answer, and choices.
+
+A message may leave between a question and its answer, which can take half a minute; never the
+reverse: a question waits until a message that is on its way has its reference.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Final
+
+import trio
+
+from risala.drivers.modem.at.engine import Urc
+from risala.drivers.modem.at.errors import trouble_of
+from risala.drivers.modem.talk.asking import Asker
+from risala.drivers.modem.tpdu.ussd import END_SESSION, MORE_WANTED, read_answer, requests
+
+ANSWER_S: Final = 40.0
+"""Networks take up to half a minute."""
+_COMMAND_S: Final = 30.0
+"""Some modems say OK only with the network's answer."""
+_REFUSALS: Final = {
+    # <m> of +CUSD
+    2: "The network ended it without an answer.",
+    3: "Another program on the modem answered it.",
+    4: "The network does not support it.",
+    5: "The network did not answer in time.",
+}
+
+
+class UssdError(Exception):
+    """No answer; ``str()`` is a sentence that says why."""
+
+
+class Dialogues:
+    """Of one modem, as long as its port stays open: one dialogue at a time."""
+
+    def __init__(self, asker: Asker, on_unasked: Callable[[str], None]) -> None:
+        self._asker = asker
+        self._on_unasked = on_unasked
+        self._turn = trio.Lock()
+        self._answer: tuple[int, str] | None = None
+        self._arrived: trio.Event | None = None
+        self._is_open = False
+        """The network may still wait for a choice of ours."""
+        self._closed = False
+
+    def on_urc(self, urc: Urc) -> None:
+        found = read_answer(urc.text)
+        if found is None:
+            return
+        if self._arrived is None:
+            self._on_unasked(found[1])
+            return
+        self._answer = found
+        self._arrived.set()
+
+    def close(self) -> None:
+        """The port closes: nobody is answered any more."""
+        self._closed = True
+        if self._arrived is not None:
+            self._arrived.set()
+
+    async def dial(self, code: str, choices: Sequence[str] = ()) -> str:
+        """The network's last word to a code and to the choices from its menus.
+
+        Raises:
+            UssdError: there is none.
+            LinkError: the modem does not answer.
+        """
+        async with self._turn:
+            await self._end()
+            self._is_open = True  # also where this is cancelled: then the next one ends it
+            status, text = await self._say(code)
+            for choice in choices:
+                if status != MORE_WANTED:
+                    raise UssdError(f"The network asked for no choice. It said: {text}")
+                status, text = await self._say(choice)
+            await self._end(is_needed=status == MORE_WANTED)
+            return text
+
+    async def _say(self, code: str) -> tuple[int, str]:
+        # Before it is asked: some modems bring the answer before their OK.
+        self._answer, self._arrived = None, trio.Event()
+        try:
+            await self._request(code)
+            with trio.move_on_after(ANSWER_S):
+                await self._arrived.wait()
+        finally:
+            self._arrived = None
+        status, text = self._answered()
+        if not text or status in (4, 5):
+            raise UssdError(_REFUSALS.get(status, "The network's answer is empty."))
+        return status, text
+
+    def _answered(self) -> tuple[int, str]:
+        if self._closed:
+            raise UssdError("The modem's port closed before the answer came.")
+        if self._answer is None:
+            raise UssdError("The network did not answer in time.")
+        return self._answer
+
+    async def _request(self, code: str) -> None:
+        said = "The modem is silent to it."
+        for command in requests(code):
+            answer = await self._asker.try_(command, _COMMAND_S)
+            if answer is not None and answer.result.ok:
+                return
+            if answer is not None:
+                said = trouble_of(answer.result).text
+            if self._arrived is not None and self._arrived.is_set():
+                return
+        raise UssdError(f"The modem does not take the code. {said}")
+
+    async def _end(self, *, is_needed: bool = True) -> None:
+        if self._is_open and is_needed:
+            await self._asker.ok(END_SESSION)
+        self._is_open = False

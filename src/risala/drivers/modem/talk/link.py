@@ -1,0 +1,271 @@
+"""One modem on one stream: commands in turn, each with a deadline, and what comes by itself."""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from typing import Final
+
+import trio
+
+from risala.drivers.modem.at.engine import (
+    ESCAPE,
+    Answer,
+    AtEngine,
+    Command,
+    Event,
+    Late,
+    LocalProtocolError,
+    Noise,
+    Prompt,
+    Row,
+    Urc,
+)
+
+ANSWER_S: Final = 10.0
+"""For commands that ask the modem alone."""
+_READ_OCTETS: Final = 4096
+_QUIET_S: Final = 0.3
+"""After ESC: what the modem still says about what it was doing comes within this."""
+_SYNC_S: Final = 3.0
+_SILENCE_S: Final = 2.0
+"""After so long without an octet, what is outstanding will not come."""
+
+HUNG_UP: Final = "the modem left the line (unplugged, or starting anew)"
+
+
+class LinkError(Exception):
+    """A command got no answer.
+
+    ``str()`` is a clause for people (“the modem gave no answer within 10 s”), ``raw`` says the
+    same in the words of the protocol; ``rows`` are what had come of the answer.
+    """
+
+    def __init__(self, text: str, rows: tuple[Row, ...] = (), *, raw: str = "") -> None:
+        super().__init__(text)
+        self.rows = rows
+        self.raw = raw or text
+
+
+class NoPromptError(LinkError):
+    """The modem did not ask for the body, so that nothing of it left."""
+
+
+class NoAnswerError(LinkError):
+    """No answer in time."""
+
+
+class PortLostError(LinkError):
+    """The line was hung up: the modem was unplugged or starts anew."""
+
+
+class StoppedError(LinkError):
+    """We stop asking."""
+
+
+class AtLink:
+    """Run :meth:`run` in a nursery; it ends when the line is hung up."""
+
+    def __init__(
+        self,
+        stream: trio.abc.Stream,
+        *,
+        on_urc: Callable[[Urc], None] = lambda urc: None,
+        on_late: Callable[[Late], None] = lambda late: None,
+    ) -> None:
+        self.engine = AtEngine()
+        self.heard_at_s = -math.inf
+        """When the last octet came, on Trio's clock."""
+        self.noise_octets = 0
+        self._stream = stream
+        self._on_urc = on_urc
+        self._on_late = on_late
+        self._turn = trio.Lock()
+        self._events: deque[Answer | Prompt] = deque()
+        self._arrived = trio.Event()
+        self._lost = trio.Event()
+
+    async def run(self) -> None:
+        """Read until the line is hung up."""
+        try:
+            while True:
+                try:
+                    octets = await self._stream.receive_some(_READ_OCTETS)
+                except (trio.BrokenResourceError, trio.ClosedResourceError):
+                    octets = b""
+                if not octets:
+                    return
+                self.heard_at_s = trio.current_time()
+                for event in self.engine.receive(bytes(octets)):
+                    self._handle(event)
+        finally:
+            self._lost.set()
+            self._arrived.set()
+
+    async def wait_lost(self) -> None:
+        await self._lost.wait()
+
+    @property
+    def lost(self) -> bool:
+        return self._lost.is_set()
+
+    def _handle(self, event: Event) -> None:
+        match event:
+            case Answer() | Prompt():
+                self._events.append(event)
+                self._arrived.set()
+            case Urc():
+                self._on_urc(event)
+            case Late():
+                self._on_late(event)
+            case Noise(octets):
+                self.noise_octets += octets
+
+    # -- commands ------------------------------------------------------------------------------
+
+    @asynccontextmanager
+    async def turn(self) -> AsyncIterator[None]:
+        """Several commands that nobody else's may come between. May be nested."""
+        if self._turn.statistics().owner is trio.lowlevel.current_task():
+            yield
+            return
+        async with self._turn:
+            yield
+
+    async def ask(self, text: str, timeout_s: float = ANSWER_S) -> Answer:
+        """Ask, and wait for the answer.
+
+        Raises:
+            NoAnswerError, PortLostError: see there.
+        """
+        async with self.turn():
+            with self._flight(Command(text)) as octets:
+                with trio.move_on_after(timeout_s):
+                    await self._write(octets)
+                    event = await self._next_event()
+                    assert isinstance(event, Answer)
+                    return event
+                raise self._no_answer(text, timeout_s)
+
+    async def send_message(
+        self,
+        hexadecimal: str,
+        tpdu_octets: int,
+        *,
+        prompt_s: float,
+        answer_s: float,
+        on_leave: Callable[[], None] = lambda: None,
+    ) -> Answer:
+        """``+CMGS`` in PDU mode (27.005 §4.3): the command, the prompt, the PDU, the answer.
+
+        Args:
+            on_leave: called when the PDU is about to leave; from then on it may be sent.
+
+        Raises:
+            NoPromptError, NoAnswerError, PortLostError: see there.
+        """
+        command = Command(f"AT+CMGS={tpdu_octets}", prompts=True)
+        async with self.turn():
+            with self._flight(command) as octets:
+                event: Answer | Prompt | None = None
+                with trio.move_on_after(prompt_s):
+                    await self._write(octets)
+                    event = await self._next_event()
+                if event is None:
+                    raise NoPromptError(
+                        f"the modem did not ask for the text within {prompt_s:g} s",
+                        raw=f"+CMGS: no prompt within {prompt_s:g} s",
+                    )
+                if isinstance(event, Answer):
+                    if event.result.ok:
+                        raise NoPromptError(
+                            "the modem did not ask for the text", raw="+CMGS: OK without a prompt"
+                        )
+                    return event
+                on_leave()
+                with trio.move_on_after(answer_s):
+                    await self._write(self.engine.body(hexadecimal))
+                    answer = await self._next_event()
+                    assert isinstance(answer, Answer)
+                    return answer
+                raise self._no_answer("AT+CMGS", answer_s)
+
+    def _no_answer(self, text: str, timeout_s: float) -> NoAnswerError:
+        within = f"no answer within {timeout_s:g} s"
+        name = Command(text).name or text
+        return NoAnswerError(
+            f"the modem gave {within}", self.engine.give_up(), raw=f"{name}: {within}"
+        )
+
+    @contextmanager
+    def _flight(self, command: Command) -> Iterator[bytes]:
+        """The octets that ask it. It is given up whatever ends the wait: also cancellation."""
+        if self.lost:
+            raise PortLostError(HUNG_UP)
+        self._events.clear()
+        try:
+            octets = self.engine.start(command)
+        except LocalProtocolError as fault:
+            raise NoAnswerError(str(fault)) from fault
+        try:
+            yield octets
+        finally:
+            self.engine.give_up()
+
+    async def _next_event(self) -> Answer | Prompt:
+        while not self._events:
+            if self.lost:
+                raise PortLostError(HUNG_UP, self.engine.give_up())
+            self._arrived = trio.Event()
+            await self._arrived.wait()
+        return self._events.popleft()
+
+    async def _write(self, octets: bytes) -> None:
+        try:
+            await self._stream.send_all(octets)
+        except (trio.BrokenResourceError, trio.ClosedResourceError) as error:
+            raise PortLostError(HUNG_UP) from error
+
+    # -- when there is no answer -----------------------------------------------------------------
+
+    async def resync(self) -> bool:
+        """Leave whatever the modem is in, and find an answer that is surely to what was asked.
+
+        Never by Ctrl-Z: it would send a text that a modem still holds. Raises PortLostError.
+        """
+        async with self.turn():
+            await self.poke(ESCAPE)
+            await trio.sleep(_QUIET_S)
+            await self.poke(b"\r")
+            await trio.sleep(_QUIET_S)
+            for _ in range(2):
+                if await self._answers(self.engine.sync_command().text):
+                    return True
+            await self._silence()
+            self.engine.forget()
+            return await self._answers("AT") or await self._answers("AT")
+
+    async def _answers(self, text: str) -> bool:
+        try:
+            await self.ask(text, _SYNC_S)
+        except NoAnswerError:
+            return False
+        return True
+
+    async def _silence(self) -> None:
+        """Until nothing was heard for a while; not for ever: some modems chatter."""
+        for _ in range(5):
+            heard_at_s = self.heard_at_s
+            await trio.sleep(_SILENCE_S)
+            if self.heard_at_s == heard_at_s:
+                return
+
+    async def poke(self, octets: bytes) -> None:
+        """Write without waiting for an answer: to a modem that gives none."""
+        if self.lost:
+            raise PortLostError(HUNG_UP)
+        async with self.turn():
+            with trio.move_on_after(_SYNC_S):
+                await self._write(octets)

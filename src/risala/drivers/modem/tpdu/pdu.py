@@ -1,0 +1,224 @@
+"""SMS TPDUs, encoded and decoded in both directions (3GPP TS 23.040 §9.2.2, 27.005 §3.1).
+
+A phone or modem sends SUBMIT and receives DELIVER and STATUS-REPORT; a simulator does the reverse.
+In AT commands a TPDU is written in hexadecimal, with the service centre's address in front::
+
+    hex text = to_hex(smsc, tpdu)        smsc, tpdu = from_hex(text, Direction.TO_PHONE)
+
+Decoding raises :class:`PduError` for what is no PDU, whatever the octets are, and nothing else.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import datetime
+from enum import Enum, auto
+from typing import Final
+
+from risala.drivers.modem.tpdu.statusreport import StatusReport
+from risala.drivers.modem.tpdu.tpfields import (
+    HEADER,
+    MTI,
+    MTI_STATUS_REPORT,
+    MTI_SUBMIT,
+    NO_MORE_MESSAGES,
+    REJECT_DUPLICATES,
+    REPLY_PATH,
+    STATUS_REPORT,
+    VPF,
+    VPF_RELATIVE,
+    Address,
+    PduError,
+    Reader,
+    read_address,
+    read_smsc,
+    read_time,
+    write_time,
+)
+from risala.drivers.modem.tpdu.userdata import UserData, read_user_data
+
+__all__ = [
+    "Address",
+    "Deliver",
+    "Direction",
+    "PduError",
+    "StatusReport",
+    "Submit",
+    "Tpdu",
+    "UserData",
+    "from_hex",
+    "to_hex",
+]
+
+PDU_OCTETS_MAX: Final = 255
+"""A SUBMIT with everything has 176; SIM records that come padded are that long too."""
+
+_is_hex: Final = re.compile(r"(?:[0-9A-Fa-f]{2})+").fullmatch
+
+
+class Direction(Enum):
+    """Which way a TPDU goes: the same message type means another thing each way (§9.2.3.1)."""
+
+    TO_PHONE = auto()
+    TO_NETWORK = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Submit:
+    """SMS-SUBMIT (§9.2.2.2): what a phone sends."""
+
+    destination: Address
+    user_data: UserData
+    reference: int = 0
+    """TP-MR. Modems put their own in its place and tell it in ``+CMGS:``."""
+    validity: int | bytes | None = None
+    """TP-VP: a relative code (see ``relative_code``), or the 7 octets of another format."""
+    validity_format: int = VPF_RELATIVE
+    """TP-VPF bits for a ``validity`` in octets: 0x08 enhanced, 0x18 absolute."""
+    status_report: bool = False
+    reject_duplicates: bool = False
+    reply_path: bool = False
+    pid: int = 0
+
+    def encode(self) -> bytes:
+        vpf, validity = 0, b""
+        if isinstance(self.validity, int):
+            vpf, validity = VPF_RELATIVE, bytes((self.validity,))
+        elif self.validity is not None:
+            vpf, validity = self.validity_format, self.validity
+            if len(validity) != 7 or vpf not in (0x08, 0x18):
+                raise PduError("an absolute or enhanced validity has 7 octets")
+        first = (
+            MTI_SUBMIT
+            | vpf
+            | REJECT_DUPLICATES * self.reject_duplicates
+            | STATUS_REPORT * self.status_report
+            | HEADER * bool(self.user_data.header)
+            | REPLY_PATH * self.reply_path
+        )
+        return (
+            bytes((first, self.reference))
+            + self.destination.encode()
+            + bytes((self.pid, self.user_data.dcs))
+            + validity
+            + self.user_data.encode()
+        )
+
+    @classmethod
+    def decode(cls, octets: bytes) -> Submit:
+        reader = Reader(octets)
+        first = reader.octet("SUBMIT")
+        if first & MTI != MTI_SUBMIT:
+            raise PduError("this is no SUBMIT")
+        reference = reader.octet("SUBMIT")
+        destination = read_address(reader)
+        pid, dcs = reader.take(2, "SUBMIT")
+        vpf = first & VPF
+        validity: int | bytes | None = None
+        if vpf == VPF_RELATIVE:
+            validity = reader.octet("the validity")
+        elif vpf:
+            validity = reader.take(7, "the validity")
+        return cls(
+            destination,
+            read_user_data(reader, dcs, has_header=bool(first & HEADER)),
+            reference,
+            validity,
+            vpf if isinstance(validity, bytes) else VPF_RELATIVE,
+            bool(first & STATUS_REPORT),
+            bool(first & REJECT_DUPLICATES),
+            bool(first & REPLY_PATH),
+            pid,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Deliver:
+    """SMS-DELIVER (§9.2.2.1): what a phone receives."""
+
+    originator: Address
+    user_data: UserData
+    sent_at: datetime | None
+    """TP-SCTS: when the service centre got it; None where the network wrote no date."""
+    more_messages: bool = False
+    """TP-MMS: further messages wait at the service centre."""
+    status_report: bool = False
+    reply_path: bool = False
+    pid: int = 0
+
+    def encode(self) -> bytes:
+        first = (
+            NO_MORE_MESSAGES * (not self.more_messages)
+            | STATUS_REPORT * self.status_report
+            | HEADER * bool(self.user_data.header)
+            | REPLY_PATH * self.reply_path
+        )
+        return (
+            bytes((first,))
+            + self.originator.encode()
+            + bytes((self.pid, self.user_data.dcs))
+            + write_time(self.sent_at)
+            + self.user_data.encode()
+        )
+
+    @classmethod
+    def decode(cls, octets: bytes) -> Deliver:
+        reader = Reader(octets)
+        first = reader.octet("DELIVER")
+        # The reserved type 11 is to be taken as a DELIVER (§9.2.3.1).
+        if first & MTI in (MTI_SUBMIT, MTI_STATUS_REPORT):
+            raise PduError("this is no DELIVER")
+        originator = read_address(reader)
+        pid, dcs = reader.take(2, "DELIVER")
+        sent_at = read_time(reader, "the time stamp")
+        return cls(
+            originator,
+            read_user_data(reader, dcs, has_header=bool(first & HEADER)),
+            sent_at,
+            not first & NO_MORE_MESSAGES,
+            bool(first & STATUS_REPORT),
+            bool(first & REPLY_PATH),
+            pid,
+        )
+
+
+Tpdu = Submit | Deliver | StatusReport
+
+
+def decode_tpdu(octets: bytes, direction: Direction) -> Tpdu:
+    """A TPDU without service centre, by its message type."""
+    if not octets:
+        raise PduError("there is no octet")
+    kind = octets[0] & MTI
+    if direction is Direction.TO_NETWORK:
+        return Submit.decode(octets)
+    return (StatusReport if kind == MTI_STATUS_REPORT else Deliver).decode(octets)
+
+
+def to_hex(tpdu: Tpdu, smsc: Address | None = None) -> tuple[str, int]:
+    """The hexadecimal text of a PDU, and the octets of its TPDU alone, as ``+CMGS=`` wants them."""
+    octets = tpdu.encode()
+    prefix = smsc.encode_smsc() if smsc else b"\0"
+    return (prefix + octets).hex().upper(), len(octets)
+
+
+def from_hex(
+    text: str, direction: Direction, tpdu_octets: int | None = None
+) -> tuple[Address | None, Tpdu]:
+    """Service centre and TPDU out of a PDU in hexadecimal.
+
+    Args:
+        tpdu_octets: the length that the modem gave with it. Where that is all of the PDU, the
+            modem writes no service centre.
+    """
+    if len(text) > 2 * PDU_OCTETS_MAX:
+        raise PduError("this is longer than any PDU")
+    if not _is_hex(text):
+        raise PduError("this is not hexadecimal")
+    octets = bytes.fromhex(text)
+    if tpdu_octets == len(octets):
+        return None, decode_tpdu(octets, direction)
+    reader = Reader(octets)
+    smsc = read_smsc(reader)
+    return smsc, decode_tpdu(reader.take(reader.left, "the PDU"), direction)

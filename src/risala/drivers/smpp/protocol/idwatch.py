@@ -1,0 +1,56 @@
+"""Notices that receipts write message ids in another form than the answers. Pure.
+
+Nothing else tells an operator why all messages stay ``sent``: a receipt whose id is unknown may
+simply belong to somebody else.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from typing import Final
+
+from risala.drivers.smpp.protocol.receipt import IdForm, other_forms
+
+IDS_MAX: Final = 2000
+"""Answers that are remembered: receipts mostly come in seconds."""
+RECEIPTS_MIN: Final = 5
+"""So many receipts in a row, none of which has an id as it was answered: short numbers may be
+each other's hexadecimal by chance."""
+
+
+class IdWatch:
+    """Of one carrier, whose ids are configured to be read in one form."""
+
+    def __init__(self, form: IdForm) -> None:
+        self._form = form
+        self._answered: OrderedDict[str, None] = OrderedDict()
+        self._seen: IdForm | None = None
+        self._in_a_row = 0
+
+    def answered(self, carrier_id: str) -> None:
+        """A submit was answered with this id."""
+        self._answered[plain_id(carrier_id)] = None
+        if len(self._answered) > IDS_MAX:
+            self._answered.popitem(last=False)
+
+    def better_form(self, receipt_id: str) -> IdForm | None:
+        """The form that would match receipts such as this one, once that is certain enough."""
+        if self._knows(receipt_id, self._form):
+            self._in_a_row = 0
+            return None
+        found = next((form for form in IdForm if self._knows(receipt_id, form)), None)
+        if found is None:
+            return None
+        self._in_a_row = self._in_a_row + 1 if found is self._seen else 1
+        self._seen = found
+        return found if self._in_a_row >= RECEIPTS_MIN else None
+
+    def _knows(self, receipt_id: str, form: IdForm) -> bool:
+        return any(
+            plain_id(one) in self._answered for one in (receipt_id, *other_forms(receipt_id, form))
+        )
+
+
+def plain_id(carrier_id: str) -> str:
+    """As the engine compares ids: case and leading zeros do not matter."""
+    return carrier_id.casefold().lstrip("0")

@@ -1,0 +1,269 @@
+"""Delivery receipts out of ``deliver_sm`` and ``data_sm``, and into text (SMPP 3.4 appendix B).
+
+Carriers write them in every order and case, leave fields out, quote ids, and mark them or not;
+see docs/reference/smsc-simulator.md for the forms that the simulator can produce.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from risala.drivers.smpp.protocol.pdu import DataSm, DeliverSm, QuerySmResp
+from risala.drivers.smpp.protocol.submit import ESM_RECEIPT, plain_text
+from risala.drivers.smpp.protocol.tlv import (
+    MESSAGE_STATE,
+    NETWORK_ERROR_CODE,
+    RECEIPTED_MESSAGE_ID,
+    USER_MESSAGE_REFERENCE,
+    Tlv,
+    find,
+)
+from risala.sms.cause import Cause
+from risala.sms.receipt import Receipt, ReceiptState
+
+_ESM_KIND: Final = 0x3C
+_ESM_INTERMEDIATE: Final = 0x20
+_RECEIPT_TEXT_MAX: Final = 1024
+"""Characters of a receipt that are looked at: real ones have under 200."""
+_WORD_MAX: Final = 20
+_ID_MAX: Final = 255
+"""Characters of an id; the standard has 64."""
+_ONE_WORD: Final = frozenset({"id", "stat", "err"})
+
+_keys: Final = re.compile(
+    r"(?i)\b(id|sub|dlvrd|submit[ _]?date|done[ _]?date|stat|err|text)\s*:"
+).finditer
+_clean: Final = re.compile(r"[^A-Za-z0-9_.+-]").sub
+_is_decimal: Final = re.compile(r"[0-9]{1,20}").fullmatch
+_is_hex: Final = re.compile(r"[0-9A-Fa-f]{1,16}").fullmatch
+
+_BY_NUMBER: Final = {
+    0: ReceiptState.ENROUTE,  # 5.0: SCHEDULED
+    1: ReceiptState.ENROUTE,
+    2: ReceiptState.DELIVERED,
+    3: ReceiptState.EXPIRED,
+    4: ReceiptState.DELETED,
+    5: ReceiptState.UNDELIVERABLE,
+    6: ReceiptState.ACCEPTED,
+    7: ReceiptState.UNKNOWN,
+    8: ReceiptState.REJECTED,
+    9: ReceiptState.UNDELIVERABLE,  # 5.0: SKIPPED
+}
+_BY_WORD: Final = {
+    "DELIV": ReceiptState.DELIVERED,
+    "EXPIR": ReceiptState.EXPIRED,
+    "DELET": ReceiptState.DELETED,
+    "UNDEL": ReceiptState.UNDELIVERABLE,
+    "ACCEP": ReceiptState.ACCEPTED,
+    "UNKNO": ReceiptState.UNKNOWN,
+    "REJEC": ReceiptState.REJECTED,
+    "ENROU": ReceiptState.ENROUTE,
+}
+"""By the first five letters: DELIVRD and DELIVERED, REJECTD and REJECTED are both in use."""
+STATE_WORDS: Final = {
+    ReceiptState.ENROUTE: "ENROUTE",
+    ReceiptState.DELIVERED: "DELIVRD",
+    ReceiptState.EXPIRED: "EXPIRED",
+    ReceiptState.DELETED: "DELETED",
+    ReceiptState.UNDELIVERABLE: "UNDELIV",
+    ReceiptState.ACCEPTED: "ACCEPTD",
+    ReceiptState.UNKNOWN: "UNKNOWN",
+    ReceiptState.REJECTED: "REJECTD",
+}
+STATE_NUMBERS: Final = {state: n for n, state in _BY_NUMBER.items() if 1 <= n <= 8}
+
+
+NETWORK_CAUSES: Final = {
+    1: Cause.UNKNOWN_NUMBER,  # unknownSubscriber
+    5: Cause.UNKNOWN_NUMBER,  # unidentifiedSubscriber
+    6: Cause.ABSENT,  # absentSubscriberSM
+    9: Cause.BARRED,  # illegalSubscriber
+    11: Cause.BARRED,  # teleserviceNotProvisioned
+    12: Cause.BARRED,  # illegalEquipment
+    13: Cause.BARRED,  # callBarred
+    27: Cause.ABSENT,  # absentSubscriber
+}
+"""Errors of the mobile network itself (MAP, 3GPP TS 29.002 §17.5), which most carriers pass on as
+``err``. Those that say no more than "undelivered" are left out."""
+_GSM: Final = 3
+"""The network type of a ``network_error_code`` (§5.3.2.31) whose numbers are these."""
+
+
+class IdForm(StrEnum):
+    """How a carrier writes a message id in receipts, seen from how it answered the submit."""
+
+    SAME = "same"
+    RESP_HEX_RECEIPT_DEC = "resp_hex_receipt_dec"
+    RESP_DEC_RECEIPT_HEX = "resp_dec_receipt_hex"
+
+
+@dataclass(frozen=True, slots=True)
+class _Fields:
+    """The text form's fields by lower-case key without spaces: ``id``, ``donedate``."""
+
+    by_key: dict[str, str]
+
+    @property
+    def is_receipt(self) -> bool:
+        """Convincing without a mark in ``esm_class``: a person could write ``id:`` in a text."""
+        return {"id", "stat", "donedate"} <= self.by_key.keys()
+
+
+def is_receipt(pdu: DeliverSm | DataSm) -> bool:
+    """True for what tells the state of a message, false for what a person wrote (§5.2.12)."""
+    kind = pdu.esm_class & _ESM_KIND
+    if kind in (ESM_RECEIPT, _ESM_INTERMEDIATE):
+        return True
+    if kind:
+        return False
+    if find(pdu.tlvs, RECEIPTED_MESSAGE_ID) and find(pdu.tlvs, MESSAGE_STATE):
+        return True
+    return _fields(plain_text(pdu)).is_receipt
+
+
+def parse_receipt(
+    pdu: DeliverSm | DataSm,
+    form: IdForm = IdForm.SAME,
+    causes: Mapping[str, Cause] | None = None,
+) -> Receipt | None:
+    """The receipt in a PDU; None where it names no message.
+
+    ``causes`` is what this carrier means by its own ``err`` codes.
+
+    Optional parameters win over the text, which carriers cut and reorder. A state word that
+    nobody knows is taken as not final: the message then waits for a clearer one.
+    """
+    fields = _fields(plain_text(pdu)).by_key
+    named = find(pdu.tlvs, RECEIPTED_MESSAGE_ID)
+    carrier_id = (named.text[:_ID_MAX] if named else "") or fields.get("id", "")
+    if not carrier_id:
+        return None
+    word = _clean("", fields.get("stat", ""))[:_WORD_MAX].upper()
+    number = find(pdu.tlvs, MESSAGE_STATE)
+    state = _BY_WORD.get(word[:5], ReceiptState.ENROUTE)
+    if number is not None:
+        state = _BY_NUMBER.get(number.number, state)
+    error = _clean("", fields.get("err", ""))[:_WORD_MAX]
+    network = find(pdu.tlvs, NETWORK_ERROR_CODE)
+    reference = find(pdu.tlvs, USER_MESSAGE_REFERENCE)
+    return Receipt(
+        carrier_id=carrier_id,
+        state=state,
+        raw=_raw(word, error, number, network),
+        cause=_cause(state, error, network, causes or {}),
+        also_known_as=other_forms(carrier_id, form),
+        recipient=_number(pdu.source_addr),
+        reference=reference.number if reference and len(reference.value) == 2 else None,
+    )
+
+
+def _cause(
+    state: ReceiptState, error: str, network: Tlv | None, causes: Mapping[str, Cause]
+) -> Cause | None:
+    """What an error tells beyond the state: the carrier's own table first, then the network's."""
+    if not state.is_final or state is ReceiptState.DELIVERED:
+        return None
+    if error in causes:
+        return causes[error]
+    if state is not ReceiptState.UNDELIVERABLE:
+        return None
+    if network is not None and len(network.value) == 3 and network.value[0] == _GSM:
+        found = NETWORK_CAUSES.get(int.from_bytes(network.value[1:]))
+        if found is not None:
+            return found
+    return NETWORK_CAUSES.get(int(error)) if _is_decimal(error) else None
+
+
+def other_forms(carrier_id: str, form: IdForm) -> tuple[str, ...]:
+    """How the submit's answer may have written the id that a receipt has as ``carrier_id``."""
+    forms: list[str] = []
+    if form is IdForm.RESP_HEX_RECEIPT_DEC and _is_decimal(carrier_id):
+        value = int(carrier_id)
+        forms += (f"{value:x}", f"{value:X}", f"{value:08x}", f"{value:08X}")
+    elif form is IdForm.RESP_DEC_RECEIPT_HEX and _is_hex(carrier_id):
+        value = int(carrier_id, 16)
+        forms += (f"{value}", f"{value:010}")
+    forms += (carrier_id.lower(), carrier_id.upper(), carrier_id.lstrip("0"))
+    return tuple(dict.fromkeys(other for other in forms if other and other != carrier_id))
+
+
+def format_receipt_text(
+    message_id: str,
+    state: ReceiptState,
+    *,
+    submit_date: str,
+    done_date: str,
+    error_code: str = "000",
+    text: str = "",
+) -> str:
+    """The layout of appendix B. Dates are ``YYMMDDhhmm``; ``text`` is cut to 20 characters."""
+    delivered = "001" if state is ReceiptState.DELIVERED else "000"
+    return (
+        f"id:{message_id} sub:001 dlvrd:{delivered} submit date:{submit_date} "
+        f"done date:{done_date} stat:{STATE_WORDS[state]} err:{error_code} text:{text[:20]}"
+    )
+
+
+def _fields(text: str) -> _Fields:
+    """Fields of the text form, as far as there are any.
+
+    What stands before ``text:`` wins, the first of each. After it the message's own beginning
+    begins, in which a sender could have written anything, so a field there counts only where it
+    is missing before, and then the last: the carrier's own follow the customer's words.
+    """
+    text = text[:_RECEIPT_TEXT_MAX]
+    found = list(_keys(text))
+    before: dict[str, str] = {}
+    after: dict[str, str] = {}
+    in_text = False
+    ends = [match.start() for match in found[1:]] + [len(text)]
+    for match, end in zip(found, ends, strict=False):
+        key = match[1].lower().replace(" ", "").replace("_", "")
+        if key == "text":
+            in_text = True
+            continue
+        value = text[match.end() : end].strip(" \t\r\n\0\"'")
+        if key in _ONE_WORD:
+            # What follows without a key may be the message's own beginning.
+            value = "".join(value.split(None, 1)[:1]).rstrip("\"'")[:_ID_MAX]
+        if in_text:
+            after[key] = value
+        else:
+            before.setdefault(key, value)
+    return _Fields({**after, **before})
+
+
+def _network_error(tlv: Tlv) -> str:
+    """Type of network, then the network's own number (§5.3.2.31)."""
+    if len(tlv.value) != 3:
+        return tlv.value.hex()[:_WORD_MAX]
+    return f"{tlv.value[0]}-{int.from_bytes(tlv.value[1:])}"
+
+
+def _raw(word: str, error: str, number: Tlv | None, network: Tlv | None) -> str:
+    parts = []
+    if word:
+        parts.append(word)
+    if error:
+        parts.append(f"err:{error}")
+    if number is not None:
+        parts.append(f"message_state:{number.number % 256}")
+    if network is not None:
+        parts.append(f"network_error_code:{_network_error(network)[:_WORD_MAX]}")
+    return " ".join(parts) or "no state"
+
+
+def _number(address: str) -> str | None:
+    digits = address.removeprefix("+")
+    return f"+{digits}" if digits.isascii() and digits.isdigit() else None
+
+
+def query_receipt(response: QuerySmResp, carrier_id: str) -> Receipt:
+    """The receipt that a ``query_sm_resp`` is worth (§4.8.2)."""
+    state = _BY_NUMBER.get(response.message_state, ReceiptState.ENROUTE)
+    raw = f"query_sm message_state:{response.message_state} error_code:{response.error_code}"
+    return Receipt(carrier_id=carrier_id, state=state, raw=raw)

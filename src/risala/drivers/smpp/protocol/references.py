@@ -1,0 +1,153 @@
+"""Whether a carrier repeats ``user_message_reference`` in its receipts: found out, then used. Pure.
+
+Where it does, a receipt tells what became of a submit whose answer, and with it the carrier's id,
+never came. Nothing at bind says so (but that an SMSC of SMPP 3.3 knows no optional parameters), so
+the first submits carry one, and the first receipts show it.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from enum import StrEnum
+from typing import Final, TypeVar
+
+from risala.drivers.smpp.protocol.idwatch import plain_id
+from risala.sms.receipt import Receipt
+
+_Value = TypeVar("_Value")
+
+WATCHED_MAX: Final = 2000
+"""Answers whose receipts are waited for: they mostly come in seconds."""
+RECEIPTS_MIN: Final = 20
+"""So many receipts without it, and none with it, before it is taken for not repeated: behind one
+SMSC are networks of different habits. One with it is proof enough: it is one of 65,535 numbers."""
+FIRST_WITH_PARAMETERS: Final = 0x34
+"""``sc_interface_version`` from which an SMSC takes optional parameters (§5.2.25)."""
+REFUSALS: Final = frozenset({0x02, 0xC0, 0xC1, 0xC2, 0xC4})
+"""ESME_RINVCMDLEN, ESME_RINVOPTPARSTREAM, ESME_ROPTPARNOTALLWD, ESME_RINVPARLEN and
+ESME_RINVOPTPARAMVAL: what a carrier says that does not take the parameter."""
+
+
+class Wanted(StrEnum):
+    """The words for ``user_message_reference`` in the settings, beside true and false."""
+
+    AUTO = "auto"
+
+
+class Repeating(StrEnum):
+    """What is known; the words stand in ``risala carriers show``."""
+
+    UNKNOWN = "not known yet"
+    REPEATED = "repeated in receipts"
+    NOT_REPEATED = "not repeated in receipts"
+    REFUSED = "not taken by the carrier"
+    TOO_OLD = "not taken: the carrier speaks SMPP 3.3"
+    NO_RECEIPTS = "not used: no receipts are asked for"
+    OFF = "off"
+
+
+NEWS: Final = {
+    Repeating.REPEATED: "Receipts repeat user_message_reference: they tell what became of submits"
+    " without an answer.",
+    Repeating.NOT_REPEATED: "Receipts do not repeat user_message_reference: they cannot tell what"
+    " became of submits without an answer.",
+    Repeating.REFUSED: "The carrier takes no user_message_reference: receipts cannot tell what"
+    " became of submits without an answer.",
+    Repeating.TOO_OLD: "The carrier speaks SMPP 3.3, which has no user_message_reference: receipts"
+    " cannot tell what became of submits without an answer.",
+}
+"""For the trace, when it was found out."""
+
+
+class ReferenceWatch:
+    """Of one carrier.
+
+    Args:
+        wanted: True and False are the operator's word, and nothing that is seen changes it.
+        has_receipts: whether submits ask for any.
+    """
+
+    def __init__(self, wanted: Wanted | bool, *, has_receipts: bool = True) -> None:
+        self._is_auto = wanted is Wanted.AUTO
+        self.state = Repeating.UNKNOWN if wanted else Repeating.OFF
+        if self.state is Repeating.UNKNOWN and self._is_auto and not has_receipts:
+            self.state = Repeating.NO_RECEIPTS
+        self._answered: OrderedDict[str, int] = OrderedDict()
+        self._early: OrderedDict[str, int | None] = OrderedDict()
+        """References of receipts that no answer is known for: some come before it."""
+        self._without = 0
+        self._is_innocent = False
+
+    @property
+    def is_given(self) -> bool:
+        """Whether submits carry one."""
+        if self._is_auto:
+            return self.state in (Repeating.UNKNOWN, Repeating.REPEATED)
+        return self.state is not Repeating.OFF
+
+    def may_be_why(self, command_status: int) -> bool:
+        """Whether a submit was perhaps refused for its reference alone: try it without."""
+        return (
+            self._is_auto
+            and self.state is Repeating.UNKNOWN
+            and not self._is_innocent
+            and command_status in REFUSALS
+        )
+
+    def tried_without(self, *, is_taken: bool) -> None:
+        """What became of a submit without it that had been refused with it."""
+        if not is_taken:
+            self._is_innocent = True  # something else is wrong: ask no second time
+        elif self.state is Repeating.UNKNOWN:
+            self._settle(Repeating.REFUSED)
+
+    def bound(self, sc_interface_version: int | None) -> None:
+        """What the SMSC says that it speaks; many that speak 3.4 say nothing."""
+        if not self._is_auto or sc_interface_version is None:
+            return
+        is_old = sc_interface_version < FIRST_WITH_PARAMETERS
+        if is_old and self.state is Repeating.UNKNOWN:
+            self._settle(Repeating.TOO_OLD)
+        elif not is_old and self.state is Repeating.TOO_OLD:
+            self.state = Repeating.UNKNOWN
+
+    def answered(self, carrier_id: str, reference: int) -> None:
+        """A submit with this reference was answered with this id."""
+        if self.state is not Repeating.UNKNOWN or not carrier_id:
+            return
+        name = plain_id(carrier_id)
+        if name in self._early:
+            self._judge(reference, self._early.pop(name))
+            return
+        _keep(self._answered, name, reference)
+
+    def receipt(self, receipt: Receipt) -> None:
+        """Learn from a receipt of one of these submits; all others say nothing."""
+        if self.state is not Repeating.UNKNOWN:
+            return
+        names = {plain_id(name) for name in (receipt.carrier_id, *receipt.also_known_as)}
+        for name in names:
+            if name in self._answered:
+                self._judge(self._answered[name], receipt.reference)
+                return
+        for name in names:
+            _keep(self._early, name, receipt.reference)
+
+    def _judge(self, given: int, repeated: int | None) -> None:
+        if repeated == given:
+            self._settle(Repeating.REPEATED)
+            return
+        self._without += 1
+        if self._without >= RECEIPTS_MIN:
+            self._settle(Repeating.NOT_REPEATED)
+
+    def _settle(self, state: Repeating) -> None:
+        self.state = state
+        self._answered.clear()
+        self._early.clear()
+
+
+def _keep(kept: OrderedDict[str, _Value], name: str, value: _Value) -> None:
+    kept[name] = value
+    if len(kept) > WATCHED_MAX:
+        kept.popitem(last=False)

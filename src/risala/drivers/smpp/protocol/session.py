@@ -1,0 +1,336 @@
+"""One SMPP session as a pure state machine, for both roles (SMPP 3.4 §2.2 to §2.8).
+
+Octets in, events out; PDUs in, octets out. What may be said when is the table below and nothing
+else; the session does not know which side it plays beyond looking itself up in it.
+
+::
+
+    OPEN --bind--> BINDING --bind_resp ok--> BOUND_TX | BOUND_RX | BOUND_TRX
+      ^               |                              |
+      +--- refused ---+                           unbind
+                                                     v
+    any --fault out of sync--> CLOSED <--unbind_resp-- UNBINDING
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Final
+
+from risala.drivers.smpp.protocol.codec import PDU_OCTETS_MAX, PduReader, encode
+from risala.drivers.smpp.protocol.fields import PduFault
+from risala.drivers.smpp.protocol.pdu import (
+    PDUS,
+    RESPONSE_BIT,
+    AlertNotification,
+    BindReceiver,
+    BindTransceiver,
+    BindTransmitter,
+    CancelSm,
+    DataSm,
+    DeliverSm,
+    EnquireLink,
+    GenericNack,
+    Outbind,
+    Pdu,
+    QuerySm,
+    ReplaceSm,
+    SubmitMulti,
+    SubmitSm,
+    Unbind,
+    UnbindResp,
+)
+
+SEQUENCE_MAX: Final = 0x7FFFFFFF
+LATE_MAX: Final = 4096
+"""Requests given up on whose answer would still be recognised."""
+_ESME_RINVBNDSTS: Final = 0x04
+_ESME_RALYBND: Final = 0x05
+
+
+class Role(StrEnum):
+    ESME = "esme"
+    SMSC = "smsc"
+
+    @property
+    def peer(self) -> Role:
+        return Role.SMSC if self is Role.ESME else Role.ESME
+
+
+class State(StrEnum):
+    OPEN = "open"
+    BINDING = "binding"
+    BOUND_TX = "bound_tx"
+    BOUND_RX = "bound_rx"
+    BOUND_TRX = "bound_trx"
+    UNBINDING = "unbinding"
+    CLOSED = "closed"
+
+    @property
+    def is_bound(self) -> bool:
+        return self in _BOUND
+
+
+_BOUND: Final = frozenset({State.BOUND_TX, State.BOUND_RX, State.BOUND_TRX})
+_TX: Final = frozenset({State.BOUND_TX, State.BOUND_TRX})
+_RX: Final = frozenset({State.BOUND_RX, State.BOUND_TRX})
+_OPEN: Final = frozenset({State.OPEN})
+_TX_REQUESTS: Final = (SubmitSm, SubmitMulti, DataSm, QuerySm, CancelSm, ReplaceSm)
+# Some peers ask enquire_link before the bind; it harms nobody to answer.
+_ALIVE: Final = frozenset(set(State) - {State.CLOSED})
+
+MAY_SEND: Final[dict[tuple[Role, int], frozenset[State]]] = {
+    **{
+        (Role.ESME, kind.command_id): states
+        for kind, states in (
+            *((bind, _OPEN) for bind in (BindReceiver, BindTransmitter, BindTransceiver)),
+            *((kind, _TX) for kind in _TX_REQUESTS),
+            *((Unbind, _BOUND), (EnquireLink, _ALIVE)),
+        )
+    },
+    **{
+        (Role.SMSC, kind.command_id): states
+        for kind, states in (
+            *((kind, _RX) for kind in (DeliverSm, DataSm, AlertNotification)),
+            *((Outbind, _OPEN), (Unbind, _BOUND), (EnquireLink, _ALIVE)),
+        )
+    },
+}
+"""Requests, by who sends them and the states in which they may (§2.3, table 2-1)."""
+
+_BOUND_AS: Final = {
+    BindTransmitter.command_id: State.BOUND_TX,
+    BindReceiver.command_id: State.BOUND_RX,
+    BindTransceiver.command_id: State.BOUND_TRX,
+}
+_UNANSWERED: Final = frozenset({Outbind.command_id, AlertNotification.command_id})
+_UNBIND: Final = Unbind.command_id
+_NEVER: Final[frozenset[State]] = frozenset()
+# The same table, one look-up for each PDU.
+_SENDABLE: Final = {
+    role: {command: states for (who, command), states in MAY_SEND.items() if who is role}
+    for role in Role
+}
+
+
+class LocalProtocolError(Exception):
+    """We tried to say what cannot be said in this state; our own fault, nothing was sent."""
+
+
+@dataclass(frozen=True, slots=True)
+class Requested:
+    """The peer asks; answer with :meth:`Session.respond`."""
+
+    request: Pdu
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """The peer answered a request of ours."""
+
+    token: Any
+    """What :meth:`Session.send` was given with the request."""
+    response: Pdu
+
+
+@dataclass(frozen=True, slots=True)
+class AnsweredLate:
+    """The answer to a request that was given up on by :meth:`Session.give_up`."""
+
+    token: Any
+    response: Pdu
+
+
+@dataclass(frozen=True, slots=True)
+class AnsweredNothing:
+    """A response with a sequence number that waits for none: unknown, answered before, or of
+    another kind than its request."""
+
+    response: Pdu
+
+
+@dataclass(frozen=True, slots=True)
+class Violated:
+    """The peer broke the protocol. Write ``reply``, then close where ``fatal``."""
+
+    reason: str
+    reply: bytes
+    fatal: bool
+
+
+Event = Requested | Answered | AnsweredLate | AnsweredNothing | Violated
+
+
+class Session:
+    """Both ends of one session use this class.
+
+    Args:
+        role: which side we are.
+        octets_max: the longest PDU that we take.
+    """
+
+    def __init__(self, role: Role, *, octets_max: int = PDU_OCTETS_MAX, sequence: int = 0) -> None:
+        self.role = role
+        self.state = State.OPEN
+        self._sendable = _SENDABLE[role]
+        self._receivable = _SENDABLE[role.peer]
+        self._reader = PduReader(octets_max)
+        self._sequence = sequence
+        self._outstanding: dict[int, tuple[int, object]] = {}
+        self._late: OrderedDict[int, tuple[int, object]] = OrderedDict()
+
+    @property
+    def outstanding(self) -> int:
+        """Requests of ours that wait for an answer."""
+        return len(self._outstanding)
+
+    @property
+    def unread(self) -> bytes:
+        """What came of a PDU that is not whole yet: of a peer that says something else, all."""
+        return self._reader.rest
+
+    # -- out ---------------------------------------------------------------------------------
+
+    def send(self, request: Pdu, token: object = None) -> bytes:
+        """The octets of a request, under a fresh sequence number.
+
+        Raises:
+            LocalProtocolError: not in this state.
+            FieldError: a value does not fit its field.
+        """
+        return self.send_numbered(request, token)[1]
+
+    def send_numbered(self, request: Pdu, token: object = None) -> tuple[int, bytes]:
+        """As :meth:`send`, with the sequence number by which to give up on it."""
+        command_id = request.command_id
+        if self.state not in self._sendable.get(command_id, _NEVER):
+            raise LocalProtocolError(f"{request.name} by the {self.role} in {self.state}")
+        sequence = self._next_sequence()
+        octets = encode(request, sequence)
+        if command_id not in _UNANSWERED:
+            self._outstanding[sequence] = (command_id | RESPONSE_BIT, token)
+        self._follow(command_id)
+        return sequence, octets
+
+    def respond(self, request: Pdu, response: Pdu) -> bytes:
+        """The octets of our answer to a request that :class:`Requested` brought.
+
+        Raises:
+            LocalProtocolError: a bind answered twice, or any answer after the end.
+            FieldError: a value does not fit its field.
+        """
+        if self.state is State.CLOSED:
+            raise LocalProtocolError(f"{response.name} after the session's end")
+        if request.command_id in _BOUND_AS:
+            if self.state is not State.BINDING:
+                raise LocalProtocolError(f"{response.name} in {self.state}")
+            self._bound(request.command_id, response.command_status)
+        octets = encode(response, request.sequence_number)
+        if response.command_id == UnbindResp.command_id and not response.command_status:
+            self.state = State.CLOSED
+        return octets
+
+    def give_up(self, sequence_number: int) -> None:
+        """Stop waiting for an answer; should it come later, it is :class:`AnsweredLate`."""
+        entry = self._outstanding.pop(sequence_number, None)
+        if entry is not None:
+            self._late[sequence_number] = entry
+            if len(self._late) > LATE_MAX:
+                self._late.popitem(last=False)
+
+    # -- in ----------------------------------------------------------------------------------
+
+    def receive(self, octets: bytes) -> list[Event]:
+        """What these octets mean. Never raises for anything that a peer may send."""
+        events: list[Event] = []
+        for pdu in self._reader.feed(octets):
+            if self.state is State.CLOSED:
+                break
+            if isinstance(pdu, PduFault):
+                events.append(self._fault(pdu))
+            elif pdu.command_id & RESPONSE_BIT:
+                events.append(self._response(pdu))
+            else:
+                events.append(self._request(pdu))
+        return events
+
+    def _request(self, pdu: Pdu) -> Event:
+        command_id = pdu.command_id
+        allowed = self._receivable.get(command_id, _NEVER)
+        # Requests may cross our unbind on the way; they are still answered.
+        if self.state not in allowed and not (self.state is State.UNBINDING and allowed & _BOUND):
+            already = command_id in _BOUND_AS and self.state is not State.UNBINDING
+            status = _ESME_RALYBND if already else _ESME_RINVBNDSTS
+            reason = f"{pdu.name} in {self.state}"
+            return Violated(reason, _refusal(command_id, pdu.sequence_number, status), fatal=False)
+        self._follow(command_id)
+        return Requested(pdu)
+
+    def _response(self, pdu: Pdu) -> Event:
+        sequence = pdu.sequence_number
+        entry = self._outstanding.get(sequence)
+        table: dict[int, tuple[int, object]] = self._outstanding
+        if entry is None:
+            entry, table = self._late.get(sequence), self._late
+            if entry is None:
+                return AnsweredNothing(pdu)
+        expected, token = entry
+        if pdu.command_id not in (expected, GenericNack.command_id):
+            return AnsweredNothing(pdu)
+        del table[sequence]
+        if table is self._late:
+            return AnsweredLate(token, pdu)
+        request_id = expected & ~RESPONSE_BIT
+        if request_id in _BOUND_AS:
+            self._bound(request_id, pdu.command_status or int(pdu.command_id != expected))
+        elif request_id == _UNBIND:
+            self.state = State.CLOSED
+        return Answered(token, pdu)
+
+    def _fault(self, fault: PduFault) -> Violated:
+        if fault.in_sync:
+            reply = _refusal(fault.command_id, fault.sequence_number, fault.command_status)
+        else:
+            # The header itself is not to be trusted (§4.3).
+            status, sequence = fault.command_status, fault.sequence_number
+            reply = encode(GenericNack(command_status=status, sequence_number=sequence))
+            self.state = State.CLOSED
+        return Violated(fault.reason, reply, fatal=not fault.in_sync)
+
+    # -- state -------------------------------------------------------------------------------
+
+    def _follow(self, command_id: int) -> None:
+        """Where a request leads, whoever sent it."""
+        if command_id in _BOUND_AS:
+            self.state = State.BINDING
+        elif command_id == _UNBIND:
+            self.state = State.UNBINDING
+
+    def _bound(self, bind_id: int, command_status: int) -> None:
+        self.state = State.OPEN if command_status else _BOUND_AS[bind_id]
+
+    def _next_sequence(self) -> int:
+        sequence = self._sequence
+        while True:
+            sequence = 1 if sequence >= SEQUENCE_MAX else sequence + 1
+            if sequence not in self._outstanding:
+                self._sequence = sequence
+                self._late.pop(sequence, None)
+                return sequence
+
+
+def _refusal(command_id: int, sequence_number: int, command_status: int) -> bytes:
+    """The answer to a bad request: its own response where we know it, else ``generic_nack``.
+
+    Never a response to a response: two peers would answer each other's faults for ever.
+    """
+    if command_id & RESPONSE_BIT and command_id in PDUS:
+        return b""
+    kind = PDUS.get(command_id | RESPONSE_BIT) if command_id in PDUS else None
+    if command_id in _UNANSWERED:
+        return b""
+    return encode(
+        (kind or GenericNack)(command_status=command_status, sequence_number=sequence_number)
+    )

@@ -1,0 +1,292 @@
+"""A segment as a ``submit_sm``, and the text of a message PDU back (SMPP 3.4 §4.4, §5.2).
+
+Pure: the time is handed in.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Final
+
+from risala.drivers.smpp.protocol.pdu import DataSm, DeliverSm, QuerySm, SubmitSm
+from risala.drivers.smpp.protocol.times import SPAN_MAX_S, absolute_time, relative_time
+from risala.drivers.smpp.protocol.tlv import (
+    MESSAGE_PAYLOAD,
+    SAR_MSG_REF_NUM,
+    SAR_SEGMENT_SEQNUM,
+    SAR_TOTAL_SEGMENTS,
+    USER_MESSAGE_REFERENCE,
+    Tlv,
+    find,
+)
+from risala.sms.address import destination_address, source_address
+from risala.sms.alphabet import decode_gsm7, decode_ucs2, encode_gsm7, encode_ucs2
+from risala.sms.message import Alphabet, Segment
+from risala.sms.segment import Concatenation, parse_user_data_header, user_data_header
+
+ESM_RECEIPT: Final = 0x04
+ESM_UDHI: Final = 0x40
+_USER_DATA_MAX: Final = 140
+_DCS_DEFAULT: Final = 0x00
+_DCS_IA5: Final = 0x01
+_DCS_UCS2: Final = 0x08
+_has_controls: Final = re.compile(rb"[\x00-\x09\x0b\x0c\x0e-\x1f]").search
+"""Octets that no text in IA5 has, and that GSM 03.38 writes letters with."""
+_CODECS: Final = {
+    0x05: "shift_jis",
+    0x06: "iso8859-5",
+    0x07: "iso8859-8",
+    0x0A: "iso2022_jp",
+    0x0D: "iso2022_jp_1",
+    0x0E: "euc_kr",
+}
+"""Alphabets of §5.2.19 beyond GSM 03.38, Latin-1 and UCS-2, which are what phones use. All other
+values, 8-bit data among them, are read as Latin-1, in which no octet is lost."""
+
+MessagePdu = SubmitSm | DeliverSm | DataSm
+
+
+class DefaultAlphabet(StrEnum):
+    """What a carrier takes ``data_coding`` 0 for; the standard leaves it to the SMSC."""
+
+    GSM7 = "gsm7"
+    """GSM 03.38, one septet in each octet."""
+    LATIN1 = "latin1"
+
+
+class Concatenating(StrEnum):
+    """How the parts of a long message say that they belong together."""
+
+    UDH = "udh"
+    """A user data header with an 8-bit reference, before the text of each."""
+    UDH16 = "udh16"
+    """The same with a 16-bit reference, where every part of the message has room for it."""
+    SAR = "sar"
+    """The ``sar_…`` parameters; the SMSC makes the header."""
+
+
+class TextField(StrEnum):
+    """Where the user data goes."""
+
+    SHORT_MESSAGE = "short_message"
+    MESSAGE_PAYLOAD = "message_payload"
+
+
+class Validity(StrEnum):
+    """How ``validity_period`` is written (§7.1.1)."""
+
+    RELATIVE = "relative"
+    ABSOLUTE = "absolute"
+    NONE = "none"
+    """The carrier's own default."""
+
+
+class UnsendableError(ValueError):
+    """A text that this carrier's alphabet cannot carry; another carrier may."""
+
+
+@dataclass(frozen=True, slots=True)
+class SubmitOptions:
+    """How this carrier wants its submits; None leaves what the address itself tells."""
+
+    default_alphabet: DefaultAlphabet = DefaultAlphabet.GSM7
+    long_messages: Concatenating = Concatenating.UDH
+    text_in: TextField = TextField.SHORT_MESSAGE
+    validity: Validity = Validity.RELATIVE
+    service_type: str = ""
+    source_ton: int | None = None
+    source_npi: int | None = None
+    dest_ton: int | None = None
+    dest_npi: int | None = None
+    priority_flag: int = 0
+    priority_flag_code: int = 1
+    protocol_id: int = 0
+    registered_delivery: int = 1
+    replace_if_present_flag: int = 0
+    extra_tlvs: tuple[Tlv, ...] = ()
+
+
+def submit_sm(
+    segment: Segment, options: SubmitOptions, now_ms: int, *, has_reference: bool = False
+) -> SubmitSm:
+    """The PDU for one segment. ``now_ms`` is UTC epoch milliseconds, for the validity.
+
+    ``has_reference``: with the segment's own ``user_message_reference`` (§5.3.2.17).
+
+    Raises:
+        UnsendableError: the carrier's default alphabet lacks a character.
+    """
+    place, tlvs = _place(segment, options.long_messages)
+    data_coding, octets = _encode(segment, options.default_alphabet, len(place))
+    esm_class = ESM_UDHI if place else 0
+    octets, tlvs = place + octets, (*options.extra_tlvs, *tlvs)
+    if has_reference:
+        tlvs = (*tlvs, Tlv(USER_MESSAGE_REFERENCE, segment.submit_reference.to_bytes(2)))
+    if options.text_in is TextField.MESSAGE_PAYLOAD:
+        octets, tlvs = b"", (*tlvs, Tlv(MESSAGE_PAYLOAD, octets))
+    source = source_address(segment.sender)
+    destination = destination_address(segment.recipient)
+    return SubmitSm(
+        service_type=options.service_type,
+        source_addr_ton=_or(options.source_ton, source.ton),
+        source_addr_npi=_or(options.source_npi, source.npi),
+        source_addr=source.text,
+        dest_addr_ton=_or(options.dest_ton, destination.ton),
+        dest_addr_npi=_or(options.dest_npi, destination.npi),
+        destination_addr=destination.text,
+        esm_class=esm_class,
+        protocol_id=options.protocol_id,
+        priority_flag=options.priority_flag_code if segment.urgent else options.priority_flag,
+        validity_period=_validity(options.validity, segment.expires_at_ms, now_ms),
+        registered_delivery=options.registered_delivery,
+        replace_if_present_flag=options.replace_if_present_flag,
+        data_coding=data_coding,
+        short_message=octets,
+        tlvs=tlvs,
+    )
+
+
+def _place(segment: Segment, how: Concatenating) -> tuple[bytes, tuple[Tlv, ...]]:
+    """How a part says which one it is: a user data header, or parameters."""
+    reference, total, number = segment.reference, segment.total, segment.number
+    if total == 1:
+        return b"", ()
+    if how is Concatenating.SAR:
+        return b"", sar_tlvs(reference, total, number)
+    bits = segment.reference_bits if how is Concatenating.UDH16 else 8
+    return user_data_header(reference, total, number, reference_bits=bits), ()
+
+
+def query_sm(message_id: str, sender: str, options: SubmitOptions) -> QuerySm:
+    """The question what became of a message that was submitted as ``sender``."""
+    source = source_address(sender)
+    return QuerySm(
+        message_id=message_id,
+        source_addr_ton=_or(options.source_ton, source.ton),
+        source_addr_npi=_or(options.source_npi, source.npi),
+        source_addr=source.text,
+    )
+
+
+def sar_tlvs(reference: int, total: int, number: int) -> tuple[Tlv, Tlv, Tlv]:
+    """The place of a part, as optional parameters (§5.3.2.22 to 24)."""
+    return (
+        Tlv(SAR_MSG_REF_NUM, (reference & 0xFFFF).to_bytes(2)),
+        Tlv(SAR_TOTAL_SEGMENTS, bytes([total])),
+        Tlv(SAR_SEGMENT_SEQNUM, bytes([number])),
+    )
+
+
+def _validity(how: Validity, expires_at_ms: int, now_ms: int) -> str:
+    match how:
+        case Validity.RELATIVE:
+            return relative_time(expires_at_ms - now_ms)
+        case Validity.ABSOLUTE:
+            return absolute_time(min(expires_at_ms, now_ms + SPAN_MAX_S * 1000))
+        case Validity.NONE:
+            return ""
+
+
+@dataclass(frozen=True, slots=True)
+class Decoded:
+    """What a message PDU carries."""
+
+    text: str = field(repr=False)
+    concatenation: Concatenation | None
+
+
+def decode_message(
+    pdu: MessagePdu, default_alphabet: DefaultAlphabet = DefaultAlphabet.GSM7
+) -> Decoded:
+    """The text and the place in its message, of any PDU; octets that make no sense are replaced.
+
+    A header of user data and the SAR parameters both tell the place; the header wins.
+    """
+    octets = message_octets(pdu)
+    concatenation = _sar(pdu)
+    if pdu.esm_class & ESM_UDHI:
+        try:
+            header = parse_user_data_header(octets)
+        except ValueError:
+            pass  # marked, but there is none that fits: it is all text
+        else:
+            octets = octets[header.length :]
+            concatenation = header.concatenation or concatenation
+    # A part may end in the middle of a pair, which joining mends.
+    return Decoded(_decode(octets, pdu.data_coding, default_alphabet, concatenation), concatenation)
+
+
+def plain_text(pdu: MessagePdu) -> str:
+    """A receipt's text: ASCII whatever alphabet the carrier declares, but for UCS-2."""
+    octets = message_octets(pdu)
+    if pdu.esm_class & ESM_UDHI and octets and octets[0] < len(octets):
+        octets = octets[octets[0] + 1 :]
+    if pdu.data_coding == _DCS_UCS2:
+        return octets.decode("utf-16-be", "replace")
+    return octets.decode("latin-1")
+
+
+def message_octets(pdu: MessagePdu) -> bytes:
+    """The user data: ``short_message``, or ``message_payload`` where that is used instead."""
+    octets = b"" if isinstance(pdu, DataSm) else pdu.short_message
+    if not octets and pdu.tlvs:
+        payload = find(pdu.tlvs, MESSAGE_PAYLOAD)
+        octets = payload.value if payload else b""
+    return octets
+
+
+def readable_address(ton: int, address: str) -> str:
+    """An address as people write it: ``+`` before an international number (TON 1)."""
+    is_international = ton == 1 and address.isascii() and address.isdigit()
+    return f"+{address}" if is_international else address
+
+
+def _or(configured: int | None, otherwise: int) -> int:
+    return int(otherwise) if configured is None else configured
+
+
+def _encode(segment: Segment, default: DefaultAlphabet, header: int) -> tuple[int, bytes]:
+    """``data_coding`` and the octets that follow a header of so many."""
+    if segment.alphabet is Alphabet.UCS2:
+        return _DCS_UCS2, encode_ucs2(segment.text)
+    if default is DefaultAlphabet.GSM7:
+        return _DCS_DEFAULT, encode_gsm7(segment.text)
+    try:
+        return _DCS_DEFAULT, segment.text.encode("latin-1")
+    except UnicodeEncodeError:
+        # Latin-1 lacks the euro sign and the Greek capitals of GSM 03.38.
+        octets = encode_ucs2(segment.text)
+        if header + len(octets) <= _USER_DATA_MAX:
+            return _DCS_UCS2, octets
+        raise UnsendableError("a character is not in Latin-1") from None
+
+
+def _decode(
+    octets: bytes, data_coding: int, default: DefaultAlphabet, part: Concatenation | None
+) -> str:
+    # Above 0x0F the octet is a GSM data coding scheme (TS 23.038 §4), which some pass through.
+    scheme = data_coding & 0x0C if 0x10 <= data_coding < 0x80 else None
+    if data_coding == _DCS_UCS2 or scheme == 0x08:
+        return decode_ucs2(octets, partial=part is not None)
+    if data_coding == _DCS_DEFAULT and default is DefaultAlphabet.GSM7:
+        return decode_gsm7(octets)
+    if scheme == 0x00 or data_coding & 0xF4 == 0xF0:
+        return decode_gsm7(octets)
+    if data_coding == _DCS_IA5 and _has_controls(octets):
+        return decode_gsm7(octets)  # node-smpp, and what is built on it, means this by IA5
+    return octets.decode(_CODECS.get(data_coding, "latin-1"), "replace")
+
+
+def _sar(pdu: MessagePdu) -> Concatenation | None:
+    if not pdu.tlvs:
+        return None
+    reference = find(pdu.tlvs, SAR_MSG_REF_NUM)
+    total = find(pdu.tlvs, SAR_TOTAL_SEGMENTS)
+    number = find(pdu.tlvs, SAR_SEGMENT_SEQNUM)
+    if reference is None or total is None or number is None:
+        return None
+    if not 1 <= number.number <= total.number <= 255:
+        return None
+    return Concatenation(reference.number & 0xFFFF, total.number, number.number, 16)
