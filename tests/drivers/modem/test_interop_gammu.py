@@ -12,7 +12,7 @@ import pytest
 import trio
 
 from patience import HANG_S
-from risala.drivers.modem.simulator import (
+from risala.lab.modem.simulator import (
     PROFILES,
     MessageReceived,
     ModemConfig,

@@ -6,12 +6,7 @@ import pytest
 import trio
 
 from patience import HANG_S
-from risala.drivers.modem.simulator import (
-    PROFILES,
-    MessageReceived,
-    ModemConfig,
-    ModemSimulator,
-)
+from risala.lab.modem.simulator import PROFILES, MessageReceived, ModemConfig, ModemSimulator
 
 TEXT = "Reçu [150 €] شكرا"
 # A process of its own: it has threads that outlive it, and warns when it is imported.

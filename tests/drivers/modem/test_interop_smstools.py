@@ -7,12 +7,7 @@ import pytest
 import trio
 
 from patience import HANG_S
-from risala.drivers.modem.simulator import (
-    PROFILES,
-    MessageReceived,
-    ModemConfig,
-    ModemSimulator,
-)
+from risala.lab.modem.simulator import PROFILES, MessageReceived, ModemConfig, ModemSimulator
 
 SMSD = shutil.which("smsd", path=f"{os.environ.get('PATH', '')}:/usr/sbin")
 TO = "22236123456"

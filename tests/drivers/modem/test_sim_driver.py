@@ -7,7 +7,7 @@ from pydantic import SecretStr
 from patience import HANG_S
 from risala.drivers.modem.driver import ModemDriver
 from risala.drivers.modem.settings import ModemSettings
-from risala.drivers.modem.simulator import (
+from risala.lab.modem.simulator import (
     PROFILES,
     MessageReceived,
     ModemConfig,

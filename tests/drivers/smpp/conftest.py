@@ -15,14 +15,14 @@ from patience import HANG_S
 from risala.config.model import CarrierSection, DeliverySection, Settings, StorageSection
 from risala.drivers.smpp.driver import SmppDriver
 from risala.drivers.smpp.settings import SmppSettings
-from risala.drivers.smpp.simulator import ReceivedMessage, SimulatorEvent, SmscSimulator
-from risala.drivers.smpp.smsc_moods import scenario_simulator
-from risala.drivers.smpp.smsc_scenario import Scenario
 from risala.engine.clock import SystemClock
 from risala.engine.commands import KeyType, Mode, Principal, SendMessage
 from risala.engine.engine import Engine, Seams, open_engine
 from risala.engine.ids import IdSource
 from risala.engine.sentences import sentence
+from risala.lab.smsc.moods import scenario_simulator
+from risala.lab.smsc.scenario import Scenario
+from risala.lab.smsc.simulator import ReceivedMessage, SimulatorEvent, SmscSimulator
 
 FINAL = ("delivered", "undelivered", "failed", "canceled")
 TWICE = "it is sent again, and may arrive twice"

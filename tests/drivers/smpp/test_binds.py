@@ -29,8 +29,8 @@ from risala.drivers.smpp.protocol.pdu import (
 )
 from risala.drivers.smpp.protocol.tlv import Tlv
 from risala.drivers.smpp.settings import SmppSettings
-from risala.drivers.smpp.simulator import Bound, SimulatorConfig, SmscSimulator
-from risala.drivers.smpp.smsc_behaviour import SteadyBehaviour
+from risala.lab.smsc.behaviour import SteadyBehaviour
+from risala.lab.smsc.simulator import Bound, SimulatorConfig, SmscSimulator
 from risala.plugins.contract import (
     Accepted,
     CommandRefusedError,

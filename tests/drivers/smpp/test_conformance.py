@@ -8,7 +8,7 @@ import trio
 from risala.drivers.loopback import LoopbackDriver, LoopbackSettings
 from risala.drivers.smpp.driver import SmppDriver
 from risala.drivers.smpp.settings import SmppSettings
-from risala.drivers.smpp.simulator import SimulatorConfig, SmscSimulator
+from risala.lab.smsc.simulator import SimulatorConfig, SmscSimulator
 from risala.plugins.contract import Driver
 from risala.plugins.testing.conformance import DriverConformance
 

@@ -17,7 +17,7 @@ from rich.console import Console
 from patience import HANG_S
 from risala.cli.lab.smsc_console import LineView, LiveView, Tally
 from risala.cli.main import cli
-from risala.drivers.smpp import simulator as s
+from risala.lab.smsc import simulator as s
 from risala.sms.receipt import ReceiptState
 from risala.sms.segment import Concatenation
 

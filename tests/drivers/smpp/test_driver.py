@@ -12,15 +12,15 @@ from patience import HANG_S
 from risala.drivers.smpp.driver import SmppDriver
 from risala.drivers.smpp.protocol.receipt import IdForm
 from risala.drivers.smpp.settings import SmppSettings
-from risala.drivers.smpp.simulator import (
+from risala.lab.smsc.behaviour import Mishap, PlannedReceipt, Reaction, SteadyBehaviour
+from risala.lab.smsc.receipts import IdStyle
+from risala.lab.smsc.simulator import (
     ReceiptSent,
     ReceivedMessage,
     SimulatorConfig,
     SimulatorEvent,
     SmscSimulator,
 )
-from risala.drivers.smpp.smsc_behaviour import Mishap, PlannedReceipt, Reaction, SteadyBehaviour
-from risala.drivers.smpp.smsc_receipts import IdStyle
 from risala.plugins.contract import (
     Accepted,
     HealthState,

@@ -13,9 +13,9 @@ from risala.drivers.smpp.protocol.pdu import DataSm, SubmitSm
 from risala.drivers.smpp.protocol.references import RECEIPTS_MIN, ReferenceWatch, Repeating, Wanted
 from risala.drivers.smpp.protocol.tlv import USER_MESSAGE_REFERENCE, find
 from risala.drivers.smpp.settings import SmppSettings
-from risala.drivers.smpp.simulator import SimulatorConfig, SmscSimulator
-from risala.drivers.smpp.smsc_behaviour import Mishap, Reaction, SteadyBehaviour
-from risala.drivers.smpp.smsc_receipts import IdStyle
+from risala.lab.smsc.behaviour import Mishap, Reaction, SteadyBehaviour
+from risala.lab.smsc.receipts import IdStyle
+from risala.lab.smsc.simulator import SimulatorConfig, SmscSimulator
 from risala.plugins.contract import Accepted, HealthState, Refused, Uncertain
 from risala.plugins.testing.conformance import segment
 from risala.plugins.testing.context import RecordingContext

@@ -17,8 +17,8 @@ import pytest
 import trio
 
 from patience import HANG_S
-from risala.drivers.smpp.simulator import Bound, MessageReceived, SimulatorConfig, SmscSimulator
-from risala.drivers.smpp.smsc_traffic import inbound_pdus
+from risala.lab.smsc.simulator import Bound, MessageReceived, SimulatorConfig, SmscSimulator
+from risala.lab.smsc.traffic import inbound_pdus
 
 NODE = Path(__file__).parents[1] / "node"
 INSTALL = ["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund"]

@@ -17,8 +17,8 @@ from risala.drivers.smpp.protocol.receipt import parse_receipt
 from risala.drivers.smpp.protocol.submit import SubmitOptions, decode_message, submit_sm
 from risala.drivers.smpp.protocol.tlv import Tlv
 from risala.drivers.smpp.settings import SmppSettings
-from risala.drivers.smpp.simulator import SimulatorConfig, SmscSimulator
-from risala.drivers.smpp.smsc_behaviour import Mishap, Reaction, SteadyBehaviour
+from risala.lab.smsc.behaviour import Mishap, Reaction, SteadyBehaviour
+from risala.lab.smsc.simulator import SimulatorConfig, SmscSimulator
 from risala.plugins.contract import HealthState, Inbound, Outcome, Segment
 from risala.plugins.testing.conformance import segment
 from risala.plugins.testing.context import RecordingContext

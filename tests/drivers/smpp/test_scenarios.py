@@ -10,8 +10,12 @@ from pathlib import Path
 import pytest
 import trio
 
-from risala.drivers.scenario_file import ScenarioError
-from risala.drivers.smpp.simulator import (
+from risala.engine.lines import Kind
+from risala.lab.scenario_file import ScenarioError
+from risala.lab.smsc.moods import scenario_simulator
+from risala.lab.smsc.receipts import IdStyle, ReceiptForm
+from risala.lab.smsc.scenario import Scenario, load_scenario
+from risala.lab.smsc.simulator import (
     BindRefused,
     Bound,
     InboundSent,
@@ -19,11 +23,7 @@ from risala.drivers.smpp.simulator import (
     Submitted,
     Trouble,
 )
-from risala.drivers.smpp.smsc_moods import scenario_simulator
-from risala.drivers.smpp.smsc_receipts import IdStyle, ReceiptForm
-from risala.drivers.smpp.smsc_scenario import Scenario, load_scenario
-from risala.drivers.smpp.smsc_traffic import inbound_pdus
-from risala.engine.lines import Kind
+from risala.lab.smsc.traffic import inbound_pdus
 
 pytestmark = pytest.mark.slow
 SCENARIOS = sorted((Path(__file__).parents[3] / "examples/scenarios").glob("*.toml"))

@@ -29,7 +29,7 @@ from risala.drivers.smpp.protocol.pdu import (
 )
 from risala.drivers.smpp.protocol.receipt import parse_receipt
 from risala.drivers.smpp.protocol.tlv import Tlv
-from risala.drivers.smpp.simulator import (
+from risala.lab.smsc.simulator import (
     BindRefused,
     Bound,
     Listening,

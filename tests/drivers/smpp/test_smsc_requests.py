@@ -31,14 +31,14 @@ from risala.drivers.smpp.protocol.pdu import (
 from risala.drivers.smpp.protocol.receipt import parse_receipt
 from risala.drivers.smpp.protocol.times import absolute_time, parse_time, relative_time
 from risala.drivers.smpp.protocol.tlv import Tlv
-from risala.drivers.smpp.simulator import (
+from risala.lab.smsc.behaviour import Reaction, SteadyBehaviour
+from risala.lab.smsc.simulator import (
     Changed,
     MessageReceived,
     SimulatorConfig,
     SimulatorEvent,
     SmscSimulator,
 )
-from risala.drivers.smpp.smsc_behaviour import Reaction, SteadyBehaviour
 from risala.sms.receipt import ReceiptState
 
 _NOW_MS = 1_800_000_000_000

@@ -24,8 +24,8 @@ import trio
 from trio.testing import memory_stream_pair
 
 from patience import HANG_S
-from risala.drivers.modem.sim.ports import Link, PtyStream
-from risala.drivers.modem.simulator import (
+from risala.lab.modem.ports import Link, PtyStream
+from risala.lab.modem.simulator import (
     MessageReceived,
     ModemConfig,
     ModemEvent,

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from risala.drivers.modem.simulator import Heard
+from risala.lab.modem.simulator import Heard
 
 pytestmark = pytest.mark.slow
 

@@ -19,8 +19,8 @@ from rich.text import Text
 
 from risala.cli.lab.typing_in import keys, read_lines
 from risala.cli.show import output
-from risala.drivers.modem import simulator as s
-from risala.drivers.modem.sim.actions import HELP, REGISTRATION
+from risala.lab.modem import simulator as s
+from risala.lab.modem.script.actions import HELP, REGISTRATION
 
 MESSAGES_SHOWN: Final = 8
 REFRESHES_PER_S: Final = 4

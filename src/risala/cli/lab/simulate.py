@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import ssl
 
     from risala.cli.lab.smsc_console import Tally, View
-    from risala.drivers.smpp.simulator import SimulatorEvent, SmscSimulator
+    from risala.lab.smsc.simulator import SimulatorEvent, SmscSimulator
 
 _FILE: Final = click.Path(dir_okay=False, path_type=Path)
 _SCENARIO_SAYS: Final = ("receipt_delay_s", "answer_delay_s", "receipt_state", "rate_per_s")
@@ -75,7 +75,7 @@ def smsc(
 ) -> None:
     """An SMSC (SMPP 3.4) that shows each message it receives. Ends with Ctrl-C."""
     from risala.cli.lab.smsc_console import Tally
-    from risala.drivers.smpp.simulator import SimulatorConfig, SmscSimulator
+    from risala.lab.smsc.simulator import SimulatorConfig, SmscSimulator
     from risala.sms.receipt import ReceiptState
 
     tally = Tally()
@@ -115,9 +115,9 @@ def _in_a_mood(
     accounts: dict[str, str] | None,
     tls: ssl.SSLContext | None,
 ) -> tuple[str, SmscSimulator]:
-    from risala.drivers.scenario_file import ScenarioError
-    from risala.drivers.smpp.smsc_moods import scenario_simulator
-    from risala.drivers.smpp.smsc_scenario import load_scenario
+    from risala.lab.scenario_file import ScenarioError
+    from risala.lab.smsc.moods import scenario_simulator
+    from risala.lab.smsc.scenario import load_scenario
 
     try:
         loaded = load_scenario(path)
@@ -128,7 +128,7 @@ def _in_a_mood(
 
 
 def _tls(cert: Path | None, key: Path | None, client_ca: Path | None) -> ssl.SSLContext | None:
-    from risala.drivers.smpp.smsc_tls import TlsFilesError, server_context
+    from risala.lab.smsc.tls import TlsFilesError, server_context
 
     if cert is None:
         if key is not None or client_ca is not None:

@@ -12,7 +12,7 @@ from risala.cli.reach.refused import Refused
 
 if TYPE_CHECKING:
     from risala.cli.lab.modem_console import ModemTally, ModemView
-    from risala.drivers.modem.simulator import ModemSimulator
+    from risala.lab.modem.simulator import ModemSimulator
 
 _SCENARIO_SAYS: Final = ("profile", "quirk", "report_delay_s", "report", "answer_delay_s", "seed")
 """Options that a scenario takes the place of."""
@@ -92,7 +92,7 @@ def modem(
 
 
 def _refused(group: BaseExceptionGroup[BaseException]) -> BaseException:
-    from risala.drivers.modem.simulator import LinkError
+    from risala.lab.modem.simulator import LinkError
 
     faults, rest = group.split((OSError, LinkError))
     if faults is None or rest is not None:
@@ -130,15 +130,10 @@ def _simulator(
     link: Path | None,
     listen: tuple[str, int] | None,
 ) -> tuple[str, ModemSimulator]:
-    from risala.drivers.modem.sim.quirks import quirk_named
-    from risala.drivers.modem.sim.scenario import load_scenario
-    from risala.drivers.modem.simulator import (
-        PROFILES,
-        ModemConfig,
-        ModemSimulator,
-        ReportStatus,
-    )
-    from risala.drivers.scenario_file import ScenarioError
+    from risala.lab.modem.quirks import quirk_named
+    from risala.lab.modem.script.scenario import load_scenario
+    from risala.lab.modem.simulator import PROFILES, ModemConfig, ModemSimulator, ReportStatus
+    from risala.lab.scenario_file import ScenarioError
 
     changes = {key: options[key] for key in ("pin", "number") if options[key] is not None}
     if path is not None:

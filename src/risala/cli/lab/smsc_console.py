@@ -15,8 +15,8 @@ from rich.table import Table
 from rich.text import Text
 
 from risala.cli.show import output
-from risala.drivers.smpp import simulator as s
 from risala.drivers.smpp.protocol.status import status_of
+from risala.lab.smsc import simulator as s
 from risala.sms.segment import Concatenation
 
 MESSAGES_SHOWN: Final = 8

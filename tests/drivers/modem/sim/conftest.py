@@ -5,11 +5,11 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from risala.drivers.modem.sim.config import ModemConfig
-from risala.drivers.modem.sim.modem import SimulatedModem
-from risala.drivers.modem.sim.profiles import PROFILES
-from risala.drivers.modem.sim.quirks import LineRules, Mood, ReportRules
 from risala.drivers.modem.tpdu.pdu import Address, Direction, Submit, UserData, from_hex, to_hex
+from risala.lab.modem.modem import SimulatedModem
+from risala.lab.modem.quirks import LineRules, Mood, ReportRules
+from risala.lab.modem.world.config import ModemConfig
+from risala.lab.modem.world.profiles import PROFILES
 from risala.sms.alphabet import choose_alphabet
 
 BEGAN = datetime(2026, 11, 20, 12, tzinfo=UTC)

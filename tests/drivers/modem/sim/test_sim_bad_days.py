@@ -9,8 +9,8 @@ from trio.testing import memory_stream_pair
 from risala.drivers.modem.driver import ModemDriver
 from risala.drivers.modem.port.serial import PortError, PortFault
 from risala.drivers.modem.settings import ModemSettings
-from risala.drivers.modem.sim.scenario import Scenario, load_scenario
-from risala.drivers.modem.simulator import (
+from risala.lab.modem.script.scenario import Scenario, load_scenario
+from risala.lab.modem.simulator import (
     InboundSent,
     MessageReceived,
     Misbehaved,

@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from risala.drivers.modem.sim.keyboard import INPUT_OCTETS_MAX
-from risala.drivers.modem.sim.modem import OUTPUT_OCTETS_MAX
-from risala.drivers.modem.sim.profiles import PROFILES
-from risala.drivers.modem.sim.quirks import SICK
+from risala.lab.modem.at.keyboard import INPUT_OCTETS_MAX
+from risala.lab.modem.modem import OUTPUT_OCTETS_MAX
+from risala.lab.modem.quirks import SICK
+from risala.lab.modem.world.profiles import PROFILES
 
 WORDS = (
     b"AT", b"+CMGS=", b"+CMGW=", b"+CMGL=", b"+CMGR=", b"+CMGD=", b"+CMGF=1", b"+CMGF=0", b"+CNMI=",

@@ -2,11 +2,11 @@
 
 import pytest
 
-from risala.drivers.modem.sim.config import PIN_TRIES
-from risala.drivers.modem.sim.events import Heard, SignalChanged, Started, Trouble, UssdAsked
-from risala.drivers.modem.sim.keyboard import INPUT_OCTETS_MAX, LINE_OCTETS_MAX
-from risala.drivers.modem.sim.modem import OUTPUT_OCTETS_MAX
-from risala.drivers.modem.sim.profiles import PROFILES
+from risala.lab.modem.at.keyboard import INPUT_OCTETS_MAX, LINE_OCTETS_MAX
+from risala.lab.modem.modem import OUTPUT_OCTETS_MAX
+from risala.lab.modem.world.config import PIN_TRIES
+from risala.lab.modem.world.events import Heard, SignalChanged, Started, Trouble, UssdAsked
+from risala.lab.modem.world.profiles import PROFILES
 
 
 @pytest.mark.parametrize(

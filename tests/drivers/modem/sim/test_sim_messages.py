@@ -4,8 +4,9 @@ import re
 
 import pytest
 
-from risala.drivers.modem.sim.config import ReferenceForm, ReportStatus
-from risala.drivers.modem.sim.events import (
+from risala.drivers.modem.tpdu.pdu import Deliver, StatusReport
+from risala.lab.modem.world.config import ReferenceForm, ReportStatus
+from risala.lab.modem.world.events import (
     InboundSent,
     MessageReceived,
     ReportSent,
@@ -13,8 +14,7 @@ from risala.drivers.modem.sim.events import (
     Trouble,
     Waiting,
 )
-from risala.drivers.modem.sim.network import HELD_MAX
-from risala.drivers.modem.tpdu.pdu import Deliver, StatusReport
+from risala.lab.modem.world.network import HELD_MAX
 from risala.sms.segment import split, user_data_header
 
 TO = "+22236123456"

@@ -10,8 +10,8 @@ import trio.testing
 
 from patience import HANG_S
 from risala.drivers.modem.port.serial import open_port
-from risala.drivers.modem.sim.ports import Link, LinkError, PtyStream
-from risala.drivers.modem.simulator import ModemConfig, ModemSimulator, PortOpened, Trouble
+from risala.lab.modem.ports import Link, LinkError, PtyStream
+from risala.lab.modem.simulator import ModemConfig, ModemSimulator, PortOpened, Trouble
 
 
 @pytest.fixture

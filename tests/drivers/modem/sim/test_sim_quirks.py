@@ -4,16 +4,7 @@ from collections import Counter
 
 import pytest
 
-from risala.drivers.modem.sim.events import (
-    MessageReceived,
-    Misbehaved,
-    PortGone,
-    ReportSent,
-    Started,
-    Submitted,
-)
-from risala.drivers.modem.sim.profiles import PROFILES
-from risala.drivers.modem.sim.quirks import (
+from risala.lab.modem.quirks import (
     SICK,
     LineRules,
     Quirk,
@@ -23,6 +14,15 @@ from risala.drivers.modem.sim.quirks import (
     Until,
     quirk_named,
 )
+from risala.lab.modem.world.events import (
+    MessageReceived,
+    Misbehaved,
+    PortGone,
+    ReportSent,
+    Started,
+    Submitted,
+)
+from risala.lab.modem.world.profiles import PROFILES
 
 K = QuirkKind
 

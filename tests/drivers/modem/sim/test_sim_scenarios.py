@@ -2,18 +2,18 @@
 
 import pytest
 
-from risala.drivers.modem.sim.actions import HELP, ActionError, perform
-from risala.drivers.modem.sim.config import ReportStatus
-from risala.drivers.modem.sim.events import (
+from risala.lab.modem.script.actions import HELP, ActionError, perform
+from risala.lab.modem.script.scenario import Scenario, load_scenario
+from risala.lab.modem.script.script import Script, Step
+from risala.lab.modem.world.config import ReportStatus
+from risala.lab.modem.world.events import (
     InboundSent,
     MessageReceived,
     PortGone,
     ReportSent,
     Trouble,
 )
-from risala.drivers.modem.sim.scenario import Scenario, load_scenario
-from risala.drivers.modem.sim.script import Script, Step
-from risala.drivers.scenario_file import ScenarioError
+from risala.lab.scenario_file import ScenarioError
 
 
 @pytest.mark.parametrize(
@@ -135,7 +135,7 @@ def test_a_word_that_cannot_be_done_is_said(desk, line):
 
 
 def test_help_tells_every_word():
-    from risala.drivers.modem.sim.actions import _ACTIONS
+    from risala.lab.modem.script.actions import _ACTIONS
 
     told = {word.split()[0] for usage in HELP for word in usage.split(", ")}
     assert told == set(_ACTIONS)

@@ -1,0 +1,145 @@
+"""Command lines taken apart (V.250 §5.2 to §5.4, 27.007 §4). Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Container
+from dataclasses import dataclass
+from enum import Enum, auto
+from typing import Final
+
+from risala.lab.modem.at.replies import Cme, CmeError, CommandError
+
+INVOCATIONS_MAX: Final = 40
+"""Commands on one line; the line itself is bounded by its reader."""
+
+_basic: Final = re.compile(r"(&?[A-Z])(?:=|(\?)|)([0-9]*)", re.IGNORECASE).match
+_s_register: Final = re.compile(r"S([0-9]{1,3})(\?|=([0-9]*))?", re.IGNORECASE).match
+_extended: Final = re.compile(r"([+^*$%#][A-Z0-9_]+)((?:=\?|\?|=)?)", re.IGNORECASE).match
+_semicolon: Final = re.compile(r'((?:"[^"]*"?|[^";])*);?').match
+
+
+class Form(Enum):
+    EXECUTE = auto()
+    """``AT+X``, and every basic command."""
+    READ = auto()
+    """``AT+X?``"""
+    TEST = auto()
+    """``AT+X=?``"""
+    SET = auto()
+    """``AT+X=…``"""
+
+
+class Arguments(tuple[str, ...]):
+    """What stands behind ``=``: unquoted, empty where left out."""
+
+    __slots__ = ()
+
+    def text(self, at: int, default: str = "") -> str:
+        return self[at] if at < len(self) and self[at] else default
+
+    def number(
+        self, at: int, default: int | None = None, allowed: Container[int] | None = None
+    ) -> int:
+        """Raises :class:`CmeError` where it is none, none of those allowed, or wanted."""
+        text = self.text(at)
+        if not text and default is not None:
+            return default
+        if not text.isascii() or not text.isdigit() or len(text) > 9:
+            raise CmeError(Cme.INCORRECT_PARAMETERS)
+        if allowed is not None and int(text) not in allowed:
+            raise CmeError(Cme.INCORRECT_PARAMETERS)
+        return int(text)
+
+
+_NONE: Final = Arguments()
+
+
+@dataclass(frozen=True, slots=True)
+class Invocation:
+    """One command of a line."""
+
+    name: str
+    """In capitals, ``+CMGS``, ``E``, ``&F``, ``S3``; ``D`` for a call."""
+    form: Form
+    arguments: Arguments = _NONE
+
+    @property
+    def text(self) -> str:
+        """As it was written, nearly: ``AT+CSQ``, ``ATE0``."""
+        if self.form is Form.SET:
+            joined = ",".join(self.arguments)
+            return f"AT{self.name}{'=' if self.name[0] in '+^*$%#' else ''}{joined}"
+        return f"AT{self.name}{ {Form.READ: '?', Form.TEST: '=?'}.get(self.form, '') }"
+
+
+def invocations(line: str) -> list[Invocation]:
+    """The commands of a line, without its ``AT``.
+
+    Raises:
+        CommandError: it is none.
+    """
+    found: list[Invocation] = []
+    rest = line.strip()
+    while rest:
+        if len(found) >= INVOCATIONS_MAX:
+            raise CommandError
+        invocation, rest = _first(rest)
+        found.append(invocation)
+        rest = rest.lstrip(" ;")
+    return found
+
+
+def _first(text: str) -> tuple[Invocation, str]:
+    if text[0] in "Dd":
+        dialled = _semicolon(text)
+        assert dialled is not None
+        number = dialled[1][1:].strip()
+        return Invocation("D", Form.SET, Arguments((number,))), text[dialled.end() :]
+    if register := _s_register(text):
+        return _register(register), text[register.end() :]
+    if extended := _extended(text):
+        return _one_extended(extended, text)
+    if basic := _basic(text):
+        form = Form.READ if basic[2] else Form.SET if basic[3] else Form.EXECUTE
+        arguments = Arguments((basic[3],)) if basic[3] else _NONE
+        return Invocation(basic[1].upper(), form, arguments), text[basic.end() :]
+    raise CommandError
+
+
+def _register(found: re.Match[str]) -> Invocation:
+    name = f"S{int(found[1])}"
+    if found[2] == "?":
+        return Invocation(name, Form.READ)
+    return Invocation(name, Form.SET, Arguments((found[3] or "0",)))
+
+
+def _one_extended(found: re.Match[str], text: str) -> tuple[Invocation, str]:
+    name, sign, rest = found[1].upper(), found[2], text[found.end() :]
+    value = _semicolon(rest)
+    assert value is not None
+    rest = rest[value.end() :]
+    if sign == "=":
+        return Invocation(name, Form.SET, arguments_of(value[1])), rest
+    if value[1].strip():
+        raise CommandError
+    form = {"?": Form.READ, "=?": Form.TEST, "": Form.EXECUTE}[sign]
+    return Invocation(name, form), rest
+
+
+_argument: Final = re.compile(r'\s*(?:"([^"]*)"?|([^,]*))\s*(?:,|$)').match
+
+
+def arguments_of(text: str) -> Arguments:
+    """``1,"a,b",,3`` is ``1``, ``a,b``, nothing, ``3``."""
+    found: list[str] = []
+    at = 0
+    while at < len(text):
+        match = _argument(text, at)
+        if match is None:
+            raise CommandError
+        found.append(match[1] if match[1] is not None else (match[2] or "").strip())
+        at = match.end()
+    if text.endswith(","):
+        found.append("")
+    return Arguments(found)

@@ -1,0 +1,361 @@
+"""Commands of the message service (27.005 §3, §4)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from risala.drivers.modem.tpdu.pdu import (
+    Address,
+    Deliver,
+    Direction,
+    PduError,
+    Submit,
+    from_hex,
+    to_hex,
+)
+from risala.lab.modem.at import textmode
+from risala.lab.modem.at.command import Command, Setting, accepted, says
+from risala.lab.modem.at.replies import Cms, CmsError, Later, Prompt, Reply, Rows
+from risala.lab.modem.at.syntax import Arguments
+from risala.lab.modem.commands.sending import send
+from risala.lab.modem.world.storage import ALL, REPORTS, Stat, Storage, Stored
+
+if TYPE_CHECKING:
+    from risala.lab.modem.modem import SimulatedModem
+
+SETTINGS: Final = (
+    Setting("+CMGF", ("0,1",), (0,)),
+    Setting("+CSDH", ("0,1",), (0,)),
+    Setting("+CSMS", ("0,1",), (0,)),
+    Setting("+CMMS", ("0-2",), (0,)),
+    Setting("+CGSMS", ("0-3",), (1,)),
+)
+_TPDU_OCTETS_MAX: Final = 200
+"""More than any TPDU has; the length of +CMGS is looked at before there is one."""
+_WORDS: Final = {**{stat.word: int(stat) for stat in Stat}, "ALL": ALL}
+_RECEIVED: Final = frozenset((Stat.REC_UNREAD, Stat.REC_READ))
+_DELETE: Final = {
+    1: frozenset((Stat.REC_READ,)),
+    2: frozenset((Stat.REC_READ, Stat.STO_SENT)),
+    3: frozenset((Stat.REC_READ, Stat.STO_SENT, Stat.STO_UNSENT)),
+    4: frozenset(Stat),
+}
+"""``<delflag>`` of +CMGD (27.005 §3.5.4)."""
+
+
+def is_text_mode(modem: SimulatedModem) -> bool:
+    return modem.settings["+CMGF"][0] == 1
+
+
+def _invalid(modem: SimulatedModem) -> CmsError:
+    text = is_text_mode(modem)
+    return CmsError(Cms.INVALID_TEXT_PARAMETER if text else Cms.INVALID_PDU_PARAMETER)
+
+
+def _small(modem: SimulatedModem, text: str, low: int, high: int) -> int:
+    if not text.isascii() or not text.isdigit() or not low <= int(text[:9]) <= high:
+        raise _invalid(modem)
+    return int(text[:9])
+
+
+# -- settings --------------------------------------------------------------------------------------
+
+
+def _service(modem: SimulatedModem, arguments: Arguments) -> Rows:
+    arguments.number(0, None, (0, 1))
+    [setting] = [each for each in SETTINGS if each.name == "+CSMS"]
+    modem.settings.set(setting, arguments)
+    return ("+CSMS: 1,1,1",)
+
+
+def _charset(modem: SimulatedModem, arguments: Arguments) -> Rows:
+    name = arguments.text(0).upper()
+    if name not in modem.profile.alphabets:
+        raise _invalid(modem)
+    modem.charset = name
+    return ()
+
+
+def _charsets(modem: SimulatedModem) -> Rows:
+    names = ",".join(f'"{name}"' for name in modem.profile.alphabets)
+    return (f"+CSCS: ({names})",)
+
+
+def _parameters(modem: SimulatedModem, arguments: Arguments) -> Rows:
+    old = modem.parameters
+    fo, pid, dcs = (
+        _small(modem, arguments.text(at, str(default)), 0, 255)
+        for at, default in ((0, old.fo), (2, old.pid), (3, old.dcs))
+    )
+    modem.parameters = textmode.Parameters(fo, arguments.text(1, old.vp), pid, dcs)
+    return ()
+
+
+def _parameters_read(modem: SimulatedModem) -> Rows:
+    how = modem.parameters
+    vp = how.vp if how.vp.isdigit() else f'"{how.vp}"'
+    return (f"+CSMP: {how.fo},{vp},{how.pid},{how.dcs}",)
+
+
+def _center(modem: SimulatedModem, arguments: Arguments) -> Rows:
+    number = textmode.read_number(arguments.text(0), modem.charset)
+    if not number.removeprefix("+").isdigit() or len(number) > 21:
+        raise _invalid(modem)
+    international = number.startswith("+") or arguments.text(1) == "145"
+    modem.smsc_number = f"+{number.removeprefix('+')}" if international else number
+    return ()
+
+
+def _center_read(modem: SimulatedModem) -> Rows:
+    number = modem.smsc_number
+    return (f'+CSCA: "{modem.written(number)}",{145 if number.startswith("+") else 129}',)
+
+
+def _usage(modem: SimulatedModem, *, named: bool) -> str:
+    pieces = []
+    for name in modem.memories:
+        store = modem.stores[name]
+        pieces.append(f'"{name}",{store.used},{store.places}' if named else _counts(store))
+    return f"+CPMS: {','.join(pieces)}"
+
+
+def _counts(store: Storage) -> str:
+    return f"{store.used},{store.places}"
+
+
+def _memories_offered(modem: SimulatedModem) -> Rows:
+    read = ",".join(f'"{name}"' for name in modem.stores)
+    write = ",".join(f'"{name}"' for name in modem.stores if name != REPORTS)
+    return (f"+CPMS: ({read}),({write}),({write})",)
+
+
+def _choose_memories(modem: SimulatedModem, arguments: Arguments) -> Rows:
+    chosen = list(modem.memories)
+    for at, name in enumerate(arguments[:3]):
+        if not name:
+            continue
+        if name not in modem.stores or (at > 0 and name == REPORTS):
+            raise CmsError(Cms.OPERATION_NOT_SUPPORTED)
+        chosen[at] = name
+    modem.memories = (chosen[0], chosen[1], chosen[2])
+    modem.after_answer(modem.network.flush)
+    return (_usage(modem, named=False),)
+
+
+def _acknowledge(modem: SimulatedModem, arguments: Arguments) -> Reply:
+    kind = _small(modem, arguments.text(0, "0"), 0, 2)
+    if arguments.text(1):
+        _small(modem, arguments.text(1), 1, _TPDU_OCTETS_MAX)
+        return Prompt(lambda _: modem.incoming.acknowledge(good=kind != 2), is_text=False)
+    return modem.incoming.acknowledge(good=kind != 2)
+
+
+# -- reading ---------------------------------------------------------------------------------------
+
+
+def _list(modem: SimulatedModem, arguments: Arguments) -> Rows:
+    if is_text_mode(modem):
+        stat = _WORDS.get(arguments.text(0, Stat.REC_UNREAD.word).upper())
+        if stat is None:
+            raise _invalid(modem)
+    else:
+        stat = _small(modem, arguments.text(0, "0"), 0, ALL)
+    rows = []
+    for index, stored in modem.stores[modem.memories[0]].list(stat):
+        if is_text_mode(modem):
+            rows.append(modem.writer.listed(index, stored))
+        else:
+            pdu, octets = to_hex(stored.tpdu, modem.smsc)
+            rows.append(f"+CMGL: {index},{stored.stat:d},,{octets}\r\n{pdu}")
+        if arguments.text(1) != "1":  # SIMCom: list without a change
+            _is_read(stored)
+    return rows
+
+
+def _is_read(stored: Stored) -> None:
+    if stored.stat is Stat.REC_UNREAD:
+        stored.stat = Stat.REC_READ
+
+
+def _index(modem: SimulatedModem, arguments: Arguments, store: Storage) -> int:
+    text = arguments.text(0)
+    if not text.isascii() or not text.isdigit() or int(text[:9]) not in store.indexes:
+        raise CmsError(Cms.INVALID_INDEX)
+    return int(text)
+
+
+def _show(modem: SimulatedModem, arguments: Arguments) -> Rows:
+    store = modem.stores[modem.memories[0]]
+    stored = store.get(_index(modem, arguments, store))
+    if stored is None:
+        match modem.profile.empty_place:
+            case "ok":
+                return ()
+            case "zero":
+                return ("+CMGR: 0,,0",)
+            case _:
+                raise CmsError(Cms.INVALID_INDEX)
+    if is_text_mode(modem):
+        row = modem.writer.shown(stored)
+    else:
+        pdu, octets = to_hex(stored.tpdu, modem.smsc)
+        row = f"+CMGR: {stored.stat:d},,{octets}\r\n{pdu}"
+    if arguments.text(1) != "1":
+        _is_read(stored)
+    return (row,)
+
+
+def _delete(modem: SimulatedModem, arguments: Arguments) -> Rows:
+    store = modem.stores[modem.memories[0]]
+    flag = _small(modem, arguments.text(1, "0"), 0, 4)
+    if flag:
+        store.remove_all(_DELETE[flag])
+    else:
+        store.remove(_index(modem, arguments, store))
+    modem.after_answer(modem.network.flush)
+    return ()
+
+
+def _delete_test(modem: SimulatedModem) -> Rows:
+    used = ",".join(str(index) for index, _ in modem.stores[modem.memories[0]].list(ALL))
+    return (f"+CMGD: ({used}),(0-4)",)
+
+
+# -- sending and writing ---------------------------------------------------------------------------
+
+
+def _typed_submit(modem: SimulatedModem, arguments: Arguments, body: bytes) -> Submit:
+    """The SUBMIT of a body in text mode."""
+    kind = int(arguments[1]) if len(arguments) > 1 and arguments[1].isdigit() else None
+    return textmode.submit_of(arguments.text(0), kind, body, modem.parameters, modem.charset)
+
+
+def _pdu_of(
+    modem: SimulatedModem, body: bytes, octets: int, direction: Direction
+) -> tuple[Address | None, Submit | Deliver]:
+    try:
+        text = body.decode("ascii")
+        smsc, tpdu = from_hex(text, direction)
+        # The length of the TPDU alone, without the service centre (27.005 §4.3).
+        if len(text) // 2 - 1 - int(text[:2], 16) != octets:
+            raise PduError("the length is another")
+    except (PduError, UnicodeDecodeError):
+        raise CmsError(Cms.INVALID_PDU_PARAMETER) from None
+    if not isinstance(tpdu, (Submit, Deliver)):
+        raise CmsError(Cms.INVALID_PDU_PARAMETER)
+    return smsc, tpdu
+
+
+def _send(modem: SimulatedModem, arguments: Arguments) -> Prompt:
+    if is_text_mode(modem):
+        if not arguments.text(0):
+            raise _invalid(modem)
+        return Prompt(
+            lambda body: send(modem, _typed_submit(modem, arguments, body), None), is_text=True
+        )
+    octets = _small(modem, arguments.text(0), 1, _TPDU_OCTETS_MAX)
+
+    def typed(body: bytes) -> Rows | Later:
+        smsc, tpdu = _pdu_of(modem, body, octets, Direction.TO_NETWORK)
+        assert isinstance(tpdu, Submit)
+        return send(modem, tpdu, smsc)
+
+    return Prompt(typed, is_text=False)
+
+
+def _keep(modem: SimulatedModem, tpdu: Submit | Deliver, stat: Stat) -> Rows:
+    index = modem.stores[modem.memories[1]].add(tpdu, stat)
+    if index is None:
+        raise CmsError(Cms.MEMORY_FULL)
+    return (f"+CMGW: {index}",)
+
+
+def _write(modem: SimulatedModem, arguments: Arguments) -> Prompt:
+    if is_text_mode(modem):
+        word = arguments.text(2, Stat.STO_UNSENT.word).upper()
+        if word not in (Stat.STO_UNSENT.word, Stat.STO_SENT.word):
+            raise CmsError(Cms.OPERATION_NOT_SUPPORTED)
+        stat = Stat(_WORDS[word])
+        return Prompt(
+            lambda body: _keep(modem, _typed_submit(modem, arguments, body), stat), is_text=True
+        )
+    octets = _small(modem, arguments.text(0), 1, _TPDU_OCTETS_MAX)
+    stat = Stat(_small(modem, arguments.text(1, "2"), 0, 3))
+    direction = Direction.TO_PHONE if stat in _RECEIVED else Direction.TO_NETWORK
+    return Prompt(
+        lambda body: _keep(modem, _pdu_of(modem, body, octets, direction)[1], stat), is_text=False
+    )
+
+
+def _send_stored(modem: SimulatedModem, arguments: Arguments) -> Reply:
+    store = modem.stores[modem.memories[1]]
+    stored = store.get(_index(modem, arguments, store))
+    if stored is None or not isinstance(stored.tpdu, Submit):
+        raise CmsError(Cms.INVALID_INDEX)
+    submit = stored.tpdu
+    if number := arguments.text(1):
+        number = textmode.read_number(number, modem.charset)
+        submit = Submit(
+            Address.of_number(number),
+            submit.user_data,
+            validity=submit.validity,
+            validity_format=submit.validity_format,
+            status_report=submit.status_report,
+            pid=submit.pid,
+        )
+    answer = send(modem, submit, None, name="+CMSS")
+    stored.stat = Stat.STO_SENT
+    return answer
+
+
+def _no_commands(modem: SimulatedModem, _: Arguments) -> Prompt:
+    """+CMGC: taken, and SMS-COMMANDs are not supported by this network."""
+
+    def typed(_: bytes) -> Rows:
+        raise CmsError(Cms.OPERATION_NOT_SUPPORTED)
+
+    return Prompt(typed, is_text=is_text_mode(modem))
+
+
+COMMANDS: Final = {
+    "+CSMS": Command(
+        read=lambda modem: (f"+CSMS: {modem.settings['+CSMS'][0]},1,1,1",),
+        test=says("+CSMS: (0,1)"),
+        set=_service,
+    ),
+    "+CSCS": Command(
+        read=lambda modem: (f'+CSCS: "{modem.charset}"',),
+        test=_charsets,
+        set=_charset,
+    ),
+    "+CSMP": Command(read=_parameters_read, set=_parameters),
+    "+CSCA": Command(read=_center_read, set=_center),
+    "+CSCB": Command(read=says('+CSCB: 0,"",""'), test=says("+CSCB: (0,1)"), set=accepted),
+    "+CSAS": Command(execute=accepted, set=accepted, test=says("+CSAS: (0)")),
+    "+CRES": Command(execute=accepted, set=accepted, test=says("+CRES: (0)")),
+    "+CPMS": Command(
+        read=lambda modem: (_usage(modem, named=True),),
+        test=_memories_offered,
+        set=_choose_memories,
+    ),
+    "+CNMI": Command(
+        read=lambda modem: (f"+CNMI: {modem.settings.text('+CNMI')}",),
+        test=lambda modem: (f"+CNMI: {','.join(f'({x})' for x in modem.cnmi.allowed)}",),
+        set=lambda modem, arguments: modem.incoming.set_routing(arguments),
+    ),
+    "+CNMA": Command(set=_acknowledge, test=says("+CNMA: (0-2)")),
+    "+CMGL": Command(
+        set=_list,
+        test=lambda modem: (
+            '+CMGL: ("REC UNREAD","REC READ","STO UNSENT","STO SENT","ALL")'
+            if is_text_mode(modem)
+            else "+CMGL: (0-4)",
+        ),
+    ),
+    "+CMGR": Command(set=_show),
+    "+CMGD": Command(set=_delete, test=_delete_test),
+    "+CMGS": Command(set=_send),
+    "+CMGW": Command(set=_write),
+    "+CMSS": Command(set=_send_stored),
+    "+CMGC": Command(set=_no_commands),
+}

@@ -1,0 +1,199 @@
+"""Commands of the SIM and the network (27.007 §7, §8)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from risala.lab.modem.at.command import Command, Setting, accepted, says
+from risala.lab.modem.at.replies import Cme, CmeError, Later, Reply, Rows
+from risala.lab.modem.at.syntax import Arguments
+
+if TYPE_CHECKING:
+    from risala.lab.modem.modem import SimulatedModem
+
+REGISTRATIONS: Final = ("+CREG", "+CGREG", "+CEREG")
+SETTINGS: Final = (
+    *(Setting(name, ("0-2",), (0,)) for name in REGISTRATIONS),
+    Setting("+CGATT", ("0,1",), (1,)),
+    Setting("+CGEREP", ("0-2", "0,1"), (0, 0)),
+)
+_LOCATION: Final = '"00C3","0001A2B4"'
+_FORMATS: Final = ("operator", "operator_short", "operator_code")
+_PHONEBOOK_PLACES: Final = 250
+
+
+def registration_line(modem: SimulatedModem, name: str, *, is_read: bool) -> str:
+    """``+CREG: 0,1`` when asked, ``+CREG: 1`` by itself; under n=2 with where it is."""
+    mode = modem.settings[name][0]
+    fields = [str(mode)] if is_read else []
+    fields.append(str(modem.registration))
+    if mode == 2 and modem.is_registered:
+        fields.append(_LOCATION)
+        if name != "+CREG":
+            fields.append("7")
+    return f"{name}: {','.join(fields)}"
+
+
+def _registration(name: str) -> Command:
+    [setting] = [each for each in SETTINGS if each.name == name]
+    return Command(
+        read=lambda modem: (registration_line(modem, name, is_read=True),),
+        test=says(f"{name}: (0-2)"),
+        set=lambda modem, arguments: modem.settings.set(setting, arguments),
+        execute=None,
+    )
+
+
+def _signal(modem: SimulatedModem) -> Rows:
+    return (f"+CSQ: {modem.signal},99",)
+
+
+def _operator(modem: SimulatedModem) -> Rows:
+    mode, form = modem.operator_mode
+    if not modem.is_registered:
+        return (f"+COPS: {mode}",)
+    name = getattr(modem.config, _FORMATS[form])
+    technology = ",7" if modem.profile.cops_technology else ""
+    return (f'+COPS: {mode},{form},"{name}"{technology}',)
+
+
+def _scan(modem: SimulatedModem) -> Reply:
+    config = modem.config
+
+    def found() -> Rows:
+        own = f'(2,"{config.operator}","{config.operator_short}","{config.operator_code}",7)'
+        other = '(3,"Mattel","MATTEL","60901",7)'
+        return (f"+COPS: {own},{other},,(0-4),(0-2)",)
+
+    return Later(config.scan_s, found)
+
+
+def _choose_operator(modem: SimulatedModem, arguments: Arguments) -> Rows:
+    mode = arguments.number(0, None, range(5))
+    if mode == 3:
+        modem.operator_mode = (modem.operator_mode[0], arguments.number(1, None, range(3)))
+        return ()
+    if mode == 1 and arguments.text(2) not in (
+        modem.config.operator,
+        modem.config.operator_short,
+        modem.config.operator_code,
+    ):
+        raise CmeError(Cme.NO_NETWORK_SERVICE)
+    modem.operator_mode = (mode, modem.operator_mode[1])
+    return ()
+
+
+def _pin(modem: SimulatedModem, arguments: Arguments) -> Rows:
+    if len(arguments) > 1:
+        modem.card.unblock(arguments.text(0), arguments.text(1))
+    else:
+        modem.card.type_pin(arguments.text(0))
+    modem.after_answer(modem.card_is_ready)
+    return ()
+
+
+def _pin_tries(modem: SimulatedModem, arguments: Arguments) -> Rows:
+    card = modem.card
+    rows = (f"+CPINR: SIM PIN,{card.pin_tries},3", f"+CPINR: SIM PUK,{card.puk_tries},10")
+    return [row for row in rows if arguments.text(0) in row]
+
+
+def _lock(modem: SimulatedModem, arguments: Arguments) -> Rows:
+    """+CLCK (27.007 §7.4): only the SIM's PIN can be a lock here."""
+    if arguments.text(0).upper() != "SC":
+        return ("+CLCK: 0",) if arguments.text(1) == "2" else ()
+    mode = arguments.number(1, None, (0, 1, 2))
+    if mode == 2:
+        return (f"+CLCK: {int(modem.card.asks_pin)}",)
+    modem.card.prove(arguments.text(2))
+    modem.card.asks_pin = bool(mode)
+    return ()
+
+
+def _ussd(modem: SimulatedModem, arguments: Arguments) -> Rows:
+    if arguments.number(0, 1, (0, 1, 2)) == 1 and arguments.text(1):
+        modem.dial_ussd(arguments.text(1))
+    return ()
+
+
+def _own_number(modem: SimulatedModem) -> Rows:
+    number = modem.config.number
+    if not number:
+        return ()
+    return (f'+CNUM: "","{modem.written(number)}",{145 if number.startswith("+") else 129}',)
+
+
+COMMANDS: Final = {
+    **{name: _registration(name) for name in REGISTRATIONS},
+    "+CSQ": Command(execute=_signal, read=None, test=says("+CSQ: (0-31,99),(0-7,99)")),
+    "+COPS": Command(read=_operator, test=_scan, set=_choose_operator),
+    "+CPIN": Command(read=lambda modem: (f"+CPIN: {modem.card.word}",), set=_pin),
+    "+CPINR": Command(set=_pin_tries),
+    "+CLCK": Command(set=_lock, test=says('+CLCK: ("SC")')),
+    "+CIMI": Command(execute=lambda modem: (modem.config.imsi,)),
+    "+CCID": Command(
+        execute=lambda modem: (f"+CCID: {modem.config.iccid}",),
+        read=lambda modem: (f"+CCID: {modem.config.iccid}",),
+    ),
+    "+CNUM": Command(execute=_own_number),
+    "+CUSD": Command(read=says("+CUSD: 0"), test=says("+CUSD: (0-2)"), set=_ussd, execute=accepted),
+    "+CPBS": Command(
+        read=says(f'+CPBS: "SM",0,{_PHONEBOOK_PLACES}'), test=says('+CPBS: ("SM")'), set=accepted
+    ),
+    "+CPBR": Command(test=says(f"+CPBR: (1-{_PHONEBOOK_PLACES}),40,16"), set=accepted),
+    "+CPBF": Command(test=says("+CPBF: 40,16"), set=accepted),
+    "+CGDCONT": Command(read=says(), test=says('+CGDCONT: (1-5),"IP",,,(0),(0)'), set=accepted),
+    "+CGACT": Command(read=says("+CGACT: 1,0"), test=says("+CGACT: (0,1)"), set=accepted),
+}
+
+# -- what makers have of their own -----------------------------------------------------------------
+
+
+def _huawei_pin(modem: SimulatedModem) -> Rows:
+    card = modem.card
+    word = card.word
+    tries = "" if word == "READY" else card.puk_tries if word == "SIM PUK" else card.pin_tries
+    return (f"^CPIN: {word},{tries},{card.puk_tries},{card.pin_tries},10,3",)
+
+
+def _curc(modem: SimulatedModem, arguments: Arguments) -> Rows:
+    modem.is_noisy = arguments.number(0, 1, (0, 1, 2)) > 0
+    return ()
+
+
+def _serving(modem: SimulatedModem) -> Rows:
+    service = 2 if modem.is_registered else 0
+    return (f"^SYSINFO:{service},3,0,5,{int(modem.card.is_ready)},,4",)
+
+
+def _quectel_tries(modem: SimulatedModem, _: Arguments) -> Rows:
+    card = modem.card
+    return (f'+QPINC: "SC",{card.pin_tries},{card.puk_tries}',)
+
+
+OWN: Final = {
+    "^CURC": Command(read=says("^CURC: 1"), test=says("^CURC: (0-2)"), set=_curc),
+    "^ICCID": Command(read=lambda modem: (f"^ICCID: {modem.config.iccid}",)),
+    "^CPIN": Command(read=_huawei_pin),
+    "^SYSINFO": Command(execute=_serving),
+    "^HCSQ": Command(read=lambda modem: (f'^HCSQ: "WCDMA",{modem.signal},40,60',)),
+    "^CARDMODE": Command(execute=says("^CARDMODE: 2")),
+    "^SYSCFG": Command(read=says("^SYSCFG:2,0,3FFFFFFF,1,2"), set=accepted),
+    "+QCCID": Command(execute=lambda modem: (f"+QCCID: {modem.config.iccid}",)),
+    "+QPINC": Command(read=lambda modem: _quectel_tries(modem, Arguments()), set=_quectel_tries),
+    "+QINDCFG": Command(
+        test=says('+QINDCFG: "all",(0,1),(0,1)'), set=accepted, read=says('+QINDCFG: "all",1')
+    ),
+    "+QURCCFG": Command(read=says('+QURCCFG: "urcport","usbat"'), set=accepted),
+    "+QCFG": Command(set=accepted),
+    "+QNWINFO": Command(
+        execute=lambda modem: (
+            f'+QNWINFO: "FDD LTE","{modem.config.operator_code}","LTE BAND 3",1300',
+        )
+    ),
+    "+SPIC": Command(
+        execute=lambda modem: (f"+SPIC: {modem.card.pin_tries},{modem.card.puk_tries},0,0",)
+    ),
+    "+CSPN": Command(read=lambda modem: (f'+CSPN: "{modem.config.operator}",0',)),
+    "+CSMINS": Command(read=lambda modem: (f"+CSMINS: 0,{int(modem.card.is_in)}",), set=accepted),
+}

@@ -1,0 +1,53 @@
+"""A segment on its way from the modem to the network."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from risala.drivers.modem.tpdu.pdu import Address, Submit
+from risala.lab.modem.at.replies import Cms, CmsError, Later, Rows
+from risala.lab.modem.world.config import ReferenceForm
+
+if TYPE_CHECKING:
+    from risala.lab.modem.modem import SimulatedModem
+
+
+def send(
+    modem: SimulatedModem, submit: Submit, smsc: Address | None, *, name: str = "+CMGS"
+) -> Rows | Later:
+    """
+    Raises:
+        CmsError: the network does not take it, or says so.
+    """
+    config, network = modem.config, modem.network
+    if not modem.is_registered:
+        raise CmsError(Cms.NO_NETWORK_SERVICE)
+    if smsc is None and not modem.smsc_number:
+        raise CmsError(Cms.SMSC_UNKNOWN)
+    if config.full_blocks_sending and any(store.is_full for store in modem.stores.values()):
+        raise CmsError(Cms.MEMORY_FULL)
+    reference = network.next_reference()
+    refusal = modem.mood.refusal()
+    if refusal is not None and not refusal.taken:
+        network.refused(submit, reference, refusal.error)
+        raise CmsError(refusal.error)
+    reports = modem.mood.reports(network.plan(submit))
+    network.submit(submit, reference, reports, refusal.error if refusal else None)
+    if refusal is not None:
+        raise CmsError(refusal.error)
+    told = f"{name}: {_told(config.reference_form, reference)}"
+    if config.answer_after_s:
+        return Later(config.answer_after_s, lambda: (told,))
+    return (told,)
+
+
+def _told(form: ReferenceForm, reference: int) -> int:
+    match form:
+        case ReferenceForm.ZERO:
+            return 0
+        case ReferenceForm.MINUS:
+            return -1
+        case ReferenceForm.WRONG:
+            return (reference + 100) % 256
+        case _:
+            return reference

@@ -1,0 +1,125 @@
+"""Whether a simulated modem is there at all: starts, hangs, ports that vanish. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+from risala.lab.modem.quirks import Until
+from risala.lab.modem.world import events as e
+
+if TYPE_CHECKING:
+    from risala.lab.modem.modem import SimulatedModem
+
+_RELEASE: Final = {
+    Until.ESCAPE: re.compile(rb"\x1b"),
+    Until.RESET: re.compile(rb"AT\s*Z", re.IGNORECASE),
+    Until.RESTART: re.compile(rb"AT\+CFUN=1,1", re.IGNORECASE),
+}
+_LEAVE_S: Final = 0.5
+"""From the command that starts a stick anew until it leaves the bus."""
+_TAIL_OCTETS: Final = 32
+"""What ends a hang may come in pieces."""
+
+
+class Power:
+    def __init__(self, modem: SimulatedModem) -> None:
+        self._modem = modem
+        self.is_present = True
+        """Its port is there."""
+        self.is_listening = False
+        """It has started, and is not switched off."""
+        self._hang: Until | None = None
+        self._heard = b""
+        self._epoch = 0
+        """Counts starts: what was to come of an earlier life does not come."""
+
+    @property
+    def is_awake(self) -> bool:
+        """It hears, and says what it has to say."""
+        return self.is_present and self._hang is None
+
+    def own_after(self, wait_s: float, action: Callable[[], None]) -> None:
+        """Later, unless it starts anew before."""
+        epoch = self._epoch
+        self._modem.timetable.after(wait_s, lambda: action() if epoch == self._epoch else None)
+
+    # -- start and end -----------------------------------------------------------------------------
+
+    def restart(self, reason: str) -> None:
+        """As AT+CFUN=1,1 does, or a power cut."""
+        gone_s = self._modem.profile.restart_gone_s
+        if gone_s is None:
+            self.boot(reason)
+        else:
+            self.is_listening = False
+            self.own_after(_LEAVE_S, partial(self.vanish, gone_s, reason))
+
+    def boot(self, reason: str) -> None:
+        modem = self._modem
+        self._epoch += 1
+        self._hang, self.is_listening = None, False
+        modem.forget()
+        modem.tell(e.Started(reason))
+        for after_s, line in modem.profile.boot:
+            self.own_after(after_s, partial(modem.say_fact, line))
+        self.own_after(modem.profile.boot_s, self._booted)
+
+    def _booted(self) -> None:
+        self.is_listening = True
+        self._modem.started()
+
+    def off(self) -> None:
+        """It says goodbye, and is deaf until :meth:`restart`."""
+        modem = self._modem
+        if modem.profile.goodbye:
+            modem.unsolicited(modem.profile.goodbye)
+        self._epoch += 1
+        self.is_listening = False
+
+    # -- hanging -----------------------------------------------------------------------------------
+
+    def hang(self, for_s: float | None = None, until: Until = Until.NOTHING) -> None:
+        """Hear and say nothing, until the time is over, ``until`` was typed, or :meth:`wake`."""
+        self._hang, self._heard = until, b""
+        if for_s is not None:
+            self.own_after(for_s, self.wake)
+
+    def wake(self) -> None:
+        """End a hang. What was typed meanwhile is lost."""
+        if self._hang is not None:
+            self._hang = None
+            self._modem.interrupt()
+
+    def hear_hung(self, octets: bytes) -> None:
+        """What is typed to it in vain, or to end it."""
+        pattern = _RELEASE.get(self._hang or Until.NOTHING)
+        if pattern is None:
+            return
+        heard = self._heard + octets
+        self._heard = heard[-_TAIL_OCTETS:]
+        if pattern.search(heard):
+            was = self._hang
+            self.wake()
+            if was is Until.RESTART:
+                self.restart("+CFUN=1,1")
+
+    # -- the port ----------------------------------------------------------------------------------
+
+    def vanish(self, for_s: float | None = None, reason: str = "plugged in") -> None:
+        """The port is gone: for so long, or until :meth:`come_back`."""
+        if not self.is_present:
+            return
+        self._epoch += 1
+        self.is_present, self.is_listening, self._hang = False, False, None
+        self._modem.lose_port()
+        self._modem.tell(e.PortGone(for_s))
+        if for_s is not None:
+            self.own_after(for_s, partial(self.come_back, reason))
+
+    def come_back(self, reason: str = "plugged in") -> None:
+        if not self.is_present:
+            self.is_present = True
+            self.boot(reason)

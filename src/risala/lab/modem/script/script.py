@@ -1,0 +1,48 @@
+"""Steps of a scenario: what is done to the modem, and when. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+from risala.lab.modem.script.actions import ActionError, perform
+from risala.lab.modem.world import events as e
+
+if TYPE_CHECKING:
+    from risala.lab.modem.modem import SimulatedModem
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    do: str
+    """As on the console: ``signal 5``."""
+    at_s: float | None = None
+    """From the start."""
+    after_sends: int | None = None
+    """Once so many segments were taken."""
+
+
+class Script:
+    def __init__(self, modem: SimulatedModem, steps: Sequence[Step]) -> None:
+        self._modem = modem
+        self._sends = 0
+        self._by_sends = [step for step in steps if step.after_sends is not None]
+        for step in steps:
+            if step.at_s is not None:
+                modem.timetable.after(step.at_s, partial(self._do, step))
+
+    def hear(self, event: e.ModemEvent) -> None:
+        """Count sends; the step comes after their answer."""
+        if isinstance(event, e.Submitted) and event.is_taken:
+            self._sends += 1
+            for step in self._by_sends:
+                if step.after_sends == self._sends:
+                    self._modem.timetable.after(0, partial(self._do, step))
+
+    def _do(self, step: Step) -> None:
+        try:
+            perform(self._modem, step.do)
+        except ActionError as fault:
+            self._modem.tell(e.Trouble(str(fault)))

@@ -1,0 +1,357 @@
+"""A GSM modem to try things against: a pseudo-terminal that clients take for a serial port.
+
+In a test or a program of one's own, under Trio::
+
+    simulator = ModemSimulator(link=tmp_path / "modem")
+    async with trio.open_nursery() as nursery:
+        path = await nursery.start(simulator.run)        # str: the link, or /dev/pts/N without one
+        …                                                # open it: port = path
+        received = await simulator.wait(MessageReceived) # a phone has a whole message
+        assert received.text == "Hello"
+        simulator.receive("+22236123456", "Yes")         # a phone answers
+        nursery.cancel_scope.cancel()
+
+With a ``link`` the path stays the same after the port was gone; without one it is another each
+time. What happens is told to ``on_event``, kept in ``events``, and can be waited for. What can be
+done to it is below (``receive``, ``set_signal``, ``set_registration``, ``hang``, ``wake``,
+``vanish``, ``come_back``, ``restart``, ``configure``, ``perform``); ``modem`` is the modem itself.
+How it behaves is a :class:`ModemConfig` and a :class:`Mood`; docs/reference/modem-simulator.md
+tells all of it. With one ``seed`` and the same traffic two runs are the same.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+import trio
+
+from risala.lab.modem.modem import SimulatedModem
+from risala.lab.modem.ports import Link, LinkError, PtyStream
+from risala.lab.modem.quirks import (
+    SICK,
+    LineRules,
+    Mood,
+    Quirk,
+    QuirkKind,
+    Refusal,
+    ReportRules,
+    Until,
+)
+from risala.lab.modem.script.actions import ActionError, perform
+from risala.lab.modem.script.script import Script, Step
+from risala.lab.modem.world.config import ModemConfig, ReferenceForm, ReportStatus
+from risala.lab.modem.world.events import (
+    Answered,
+    Heard,
+    InboundSent,
+    MessageReceived,
+    Misbehaved,
+    ModemEvent,
+    PortGone,
+    PortOpened,
+    ReportSent,
+    SignalChanged,
+    Started,
+    Submitted,
+    Trouble,
+    UssdAsked,
+    Waiting,
+)
+from risala.lab.modem.world.phones import Dice
+from risala.lab.modem.world.profiles import PROFILES, Profile
+
+__all__ = [
+    "PROFILES",
+    "SICK",
+    "ActionError",
+    "Answered",
+    "Heard",
+    "InboundSent",
+    "LineRules",
+    "LinkError",
+    "MessageReceived",
+    "Misbehaved",
+    "ModemConfig",
+    "ModemEvent",
+    "ModemSimulator",
+    "Mood",
+    "PortGone",
+    "PortOpened",
+    "Profile",
+    "Quirk",
+    "QuirkKind",
+    "ReferenceForm",
+    "Refusal",
+    "ReportRules",
+    "ReportSent",
+    "ReportStatus",
+    "SignalChanged",
+    "Started",
+    "Step",
+    "Submitted",
+    "Trouble",
+    "Until",
+    "UssdAsked",
+    "Waiting",
+]
+
+EVENTS_KEPT_MAX: Final = 10_000
+
+T = TypeVar("T", bound=ModemEvent)
+
+
+def _wall() -> datetime:
+    return datetime.fromtimestamp(time.time(), UTC)
+
+
+class ModemSimulator:
+    """One simulated modem and its port.
+
+    Args:
+        link: a symbolic link to make to the port; while the port is gone it is not there.
+        quirks: what goes wrong; None is all of :data:`SICK` for the profile ``sick``, else nothing.
+        listen: a host and a TCP port to be opened at, in place of a pseudo-terminal, as ser2net
+            does; port 0 takes a free one. One client at a time.
+        on_event: hears everything, as it happens. Must not block.
+        wall: the network's clock, with its time zone.
+    """
+
+    def __init__(
+        self,
+        config: ModemConfig | None = None,
+        *,
+        link: Path | None = None,
+        listen: tuple[str, int] | None = None,
+        seed: int = 1,
+        quirks: Sequence[Quirk] | None = None,
+        refusals: Sequence[Refusal] = (),
+        reports: ReportRules | None = None,
+        line: LineRules | None = None,
+        steps: Sequence[Step] = (),
+        on_event: Callable[[ModemEvent], None] = lambda event: None,
+        wall: Callable[[], datetime] = _wall,
+    ) -> None:
+        self.on_event = on_event
+        self.events: deque[ModemEvent] = deque(maxlen=EVENTS_KEPT_MAX)
+        """The latest, oldest first."""
+        self.path = ""
+        """Where it can be opened; empty while the port is gone."""
+        dice: Dice = random.Random(seed)  # noqa: S311 - nothing secret
+        self.modem: SimulatedModem
+        self._dice = dice
+        self._config = config or ModemConfig()
+        if quirks is None:
+            quirks = tuple(SICK.values()) if self._config.profile.name == "sick" else ()
+        self._mood = Mood(dice, quirks, refusals, reports, line)
+        self._steps = steps
+        self._script: Script | None = None
+        self._wall = wall
+        self._link = Link(link) if link is not None else None
+        self._listen = listen
+        self._changed = trio.Event()
+        self._told = trio.Event()
+        self._client: trio.abc.Stream | None = None
+
+    async def run(self, *, task_status: trio.TaskStatus[str] = trio.TASK_STATUS_IGNORED) -> None:
+        """Serve until cancelled; ``task_status`` is started with the path.
+
+        Raises:
+            LinkError: the link cannot be made.
+            OSError: the TCP port cannot be listened on.
+        """
+        serve = self._serve_pty if self._listen is None else self._serve_tcp
+        async with trio.open_nursery() as nursery:
+            await nursery.start(self.run_without_port)
+            task_status.started(await nursery.start(serve))
+
+    async def run_without_port(
+        self, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED
+    ) -> None:
+        """The same, to be opened by :meth:`serve_stream` alone; also under a mock clock."""
+        self.modem = SimulatedModem(
+            self._config,
+            dice=self._dice,
+            now_s=trio.current_time,  # not before there is a clock
+            wall=self._wall,
+            tell=self._tell,
+            mood=self._mood,
+        )
+        self._script = Script(self.modem, self._steps)
+        task_status.started()
+        while True:
+            self.modem.advance()
+            self._kick()
+            changed, due_s = self._changed, self.modem.due_s
+            with trio.CancelScope(deadline=float("inf") if due_s is None else due_s):
+                await changed.wait()
+
+    async def serve_stream(self, stream: trio.abc.Stream) -> None:
+        """Be opened over any stream, by one client at a time, until the port or the client goes."""
+        if self._client is None and self.modem.power.is_present:
+            self._client = stream
+            self.modem.take_output()  # said while nobody was there
+            try:
+                await self._converse(stream)
+            finally:
+                self._client = None
+        await trio.aclose_forcefully(stream)
+
+    # -- what happens ------------------------------------------------------------------------------
+
+    def _tell(self, event: ModemEvent) -> None:
+        self.events.append(event)
+        self._told.set()
+        self._told = trio.Event()
+        if self._script is not None:
+            self._script.hear(event)
+        self.on_event(event)
+
+    async def wait(
+        self, kind: type[T], which: Callable[[T], bool] = lambda event: True, count: int = 1
+    ) -> T:
+        """The ``count``-th event of a kind that is as wished; also one that was told before."""
+        while True:
+            found = [event for event in self.events if isinstance(event, kind) and which(event)]
+            if len(found) >= count:
+                await trio.lowlevel.checkpoint()
+                return found[count - 1]
+            await self._told.wait()
+
+    # -- what can be done to it --------------------------------------------------------------------
+
+    def receive(self, sender: str, text: str, **how: Any) -> None:  # noqa: ANN401 - as send()
+        """A phone sends a message to the SIM: see :meth:`.network.Network.send`.
+
+        Raises:
+            PduError: no PDU can say it.
+        """
+        self.modem.network.send(sender, text, **how)
+        self._kick()
+
+    def set_signal(self, signal: int) -> None:
+        """0 to 31, or 99: unknown."""
+        self.modem.set_signal(signal)
+        self._kick()
+
+    def set_registration(self, stat: int) -> None:
+        """``<stat>`` of +CREG: 1 home, 2 searching, 3 denied, 5 roaming."""
+        self.modem.set_registration(stat)
+        self._kick()
+
+    def hang(self, for_s: float | None = None, until: Until = Until.NOTHING) -> None:
+        """Hear and say nothing any more."""
+        self.modem.power.hang(for_s, until)
+        self._kick()
+
+    def wake(self) -> None:
+        self.modem.power.wake()
+        self._kick()
+
+    def vanish(self, for_s: float | None = None) -> None:
+        """The port is gone, for so long or until :meth:`come_back`."""
+        self.modem.power.vanish(for_s)
+        self._kick()
+
+    def come_back(self) -> None:
+        self.modem.power.come_back()
+        self._kick()
+
+    def restart(self) -> None:
+        """As after a power cut: every setting is gone."""
+        self.modem.power.restart("power cut")
+        self._kick()
+
+    def configure(self, **changes: Any) -> None:  # noqa: ANN401 - as dataclasses.replace
+        """Change its :class:`ModemConfig`: ``report_after_s=5``."""
+        self.modem.configure(**changes)
+
+    def perform(self, line: str) -> None:
+        """Do what a line of the console says: ``sms +22236123456 Yes``.
+
+        Raises:
+            ActionError: it cannot be done.
+        """
+        perform(self.modem, line)
+        self._kick()
+
+    def _kick(self) -> None:
+        self._changed.set()
+        self._changed = trio.Event()
+
+    # -- its port ----------------------------------------------------------------------------------
+
+    async def _serve_pty(
+        self, *, task_status: trio.TaskStatus[str] = trio.TASK_STATUS_IGNORED
+    ) -> None:
+        while True:
+            await self._until(lambda: self.modem.power.is_present)
+            async with self._pty() as stream:
+                task_status.started(self.path)
+                task_status = trio.TASK_STATUS_IGNORED
+                await self._converse(stream)
+
+    @asynccontextmanager
+    async def _pty(self) -> AsyncIterator[PtyStream]:
+        stream = PtyStream()
+        try:
+            if self._link is not None:
+                self._link.make(stream.path)
+            self.path = str(self._link.path) if self._link else stream.path
+            self._tell(PortOpened(stream.path, str(self._link.path) if self._link else None))
+            yield stream
+        finally:
+            self.path = ""
+            if self._link is not None:
+                self._link.remove()
+            stream.close()
+
+    async def _serve_tcp(
+        self, *, task_status: trio.TaskStatus[str] = trio.TASK_STATUS_IGNORED
+    ) -> None:
+        assert self._listen is not None
+        host, port = self._listen
+        listeners = await trio.open_tcp_listeners(port, host=host)
+        port = listeners[0].socket.getsockname()[1]
+        self.path = f"socket://{host}:{port}"
+        self._tell(PortOpened(self.path))
+        task_status.started(self.path)
+        await trio.serve_listeners(self.serve_stream, listeners)
+
+    async def _converse(self, stream: trio.abc.Stream) -> None:
+        """Until the port is gone, or the client is."""
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(self._hear, stream, nursery.cancel_scope)
+            nursery.start_soon(self._say, stream, nursery.cancel_scope)
+            await self._until(lambda: not self.modem.power.is_present)
+            nursery.cancel_scope.cancel()
+
+    async def _hear(self, stream: trio.abc.Stream, scope: trio.CancelScope) -> None:
+        try:
+            while octets := await stream.receive_some(4096):
+                self.modem.receive(bytes(octets))
+                self._kick()
+        except trio.BrokenResourceError:
+            pass
+        scope.cancel()
+
+    async def _say(self, stream: trio.abc.Stream, scope: trio.CancelScope) -> None:
+        try:
+            while True:
+                changed = self._changed
+                if octets := self.modem.take_output():
+                    await stream.send_all(octets)
+                else:
+                    await changed.wait()
+        except trio.BrokenResourceError:
+            scope.cancel()
+
+    async def _until(self, condition: Callable[[], bool]) -> None:
+        while not condition():
+            await self._changed.wait()

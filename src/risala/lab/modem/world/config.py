@@ -1,0 +1,83 @@
+"""What a simulated modem is told: its SIM, its network, how long things take."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Final
+
+from risala.lab.modem.world.profiles import PROFILES, Profile
+
+PIN_TRIES: Final = 3
+PUK_TRIES: Final = 10
+
+
+class ReportStatus(StrEnum):
+    """What the status report of a send says (TP-ST, 23.040 §9.2.3.15)."""
+
+    DELIVERED = "delivered"
+    FAILED = "failed"
+    EXPIRED = "expired"
+    TRYING = "trying"
+    """Still trying, and no word after it."""
+    TRYING_FIRST = "trying_first"
+    """Still trying, then delivered."""
+    NONE = "none"
+    """None comes."""
+
+
+class ReferenceForm(StrEnum):
+    """What ``+CMGS:`` tells of the message reference; the report has the true one."""
+
+    TRUE = "true"
+    ZERO = "zero"
+    MINUS = "minus"
+    """-1, as some modems say."""
+    WRONG = "wrong"
+    """Another one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModemConfig:
+    profile: Profile = field(default_factory=lambda: PROFILES["plain"])
+    imei: str = "861234567890124"
+    imsi: str = "609101234567890"
+    iccid: str = "8922210123456789012"
+    number: str = "+22236000001"
+    """The SIM's own."""
+    smsc_number: str = "+22236990000"
+    """Of the service centre, as the SIM has it; empty where it does not know."""
+    operator: str = "Mauritel"
+    operator_short: str = "MRTL"
+    operator_code: str = "60910"
+    pin: str | None = None
+    """The SIM asks for it after every start."""
+    puk: str = "12345678"
+    has_sim: bool = True
+    signal: int = 20
+    """0 to 31, or 99: unknown (27.007 §8.5)."""
+    registration: int = 1
+    """``<stat>`` of +CREG (27.007 §7.2)."""
+    answer_after_s: float = 0.0
+    """From a body to its ``+CMGS:``."""
+    scan_s: float = 1.0
+    """+COPS=? takes so long."""
+    report_after_s: float = 0.5
+    report_status: ReportStatus = ReportStatus.DELIVERED
+    reference_form: ReferenceForm = ReferenceForm.TRUE
+    first_reference: int = 0
+    """The next send has this TP-MR; after 255 comes 0."""
+    full_blocks_sending: bool = False
+    """+CMGS is refused with 322 while a storage is full, as some modems do."""
+    places: Mapping[str, int] = field(default_factory=dict)
+    """Places of storages, in place of those of the profile."""
+    reports_apart: bool = False
+    """Status reports have a storage of their own, ``SR``; else they are among the messages."""
+    ussd: Mapping[str, str] = field(default_factory=lambda: {"*124#": "Solde: 150,00 MRU"})
+    """Code → answer."""
+    ussd_after_s: float = 0.2
+    acknowledge_s: float = 15.0
+    """+CNMA must come within, or +CMT and +CDS end (27.005 §3.4.4)."""
+    is_booted: bool = True
+    """It has been on for long; else it says its first lines."""

@@ -1,0 +1,200 @@
+"""The network of a simulated modem: takes segments, reports on them, holds what it cannot bring."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from risala.drivers.modem.tpdu.pdu import Deliver, StatusReport, Submit
+from risala.lab.modem.world import events as e
+from risala.lab.modem.world.config import ModemConfig, ReportStatus
+from risala.lab.modem.world.phones import Dice, Phones, delivers, readable
+from risala.lab.modem.world.timetable import Timetable
+from risala.sms.message import ReferenceBits
+
+HELD_MAX: Final = 1000
+"""What waits for the modem to be there; a service centre has a limit too."""
+UNKNOWN_SIGNAL: Final = 99
+REGISTERED: Final = frozenset((1, 5, 6, 7))
+"""``<stat>`` of +CREG (27.007 §7.2)."""
+
+TP_ST: Final = {
+    ReportStatus.DELIVERED: (0x00,),
+    ReportStatus.FAILED: (0x41,),  # incompatible destination
+    ReportStatus.EXPIRED: (0x46,),
+    ReportStatus.TRYING: (0x30,),  # congestion, still trying
+    ReportStatus.TRYING_FIRST: (0x30, 0x00),
+    ReportStatus.NONE: (),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedReport:
+    """A status report that a segment will have."""
+
+    after_s: float
+    """Negative: before the answer to the send."""
+    status: int
+
+
+class Network:
+    """
+    Args:
+        offer: gives the modem a TPDU: the way that it took, or None while it can take none.
+    """
+
+    def __init__(
+        self,
+        config: ModemConfig,
+        timetable: Timetable,
+        dice: Dice,
+        wall: Callable[[], datetime],
+        tell: Callable[[e.ModemEvent], None],
+        offer: Callable[[Deliver | StatusReport], str | None],
+    ) -> None:
+        self.signal = config.signal
+        self.registration = config.registration
+        """What the network would say to a modem whose radio is on."""
+        self.config = config
+        self._timetable = timetable
+        self._dice = dice
+        self._wall = wall
+        self._tell = tell
+        self._offer = offer
+        self._phones = Phones()
+        self._reference = config.first_reference
+        self._concatenation = 0
+        self._held: deque[Deliver | StatusReport] = deque()
+        self._flushing = False
+
+    # -- from the modem ------------------------------------------------------------------------
+
+    def next_reference(self) -> int:
+        """TP-MR: one octet, and after 255 comes 0 (23.040 §9.2.3.6)."""
+        reference = self._reference
+        self._reference = (reference + 1) % 256
+        return reference
+
+    def refused(self, submit: Submit, reference: int, error: int) -> None:
+        self._told(submit, reference, is_taken=False, error=error)
+
+    def plan(self, submit: Submit) -> list[PlannedReport]:
+        """The reports that it will have, in the ordinary course of things."""
+        if not submit.status_report:
+            return []
+        after_s = self.config.report_after_s
+        statuses = TP_ST[self.config.report_status]
+        return [PlannedReport(n * after_s, status) for n, status in enumerate(statuses, 1)]
+
+    def submit(
+        self, submit: Submit, reference: int, reports: list[PlannedReport], error: int | None = None
+    ) -> None:
+        """A segment is taken: its phone gets it, and reports will come.
+
+        Args:
+            error: what the modem is told all the same.
+        """
+        self._told(submit, reference, is_taken=True, error=error)
+        sent_at = self._wall()
+        whole = self._phones.take(submit)
+        if whole is not None:
+            text, segments = whole
+            recipient = submit.destination.readable
+            self._tell(e.MessageReceived(self.config.number, recipient, text, segments))
+        for planned in reports:
+            self._report(submit, reference, sent_at, planned)
+
+    def _told(self, submit: Submit, reference: int, *, is_taken: bool, error: int | None) -> None:
+        data = submit.user_data
+        self._tell(
+            e.Submitted(
+                reference,
+                submit.destination.readable,
+                readable(data),
+                data.dcs,
+                data.concatenation,
+                submit.status_report,
+                is_taken,
+                error,
+            )
+        )
+
+    def _report(
+        self, submit: Submit, reference: int, sent_at: datetime, planned: PlannedReport
+    ) -> None:
+        def bring() -> None:
+            done_at = self._wall()
+            self.hold(StatusReport(reference, submit.destination, sent_at, done_at, planned.status))
+
+        if planned.after_s < 0:
+            bring()
+        elif not self._timetable.after(planned.after_s, bring):
+            self._tell(e.Trouble("Too much is due; a status report is left out."))
+
+    # -- to the modem --------------------------------------------------------------------------
+
+    def send(
+        self,
+        sender: str,
+        text: str,
+        *,
+        message_class: int | None = None,
+        reference_bits: ReferenceBits = 8,
+        shuffle: bool = False,
+    ) -> None:
+        """A phone sends a message to the SIM.
+
+        Raises:
+            PduError: no PDU can say it.
+        """
+        self._concatenation = (self._concatenation + 1) % 2**reference_bits
+        parts = delivers(
+            sender,
+            text,
+            self._concatenation,
+            self._wall(),
+            message_class=message_class,
+            reference_bits=reference_bits,
+        )
+        if shuffle:
+            self._dice.shuffle(parts)
+        for part in parts:
+            self.hold(part)
+
+    def hold(self, tpdu: Deliver | StatusReport) -> None:
+        """Bring it as soon as the modem can take it."""
+        if len(self._held) >= HELD_MAX:
+            self._tell(e.Trouble("Too much waits for the modem; something is dropped."))
+            return
+        self._held.append(tpdu)
+        self.flush()
+        if tpdu in self._held:
+            self._tell(e.Waiting("the modem cannot take it now", len(self._held)))
+
+    def flush(self) -> None:
+        """Bring what waits, as far as the modem takes it. Call whenever that may have changed."""
+        if self._flushing:
+            return  # taking one thing can change what else can be taken
+        self._flushing = True
+        try:
+            # A message for which there is no room must not keep back the reports behind it.
+            for _ in range(len(self._held)):
+                tpdu = self._held.popleft()
+                way = self._offer(tpdu)
+                if way is None:
+                    self._held.append(tpdu)
+                else:
+                    self._brought(tpdu, way)
+        finally:
+            self._flushing = False
+
+    def _brought(self, tpdu: Deliver | StatusReport, way: str) -> None:
+        if isinstance(tpdu, StatusReport):
+            report = e.ReportSent(tpdu.reference, tpdu.recipient.readable, tpdu.status, way)
+            self._tell(report)
+        else:
+            sender = tpdu.originator.readable
+            self._tell(e.InboundSent(sender, readable(tpdu.user_data), way))

@@ -1,0 +1,167 @@
+"""Which modem is simulated: what it calls itself, says by itself, lacks and does its own way.
+
+What real ones say was taken from their manuals and from recordings of them; a profile is a table.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Profile:
+    name: str
+    title: str
+    manufacturer: str
+    model: str
+    revision: str
+    about: tuple[str, ...]
+    """The lines of ATI; ``{imei}`` stands for the serial number."""
+    boot: tuple[tuple[float, str], ...] = ()
+    """Seconds after power on, and what is said then; ``{sim}`` stands for the word of +CPIN."""
+    ready: tuple[tuple[float, str], ...] = ()
+    """The same, after the SIM is ready: at once, or after the PIN."""
+    boot_s: float = 2.0
+    """From power on to the first answer."""
+    register_s: float = 1.0
+    """From there to the network."""
+    goodbye: str = ""
+    """Said when it is switched off."""
+    restart_gone_s: float | None = None
+    """A stick leaves the bus for so long when it starts anew; a serial modem stays."""
+    first_index: int = 1
+    """Of the first place of a storage."""
+    storages: tuple[str, ...] = ("SM", "ME")
+    """What +CPMS offers, the default first. Status reports are kept among the messages."""
+    places: dict[str, int] = field(default_factory=lambda: {"SM": 30, "ME": 100})
+    empty_place: str = "error"
+    """What +CMGR of one says: ``error`` (321), ``ok``, or ``zero`` (a row of length 0)."""
+    cnmi: tuple[str, ...] = ("0-2", "0-3", "0,2", "0-2", "0,1")
+    """What +CNMI takes: mode, mt, bm, ds, bfr."""
+    alphabets: tuple[str, ...] = ("GSM", "IRA", "UCS2", "8859-1", "HEX")
+    unknown: str = "ERROR"
+    """The final result of a command that it lacks."""
+    lacks: frozenset[str] = frozenset()
+    own: frozenset[str] = frozenset()
+    """Commands of its maker."""
+    noise: tuple[str, ...] = ()
+    """Lines that come by themselves."""
+    noise_every_s: float = 0.0
+    """About so often; 0 is never."""
+    noise_in_answers_percent: float = 0.0
+    """How often such a line stands between the lines of an answer."""
+    blank_lines: bool = False
+    """A further blank line before each line, here and there."""
+    ussd_packed: bool = False
+    """USSD goes and comes as packed septets in hexadecimal."""
+    cops_technology: bool = True
+    class_0_direct: bool = False
+    """Class 0 is not stored: +CMT whatever +CNMI says."""
+    full_line: str = ""
+    """Said when a storage is full; ``{storage}`` stands for it."""
+    cmee: int = 0
+    """The +CMEE after power on."""
+
+
+_PLAIN: Final = Profile(
+    name="plain",
+    title="a modem that does what the standards say",
+    manufacturer="Risala",
+    model="Simulated modem",
+    revision="1.0",
+    about=("Risala", "Simulated modem", "Revision: 1.0"),
+)
+
+_HUAWEI: Final = Profile(
+    name="huawei",
+    title="a Huawei E1752: ^ lines at any time, also between the lines of an answer",
+    manufacturer="huawei",
+    model="E1752",
+    revision="11.126.03.00.00",
+    about=(
+        "Manufacturer: huawei",
+        "Model: E1752",
+        "Revision: 11.126.03.00.00",
+        "IMEI: {imei}",
+        "+GCAP: +CGSM,+DS,+ES",
+    ),
+    boot=((0.2, "^SIMST:1"), (0.8, "^RSSI:{rssi}")),
+    ready=((0.4, "^SRVST:2"), (0.6, "^MODE:5,4")),
+    boot_s=3.0,
+    register_s=2.0,
+    restart_gone_s=5.0,
+    first_index=0,
+    places={"SM": 20, "ME": 100},
+    cnmi=("0-2", "0-3", "0,2,3", "0-2", "0,1"),
+    alphabets=("IRA", "GSM", "UCS2"),
+    unknown="COMMAND NOT SUPPORT",
+    lacks=frozenset({"+CCID", "+QCCID", "+CPINR", "+CBC", "+CMMS", "+CSCB", "+SPIC", "+QPINC"}),
+    own=frozenset({"^CURC", "^ICCID", "^CPIN", "^SYSINFO", "^HCSQ", "^CARDMODE", "^SYSCFG"}),
+    noise=(
+        "^RSSI:{rssi}",
+        "^DSFLOWRPT:0000000A,00000000,00000000,0000000000000000,0000000000000000,0003E800,0003E800",
+        "^BOOT:27710117,0,0,0,75",
+        "^MODE:5,4",
+        "^CSNR:-93,-7",
+    ),
+    noise_every_s=5.0,
+    noise_in_answers_percent=10.0,
+    blank_lines=True,
+    ussd_packed=True,
+    class_0_direct=True,
+    full_line='^SMMEMFULL:"{storage}"',
+)
+
+_SIM800: Final = Profile(
+    name="sim800",
+    title="a SIMCom SIM800L: Call Ready, SMS Ready, quick to lose its power",
+    manufacturer="SIMCOM_Ltd",
+    model="SIMCOM_SIM800L",
+    revision="Revision:1418B05SIM800L24",
+    about=("SIM800 R14.18",),
+    boot=((0.2, "RDY"), (0.3, "+CFUN: 1"), (0.6, "+CPIN: {sim}")),
+    ready=((0.6, "Call Ready"), (0.8, "SMS Ready")),
+    goodbye="NORMAL POWER DOWN",
+    places={"SM": 15, "ME": 20},
+    empty_place="ok",
+    cnmi=("0-3", "0-3", "0,2,3", "0-2", "0,1"),
+    alphabets=("IRA", "GSM", "UCS2", "HEX", "8859-1"),
+    lacks=frozenset({"+CEREG", "+CPINR", "^ICCID", "+QCCID", "+QPINC", "^CPIN"}),
+    own=frozenset({"+SPIC", "+CPOWD", "+CSPN", "+CSMINS"}),
+    cops_technology=False,
+    full_line="*SMSFULL",
+)
+
+_QUECTEL: Final = Profile(
+    name="quectel",
+    title="a Quectel EC25: LTE, +QIND, and the bus left at every restart",
+    manufacturer="Quectel",
+    model="EC25",
+    revision="EC25EFAR06A11M4G",
+    about=("Quectel", "EC25", "Revision: EC25EFAR06A11M4G"),
+    boot=((0.2, "RDY"), (0.4, "+CFUN: 1"), (0.5, "+CPIN: {sim}"), (0.8, "+QUSIM: 1")),
+    ready=((0.3, "+QIND: SMS DONE"), (0.6, "+QIND: PB DONE")),
+    boot_s=3.0,
+    goodbye="POWERED DOWN",
+    restart_gone_s=5.0,
+    first_index=0,
+    storages=("ME", "SM"),
+    places={"ME": 255, "SM": 50},
+    empty_place="ok",
+    cnmi=("0-2", "0-3", "0,2,3", "0-2", "0,1"),
+    alphabets=("GSM", "IRA", "UCS2"),
+    lacks=frozenset({"^ICCID", "+SPIC", "^CPIN", "+CMGC"}),
+    own=frozenset({"+QCCID", "+QPINC", "+QINDCFG", "+QCFG", "+QNWINFO", "+QURCCFG", "+QPOWD"}),
+    noise=('+QIND: "csq",{rssi},99', '+QIND: "act","LTE"'),
+    noise_every_s=30.0,
+    full_line='+QIND: "smsfull","{storage}"',
+    cmee=1,
+)
+
+_SICK: Final = replace(
+    _PLAIN, name="sick", title="a worn one: loses octets, hangs, restarts, leaves the bus, refuses"
+)
+"""What it has is in :mod:`risala.lab.modem.quirks`."""
+
+PROFILES: Final = {each.name: each for each in (_PLAIN, _HUAWEI, _SIM800, _QUECTEL, _SICK)}

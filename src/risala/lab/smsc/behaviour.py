@@ -1,0 +1,160 @@
+"""How a simulated SMSC reacts: the one object to replace for another temper.
+
+:class:`SteadyBehaviour` is a carrier on a good day. Bad days are written as scenarios
+(:mod:`risala.lab.smsc.scenario`), or as another class of this shape: it decides every
+bind and submit and may keep state between them.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final, Protocol
+
+from risala.drivers.smpp.protocol.pdu import Bind, DataSm, SubmitSm
+from risala.lab.smsc.receipts import ReceiptForm
+from risala.sms.receipt import ReceiptState
+
+_ESME_RINVPASWD: Final = 0x0E
+_ESME_RINVSYSID: Final = 0x0F
+_ESME_RTHROTTLED: Final = 0x58
+
+
+class Mishap(StrEnum):
+    """What happens in place of the answer to a submit, when the answer would be due."""
+
+    NEVER = "never"
+    """Nothing."""
+    TWICE = "twice"
+    """The answer, and the answer again."""
+    WRONG_SEQUENCE = "wrong_sequence"
+    """The answer, under a sequence number that nobody sent."""
+    NACK = "nack"
+    """A ``generic_nack`` without a reason."""
+    GARBAGE = "garbage"
+    """Octets that are no PDU."""
+    HALF = "half"
+    """The first half of the answer; then the connection breaks."""
+    DROP = "drop"
+    """The connection breaks."""
+    UNBIND = "unbind"
+    """The SMSC takes its leave; what waits for an answer gets none."""
+    DEAF = "deaf"
+    """From now on the connection is open and nothing is said on it any more."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedReceipt:
+    after_s: float
+    """From the submit; before the answer where it is less than ``Reaction.answer_after_s``."""
+    state: ReceiptState
+    error_code: str = "000"
+    form: ReceiptForm = ReceiptForm.STANDARD
+    is_sent: bool = True
+    """False: it gets lost; ``query_sm`` tells the state all the same."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reaction:
+    """What becomes of one submit."""
+
+    command_status: int = 0
+    """0: accepted."""
+    answer_after_s: float = 0.0
+    mishap: Mishap | None = None
+    is_taken: bool = True
+    """An accepted submit reaches its phone. False where a mishap comes before the SMSC kept it."""
+    receipts: tuple[PlannedReceipt, ...] = ()
+    """Of a submit that was taken and asked for receipts; in any number."""
+    congestion_state: int | None = None
+    """How busy the answer says that the SMSC is, 0 to 100; None: nothing, as before SMPP 5.0."""
+
+
+class Behaviour(Protocol):
+    def on_bind(self, request: Bind) -> int | None:
+        """The ``command_status`` of the answer; None: there is none."""
+
+    def on_submit(self, system_id: str, request: SubmitSm | DataSm, now_s: float) -> Reaction:
+        """``now_s`` is a clock that only ever goes forward."""
+
+
+class Accounts:
+    """Who may bind. None lets anybody."""
+
+    def __init__(self, accounts: Mapping[str, str] | None) -> None:
+        self._accounts = accounts
+
+    def status(self, request: Bind) -> int:
+        if self._accounts is None:
+            return 0
+        if request.system_id not in self._accounts:
+            return _ESME_RINVSYSID
+        return 0 if self._accounts[request.system_id] == request.password else _ESME_RINVPASWD
+
+
+class Pace:
+    """Lets through up to a rate; a second's worth may come at once."""
+
+    def __init__(self, rate_per_s: float | None) -> None:
+        self._rate_per_s = rate_per_s
+        self._tokens = max(rate_per_s or 0.0, 1.0)
+        self._filled_at_s = 0.0
+
+    def allows(self, now_s: float) -> bool:
+        rate_per_s = self._rate_per_s
+        if rate_per_s is None:
+            return True
+        refill = (now_s - self._filled_at_s) * rate_per_s
+        self._tokens = min(max(rate_per_s, 1.0), self._tokens + refill)
+        self._filled_at_s = now_s
+        if self._tokens < 1.0:
+            return False
+        self._tokens -= 1.0
+        return True
+
+
+class SteadyBehaviour:
+    """Takes what it is given, up to a rate.
+
+    Args:
+        accounts: ``system_id`` → password; None accepts anybody.
+        answer_after_s, receipt_after_s: waits, each lengthened by up to ``jitter`` of itself.
+        rate_per_s: submits above it are throttled; a second's worth may come at once.
+    """
+
+    def __init__(
+        self,
+        *,
+        accounts: Mapping[str, str] | None = None,
+        answer_after_s: float = 0.0,
+        receipt_after_s: float = 0.5,
+        receipt_state: ReceiptState = ReceiptState.DELIVERED,
+        rate_per_s: float | None = None,
+        jitter: float = 0.0,
+        rng: random.Random | None = None,
+    ) -> None:
+        self._accounts = Accounts(accounts)
+        self._answer_after_s = answer_after_s
+        self._receipt_after_s = receipt_after_s
+        self._receipt_state = receipt_state
+        self._pace = Pace(rate_per_s)
+        self._jitter = jitter
+        self._rng = rng or random.Random(0)  # noqa: S311 - a run should repeat itself
+
+    def on_bind(self, request: Bind) -> int | None:
+        return self._accounts.status(request)
+
+    def on_submit(self, system_id: str, request: SubmitSm | DataSm, now_s: float) -> Reaction:
+        answer_after_s = self._vary(self._answer_after_s)
+        if not self._pace.allows(now_s):
+            return Reaction(_ESME_RTHROTTLED, answer_after_s)
+        after_s = answer_after_s + self._vary(self._receipt_after_s)
+        delivered = self._receipt_state is ReceiptState.DELIVERED
+        error_code = "000" if delivered else "001"
+        receipt = PlannedReceipt(after_s, self._receipt_state, error_code)
+        return Reaction(0, answer_after_s, receipts=(receipt,))
+
+    def _vary(self, span_s: float) -> float:
+        return span_s * (1.0 + self._rng.uniform(0.0, self._jitter)) if self._jitter else span_s

@@ -1,0 +1,64 @@
+"""What a simulated SMSC is told."""
+
+from __future__ import annotations
+
+import ssl
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from risala.drivers.smpp.protocol.submit import DefaultAlphabet
+from risala.drivers.smpp.protocol.tlv import Tlv
+from risala.lab.smsc.receipts import IdStyle
+from risala.sms.receipt import ReceiptState
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SimulatorConfig:
+    host: str = "127.0.0.1"
+    port: int = 0
+    """0 takes a free one; :class:`Listening` tells which."""
+    tls: ssl.SSLContext | None = None
+    """Speak TLS: see :func:`risala.lab.smsc.tls.server_context`."""
+    name: str = "simulator"
+    """What :attr:`ReceivedMessage.carrier` says."""
+    system_id: str = "RISALA-SIM"
+    """What bind responses say."""
+    accounts: Mapping[str, str] | None = None
+    """``system_id`` → password; None lets anybody bind."""
+    hold_s: float = 0.0
+    """From a submit, or from its ``schedule_delivery_time``, until the phone has the message: so
+    long it can be cancelled and replaced."""
+    distribution_lists: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Numbers by the name that a ``submit_multi`` may use for them."""
+    answer_after_s: float = 0.0
+    receipt_after_s: float = 0.5
+    receipt_state: ReceiptState = ReceiptState.DELIVERED
+    rate_per_s: float | None = None
+    """Submits above it are answered ESME_RTHROTTLED; None: no limit."""
+    id_form: IdStyle = IdStyle.SAME
+    """How receipts write the ids that answers gave."""
+    receipt_tlvs: tuple[Tlv, ...] = ()
+    """Parameters of the carrier's own, in every receipt."""
+    repeats_references: bool = True
+    """Receipts have the ``user_message_reference`` of their submit."""
+    interface_version: int = 0x34
+    """What bind responses say."""
+    piece_octets: int | None = None
+    """Write in pieces of so many octets, ``piece_after_s`` apart."""
+    piece_after_s: float = 0.0
+    default_alphabet: DefaultAlphabet = DefaultAlphabet.GSM7
+    connections_max: int = 64
+    unanswered_max: int = 10_000
+    """Submits whose answer is delayed; above it they are answered ESME_RMSGQFUL."""
+    store_max: int = 100_000
+    """Things that will happen to messages, and receipts that wait for their ESME; above it submits
+    meet ESME_RMSGQFUL."""
+    messages_max: int = 20_000
+    """Messages whose state can be asked for; the oldest are forgotten."""
+    accounts_max: int = 1000
+    deliver_window_max: int = 50
+    receipt_retry_s: float = 1.0
+    """From an ESME's refusal of a receipt to the next try."""
+    bind_timeout_s: float = 30.0
+    enquire_link_s: float = 30.0
+    response_timeout_s: float = 10.0

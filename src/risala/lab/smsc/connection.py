@@ -1,0 +1,212 @@
+"""One ESME at the simulator: what its requests are answered."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+import trio
+
+from risala.drivers.smpp.link import Link
+from risala.drivers.smpp.protocol.destinations import Unsuccessful
+from risala.drivers.smpp.protocol.pdu import (
+    Bind,
+    BindResp,
+    BindTransmitter,
+    CancelSm,
+    DataSm,
+    DataSmResp,
+    Pdu,
+    QuerySm,
+    ReplaceSm,
+    SubmitMulti,
+    SubmitMultiResp,
+    SubmitSm,
+    SubmitSmResp,
+    response_to,
+)
+from risala.drivers.smpp.protocol.submit import decode_message, readable_address
+from risala.drivers.smpp.protocol.tlv import CONGESTION_STATE, SC_INTERFACE_VERSION, Tlv
+from risala.lab.smsc.behaviour import Reaction
+from risala.lab.smsc.checks import fault_of, submit_of
+from risala.lab.smsc.events import BindRefused, Bound, Submitted, Trouble, Unbound
+from risala.lab.smsc.mailroom import Content
+from risala.lab.smsc.mishaps import give
+from risala.lab.smsc.requests import (
+    UnknownListError,
+    answer_to,
+    destinations_of,
+    replace_if_present,
+)
+from risala.lab.smsc.store import Account
+from risala.lab.smsc.wire import Wire
+
+if TYPE_CHECKING:
+    from risala.lab.smsc.simulator import SmscSimulator
+
+_ESME_RINVCMDID: Final = 0x03
+_ESME_RMSGQFUL: Final = 0x14
+_ESME_RBINDFAIL: Final = 0x0D
+_ESME_RSUBMITFAIL: Final = 0x45
+
+
+class SmscConnection:
+    """The simulator's :class:`~risala.drivers.smpp.link.LinkHandler` for one connection."""
+
+    def __init__(self, simulator: SmscSimulator, wire: Wire) -> None:
+        self._simulator = simulator
+        self._wire = wire
+        self._account: Account | None = None
+
+    @property
+    def is_bound(self) -> bool:
+        return self._account is not None
+
+    def on_request(self, link: Link, request: Pdu) -> None:
+        match request:
+            case Bind():
+                self._bind(link, request)
+            case SubmitSm() | DataSm():
+                self._submit(link, request)
+            case SubmitMulti():
+                self._submit_multi(link, request)
+            case QuerySm() | CancelSm() | ReplaceSm():
+                link.respond(request, answer_to(self._simulator, self._bound(), request))
+            case _:
+                link.respond(request, response_to(request, _ESME_RINVCMDID))
+
+    def on_late(self, link: Link, token: object, response: Pdu) -> None:
+        self._trouble(f"{response.name} came too late")
+
+    def on_trouble(self, link: Link, text: str) -> None:
+        self._trouble(text)
+
+    def ended(self, link: Link) -> None:
+        """The connection is gone."""
+        account, self._account = self._account, None
+        if account is not None:
+            if link in account.receivers:
+                account.receivers.remove(link)
+            self._simulator.on_event(Unbound(account.system_id, link.reason or "ended"))
+
+    def _bind(self, link: Link, request: Bind) -> None:
+        simulator = self._simulator
+        command_status = simulator.behaviour.on_bind(request)
+        account = simulator.account(request.system_id) if command_status == 0 else None
+        if account is None:
+            command_status = _ESME_RBINDFAIL if command_status == 0 else command_status
+            if command_status is not None:
+                link.respond(request, response_to(request, command_status))
+            simulator.on_event(BindRefused(request.system_id, command_status))
+            return
+        empty = response_to(request)
+        assert isinstance(empty, BindResp)
+        version = (Tlv(SC_INTERFACE_VERSION, bytes([simulator.config.interface_version])),)
+        link.respond(request, type(empty)(simulator.config.system_id, tlvs=version))
+        self._account = account
+        simulator.on_event(Bound(request.system_id, request.name.removeprefix("bind_")))
+        if not isinstance(request, BindTransmitter):
+            account.receivers.append(link)
+            account.pump()
+
+    def _bound(self) -> Account:
+        assert self._account is not None, "the session lets none ask that is not bound"
+        return self._account
+
+    def _submit(self, link: Link, request: SubmitSm | DataSm) -> None:
+        message_id, receipt_id = self._simulator.new_ids()
+        reaction = self._take(request, message_id, receipt_id)
+        response = _submit_resp(request, message_id, reaction)
+        self._answer(link, request, response, reaction)
+
+    def _submit_multi(self, link: Link, request: SubmitMulti) -> None:
+        """Each destination is a message of its own; they share the id (§4.5.2)."""
+        simulator = self._simulator
+        fault = fault_of(request, simulator.now_ms())
+        try:
+            ends = [] if fault else destinations_of(simulator, request)
+        except UnknownListError as unknown:
+            ends, fault = [], unknown.command_status
+        if fault:
+            link.respond(request, SubmitMultiResp(command_status=fault))
+            return
+        ids = simulator.new_ids()
+        reactions = [(to, self._take(submit_of(request, to), *ids)) for to in ends]
+        refused = tuple(
+            Unsuccessful(*to, reaction.command_status)
+            for to, reaction in reactions
+            if reaction.command_status
+        )
+        response = SubmitMultiResp(ids[0], unsuccess_sme=refused)
+        if refused and len(refused) == len(ends):
+            statuses = {one.error_status_code for one in refused}
+            status = statuses.pop() if len(statuses) == 1 else _ESME_RSUBMITFAIL
+            response = SubmitMultiResp(command_status=status, unsuccess_sme=refused)
+        slowest = max((reaction for _, reaction in reactions), key=lambda it: it.answer_after_s)
+        self._answer(link, request, response, slowest)
+
+    def _answer(self, link: Link, request: Pdu, response: Pdu, reaction: Reaction) -> None:
+        self._simulator.answer(
+            reaction.answer_after_s,
+            lambda: give(link, self._wire, request, response, reaction.mishap),
+        )
+
+    def _take(self, request: SubmitSm | DataSm, message_id: str, receipt_id: str) -> Reaction:
+        """Take a message, or refuse it; returns what was decided."""
+        simulator, account = self._simulator, self._bound()
+        if fault := fault_of(request, simulator.now_ms()):
+            reaction = Reaction(fault)
+        else:
+            reaction = simulator.behaviour.on_submit(
+                account.system_id, request, trio.current_time()
+            )
+        if not reaction.command_status and simulator.is_full:
+            reaction = replace(reaction, command_status=_ESME_RMSGQFUL)
+        status = reaction.command_status
+        known_as = "" if status else message_id
+        submitted = self._submitted(account, request, known_as, status, reaction)
+        simulator.on_event(submitted)
+        if submitted.is_taken:
+            if isinstance(request, SubmitSm) and request.replace_if_present_flag:
+                replace_if_present(simulator, account, request)
+            now_ms = simulator.now_ms()
+            content = Content(receipt_id, request, submitted, reaction.receipts, now_ms)
+            simulator.mails.take(account, message_id, content)
+        return reaction
+
+    def _submitted(
+        self,
+        account: Account,
+        request: SubmitSm | DataSm,
+        message_id: str,
+        command_status: int,
+        reaction: Reaction,
+    ) -> Submitted:
+        decoded = decode_message(request, self._simulator.config.default_alphabet)
+        submit = request if isinstance(request, SubmitSm) else None
+        return Submitted(
+            system_id=account.system_id,
+            message_id=message_id,
+            command_status=command_status,
+            mishap=reaction.mishap,
+            is_taken=reaction.is_taken and not command_status,
+            sender=readable_address(request.source_addr_ton, request.source_addr),
+            recipient=readable_address(request.dest_addr_ton, request.destination_addr),
+            text=decoded.text,
+            data_coding=request.data_coding,
+            concatenation=decoded.concatenation,
+            registered_delivery=request.registered_delivery,
+            validity_period=submit.validity_period if submit else "",
+            priority_flag=submit.priority_flag if submit else 0,
+        )
+
+    def _trouble(self, text: str) -> None:
+        system_id = self._account.system_id if self._account else ""
+        self._simulator.on_event(Trouble(system_id, text))
+
+
+def _submit_resp(request: SubmitSm | DataSm, message_id: str, reaction: Reaction) -> Pdu:
+    status, state = reaction.command_status, reaction.congestion_state
+    kind = DataSmResp if isinstance(request, DataSm) else SubmitSmResp
+    tlvs = () if state is None else (Tlv(CONGESTION_STATE, bytes([state])),)
+    return kind("" if status else message_id, command_status=status, tlvs=tlvs)

@@ -1,0 +1,227 @@
+"""What a simulated SMSC holds: messages from their submit until they are long forgotten.
+
+A message waits until its phone is given it: until ``schedule_delivery_time``, and for
+:attr:`SimulatorConfig.hold_s` from then. While it waits it can be cancelled and replaced, and its
+validity may end. After that only its state is left to ask for.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from risala.drivers.smpp.protocol.pdu import CancelSm, DataSm, QuerySm, ReplaceSm, SubmitSm
+from risala.drivers.smpp.protocol.submit import decode_message
+from risala.drivers.smpp.protocol.times import parse_time
+from risala.lab.smsc.behaviour import PlannedReceipt
+from risala.lab.smsc.events import Changed, Submitted
+from risala.lab.smsc.receipts import ReceiptForm, receipt_pdu
+from risala.lab.smsc.store import Account, Kept
+from risala.sms.receipt import ReceiptState
+
+if TYPE_CHECKING:
+    from risala.lab.smsc.simulator import SmscSimulator
+
+Source = tuple[int, int, str]
+"""Type, plan and address of a sender: what proves that a message is the asker's (§4.8.1)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """What is needed of a message as long as something is still to happen to it."""
+
+    receipt_id: str
+    """Its id as receipts write it."""
+    request: SubmitSm | DataSm
+    submitted: Submitted
+    receipts: tuple[PlannedReceipt, ...]
+    submitted_ms: int
+
+    def wants(self, state: ReceiptState) -> bool:
+        """Whether a receipt of this state was asked for (§5.2.17; 3 is of 5.0)."""
+        match self.request.registered_delivery & 0x03:
+            case 0:
+                return False
+            case 2:
+                return state is not ReceiptState.DELIVERED
+            case 3:
+                return state is ReceiptState.DELIVERED or not state.is_final
+            case _:
+                return True
+
+
+@dataclass(slots=True, eq=False)
+class Mail:
+    """One message to one phone, or one part of it: what is kept of it to the end."""
+
+    account: Account
+    message_id: str
+    source: Source
+    state: ReceiptState = ReceiptState.ENROUTE
+    error_code: str = "000"
+    done_ms: int | None = None
+    """When it came to a final state."""
+    turn: int = 0
+    """One more for each replacement: what was planned for the one before it is void."""
+
+
+class MailRoom:
+    """Holds them, gives them to phones, and plans their receipts."""
+
+    def __init__(self, simulator: SmscSimulator) -> None:
+        self._simulator = simulator
+        self._mails: OrderedDict[str, list[Mail]] = OrderedDict()
+        self._waiting: dict[Mail, Content] = {}
+        self.planned = 0
+        """Things that will happen to messages."""
+
+    def take(self, account: Account, message_id: str, content: Content) -> None:
+        """A submit was accepted."""
+        mail = Mail(account, message_id, source_of(content.request))
+        # Of an id that no answer gave nobody can ask; the receipt's own keeps them apart.
+        self._mails.setdefault(message_id or content.receipt_id, []).append(mail)
+        if len(self._mails) > self._simulator.config.messages_max:
+            self._mails.popitem(last=False)
+        self._plan(mail, content)
+
+    def find(self, account: Account, message_id: str, source: Source) -> list[Mail]:
+        """The messages of this id, if they are this account's and this sender's."""
+        mails = self._mails.get(message_id, [])
+        return [mail for mail in mails if mail.account is account and mail.source == source]
+
+    def waiting(
+        self, account: Account, source: Source, recipient: Source, service_type: str
+    ) -> list[Mail]:
+        """The messages between these two that no phone has yet."""
+        return [
+            mail
+            for mail, content in self._waiting.items()
+            if (mail.account is account and mail.source == source)
+            and recipient_of(content.request) == recipient
+            and content.request.service_type == service_type
+        ]
+
+    def cancel(self, mail: Mail) -> bool:
+        """Withdraw one; False where its phone has it already."""
+        content = self._waiting.get(mail)
+        if content is None:
+            return False
+        self._tell(mail, "canceled", content)
+        self._finish(mail, content, ReceiptState.DELETED)
+        return True
+
+    def replace(self, mail: Mail, by: ReplaceSm) -> bool:
+        """Give one another text; False where its phone has it already.
+
+        What ``by`` leaves out of the times stays (§4.10.1).
+        """
+        content = self._waiting.get(mail)
+        if content is None or not isinstance(content.request, SubmitSm):
+            return False
+        old = content.request
+        request = replace(
+            old,
+            schedule_delivery_time=by.schedule_delivery_time or old.schedule_delivery_time,
+            validity_period=by.validity_period or old.validity_period,
+            registered_delivery=by.registered_delivery,
+            sm_default_msg_id=by.sm_default_msg_id,
+            short_message=by.short_message,
+        )
+        decoded = decode_message(request, self._simulator.config.default_alphabet)
+        submitted = replace(
+            content.submitted,
+            text=decoded.text,
+            concatenation=decoded.concatenation,
+            validity_period=request.validity_period,
+        )
+        content = replace(content, request=request, submitted=submitted)
+        mail.turn += 1
+        self._tell(mail, "replaced", content)
+        self._plan(mail, content)
+        return True
+
+    # -- what happens to them ----------------------------------------------------------------
+
+    def _plan(self, mail: Mail, content: Content) -> None:
+        simulator, request = self._simulator, content.request
+        now_ms = simulator.now_ms()
+        wait_s, life_s = simulator.config.hold_s, None
+        if isinstance(request, SubmitSm):
+            wait_s += _seconds_until(request.schedule_delivery_time, now_ms) or 0.0
+            life_s = _seconds_until(request.validity_period, now_ms)
+        if wait_s <= 0:
+            self._give(mail, content)
+            return
+        self._waiting[mail] = content
+        if life_s is not None and life_s < wait_s:
+            expire = partial(self._finish, mail, content, ReceiptState.EXPIRED)
+            self._later(mail, life_s, expire)
+        else:
+            self._later(mail, wait_s, partial(self._give, mail, content))
+
+    def _give(self, mail: Mail, content: Content) -> None:
+        """Its phone has it now; receipts follow."""
+        self._waiting.pop(mail, None)
+        for planned in content.receipts:
+            self._later(mail, planned.after_s, partial(self._report, mail, content, planned))
+        self._simulator.taken(mail.account, content.submitted)
+
+    def _report(self, mail: Mail, content: Content, planned: PlannedReceipt) -> None:
+        self._move(mail, planned.state, planned.error_code)
+        if planned.is_sent:
+            self._send(mail, content, planned.form)
+
+    def _finish(self, mail: Mail, content: Content, state: ReceiptState) -> None:
+        self._waiting.pop(mail, None)
+        mail.turn += 1
+        self._move(mail, state, "000")
+        self._send(mail, content, ReceiptForm.STANDARD)
+
+    def _move(self, mail: Mail, state: ReceiptState, error_code: str) -> None:
+        mail.state, mail.error_code = state, error_code
+        mail.done_ms = self._simulator.now_ms() if state.is_final else None
+
+    def _send(self, mail: Mail, content: Content, form: ReceiptForm) -> None:
+        if not content.wants(mail.state):
+            return
+        pdu = receipt_pdu(
+            *(content.request, content.receipt_id, mail.state, mail.error_code, form),
+            submitted_ms=content.submitted_ms,
+            done_ms=mail.done_ms or self._simulator.now_ms(),
+            repeats_reference=self._simulator.config.repeats_references,
+        )
+        if own := self._simulator.config.receipt_tlvs:
+            pdu = replace(pdu, tlvs=(*pdu.tlvs, *own))
+        self._simulator.keep(mail.account, Kept(pdu, mail.message_id, mail.state))
+
+    def _later(self, mail: Mail, wait_s: float, action: Callable[[], None]) -> None:
+        turn = mail.turn
+        self.planned += 1
+
+        def due() -> None:
+            self.planned -= 1
+            if mail.turn == turn:
+                action()
+
+        self._simulator.timetable.after(wait_s, due)
+
+    def _tell(self, mail: Mail, change: str, content: Content) -> None:
+        text = content.submitted.text
+        self._simulator.on_event(Changed(mail.account.system_id, mail.message_id, change, text))
+
+
+def source_of(request: SubmitSm | DataSm | QuerySm | CancelSm | ReplaceSm) -> Source:
+    """Who sent a message, or asks about it."""
+    return request.source_addr_ton, request.source_addr_npi, request.source_addr
+
+
+def recipient_of(request: SubmitSm | DataSm | CancelSm) -> Source:
+    """Whose message it is."""
+    return request.dest_addr_ton, request.dest_addr_npi, request.destination_addr
+
+
+def _seconds_until(time: str, now_ms: int) -> float | None:
+    return (parse_time(time, now_ms) - now_ms) / 1000 if time else None

@@ -1,0 +1,117 @@
+"""What an ESME may ask about messages that it submitted: their state, their end, another text."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from risala.drivers.smpp.protocol.destinations import Destination
+from risala.drivers.smpp.protocol.pdu import (
+    CancelSm,
+    Pdu,
+    QuerySm,
+    QuerySmResp,
+    ReplaceSm,
+    SubmitMulti,
+    SubmitSm,
+    response_to,
+)
+from risala.drivers.smpp.protocol.receipt import STATE_NUMBERS
+from risala.drivers.smpp.protocol.times import absolute_time
+from risala.lab.smsc.checks import time_fault
+from risala.lab.smsc.mailroom import recipient_of, source_of
+from risala.lab.smsc.store import Account
+
+if TYPE_CHECKING:
+    from risala.lab.smsc.simulator import SmscSimulator
+
+_ESME_RINVMSGID: Final = 0x0C
+_ESME_RCANCELFAIL: Final = 0x11
+_ESME_RREPLACEFAIL: Final = 0x13
+_ESME_RINVDLNAME: Final = 0x34
+
+Ask = QuerySm | CancelSm | ReplaceSm
+
+
+class UnknownListError(Exception):
+    """A distribution list that the SMSC does not keep."""
+
+    command_status = _ESME_RINVDLNAME
+
+
+def destinations_of(simulator: SmscSimulator, request: SubmitMulti) -> list[Destination]:
+    """Everyone whom a ``submit_multi`` goes to, members of its lists included.
+
+    Raises:
+        UnknownListError: see there.
+    """
+    found: list[Destination] = []
+    for one in request.dest_addresses:
+        if isinstance(one, Destination):
+            found.append(one)
+            continue
+        members = simulator.config.distribution_lists.get(one.name)
+        if members is None:
+            raise UnknownListError
+        found += [Destination(1, 1, member.removeprefix("+")) for member in members]
+    return found
+
+
+def answer_to(simulator: SmscSimulator, account: Account, request: Ask) -> Pdu:
+    """Do what is asked, and say so."""
+    match request:
+        case QuerySm():
+            return _query(simulator, account, request)
+        case CancelSm():
+            return response_to(request, _cancel(simulator, account, request))
+        case ReplaceSm():
+            return response_to(request, _replace(simulator, account, request))
+
+
+def replace_if_present(simulator: SmscSimulator, account: Account, request: SubmitSm) -> None:
+    """A message takes the place of those that wait between the same two (§5.2.18)."""
+    ends = (source_of(request), recipient_of(request), request.service_type)
+    for mail in simulator.mails.waiting(account, *ends):
+        simulator.mails.cancel(mail)
+
+
+def _query(simulator: SmscSimulator, account: Account, request: QuerySm) -> Pdu:
+    mails = simulator.mails.find(account, request.message_id, source_of(request))
+    if not mails:
+        return response_to(request, _ESME_RINVMSGID)
+    # Of a submit_multi the one that is not done yet tells: there is one state for all.
+    mail = min(mails, key=lambda one: one.state.is_final)
+    return QuerySmResp(
+        message_id=request.message_id,
+        final_date="" if mail.done_ms is None else absolute_time(mail.done_ms),
+        message_state=STATE_NUMBERS[mail.state],
+        error_code=_octet(mail.error_code),
+    )
+
+
+def _cancel(simulator: SmscSimulator, account: Account, request: CancelSm) -> int:
+    mails = simulator.mails
+    if request.message_id:
+        found = mails.find(account, request.message_id, source_of(request))
+        if not found:
+            return _ESME_RINVMSGID
+    else:
+        ends = (source_of(request), recipient_of(request), request.service_type)
+        found = mails.waiting(account, *ends)
+    changed = [mail for mail in found if mails.cancel(mail)]
+    return 0 if changed else _ESME_RCANCELFAIL
+
+
+def _replace(simulator: SmscSimulator, account: Account, request: ReplaceSm) -> int:
+    mails = simulator.mails
+    found = mails.find(account, request.message_id, source_of(request))
+    if not found:
+        return _ESME_RINVMSGID
+    times = (request.schedule_delivery_time, request.validity_period)
+    if fault := time_fault(*times, simulator.now_ms()):
+        return fault
+    changed = [mail for mail in found if mails.replace(mail, request)]
+    return 0 if changed else _ESME_RREPLACEFAIL
+
+
+def _octet(error_code: str) -> int:
+    return int(error_code) % 256 if error_code.isdecimal() else 0
