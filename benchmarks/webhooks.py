@@ -18,11 +18,11 @@ import trio
 
 from benchmarks import processes
 from risala.config.model import Settings, StorageSection, WebhooksSection
-from risala.engine.commands import Sender
 from risala.engine.engine import Engine, open_engine
 from risala.engine.journal import outbox
+from risala.engine.model.commands import Sender
 from risala.engine.outside import Outside
-from risala.engine.webhook_url import Rules
+from risala.engine.rules.webhooks.url import Rules
 from risala.http.outbound import open_outbound
 
 ORGANIZATIONS = 5

@@ -16,8 +16,8 @@ from click.testing import CliRunner, Result
 from patience import HANG_S
 from risala.cli.main import cli
 from risala.config.model import HttpSection
-from risala.engine.errors import EngineError, NotFound
 from risala.engine.journal.lock import DataLock
+from risala.engine.model.errors import EngineError, NotFound
 from risala.http.control import serve_control
 
 AT = "2026-01-01T00:00:00.123Z"

@@ -6,7 +6,7 @@ import pytest
 
 from risala.cli.commands import sender
 from risala.engine import senders
-from risala.engine.errors import InsufficientBalance, Invalid, NotFound, StorageFailed
+from risala.engine.model.errors import InsufficientBalance, Invalid, NotFound, StorageFailed
 
 
 @pytest.mark.parametrize(

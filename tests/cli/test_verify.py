@@ -5,7 +5,7 @@ import json
 import pytest
 
 from risala.cli.commands.verify import LANGUAGES
-from risala.engine.template import BUILT_IN
+from risala.engine.rules.template import BUILT_IN
 
 
 @pytest.fixture

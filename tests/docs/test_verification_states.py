@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from risala.engine.verification import TABLE, State, diagram
+from risala.engine.rules.verification import TABLE, State, diagram
 
 PAGE = (Path(__file__).parents[2] / "docs/reference/verification-states.md").read_text("utf-8")
 

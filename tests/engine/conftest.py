@@ -16,18 +16,18 @@ import trio
 from sqlite_utils import Database
 
 from risala.config.model import CarrierSection, DeliverySection, Settings, StorageSection
-from risala.engine.clock import TrioClock
-from risala.engine.commands import KeyType, Mode, Organization, Principal, SendMessage
 from risala.engine.engine import Engine, Seams, open_engine
-from risala.engine.ids import IdSource
 from risala.engine.journal import timeline
 from risala.engine.journal.acceptance import accept_one
 from risala.engine.journal.accounts import add_organization
 from risala.engine.journal.ledger import top_up
 from risala.engine.journal.rows import NewMessage, Stamp
 from risala.engine.journal.schema import migrate
-from risala.engine.lines import JUST_ACCEPTED
-from risala.engine.sentences import sentence
+from risala.engine.model.clock import TrioClock
+from risala.engine.model.commands import KeyType, Mode, Organization, Principal, SendMessage
+from risala.engine.model.ids import IdSource
+from risala.engine.model.lines import JUST_ACCEPTED
+from risala.engine.model.sentences import sentence
 from risala.plugins.testing.fake_driver import FakeDriver
 
 

@@ -8,8 +8,8 @@ import pytest
 import trio
 
 from risala.engine import accounts as module
-from risala.engine.commands import KeyType, Mode
-from risala.engine.errors import Forbidden, Invalid, NotFound, Unauthorized
+from risala.engine.model.commands import KeyType, Mode
+from risala.engine.model.errors import Forbidden, Invalid, NotFound, Unauthorized
 
 
 @pytest.fixture(params=[True, False], ids=["inline", "thread"])

@@ -12,9 +12,9 @@ import trio
 from structlog.testing import capture_logs
 from trio.testing import wait_all_tasks_blocked
 
-from risala.engine.actor import Actor, ActorDown, AskCycle, Later, MailboxFull, Ref
-from risala.engine.errors import Conflict, Draining, Overloaded
-from risala.engine.supervisor import Supervisor
+from risala.engine.actors.actor import Actor, ActorDown, AskCycle, Later, MailboxFull, Ref
+from risala.engine.actors.supervisor import Supervisor
+from risala.engine.model.errors import Conflict, Draining, Overloaded
 
 
 @asynccontextmanager

@@ -10,8 +10,8 @@ import pytest
 from risala.engine.journal import delivery, endings, receipts
 from risala.engine.journal.audit import audit, audit_file
 from risala.engine.journal.rows import SegmentState
-from risala.engine.lines import Kind, Line
-from risala.engine.retry import Decision, Step
+from risala.engine.model.lines import Kind, Line
+from risala.engine.rules.retry import Decision, Step
 from risala.sms.cause import Cause
 from risala.sms.receipt import Receipt, ReceiptState
 

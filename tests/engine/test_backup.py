@@ -18,7 +18,6 @@ import pytest
 import trio
 from sqlite_utils import Database
 
-from risala.engine.commands import SendMessage
 from risala.engine.journal import checksum, schema
 from risala.engine.journal.audit import audit_file
 from risala.engine.journal.backup import BackupReport, back_up
@@ -26,7 +25,8 @@ from risala.engine.journal.lock import StorageUnusable
 from risala.engine.journal.opening import open_writer
 from risala.engine.journal.restore import AlteredBackup, RestoreReport, UncleanBackup, restore
 from risala.engine.journal.rows import Stamp
-from risala.engine.sentences import sentence
+from risala.engine.model.commands import SendMessage
+from risala.engine.model.sentences import sentence
 from risala.plugins.testing.fake_driver import FakeDriver
 
 

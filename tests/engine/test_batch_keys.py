@@ -8,9 +8,9 @@ import pytest
 import trio
 
 from risala.config.model import LimitsSection
-from risala.engine.commands import SendMessage
-from risala.engine.errors import InsufficientBalance, RateLimited
-from risala.engine.errors import SenderNotApproved as NotApproved
+from risala.engine.model.commands import SendMessage
+from risala.engine.model.errors import InsufficientBalance, RateLimited
+from risala.engine.model.errors import SenderNotApproved as NotApproved
 
 TO = "+22236123456"
 KEY = "order-0001"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from risala.engine.breaker import Breaker
+from risala.engine.rules.breaker import Breaker
 
 
 def submit(breaker, now_s):

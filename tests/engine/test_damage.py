@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 import trio
 
-from risala.engine.errors import OutcomeUnknown, StorageFailed
+from risala.engine.actors.supervisor import STORAGE_RETRY_S, RestartPolicy, Supervisor
 from risala.engine.journal.condition import Condition
 from risala.engine.journal.opening import open_watched
-from risala.engine.supervisor import STORAGE_RETRY_S, RestartPolicy, Supervisor
+from risala.engine.model.errors import OutcomeUnknown, StorageFailed
 
 PAGE_BYTES = 4096
 

@@ -10,9 +10,9 @@ import trio
 import trio.testing
 from structlog.testing import capture_logs
 
-from risala.engine.actor import ActorDown, AskCycle, Decider, Later, Ref
-from risala.engine.errors import Conflict, Draining
-from risala.engine.supervisor import Supervisor
+from risala.engine.actors.actor import ActorDown, AskCycle, Decider, Later, Ref
+from risala.engine.actors.supervisor import Supervisor
+from risala.engine.model.errors import Conflict, Draining
 
 
 class Doer(Decider[Any]):

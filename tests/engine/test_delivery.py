@@ -8,8 +8,8 @@ import pytest
 import trio
 
 from risala.config.model import DeliverySection, EngineSection, OnUncertain, RetrySection
-from risala.engine.errors import InsufficientBalance
-from risala.engine.sentences import sentence
+from risala.engine.model.errors import InsufficientBalance
+from risala.engine.model.sentences import sentence
 from risala.plugins.contract import (
     Cause,
     Health,
@@ -500,7 +500,7 @@ async def test_two_hundred_sends_against_a_balance_for_one_hundred(open_house):
 
 async def test_fifty_of_one_key_at_once_are_one_message(open_house):
     async with open_house(inline=False) as house:
-        from risala.engine.commands import SendMessage
+        from risala.engine.model.commands import SendMessage
 
         command = SendMessage("+22236123456", "once", idempotency_key="order-0001")
         answers: set[bytes] = set()

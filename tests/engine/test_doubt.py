@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 import trio
 
-from risala.engine.commands import SendCode, SendMessage
-from risala.engine.errors import OutcomeUnknown, StorageFailed
 from risala.engine.journal.audit import audit_file
 from risala.engine.journal.writer import PROBE_S
+from risala.engine.model.commands import SendCode, SendMessage
+from risala.engine.model.errors import OutcomeUnknown, StorageFailed
 
 KEY = "a-key-of-theirs"
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 import pytest
 import trio
 
-from risala.engine.errors import Conflict, Invalid, NotFound
+from risala.engine.model.errors import Conflict, Invalid, NotFound
 from risala.engine.operations import arguments as taken
 from risala.plugins.contract import (
     COMMAND_S,

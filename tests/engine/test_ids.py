@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from risala.engine.clock import SystemClock
-from risala.engine.ids import IdSource, concat_reference, is_id
+from risala.engine.model.clock import SystemClock
+from risala.engine.model.ids import IdSource, concat_reference, is_id
 
 TIMES = st.integers(min_value=0, max_value=2**48 - 1)
 RANDOM = st.binary(min_size=14, max_size=14)

@@ -8,10 +8,10 @@ import pytest
 import trio
 
 from risala.config.model import LimitsSection
-from risala.engine.commands import KeyType, Mode, Principal, SendMessage
-from risala.engine.errors import Conflict, InsufficientBalance, Invalid, RateLimited, Refusal
-from risala.engine.errors import SenderNotApproved as NotApproved
-from risala.engine.lines import Kind, Line, Wait
+from risala.engine.model.commands import KeyType, Mode, Principal, SendMessage
+from risala.engine.model.errors import Conflict, InsufficientBalance, Invalid, RateLimited, Refusal
+from risala.engine.model.errors import SenderNotApproved as NotApproved
+from risala.engine.model.lines import Kind, Line, Wait
 from risala.plugins.contract import HealthState
 from risala.plugins.testing.fake_driver import FakeDriver
 
@@ -320,7 +320,7 @@ async def test_test_keys_play_by_the_last_two_digits(
 
 
 async def test_test_and_live_are_apart(open_house, quick):
-    from risala.engine.errors import NotFound
+    from risala.engine.model.errors import NotFound
 
     async with open_house() as house:
         organization_id = house.principal.organization_id

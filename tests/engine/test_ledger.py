@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 from sqlite_utils import Database
 
-from risala.engine.errors import Conflict, Forbidden, InsufficientBalance, NotFound
 from risala.engine.journal import ledger
 from risala.engine.journal.acceptance import accept, accept_one
 from risala.engine.journal.audit import audit
 from risala.engine.journal.schema import migrate
+from risala.engine.model.errors import Conflict, Forbidden, InsufficientBalance, NotFound
 
 
 def entries(book, organization_id):

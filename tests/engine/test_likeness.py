@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from risala.config.senders import SendersSection
-from risala.engine.likeness import is_generic, resembles
+from risala.engine.rules.likeness import is_generic, resembles
 from risala.engine.sender_marks import Marker, Owned
 
 SETTINGS = SendersSection()
@@ -97,7 +97,7 @@ def test_the_lists_are_settings(new_sender):
 
 @pytest.fixture
 def new_sender():
-    from risala.engine.commands import Sender
+    from risala.engine.model.commands import Sender
 
     def make(name, organization_id="org_mine"):
         return Sender("snd_1", organization_id, name, "pending", False, "For tests", None, 1, 1)

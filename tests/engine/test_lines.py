@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from sqlite_utils import Database
 
-from risala.engine.cause_sentences import CAUSE_SENTENCES, cause_text
 from risala.engine.journal import messages, schema, timeline
-from risala.engine.lines import Kind, Line, Wait, line_of
-from risala.engine.sentences import sentence
+from risala.engine.model.cause_sentences import CAUSE_SENTENCES, cause_text
+from risala.engine.model.lines import Kind, Line, Wait, line_of
+from risala.engine.model.sentences import sentence
 from risala.sms.cause import Cause
 
 PAGE = (Path(__file__).parents[2] / "docs/reference/error-codes.md").read_text(encoding="utf-8")

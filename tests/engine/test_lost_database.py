@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from risala.engine.errors import OutcomeUnknown, StorageFailed
 from risala.engine.journal import presence
 from risala.engine.journal.audit import audit_file
 from risala.engine.journal.lock import StorageUnusable
 from risala.engine.journal.schema import migrate
 from risala.engine.journal.writer import Journal
+from risala.engine.model.errors import OutcomeUnknown, StorageFailed
 from risala.plugins.testing.fake_driver import FakeDriver
 
 

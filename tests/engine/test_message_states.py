@@ -21,11 +21,11 @@ from hypothesis.stateful import (
 )
 
 from risala.config.model import OnUncertain, RetrySection
-from risala.engine.errors import Conflict
 from risala.engine.journal import deadlines, delivery, endings, messages, receipts
 from risala.engine.journal.accounts import set_organization_status
 from risala.engine.journal.audit import audit
-from risala.engine.retry import Circumstances, decide
+from risala.engine.model.errors import Conflict
+from risala.engine.rules.retry import Circumstances, decide
 from risala.sms.cause import Cause
 from risala.sms.outcome import Accepted, Refused, Scope, Throttled, Uncertain, Unsent
 from risala.sms.receipt import Receipt, ReceiptState

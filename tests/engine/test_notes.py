@@ -2,8 +2,8 @@
 
 import pytest
 
-from risala.engine.errors import StorageFailed
 from risala.engine.journal import notes
+from risala.engine.model.errors import StorageFailed
 from risala.plugins.contract import (
     NOTE_KEY_CHARACTERS_MAX,
     NOTE_TEXT_CHARACTERS_MAX,

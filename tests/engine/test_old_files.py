@@ -13,15 +13,15 @@ import pytest
 from sqlite_utils import Database
 
 from risala.config.model import CarrierSection, Settings, StorageSection
-from risala.engine.clock import TrioClock
-from risala.engine.commands import KeyType, Mode, Principal, SendMessage
 from risala.engine.engine import Seams, open_engine
-from risala.engine.ids import IdSource
 from risala.engine.journal.audit import audit_file
 from risala.engine.journal.opening import open_writer
 from risala.engine.journal.schema import migrate, migrations
+from risala.engine.model.clock import TrioClock
+from risala.engine.model.commands import KeyType, Mode, Principal, SendMessage
+from risala.engine.model.ids import IdSource
 from risala.engine.outside import Outside
-from risala.engine.webhook_schedule import Answer
+from risala.engine.rules.webhooks.schedule import Answer
 from risala.plugins.testing.fake_driver import FakeDriver
 
 FILES = Path(__file__).parent / "journal-fixtures"

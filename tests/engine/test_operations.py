@@ -9,7 +9,7 @@ import trio
 
 from risala.config.model import Settings, StorageSection
 from risala.engine.engine import open_gateway
-from risala.engine.errors import Conflict, Forbidden, Invalid, NotFound, Refusal
+from risala.engine.model.errors import Conflict, Forbidden, Invalid, NotFound, Refusal
 from risala.engine.operations import OPERATIONS
 
 TO = "+22236123456"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from risala.engine.errors import Invalid, NotFound
-from risala.engine.origins import ORIGINS_MAX, parse_origins
+from risala.engine.model.errors import Invalid, NotFound
+from risala.engine.model.origins import ORIGINS_MAX, parse_origins
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,6 @@ import re
 import pytest
 
 from risala.config.model import OnUncertain
-from risala.engine.errors import Conflict, InsufficientBalance
 from risala.engine.journal import (
     acceptance,
     accounts,
@@ -24,8 +23,9 @@ from risala.engine.journal import (
     timeline,
 )
 from risala.engine.journal.rows import SegmentState
-from risala.engine.lines import Kind, Line
-from risala.engine.retry import Decision, Step
+from risala.engine.model.errors import Conflict, InsufficientBalance
+from risala.engine.model.lines import Kind, Line
+from risala.engine.rules.retry import Decision, Step
 from risala.sms.receipt import Receipt, ReceiptState
 
 GROWING = ("messages", "segments", "timeline", "idempotency", "ledger", "events", "organizations")

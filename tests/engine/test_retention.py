@@ -9,16 +9,16 @@ import pytest
 import trio
 
 from risala.config.model import RetentionSection
-from risala.engine.clock import iso
-from risala.engine.commands import SendMessage
-from risala.engine.ids import IdSource, first_id
 from risala.engine.journal import delivery, endings, inbound, messages, outbox, receipts, retention
 from risala.engine.journal.audit import audit
 from risala.engine.journal.retention import LATE_MS, TEXT_GONE, TIMELINE_GONE
 from risala.engine.journal.rows import SegmentState
-from risala.engine.lines import Kind, Line
+from risala.engine.model.clock import iso
+from risala.engine.model.commands import SendMessage
+from risala.engine.model.ids import IdSource, first_id
+from risala.engine.model.lines import Kind, Line
 from risala.engine.retention import DAY_MS
-from risala.engine.retry import Decision, Step
+from risala.engine.rules.retry import Decision, Step
 from risala.sms.cause import Cause
 from risala.sms.message import Inbound
 from risala.sms.receipt import Receipt, ReceiptState

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from risala.engine.router import TEST_ROUTE, Router, pinned
+from risala.engine.rules.router import TEST_ROUTE, Router, pinned
 
 
 def tiers(router, recipient):

@@ -8,9 +8,9 @@ import pytest
 import trio
 
 from risala.config.model import Settings
-from risala.engine.commands import SendCode, Sender, SendMessage
-from risala.engine.errors import Invalid
 from risala.engine.journal import acceptance, senders
+from risala.engine.model.commands import SendCode, Sender, SendMessage
+from risala.engine.model.errors import Invalid
 from risala.plugins.contract import HealthState
 
 TO = "+22236123456"

@@ -8,9 +8,9 @@ import pytest
 import trio
 
 from risala.engine.codes import Codes
-from risala.engine.commands import KeyType, Mode, Principal, SendCode
-from risala.engine.errors import Invalid, NotFound, RateLimited
 from risala.engine.journal import verifications
+from risala.engine.model.commands import KeyType, Mode, Principal, SendCode
+from risala.engine.model.errors import Invalid, NotFound, RateLimited
 from risala.engine.sessions import Withdraw
 from risala.plugins.contract import HealthState, Refused, Scope, Uncertain
 from risala.plugins.testing.fake_driver import FakeDriver

@@ -10,9 +10,9 @@ import trio
 from structlog.testing import capture_logs
 from trio.testing import wait_all_tasks_blocked
 
-from risala.engine.actor import Actor, ActorDown, Ref
-from risala.engine.errors import Draining
-from risala.engine.supervisor import RestartPolicy, SupervisionFailed, Supervisor
+from risala.engine.actors.actor import Actor, ActorDown, Ref
+from risala.engine.actors.supervisor import RestartPolicy, SupervisionFailed, Supervisor
+from risala.engine.model.errors import Draining
 
 
 class Crasher(Actor[str]):

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from risala.engine.throttle import (
+from risala.engine.rules.throttle import (
     BEST_LOAD_PERCENT,
     BURST_S,
     CONGESTED_SHARE,

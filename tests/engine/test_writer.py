@@ -19,8 +19,8 @@ from sqlite_utils.utils import sqlite3
 from trio.testing import assert_checkpoints
 
 from patience import HANG_S
-from risala.engine.errors import Conflict, Draining, Overloaded, StorageFailed
 from risala.engine.journal.writer import Journal, Unit
+from risala.engine.model.errors import Conflict, Draining, Overloaded, StorageFailed
 
 
 def migrate(db: Database) -> None:

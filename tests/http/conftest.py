@@ -9,8 +9,22 @@ import pytest
 import trio
 
 from risala.config.model import HttpSection, Settings
-from risala.engine.commands import KeyType, MessageView, Mode, Principal, Readiness, SendMessage
-from risala.engine.errors import EngineError, Forbidden, Invalid, NotFound, Refusal, Unauthorized
+from risala.engine.model.commands import (
+    KeyType,
+    MessageView,
+    Mode,
+    Principal,
+    Readiness,
+    SendMessage,
+)
+from risala.engine.model.errors import (
+    EngineError,
+    Forbidden,
+    Invalid,
+    NotFound,
+    Refusal,
+    Unauthorized,
+)
 from risala.http.app import create_api
 from risala.http.server import serve_app
 from risala.http.sockets import base_url, listen_tcp

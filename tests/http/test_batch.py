@@ -9,8 +9,8 @@ import trio.testing
 from hypothesis import given
 from hypothesis import strategies as st
 
-from risala.engine import errors
-from risala.engine.commands import SendMessage
+from risala.engine.model import errors
+from risala.engine.model.commands import SendMessage
 from risala.http import batch as batches
 from risala.http.batch import parse_batch
 from risala.http.bodies import parse_send

@@ -6,7 +6,7 @@ from datetime import datetime
 from hypothesis import given
 from hypothesis import strategies as st
 
-from risala.engine.commands import SendMessage
+from risala.engine.model.commands import SendMessage
 from risala.http.bodies import parse_get
 from risala.http.bodies import parse_send as parse_send_at
 from risala.http.problems import Problem

@@ -5,7 +5,7 @@ import pytest
 import trio
 
 from patience import HANG_S
-from risala.engine import errors
+from risala.engine.model import errors
 from risala.http.control import create_control, serve_control
 
 

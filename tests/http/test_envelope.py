@@ -3,8 +3,8 @@
 import pytest
 from structlog.testing import capture_logs
 
-from risala.engine.commands import Readiness
-from risala.engine.errors import InsufficientBalance
+from risala.engine.model.commands import Readiness
+from risala.engine.model.errors import InsufficientBalance
 
 GOOD = b'{"to":"+22236123456","body":"Hello"}'
 

@@ -11,9 +11,9 @@ from click.testing import CliRunner
 from openapi_spec_validator import validate
 
 from risala.cli.main import cli
-from risala.engine.commands import MessageView
 from risala.engine.journal.rows import Status
-from risala.engine.wire import message_wire
+from risala.engine.model.commands import MessageView
+from risala.engine.model.wire import message_wire
 from risala.http.api.reference import _FILES, ASSETS
 from risala.http.assets import STATIC
 from risala.http.bodies import SendBody

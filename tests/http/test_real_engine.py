@@ -12,9 +12,9 @@ import trio
 from patience import HANG_S
 from risala.config.model import CarrierSection, HttpSection, Settings, StorageSection
 from risala.drivers.testmode import FACTORY
-from risala.engine.clock import TrioClock, iso
 from risala.engine.engine import Seams, open_engine
-from risala.engine.ids import IdSource
+from risala.engine.model.clock import TrioClock, iso
+from risala.engine.model.ids import IdSource
 from risala.http.app import create_api
 from risala.plugins.testing.fake_driver import FakeDriver
 

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from risala.engine import verify_settings
+from risala.engine.rules import verify_settings
 from risala.http import batch, bodies, fields, parse, problems, verify_bodies
 
 PAGE = (Path(__file__).parents[2] / "docs/reference/http-api.md").read_text()

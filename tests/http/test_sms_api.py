@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from risala.engine import errors
-from risala.engine.commands import SendMessage
+from risala.engine.model import errors
+from risala.engine.model.commands import SendMessage
 
 BODY = {"to": "+22236123456", "body": "Hello"}
 

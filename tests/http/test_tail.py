@@ -13,10 +13,10 @@ from patience import HANG_S, until_true
 from risala.cli.reach.client import NotListening, Told, connect
 from risala.cli.reach.refused import Refused
 from risala.config.model import HttpSection
-from risala.engine.commands import LifeEvent
-from risala.engine.errors import NotFound
-from risala.engine.events import Event, Lagged, Ready, Reset, What
-from risala.engine.lines import Kind, Line
+from risala.engine.model.commands import LifeEvent
+from risala.engine.model.errors import NotFound
+from risala.engine.model.events import Event, Lagged, Ready, Reset, What
+from risala.engine.model.lines import Kind, Line
 from risala.http import live, server
 from risala.http.control import serve_control
 from risala.http.face import Patience

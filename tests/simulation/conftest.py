@@ -27,10 +27,10 @@ from risala.config.model import (
     Settings,
     StorageSection,
 )
-from risala.engine.clock import TrioClock
-from risala.engine.commands import KeyType, Mode, Principal
 from risala.engine.engine import DATABASE, Engine, Seams, open_engine
-from risala.engine.ids import IdSource
+from risala.engine.model.clock import TrioClock
+from risala.engine.model.commands import KeyType, Mode, Principal
+from risala.engine.model.ids import IdSource
 from risala.plugins.contract import (
     Accepted,
     Capabilities,

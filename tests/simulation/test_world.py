@@ -13,9 +13,11 @@ from contextlib import suppress
 import pytest
 import trio
 
-from risala.engine.commands import SendCode, SendMessage
 from risala.engine.engine import DATABASE
-from risala.engine.errors import (
+from risala.engine.journal import timeline
+from risala.engine.journal.audit import audit_file
+from risala.engine.model.commands import SendCode, SendMessage
+from risala.engine.model.errors import (
     Conflict,
     Forbidden,
     InsufficientBalance,
@@ -24,9 +26,7 @@ from risala.engine.errors import (
     Refusal,
     Unavailable,
 )
-from risala.engine.journal import timeline
-from risala.engine.journal.audit import audit_file
-from risala.engine.sentences import sentence
+from risala.engine.model.sentences import sentence
 
 WORLDS = int(os.environ.get("RISALA_WORLDS", "12"))
 FEW = 4

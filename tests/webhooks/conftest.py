@@ -17,14 +17,14 @@ import pytest
 import trio
 
 from risala.config.model import CarrierSection, Settings, StorageSection, WebhooksSection
-from risala.engine.clock import TrioClock
-from risala.engine.commands import KeyType, Mode, Principal, SendMessage
 from risala.engine.engine import Engine, Seams, open_engine
-from risala.engine.ids import IdSource
 from risala.engine.journal import outbox
+from risala.engine.model.clock import TrioClock
+from risala.engine.model.commands import KeyType, Mode, Principal, SendMessage
+from risala.engine.model.ids import IdSource
 from risala.engine.outside import Outside
-from risala.engine.webhook_schedule import Answer, Fault
-from risala.engine.webhook_types import Call
+from risala.engine.rules.webhooks.schedule import Answer, Fault
+from risala.engine.rules.webhooks.types import Call
 from risala.plugins.testing.fake_driver import FakeDriver
 
 OK = Answer(200, None, "ok")

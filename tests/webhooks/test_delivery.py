@@ -8,9 +8,15 @@ from itertools import pairwise
 import pytest
 import trio
 
-from risala.engine.errors import Conflict, Invalid, NotFound
 from risala.engine.journal import webhooks
-from risala.engine.webhook_schedule import RETRY_AFTER_MAX_S, TRIES_MAX, WAITS_S, Answer, Fault
+from risala.engine.model.errors import Conflict, Invalid, NotFound
+from risala.engine.rules.webhooks.schedule import (
+    RETRY_AFTER_MAX_S,
+    TRIES_MAX,
+    WAITS_S,
+    Answer,
+    Fault,
+)
 
 URL = "https://example.com/hook"
 OTHER = "https://other.example.com/hook"

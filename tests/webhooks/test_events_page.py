@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 import trio
 
-from risala.engine.commands import SendCode
-from risala.engine.webhook_schedule import WAITS_S
-from risala.engine.webhook_types import TEST_TYPE, TYPES
+from risala.engine.model.commands import SendCode
+from risala.engine.rules.webhooks.schedule import WAITS_S
+from risala.engine.rules.webhooks.types import TEST_TYPE, TYPES
 from risala.plugins.contract import Inbound, Refused, Scope
 from risala.plugins.testing.fake_driver import FakeDriver
 
@@ -84,7 +84,7 @@ async def test_the_bodies_are_those_of_the_page(open_house, quick):
 
 @pytest.mark.parametrize("word", ["expired", "max_attempts", "delivery_failed", "canceled"])
 def test_the_reasons_are_those_of_the_table_of_states(word):
-    from risala.engine.verification import TABLE
+    from risala.engine.rules.verification import TABLE
 
     assert word in {step.reason for step in TABLE.values()}
     assert f"`{word}`" in PAGE

@@ -8,11 +8,11 @@ import pytest
 import trio
 
 from risala.engine import optout
-from risala.engine.commands import KeyType, Mode, Principal, SendCode, SendMessage
-from risala.engine.errors import Conflict, Invalid, NotFound, RecipientOptedOut
 from risala.engine.journal import meta, opt_outs
 from risala.engine.journal.inbound import Route, add_route
-from risala.engine.keywords import START_WORDS, STOP_WORDS, folded, keyword_of
+from risala.engine.model.commands import KeyType, Mode, Principal, SendCode, SendMessage
+from risala.engine.model.errors import Conflict, Invalid, NotFound, RecipientOptedOut
+from risala.engine.rules.keywords import START_WORDS, STOP_WORDS, folded, keyword_of
 from risala.http.problems import problem_of
 from risala.plugins.contract import Inbound
 from risala.plugins.testing.fake_driver import FakeDriver

@@ -9,7 +9,7 @@ import trio
 
 from patience import HANG_S
 from risala.config.model import WebhooksSection
-from risala.engine.webhook_url import Rules
+from risala.engine.rules.webhooks.url import Rules
 from risala.http import outbound
 from risala.http.outbound import open_outbound
 

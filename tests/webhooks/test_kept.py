@@ -6,8 +6,8 @@ import pytest
 import trio
 
 from risala.config.model import RetentionSection
-from risala.engine.errors import NotFound
-from risala.engine.webhook_schedule import Fault
+from risala.engine.model.errors import NotFound
+from risala.engine.rules.webhooks.schedule import Fault
 
 GOOD = "https://good.example.com/"
 DOWN = "https://down.example.com/"

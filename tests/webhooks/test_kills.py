@@ -14,7 +14,7 @@ import pytest
 import trio
 
 from risala.engine.engine import DATABASE
-from risala.engine.webhook_schedule import Answer, Fault
+from risala.engine.rules.webhooks.schedule import Answer, Fault
 
 pytestmark = pytest.mark.slow
 

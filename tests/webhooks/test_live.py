@@ -10,10 +10,10 @@ import trio
 
 from patience import HANG_S
 from risala.engine import live
-from risala.engine.commands import KeyType, Mode, Principal, SendMessage
-from risala.engine.errors import NotFound
-from risala.engine.events import Event, Lagged, LifeEvent, Ready, Reset, What
-from risala.engine.sentences import sentence
+from risala.engine.model.commands import KeyType, Mode, Principal, SendMessage
+from risala.engine.model.errors import NotFound
+from risala.engine.model.events import Event, Lagged, LifeEvent, Ready, Reset, What
+from risala.engine.model.sentences import sentence
 from risala.plugins.contract import Refused, Scope
 from risala.plugins.testing.fake_driver import FakeDriver
 

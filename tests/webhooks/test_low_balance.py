@@ -11,8 +11,8 @@ import trio
 
 from patience import HANG_S
 from risala.config.model import PricingSection
-from risala.engine.commands import Mode, SendCode, SendMessage
 from risala.engine.engine import DATABASE
+from risala.engine.model.commands import Mode, SendCode, SendMessage
 from risala.plugins.contract import Refused, Scope
 from risala.plugins.testing.fake_driver import FakeDriver
 

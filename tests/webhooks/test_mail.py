@@ -13,7 +13,7 @@ from aiosmtpd.controller import Controller
 
 from risala.config.model import MailSection
 from risala.drivers.mail.smtp import SmtpMailer
-from risala.engine.webhook_schedule import Answer
+from risala.engine.rules.webhooks.schedule import Answer
 from risala.plugins.contract import Mail, MailNotSentError
 
 URL = "https://example.com/hook"

@@ -12,9 +12,9 @@ import pytest
 import structlog.testing
 import trio
 
-from risala.engine.webhook_schedule import Answer, Fault
-from risala.engine.webhook_types import Call
-from risala.engine.webhook_url import Rules, address_fault
+from risala.engine.rules.webhooks.schedule import Answer, Fault
+from risala.engine.rules.webhooks.types import Call
+from risala.engine.rules.webhooks.url import Rules, address_fault
 from risala.http import outbound
 from risala.http.outbound import OutboundClient, excerpt, open_outbound
 from risala.http.pinned import NameUnknown, PinnedBackend

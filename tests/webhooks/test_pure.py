@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from risala.engine.webhook_lanes import Lanes, Widths
-from risala.engine.webhook_schedule import (
+from risala.engine.rules.webhooks.lanes import Lanes, Widths
+from risala.engine.rules.webhooks.schedule import (
     RETRY_AFTER_MAX_S,
     TRIES_MAX,
     WAITS_S,

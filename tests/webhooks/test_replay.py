@@ -8,10 +8,10 @@ import pytest
 import trio
 
 from risala.cli.commands.webhook_log import replay_failed
-from risala.engine.clock import iso
-from risala.engine.errors import Conflict, Invalid, NotFound
 from risala.engine.journal.webhook_log import ATTEMPTS_KEPT
-from risala.engine.webhook_schedule import Answer, Fault
+from risala.engine.model.clock import iso
+from risala.engine.model.errors import Conflict, Invalid, NotFound
+from risala.engine.rules.webhooks.schedule import Answer, Fault
 
 URL = "https://example.com/hook"
 DOWN = Fault("NOT_CONNECTED", "It is down.")

@@ -18,10 +18,10 @@ import svix.webhooks
 import trio
 
 from risala.config.model import WebhooksSection
-from risala.engine.errors import Conflict
-from risala.engine.webhook_schedule import Answer, Fault
-from risala.engine.webhook_sign import new_secret, signed
-from risala.engine.webhook_url import Rules
+from risala.engine.model.errors import Conflict
+from risala.engine.rules.webhooks.schedule import Answer, Fault
+from risala.engine.rules.webhooks.sign import new_secret, signed
+from risala.engine.rules.webhooks.url import Rules
 from risala.http.outbound import open_outbound
 
 VERIFIERS = [standardwebhooks.Webhook, svix.webhooks.Webhook]

@@ -17,8 +17,8 @@ import pytest
 
 from patience import HANG_S
 from risala.config.model import WebhooksSection
-from risala.engine.webhook_sign import new_secret
-from risala.engine.webhook_url import Rules
+from risala.engine.rules.webhooks.sign import new_secret
+from risala.engine.rules.webhooks.url import Rules
 from risala.http.outbound import open_outbound
 
 NODE = Path(__file__).parent / "node"

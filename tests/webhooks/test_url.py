@@ -6,7 +6,7 @@ from ipaddress import ip_address, ip_network
 
 import pytest
 
-from risala.engine.webhook_url import Rules, UrlRefused, address_fault, parse_target
+from risala.engine.rules.webhooks.url import Rules, UrlRefused, address_fault, parse_target
 
 STRICT = Rules()
 LOOSE = Rules(allow_insecure=True)

@@ -19,10 +19,10 @@ from rich.panel import Panel
 from rich.text import Text
 
 from risala.config.model import CarrierSection
-from risala.engine.clock import iso
-from risala.engine.commands import KeyType, Mode
-from risala.engine.errors import EngineError
 from risala.engine.gateway import Gateway
+from risala.engine.model.clock import iso
+from risala.engine.model.commands import KeyType, Mode
+from risala.engine.model.errors import EngineError
 from risala.lab.smsc.simulator import ReceivedMessage, SimulatorConfig, SmscSimulator
 
 log = structlog.get_logger(__name__)

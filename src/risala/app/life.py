@@ -9,10 +9,10 @@ import trio
 from rich.console import Console
 from rich.text import Text
 
-from risala.engine.broadcast import Lagged, Subscription
-from risala.engine.clock import iso
-from risala.engine.commands import LifeEvent
-from risala.engine.sentences import sentence
+from risala.engine.actors.broadcast import Lagged, Subscription
+from risala.engine.model.clock import iso
+from risala.engine.model.commands import LifeEvent
+from risala.engine.model.sentences import sentence
 
 _STYLE: Final = {
     "pending": "cyan",

@@ -27,11 +27,11 @@ from risala.app.tracebacks import guard_last_words
 from risala.config.faults import ConfigError, Fault
 from risala.config.model import CarrierSection, Settings
 from risala.drivers.testmode import FACTORY as TEST_DRIVER
+from risala.engine.actors.supervisor import SupervisionFailed
 from risala.engine.engine import DATABASE, Engine, open_engine, open_gateway
-from risala.engine.errors import StorageFailed
 from risala.engine.journal.lock import DataDirectoryBusy, DataLock, StorageUnusable
 from risala.engine.journal.opening import storage_sentence
-from risala.engine.supervisor import SupervisionFailed
+from risala.engine.model.errors import StorageFailed
 from risala.http.app import create_api
 from risala.http.control import serve_control
 from risala.http.live import Streams

@@ -16,20 +16,13 @@ from typing import Final
 import structlog
 import trio
 
-from risala.engine.clock import Clock
-from risala.engine.commands import (
-    ApiKey,
-    CreatedKey,
-    KeyType,
-    Mode,
-    Organization,
-    Principal,
-)
-from risala.engine.errors import Forbidden, Invalid, Unauthorized, Unavailable
-from risala.engine.ids import IdSource
 from risala.engine.journal import accounts as rows
 from risala.engine.journal.rows import OrganizationChange
 from risala.engine.journal.writer import Journal
+from risala.engine.model.clock import Clock
+from risala.engine.model.commands import ApiKey, CreatedKey, KeyType, Mode, Organization, Principal
+from risala.engine.model.errors import Forbidden, Invalid, Unauthorized, Unavailable
+from risala.engine.model.ids import IdSource
 
 log = structlog.get_logger(__name__)
 

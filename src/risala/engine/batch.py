@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from risala.engine.errors import Refusal
 from risala.engine.journal.rows import NewMessage
+from risala.engine.model.errors import Refusal
 
 Result = bytes | Refusal
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from risala.engine.actor import Decider, Later
-from risala.engine.clock import Clock
-from risala.engine.commands import LedgerEntry, Organization
+from risala.engine.actors.actor import Decider, Later
 from risala.engine.journal import ledger
 from risala.engine.journal.writer import Journal
+from risala.engine.model.clock import Clock
+from risala.engine.model.commands import LedgerEntry, Organization
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,12 +8,12 @@ from dataclasses import replace
 
 from risala.engine.calls import checked
 from risala.engine.discreet import discreet, discreet_receipt
-from risala.engine.errors import Unavailable
-from risala.engine.ids import IdSource
 from risala.engine.journal import inbound, messages
 from risala.engine.journal import notes as noted
 from risala.engine.lane import Lane
-from risala.engine.retry import decide
+from risala.engine.model.errors import Unavailable
+from risala.engine.model.ids import IdSource
+from risala.engine.rules.retry import decide
 from risala.plugins.contract import (
     Accepted,
     Health,

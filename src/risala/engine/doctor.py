@@ -17,12 +17,12 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, Final
 
-from risala.engine.clock import iso
 from risala.engine.journal import waiting
 from risala.engine.journal.backup import Progress, check
 from risala.engine.journal.lock import StorageUnusable, filesystem_of
 from risala.engine.journal.opening import open_reader, sqlite_sentence
 from risala.engine.journal.presence import missing
+from risala.engine.model.clock import iso
 
 DATABASE: Final = "risala.db"
 DISK_FAIL_BYTES: Final = 100_000_000

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import structlog
 import trio
 
-from risala.engine.errors import Conflict, Invalid, NotFound
+from risala.engine.model.errors import Conflict, Invalid, NotFound
 from risala.plugins.contract import COMMAND_S, Commandable, CommandRefusedError, DriverCommand
 
 if TYPE_CHECKING:

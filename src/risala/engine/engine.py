@@ -20,16 +20,14 @@ import trio
 from risala.config.model import CarrierSection, OnUncertain, Settings
 from risala.engine import overview
 from risala.engine.accounts import Accounts
-from risala.engine.actor import Ref
+from risala.engine.actors.actor import Ref
+from risala.engine.actors.supervisor import RestartPolicy, Supervisor
 from risala.engine.billing import Billing
-from risala.engine.breaker import Breaker
-from risala.engine.clock import Clock, SystemClock
 from risala.engine.codes import Codes, load_codes
 from risala.engine.context import LaneContext
 from risala.engine.declining import declines
 from risala.engine.driver_commands import DriverCommands
 from risala.engine.gateway import Gateway, Parts
-from risala.engine.ids import IdSource
 from risala.engine.intake import Intake
 from risala.engine.journal import deadlines, messages, meta, webhook_log
 from risala.engine.journal.schema import migrate
@@ -38,19 +36,21 @@ from risala.engine.keeper import Keeper
 from risala.engine.lane import Lane
 from risala.engine.lane_parts import LaneHooks
 from risala.engine.loopwatch import LoopWatch
+from risala.engine.model.clock import Clock, SystemClock
+from risala.engine.model.ids import IdSource
 from risala.engine.optout import LookBack
 from risala.engine.outside import Outside, start_outside
 from risala.engine.queries import Queries, ask_uncertain
 from risala.engine.recorder import Recorder
 from risala.engine.retention import Retention
-from risala.engine.router import TEST_ROUTE, Router, pinned
+from risala.engine.rules.breaker import Breaker
+from risala.engine.rules.router import TEST_ROUTE, Router, pinned
+from risala.engine.rules.throttle import Throttle
 from risala.engine.scheduler import Board, Scheduler, SchedulerMessage, keep_pumping
 from risala.engine.senders import Senders
 from risala.engine.sessions import Deadlines, Sessions, Sources, text_of
 from risala.engine.set_back import WatchedClock, keep_elapsed
-from risala.engine.supervisor import RestartPolicy, Supervisor
 from risala.engine.suspects import suspicion_of
-from risala.engine.throttle import Throttle
 from risala.plugins.contract import Driver
 
 log = structlog.get_logger(__name__)

@@ -11,9 +11,9 @@ from typing import Final
 
 import trio
 
-from risala.engine.broadcast import Broadcast
-from risala.engine.events import Event
+from risala.engine.actors.broadcast import Broadcast
 from risala.engine.journal import outbox
+from risala.engine.model.events import Event
 
 ROWS_AT_ONCE: Final = 500
 APART_S: Final = 0.005

@@ -15,10 +15,14 @@ from typing import Any
 
 from risala.config.model import Settings
 from risala.engine.accounts import Accounts
-from risala.engine.actor import Ref
+from risala.engine.actors.actor import Ref
+from risala.engine.actors.broadcast import Subscription
 from risala.engine.billing import BillingMessage
-from risala.engine.broadcast import Subscription
-from risala.engine.commands import (
+from risala.engine.driver_commands import DriverCommands
+from risala.engine.intake import Intake
+from risala.engine.journal import messages, timeline, verifications
+from risala.engine.live import Follower, Live
+from risala.engine.model.commands import (
     LifeEvent,
     MessageView,
     Principal,
@@ -28,13 +32,9 @@ from risala.engine.commands import (
     TimelineEntry,
     VerificationView,
 )
-from risala.engine.driver_commands import DriverCommands
-from risala.engine.errors import Conflict, FieldFault, NotFound, Refusal
-from risala.engine.events import What
-from risala.engine.ids import IdSource
-from risala.engine.intake import Intake
-from risala.engine.journal import messages, timeline, verifications
-from risala.engine.live import Follower, Live
+from risala.engine.model.errors import Conflict, FieldFault, NotFound, Refusal
+from risala.engine.model.events import What
+from risala.engine.model.ids import IdSource
 from risala.engine.recorder import Recorder
 from risala.engine.scheduler import SchedulerMessage
 from risala.engine.senders import Senders

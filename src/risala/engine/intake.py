@@ -16,17 +16,6 @@ from risala.config.model import Settings
 from risala.engine import billing
 from risala.engine.accounts import Accounts
 from risala.engine.batch import BatchItem, Result, in_order
-from risala.engine.commands import Mode, Organization, Principal, SendMessage
-from risala.engine.errors import (
-    Draining,
-    InsufficientBalance,
-    OutcomeUnknown,
-    Overloaded,
-    Refusal,
-    SenderNotApproved,
-    StorageFailed,
-)
-from risala.engine.ids import IdSource
 from risala.engine.journal import acceptance, messages
 from risala.engine.journal.rows import (
     PRIORITY_CODE,
@@ -37,12 +26,23 @@ from risala.engine.journal.rows import (
     Status,
 )
 from risala.engine.limiter import Limiter
-from risala.engine.lines import JUST_ACCEPTED, Kind, Line, Wait
+from risala.engine.model.commands import Mode, Organization, Principal, SendMessage
+from risala.engine.model.errors import (
+    Draining,
+    InsufficientBalance,
+    OutcomeUnknown,
+    Overloaded,
+    Refusal,
+    SenderNotApproved,
+    StorageFailed,
+)
+from risala.engine.model.ids import IdSource
+from risala.engine.model.lines import JUST_ACCEPTED, Kind, Line, Wait
+from risala.engine.model.wire import minor_units
 from risala.engine.optout import OptOuts
 from risala.engine.recorder import Recorder
-from risala.engine.router import TEST_ROUTE, UNSERVED, Router
+from risala.engine.rules.router import TEST_ROUTE, UNSERVED, Router
 from risala.engine.senders import Senders
-from risala.engine.wire import minor_units
 from risala.sms.address import fold_sender
 from risala.sms.alphabet import smart_encode
 from risala.sms.segment import count

@@ -12,8 +12,8 @@ from typing import Final
 import structlog
 import trio
 
-from risala.engine.errors import Unavailable
 from risala.engine.journal import deadlines, receipts
+from risala.engine.model.errors import Unavailable
 from risala.engine.recorder import Recorder
 
 log = structlog.get_logger(__name__)

@@ -11,12 +11,9 @@ import structlog
 import trio
 
 from risala.config.model import CarrierSection, RetrySection
-from risala.engine.breaker import Breaker
 from risala.engine.calls import LATE_MAX, Call, Calls, checked, limit_of
-from risala.engine.clock import iso
 from risala.engine.declining import let_wait
 from risala.engine.discreet import discreet
-from risala.engine.errors import Unavailable
 from risala.engine.journal.rows import DueRow
 from risala.engine.lane_parts import (
     Counts,
@@ -28,11 +25,14 @@ from risala.engine.lane_parts import (
     Trust,
     with_no_reports,
 )
+from risala.engine.model.clock import iso
+from risala.engine.model.errors import Unavailable
 from risala.engine.questions import Questions
 from risala.engine.recorder import Recorder
-from risala.engine.retry import Circumstances, decide
-from risala.engine.router import pinned
-from risala.engine.throttle import Throttle
+from risala.engine.rules.breaker import Breaker
+from risala.engine.rules.retry import Circumstances, decide
+from risala.engine.rules.router import pinned
+from risala.engine.rules.throttle import Throttle
 from risala.plugins.contract import Driver, DriverContext, Health, HealthState
 from risala.sms.cause import Cause
 from risala.sms.outcome import Accepted, Outcome, Refused, Scope, Throttled, Uncertain, Unsent

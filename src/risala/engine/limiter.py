@@ -7,9 +7,9 @@ from typing import Final
 
 import trio
 
-from risala.engine.bucket import Bucket
-from risala.engine.commands import Organization
-from risala.engine.errors import RateLimited
+from risala.engine.model.commands import Organization
+from risala.engine.model.errors import RateLimited
+from risala.engine.rules.bucket import Bucket
 
 BURST_S: Final = 1.0
 """A second's worth may come at once, and always at least one."""

@@ -19,10 +19,10 @@ from typing import Final
 
 import trio
 
-from risala.engine.broadcast import Broadcast
-from risala.engine.clock import Clock
-from risala.engine.events import Event, Lagged, LifeEvent, Ready, Reset, Told, What
+from risala.engine.actors.broadcast import Broadcast
 from risala.engine.journal import live, outbox
+from risala.engine.model.clock import Clock
+from risala.engine.model.events import Event, Lagged, LifeEvent, Ready, Reset, Told, What
 
 QUEUE_MAX: Final = 1000
 """What waits for one reader."""

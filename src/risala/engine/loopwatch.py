@@ -22,7 +22,7 @@ from typing import Any, Final
 import structlog
 import trio
 
-from risala.engine.clock import Clock, iso
+from risala.engine.model.clock import Clock, iso
 from risala.engine.suspects import Suspicion
 
 log = structlog.get_logger(__name__)

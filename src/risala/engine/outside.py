@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from risala.engine.actors.supervisor import RestartPolicy, Supervisor
 from risala.engine.feed import Feed
 from risala.engine.gateway import Parts
 from risala.engine.live import Live
-from risala.engine.supervisor import RestartPolicy, Supervisor
+from risala.engine.rules.webhooks.types import Outbound
 from risala.engine.webhook_notices import Notices
-from risala.engine.webhook_types import Outbound
 from risala.engine.webhooks import Webhooks, WebhookSources
 from risala.plugins.contract import Mailer
 

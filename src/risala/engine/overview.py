@@ -7,16 +7,16 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Final
 
 from risala.config.model import CarrierSection, Settings
-from risala.engine.errors import StorageFailed
 from risala.engine.journal import waiting
 from risala.engine.loopwatch import LoopWatch
-from risala.engine.router import Router, pinned
+from risala.engine.model.errors import StorageFailed
+from risala.engine.rules.router import Router, pinned
 from risala.engine.scheduler import Board
 from risala.plugins.contract import HealthState
 
 if TYPE_CHECKING:
+    from risala.engine.actors.supervisor import Supervisor
     from risala.engine.gateway import Gateway
-    from risala.engine.supervisor import Supervisor
 
 QUEUE_COUNTED_MAX: Final = 10_000
 """A longer queue is told as "more": counting a million rows would hold up the loop."""

@@ -17,11 +17,11 @@ from typing import Final
 import structlog
 import trio
 
-from risala.engine.errors import Unavailable
-from risala.engine.ids import first_id
 from risala.engine.journal import messages
 from risala.engine.journal.rows import SegmentState
 from risala.engine.lane import Lane
+from risala.engine.model.errors import Unavailable
+from risala.engine.model.ids import first_id
 from risala.plugins.contract import Receipt
 
 log = structlog.get_logger(__name__)

@@ -13,15 +13,15 @@ from typing import Final, TypeVar
 import structlog
 import trio
 
-from risala.engine.broadcast import Broadcast
-from risala.engine.clock import Clock
-from risala.engine.commands import LifeEvent
-from risala.engine.errors import Draining, Unavailable
-from risala.engine.ids import IdSource
+from risala.engine.actors.broadcast import Broadcast
 from risala.engine.journal import deadlines, declined, delivery, endings, receipts
 from risala.engine.journal.rows import Change, Stamp, Status
 from risala.engine.journal.writer import Journal, Unit
-from risala.engine.retry import Decision
+from risala.engine.model.clock import Clock
+from risala.engine.model.commands import LifeEvent
+from risala.engine.model.errors import Draining, Unavailable
+from risala.engine.model.ids import IdSource
+from risala.engine.rules.retry import Decision
 from risala.sms.cause import Cause
 from risala.sms.receipt import Receipt
 

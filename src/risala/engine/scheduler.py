@@ -14,17 +14,17 @@ from typing import Final
 
 import trio
 
-from risala.engine.actor import Decider, Ref
-from risala.engine.clock import Clock
-from risala.engine.errors import NotFound
+from risala.engine.actors.actor import Decider, Ref
 from risala.engine.fairqueue import FairQueue
-from risala.engine.ids import concat_reference
 from risala.engine.journal import messages
 from risala.engine.journal.rows import PRIORITY_CODE, PRIORITY_MESSAGE, Change, DueRow
 from risala.engine.journal.writer import Journal
 from risala.engine.lane import Lane
 from risala.engine.lane_parts import Gate, Job
-from risala.engine.router import Route, Router
+from risala.engine.model.clock import Clock
+from risala.engine.model.errors import NotFound
+from risala.engine.model.ids import concat_reference
+from risala.engine.rules.router import Route, Router
 from risala.sms.message import Alphabet
 from risala.sms.segment import Parts, cut, split
 

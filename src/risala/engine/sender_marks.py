@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from risala.config.senders import SendersSection
-from risala.engine.commands import Sender
-from risala.engine.likeness import is_generic, resembles
+from risala.engine.model.commands import Sender
+from risala.engine.rules.likeness import is_generic, resembles
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,21 +19,21 @@ import trio
 from risala.config.model import Settings
 from risala.engine import billing
 from risala.engine.accounts import Accounts
-from risala.engine.actor import Decider, Later
+from risala.engine.actors.actor import Decider, Later
 from risala.engine.codes import Codes
-from risala.engine.commands import Mode, Organization, Principal, SendCode, VerificationView
-from risala.engine.errors import Invalid, Unavailable
-from risala.engine.ids import IdSource
 from risala.engine.intake import Intake, first_line
 from risala.engine.journal import verifications
 from risala.engine.journal.rows import PRIORITY_CODE, DueRow, NewMessage
 from risala.engine.journal.verifications import NewVerification, VerificationRow
+from risala.engine.model.commands import Mode, Organization, Principal, SendCode, VerificationView
+from risala.engine.model.errors import Invalid, Unavailable
+from risala.engine.model.ids import IdSource
 from risala.engine.recorder import Recorder
-from risala.engine.router import TEST_ROUTE, Router
+from risala.engine.rules.router import TEST_ROUTE, Router
+from risala.engine.rules.template import render
+from risala.engine.rules.verification import State
+from risala.engine.rules.verify_settings import VerifySettings, parse_verify_settings
 from risala.engine.senders import Senders
-from risala.engine.template import render
-from risala.engine.verification import State
-from risala.engine.verify_settings import VerifySettings, parse_verify_settings
 
 log = structlog.get_logger(__name__)
 

@@ -10,14 +10,14 @@ from ipaddress import ip_network
 from typing import Final
 
 from risala.config.model import WebhooksSection
-from risala.engine.errors import Conflict, Invalid
-from risala.engine.ids import IdSource
 from risala.engine.journal import accounts, outbox, webhook_log, webhooks
 from risala.engine.journal.webhooks import Endpoint, packed
+from risala.engine.model.errors import Conflict, Invalid
+from risala.engine.model.ids import IdSource
 from risala.engine.recorder import Recorder
-from risala.engine.webhook_sign import new_secret
-from risala.engine.webhook_types import DEFAULT_TYPES, TYPES
-from risala.engine.webhook_url import Rules, UrlRefused, parse_target
+from risala.engine.rules.webhooks.sign import new_secret
+from risala.engine.rules.webhooks.types import DEFAULT_TYPES, TYPES
+from risala.engine.rules.webhooks.url import Rules, UrlRefused, parse_target
 
 DESCRIPTION_MAX: Final = 500
 HEADERS_MAX: Final = 10

@@ -8,10 +8,10 @@ from typing import Final
 import structlog
 import trio
 
-from risala.engine.clock import iso
-from risala.engine.errors import Unavailable
 from risala.engine.journal import webhooks
 from risala.engine.journal.webhooks import Notice
+from risala.engine.model.clock import iso
+from risala.engine.model.errors import Unavailable
 from risala.engine.recorder import Recorder
 from risala.plugins.contract import Mail, Mailer, MailNotSentError
 

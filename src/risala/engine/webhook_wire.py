@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from risala.engine.clock import iso
 from risala.engine.journal.webhook_history import Delivery
 from risala.engine.journal.webhooks import Endpoint
+from risala.engine.model.clock import iso
 
 
 def _iso(at_ms: int | None) -> str | None:

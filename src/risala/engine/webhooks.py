@@ -18,16 +18,16 @@ import structlog
 import trio
 
 from risala.config.model import WebhooksSection
-from risala.engine.errors import Draining, Unavailable
 from risala.engine.journal import webhook_log
 from risala.engine.journal.webhook_log import Attempt
 from risala.engine.journal.writer import Unit
+from risala.engine.model.errors import Draining, Unavailable
 from risala.engine.recorder import Recorder
+from risala.engine.rules.webhooks.lanes import Lane, Lanes, Widths
+from risala.engine.rules.webhooks.schedule import Answer, Fault, decide
+from risala.engine.rules.webhooks.sign import signed
+from risala.engine.rules.webhooks.types import Call, Outbound
 from risala.engine.webhook_endpoints import end_pending
-from risala.engine.webhook_lanes import Lane, Lanes, Widths
-from risala.engine.webhook_schedule import Answer, Fault, decide
-from risala.engine.webhook_sign import signed
-from risala.engine.webhook_types import Call, Outbound
 
 T = TypeVar("T")
 log = structlog.get_logger(__name__)

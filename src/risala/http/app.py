@@ -7,7 +7,7 @@ from typing import Final
 from quart_trio.wrappers import TrioResponse
 
 from risala.config.model import Settings
-from risala.engine.clock import Clock, SystemClock
+from risala.engine.model.clock import Clock, SystemClock
 from risala.http.api.batch import add_batch
 from risala.http.api.reference import add_reference
 from risala.http.api.sms import add_sms

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from werkzeug.datastructures import Headers
 
-from risala.engine.commands import KeyType, Principal
-from risala.engine.errors import Forbidden, Unauthorized
+from risala.engine.model.commands import KeyType, Principal
+from risala.engine.model.errors import Forbidden, Unauthorized
 from risala.http.facade import Gateway
 
 

@@ -16,8 +16,8 @@ from quart_trio.wrappers.request import TrioBody
 from trio import Nursery
 from werkzeug.wrappers import Response as WerkzeugResponse
 
-from risala.engine.clock import SystemClock
-from risala.engine.ids import IdSource
+from risala.engine.model.clock import SystemClock
+from risala.engine.model.ids import IdSource
 from risala.http.connection import ASK_FOR_BODY
 from risala.http.failed_keys import FailedKeys
 from risala.http.origins import cors_headers

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import trio
 
-from risala.engine.commands import SendMessage
+from risala.engine.model.commands import SendMessage
 from risala.http.bodies import SendBody, validate
 from risala.http.fields import BATCH_ITEMS_MAX
 from risala.http.parse import (

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Final, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic_core import ErrorDetails
 
-from risala.engine.commands import SendMessage
+from risala.engine.model.commands import SendMessage
 from risala.http import fields
 from risala.http.parse import character_faults, has_escapes, read_object
 from risala.http.problems import Issue, bad_body

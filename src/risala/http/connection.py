@@ -35,8 +35,8 @@ from hypercorn.protocol.h11 import STREAM_ID, H11Protocol
 from hypercorn.protocol.http_stream import ASGIHTTPState, HTTPStream
 from hypercorn.typing import ConnectionState, H11SendableEvent
 
-from risala.engine.clock import SystemClock
-from risala.engine.ids import IdSource
+from risala.engine.model.clock import SystemClock
+from risala.engine.model.ids import IdSource
 from risala.http.face import Face, FaceConfig
 from risala.http.origins import cors_headers
 from risala.http.problems import CODES, Problem, plain

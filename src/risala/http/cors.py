@@ -7,8 +7,8 @@ from typing import Final
 
 from quart_trio.wrappers import TrioResponse
 
-from risala.engine.commands import Principal
-from risala.engine.errors import Forbidden
+from risala.engine.model.commands import Principal
+from risala.engine.model.errors import Forbidden
 from risala.http.base import JsonApp
 
 MAX_AGE_S: Final = 7200

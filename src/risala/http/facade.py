@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Protocol
 
-from risala.engine.commands import (
+from risala.engine.model.commands import (
     MessageView,
     Principal,
     Readiness,
@@ -16,7 +16,7 @@ from risala.engine.commands import (
     SendMessage,
     VerificationView,
 )
-from risala.engine.errors import FieldFault, Refusal
+from risala.engine.model.errors import FieldFault, Refusal
 
 
 class Gateway(Protocol):

@@ -11,7 +11,7 @@ from typing import Final
 import trio
 
 from risala.config.model import LimitsSection
-from risala.engine.errors import RateLimited
+from risala.engine.model.errors import RateLimited
 
 ADDRESSES_MAX: Final = 50_000
 """Addresses that each limit remembers; beyond it the one longest unheard of is forgotten.

@@ -39,11 +39,11 @@ from typing import Any, Final, Protocol
 import trio
 from quart_trio.wrappers import TrioResponse
 
-from risala.engine.clock import iso
-from risala.engine.commands import LifeEvent
-from risala.engine.errors import Draining, EngineError, Overloaded, RateLimited
-from risala.engine.events import Event, Lagged, Ready, Reset, Told, What
-from risala.engine.sentences import sentence
+from risala.engine.model.clock import iso
+from risala.engine.model.commands import LifeEvent
+from risala.engine.model.errors import Draining, EngineError, Overloaded, RateLimited
+from risala.engine.model.events import Event, Lagged, Ready, Reset, Told, What
+from risala.engine.model.sentences import sentence
 
 STREAMS_MAX: Final = 100
 """Of all organizations together; the control socket has a few connections more than that."""

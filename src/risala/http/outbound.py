@@ -1,7 +1,7 @@
 """The client that calls webhooks: strangers' servers, of which nothing good is expected.
 
 No redirects, no proxy, no cookies, no decompression; at most 15 seconds and 64 KiB an answer; only
-to addresses that :mod:`risala.engine.webhook_url` lets pass (:mod:`risala.http.pinned`).
+to addresses that :mod:`risala.engine.rules.webhooks.url` lets pass (:mod:`risala.http.pinned`).
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from typing import Final
 import httpcore2
 import trio
 
-from risala.engine.webhook_schedule import Answer, Fault
-from risala.engine.webhook_types import Call
-from risala.engine.webhook_url import Rules, Target, UrlRefused, parse_target
+from risala.engine.rules.webhooks.schedule import Answer, Fault
+from risala.engine.rules.webhooks.types import Call
+from risala.engine.rules.webhooks.url import Rules, Target, UrlRefused, parse_target
 from risala.http.pinned import AddressRefused, NameUnknown, PinnedBackend, Resolve, deadline
 
 LIMIT_S: Final = 15.0

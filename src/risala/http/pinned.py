@@ -20,7 +20,7 @@ import structlog
 import trio
 from httpcore2._backends.trio import TrioBackend  # the pool's own, behind our check
 
-from risala.engine.webhook_url import Address, Rules, address_fault
+from risala.engine.rules.webhooks.url import Address, Rules, address_fault
 
 log = structlog.get_logger("risala.http")
 

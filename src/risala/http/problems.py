@@ -18,7 +18,7 @@ import structlog
 from werkzeug.exceptions import HTTPException, MethodNotAllowed
 from werkzeug.routing import RoutingException
 
-from risala.engine import errors
+from risala.engine.model import errors
 
 log = structlog.get_logger("risala.http")
 

@@ -11,7 +11,7 @@ from typing import Final
 from quart import request
 from quart_trio.wrappers import TrioResponse
 
-from risala.engine.events import What
+from risala.engine.model.events import What
 from risala.http.base import JsonApp, View
 from risala.http.live import Streams
 

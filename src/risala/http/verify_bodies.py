@@ -8,9 +8,9 @@ from typing import Annotated, Final
 from pydantic import AfterValidator, Field
 from pydantic_core import PydanticCustomError
 
-from risala.engine.commands import SendCode
-from risala.engine.errors import FieldFault
-from risala.engine.template import BUILT_IN
+from risala.engine.model.commands import SendCode
+from risala.engine.model.errors import FieldFault
+from risala.engine.rules.template import BUILT_IN
 from risala.http import fields
 from risala.http.bodies import RequestBody, validate
 from risala.http.parse import has_escapes, read_object

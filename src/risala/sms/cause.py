@@ -2,7 +2,7 @@
 
 A driver maps its carrier's codes to these; the carrier's own word stands beside, as ``raw``. The
 words are the ``errorCode`` of the API (contract §3) and what the timeline keeps, so none is ever
-renamed or taken away. Sentences in three languages: :mod:`risala.engine.cause_sentences`; each
+renamed or taken away. Sentences in three languages: :mod:`risala.engine.model.cause_sentences`; each
 word explained: ``docs/reference/error-codes.md``.
 """
 

@@ -25,10 +25,10 @@ from risala.drivers.modem.tpdu.pdu import (
     from_hex,
     to_hex,
 )
-from risala.engine.clock import TrioClock
-from risala.engine.commands import KeyType, Mode, Principal, SendMessage
 from risala.engine.engine import Engine, Seams, open_engine
-from risala.engine.ids import IdSource
+from risala.engine.model.clock import TrioClock
+from risala.engine.model.commands import KeyType, Mode, Principal, SendMessage
+from risala.engine.model.ids import IdSource
 from risala.plugins.contract import HealthState
 from risala.plugins.testing.context import RecordingContext
 from risala.sms.alphabet import choose_alphabet

@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 import pytest
 import trio
 
-from risala.engine.sentences import sentence
+from risala.engine.model.sentences import sentence
 
 FAST = {"rate_per_s": 10}
 

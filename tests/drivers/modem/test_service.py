@@ -6,7 +6,7 @@ import pytest
 import trio
 
 from risala.drivers.modem.tpdu.pdu import Direction, from_hex
-from risala.engine.sentences import sentence
+from risala.engine.model.sentences import sentence
 from risala.sms.segment import split, user_data_header
 
 

@@ -15,11 +15,11 @@ from patience import HANG_S
 from risala.config.model import CarrierSection, DeliverySection, Settings, StorageSection
 from risala.drivers.smpp.driver import SmppDriver
 from risala.drivers.smpp.settings import SmppSettings
-from risala.engine.clock import SystemClock
-from risala.engine.commands import KeyType, Mode, Principal, SendMessage
 from risala.engine.engine import Engine, Seams, open_engine
-from risala.engine.ids import IdSource
-from risala.engine.sentences import sentence
+from risala.engine.model.clock import SystemClock
+from risala.engine.model.commands import KeyType, Mode, Principal, SendMessage
+from risala.engine.model.ids import IdSource
+from risala.engine.model.sentences import sentence
 from risala.lab.smsc.moods import scenario_simulator
 from risala.lab.smsc.scenario import Scenario
 from risala.lab.smsc.simulator import ReceivedMessage, SimulatorEvent, SmscSimulator

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import trio
 
-from risala.engine.lines import Kind
+from risala.engine.model.lines import Kind
 from risala.lab.scenario_file import ScenarioError
 from risala.lab.smsc.moods import scenario_simulator
 from risala.lab.smsc.receipts import IdStyle, ReceiptForm

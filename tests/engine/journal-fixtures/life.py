@@ -19,11 +19,11 @@ import trio
 import trio.testing
 
 from risala.config.model import CarrierSection, DeliverySection, Settings, StorageSection
-from risala.engine.clock import TrioClock
-from risala.engine.commands import KeyType, Mode, Principal, SendMessage
 from risala.engine.engine import Engine, Seams, open_engine
-from risala.engine.ids import IdSource
 from risala.engine.journal.audit import audit_file
+from risala.engine.model.clock import TrioClock
+from risala.engine.model.commands import KeyType, Mode, Principal, SendMessage
+from risala.engine.model.ids import IdSource
 from risala.engine.operations import OPERATIONS
 from risala.plugins.contract import Inbound, ReceiptState, Refused, Scope, Uncertain
 from risala.plugins.testing.fake_driver import FakeDriver
@@ -40,7 +40,7 @@ class Endpoints:
     """Where webhooks go: one end takes them, the other is broken."""
 
     async def post(self, call: Any) -> object:
-        from risala.engine.webhook_schedule import Answer
+        from risala.engine.rules.webhooks.schedule import Answer
 
         status = 500 if "broken" in call.url else 200
         return Answer(status, None, "a word of the endpoint's")
@@ -134,7 +134,7 @@ class Life:
     async def codes(self) -> None:
         if "verify.send" not in OPERATIONS:
             return
-        from risala.engine.commands import SendCode
+        from risala.engine.model.commands import SendCode
 
         async def send(number: int) -> str:
             command = SendCode(GOOD.format(number))
@@ -216,7 +216,7 @@ async def live(data: Path, copy: Path) -> None:
 
 
 def _has_test_mode() -> bool:
-    import risala.engine.router as router
+    import risala.engine.rules.router as router
 
     return hasattr(router, "TEST_ROUTE")
 

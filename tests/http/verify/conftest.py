@@ -13,9 +13,9 @@ import trio
 
 from risala.config.model import CarrierSection, HttpSection, Settings, StorageSection
 from risala.drivers.testmode import FACTORY
-from risala.engine.clock import TrioClock
 from risala.engine.engine import Seams, open_engine
-from risala.engine.ids import IdSource
+from risala.engine.model.clock import TrioClock
+from risala.engine.model.ids import IdSource
 from risala.http.app import create_api
 from risala.plugins.testing.fake_driver import FakeDriver
 

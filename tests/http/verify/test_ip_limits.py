@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from risala.config.model import LimitsSection
-from risala.engine.errors import RateLimited
+from risala.engine.model.errors import RateLimited
 from risala.http.ip_limits import IpLimits, SlidingWindows, Window
 
 TO = "+22236123456"

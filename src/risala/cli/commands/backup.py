@@ -15,9 +15,9 @@ from risala.cli.show import output, progress
 if TYPE_CHECKING:
     from risala.cli.reach.session import Service
     from risala.config.model import Settings
-    from risala.engine.commands import AuditReport
     from risala.engine.journal.backup import BackupReport
     from risala.engine.journal.restore import RestoreReport
+    from risala.engine.model.commands import AuditReport
 
 DATABASE: Final = "risala.db"
 _FILE: Final = click.Path(path_type=Path, dir_okay=False)
@@ -148,11 +148,11 @@ def _restore(
     import trio
 
     from risala.cli.reach import session
-    from risala.engine.clock import SystemClock
-    from risala.engine.ids import IdSource
     from risala.engine.journal.lock import StorageUnusable
     from risala.engine.journal.restore import restore
     from risala.engine.journal.rows import Stamp
+    from risala.engine.model.clock import SystemClock
+    from risala.engine.model.ids import IdSource
 
     clock = SystemClock()
     ids = IdSource(clock)

@@ -65,8 +65,8 @@ def _examine(options: Options) -> list[Check]:
 
 async def _patient(data_dir: Path) -> Patient:
     from risala.cli.reach import session
-    from risala.engine.clock import SystemClock
     from risala.engine.doctor import Patient
+    from risala.engine.model.clock import SystemClock
 
     patient = Patient(data_dir, SystemClock().now_ms(), running=False)
     try:

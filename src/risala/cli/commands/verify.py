@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 Json = dict[str, Any]
 LANGUAGES: Final = ("fr", "ar", "en")
-"""Those of :data:`risala.engine.template.BUILT_IN`, without importing the engine for --help."""
+"""Those of :data:`risala.engine.rules.template.BUILT_IN`, without importing the engine for --help."""
 
 
 @click.group()
@@ -194,7 +194,7 @@ def _changes(current: Json, given: Json, *, reset: bool) -> Json:
     """The settings to change: an empty text or list means none of its own."""
     changes: Json = {}
     if reset:
-        from risala.engine.verify_settings import VerifySettings
+        from risala.engine.rules.verify_settings import VerifySettings
 
         changes = VerifySettings().model_dump(mode="json")
     templates = {} if reset else dict(current["templates"])
@@ -213,7 +213,7 @@ def _changes(current: Json, given: Json, *, reset: bool) -> Json:
 
 
 def _show_config(shown: Json, currency: str) -> None:
-    from risala.engine.template import BUILT_IN, DEFAULT_LOCALE
+    from risala.engine.rules.template import BUILT_IN, DEFAULT_LOCALE
 
     settings = shown["settings"]
     output.fields(

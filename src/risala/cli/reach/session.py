@@ -17,8 +17,8 @@ import trio
 
 from risala.cli.reach.client import NotListening, RemoteGateway, connect
 from risala.cli.reach.refused import Refused
-from risala.engine.errors import EngineError, StorageFailed
 from risala.engine.journal.lock import DataDirectoryBusy, DataLock, StorageUnusable
+from risala.engine.model.errors import EngineError, StorageFailed
 
 if TYPE_CHECKING:
     from risala.config.model import Settings

@@ -7,9 +7,9 @@ import sqlite3
 from collections.abc import Sequence
 from typing import Any
 
-from risala.engine.commands import ApiKey, KeyType, Mode, Organization
-from risala.engine.errors import NotFound
 from risala.engine.journal.rows import OrganizationChange
+from risala.engine.model.commands import ApiKey, KeyType, Mode, Organization
+from risala.engine.model.errors import NotFound
 
 _ORGANIZATION = (
     "SELECT id, name, status, balance, currency, price_per_segment, smart_encoding, sms_per_s,"

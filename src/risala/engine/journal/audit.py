@@ -6,7 +6,7 @@ import sqlite3
 from pathlib import Path
 from typing import Final
 
-from risala.engine.commands import AuditReport
+from risala.engine.model.commands import AuditReport
 
 _FAULTS_MAX: Final = 50
 """Shown of each kind: a broken book would otherwise print itself."""

@@ -22,11 +22,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, TypeAlias
 
-from risala.engine.commands import AuditReport
 from risala.engine.journal import checksum
 from risala.engine.journal.audit import audit
 from risala.engine.journal.lock import StorageUnusable, claim_file
 from risala.engine.journal.opening import connect, open_reader, sqlite_sentence
+from risala.engine.model.commands import AuditReport
 
 PAGES_AT_ONCE: Final = 256
 """1 MiB between two looks at whether somebody wants it to end."""

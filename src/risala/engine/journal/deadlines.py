@@ -12,8 +12,8 @@ from risala.engine.journal.endings import fail
 from risala.engine.journal.receipts import take_those_with_receipts
 from risala.engine.journal.rows import ACKNOWLEDGED, Change, SegmentState, Stamp, Status
 from risala.engine.journal.state import MessageState, load
-from risala.engine.lines import Kind, Line, Values, line_of
-from risala.engine.retry import Decision, Step
+from risala.engine.model.lines import Kind, Line, Values, line_of
+from risala.engine.rules.retry import Decision, Step
 from risala.sms.cause import Cause
 
 

@@ -8,7 +8,7 @@ from risala.engine.journal import timeline
 from risala.engine.journal.endings import code_is_wanted, withdraw_code
 from risala.engine.journal.rows import Change, Stamp, Status
 from risala.engine.journal.state import change_of, load
-from risala.engine.lines import Kind, Line, note
+from risala.engine.model.lines import Kind, Line, note
 from risala.sms.cause import Cause
 
 

@@ -13,8 +13,8 @@ from risala.engine.journal import opt_outs, timeline
 from risala.engine.journal.endings import code_is_wanted, fail, settle, withdraw_code
 from risala.engine.journal.rows import Change, SegmentState, Stamp, Status
 from risala.engine.journal.state import MessageState, change_of, load
-from risala.engine.lines import Kind, Line
-from risala.engine.retry import Decision, Step
+from risala.engine.model.lines import Kind, Line
+from risala.engine.rules.retry import Decision, Step
 from risala.sms.cause import Cause, cause_of
 from risala.sms.message import submit_reference
 

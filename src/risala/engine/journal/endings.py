@@ -5,12 +5,13 @@ from __future__ import annotations
 import sqlite3
 from typing import Final
 
-from risala.engine.errors import Conflict, NotFound
 from risala.engine.journal import ledger, outbox, timeline
-from risala.engine.journal.rows import ACKNOWLEDGED, Change, SegmentState, Stamp, Status
+from risala.engine.journal.rows import Change, Stamp
 from risala.engine.journal.state import MessageState, change_of, load
-from risala.engine.lines import SENT, SENT_NAMELESS, Kind, Line, Values
-from risala.engine.verification import Trigger
+from risala.engine.model.errors import Conflict, NotFound
+from risala.engine.model.lines import SENT, SENT_NAMELESS, Kind, Line, Values
+from risala.engine.model.states import ACKNOWLEDGED, SegmentState, Status
+from risala.engine.rules.verification import Trigger
 from risala.sms.cause import Cause, cause_of
 
 DELIVERED: Final = Line(Kind.DELIVERED)

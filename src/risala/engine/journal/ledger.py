@@ -5,10 +5,10 @@ from __future__ import annotations
 import sqlite3
 from typing import Final
 
-from risala.engine.clock import iso
-from risala.engine.commands import LedgerEntry
-from risala.engine.errors import Conflict, NotFound
-from risala.engine.wire import money
+from risala.engine.model.clock import iso
+from risala.engine.model.commands import LedgerEntry
+from risala.engine.model.errors import Conflict, NotFound
+from risala.engine.model.wire import money
 
 _ENTRY: Final = (
     "SELECT seq, organization_id, kind, amount, balance_after, reference, at, note FROM ledger"

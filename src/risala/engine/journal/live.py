@@ -6,8 +6,8 @@ import sqlite3
 from collections.abc import Iterable
 from typing import Final
 
-from risala.engine.commands import LifeEvent
-from risala.engine.lines import line_of
+from risala.engine.model.commands import LifeEvent
+from risala.engine.model.lines import line_of
 
 _STANDING: Final = (
     "SELECT t.kind, t.details, t.text, t.at, m.id, m.organization_id, m.recipient, m.status,"

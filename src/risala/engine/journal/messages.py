@@ -7,11 +7,11 @@ import sqlite3
 from collections.abc import Callable, Collection
 from typing import Final
 
-from risala.engine.commands import MessageView, Mode
 from risala.engine.journal import meta, timeline
 from risala.engine.journal.rows import ACKNOWLEDGED, DueRow
-from risala.engine.lines import Kind, Line, Wait
-from risala.engine.router import UNSERVED
+from risala.engine.model.commands import MessageView, Mode
+from risala.engine.model.lines import Kind, Line, Wait
+from risala.engine.rules.router import UNSERVED
 
 _VIEW = (
     "SELECT id, organization_id, mode, kind, recipient, sender,"

@@ -9,10 +9,10 @@ from typing import Final, TypeAlias
 
 from sqlite_utils import Database
 
-from risala.engine.errors import StorageFailed
 from risala.engine.journal.lock import StorageUnusable, claim_file
 from risala.engine.journal.schema import NewerSchema
 from risala.engine.journal.watched import Meet, WatchedConnection
+from risala.engine.model.errors import StorageFailed
 
 Migrate: TypeAlias = Callable[[Database], None]
 """Brings the schema up to date; may raise :class:`StorageUnusable` (a newer schema)."""

@@ -11,7 +11,7 @@ import sqlite3
 from typing import Final
 
 from risala.engine.journal import meta
-from risala.engine.keywords import START_WORDS, STOP_WORDS, folded
+from risala.engine.rules.keywords import START_WORDS, STOP_WORDS, folded
 from risala.sms.message import Inbound
 
 LOOK_BACK_ROWS_MAX: Final = 1_000_000

@@ -7,14 +7,14 @@ import sqlite3
 from dataclasses import dataclass
 from typing import Any
 
-from risala.engine.cause_sentences import cause_text
-from risala.engine.clock import iso
-from risala.engine.commands import Sender
-from risala.engine.events import Event
 from risala.engine.journal import webhooks
 from risala.engine.journal.rows import NewMessage, Stamp, Status
-from risala.engine.webhook_types import TEST_TYPE
-from risala.engine.wire import money
+from risala.engine.model.cause_sentences import cause_text
+from risala.engine.model.clock import iso
+from risala.engine.model.commands import Sender
+from risala.engine.model.events import Event
+from risala.engine.model.wire import money
+from risala.engine.rules.webhooks.types import TEST_TYPE
 from risala.sms.message import Inbound
 
 _MESSAGE_EVENT = {

@@ -16,7 +16,7 @@ from risala.engine.journal.delivery import (
 from risala.engine.journal.endings import settle
 from risala.engine.journal.rows import Change, SegmentState, Stamp, Status
 from risala.engine.journal.state import MessageState, load
-from risala.engine.lines import Kind, Line
+from risala.engine.model.lines import Kind, Line
 from risala.sms.message import submit_reference
 from risala.sms.receipt import Receipt, ReceiptState
 

@@ -16,14 +16,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-from risala.engine.commands import AuditReport
 from risala.engine.journal import backup, checksum, timeline
 from risala.engine.journal.endings import fail
 from risala.engine.journal.lock import StorageUnusable, claim_file
 from risala.engine.journal.opening import connect, open_reader, open_writer, sqlite_sentence
 from risala.engine.journal.rows import Stamp, Status
 from risala.engine.journal.schema import migrate
-from risala.engine.lines import Kind, Line
+from risala.engine.model.commands import AuditReport
+from risala.engine.model.lines import Kind, Line
 from risala.sms.cause import Cause
 
 ROWS_AT_ONCE: Final = 500

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from risala.engine.lines import Line
+from risala.engine.model.lines import Line
 
 PRIORITY_CODE = 0
 PRIORITY_MESSAGE = 1

@@ -6,10 +6,10 @@ import sqlite3
 from collections.abc import Sequence
 from typing import Any, Final
 
-from risala.engine.commands import Sender
-from risala.engine.errors import Conflict, NotFound
 from risala.engine.journal import outbox
 from risala.engine.journal.rows import Stamp
+from risala.engine.model.commands import Sender
+from risala.engine.model.errors import Conflict, NotFound
 from risala.engine.sender_marks import Owned
 from risala.sms.address import fold_sender
 

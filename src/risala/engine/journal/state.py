@@ -6,7 +6,7 @@ import sqlite3
 from dataclasses import dataclass
 
 from risala.engine.journal.rows import Change, Status
-from risala.engine.lines import Line
+from risala.engine.model.lines import Line
 
 _COLUMNS = (
     "id, organization_id, recipient, status, segments, price, priority, route, due_at, attempts,"

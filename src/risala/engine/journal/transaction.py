@@ -16,8 +16,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias, TypeVar
 
-from risala.engine.errors import OutcomeUnknown, Refusal, StorageFailed
 from risala.engine.journal.condition import is_doubtful, is_storage_fault
+from risala.engine.model.errors import OutcomeUnknown, Refusal, StorageFailed
 
 T = TypeVar("T")
 Unit: TypeAlias = Callable[[sqlite3.Connection], T]

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from risala.engine.errors import NotFound, RateLimited
 from risala.engine.journal import acceptance, endings, outbox
 from risala.engine.journal.rows import Change, NewMessage, Stamp
-from risala.engine.verification import TABLE, Session, State, Trigger, Verdict, judge
+from risala.engine.model.errors import NotFound, RateLimited
+from risala.engine.rules.verification import TABLE, Session, State, Trigger, Verdict, judge
 
 HOUR_MS: Final = 3_600_000
 _NOT_FOUND: Final = "There is no verification with this id."

@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from risala.engine.router import NETWORK_EXACTNESS, UNSERVED
+from risala.engine.rules.router import NETWORK_EXACTNESS, UNSERVED
 
 
 def count(conn: sqlite3.Connection, routes: Iterable[str], count_max: int) -> int:

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, NoReturn, Self, cast
 
-from risala.engine.errors import StorageFailed
 from risala.engine.journal.condition import is_storage_fault
+from risala.engine.model.errors import StorageFailed
 
 Meet = Callable[[BaseException], None]
 

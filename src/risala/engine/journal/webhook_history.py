@@ -6,8 +6,8 @@ import sqlite3
 from dataclasses import dataclass
 from typing import Any, Final
 
-from risala.engine.errors import Conflict, NotFound
 from risala.engine.journal import webhook_log, webhooks
+from risala.engine.model.errors import Conflict, NotFound
 
 COUNT_MAX: Final = 100_000
 """A count stops here: it must not hold the loop."""

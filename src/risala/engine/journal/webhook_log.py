@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from risala.engine.journal import webhooks
-from risala.engine.webhook_schedule import Verdict
+from risala.engine.rules.webhooks.schedule import Verdict
 
 ATTEMPTS_KEPT: Final = 32
 """Of one delivery in its log: three rounds of the schedule; older ones go."""

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from risala.engine.errors import Conflict, NotFound
+from risala.engine.model.errors import Conflict, NotFound
 
 ENDPOINTS_MAX: Final = 20
 """Of one organization: each event is written down once for each that asks for it."""

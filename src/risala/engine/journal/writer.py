@@ -24,12 +24,12 @@ from typing import Any, Final, TypeVar
 import structlog
 import trio
 
-from risala.engine.errors import Draining, Overloaded, StorageFailed
 from risala.engine.journal.condition import Condition
 from risala.engine.journal.lock import StorageUnusable
 from risala.engine.journal.opening import Migrate, open_watched, open_writer
 from risala.engine.journal.presence import mark, refuse_missing
 from risala.engine.journal.transaction import Done, Failed, Unit, in_doubt, run_batch
+from risala.engine.model.errors import Draining, Overloaded, StorageFailed
 
 __all__ = ["Journal", "JournalStatistics", "StorageUnusable", "Unit"]
 

@@ -6,9 +6,9 @@ from typing import Final
 
 import trio
 
-from risala.engine.errors import NotFound, OutcomeUnknown, StorageFailed
 from risala.engine.gateway import Gateway
 from risala.engine.journal.watched import telling
+from risala.engine.model.errors import NotFound, OutcomeUnknown, StorageFailed
 from risala.engine.operations import (
     accounts,
     inbound,

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
-from risala.engine.errors import Invalid
-from risala.engine.wire import minor_units
+from risala.engine.model.errors import Invalid
+from risala.engine.model.wire import minor_units
 
 if TYPE_CHECKING:
     from risala.engine.gateway import Gateway

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from risala.engine.clock import iso
-from risala.engine.errors import Invalid, NotFound
 from risala.engine.gateway import Gateway
 from risala.engine.journal import inbound, opt_outs
 from risala.engine.journal.inbound import Received, Route
-from risala.engine.keywords import folded
+from risala.engine.model.clock import iso
+from risala.engine.model.errors import Invalid, NotFound
 from risala.engine.operations.arguments import Arguments, Json, Operation
+from risala.engine.rules.keywords import folded
 from risala.sms.address import COUNTRY_CODE, with_country
 
 PAGE_MAX: Final = 200

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from typing import Final
 
-from risala.engine.commands import KeyType, Mode, Principal, SendMessage
-from risala.engine.errors import Forbidden, Invalid
 from risala.engine.gateway import Gateway
 from risala.engine.intake import AHEAD_MAX_S
 from risala.engine.journal import waiting
+from risala.engine.model.commands import KeyType, Mode, Principal, SendMessage
+from risala.engine.model.errors import Forbidden, Invalid
+from risala.engine.model.wire import message_wire, timeline_wire
 from risala.engine.operations.arguments import Arguments, Json, Operation, is_text
-from risala.engine.wire import message_wire, timeline_wire
 from risala.sms.address import is_number, sender_fault
 
 BODY_MAX: Final = 1600

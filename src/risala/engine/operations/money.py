@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Final
 
 from risala.engine.billing import Adjust, TopUp
-from risala.engine.errors import Invalid
 from risala.engine.gateway import Gateway
 from risala.engine.journal import ledger
+from risala.engine.model.errors import Invalid
+from risala.engine.model.wire import ledger_wire, money
 from risala.engine.operations.arguments import Arguments, Json, Operation
-from risala.engine.wire import ledger_wire, money
 
 NOTE_MAX: Final = 200
 REFERENCE_MAX: Final = 64

@@ -6,8 +6,8 @@ import re
 from typing import Final
 
 from risala.engine import retention
-from risala.engine.errors import Invalid
 from risala.engine.gateway import Gateway
+from risala.engine.model.errors import Invalid
 from risala.engine.operations.arguments import Arguments, Json, Operation
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Final
 
-from risala.engine.commands import Sender
 from risala.engine.gateway import Gateway
+from risala.engine.model.commands import Sender
+from risala.engine.model.wire import sender_wire
 from risala.engine.operations.arguments import Arguments, Json, Operation
-from risala.engine.wire import sender_wire
 
 
 def _wire(gateway: Gateway, *found: Sender) -> list[Json]:

@@ -7,10 +7,10 @@ from typing import Final
 
 import trio
 
-from risala.engine.errors import Conflict, NotFound
 from risala.engine.gateway import Gateway
 from risala.engine.journal import audit
 from risala.engine.lane_parts import Gate
+from risala.engine.model.errors import Conflict, NotFound
 from risala.engine.operations.arguments import Arguments, Json, Operation
 from risala.engine.scheduler import SetGate
 

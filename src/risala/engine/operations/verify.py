@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import Any, Final
 
 from risala.engine import billing
-from risala.engine.commands import KeyType, Mode, Principal, SendCode
-from risala.engine.errors import Invalid
 from risala.engine.gateway import Gateway
 from risala.engine.journal import verifications
+from risala.engine.model.commands import KeyType, Mode, Principal, SendCode
+from risala.engine.model.errors import Invalid
+from risala.engine.model.wire import minor_units, money, verification_wire
 from risala.engine.operations.arguments import Arguments, Json, Operation
 from risala.engine.operations.messages import unserved_warning
+from risala.engine.rules.template import BUILT_IN
+from risala.engine.rules.verify_settings import VerifySettings, parse_verify_settings
 from risala.engine.sessions import Withdraw, verify_settings, view_of
-from risala.engine.template import BUILT_IN
-from risala.engine.verify_settings import VerifySettings, parse_verify_settings
-from risala.engine.wire import minor_units, money, verification_wire
 from risala.sms.address import is_number
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from risala.engine.errors import Invalid, NotFound
 from risala.engine.gateway import Gateway
 from risala.engine.journal import accounts, webhook_history, webhook_log, webhooks
+from risala.engine.model.errors import Invalid, NotFound
 from risala.engine.operations.arguments import Arguments, Json, Operation, is_text
 from risala.engine.webhook_endpoints import Endpoints, Wish
 from risala.engine.webhook_wire import attempt_wire, delivery_wire, endpoint_wire

@@ -10,9 +10,9 @@ from quart import request
 from quart_trio.wrappers import TrioResponse
 
 from risala.config.model import HttpSection
-from risala.engine.clock import Clock
-from risala.engine.commands import SendMessage
-from risala.engine.errors import OutcomeUnknown, RateLimited, Refusal
+from risala.engine.model.clock import Clock
+from risala.engine.model.commands import SendMessage
+from risala.engine.model.errors import OutcomeUnknown, RateLimited, Refusal
 from risala.http.auth import secret_key
 from risala.http.base import JsonApp, id_of_request
 from risala.http.batch import Item, parse_batch

@@ -5,8 +5,8 @@ from __future__ import annotations
 from quart.wrappers import Request
 from quart_trio.wrappers import TrioResponse
 
-from risala.engine.clock import Clock
-from risala.engine.wire import message_wire
+from risala.engine.model.clock import Clock
+from risala.engine.model.wire import message_wire
 from risala.http.auth import secret_key
 from risala.http.base import JsonApp
 from risala.http.bodies import parse_get, parse_send

@@ -11,8 +11,8 @@ from quart import request
 from quart_trio.wrappers import TrioResponse
 
 from risala.config.model import Settings
-from risala.engine.commands import KeyType, Principal
-from risala.engine.wire import verification_wire
+from risala.engine.model.commands import KeyType, Principal
+from risala.engine.model.wire import verification_wire
 from risala.http.auth import api_key, secret_key
 from risala.http.base import JsonApp
 from risala.http.bodies import parse_body

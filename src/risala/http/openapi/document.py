@@ -13,7 +13,7 @@ from pydantic import BaseModel
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode, models_json_schema
 from pydantic_core import core_schema
 
-from risala.engine import errors
+from risala.engine.model import errors
 from risala.http.openapi import service, sms, verify
 from risala.http.openapi.answers import Error
 from risala.http.openapi.operation import Operation

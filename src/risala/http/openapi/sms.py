@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from risala.engine.errors import SenderNotApproved
+from risala.engine.model.errors import SenderNotApproved
 from risala.http.bodies import PAST, BatchBody, GetBody, SendBody
 from risala.http.openapi.answers import BatchAnswer, MessageAnswer, SendAnswer
 from risala.http.openapi.operation import WITH_BODY, Operation

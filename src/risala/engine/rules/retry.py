@@ -7,8 +7,8 @@ from enum import StrEnum
 from typing import Final
 
 from risala.config.model import OnUncertain, RetrySection
-from risala.engine.journal.rows import SegmentState
-from risala.engine.lines import SENT, SENT_UNREPORTED, Kind, Line, note
+from risala.engine.model.lines import SENT, SENT_UNREPORTED, Kind, Line, note
+from risala.engine.model.states import SegmentState
 from risala.sms.cause import Cause
 from risala.sms.outcome import Accepted, Outcome, Refused, Scope, Throttled, Uncertain, Unsent
 

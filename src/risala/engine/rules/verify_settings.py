@@ -7,8 +7,8 @@ from typing import Annotated, Any, Final
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 from pydantic_core import ErrorDetails
 
-from risala.engine.errors import FieldFault, Invalid
-from risala.engine.template import (
+from risala.engine.model.errors import FieldFault, Invalid
+from risala.engine.rules.template import (
     BUILT_IN,
     DEFAULT_LOCALE,
     freeze,

@@ -11,7 +11,7 @@ import secrets
 from collections.abc import Callable
 from typing import Final
 
-from risala.engine.clock import Clock
+from risala.engine.model.clock import Clock
 
 _TIME_BYTES: Final = 6
 _RANDOM_BYTES: Final = 14

@@ -1,7 +1,7 @@
 """Lines of the timeline as English sentences. This is the edge: nothing that is kept passes here.
 
 Other languages are other files of this shape; what each kind of line means, and which values it
-has, stands in :mod:`risala.engine.lines`.
+has, stands in :mod:`risala.engine.model.lines`.
 """
 
 from __future__ import annotations
@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from risala.engine.cause_sentences import cause_sentence
-from risala.engine.clock import iso
-from risala.engine.lines import Kind, Line, Told, Values, Wait
+from risala.engine.model.cause_sentences import cause_sentence
+from risala.engine.model.clock import iso
+from risala.engine.model.lines import Kind, Line, Told, Values, Wait
 from risala.sms.cause import Cause, cause_of
 
 _NONE: Final[Values] = {}

@@ -7,7 +7,7 @@ from typing import Final, Generic
 
 import trio
 
-from risala.engine.actor import (
+from risala.engine.actors.actor import (
     WAITING,
     Actor,
     ActorDown,
@@ -17,7 +17,7 @@ from risala.engine.actor import (
     M,
     Mailbox,
 )
-from risala.engine.errors import EngineError
+from risala.engine.model.errors import EngineError
 
 # After a crash, coroutines handed over by ``Later`` may still finish, this long: their units are
 # in the journal's hands already, and the next actor must not load its state before they commit.

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
-from risala.engine.errors import Invalid
+from risala.engine.model.errors import Invalid
 
 ORIGINS_MAX: Final = 20
 """Sites of one key; more of them deserve keys of their own."""

@@ -12,7 +12,7 @@ What comes of a message::
     an EngineError               travels to the asker; the actor lives on
     any other exception: a bug   the asker gets ActorDown; the supervisor starts a new actor
 
-Errors beyond :mod:`risala.engine.errors`::
+Errors beyond :mod:`risala.engine.model.errors`::
 
     Unavailable
     ├── ActorDown        the actor crashed over this message; what it did is uncertain
@@ -31,7 +31,7 @@ from typing import Any, Generic, Protocol, TypeVar
 import structlog
 import trio
 
-from risala.engine.errors import Draining, EngineError, Overloaded, Unavailable
+from risala.engine.model.errors import Draining, EngineError, Overloaded, Unavailable
 
 M = TypeVar("M")
 M_contra = TypeVar("M_contra", contravariant=True)

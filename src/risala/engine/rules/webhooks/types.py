@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Protocol
 
-from risala.engine.webhook_schedule import Answer, Fault
+from risala.engine.rules.webhooks.schedule import Answer, Fault
 
 DEFAULT_TYPES: Final = ("sms.sent", "sms.failed", "verify.sent", "verify.approved", "verify.failed")
 """Those of the service's specification: what an endpoint gets that does not choose."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Flag, auto
 
-from risala.engine.broadcast import Lagged
-from risala.engine.commands import LifeEvent
+from risala.engine.actors.broadcast import Lagged
+from risala.engine.model.commands import LifeEvent
 
 __all__ = ["Event", "Lagged", "LifeEvent", "Ready", "Reset", "Told", "What"]
 

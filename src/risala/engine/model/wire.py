@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from risala.engine.cause_sentences import cause_text
-from risala.engine.clock import iso
-from risala.engine.commands import (
+from risala.engine.model.cause_sentences import cause_text
+from risala.engine.model.clock import iso
+from risala.engine.model.commands import (
     ApiKey,
     LedgerEntry,
     MessageView,
@@ -15,7 +15,7 @@ from risala.engine.commands import (
     TimelineEntry,
     VerificationView,
 )
-from risala.engine.sentences import sentence
+from risala.engine.model.sentences import sentence
 
 
 def money(minor: int) -> str:

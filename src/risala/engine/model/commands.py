@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from risala.engine.lines import Line
+from risala.engine.model.lines import Line
 
 
 class KeyType(StrEnum):
@@ -118,7 +118,7 @@ class TimelineEntry:
     at: int
     status: str
     line: Line
-    """What happened; :func:`risala.engine.sentences.sentence` says it in words."""
+    """What happened; :func:`risala.engine.model.sentences.sentence` says it in words."""
     carrier: str | None = None
     attempt: int | None = None
     segment: int | None = None

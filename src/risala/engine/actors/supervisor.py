@@ -18,9 +18,9 @@ from typing import Any, Final, TypeVar
 import structlog
 import trio
 
-from risala.engine.actor import Actor, ActorStatistics, Mailbox, Ref
-from risala.engine.errors import Draining, StorageFailed
-from risala.engine.incarnation import Incarnation
+from risala.engine.actors.actor import Actor, ActorStatistics, Mailbox, Ref
+from risala.engine.actors.incarnation import Incarnation
+from risala.engine.model.errors import Draining, StorageFailed
 
 M = TypeVar("M")
 
