@@ -19,7 +19,7 @@ import trio
 from benchmarks import processes
 from risala.config.model import Settings, StorageSection, WebhooksSection
 from risala.engine.engine import Engine, open_engine
-from risala.engine.journal import outbox
+from risala.engine.journal.webhooks import outbox
 from risala.engine.model.commands import Sender
 from risala.engine.outside import Outside
 from risala.engine.rules.webhooks.url import Rules

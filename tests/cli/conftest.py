@@ -16,7 +16,7 @@ from click.testing import CliRunner, Result
 from patience import HANG_S
 from risala.cli.main import cli
 from risala.config.model import HttpSection
-from risala.engine.journal.lock import DataLock
+from risala.engine.journal.store.lock import DataLock
 from risala.engine.model.errors import EngineError, NotFound
 from risala.http.control import serve_control
 

@@ -19,7 +19,7 @@ from patience import HANG_S
 from risala.cli.main import cli
 from risala.cli.reach import session
 from risala.config.load import load_settings
-from risala.engine.journal.lock import DataDirectoryBusy, DataLock
+from risala.engine.journal.store.lock import DataDirectoryBusy, DataLock
 
 CONFIG = """
 [webhooks]
@@ -370,7 +370,7 @@ class TestOneWriterEver:
             raise AssertionError("a second writer")
 
         with service(place.data, place.config):
-            monkeypatch.setattr("risala.engine.journal.writer.open_writer", opened)
+            monkeypatch.setattr("risala.engine.journal.store.writer.open_writer", opened)
             assert place.run("org", "create", "Shop").exit_code == 0
             with pytest.raises(DataDirectoryBusy):
                 DataLock(place.data).acquire()

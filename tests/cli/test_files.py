@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from patience import HANG_S
-from risala.engine.journal.lock import DataLock
+from risala.engine.journal.store.lock import DataLock
 
 
 @pytest.fixture

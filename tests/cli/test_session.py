@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from risala.cli.reach import session
-from risala.engine.journal.lock import DataLock
+from risala.engine.journal.store.lock import DataLock
 
 
 def test_no_data_directory_is_made_by_a_slip_of_the_hand(risala, tmp_path):

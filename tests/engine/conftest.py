@@ -17,12 +17,12 @@ from sqlite_utils import Database
 
 from risala.config.model import CarrierSection, DeliverySection, Settings, StorageSection
 from risala.engine.engine import Engine, Seams, open_engine
-from risala.engine.journal import timeline
-from risala.engine.journal.acceptance import accept_one
-from risala.engine.journal.accounts import add_organization
-from risala.engine.journal.ledger import top_up
+from risala.engine.journal.accounts.accounts import add_organization
+from risala.engine.journal.accounts.ledger import top_up
+from risala.engine.journal.messages import timeline
+from risala.engine.journal.messages.acceptance import accept_one
 from risala.engine.journal.rows import NewMessage, Stamp
-from risala.engine.journal.schema import migrate
+from risala.engine.journal.store.schema import migrate
 from risala.engine.model.clock import TrioClock
 from risala.engine.model.commands import KeyType, Mode, Organization, Principal, SendMessage
 from risala.engine.model.ids import IdSource

@@ -18,13 +18,19 @@ import pytest
 import trio
 from sqlite_utils import Database
 
-from risala.engine.journal import checksum, schema
-from risala.engine.journal.audit import audit_file
-from risala.engine.journal.backup import BackupReport, back_up
-from risala.engine.journal.lock import StorageUnusable
-from risala.engine.journal.opening import open_writer
-from risala.engine.journal.restore import AlteredBackup, RestoreReport, UncleanBackup, restore
 from risala.engine.journal.rows import Stamp
+from risala.engine.journal.store import schema
+from risala.engine.journal.store.lock import StorageUnusable
+from risala.engine.journal.store.opening import open_writer
+from risala.engine.journal.upkeep import checksum
+from risala.engine.journal.upkeep.audit import audit_file
+from risala.engine.journal.upkeep.backup import BackupReport, back_up
+from risala.engine.journal.upkeep.restore import (
+    AlteredBackup,
+    RestoreReport,
+    UncleanBackup,
+    restore,
+)
 from risala.engine.model.commands import SendMessage
 from risala.engine.model.sentences import sentence
 from risala.plugins.testing.fake_driver import FakeDriver
@@ -62,7 +68,7 @@ class TestBackup:
     async def test_under_load_it_is_one_instant_and_nobody_waits_for_it(
         self, open_house, tmp_path, monkeypatch
     ):
-        monkeypatch.setattr("risala.engine.journal.backup.PAGES_AT_ONCE", 32)
+        monkeypatch.setattr("risala.engine.journal.upkeep.backup.PAGES_AT_ONCE", 32)
         steps: list[int] = []
         async with open_house(inline=False, balance="100000") as house:
             house.engine._board.leasing = False
@@ -137,7 +143,7 @@ class TestBackup:
 
         # A few rows are checked in no time: make SQLite look at every step.
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("risala.engine.journal.backup.STEPS_BETWEEN_LOOKS", 1)
+            patch.setattr("risala.engine.journal.upkeep.backup.STEPS_BETWEEN_LOOKS", 1)
             back_up(database, tmp_path / "copy", second)
         assert refused
         assert audit_file(tmp_path / "copy").clean
@@ -146,8 +152,8 @@ class TestBackup:
     async def test_a_cancelled_one_leaves_nothing_and_no_thread(
         self, database, tmp_path, stage, monkeypatch
     ):
-        monkeypatch.setattr("risala.engine.journal.backup.PAGES_AT_ONCE", 1)
-        monkeypatch.setattr("risala.engine.journal.backup.STEPS_BETWEEN_LOOKS", 1)
+        monkeypatch.setattr("risala.engine.journal.upkeep.backup.PAGES_AT_ONCE", 1)
+        monkeypatch.setattr("risala.engine.journal.upkeep.backup.STEPS_BETWEEN_LOOKS", 1)
         reached, threads = trio.Event(), threading.active_count()
 
         def look(what: str, *_: int) -> None:
@@ -238,7 +244,7 @@ class TestChecksum:
         def crash(*_: object) -> None:
             raise KeyboardInterrupt
 
-        monkeypatch.setattr("risala.engine.journal.checksum.write", crash)
+        monkeypatch.setattr("risala.engine.journal.upkeep.checksum.write", crash)
         with pytest.raises(KeyboardInterrupt):
             back_up(tmp_path / "from.db", made, silent)
         assert not (tmp_path / "backup.db.sha256").exists()

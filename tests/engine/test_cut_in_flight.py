@@ -3,8 +3,8 @@
 import pytest
 from sqlite_utils import Database
 
-from risala.engine.journal import messages
-from risala.engine.journal.schema import migrate, migrations
+from risala.engine.journal.messages import reads as messages
+from risala.engine.journal.store.schema import migrate, migrations
 from risala.sms.segment import split
 
 LONG = "x" * 200

@@ -10,8 +10,8 @@ import pytest
 import trio
 
 from risala.engine.actors.supervisor import STORAGE_RETRY_S, RestartPolicy, Supervisor
-from risala.engine.journal.condition import Condition
-from risala.engine.journal.opening import open_watched
+from risala.engine.journal.store.condition import Condition
+from risala.engine.journal.store.opening import open_watched
 from risala.engine.model.errors import OutcomeUnknown, StorageFailed
 
 PAGE_BYTES = 4096

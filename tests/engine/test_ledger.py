@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 from sqlite_utils import Database
 
-from risala.engine.journal import ledger
-from risala.engine.journal.acceptance import accept, accept_one
-from risala.engine.journal.audit import audit
-from risala.engine.journal.schema import migrate
+from risala.engine.journal.accounts import ledger
+from risala.engine.journal.messages.acceptance import accept, accept_one
+from risala.engine.journal.store.schema import migrate
+from risala.engine.journal.upkeep.audit import audit
 from risala.engine.model.errors import Conflict, Forbidden, InsufficientBalance, NotFound
 
 

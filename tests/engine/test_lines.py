@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 from sqlite_utils import Database
 
-from risala.engine.journal import messages, schema, timeline
+from risala.engine.journal.messages import reads as messages
+from risala.engine.journal.messages import timeline
+from risala.engine.journal.store import schema
 from risala.engine.model.cause_sentences import CAUSE_SENTENCES, cause_text
 from risala.engine.model.lines import Kind, Line, Wait, line_of
 from risala.engine.model.sentences import sentence

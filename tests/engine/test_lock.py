@@ -16,14 +16,19 @@ from sqlite_utils import Database
 from sqlite_utils.utils import sqlite3
 
 from patience import HANG_S
-from risala.engine.journal.lock import DataDirectoryBusy, DataLock, StorageUnusable, filesystem_of
-from risala.engine.journal.writer import Journal
+from risala.engine.journal.store.lock import (
+    DataDirectoryBusy,
+    DataLock,
+    StorageUnusable,
+    filesystem_of,
+)
+from risala.engine.journal.store.writer import Journal
 
 # Takes the lock or says who has it; then holds it until its standard input ends.
 STARTER = """
 import sys
 from pathlib import Path
-from risala.engine.journal.lock import DataDirectoryBusy, DataLock
+from risala.engine.journal.store.lock import DataDirectoryBusy, DataLock
 try:
     with DataLock(Path(sys.argv[1])):
         print("held", flush=True)
@@ -146,7 +151,7 @@ def test_filesystem_of(path, kind):
 
 
 def test_a_network_file_system_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr("risala.engine.journal.lock.filesystem_of", lambda *_: "nfs4")
+    monkeypatch.setattr("risala.engine.journal.store.lock.filesystem_of", lambda *_: "nfs4")
     with pytest.raises(StorageUnusable, match="network file system"):
         DataLock(tmp_path).acquire()
 

@@ -127,7 +127,7 @@ def test_a_library_that_the_driver_called_counts_as_the_driver():
 
 
 def test_what_the_engine_does_on_a_drivers_behalf_is_not_the_drivers():
-    inner = {"__name__": "risala.engine.journal.receipts", "caught": []}
+    inner = {"__name__": "risala.engine.journal.messages.receipts", "caught": []}
     exec("import sys\ndef record(): caught.append(sys._getframe())", inner)
     frame_in("acme", "record(); catch()", record=inner["record"])
     assert suspicion_of(inner["caught"][0], lanes(third="acme")).carriers == ()

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from risala.engine.journal import presence
-from risala.engine.journal.audit import audit_file
-from risala.engine.journal.lock import StorageUnusable
-from risala.engine.journal.schema import migrate
-from risala.engine.journal.writer import Journal
+from risala.engine.journal.store import presence
+from risala.engine.journal.store.lock import StorageUnusable
+from risala.engine.journal.store.schema import migrate
+from risala.engine.journal.store.writer import Journal
+from risala.engine.journal.upkeep.audit import audit_file
 from risala.engine.model.errors import OutcomeUnknown, StorageFailed
 from risala.plugins.testing.fake_driver import FakeDriver
 

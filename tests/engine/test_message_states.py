@@ -21,9 +21,10 @@ from hypothesis.stateful import (
 )
 
 from risala.config.model import OnUncertain, RetrySection
-from risala.engine.journal import deadlines, delivery, endings, messages, receipts
-from risala.engine.journal.accounts import set_organization_status
-from risala.engine.journal.audit import audit
+from risala.engine.journal.accounts.accounts import set_organization_status
+from risala.engine.journal.messages import deadlines, delivery, endings, receipts
+from risala.engine.journal.messages import reads as messages
+from risala.engine.journal.upkeep.audit import audit
 from risala.engine.model.errors import Conflict
 from risala.engine.rules.retry import Circumstances, decide
 from risala.sms.cause import Cause

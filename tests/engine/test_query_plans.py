@@ -11,16 +11,17 @@ import re
 import pytest
 
 from risala.config.model import OnUncertain
-from risala.engine.journal import (
+from risala.engine.journal.accounts import accounts, ledger
+from risala.engine.journal.messages import (
     acceptance,
-    accounts,
     deadlines,
     delivery,
     endings,
-    ledger,
-    messages,
     receipts,
     timeline,
+)
+from risala.engine.journal.messages import (
+    reads as messages,
 )
 from risala.engine.journal.rows import SegmentState
 from risala.engine.model.errors import Conflict, InsufficientBalance

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from risala.config.model import OnUncertain
-from risala.engine.journal import deadlines, delivery, receipts
+from risala.engine.journal.messages import deadlines, delivery, receipts
 from risala.engine.journal.rows import SegmentState
 from risala.engine.model.lines import Kind, Line
 from risala.engine.rules.retry import Decision, Step
@@ -245,7 +245,7 @@ def test_what_matches_nothing_is_held_up_to_a_limit_and_for_a_time(desk, monkeyp
 
 
 def test_a_receipt_for_a_message_that_has_failed_is_only_noted(desk):
-    from risala.engine.journal.endings import fail
+    from risala.engine.journal.messages.endings import fail
 
     message_id = desk.start(segments=2)
     desk.answer(message_id, "p1", 1)

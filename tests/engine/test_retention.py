@@ -9,10 +9,14 @@ import pytest
 import trio
 
 from risala.config.model import RetentionSection
-from risala.engine.journal import delivery, endings, inbound, messages, outbox, receipts, retention
-from risala.engine.journal.audit import audit
-from risala.engine.journal.retention import LATE_MS, TEXT_GONE, TIMELINE_GONE
+from risala.engine.journal.inbound import inbound
+from risala.engine.journal.messages import delivery, endings, receipts
+from risala.engine.journal.messages import reads as messages
 from risala.engine.journal.rows import SegmentState
+from risala.engine.journal.upkeep import retention
+from risala.engine.journal.upkeep.audit import audit
+from risala.engine.journal.upkeep.retention import LATE_MS, TEXT_GONE, TIMELINE_GONE
+from risala.engine.journal.webhooks import outbox
 from risala.engine.model.clock import iso
 from risala.engine.model.commands import SendMessage
 from risala.engine.model.ids import IdSource, first_id
@@ -149,7 +153,7 @@ def test_what_is_younger_stays_and_a_walk_goes_on_where_it_was(book):
 def test_the_same_key_gives_the_same_answer_for_ever(book):
     organization_id = book.organization()
     new = book.new_message(organization_id, idempotency_key="k")
-    from risala.engine.journal.acceptance import accept_one
+    from risala.engine.journal.messages.acceptance import accept_one
 
     book.unit(lambda conn: accept_one(conn, new, None))
     submit(book, new.id, "c1")

@@ -8,7 +8,8 @@ import pytest
 import trio
 
 from risala.config.model import Settings
-from risala.engine.journal import acceptance, senders
+from risala.engine.journal.accounts import senders
+from risala.engine.journal.messages import acceptance
 from risala.engine.model.commands import SendCode, Sender, SendMessage
 from risala.engine.model.errors import Invalid
 from risala.plugins.contract import HealthState

@@ -8,7 +8,7 @@ import pytest
 import trio
 
 from risala.engine.codes import Codes
-from risala.engine.journal import verifications
+from risala.engine.journal.messages import verifications
 from risala.engine.model.commands import KeyType, Mode, Principal, SendCode
 from risala.engine.model.errors import Invalid, NotFound, RateLimited
 from risala.engine.sessions import Withdraw

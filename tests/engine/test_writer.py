@@ -19,7 +19,7 @@ from sqlite_utils.utils import sqlite3
 from trio.testing import assert_checkpoints
 
 from patience import HANG_S
-from risala.engine.journal.writer import Journal, Unit
+from risala.engine.journal.store.writer import Journal, Unit
 from risala.engine.model.errors import Conflict, Draining, Overloaded, StorageFailed
 
 

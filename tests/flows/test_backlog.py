@@ -12,7 +12,7 @@ import trio
 from patience import HANG_S
 from risala.config.model import CarrierSection, EngineSection, Settings, StorageSection
 from risala.engine.engine import open_engine
-from risala.engine.journal.lock import DataLock
+from risala.engine.journal.store.lock import DataLock
 from risala.engine.model.commands import KeyType, Mode, Principal, SendMessage
 from risala.plugins.contract import HealthState
 from risala.plugins.testing.fake_driver import FakeDriver

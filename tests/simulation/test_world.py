@@ -14,8 +14,8 @@ import pytest
 import trio
 
 from risala.engine.engine import DATABASE
-from risala.engine.journal import timeline
-from risala.engine.journal.audit import audit_file
+from risala.engine.journal.messages import timeline
+from risala.engine.journal.upkeep.audit import audit_file
 from risala.engine.model.commands import SendCode, SendMessage
 from risala.engine.model.errors import (
     Conflict,

@@ -18,7 +18,7 @@ import trio
 
 from risala.config.model import CarrierSection, Settings, StorageSection, WebhooksSection
 from risala.engine.engine import Engine, Seams, open_engine
-from risala.engine.journal import outbox
+from risala.engine.journal.webhooks import outbox
 from risala.engine.model.clock import TrioClock
 from risala.engine.model.commands import KeyType, Mode, Principal, SendMessage
 from risala.engine.model.ids import IdSource

@@ -8,7 +8,7 @@ from itertools import pairwise
 import pytest
 import trio
 
-from risala.engine.journal import webhooks
+from risala.engine.journal.webhooks import endpoints as webhooks
 from risala.engine.model.errors import Conflict, Invalid, NotFound
 from risala.engine.rules.webhooks.schedule import (
     RETRY_AFTER_MAX_S,

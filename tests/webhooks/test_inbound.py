@@ -8,8 +8,9 @@ import pytest
 import trio
 
 from risala.engine import optout
-from risala.engine.journal import meta, opt_outs
-from risala.engine.journal.inbound import Route, add_route
+from risala.engine.journal.inbound import opt_outs
+from risala.engine.journal.inbound.inbound import Route, add_route
+from risala.engine.journal.store import meta
 from risala.engine.model.commands import KeyType, Mode, Principal, SendCode, SendMessage
 from risala.engine.model.errors import Conflict, Invalid, NotFound, RecipientOptedOut
 from risala.engine.rules.keywords import START_WORDS, STOP_WORDS, folded, keyword_of

@@ -8,7 +8,7 @@ import pytest
 import trio
 
 from risala.cli.commands.webhook_log import replay_failed
-from risala.engine.journal.webhook_log import ATTEMPTS_KEPT
+from risala.engine.journal.webhooks.deliveries import ATTEMPTS_KEPT
 from risala.engine.model.clock import iso
 from risala.engine.model.errors import Conflict, Invalid, NotFound
 from risala.engine.rules.webhooks.schedule import Answer, Fault

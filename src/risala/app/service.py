@@ -29,8 +29,8 @@ from risala.config.model import CarrierSection, Settings
 from risala.drivers.testmode import FACTORY as TEST_DRIVER
 from risala.engine.actors.supervisor import SupervisionFailed
 from risala.engine.engine import DATABASE, Engine, open_engine, open_gateway
-from risala.engine.journal.lock import DataDirectoryBusy, DataLock, StorageUnusable
-from risala.engine.journal.opening import storage_sentence
+from risala.engine.journal.store.lock import DataDirectoryBusy, DataLock, StorageUnusable
+from risala.engine.journal.store.opening import storage_sentence
 from risala.engine.model.errors import StorageFailed
 from risala.http.app import create_api
 from risala.http.control import serve_control

@@ -16,9 +16,9 @@ from typing import Final
 import structlog
 import trio
 
-from risala.engine.journal import accounts as rows
+from risala.engine.journal.accounts import accounts as rows
 from risala.engine.journal.rows import OrganizationChange
-from risala.engine.journal.writer import Journal
+from risala.engine.journal.store.writer import Journal
 from risala.engine.model.clock import Clock
 from risala.engine.model.commands import ApiKey, CreatedKey, KeyType, Mode, Organization, Principal
 from risala.engine.model.errors import Forbidden, Invalid, Unauthorized, Unavailable

@@ -1,7 +1,7 @@
 """Billing: what a message costs, and the actor through whom money comes in.
 
 Charges and refunds are part of the unit of work of the message that they pay for
-(:mod:`risala.engine.journal.ledger`): no actor stands between a message and its money. What does
+(:mod:`risala.engine.journal.accounts.ledger`): no actor stands between a message and its money. What does
 not belong to a message — top-ups, adjustments — goes through here, one at a time.
 """
 
@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from risala.engine.actors.actor import Decider, Later
-from risala.engine.journal import ledger
-from risala.engine.journal.writer import Journal
+from risala.engine.journal.accounts import ledger
+from risala.engine.journal.store.writer import Journal
 from risala.engine.model.clock import Clock
 from risala.engine.model.commands import LedgerEntry, Organization
 

@@ -13,7 +13,7 @@ import secrets
 from pathlib import Path
 from typing import Final
 
-from risala.engine.journal.lock import StorageUnusable
+from risala.engine.journal.store.lock import StorageUnusable
 
 KEY_FILE: Final = "server.key"
 KEY_VARIABLE: Final = "RISALA_SERVER_KEY"

@@ -17,11 +17,11 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, Final
 
-from risala.engine.journal import waiting
-from risala.engine.journal.backup import Progress, check
-from risala.engine.journal.lock import StorageUnusable, filesystem_of
-from risala.engine.journal.opening import open_reader, sqlite_sentence
-from risala.engine.journal.presence import missing
+from risala.engine.journal.messages import waiting
+from risala.engine.journal.store.lock import StorageUnusable, filesystem_of
+from risala.engine.journal.store.opening import open_reader, sqlite_sentence
+from risala.engine.journal.store.presence import missing
+from risala.engine.journal.upkeep.backup import Progress, check
 from risala.engine.model.clock import iso
 
 DATABASE: Final = "risala.db"

@@ -30,8 +30,12 @@ from risala.engine.driver_commands import DriverCommands
 from risala.engine.gateway import Gateway, Parts
 from risala.engine.intake import Intake
 from risala.engine.journal import deadlines, messages, meta, webhook_log
-from risala.engine.journal.schema import migrate
-from risala.engine.journal.writer import Journal
+from risala.engine.journal.messages.reads import deadlines
+from risala.engine.journal.messages.reads import reads as messages
+from risala.engine.journal.recorder import Recorder
+from risala.engine.journal.store import meta
+from risala.engine.journal.store.schema import migrate
+from risala.engine.journal.store.writer import Journal
 from risala.engine.keeper import Keeper
 from risala.engine.lane import Lane
 from risala.engine.lane_parts import LaneHooks
@@ -41,7 +45,6 @@ from risala.engine.model.ids import IdSource
 from risala.engine.optout import LookBack
 from risala.engine.outside import Outside, start_outside
 from risala.engine.queries import Queries, ask_uncertain
-from risala.engine.recorder import Recorder
 from risala.engine.retention import Retention
 from risala.engine.rules.breaker import Breaker
 from risala.engine.rules.router import TEST_ROUTE, Router, pinned

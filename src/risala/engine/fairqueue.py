@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
-from risala.engine.journal import messages
+from risala.engine.journal.messages import reads as messages
 from risala.engine.journal.rows import DueRow
 
 ROWS_MAX: Final = 8

@@ -12,7 +12,7 @@ from typing import Final
 import trio
 
 from risala.engine.actors.broadcast import Broadcast
-from risala.engine.journal import outbox
+from risala.engine.journal.webhooks import outbox
 from risala.engine.model.events import Event
 
 ROWS_AT_ONCE: Final = 500

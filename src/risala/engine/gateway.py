@@ -20,7 +20,9 @@ from risala.engine.actors.broadcast import Subscription
 from risala.engine.billing import BillingMessage
 from risala.engine.driver_commands import DriverCommands
 from risala.engine.intake import Intake
-from risala.engine.journal import messages, timeline, verifications
+from risala.engine.journal.messages import reads as messages
+from risala.engine.journal.messages import timeline, verifications
+from risala.engine.journal.recorder import Recorder
 from risala.engine.live import Follower, Live
 from risala.engine.model.commands import (
     LifeEvent,
@@ -35,7 +37,6 @@ from risala.engine.model.commands import (
 from risala.engine.model.errors import Conflict, FieldFault, NotFound, Refusal
 from risala.engine.model.events import What
 from risala.engine.model.ids import IdSource
-from risala.engine.recorder import Recorder
 from risala.engine.scheduler import SchedulerMessage
 from risala.engine.senders import Senders
 from risala.engine.sessions import Check, Open, SessionsMessage, verify_settings, view_of

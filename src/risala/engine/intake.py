@@ -16,7 +16,9 @@ from risala.config.model import Settings
 from risala.engine import billing
 from risala.engine.accounts import Accounts
 from risala.engine.batch import BatchItem, Result, in_order
-from risala.engine.journal import acceptance, messages
+from risala.engine.journal.messages import acceptance
+from risala.engine.journal.messages import reads as messages
+from risala.engine.journal.recorder import Recorder
 from risala.engine.journal.rows import (
     PRIORITY_CODE,
     PRIORITY_MESSAGE,
@@ -40,7 +42,6 @@ from risala.engine.model.ids import IdSource
 from risala.engine.model.lines import JUST_ACCEPTED, Kind, Line, Wait
 from risala.engine.model.wire import minor_units
 from risala.engine.optout import OptOuts
-from risala.engine.recorder import Recorder
 from risala.engine.rules.router import TEST_ROUTE, UNSERVED, Router
 from risala.engine.senders import Senders
 from risala.sms.address import fold_sender

@@ -12,9 +12,9 @@ from typing import Final
 import structlog
 import trio
 
-from risala.engine.journal import deadlines, receipts
+from risala.engine.journal.messages import deadlines, receipts
+from risala.engine.journal.recorder import Recorder
 from risala.engine.model.errors import Unavailable
-from risala.engine.recorder import Recorder
 
 log = structlog.get_logger(__name__)
 

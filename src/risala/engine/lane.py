@@ -14,6 +14,7 @@ from risala.config.model import CarrierSection, RetrySection
 from risala.engine.calls import LATE_MAX, Call, Calls, checked, limit_of
 from risala.engine.declining import let_wait
 from risala.engine.discreet import discreet
+from risala.engine.journal.recorder import Recorder
 from risala.engine.journal.rows import DueRow
 from risala.engine.lane_parts import (
     Counts,
@@ -28,7 +29,6 @@ from risala.engine.lane_parts import (
 from risala.engine.model.clock import iso
 from risala.engine.model.errors import Unavailable
 from risala.engine.questions import Questions
-from risala.engine.recorder import Recorder
 from risala.engine.rules.breaker import Breaker
 from risala.engine.rules.retry import Circumstances, decide
 from risala.engine.rules.router import pinned

@@ -20,7 +20,8 @@ from typing import Final
 import trio
 
 from risala.engine.actors.broadcast import Broadcast
-from risala.engine.journal import live, outbox
+from risala.engine.journal.messages import live
+from risala.engine.journal.webhooks import outbox
 from risala.engine.model.clock import Clock
 from risala.engine.model.events import Event, Lagged, LifeEvent, Ready, Reset, Told, What
 

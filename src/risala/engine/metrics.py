@@ -14,7 +14,7 @@ from prometheus_client import CollectorRegistry, ProcessCollector, generate_late
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from risala.engine.journal import waiting
+from risala.engine.journal.messages import waiting
 
 if TYPE_CHECKING:
     from risala.engine.gateway import Gateway

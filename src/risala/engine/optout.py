@@ -9,9 +9,9 @@ from typing import Final
 import structlog
 import trio
 
-from risala.engine.journal import opt_outs
+from risala.engine.journal.inbound import opt_outs
+from risala.engine.journal.recorder import Recorder
 from risala.engine.model.errors import RecipientOptedOut, Unavailable
-from risala.engine.recorder import Recorder
 
 log = structlog.get_logger(__name__)
 

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Final
 
 from risala.config.model import CarrierSection, Settings
-from risala.engine.journal import waiting
+from risala.engine.journal.messages import waiting
 from risala.engine.loopwatch import LoopWatch
 from risala.engine.model.errors import StorageFailed
 from risala.engine.rules.router import Router, pinned

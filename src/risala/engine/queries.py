@@ -17,7 +17,7 @@ from typing import Final
 import structlog
 import trio
 
-from risala.engine.journal import messages
+from risala.engine.journal.messages import reads as messages
 from risala.engine.journal.rows import SegmentState
 from risala.engine.lane import Lane
 from risala.engine.model.errors import Unavailable

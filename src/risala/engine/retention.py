@@ -17,12 +17,12 @@ import structlog
 import trio
 
 from risala.config.model import RetentionSection
-from risala.engine.journal import retention
-from risala.engine.journal.retention import LATE_MS, Forgot
+from risala.engine.journal.recorder import Recorder
+from risala.engine.journal.upkeep import retention
+from risala.engine.journal.upkeep.retention import LATE_MS, Forgot
 from risala.engine.model.clock import iso
 from risala.engine.model.errors import Unavailable
 from risala.engine.model.ids import first_id
-from risala.engine.recorder import Recorder
 
 log = structlog.get_logger(__name__)
 

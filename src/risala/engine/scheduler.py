@@ -16,9 +16,9 @@ import trio
 
 from risala.engine.actors.actor import Decider, Ref
 from risala.engine.fairqueue import FairQueue
-from risala.engine.journal import messages
+from risala.engine.journal.messages import reads as messages
 from risala.engine.journal.rows import PRIORITY_CODE, PRIORITY_MESSAGE, Change, DueRow
-from risala.engine.journal.writer import Journal
+from risala.engine.journal.store.writer import Journal
 from risala.engine.lane import Lane
 from risala.engine.lane_parts import Gate, Job
 from risala.engine.model.clock import Clock

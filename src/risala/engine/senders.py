@@ -7,11 +7,11 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from risala.config.model import Settings
-from risala.engine.journal import accounts, senders
+from risala.engine.journal.accounts import accounts, senders
+from risala.engine.journal.recorder import Recorder
 from risala.engine.model.commands import Sender
 from risala.engine.model.errors import Invalid
 from risala.engine.model.ids import IdSource
-from risala.engine.recorder import Recorder
 from risala.engine.sender_marks import Mark, Marker
 from risala.sms.address import fold_sender, sender_fault, spelled
 

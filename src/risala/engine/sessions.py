@@ -22,13 +22,13 @@ from risala.engine.accounts import Accounts
 from risala.engine.actors.actor import Decider, Later
 from risala.engine.codes import Codes
 from risala.engine.intake import Intake, first_line
-from risala.engine.journal import verifications
+from risala.engine.journal.messages import verifications
+from risala.engine.journal.messages.verifications import NewVerification, VerificationRow
+from risala.engine.journal.recorder import Recorder
 from risala.engine.journal.rows import PRIORITY_CODE, DueRow, NewMessage
-from risala.engine.journal.verifications import NewVerification, VerificationRow
 from risala.engine.model.commands import Mode, Organization, Principal, SendCode, VerificationView
 from risala.engine.model.errors import Invalid, Unavailable
 from risala.engine.model.ids import IdSource
-from risala.engine.recorder import Recorder
 from risala.engine.rules.router import TEST_ROUTE, Router
 from risala.engine.rules.template import render
 from risala.engine.rules.verification import State

@@ -10,11 +10,14 @@ from ipaddress import ip_network
 from typing import Final
 
 from risala.config.model import WebhooksSection
-from risala.engine.journal import accounts, outbox, webhook_log, webhooks
-from risala.engine.journal.webhooks import Endpoint, packed
+from risala.engine.journal.accounts import accounts
+from risala.engine.journal.recorder import Recorder
+from risala.engine.journal.webhooks import deliveries as webhook_log
+from risala.engine.journal.webhooks import endpoints as webhooks
+from risala.engine.journal.webhooks import outbox
+from risala.engine.journal.webhooks.endpoints import Endpoint, packed
 from risala.engine.model.errors import Conflict, Invalid
 from risala.engine.model.ids import IdSource
-from risala.engine.recorder import Recorder
 from risala.engine.rules.webhooks.sign import new_secret
 from risala.engine.rules.webhooks.types import DEFAULT_TYPES, TYPES
 from risala.engine.rules.webhooks.url import Rules, UrlRefused, parse_target

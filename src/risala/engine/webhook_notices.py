@@ -8,11 +8,11 @@ from typing import Final
 import structlog
 import trio
 
-from risala.engine.journal import webhooks
-from risala.engine.journal.webhooks import Notice
+from risala.engine.journal.recorder import Recorder
+from risala.engine.journal.webhooks import endpoints as webhooks
+from risala.engine.journal.webhooks.endpoints import Notice
 from risala.engine.model.clock import iso
 from risala.engine.model.errors import Unavailable
-from risala.engine.recorder import Recorder
 from risala.plugins.contract import Mail, Mailer, MailNotSentError
 
 log = structlog.get_logger(__name__)

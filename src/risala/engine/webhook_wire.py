@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from risala.engine.journal.webhook_history import Delivery
-from risala.engine.journal.webhooks import Endpoint
+from risala.engine.journal.webhooks.endpoints import Endpoint
+from risala.engine.journal.webhooks.history import Delivery
 from risala.engine.model.clock import iso
 
 

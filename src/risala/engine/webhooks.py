@@ -18,11 +18,11 @@ import structlog
 import trio
 
 from risala.config.model import WebhooksSection
-from risala.engine.journal import webhook_log
-from risala.engine.journal.webhook_log import Attempt
-from risala.engine.journal.writer import Unit
+from risala.engine.journal.recorder import Recorder
+from risala.engine.journal.store.writer import Unit
+from risala.engine.journal.webhooks import deliveries as webhook_log
+from risala.engine.journal.webhooks.deliveries import Attempt
 from risala.engine.model.errors import Draining, Unavailable
-from risala.engine.recorder import Recorder
 from risala.engine.rules.webhooks.lanes import Lane, Lanes, Widths
 from risala.engine.rules.webhooks.schedule import Answer, Fault, decide
 from risala.engine.rules.webhooks.sign import signed

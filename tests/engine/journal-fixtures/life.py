@@ -20,7 +20,7 @@ import trio.testing
 
 from risala.config.model import CarrierSection, DeliverySection, Settings, StorageSection
 from risala.engine.engine import Engine, Seams, open_engine
-from risala.engine.journal.audit import audit_file
+from risala.engine.journal.upkeep.audit import audit_file
 from risala.engine.model.clock import TrioClock
 from risala.engine.model.commands import KeyType, Mode, Principal, SendMessage
 from risala.engine.model.ids import IdSource

@@ -15,8 +15,8 @@ from risala.cli.show import output, progress
 if TYPE_CHECKING:
     from risala.cli.reach.session import Service
     from risala.config.model import Settings
-    from risala.engine.journal.backup import BackupReport
-    from risala.engine.journal.restore import RestoreReport
+    from risala.engine.journal.upkeep.backup import BackupReport
+    from risala.engine.journal.upkeep.restore import RestoreReport
     from risala.engine.model.commands import AuditReport
 
 DATABASE: Final = "risala.db"
@@ -34,7 +34,7 @@ def backup(options: Options, file: Path, force: bool) -> None:
 
     The settings and the server's key are not in it: keep copies of them elsewhere.
     """
-    from risala.engine.journal import checksum
+    from risala.engine.journal.upkeep import checksum
 
     settings = options.data_settings()
     if file.exists() and not force:
@@ -58,9 +58,9 @@ def _back_up(settings: Settings, file: Path, options: Options) -> BackupReport:
     import trio
 
     from risala.cli.reach import session
-    from risala.engine.journal.backup import back_up
-    from risala.engine.journal.lock import StorageUnusable
-    from risala.engine.journal.presence import missing
+    from risala.engine.journal.store.lock import StorageUnusable
+    from risala.engine.journal.store.presence import missing
+    from risala.engine.journal.upkeep.backup import back_up
 
     database, file = settings.storage.data_dir / DATABASE, file.absolute()
 
@@ -148,9 +148,9 @@ def _restore(
     import trio
 
     from risala.cli.reach import session
-    from risala.engine.journal.lock import StorageUnusable
-    from risala.engine.journal.restore import restore
     from risala.engine.journal.rows import Stamp
+    from risala.engine.journal.store.lock import StorageUnusable
+    from risala.engine.journal.upkeep.restore import restore
     from risala.engine.model.clock import SystemClock
     from risala.engine.model.ids import IdSource
 

@@ -17,7 +17,7 @@ import trio
 
 from risala.cli.reach.client import NotListening, RemoteGateway, connect
 from risala.cli.reach.refused import Refused
-from risala.engine.journal.lock import DataDirectoryBusy, DataLock, StorageUnusable
+from risala.engine.journal.store.lock import DataDirectoryBusy, DataLock, StorageUnusable
 from risala.engine.model.errors import EngineError, StorageFailed
 
 if TYPE_CHECKING:
@@ -147,7 +147,7 @@ async def hold_or_reach(data_dir: Path) -> AsyncIterator[Service | None]:
 async def _own(settings: Settings) -> AsyncIterator[Session]:
     from risala.cli.reach.options import log_to_stderr
     from risala.engine.engine import DATABASE, open_gateway
-    from risala.engine.journal.opening import storage_sentence
+    from risala.engine.journal.store.opening import storage_sentence
 
     log_to_stderr()
     try:

@@ -7,7 +7,7 @@ from typing import Final
 import trio
 
 from risala.engine.gateway import Gateway
-from risala.engine.journal.watched import telling
+from risala.engine.journal.store.watched import telling
 from risala.engine.model.errors import NotFound, OutcomeUnknown, StorageFailed
 from risala.engine.operations import (
     accounts,

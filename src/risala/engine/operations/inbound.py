@@ -6,8 +6,8 @@ import re
 from typing import Final
 
 from risala.engine.gateway import Gateway
-from risala.engine.journal import inbound, opt_outs
-from risala.engine.journal.inbound import Received, Route
+from risala.engine.journal.inbound import inbound, opt_outs
+from risala.engine.journal.inbound.inbound import Received, Route
 from risala.engine.model.clock import iso
 from risala.engine.model.errors import Invalid, NotFound
 from risala.engine.operations.arguments import Arguments, Json, Operation

@@ -7,7 +7,7 @@ from typing import Final
 
 from risala.engine.gateway import Gateway
 from risala.engine.intake import AHEAD_MAX_S
-from risala.engine.journal import waiting
+from risala.engine.journal.messages import waiting
 from risala.engine.model.commands import KeyType, Mode, Principal, SendMessage
 from risala.engine.model.errors import Forbidden, Invalid
 from risala.engine.model.wire import message_wire, timeline_wire

@@ -6,7 +6,7 @@ from typing import Final
 
 from risala.engine.billing import Adjust, TopUp
 from risala.engine.gateway import Gateway
-from risala.engine.journal import ledger
+from risala.engine.journal.accounts import ledger
 from risala.engine.model.errors import Invalid
 from risala.engine.model.wire import ledger_wire, money
 from risala.engine.operations.arguments import Arguments, Json, Operation

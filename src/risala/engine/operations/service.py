@@ -8,7 +8,7 @@ from typing import Final
 import trio
 
 from risala.engine.gateway import Gateway
-from risala.engine.journal import audit
+from risala.engine.journal.upkeep import audit
 from risala.engine.lane_parts import Gate
 from risala.engine.model.errors import Conflict, NotFound
 from risala.engine.operations.arguments import Arguments, Json, Operation

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from risala.engine import billing
 from risala.engine.gateway import Gateway
-from risala.engine.journal import verifications
+from risala.engine.journal.messages import verifications
 from risala.engine.model.commands import KeyType, Mode, Principal, SendCode
 from risala.engine.model.errors import Invalid
 from risala.engine.model.wire import minor_units, money, verification_wire

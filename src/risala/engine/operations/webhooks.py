@@ -5,7 +5,16 @@ from __future__ import annotations
 from typing import Final
 
 from risala.engine.gateway import Gateway
-from risala.engine.journal import accounts, webhook_history, webhook_log, webhooks
+from risala.engine.journal.accounts import accounts
+from risala.engine.journal.webhooks import (
+    deliveries as webhook_log,
+)
+from risala.engine.journal.webhooks import (
+    endpoints as webhooks,
+)
+from risala.engine.journal.webhooks import (
+    history as webhook_history,
+)
 from risala.engine.model.errors import Invalid, NotFound
 from risala.engine.operations.arguments import Arguments, Json, Operation, is_text
 from risala.engine.webhook_endpoints import Endpoints, Wish

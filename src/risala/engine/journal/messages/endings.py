@@ -5,9 +5,11 @@ from __future__ import annotations
 import sqlite3
 from typing import Final
 
-from risala.engine.journal import ledger, outbox, timeline
+from risala.engine.journal.accounts import ledger
+from risala.engine.journal.messages import timeline
+from risala.engine.journal.messages.state import MessageState, change_of, load
 from risala.engine.journal.rows import Change, Stamp
-from risala.engine.journal.state import MessageState, change_of, load
+from risala.engine.journal.webhooks import outbox
 from risala.engine.model.errors import Conflict, NotFound
 from risala.engine.model.lines import SENT, SENT_NAMELESS, Kind, Line, Values
 from risala.engine.model.states import ACKNOWLEDGED, SegmentState, Status
@@ -118,7 +120,7 @@ def _end_session(
     conn: sqlite3.Connection, verification_id: str, stamp: Stamp
 ) -> tuple[Change, ...]:
     """The session of a code that could not be sent ends with it."""
-    from risala.engine.journal import verifications
+    from risala.engine.journal.messages import verifications
 
     row = verifications.find(conn, verification_id)
     assert row is not None

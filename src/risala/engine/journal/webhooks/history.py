@@ -6,7 +6,8 @@ import sqlite3
 from dataclasses import dataclass
 from typing import Any, Final
 
-from risala.engine.journal import webhook_log, webhooks
+from risala.engine.journal.webhooks import deliveries as webhook_log
+from risala.engine.journal.webhooks import endpoints as webhooks
 from risala.engine.model.errors import Conflict, NotFound
 
 COUNT_MAX: Final = 100_000

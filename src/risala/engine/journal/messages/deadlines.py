@@ -6,12 +6,12 @@ import sqlite3
 from collections.abc import Callable, Sequence
 
 from risala.config.model import OnUncertain
-from risala.engine.journal import timeline
-from risala.engine.journal.delivery import requeue
-from risala.engine.journal.endings import fail
-from risala.engine.journal.receipts import take_those_with_receipts
+from risala.engine.journal.messages import timeline
+from risala.engine.journal.messages.delivery import requeue
+from risala.engine.journal.messages.endings import fail
+from risala.engine.journal.messages.receipts import take_those_with_receipts
+from risala.engine.journal.messages.state import MessageState, load
 from risala.engine.journal.rows import ACKNOWLEDGED, Change, SegmentState, Stamp, Status
-from risala.engine.journal.state import MessageState, load
 from risala.engine.model.lines import Kind, Line, Values, line_of
 from risala.engine.rules.retry import Decision, Step
 from risala.sms.cause import Cause

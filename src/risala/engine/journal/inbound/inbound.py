@@ -9,8 +9,9 @@ import sqlite3
 from dataclasses import dataclass
 from typing import Final
 
-from risala.engine.journal import opt_outs, outbox
+from risala.engine.journal.inbound import opt_outs
 from risala.engine.journal.rows import Stamp
+from risala.engine.journal.webhooks import outbox
 from risala.engine.model.errors import Conflict, NotFound
 from risala.engine.rules.keywords import keyword_of
 from risala.sms.address import COUNTRY_CODE, is_number, with_country

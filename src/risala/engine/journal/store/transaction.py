@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias, TypeVar
 
-from risala.engine.journal.condition import is_doubtful, is_storage_fault
+from risala.engine.journal.store.condition import is_doubtful, is_storage_fault
 from risala.engine.model.errors import OutcomeUnknown, Refusal, StorageFailed
 
 T = TypeVar("T")

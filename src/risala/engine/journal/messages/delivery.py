@@ -9,10 +9,11 @@ from __future__ import annotations
 import sqlite3
 from dataclasses import dataclass
 
-from risala.engine.journal import opt_outs, timeline
-from risala.engine.journal.endings import code_is_wanted, fail, settle, withdraw_code
+from risala.engine.journal.inbound import opt_outs
+from risala.engine.journal.messages import timeline
+from risala.engine.journal.messages.endings import code_is_wanted, fail, settle, withdraw_code
+from risala.engine.journal.messages.state import MessageState, change_of, load
 from risala.engine.journal.rows import Change, SegmentState, Stamp, Status
-from risala.engine.journal.state import MessageState, change_of, load
 from risala.engine.model.lines import Kind, Line
 from risala.engine.rules.retry import Decision, Step
 from risala.sms.cause import Cause, cause_of

@@ -7,7 +7,7 @@ and nobody waits for a timer. An answer leaves only after its unit is on the dis
 **A unit may run twice**: when a batch fails it is rolled back and runs again one unit at a time,
 so that one bad unit fails alone. No clock, randomness, ids or effects inside a unit: hand them in.
 
-What comes of a unit is told in :mod:`risala.engine.journal.transaction`.
+What comes of a unit is told in :mod:`risala.engine.journal.store.transaction`.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from typing import Any, Final, TypeVar
 import structlog
 import trio
 
-from risala.engine.journal.condition import Condition
-from risala.engine.journal.lock import StorageUnusable
-from risala.engine.journal.opening import Migrate, open_watched, open_writer
-from risala.engine.journal.presence import mark, refuse_missing
-from risala.engine.journal.transaction import Done, Failed, Unit, in_doubt, run_batch
+from risala.engine.journal.store.condition import Condition
+from risala.engine.journal.store.lock import StorageUnusable
+from risala.engine.journal.store.opening import Migrate, open_watched, open_writer
+from risala.engine.journal.store.presence import mark, refuse_missing
+from risala.engine.journal.store.transaction import Done, Failed, Unit, in_doubt, run_batch
 from risala.engine.model.errors import Draining, Overloaded, StorageFailed
 
 __all__ = ["Journal", "JournalStatistics", "StorageUnusable", "Unit"]

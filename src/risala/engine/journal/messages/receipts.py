@@ -5,17 +5,17 @@ from __future__ import annotations
 import sqlite3
 from typing import Final
 
-from risala.engine.journal import timeline
-from risala.engine.journal.delivery import (
+from risala.engine.journal.messages import timeline
+from risala.engine.journal.messages.delivery import (
     carrier_key,
     finish_segment,
     named_by_receipt,
     note_receipt,
     taken,
 )
-from risala.engine.journal.endings import settle
+from risala.engine.journal.messages.endings import settle
+from risala.engine.journal.messages.state import MessageState, load
 from risala.engine.journal.rows import Change, SegmentState, Stamp, Status
-from risala.engine.journal.state import MessageState, load
 from risala.engine.model.lines import Kind, Line
 from risala.sms.message import submit_reference
 from risala.sms.receipt import Receipt, ReceiptState

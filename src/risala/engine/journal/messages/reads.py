@@ -7,8 +7,9 @@ import sqlite3
 from collections.abc import Callable, Collection
 from typing import Final
 
-from risala.engine.journal import meta, timeline
+from risala.engine.journal.messages import timeline
 from risala.engine.journal.rows import ACKNOWLEDGED, DueRow
+from risala.engine.journal.store import meta
 from risala.engine.model.commands import MessageView, Mode
 from risala.engine.model.lines import Kind, Line, Wait
 from risala.engine.rules.router import UNSERVED

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from risala.engine.journal import acceptance, endings, outbox
+from risala.engine.journal.messages import acceptance, endings
 from risala.engine.journal.rows import Change, NewMessage, Stamp
+from risala.engine.journal.webhooks import outbox
 from risala.engine.model.errors import NotFound, RateLimited
 from risala.engine.rules.verification import TABLE, Session, State, Trigger, Verdict, judge
 

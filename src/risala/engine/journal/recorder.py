@@ -14,9 +14,9 @@ import structlog
 import trio
 
 from risala.engine.actors.broadcast import Broadcast
-from risala.engine.journal import deadlines, declined, delivery, endings, receipts
+from risala.engine.journal.messages import deadlines, declined, delivery, endings, receipts
 from risala.engine.journal.rows import Change, Stamp, Status
-from risala.engine.journal.writer import Journal, Unit
+from risala.engine.journal.store.writer import Journal, Unit
 from risala.engine.model.clock import Clock
 from risala.engine.model.commands import LifeEvent
 from risala.engine.model.errors import Draining, Unavailable

@@ -15,7 +15,7 @@ from typing import Final
 
 import structlog
 
-from risala.engine.journal.presence import Presence
+from risala.engine.journal.store.presence import Presence
 
 # Busy belongs here too: a second run would wait for the stray writer once per unit.
 _STORAGE: Final = frozenset(

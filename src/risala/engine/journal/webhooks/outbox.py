@@ -7,8 +7,8 @@ import sqlite3
 from dataclasses import dataclass
 from typing import Any
 
-from risala.engine.journal import webhooks
 from risala.engine.journal.rows import NewMessage, Stamp, Status
+from risala.engine.journal.webhooks import endpoints as webhooks
 from risala.engine.model.cause_sentences import cause_text
 from risala.engine.model.clock import iso
 from risala.engine.model.commands import Sender

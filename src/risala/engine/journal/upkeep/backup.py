@@ -22,10 +22,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, TypeAlias
 
-from risala.engine.journal import checksum
-from risala.engine.journal.audit import audit
-from risala.engine.journal.lock import StorageUnusable, claim_file
-from risala.engine.journal.opening import connect, open_reader, sqlite_sentence
+from risala.engine.journal.store.lock import StorageUnusable, claim_file
+from risala.engine.journal.store.opening import connect, open_reader, sqlite_sentence
+from risala.engine.journal.upkeep import checksum
+from risala.engine.journal.upkeep.audit import audit
 from risala.engine.model.commands import AuditReport
 
 PAGES_AT_ONCE: Final = 256

@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from risala.engine.journal import webhooks
+from risala.engine.journal.webhooks import endpoints as webhooks
 from risala.engine.rules.webhooks.schedule import Verdict
 
 ATTEMPTS_KEPT: Final = 32

@@ -14,7 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from risala.engine.journal.lock import StorageUnusable
+from risala.engine.journal.store.lock import StorageUnusable
 
 MARK_SUFFIX: Final = ".made"
 _MARK_TEXT: Final = (

@@ -10,9 +10,10 @@ import sqlite3
 from collections.abc import Sequence
 from typing import Final
 
-from risala.engine.journal import outbox, senders
-from risala.engine.journal.messages import known_response
+from risala.engine.journal.accounts import senders
+from risala.engine.journal.messages.reads import known_response
 from risala.engine.journal.rows import NewMessage, Stamp
+from risala.engine.journal.webhooks import outbox
 from risala.engine.model.errors import Forbidden, InsufficientBalance, Refusal
 
 _MESSAGE: Final = (

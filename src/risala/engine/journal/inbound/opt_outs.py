@@ -10,7 +10,7 @@ from __future__ import annotations
 import sqlite3
 from typing import Final
 
-from risala.engine.journal import meta
+from risala.engine.journal.store import meta
 from risala.engine.rules.keywords import START_WORDS, STOP_WORDS, folded
 from risala.sms.message import Inbound
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from sqlite_utils import Database, Migrations
 
-from risala.engine.journal.schema_first import complete_first_tables
-from risala.engine.journal.schema_inbound import INBOUND, LAST_WRITERS
-from risala.engine.journal.schema_money import CREDITED_ONCE, WHOLE_MINUTES
-from risala.engine.journal.schema_outcome import OUTCOME
-from risala.engine.journal.schema_retention import RETENTION
-from risala.engine.journal.schema_webhooks import WEBHOOKS
+from risala.engine.journal.store.schema_first import complete_first_tables
+from risala.engine.journal.store.schema_inbound import INBOUND, LAST_WRITERS
+from risala.engine.journal.store.schema_money import CREDITED_ONCE, WHOLE_MINUTES
+from risala.engine.journal.store.schema_outcome import OUTCOME
+from risala.engine.journal.store.schema_retention import RETENTION
+from risala.engine.journal.store.schema_webhooks import WEBHOOKS
 
 migrations = Migrations("risala")
 

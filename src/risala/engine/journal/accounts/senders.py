@@ -6,8 +6,8 @@ import sqlite3
 from collections.abc import Sequence
 from typing import Any, Final
 
-from risala.engine.journal import outbox
 from risala.engine.journal.rows import Stamp
+from risala.engine.journal.webhooks import outbox
 from risala.engine.model.commands import Sender
 from risala.engine.model.errors import Conflict, NotFound
 from risala.engine.sender_marks import Owned

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, NoReturn, Self, cast
 
-from risala.engine.journal.condition import is_storage_fault
+from risala.engine.journal.store.condition import is_storage_fault
 from risala.engine.model.errors import StorageFailed
 
 Meet = Callable[[BaseException], None]
