@@ -7,7 +7,7 @@ from contextlib import suppress
 import pytest
 import trio
 
-from risala.engine import accounts as module
+from risala.engine.accounts import accounts as module
 from risala.engine.model.commands import KeyType, Mode
 from risala.engine.model.errors import Forbidden, Invalid, NotFound, Unauthorized
 

@@ -9,10 +9,10 @@ import pytest
 import trio
 from structlog.testing import capture_logs
 
-from risala.engine import questions
-from risala.engine.calls import LATE_MAX, LATE_S, SPARE_S, fault_of, limit_of
-from risala.engine.lane_parts import TRUST_AGAIN_S
-from risala.engine.queries import ASK_AFTER_S
+from risala.engine.delivery import questions
+from risala.engine.delivery.calls import LATE_MAX, LATE_S, SPARE_S, fault_of, limit_of
+from risala.engine.delivery.lane_parts import TRUST_AGAIN_S
+from risala.engine.delivery.queries import ASK_AFTER_S
 from risala.plugins.contract import (
     SUBMIT_S_MAX,
     Accepted,

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from risala.engine import doctor
-from risala.engine.doctor import Check, Patient, State, examine
+from risala.engine.upkeep import doctor
+from risala.engine.upkeep.doctor import Check, Patient, State, examine
 
 NOW_MS = 1_767_225_600_000
 

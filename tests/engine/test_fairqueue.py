@@ -7,7 +7,7 @@ from collections import Counter
 
 import pytest
 
-from risala.engine.fairqueue import ROWS_MAX, FairQueue
+from risala.engine.delivery.fairqueue import ROWS_MAX, FairQueue
 
 ROUTE = "+222"
 

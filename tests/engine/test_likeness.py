@@ -6,7 +6,7 @@ import pytest
 
 from risala.config.senders import SendersSection
 from risala.engine.rules.likeness import is_generic, resembles
-from risala.engine.sender_marks import Marker, Owned
+from risala.engine.rules.sender_marks import Marker, Owned
 
 SETTINGS = SendersSection()
 

@@ -10,9 +10,9 @@ import pytest
 import trio
 from structlog.testing import capture_logs
 
-from risala.engine import loopwatch
-from risala.engine.loopwatch import BLOCKED_S, KEPT_MAX, LoopWatch, stack_of
-from risala.engine.suspects import Suspicion, suspicion_of
+from risala.engine.delivery import loopwatch
+from risala.engine.delivery.loopwatch import BLOCKED_S, KEPT_MAX, LoopWatch, stack_of
+from risala.engine.delivery.suspects import Suspicion, suspicion_of
 from risala.plugins.testing.fake_driver import FakeDriver
 
 PATIENCE_S = 30.0
@@ -104,7 +104,7 @@ def lanes(**modules: str) -> dict:
         ("risala.drivers.modem.port.serial", ("sim-1",)),
         ("acme", ("third",)),
         ("acme_other", ()),
-        ("risala.engine.intake", ()),
+        ("risala.engine.intake.intake", ()),
         ("risala.http.api", ()),
         ("json", ()),
     ],

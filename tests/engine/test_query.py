@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 import pytest
 import trio
 
-from risala.engine.queries import ASK_AFTER_S
+from risala.engine.delivery.queries import ASK_AFTER_S
 from risala.plugins.contract import Accepted, Capabilities, Receipt, ReceiptState, Uncertain
 from risala.plugins.testing.fake_driver import FakeDriver
 

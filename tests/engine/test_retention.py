@@ -21,8 +21,8 @@ from risala.engine.model.clock import iso
 from risala.engine.model.commands import SendMessage
 from risala.engine.model.ids import IdSource, first_id
 from risala.engine.model.lines import Kind, Line
-from risala.engine.retention import DAY_MS
 from risala.engine.rules.retry import Decision, Step
+from risala.engine.upkeep.retention import DAY_MS
 from risala.sms.cause import Cause
 from risala.sms.message import Inbound
 from risala.sms.receipt import Receipt, ReceiptState

@@ -7,11 +7,11 @@ import re
 import pytest
 import trio
 
-from risala.engine.codes import Codes
 from risala.engine.journal.messages import verifications
 from risala.engine.model.commands import KeyType, Mode, Principal, SendCode
 from risala.engine.model.errors import Invalid, NotFound, RateLimited
-from risala.engine.sessions import Withdraw
+from risala.engine.verify.codes import Codes
+from risala.engine.verify.sessions import Withdraw
 from risala.plugins.contract import HealthState, Refused, Scope, Uncertain
 from risala.plugins.testing.fake_driver import FakeDriver
 
@@ -116,7 +116,7 @@ async def test_get_never_shows_pending_when_the_time_is_over(open_house, quick):
     async with open_house() as house:
         verification_id = await send(house)
         row = verifications.find(house.gateway.parts.reader, verification_id)
-        from risala.engine.sessions import view_of
+        from risala.engine.verify.sessions import view_of
 
         assert view_of(row, row.expires_at - 1).status == "pending"
         assert view_of(row, row.expires_at).status == "expired"

@@ -12,13 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from risala.config.model import CarrierSection, Settings, StorageSection
-from risala.engine.codes import load_codes
 from risala.engine.engine import Seams, open_engine
 from risala.engine.model.clock import TrioClock
 from risala.engine.model.commands import KeyType, Mode, Principal, SendCode
 from risala.engine.model.errors import RateLimited
 from risala.engine.model.ids import IdSource
 from risala.engine.rules.verification import TABLE, Session, State, Trigger, Verdict, judge
+from risala.engine.verify.codes import load_codes
 from risala.plugins.testing.fake_driver import FakeDriver
 
 OVER = 1_000

@@ -7,7 +7,7 @@ import json
 import pytest
 import trio
 
-from risala.engine import optout
+from risala.engine.intake import opt_outs as optout
 from risala.engine.journal.inbound import opt_outs
 from risala.engine.journal.inbound.inbound import Route, add_route
 from risala.engine.journal.store import meta

@@ -9,7 +9,7 @@ import pytest
 import trio
 
 from patience import HANG_S
-from risala.engine import live
+from risala.engine.follow import live
 from risala.engine.model.commands import KeyType, Mode, Principal, SendMessage
 from risala.engine.model.errors import NotFound
 from risala.engine.model.events import Event, Lagged, LifeEvent, Ready, Reset, What

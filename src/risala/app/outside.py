@@ -7,7 +7,7 @@ from contextlib import AsyncExitStack
 from risala.config.model import Settings
 from risala.drivers.mail.smtp import SmtpMailer
 from risala.engine.outside import Outside
-from risala.engine.webhook_endpoints import rules_of
+from risala.engine.webhooks.endpoints import rules_of
 from risala.http.outbound import open_outbound
 
 

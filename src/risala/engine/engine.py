@@ -19,41 +19,45 @@ import trio
 
 from risala.config.model import CarrierSection, OnUncertain, Settings
 from risala.engine import overview
-from risala.engine.accounts import Accounts
+from risala.engine.accounts.accounts.accounts import Accounts
+from risala.engine.accounts.accounts.senders import Senders
+from risala.engine.accounts.senders import Senders
 from risala.engine.actors.actor import Ref
 from risala.engine.actors.supervisor import RestartPolicy, Supervisor
-from risala.engine.billing import Billing
-from risala.engine.codes import Codes, load_codes
-from risala.engine.context import LaneContext
-from risala.engine.declining import declines
-from risala.engine.driver_commands import DriverCommands
+from risala.engine.billing.billing.billing import Billing
+from risala.engine.delivery.declining import declines
+from risala.engine.delivery.driver_commands import DriverCommands
+from risala.engine.delivery.driver_context import LaneContext
+from risala.engine.delivery.keeper import Keeper
+from risala.engine.delivery.lane import Lane
+from risala.engine.delivery.lane_parts import LaneHooks
+from risala.engine.delivery.loopwatch import LoopWatch
+from risala.engine.delivery.queries import Queries, ask_uncertain
+from risala.engine.delivery.scheduler import Board, Scheduler, SchedulerMessage, keep_pumping
+from risala.engine.delivery.suspects import suspicion_of
 from risala.engine.gateway import Gateway, Parts
-from risala.engine.intake import Intake
+from risala.engine.intake.intake import Intake
+from risala.engine.intake.intake.intake import Intake
+from risala.engine.intake.intake.opt_outs import LookBack
 from risala.engine.journal import deadlines, messages, meta, webhook_log
 from risala.engine.journal.messages.reads import deadlines
 from risala.engine.journal.messages.reads import reads as messages
+from risala.engine.journal.messages.reads.reads import deadlines
+from risala.engine.journal.messages.reads.reads import reads as messages
 from risala.engine.journal.recorder import Recorder
 from risala.engine.journal.store import meta
 from risala.engine.journal.store.schema import migrate
 from risala.engine.journal.store.writer import Journal
-from risala.engine.keeper import Keeper
-from risala.engine.lane import Lane
-from risala.engine.lane_parts import LaneHooks
-from risala.engine.loopwatch import LoopWatch
 from risala.engine.model.clock import Clock, SystemClock
 from risala.engine.model.ids import IdSource
-from risala.engine.optout import LookBack
 from risala.engine.outside import Outside, start_outside
-from risala.engine.queries import Queries, ask_uncertain
-from risala.engine.retention import Retention
 from risala.engine.rules.breaker import Breaker
 from risala.engine.rules.router import TEST_ROUTE, Router, pinned
 from risala.engine.rules.throttle import Throttle
-from risala.engine.scheduler import Board, Scheduler, SchedulerMessage, keep_pumping
-from risala.engine.senders import Senders
-from risala.engine.sessions import Deadlines, Sessions, Sources, text_of
 from risala.engine.set_back import WatchedClock, keep_elapsed
-from risala.engine.suspects import suspicion_of
+from risala.engine.upkeep.retention import Retention
+from risala.engine.verify.codes import Codes, load_codes
+from risala.engine.verify.sessions import Deadlines, Sessions, Sources, text_of
 from risala.plugins.contract import Driver
 
 log = structlog.get_logger(__name__)

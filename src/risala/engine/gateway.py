@@ -14,16 +14,18 @@ from dataclasses import dataclass
 from typing import Any
 
 from risala.config.model import Settings
-from risala.engine.accounts import Accounts
+from risala.engine.accounts.accounts import Accounts
+from risala.engine.accounts.senders import Senders
 from risala.engine.actors.actor import Ref
 from risala.engine.actors.broadcast import Subscription
-from risala.engine.billing import BillingMessage
-from risala.engine.driver_commands import DriverCommands
-from risala.engine.intake import Intake
+from risala.engine.billing.billing import BillingMessage
+from risala.engine.delivery.driver_commands import DriverCommands
+from risala.engine.delivery.scheduler import SchedulerMessage
+from risala.engine.follow.live import Follower, Live
+from risala.engine.intake.intake import Intake
 from risala.engine.journal.messages import reads as messages
 from risala.engine.journal.messages import timeline, verifications
 from risala.engine.journal.recorder import Recorder
-from risala.engine.live import Follower, Live
 from risala.engine.model.commands import (
     LifeEvent,
     MessageView,
@@ -37,9 +39,7 @@ from risala.engine.model.commands import (
 from risala.engine.model.errors import Conflict, FieldFault, NotFound, Refusal
 from risala.engine.model.events import What
 from risala.engine.model.ids import IdSource
-from risala.engine.scheduler import SchedulerMessage
-from risala.engine.senders import Senders
-from risala.engine.sessions import Check, Open, SessionsMessage, verify_settings, view_of
+from risala.engine.verify.sessions import Check, Open, SessionsMessage, verify_settings, view_of
 
 
 @dataclass(slots=True)
@@ -189,7 +189,7 @@ class Gateway:
 
     def metrics(self) -> bytes:
         """The numbers of this moment, as Prometheus reads them."""
-        from risala.engine.metrics import render
+        from risala.engine.upkeep.metrics import render
 
         return render(self)
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from risala.engine.actors.supervisor import RestartPolicy, Supervisor
-from risala.engine.feed import Feed
+from risala.engine.follow.feed import Feed
+from risala.engine.follow.live import Live
 from risala.engine.gateway import Parts
-from risala.engine.live import Live
 from risala.engine.rules.webhooks.types import Outbound
-from risala.engine.webhook_notices import Notices
-from risala.engine.webhooks import Webhooks, WebhookSources
+from risala.engine.webhooks.notices import Notices
+from risala.engine.webhooks.service import Webhooks, WebhookSources
 from risala.plugins.contract import Mailer
 
 POLICY = RestartPolicy(restarts_max=None)

@@ -7,11 +7,11 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Final
 
 from risala.config.model import CarrierSection, Settings
+from risala.engine.delivery.loopwatch import LoopWatch
+from risala.engine.delivery.scheduler import Board
 from risala.engine.journal.messages import waiting
-from risala.engine.loopwatch import LoopWatch
 from risala.engine.model.errors import StorageFailed
 from risala.engine.rules.router import Router, pinned
-from risala.engine.scheduler import Board
 from risala.plugins.contract import HealthState
 
 if TYPE_CHECKING:

@@ -14,14 +14,14 @@ from risala.cli.reach.refused import Refused
 from risala.cli.show import output, progress
 
 if TYPE_CHECKING:
-    from risala.engine.doctor import Check, Patient
+    from risala.engine.upkeep.doctor import Check, Patient
 
 
 @click.command()
 @common
 def doctor(options: Options) -> None:
     """Look everything over: settings, disk, database, clock, carriers. Exit code 1 on a failure."""
-    from risala.engine.doctor import State
+    from risala.engine.upkeep.doctor import State
 
     log_to_stderr()
     checks = _examine(options)
@@ -41,7 +41,7 @@ def doctor(options: Options) -> None:
 def _examine(options: Options) -> list[Check]:
     from risala.cli.reach import session
     from risala.config.model import StorageSection
-    from risala.engine.doctor import Check, Patient, State, examine
+    from risala.engine.upkeep.doctor import Check, Patient, State, examine
 
     try:
         data_dir = options.settings().storage.data_dir
@@ -65,8 +65,8 @@ def _examine(options: Options) -> list[Check]:
 
 async def _patient(data_dir: Path) -> Patient:
     from risala.cli.reach import session
-    from risala.engine.doctor import Patient
     from risala.engine.model.clock import SystemClock
+    from risala.engine.upkeep.doctor import Patient
 
     patient = Patient(data_dir, SystemClock().now_ms(), running=False)
     try:

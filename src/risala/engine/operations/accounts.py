@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from risala.engine.delivery.scheduler import ResumeOrganization, SuspendOrganization
 from risala.engine.gateway import Gateway
 from risala.engine.journal.rows import OrganizationChange
 from risala.engine.model.commands import KeyType, Mode
@@ -11,7 +12,6 @@ from risala.engine.model.errors import Invalid
 from risala.engine.model.origins import parse_origins
 from risala.engine.model.wire import key_wire, organization_wire
 from risala.engine.operations.arguments import Arguments, Json, Operation
-from risala.engine.scheduler import ResumeOrganization, SuspendOrganization
 
 
 async def _org_create(gateway: Gateway, arguments: Arguments) -> Json:

@@ -6,7 +6,7 @@ import json
 from typing import Final
 
 from risala.engine.gateway import Gateway
-from risala.engine.intake import AHEAD_MAX_S
+from risala.engine.intake.intake import AHEAD_MAX_S
 from risala.engine.journal.messages import waiting
 from risala.engine.model.commands import KeyType, Mode, Principal, SendMessage
 from risala.engine.model.errors import Forbidden, Invalid

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from risala.engine.billing import Adjust, TopUp
+from risala.engine.billing.billing import Adjust, TopUp
 from risala.engine.gateway import Gateway
 from risala.engine.journal.accounts import ledger
 from risala.engine.model.errors import Invalid

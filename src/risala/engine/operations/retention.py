@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from risala.engine import retention
 from risala.engine.gateway import Gateway
 from risala.engine.model.errors import Invalid
 from risala.engine.operations.arguments import Arguments, Json, Operation
+from risala.engine.upkeep import retention
 
 
 async def _show(gateway: Gateway, _: Arguments) -> Json:

@@ -7,12 +7,12 @@ from typing import Final
 
 import trio
 
+from risala.engine.delivery.lane_parts import Gate
+from risala.engine.delivery.scheduler import SetGate
 from risala.engine.gateway import Gateway
 from risala.engine.journal.upkeep import audit
-from risala.engine.lane_parts import Gate
 from risala.engine.model.errors import Conflict, NotFound
 from risala.engine.operations.arguments import Arguments, Json, Operation
-from risala.engine.scheduler import SetGate
 
 _NOT_RUNNING: Final = "The service is not running, so that no carrier is connected."
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from risala.engine import billing
+from risala.engine.billing import billing
 from risala.engine.gateway import Gateway
 from risala.engine.journal.messages import verifications
 from risala.engine.model.commands import KeyType, Mode, Principal, SendCode
@@ -14,7 +14,7 @@ from risala.engine.operations.arguments import Arguments, Json, Operation
 from risala.engine.operations.messages import unserved_warning
 from risala.engine.rules.template import BUILT_IN
 from risala.engine.rules.verify_settings import VerifySettings, parse_verify_settings
-from risala.engine.sessions import Withdraw, verify_settings, view_of
+from risala.engine.verify.sessions import Withdraw, verify_settings, view_of
 from risala.sms.address import is_number
 
 

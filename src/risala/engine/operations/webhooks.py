@@ -17,8 +17,8 @@ from risala.engine.journal.webhooks import (
 )
 from risala.engine.model.errors import Invalid, NotFound
 from risala.engine.operations.arguments import Arguments, Json, Operation, is_text
-from risala.engine.webhook_endpoints import Endpoints, Wish
-from risala.engine.webhook_wire import attempt_wire, delivery_wire, endpoint_wire
+from risala.engine.operations.webhook_wire import attempt_wire, delivery_wire, endpoint_wire
+from risala.engine.webhooks.endpoints import Endpoints, Wish
 
 PAGE_MAX: Final = 200
 STATES: Final = ("pending", "delivered", "failed", "dropped")

@@ -10,7 +10,7 @@ from risala.engine.journal.rows import Stamp
 from risala.engine.journal.webhooks import outbox
 from risala.engine.model.commands import Sender
 from risala.engine.model.errors import Conflict, NotFound
-from risala.engine.sender_marks import Owned
+from risala.engine.rules.sender_marks import Owned
 from risala.sms.address import fold_sender
 
 WEEKLY_MESSAGES: Final = 2000

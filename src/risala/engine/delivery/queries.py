@@ -17,9 +17,9 @@ from typing import Final
 import structlog
 import trio
 
+from risala.engine.delivery.lane import Lane
 from risala.engine.journal.messages import reads as messages
 from risala.engine.journal.rows import SegmentState
-from risala.engine.lane import Lane
 from risala.engine.model.errors import Unavailable
 from risala.engine.model.ids import first_id
 from risala.plugins.contract import Receipt

@@ -14,7 +14,7 @@ from typing import Final
 import structlog
 import trio
 
-from risala.engine.lane_parts import Job
+from risala.engine.delivery.lane_parts import Job
 from risala.plugins.contract import SUBMIT_S_MAX, Capabilities
 from risala.sms.cause import Cause
 from risala.sms.message import Segment

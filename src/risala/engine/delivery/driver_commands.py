@@ -12,7 +12,7 @@ from risala.engine.model.errors import Conflict, Invalid, NotFound
 from risala.plugins.contract import COMMAND_S, Commandable, CommandRefusedError, DriverCommand
 
 if TYPE_CHECKING:
-    from risala.engine.lane import Lane
+    from risala.engine.delivery.lane import Lane
 
 log = structlog.get_logger(__name__)
 

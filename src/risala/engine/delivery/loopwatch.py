@@ -22,8 +22,8 @@ from typing import Any, Final
 import structlog
 import trio
 
+from risala.engine.delivery.suspects import Suspicion
 from risala.engine.model.clock import Clock, iso
-from risala.engine.suspects import Suspicion
 
 log = structlog.get_logger(__name__)
 

@@ -6,12 +6,12 @@ import sqlite3
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
-from risala.engine.calls import checked
+from risala.engine.delivery.calls import checked
+from risala.engine.delivery.lane import Lane
 from risala.engine.discreet import discreet, discreet_receipt
 from risala.engine.journal.inbound import inbound
 from risala.engine.journal.messages import reads as messages
 from risala.engine.journal.upkeep import notes as noted
-from risala.engine.lane import Lane
 from risala.engine.model.errors import Unavailable
 from risala.engine.model.ids import IdSource
 from risala.engine.rules.retry import decide

@@ -15,12 +15,12 @@ from typing import Final
 import trio
 
 from risala.engine.actors.actor import Decider, Ref
-from risala.engine.fairqueue import FairQueue
+from risala.engine.delivery.fairqueue import FairQueue
+from risala.engine.delivery.lane import Lane
+from risala.engine.delivery.lane_parts import Gate, Job
 from risala.engine.journal.messages import reads as messages
 from risala.engine.journal.rows import PRIORITY_CODE, PRIORITY_MESSAGE, Change, DueRow
 from risala.engine.journal.store.writer import Journal
-from risala.engine.lane import Lane
-from risala.engine.lane_parts import Gate, Job
 from risala.engine.model.clock import Clock
 from risala.engine.model.errors import NotFound
 from risala.engine.model.ids import concat_reference

@@ -13,9 +13,11 @@ import structlog
 import trio
 
 from risala.config.model import Settings
-from risala.engine import billing
-from risala.engine.accounts import Accounts
-from risala.engine.batch import BatchItem, Result, in_order
+from risala.engine.accounts.accounts import Accounts
+from risala.engine.accounts.senders import Senders
+from risala.engine.billing import billing
+from risala.engine.intake.batch import BatchItem, Result, in_order
+from risala.engine.intake.opt_outs import OptOuts
 from risala.engine.journal.messages import acceptance
 from risala.engine.journal.messages import reads as messages
 from risala.engine.journal.recorder import Recorder
@@ -27,7 +29,7 @@ from risala.engine.journal.rows import (
     Stamp,
     Status,
 )
-from risala.engine.limiter import Limiter
+from risala.engine.limits.limiter import Limiter
 from risala.engine.model.commands import Mode, Organization, Principal, SendMessage
 from risala.engine.model.errors import (
     Draining,
@@ -41,9 +43,7 @@ from risala.engine.model.errors import (
 from risala.engine.model.ids import IdSource
 from risala.engine.model.lines import JUST_ACCEPTED, Kind, Line, Wait
 from risala.engine.model.wire import minor_units
-from risala.engine.optout import OptOuts
 from risala.engine.rules.router import TEST_ROUTE, UNSERVED, Router
-from risala.engine.senders import Senders
 from risala.sms.address import fold_sender
 from risala.sms.alphabet import smart_encode
 from risala.sms.segment import count

@@ -11,12 +11,9 @@ import structlog
 import trio
 
 from risala.config.model import CarrierSection, RetrySection
-from risala.engine.calls import LATE_MAX, Call, Calls, checked, limit_of
-from risala.engine.declining import let_wait
-from risala.engine.discreet import discreet
-from risala.engine.journal.recorder import Recorder
-from risala.engine.journal.rows import DueRow
-from risala.engine.lane_parts import (
+from risala.engine.delivery.calls import LATE_MAX, Call, Calls, checked, limit_of
+from risala.engine.delivery.declining import let_wait
+from risala.engine.delivery.lane_parts import (
     Counts,
     Gate,
     Job,
@@ -26,9 +23,12 @@ from risala.engine.lane_parts import (
     Trust,
     with_no_reports,
 )
+from risala.engine.delivery.questions import Questions
+from risala.engine.discreet import discreet
+from risala.engine.journal.recorder import Recorder
+from risala.engine.journal.rows import DueRow
 from risala.engine.model.clock import iso
 from risala.engine.model.errors import Unavailable
-from risala.engine.questions import Questions
 from risala.engine.rules.breaker import Breaker
 from risala.engine.rules.retry import Circumstances, decide
 from risala.engine.rules.router import pinned

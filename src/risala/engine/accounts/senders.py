@@ -12,7 +12,7 @@ from risala.engine.journal.recorder import Recorder
 from risala.engine.model.commands import Sender
 from risala.engine.model.errors import Invalid
 from risala.engine.model.ids import IdSource
-from risala.engine.sender_marks import Mark, Marker
+from risala.engine.rules.sender_marks import Mark, Marker
 from risala.sms.address import fold_sender, sender_fault, spelled
 
 DESCRIPTION_MAX: Final = 500

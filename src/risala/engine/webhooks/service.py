@@ -27,7 +27,7 @@ from risala.engine.rules.webhooks.lanes import Lane, Lanes, Widths
 from risala.engine.rules.webhooks.schedule import Answer, Fault, decide
 from risala.engine.rules.webhooks.sign import signed
 from risala.engine.rules.webhooks.types import Call, Outbound
-from risala.engine.webhook_endpoints import end_pending
+from risala.engine.webhooks.endpoints import end_pending
 
 T = TypeVar("T")
 log = structlog.get_logger(__name__)

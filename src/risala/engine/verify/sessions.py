@@ -17,11 +17,11 @@ import structlog
 import trio
 
 from risala.config.model import Settings
-from risala.engine import billing
-from risala.engine.accounts import Accounts
+from risala.engine.accounts.accounts import Accounts
+from risala.engine.accounts.senders import Senders
 from risala.engine.actors.actor import Decider, Later
-from risala.engine.codes import Codes
-from risala.engine.intake import Intake, first_line
+from risala.engine.billing import billing
+from risala.engine.intake.intake import Intake, first_line
 from risala.engine.journal.messages import verifications
 from risala.engine.journal.messages.verifications import NewVerification, VerificationRow
 from risala.engine.journal.recorder import Recorder
@@ -33,7 +33,7 @@ from risala.engine.rules.router import TEST_ROUTE, Router
 from risala.engine.rules.template import render
 from risala.engine.rules.verification import State
 from risala.engine.rules.verify_settings import VerifySettings, parse_verify_settings
-from risala.engine.senders import Senders
+from risala.engine.verify.codes import Codes
 
 log = structlog.get_logger(__name__)
 

@@ -10,8 +10,8 @@ from typing import Final
 
 import structlog
 
+from risala.engine.delivery.lane_parts import Job, LaneHooks
 from risala.engine.journal.recorder import Recorder
-from risala.engine.lane_parts import Job, LaneHooks
 from risala.plugins.contract import Choosy, Declined, Driver
 
 log = structlog.get_logger(__name__)
