@@ -23,7 +23,7 @@ from risala.engine.journal.webhooks import outbox
 from risala.engine.model.commands import Sender
 from risala.engine.outside import Outside
 from risala.engine.rules.webhooks.url import Rules
-from risala.http.outbound import open_outbound
+from risala.http.outbound.client import open_outbound
 
 ORGANIZATIONS = 5
 ENDPOINTS_EACH = 20

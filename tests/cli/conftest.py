@@ -18,7 +18,7 @@ from risala.cli.main import cli
 from risala.config.model import HttpSection
 from risala.engine.journal.store.lock import DataLock
 from risala.engine.model.errors import EngineError, NotFound
-from risala.http.control import serve_control
+from risala.http.control.app import serve_control
 
 AT = "2026-01-01T00:00:00.123Z"
 

@@ -25,9 +25,9 @@ from risala.engine.model.errors import (
     Refusal,
     Unauthorized,
 )
-from risala.http.app import create_api
-from risala.http.server import serve_app
-from risala.http.sockets import base_url, listen_tcp
+from risala.http.api.app import create_api
+from risala.http.server.server import serve_app
+from risala.http.server.sockets import base_url, listen_tcp
 
 SECRET = "sk_live_" + "a" * 32
 PUBLISHABLE = "pk_live_" + "b" * 32

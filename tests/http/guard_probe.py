@@ -17,10 +17,10 @@ from quart_trio.wrappers import TrioResponse
 
 from patience import HANG_S
 from risala.config.model import HttpSection
-from risala.http.base import JsonApp
-from risala.http.respond import json_bytes, json_response
-from risala.http.server import serve_app
-from risala.http.sockets import listen_tcp
+from risala.http.common.base import JsonApp
+from risala.http.common.respond import json_bytes, json_response
+from risala.http.server.server import serve_app
+from risala.http.server.sockets import listen_tcp
 
 BIG = bytes(50 * 1024 * 1024)
 """More than all buffers between a server and a client that does not read."""

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from risala.engine.model import errors
 from risala.engine.model.commands import SendMessage
-from risala.http import batch as batches
-from risala.http.batch import parse_batch
-from risala.http.bodies import parse_send
-from risala.http.problems import Problem
+from risala.http.api import batch_reader as batches
+from risala.http.api.batch_reader import parse_batch
+from risala.http.api.bodies import parse_send
+from risala.http.common.problems import Problem
 
 GOOD = {"to": "+22236123456", "body": "Hello"}
 GOOD_TEXT = json.dumps(GOOD)

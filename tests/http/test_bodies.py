@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from risala.engine.model.commands import SendMessage
-from risala.http.bodies import parse_get
-from risala.http.bodies import parse_send as parse_send_at
-from risala.http.problems import Problem
+from risala.http.api.bodies import parse_get
+from risala.http.api.bodies import parse_send as parse_send_at
+from risala.http.common.problems import Problem
 from risala.sms.address import is_number, sender_fault
 
 NOW_MS = 1_767_225_600_000

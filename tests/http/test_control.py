@@ -6,7 +6,7 @@ import trio
 
 from patience import HANG_S
 from risala.engine.model import errors
-from risala.http.control import create_control, serve_control
+from risala.http.control.app import create_control, serve_control
 
 
 @pytest.fixture

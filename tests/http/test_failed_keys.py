@@ -6,11 +6,11 @@ import trio
 import trio.testing
 
 from risala.config.model import HttpSection, Settings
-from risala.http import failed_keys
-from risala.http.app import create_api
-from risala.http.client_address import ClientAddresses
-from risala.http.failed_keys import DELAY_S, FREE_A_MINUTE, FailedKeys
-from risala.http.tally import Tally
+from risala.http.api.app import create_api
+from risala.http.common import failed_keys
+from risala.http.common.client_address import ClientAddresses
+from risala.http.common.failed_keys import DELAY_S, FREE_A_MINUTE, FailedKeys
+from risala.http.common.tally import Tally
 
 GOOD = {"to": "+22236123456", "body": "Hello"}
 HERE, THERE, PROXY = "203.0.113.7", "203.0.113.8", "10.0.0.1"

@@ -18,7 +18,7 @@ from hypercorn.trio.task_group import TaskGroup
 
 from patience import HANG_S, until_true
 from risala.config.model import HttpSection
-from risala.http.guard import GuardedServer, install_guard
+from risala.http.server.guard import GuardedServer, install_guard
 
 PROBE = SimpleNamespace(**runpy.run_path(str(Path(__file__).with_name("guard_probe.py"))))
 OK = b"GET /ok HTTP/1.1\r\nHost: x\r\n\r\n"

@@ -12,9 +12,9 @@ import trio.testing
 
 from patience import HANG_S, until_true
 from risala.config.model import HttpSection
-from risala.http import server
-from risala.http.face import Face, Patience
-from risala.http.sockets import connections_room
+from risala.http.server import server
+from risala.http.server.face import Face, Patience
+from risala.http.server.sockets import connections_room
 
 PROBE = SimpleNamespace(**runpy.run_path(str(Path(__file__).with_name("guard_probe.py"))))
 OK = b"GET /ok HTTP/1.1\r\nHost: x\r\n\r\n"

@@ -14,9 +14,9 @@ import trio
 
 from patience import HANG_S, until_true
 from risala.config.model import HttpSection
-from risala.http import server
-from risala.http.face import Patience
-from risala.http.sockets import listen_control
+from risala.http.server import server
+from risala.http.server.face import Patience
+from risala.http.server.sockets import listen_control
 
 PROBE_FILE = Path(__file__).with_name("guard_probe.py")
 PROBE = SimpleNamespace(**runpy.run_path(str(PROBE_FILE)))

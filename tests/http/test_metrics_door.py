@@ -9,10 +9,10 @@ import pytest
 import trio
 from prometheus_client.parser import text_string_to_metric_families
 
-from risala.http.app import create_api
-from risala.http.metrics import add_metrics, create_metrics
-from risala.http.server import serve_app
-from risala.http.sockets import base_url, listen_tcp
+from risala.http.api.app import create_api
+from risala.http.api.metrics import add_metrics, create_metrics
+from risala.http.server.server import serve_app
+from risala.http.server.sockets import base_url, listen_tcp
 
 WIRE = SimpleNamespace(**runpy.run_path(str(Path(__file__).with_name("wire.py"))))
 GET = "GET /metrics HTTP/1.1"

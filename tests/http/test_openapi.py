@@ -14,12 +14,12 @@ from risala.cli.main import cli
 from risala.engine.journal.rows import Status
 from risala.engine.model.commands import MessageView
 from risala.engine.model.wire import message_wire
+from risala.http.api.bodies import SendBody
+from risala.http.api.fields import FIT_PATTERN, INSTANT_PATTERN, NUMBER_PATTERN, SENDER_PATTERN
+from risala.http.api.openapi.document import OPERATIONS, document
 from risala.http.api.reference import _FILES, ASSETS
-from risala.http.assets import STATIC
-from risala.http.bodies import SendBody
-from risala.http.fields import FIT_PATTERN, INSTANT_PATTERN, NUMBER_PATTERN, SENDER_PATTERN
-from risala.http.openapi.document import OPERATIONS, document
-from risala.http.problems import CODES
+from risala.http.common.assets import STATIC
+from risala.http.common.problems import CODES
 from risala.sms.address import is_number, sender_fault
 
 

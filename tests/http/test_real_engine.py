@@ -15,7 +15,7 @@ from risala.drivers.testmode import FACTORY
 from risala.engine.engine import Seams, open_engine
 from risala.engine.model.clock import TrioClock, iso
 from risala.engine.model.ids import IdSource
-from risala.http.app import create_api
+from risala.http.api.app import create_api
 from risala.plugins.testing.fake_driver import FakeDriver
 
 MESSAGE = {"to": "+22236123456", "body": "Hello"}

@@ -4,7 +4,9 @@ import re
 from pathlib import Path
 
 from risala.engine.rules import verify_settings
-from risala.http import batch, bodies, fields, parse, problems, verify_bodies
+from risala.http.api import batch_reader as batch
+from risala.http.api import bodies, fields, verify_bodies
+from risala.http.common import parse, problems
 
 PAGE = (Path(__file__).parents[2] / "docs/reference/http-api.md").read_text()
 

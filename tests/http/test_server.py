@@ -11,9 +11,15 @@ import trio
 import trio.testing
 
 from patience import HANG_S
-from risala.http.app import create_api
-from risala.http.server import serve_app
-from risala.http.sockets import ListenError, base_url, listen_control, listen_tcp, unix_address
+from risala.http.api.app import create_api
+from risala.http.server.server import serve_app
+from risala.http.server.sockets import (
+    ListenError,
+    base_url,
+    listen_control,
+    listen_tcp,
+    unix_address,
+)
 
 GOOD = {"to": "+22236123456", "body": "Hello"}
 

@@ -17,8 +17,8 @@ import trio
 import trio.testing
 
 from risala.config.model import HttpSection, Settings
-from risala.http import server
-from risala.http.face import Patience
+from risala.http.server import server
+from risala.http.server.face import Patience
 
 WIRE = SimpleNamespace(**runpy.run_path(str(Path(__file__).with_name("wire.py"))))
 request = WIRE.request

@@ -14,7 +14,7 @@ from risala.engine.journal.store import meta
 from risala.engine.model.commands import KeyType, Mode, Principal, SendCode, SendMessage
 from risala.engine.model.errors import Conflict, Invalid, NotFound, RecipientOptedOut
 from risala.engine.rules.keywords import START_WORDS, STOP_WORDS, folded, keyword_of
-from risala.http.problems import problem_of
+from risala.http.common.problems import problem_of
 from risala.plugins.contract import Inbound
 from risala.plugins.testing.fake_driver import FakeDriver
 

@@ -10,8 +10,8 @@ import trio
 from patience import HANG_S
 from risala.config.model import WebhooksSection
 from risala.engine.rules.webhooks.url import Rules
-from risala.http import outbound
-from risala.http.outbound import open_outbound
+from risala.http.outbound import client as outbound
+from risala.http.outbound.client import open_outbound
 
 pytestmark = [pytest.mark.slow, pytest.mark.long]
 EVENTS = 100

@@ -15,9 +15,9 @@ import trio
 from risala.engine.rules.webhooks.schedule import Answer, Fault
 from risala.engine.rules.webhooks.types import Call
 from risala.engine.rules.webhooks.url import Rules, address_fault
-from risala.http import outbound
-from risala.http.outbound import OutboundClient, excerpt, open_outbound
-from risala.http.pinned import NameUnknown, PinnedBackend
+from risala.http.outbound import client as outbound
+from risala.http.outbound.client import OutboundClient, excerpt, open_outbound
+from risala.http.outbound.pinned import NameUnknown, PinnedBackend
 
 LOOSE = Rules(allow_insecure=True)
 BODY = '{"text":"رسالة"}'.encode()

@@ -22,7 +22,7 @@ from risala.engine.model.errors import Conflict
 from risala.engine.rules.webhooks.schedule import Answer, Fault
 from risala.engine.rules.webhooks.sign import new_secret, signed
 from risala.engine.rules.webhooks.url import Rules
-from risala.http.outbound import open_outbound
+from risala.http.outbound.client import open_outbound
 
 VERIFIERS = [standardwebhooks.Webhook, svix.webhooks.Webhook]
 REFUSED = (standardwebhooks.WebhookVerificationError, binascii.Error, ValueError)

@@ -19,7 +19,7 @@ from patience import HANG_S
 from risala.config.model import WebhooksSection
 from risala.engine.rules.webhooks.sign import new_secret
 from risala.engine.rules.webhooks.url import Rules
-from risala.http.outbound import open_outbound
+from risala.http.outbound.client import open_outbound
 
 NODE = Path(__file__).parent / "node"
 INSTALL = ["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund"]

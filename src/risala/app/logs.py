@@ -15,7 +15,7 @@ from trio import Nursery
 
 from risala.app import tracebacks
 from risala.config.model import LogFormat, LogSection
-from risala.http.base import Connection
+from risala.http.common.base import Connection
 
 _SCOPE: ContextVar[Mapping[str, Any] | None] = ContextVar("risala_request", default=None)
 """Of the request that is being answered; its id is given to it a moment later."""

@@ -8,7 +8,7 @@ from risala.config.model import Settings
 from risala.drivers.mail.smtp import SmtpMailer
 from risala.engine.outside import Outside
 from risala.engine.webhooks.endpoints import rules_of
-from risala.http.outbound import open_outbound
+from risala.http.outbound.client import open_outbound
 
 
 async def open_outside(outer: AsyncExitStack, settings: Settings) -> Outside:

@@ -32,12 +32,12 @@ from risala.engine.engine import DATABASE, Engine, open_engine, open_gateway
 from risala.engine.journal.store.lock import DataDirectoryBusy, DataLock, StorageUnusable
 from risala.engine.journal.store.opening import storage_sentence
 from risala.engine.model.errors import StorageFailed
-from risala.http.app import create_api
-from risala.http.control import serve_control
-from risala.http.live import Streams
-from risala.http.metrics import add_metrics, create_metrics
-from risala.http.server import serve_app
-from risala.http.sockets import ListenError, base_url, listen_tcp
+from risala.http.api.app import create_api
+from risala.http.api.metrics import add_metrics, create_metrics
+from risala.http.control.app import serve_control
+from risala.http.control.streams import Streams
+from risala.http.server.server import serve_app
+from risala.http.server.sockets import ListenError, base_url, listen_tcp
 from risala.plugins.contract import Driver
 from risala.plugins.manager import PluginManager
 

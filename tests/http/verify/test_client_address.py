@@ -6,7 +6,7 @@ import pytest
 from pydantic import ValidationError
 
 from risala.config.model import HttpSection
-from risala.http.client_address import ClientAddresses, bucket_of, parse_address
+from risala.http.common.client_address import ClientAddresses, bucket_of, parse_address
 
 PROXIES = ("10.0.0.0/24", "192.0.2.10", "2001:db8:ffff::/48")
 

@@ -4,7 +4,7 @@ from itertools import chain
 
 import pytest
 
-from risala.http.openapi.document import OPERATIONS, document
+from risala.http.api.openapi.document import OPERATIONS, document
 
 WITH_BODY = [operation for operation in OPERATIONS if operation.body]
 ASKS_FOR = {"/api/sms/get", "/api/verify/get", "/api/verify/check"}

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from risala.config.model import LimitsSection
 from risala.engine.model.errors import RateLimited
-from risala.http.ip_limits import IpLimits, SlidingWindows, Window
+from risala.http.common.ip_limits import IpLimits, SlidingWindows, Window
 
 TO = "+22236123456"
 

@@ -13,6 +13,6 @@ def openapi() -> None:
 
     A running service serves it at /openapi.json, and for people at /docs.
     """
-    from risala.http.openapi.document import document
+    from risala.http.api.openapi.document import document
 
     click.echo(json.dumps(document(), ensure_ascii=False, indent=2))

@@ -14,7 +14,7 @@ import httpcore2
 import httpx2
 
 from risala.cli.reach.refused import Refused
-from risala.http.sockets import CONTROL_NAME, unix_address
+from risala.http.server.sockets import CONTROL_NAME, unix_address
 
 _TIMEOUT_S: Final = 60.0
 """For one operation; an audit of a large file is the longest."""

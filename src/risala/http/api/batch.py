@@ -13,13 +13,13 @@ from risala.config.model import HttpSection
 from risala.engine.model.clock import Clock
 from risala.engine.model.commands import SendMessage
 from risala.engine.model.errors import OutcomeUnknown, RateLimited, Refusal
-from risala.http.auth import secret_key
-from risala.http.base import JsonApp, id_of_request
-from risala.http.batch import Item, parse_batch
-from risala.http.facade import Gateway
-from risala.http.parse import read_body
-from risala.http.problems import Problem, problem_of
-from risala.http.respond import json_response
+from risala.http.api.batch_reader import Item, parse_batch
+from risala.http.common.auth import secret_key
+from risala.http.common.base import JsonApp, id_of_request
+from risala.http.common.facade import Gateway
+from risala.http.common.parse import read_body
+from risala.http.common.problems import Problem, problem_of
+from risala.http.common.respond import json_response
 
 PATH: Final = "/api/sms/batch"
 

@@ -7,9 +7,9 @@ from typing import Final
 
 from quart_trio.wrappers import TrioResponse
 
-from risala.http.assets import STATIC, Assets
-from risala.http.base import JsonApp
-from risala.http.respond import json_response
+from risala.http.common.assets import STATIC, Assets
+from risala.http.common.base import JsonApp
+from risala.http.common.respond import json_response
 
 ASSETS: Final = "/docs/assets"
 _FILES: Final = {
@@ -30,7 +30,7 @@ def add_reference(app: JsonApp) -> None:
     page = b""
 
     async def openapi() -> TrioResponse:
-        from risala.http.openapi.document import document_bytes  # its models cost 1 MiB idle
+        from risala.http.api.openapi.document import document_bytes
 
         return json_response(document_bytes())
 
@@ -49,7 +49,7 @@ def add_reference(app: JsonApp) -> None:
 
 
 def _page(addresses: dict[str, str]) -> bytes:
-    from risala.http.openapi.document import OPERATIONS
+    from risala.http.api.openapi.document import OPERATIONS
 
     text = _PAGE.read_text(encoding="utf-8")
     for name, address in addresses.items():

@@ -7,12 +7,12 @@ from quart_trio.wrappers import TrioResponse
 
 from risala.engine.model.clock import Clock
 from risala.engine.model.wire import message_wire
-from risala.http.auth import secret_key
-from risala.http.base import JsonApp
-from risala.http.bodies import parse_get, parse_send
-from risala.http.facade import Gateway
-from risala.http.parse import read_body
-from risala.http.respond import json_bytes, json_response
+from risala.http.api.bodies import parse_get, parse_send
+from risala.http.common.auth import secret_key
+from risala.http.common.base import JsonApp
+from risala.http.common.facade import Gateway
+from risala.http.common.parse import read_body
+from risala.http.common.respond import json_bytes, json_response
 
 
 def add_sms(app: JsonApp, gateway: Gateway, clock: Clock) -> None:

@@ -13,16 +13,16 @@ from quart_trio.wrappers import TrioResponse
 from risala.config.model import Settings
 from risala.engine.model.commands import KeyType, Principal
 from risala.engine.model.wire import verification_wire
-from risala.http.auth import api_key, secret_key
-from risala.http.base import JsonApp
-from risala.http.bodies import parse_body
-from risala.http.client_address import ClientAddresses, bucket_of
-from risala.http.cors import check_origin, open_to_browsers
-from risala.http.facade import Gateway
-from risala.http.ip_limits import IpLimits
-from risala.http.parse import read_body
-from risala.http.respond import json_bytes, json_response
-from risala.http.verify_bodies import CheckCodeBody, GetVerificationBody, parse_send_code
+from risala.http.api.bodies import parse_body
+from risala.http.api.cors import check_origin, open_to_browsers
+from risala.http.api.verify_bodies import CheckCodeBody, GetVerificationBody, parse_send_code
+from risala.http.common.auth import api_key, secret_key
+from risala.http.common.base import JsonApp
+from risala.http.common.client_address import ClientAddresses, bucket_of
+from risala.http.common.facade import Gateway
+from risala.http.common.ip_limits import IpLimits
+from risala.http.common.parse import read_body
+from risala.http.common.respond import json_bytes, json_response
 
 SEND: Final = "/api/verify/send"
 CHECK: Final = "/api/verify/check"

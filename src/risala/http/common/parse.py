@@ -13,7 +13,7 @@ from typing import Any, Final, NoReturn
 
 from quart.wrappers import Request
 
-from risala.http.problems import Issue, Problem, bad_body, plain
+from risala.http.common.problems import Issue, Problem, bad_body, plain
 
 DEPTH_MAX: Final = 32
 """Objects within arrays within objects; nothing that we take needs more than four."""

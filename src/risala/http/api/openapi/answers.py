@@ -1,6 +1,6 @@
 """What the API answers, as models: for the reference, and for the tests that hold answers to it.
 
-Answers are made elsewhere (the engine's bytes, :mod:`risala.http.problems`); nothing at run time
+Answers are made elsewhere (the engine's bytes, :mod:`risala.http.common.problems`); nothing at run time
 goes through here.
 """
 
@@ -11,8 +11,8 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.json_schema import SkipJsonSchema
 
-from risala.http.fields import schema
-from risala.http.problems import CODES
+from risala.http.api.fields import schema
+from risala.http.common.problems import CODES
 from risala.sms.cause import Cause
 
 Instant = Annotated[str, schema(type="string", format="date-time")]

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from quart_trio.wrappers import TrioResponse
 
-from risala.http.problems import Problem
+from risala.http.common.problems import Problem
 
 JSON: Final = "application/json"
 

@@ -15,9 +15,9 @@ from typing import Any, Final
 import trio
 
 from risala.engine.model.commands import SendMessage
-from risala.http.bodies import SendBody, validate
-from risala.http.fields import BATCH_ITEMS_MAX
-from risala.http.parse import (
+from risala.http.api.bodies import SendBody, validate
+from risala.http.api.fields import BATCH_ITEMS_MAX
+from risala.http.common.parse import (
     DECODER,
     DEPTH_MAX,
     LENIENT,
@@ -28,7 +28,7 @@ from risala.http.parse import (
     has_escapes,
     read_text,
 )
-from risala.http.problems import Issue, Problem, bad_body
+from risala.http.common.problems import Issue, Problem, bad_body
 
 ITEMS_A_TURN: Final = 32
 """Items between two breaths: about a third of a millisecond."""

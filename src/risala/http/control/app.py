@@ -1,7 +1,7 @@
 """The control socket: how a command reaches the service that holds the data directory.
 
 ``POST /perform`` with ``{"operation": "org.list", "arguments": {}}`` answers ``{"result": {…}}`` or
-an error in the API's shape; :mod:`risala.http.tail` adds streams of what happens. The socket's file
+an error in the API's shape; :mod:`risala.http.control.tail` adds streams of what happens. The socket's file
 mode (0600) is the authentication.
 """
 
@@ -16,15 +16,15 @@ from quart import request
 from quart_trio.wrappers import TrioResponse
 
 from risala.config.model import HttpSection
-from risala.http.base import JsonApp
-from risala.http.bodies import RequestBody, parse_body
-from risala.http.facade import Operator
-from risala.http.live import Streams
-from risala.http.parse import read_body
-from risala.http.respond import json_bytes, json_response
-from risala.http.server import serve_app
-from risala.http.sockets import listen_control
-from risala.http.tail import add_tail
+from risala.http.api.bodies import RequestBody, parse_body
+from risala.http.common.base import JsonApp
+from risala.http.common.facade import Operator
+from risala.http.common.parse import read_body
+from risala.http.common.respond import json_bytes, json_response
+from risala.http.control.streams import Streams
+from risala.http.control.tail import add_tail
+from risala.http.server.server import serve_app
+from risala.http.server.sockets import listen_control
 
 _BODY_BYTES_MAX: Final = 1024 * 1024
 _BODY_TIMEOUT_S: Final = 5.0
@@ -39,7 +39,7 @@ class PerformBody(RequestBody):
 def create_control(operator: Operator) -> JsonApp:
     """The app behind the control socket."""
     app = JsonApp(
-        "risala.http.control", body_bytes_max=_BODY_BYTES_MAX, body_timeout_s=_BODY_TIMEOUT_S
+        "risala.http.control.app", body_bytes_max=_BODY_BYTES_MAX, body_timeout_s=_BODY_TIMEOUT_S
     )
 
     async def perform() -> TrioResponse:

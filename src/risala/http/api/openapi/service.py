@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from risala.http.openapi.answers import Health
-from risala.http.openapi.operation import EVERY, Operation
+from risala.http.api.openapi.answers import Health
+from risala.http.api.openapi.operation import EVERY, Operation
 
 OPERATIONS: Final = (
     Operation(

@@ -14,10 +14,10 @@ from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode, models_json
 from pydantic_core import core_schema
 
 from risala.engine.model import errors
-from risala.http.openapi import service, sms, verify
-from risala.http.openapi.answers import Error
-from risala.http.openapi.operation import Operation
-from risala.http.problems import CODES, Problem, plain, problem_of
+from risala.http.api.openapi import service, sms, verify
+from risala.http.api.openapi.answers import Error
+from risala.http.api.openapi.operation import Operation
+from risala.http.common.problems import CODES, Problem, plain, problem_of
 
 OPERATIONS: Final = (*sms.OPERATIONS, *verify.OPERATIONS, *service.OPERATIONS)
 

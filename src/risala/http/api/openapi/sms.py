@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Final
 
 from risala.engine.model.errors import SenderNotApproved
-from risala.http.bodies import PAST, BatchBody, GetBody, SendBody
-from risala.http.openapi.answers import BatchAnswer, MessageAnswer, SendAnswer
-from risala.http.openapi.operation import WITH_BODY, Operation
-from risala.http.problems import problem_of
+from risala.http.api.bodies import PAST, BatchBody, GetBody, SendBody
+from risala.http.api.openapi.answers import BatchAnswer, MessageAnswer, SendAnswer
+from risala.http.api.openapi.operation import WITH_BODY, Operation
+from risala.http.common.problems import problem_of
 
 _MESSAGE: Final = {"to": "+22236123456", "body": "Salam from Risala"}
 _ID: Final = "06GZR07DZ6B66NB0QHY1RFRDJAQR3ECT"

@@ -21,9 +21,9 @@ from hypercorn.trio.worker_context import WorkerContext
 from hypercorn.typing import AppWrapper, ConnectionState, LifespanState
 from hypercorn.utils import parse_socket_addr
 
-from risala.http.connection import GuardedProtocol, refusal
-from risala.http.face import FaceConfig
-from risala.http.problems import Problem
+from risala.http.common.problems import Problem
+from risala.http.server.connection import GuardedProtocol, refusal
+from risala.http.server.face import FaceConfig
 
 log = structlog.get_logger("risala.http")
 
@@ -61,7 +61,9 @@ class GuardedServer(TCPServer):
         super().__init__(
             app, config, context, state, cast("trio.SSLStream[trio.SocketStream]", stream)
         )
-        assert isinstance(config, FaceConfig), "only risala.http.server serves in this process"
+        assert isinstance(config, FaceConfig), (
+            "only risala.http.server.server serves in this process"
+        )
         self._face = config.face
         self._patience = config.face.patience
         self._scope = trio.CancelScope()

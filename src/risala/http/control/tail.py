@@ -1,4 +1,4 @@
-"""What happens, over the control socket: the streams of :mod:`risala.http.live` for the operator.
+"""What happens, over the control socket: the streams of :mod:`risala.http.control.streams` for the operator.
 
 ``GET /tail/life``, ``/tail/events``, ``/tail/all``; ``?organization=org_…`` for one alone, a header
 ``Last-Event-ID`` to go on from there.
@@ -12,8 +12,8 @@ from quart import request
 from quart_trio.wrappers import TrioResponse
 
 from risala.engine.model.events import What
-from risala.http.base import JsonApp, View
-from risala.http.live import Streams
+from risala.http.common.base import JsonApp, View
+from risala.http.control.streams import Streams
 
 _PATHS: Final = {
     "/tail/life": What.LIFE,

@@ -16,9 +16,9 @@ from quart.wrappers import Request
 from quart_trio.wrappers import TrioResponse
 
 from risala.config.model import Settings
-from risala.http.base import JsonApp
-from risala.http.problems import plain
-from risala.http.tally import Tally
+from risala.http.common.base import JsonApp
+from risala.http.common.problems import plain
+from risala.http.common.tally import Tally
 
 CONTENT_TYPE: Final = "text/plain; version=1.0.0; charset=utf-8"
 _PROXIES: Final = frozenset(
@@ -60,7 +60,7 @@ def add_metrics(
 def create_metrics(gateway: Measured, settings: Settings, tally: Tally) -> JsonApp:
     """The app for an address of its own: whoever can reach it may read."""
     app = JsonApp(
-        "risala.http.metrics",
+        "risala.http.api.metrics",
         body_bytes_max=settings.http.body_max_bytes,
         body_timeout_s=settings.http.body_timeout_s,
     )

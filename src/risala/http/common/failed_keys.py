@@ -14,9 +14,9 @@ from typing import Final
 import structlog
 import trio
 
-from risala.http.client_address import ClientAddresses, bucket_of
-from risala.http.ip_limits import SlidingWindows, Window
-from risala.http.tally import Tally
+from risala.http.common.client_address import ClientAddresses, bucket_of
+from risala.http.common.ip_limits import SlidingWindows, Window
+from risala.http.common.tally import Tally
 
 log = structlog.get_logger("risala.http")
 

@@ -16,7 +16,7 @@ import trio
 from quart import request
 from quart_trio.wrappers import TrioResponse
 
-from risala.http.base import JsonApp
+from risala.http.common.base import JsonApp
 
 STATIC: Final = Path(__file__).parent / "static"
 _TYPES: Final = {

@@ -18,13 +18,13 @@ from werkzeug.wrappers import Response as WerkzeugResponse
 
 from risala.engine.model.clock import SystemClock
 from risala.engine.model.ids import IdSource
-from risala.http.connection import ASK_FOR_BODY
-from risala.http.failed_keys import FailedKeys
-from risala.http.origins import cors_headers
-from risala.http.problems import Problem, plain, report
-from risala.http.respond import problem_response
-from risala.http.tally import Tally
-from risala.http.targets import is_plain_path
+from risala.http.common.failed_keys import FailedKeys
+from risala.http.common.origins import cors_headers
+from risala.http.common.problems import Problem, plain, report
+from risala.http.common.respond import problem_response
+from risala.http.common.tally import Tally
+from risala.http.common.targets import is_plain_path
+from risala.http.server.connection import ASK_FOR_BODY
 
 _IDS: Final = IdSource(SystemClock())
 View = Callable[[], Awaitable[TrioResponse]]
@@ -159,7 +159,7 @@ class JsonApp(QuartTrio):
         self.failed_keys: FailedKeys | None = None
         """Holds answers to wrong keys back; None: every answer leaves at once."""
         self.open_paths: set[str] = set()
-        """Those that pages of other origins may call (:mod:`risala.http.cors`)."""
+        """Those that pages of other origins may call (:mod:`risala.http.api.cors`)."""
         self.direct: dict[str, DirectView] = {}
         """Views of the hot path, by path: called with their request, past Quart's contexts."""
         # A path is the path that is documented: no redirect to another spelling of it.

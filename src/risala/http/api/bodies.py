@@ -10,9 +10,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic_core import ErrorDetails
 
 from risala.engine.model.commands import SendMessage
-from risala.http import fields
-from risala.http.parse import character_faults, has_escapes, read_object
-from risala.http.problems import Issue, bad_body
+from risala.http.api import fields
+from risala.http.common.parse import character_faults, has_escapes, read_object
+from risala.http.common.problems import Issue, bad_body
 
 PAST: Final = "2025-11-21T08:30:00Z"
 """An example that stays valid: a time to come would one day be over, or too far ahead today."""
@@ -86,7 +86,7 @@ class SendBody(RequestBody):
 class BatchBody(RequestBody):
     """Many messages. Each stands alone: one that is refused spoils no other."""
 
-    # For the reference only: risala.http.batch reads a batch item by item.
+    # For the reference only: risala.http.api.batch_reader reads a batch item by item.
     messages: Annotated[list[SendBody], Field(min_length=1, max_length=fields.BATCH_ITEMS_MAX)]
 
 

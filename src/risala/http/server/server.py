@@ -12,10 +12,10 @@ from hypercorn.trio.run import worker_serve
 from hypercorn.utils import wrap_app
 
 from risala.config.model import HttpSection
-from risala.http.base import JsonApp
-from risala.http.face import Face, FaceConfig, Patience
-from risala.http.guard import install_guard
-from risala.http.sockets import connections_room
+from risala.http.common.base import JsonApp
+from risala.http.server.face import Face, FaceConfig, Patience
+from risala.http.server.guard import install_guard
+from risala.http.server.sockets import connections_room
 
 _KEEP_ALIVE_REQUESTS_MAX: Final = 1_000_000
 """Hypercorn's 1000 closes under a busy client, who then sees a reset now and then."""
@@ -36,7 +36,7 @@ async def serve_app(
     """Serve ``app`` on a listening socket until ``shutdown``; then requests may end in peace.
 
     Started when connections are taken. Closes the socket. Returns within ``http.graceful_stop_s``
-    of ``shutdown``, whatever the clients do (:mod:`risala.http.guard`).
+    of ``shutdown``, whatever the clients do (:mod:`risala.http.server.guard`).
     """
     # The control socket is the way in when the public face is flooded: it has room of its own.
     public = sock.family != socket.AF_UNIX
@@ -60,7 +60,7 @@ async def serve_app(
 
 
 def _config(http: HttpSection, face: Face) -> FaceConfig:
-    log = logging.getLogger("risala.http.server")
+    log = logging.getLogger("risala.http.server.server")
     log.setLevel(logging.WARNING)  # "Running on …" is said by the service, once, in its own words
     config = FaceConfig(face)
     config.accesslog = None

@@ -5,7 +5,7 @@ What differs from :class:`hypercorn.protocol.h11.H11Protocol`:
 * No WebSocket and no HTTP/2, which we do not serve and whose code does not stand junk.
 * An answer whose length is known leaves in one write; any other is sent on as it comes.
 * A request that is over never waits for its own body, and nobody is told of a disconnect: the
-  connection's scope is cancelled, and all that belongs to it ends (:mod:`risala.http.guard`).
+  connection's scope is cancelled, and all that belongs to it ends (:mod:`risala.http.server.guard`).
 * An answer that is ready before its request has come in whole never spoils the connection: the
   rest is read first, when it is small, else the answer says that the connection ends.
 * ``100 Continue`` is sent when the handler wants the body, not before it has judged the head.
@@ -37,10 +37,10 @@ from hypercorn.typing import ConnectionState, H11SendableEvent
 
 from risala.engine.model.clock import SystemClock
 from risala.engine.model.ids import IdSource
-from risala.http.face import Face, FaceConfig
-from risala.http.origins import cors_headers
-from risala.http.problems import CODES, Problem, plain
-from risala.http.targets import origin_form
+from risala.http.common.origins import cors_headers
+from risala.http.common.problems import CODES, Problem, plain
+from risala.http.common.targets import origin_form
+from risala.http.server.face import Face, FaceConfig
 
 Headers = list[tuple[bytes, bytes]]
 
@@ -326,7 +326,7 @@ def _fault(request: h11.Request, target: bytes) -> Problem | None:
 
 
 def _face(config: Config) -> Face:
-    assert isinstance(config, FaceConfig), "only risala.http.server serves in this process"
+    assert isinstance(config, FaceConfig), "only risala.http.server.server serves in this process"
     return config.face
 
 

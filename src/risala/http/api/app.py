@@ -12,19 +12,19 @@ from risala.http.api.batch import add_batch
 from risala.http.api.reference import add_reference
 from risala.http.api.sms import add_sms
 from risala.http.api.verify import add_verify
-from risala.http.base import JsonApp
-from risala.http.client_address import ClientAddresses
-from risala.http.facade import Gateway
-from risala.http.failed_keys import FailedKeys
-from risala.http.problems import Problem
-from risala.http.respond import json_bytes, json_response
+from risala.http.common.base import JsonApp
+from risala.http.common.client_address import ClientAddresses
+from risala.http.common.facade import Gateway
+from risala.http.common.failed_keys import FailedKeys
+from risala.http.common.problems import Problem
+from risala.http.common.respond import json_bytes, json_response
 
 _ALIVE: Final = json_bytes({"status": "ok"})
 _READY: Final = json_bytes({"status": "ready"})
 
 
 def create_api(gateway: Gateway, settings: Settings, clock: Clock | None = None) -> JsonApp:
-    """The app that :func:`risala.http.server.serve_app` serves to the world."""
+    """The app that :func:`risala.http.server.server.serve_app` serves to the world."""
     app = JsonApp(
         "risala.http.api",
         body_bytes_max=settings.http.body_max_bytes,

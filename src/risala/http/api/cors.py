@@ -9,7 +9,7 @@ from quart_trio.wrappers import TrioResponse
 
 from risala.engine.model.commands import Principal
 from risala.engine.model.errors import Forbidden
-from risala.http.base import JsonApp
+from risala.http.common.base import JsonApp
 
 MAX_AGE_S: Final = 7200
 """How long a browser may go without asking again; Chromium heeds no more than this."""

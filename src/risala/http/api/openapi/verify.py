@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from risala.http.openapi.answers import CheckAnswer, SendCodeAnswer, VerificationAnswer
-from risala.http.openapi.operation import WITH_BODY, Operation
-from risala.http.verify_bodies import CheckCodeBody, GetVerificationBody, SendCodeBody
+from risala.http.api.openapi.answers import CheckAnswer, SendCodeAnswer, VerificationAnswer
+from risala.http.api.openapi.operation import WITH_BODY, Operation
+from risala.http.api.verify_bodies import CheckCodeBody, GetVerificationBody, SendCodeBody
 
 _ID: Final = "ver_06GZR07DZ6B66NB0QHY1RFRDJAQR3ECT"
 

@@ -1,7 +1,7 @@
 """The client that calls webhooks: strangers' servers, of which nothing good is expected.
 
 No redirects, no proxy, no cookies, no decompression; at most 15 seconds and 64 KiB an answer; only
-to addresses that :mod:`risala.engine.rules.webhooks.url` lets pass (:mod:`risala.http.pinned`).
+to addresses that :mod:`risala.engine.rules.webhooks.url` lets pass (:mod:`risala.http.outbound.pinned`).
 """
 
 from __future__ import annotations
@@ -18,7 +18,13 @@ import trio
 from risala.engine.rules.webhooks.schedule import Answer, Fault
 from risala.engine.rules.webhooks.types import Call
 from risala.engine.rules.webhooks.url import Rules, Target, UrlRefused, parse_target
-from risala.http.pinned import AddressRefused, NameUnknown, PinnedBackend, Resolve, deadline
+from risala.http.outbound.pinned import (
+    AddressRefused,
+    NameUnknown,
+    PinnedBackend,
+    Resolve,
+    deadline,
+)
 
 LIMIT_S: Final = 15.0
 """For a whole call, from the look at the name to the answer's head (contract §5)."""

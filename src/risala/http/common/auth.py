@@ -6,7 +6,7 @@ from werkzeug.datastructures import Headers
 
 from risala.engine.model.commands import KeyType, Principal
 from risala.engine.model.errors import Forbidden, Unauthorized
-from risala.http.facade import Gateway
+from risala.http.common.facade import Gateway
 
 
 def api_key(headers: Headers) -> str:
