@@ -53,7 +53,7 @@ class Bench:
         started = time.perf_counter()
         for _ in range(EVENTS_EACH):
             await self._happen()
-        reader = self.engine.gateway.parts.reader
+        reader = self.engine.gateway.services.reader
         while reader.execute(_LEFT).fetchone()[0]:  # noqa: ASYNC110 -- a table is watched
             await trio.sleep(0.02)
         sound = ORGANIZATIONS * ENDPOINTS_EACH - len(self.bad)
@@ -61,7 +61,7 @@ class Bench:
 
     async def _happen(self) -> None:
         """One event of each organization."""
-        parts = self.engine.gateway.parts
+        parts = self.engine.gateway.services
         stamp = parts.recorder.stamp()
         senders = [
             Sender(parts.ids.new("snd"), each, "Acme", "approved", True, "", None, 0, 0)

@@ -81,7 +81,9 @@ class House:
         return shown["balance"]
 
     async def events(self) -> list[dict]:
-        rows = self.gateway.parts.reader.execute("SELECT body FROM events ORDER BY seq").fetchall()
+        rows = self.gateway.services.reader.execute(
+            "SELECT body FROM events ORDER BY seq"
+        ).fetchall()
         return [json.loads(row[0]) for row in rows]
 
 
@@ -141,7 +143,7 @@ def own_commits(monkeypatch: pytest.MonkeyPatch) -> Callable[[House], list[Any]]
     """
 
     def watch(house: House) -> list[Any]:
-        journal = house.gateway.parts.recorder.journal
+        journal = house.gateway.services.recorder.journal
         stock, asker = journal.commit, trio.lowlevel.current_task()
         seen: list[Any] = []
 

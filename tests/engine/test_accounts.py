@@ -19,7 +19,7 @@ async def house(request, open_house, autojump_clock):
 
 
 async def create(house, key_type=KeyType.SECRET, mode=Mode.LIVE):
-    accounts = house.gateway.parts.accounts
+    accounts = house.gateway.services.accounts
     return await accounts.create_key(house.principal.organization_id, key_type, mode, "name")
 
 
@@ -45,7 +45,7 @@ async def test_a_key_tells_who_asks(house, key_type, mode, prefix):
 async def test_no_value_is_on_the_disk_or_made_twice(house):
     values = [(await create(house)).value for _ in range(20)]
     assert len(set(values)) == 20
-    dump = "".join(house.gateway.parts.reader.iterdump())
+    dump = "".join(house.gateway.services.reader.iterdump())
     assert not any(value[8:] in dump for value in values)
 
 
@@ -85,7 +85,7 @@ async def test_disable_enable_and_delete_count_at_once(house):
 async def test_a_suspension_counts_at_once_for_all_keys_and_no_others(house):
     mine = [(await create(house)).value for _ in range(3)]
     other = await house.organization()
-    theirs = await house.gateway.parts.accounts.create_key(
+    theirs = await house.gateway.services.accounts.create_key(
         other.organization_id, KeyType.SECRET, Mode.LIVE, None
     )
     organization = {"organization_id": house.principal.organization_id}
@@ -134,7 +134,7 @@ async def test_the_cache_is_bounded(house, monkeypatch):
     values = [(await create(house)).value for _ in range(8)]
     for value in values * 2:
         house.gateway.authenticate(value)
-    accounts = house.gateway.parts.accounts
+    accounts = house.gateway.services.accounts
     assert len(accounts._keys) <= 3
     for _ in range(6):
         other = await house.organization()
@@ -170,7 +170,7 @@ async def test_a_refused_key_was_not_used(house):
     await house.gateway.perform("key.disable", {"key_id": created.key.id})
     with pytest.raises(Unauthorized):
         house.gateway.authenticate(created.value)
-    await house.gateway.parts.accounts.flush_touched()
+    await house.gateway.services.accounts.flush_touched()
     organization = {"organization_id": house.principal.organization_id}
     (key,) = (await house.gateway.perform("key.list", organization))["keys"]
     assert (key["enabled"], key["lastUsedAt"]) == (False, None)

@@ -8,9 +8,9 @@ from contextlib import closing
 import pytest
 
 from risala.engine.journal.messages import delivery, endings, receipts
-from risala.engine.journal.rows import SegmentState
 from risala.engine.journal.upkeep.audit import audit, audit_file
 from risala.engine.model.lines import Kind, Line
+from risala.engine.model.states import SegmentState
 from risala.engine.rules.retry import Decision, Step
 from risala.sms.cause import Cause
 from risala.sms.receipt import Receipt, ReceiptState

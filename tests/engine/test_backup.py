@@ -72,7 +72,7 @@ class TestBackup:
         steps: list[int] = []
         async with open_house(inline=False, balance="100000") as house:
             house.engine._board.leasing = False
-            journal = house.gateway.parts.recorder.journal
+            journal = house.gateway.services.recorder.journal
             commands = [SendMessage(to="+22236123456", body="x" * 500)] * 50
             for _ in range(40):
                 await house.gateway.send_batch(house.principal, commands)

@@ -20,7 +20,7 @@ async def test_the_driver_is_told_how_wide_a_reference_has_room(open_house, quic
 
 async def test_what_another_version_had_begun_is_cut_as_it_was(open_house, quick):
     async with open_house() as house:
-        soon_ms = house.gateway.parts.recorder.clock.now_ms() + 1000
+        soon_ms = house.gateway.services.recorder.clock.now_ms() + 1000
         begun = await house.send(LONG, send_at=soon_ms)
         other = await house.send(LONG, send_at=soon_ms)
         # As the migration below leaves it.

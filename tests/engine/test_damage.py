@@ -51,7 +51,7 @@ async def test_a_reader_meets_it_and_sends_are_refused(open_house, quick, path):
     async with open_house() as house:
         message_id = await house.send()
         await house.wait_status(message_id, "sent")
-        journal = house.gateway.parts.recorder.journal
+        journal = house.gateway.services.recorder.journal
         fold(path)
         damage(path, "webhook_endpoints")  # which no send needs
         await house.send()
@@ -78,7 +78,7 @@ async def test_the_audit_meets_it_and_says_so(open_house, quick, path):
 
 async def test_the_writer_meets_it(open_house, quick, path):
     async with open_house() as house:
-        journal = house.gateway.parts.recorder.journal
+        journal = house.gateway.services.recorder.journal
 
         def unit(conn: sqlite3.Connection) -> None:
             error = sqlite3.DatabaseError("database disk image is malformed")

@@ -76,7 +76,7 @@ async def test_one_that_declines_too_is_not_tried(open_house, quick, carrier):
 async def test_it_is_looked_at_when_the_driver_says(open_house, quick):
     driver = ChoosyDriver(refused={TO})
     async with open_house(drivers={"fake": driver}) as house:
-        driver.until_ms = house.gateway.parts.recorder.clock.now_ms() + 5000
+        driver.until_ms = house.gateway.services.recorder.clock.now_ms() + 5000
         began_s = trio.current_time()
         message_id = await house.send(to=TO)
         await trio.sleep(1)

@@ -40,14 +40,14 @@ class FailingSync:
 
 
 def failing(house) -> FailingSync:
-    journal = house.gateway.parts.recorder.journal
+    journal = house.gateway.services.recorder.journal
     journal._conn = FailingSync(journal._conn)
     house.engine._board.leasing = False  # nobody else's commits
     return journal._conn
 
 
 def books(house) -> tuple[int, int]:
-    report = audit_file(house.gateway.parts.recorder.journal.path)
+    report = audit_file(house.gateway.services.recorder.journal.path)
     assert report.faults == ()
     return report.messages, report.entries
 
@@ -114,12 +114,12 @@ async def test_a_full_disk_leaves_no_doubt(open_house, quick):
         with pytest.raises(StorageFailed) as raised:
             await house.send()
         assert not isinstance(raised.value, OutcomeUnknown)
-        assert house.gateway.parts.recorder.journal.doubts == 0
+        assert house.gateway.services.recorder.journal.doubts == 0
 
 
 async def test_it_is_counted_for_those_who_hold_in_memory_what_is_on_the_disk(open_house, quick):
     async with open_house() as house:
-        journal = house.gateway.parts.recorder.journal
+        journal = house.gateway.services.recorder.journal
         failing(house).failures = 1
         with pytest.raises(OutcomeUnknown):
             await house.send()

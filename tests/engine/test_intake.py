@@ -65,7 +65,7 @@ async def test_a_batch_is_one_commit(open_house, own_commits):
 
 async def test_a_scheduled_message_waits_for_its_time(open_house, quick):
     async with open_house() as house:
-        at = house.gateway.parts.recorder.clock.now_ms() + 3_600_000
+        at = house.gateway.services.recorder.clock.now_ms() + 3_600_000
         started = trio.current_time()
         later = await house.send("later", send_at=at)
         now = await house.send("now", send_at=at - 7_200_000)
@@ -83,7 +83,7 @@ async def test_a_scheduled_message_waits_for_its_time(open_house, quick):
 async def test_validity_counts_from_the_schedule(open_house, quick):
     async with open_house() as house:
         house.driver.set_health(HealthState.DOWN)
-        at = house.gateway.parts.recorder.clock.now_ms() + 600_000
+        at = house.gateway.services.recorder.clock.now_ms() + 600_000
         started = trio.current_time()
         message_id = await house.send(send_at=at, validity_s=60)
         await house.wait_status(message_id, "failed")
@@ -92,7 +92,7 @@ async def test_validity_counts_from_the_schedule(open_house, quick):
 
 async def test_a_pending_message_can_be_withdrawn_and_no_other(open_house, quick):
     async with open_house() as house:
-        at = house.gateway.parts.recorder.clock.now_ms() + 3_600_000
+        at = house.gateway.services.recorder.clock.now_ms() + 3_600_000
         message_id = await house.send(send_at=at)
         shown = await house.gateway.perform("message.cancel", {"message_id": message_id})
         assert shown["message"]["status"] == "canceled"

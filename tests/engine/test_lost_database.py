@@ -96,7 +96,7 @@ async def test_it_shows_where_nobody_sends(open_house, path):
 
 async def test_what_went_into_the_void_meanwhile_is_in_doubt(open_house, path):
     async with open_house() as house:
-        journal = house.gateway.parts.recorder.journal
+        journal = house.gateway.services.recorder.journal
 
         def unit(conn: sqlite3.Connection) -> str:
             conn.execute("insert into meta values ('a', 'b')")

@@ -88,7 +88,7 @@ async def test_a_commands_own_gateway_has_a_page_too(tmp_path):
 
 async def test_a_retuned_engine_uses_the_new_price_and_pace(open_house, quick, carrier):
     async with open_house(carrier("mattel", rate_per_s=1), drivers={"mattel": FakeDriver()}) as h:
-        settings = h.gateway.parts.settings
+        settings = h.gateway.services.settings
         new = settings.model_copy(
             update={
                 "pricing": settings.pricing.model_copy(update={"per_segment": "0.70"}),
@@ -103,5 +103,5 @@ async def test_a_retuned_engine_uses_the_new_price_and_pace(open_house, quick, c
         await h.gateway.perform(
             "org.set", {"organization_id": h.principal.organization_id, "sms_per_s": None}
         )
-        with_limit = h.gateway.parts.intake._limiter
+        with_limit = h.gateway.services.intake._limiter
         assert with_limit.sms_per_s == 7.0

@@ -124,7 +124,7 @@ async def test_a_message_that_nobody_serves_is_told_everywhere(
         )
         assert "no enabled carrier serves" in texts(house, shown["messageId"])[0]
         assert await metric(house) == 2
-        patient = Patient(tmp_path, house.gateway.parts.recorder.clock.now_ms(), running=True)
+        patient = Patient(tmp_path, house.gateway.services.recorder.clock.now_ms(), running=True)
         checks = {check.name: check for check in examine(patient, _silent)}
         assert checks["numbers"].state is State.WARN
         assert "2 messages wait" in checks["numbers"].text
@@ -137,7 +137,7 @@ async def test_a_message_that_nobody_serves_is_told_everywhere(
             "A carrier serves this number now; waiting for its turn.",
         ]
         assert await metric(house) == 0
-        patient = replace(patient, now_ms=house.gateway.parts.recorder.clock.now_ms())
+        patient = replace(patient, now_ms=house.gateway.services.recorder.clock.now_ms())
         checks = {check.name: check for check in examine(patient, _silent)}
         assert checks["numbers"].state is State.OK
 

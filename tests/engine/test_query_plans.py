@@ -23,9 +23,9 @@ from risala.engine.journal.messages import (
 from risala.engine.journal.messages import (
     reads as messages,
 )
-from risala.engine.journal.rows import SegmentState
 from risala.engine.model.errors import Conflict, InsufficientBalance
 from risala.engine.model.lines import Kind, Line
+from risala.engine.model.states import SegmentState
 from risala.engine.rules.retry import Decision, Step
 from risala.sms.receipt import Receipt, ReceiptState
 

@@ -6,8 +6,8 @@ import pytest
 
 from risala.config.model import OnUncertain
 from risala.engine.journal.messages import deadlines, delivery, receipts
-from risala.engine.journal.rows import SegmentState
 from risala.engine.model.lines import Kind, Line
+from risala.engine.model.states import SegmentState
 from risala.engine.rules.retry import Decision, Step
 from risala.sms.cause import Cause
 from risala.sms.message import submit_reference

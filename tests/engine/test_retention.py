@@ -12,7 +12,6 @@ from risala.config.model import RetentionSection
 from risala.engine.journal.inbound import inbound
 from risala.engine.journal.messages import delivery, endings, receipts
 from risala.engine.journal.messages import reads as messages
-from risala.engine.journal.rows import SegmentState
 from risala.engine.journal.upkeep import retention
 from risala.engine.journal.upkeep.audit import audit
 from risala.engine.journal.upkeep.retention import LATE_MS, TEXT_GONE, TIMELINE_GONE
@@ -21,6 +20,7 @@ from risala.engine.model.clock import iso
 from risala.engine.model.commands import SendMessage
 from risala.engine.model.ids import IdSource, first_id
 from risala.engine.model.lines import Kind, Line
+from risala.engine.model.states import SegmentState
 from risala.engine.rules.retry import Decision, Step
 from risala.engine.upkeep.retention import DAY_MS
 from risala.sms.cause import Cause
@@ -323,7 +323,7 @@ async def test_nothing_goes_where_it_is_kept_for_ever(open_house, quick):
         )
         await trio.sleep(1)
         await pass_days(quick, 1000)
-        reader = house.gateway.parts.reader
+        reader = house.gateway.services.reader
         assert reader.execute("SELECT body, pruned FROM messages").fetchall() == [("kept", 0)]
         assert reader.execute("SELECT count(*) FROM events").fetchone() == (1,)
         step = await house.gateway.perform("retention.run", {})

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from risala.config.model import OnUncertain, RetrySection
-from risala.engine.journal.rows import SegmentState
 from risala.engine.model.lines import Kind, Line
+from risala.engine.model.states import SegmentState
 from risala.engine.rules.retry import Circumstances, Decision, Step, decide, wait_ms
 from risala.sms.cause import Cause
 from risala.sms.outcome import Accepted, Refused, Scope, Throttled, Uncertain, Unsent

@@ -115,7 +115,7 @@ async def test_expiry_is_on_time_and_told_once(open_house, quick):
 async def test_get_never_shows_pending_when_the_time_is_over(open_house, quick):
     async with open_house() as house:
         verification_id = await send(house)
-        row = verifications.find(house.gateway.parts.reader, verification_id)
+        row = verifications.find(house.gateway.services.reader, verification_id)
         from risala.engine.verify.sessions import view_of
 
         assert view_of(row, row.expires_at - 1).status == "pending"
@@ -184,7 +184,7 @@ async def test_a_code_is_dropped_and_refunded_when_its_session_ends_first(open_h
     async with open_house() as house:
         house.driver.set_health(HealthState.DOWN)
         withdrawn, expired = await send(house), await send(house)
-        await house.gateway.parts.sessions.ask(Withdraw(withdrawn))
+        await house.gateway.services.sessions.ask(Withdraw(withdrawn))
         assert state(house, withdrawn)[0] == "canceled"
         await trio.sleep(601)
         assert state(house, expired)[0] == "expired"
@@ -201,7 +201,7 @@ async def test_an_uncertain_code_is_resent_unless_its_session_ended(open_house, 
     async with open_house(drivers={"fake": driver}) as house:
         resent, ended = await send(house), await send(house, to="+22246123456")
         await driver.wait_submitted(2)
-        await house.gateway.parts.sessions.ask(Withdraw(ended))
+        await house.gateway.services.sessions.ask(Withdraw(ended))
         started = trio.current_time()
         await driver.wait_submitted(3)
         assert trio.current_time() - started == pytest.approx(15, abs=0.5)

@@ -34,8 +34,8 @@ async def test_an_attempt_that_cannot_be_written_does_not_leave_and_comes_again(
     open_house, quick, monkeypatch
 ):
     async with open_house() as house:
-        disk = BadDisk(house.gateway.parts.recorder.journal)
-        monkeypatch.setattr(house.gateway.parts.recorder.journal, "commit", disk.commit)
+        disk = BadDisk(house.gateway.services.recorder.journal)
+        monkeypatch.setattr(house.gateway.services.recorder.journal, "commit", disk.commit)
         house.driver.hold()
         message_id = await house.send()
         disk.failures = 1
@@ -48,8 +48,8 @@ async def test_an_outcome_is_written_when_the_disk_is_well_again(open_house, qui
     driver = FakeDriver()
     driver.hold()
     async with open_house(drivers={"fake": driver}) as house:
-        disk = BadDisk(house.gateway.parts.recorder.journal)
-        monkeypatch.setattr(house.gateway.parts.recorder.journal, "commit", disk.commit)
+        disk = BadDisk(house.gateway.services.recorder.journal)
+        monkeypatch.setattr(house.gateway.services.recorder.journal, "commit", disk.commit)
         message_id = await house.send(ARABIC_200)
         await driver.wait_submitted(1)
         disk.failures = 5

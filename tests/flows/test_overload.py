@@ -47,10 +47,10 @@ class Desk:
 
     @property
     def intake(self):
-        return self.engine.gateway.parts.intake.statistics().intake
+        return self.engine.gateway.services.intake.statistics().intake
 
     def messages(self):
-        rows = self.engine.gateway.parts.reader.execute("SELECT body FROM messages").fetchall()
+        rows = self.engine.gateway.services.reader.execute("SELECT body FROM messages").fetchall()
         return sorted(row[0] for row in rows)
 
     @asynccontextmanager
@@ -62,7 +62,7 @@ class Desk:
             holds.set()
             assert free.wait(HANG_S)
 
-        journal = self.engine.gateway.parts.recorder.journal
+        journal = self.engine.gateway.services.recorder.journal
         async with trio.open_nursery() as nursery:
             nursery.start_soon(journal.commit, unit)
             try:

@@ -11,8 +11,8 @@ from click.testing import CliRunner
 from openapi_spec_validator import validate
 
 from risala.cli.main import cli
-from risala.engine.journal.rows import Status
 from risala.engine.model.commands import MessageView
+from risala.engine.model.states import Status
 from risala.engine.model.wire import message_wire
 from risala.http.api.bodies import SendBody
 from risala.http.api.fields import FIT_PATTERN, INSTANT_PATTERN, NUMBER_PATTERN, SENDER_PATTERN

@@ -67,7 +67,7 @@ class Office:
         return shown["balance"]
 
     def rows(self) -> tuple[int, ...]:
-        reader = self.gateway.parts.reader
+        reader = self.gateway.services.reader
         return tuple(
             reader.execute(f"SELECT count(*) FROM {table}").fetchone()[0]
             for table in ("messages", "ledger", "idempotency", "timeline")

@@ -80,7 +80,7 @@ class Customers:
         )
 
     def now_ms(self) -> int:
-        return self.gateway.parts.recorder.clock.now_ms()
+        return self.gateway.services.recorder.clock.now_ms()
 
     async def send(self, organization_id):
         command = self.message()

@@ -100,7 +100,7 @@ class House:
 
     async def happen(self, count: int = 1, kind: str = "sms.sent", mode: str = "live") -> list[str]:
         """Write events as a unit of the engine would; their ids."""
-        recorder = self.gateway.parts.recorder
+        recorder = self.gateway.services.recorder
         ids = [recorder.stamp().event_ids[0] for _ in range(count)]
         now_ms, organization_id = self.clock.now_ms(), self.organization_id
 

@@ -48,7 +48,7 @@ async def test_an_event_is_posted_at_once_as_it_is_stored(open_house, quick):
             "carrierCode": None,
             "metadata": {"order": "٧"},
         }
-        stored = house.gateway.parts.reader.execute("SELECT body FROM events").fetchone()[0]
+        stored = house.gateway.services.reader.execute("SELECT body FROM events").fetchone()[0]
         assert call.body == stored.encode()
         assert "hello" not in stored
         assert call.headers["X-Mine"] == "yes"
@@ -205,7 +205,7 @@ async def test_a_deleted_endpoint_gets_nothing_and_keeps_no_secret(open_house, q
         assert calls <= 3
         with pytest.raises(NotFound):
             await house.perform("webhook.show", endpoint_id=endpoint)
-        reader = house.gateway.parts.reader
+        reader = house.gateway.services.reader
         states = reader.execute("SELECT DISTINCT state FROM webhook_deliveries").fetchall()
         assert states == [("dropped",)]
         dump = str(reader.execute("SELECT * FROM webhook_endpoints").fetchall())
@@ -251,7 +251,7 @@ async def test_five_days_of_failing_disable(open_house, quick):
 
 async def age_failures(house, days: float) -> None:
     """As if they had begun so much earlier."""
-    await house.gateway.parts.recorder.journal.commit(
+    await house.gateway.services.recorder.journal.commit(
         lambda conn: (
             conn.execute(
                 "UPDATE webhook_endpoints SET failing_since = failing_since - ?",

@@ -203,7 +203,7 @@ async def test_a_route_finds_its_number_however_either_is_written(
 async def test_a_route_of_an_older_version_still_finds_its_number(open_house, quick, driver, kept):
     async with open_house(driver=driver) as house:
         route = Route("inr_1", house.organization_id, kept, "", 0)
-        journal = house.gateway.parts.recorder.journal
+        journal = house.gateway.services.recorder.journal
         await journal.commit(lambda conn: add_route(conn, route))
         await come_in(driver, "hello", recipient=kept)
         (found,) = (await house.perform("inbound.list"))["messages"]
@@ -342,12 +342,12 @@ async def test_looking_back_goes_on_after_a_restart(open_house, quick, driver, m
 
 
 def writers(house) -> set[str]:
-    rows = house.gateway.parts.reader.execute("SELECT recipient FROM last_writers")
+    rows = house.gateway.services.reader.execute("SELECT recipient FROM last_writers")
     return {row[0] for row in rows}
 
 
 def looks_back(house) -> str | None:
-    return meta.get(house.gateway.parts.reader, "opt_outs.look_back")
+    return meta.get(house.gateway.services.reader, "opt_outs.look_back")
 
 
 async def test_an_opt_out_survives_a_restart_and_can_be_taken_back(open_house, quick, driver):

@@ -151,7 +151,9 @@ async def test_a_slow_reader_is_told_so_and_how_each_message_stands(open_house, 
             told = await drain(follower)
             assert told[0] == Lagged(40 * 3)  # accepted, processing, sent or failed
             assert len(told) == 41
-            rows = house.gateway.parts.reader.execute("SELECT id, status FROM messages").fetchall()
+            rows = house.gateway.services.reader.execute(
+                "SELECT id, status FROM messages"
+            ).fetchall()
             assert stands(told) == dict(rows)
             assert sorted(stands(told).values()).count("failed") == 1
             one = next(each for each in told[1:] if each.status == "failed")
@@ -260,4 +262,4 @@ async def test_closed_it_ends(open_house, quick):
 
                 await trio.testing.wait_all_tasks_blocked()
                 follower.close()
-        assert house.gateway.parts.recorder.life.listeners == 0
+        assert house.gateway.services.recorder.life.listeners == 0

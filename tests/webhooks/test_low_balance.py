@@ -25,7 +25,7 @@ ORDER BY l.seq
 
 
 def events(house) -> list[dict]:
-    rows = house.gateway.parts.reader.execute(
+    rows = house.gateway.services.reader.execute(
         "SELECT body FROM events WHERE type = 'balance.low' ORDER BY seq"
     )
     return [json.loads(row[0]) for row in rows]
@@ -110,7 +110,7 @@ async def test_its_own_amount_goes_before_the_general_one(open_house, quick, own
 
 async def test_the_general_amount_changes_while_the_service_runs(open_house, quick):
     async with open_house() as house:
-        settings = house.gateway.parts.settings
+        settings = house.gateway.services.settings
         changed = settings.model_copy(update={"pricing": PricingSection(low_balance="1000")})
         house.engine.retune(changed)
         await house.send()

@@ -108,7 +108,9 @@ async def make_accounts(gateway: Gateway, path: Path) -> dict[str, str]:
     await gateway.perform("topup", {"organization_id": organization_id, "amount": BALANCE})
     accounts: dict[str, str] = {"organization_id": organization_id}
     for name, (key_type, mode) in _KEYS.items():
-        created = await gateway.parts.accounts.create_key(organization_id, key_type, mode, "demo")
+        created = await gateway.services.accounts.create_key(
+            organization_id, key_type, mode, "demo"
+        )
         accounts[name] = created.value
     return accounts
 

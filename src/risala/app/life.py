@@ -9,9 +9,10 @@ import trio
 from rich.console import Console
 from rich.text import Text
 
-from risala.engine.actors.broadcast import Lagged, Subscription
+from risala.engine.actors.broadcast import Subscription
 from risala.engine.model.clock import iso
 from risala.engine.model.commands import LifeEvent
+from risala.engine.model.events import Lagged
 from risala.engine.model.sentences import sentence
 
 _STYLE: Final = {

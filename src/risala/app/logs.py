@@ -4,21 +4,13 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Mapping
-from contextvars import ContextVar
 from typing import Any, Final
 
 import structlog
-from hypercorn.typing import ASGISendCallable as Send
-from quart.wrappers import Request
-from trio import Nursery
 
 from risala.app import tracebacks
 from risala.config.model import LogFormat, LogSection
-from risala.http.common.base import Connection
-
-_SCOPE: ContextVar[Mapping[str, Any] | None] = ContextVar("risala_request", default=None)
-"""Of the request that is being answered; its id is given to it a moment later."""
+from risala.http.server.request_log import _SCOPE
 
 _Everything: Any = structlog.make_filtering_bound_logger(logging.DEBUG)
 
@@ -82,17 +74,6 @@ def configure_logs(section: LogSection, *, quiet: bool = False) -> None:
     )
     logging.basicConfig(handlers=[handler], force=True)
     set_level(section, quiet=quiet)
-
-
-class LoggedConnection(Connection):
-    """A request whose id is in all that is logged on its behalf."""
-
-    async def handle_request(  # type: ignore[override]
-        self, nursery: Nursery, request: Request, send: Send
-    ) -> None:
-        # A request has a task, and so a context, of its own: nothing is to be undone.
-        _SCOPE.set(self.scope)
-        await super().handle_request(nursery, request, send)
 
 
 def _add_request_id(_: Any, __: str, event: dict[str, Any]) -> dict[str, Any]:  # noqa: ANN401

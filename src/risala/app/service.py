@@ -19,7 +19,7 @@ from rich.console import Console
 
 from risala.app import demo as demos
 from risala.app.life import print_life
-from risala.app.logs import LoggedConnection, configure_logs, set_level
+from risala.app.logs import configure_logs, set_level
 from risala.app.outside import open_outside
 from risala.app.reload import Reloader
 from risala.app.stop import Stop
@@ -36,6 +36,7 @@ from risala.http.api.app import create_api
 from risala.http.api.metrics import add_metrics, create_metrics
 from risala.http.control.app import serve_control
 from risala.http.control.streams import Streams
+from risala.http.server.request_log import LoggedConnection
 from risala.http.server.server import serve_app
 from risala.http.server.sockets import ListenError, base_url, listen_tcp
 from risala.plugins.contract import Driver

@@ -19,12 +19,12 @@ import trio
 
 from risala.config.model import CarrierSection, OnUncertain, Settings
 from risala.engine import overview
-from risala.engine.accounts.accounts.accounts import Accounts
+from risala.engine.accounts.accounts.accounts.accounts import Accounts
+from risala.engine.accounts.accounts.accounts.senders import Senders
 from risala.engine.accounts.accounts.senders import Senders
-from risala.engine.accounts.senders import Senders
 from risala.engine.actors.actor import Ref
 from risala.engine.actors.supervisor import RestartPolicy, Supervisor
-from risala.engine.billing.billing.billing import Billing
+from risala.engine.billing.billing.billing.billing import Billing
 from risala.engine.delivery.declining import declines
 from risala.engine.delivery.driver_commands import DriverCommands
 from risala.engine.delivery.driver_context import LaneContext
@@ -35,15 +35,15 @@ from risala.engine.delivery.loopwatch import LoopWatch
 from risala.engine.delivery.queries import Queries, ask_uncertain
 from risala.engine.delivery.scheduler import Board, Scheduler, SchedulerMessage, keep_pumping
 from risala.engine.delivery.suspects import suspicion_of
-from risala.engine.gateway import Gateway, Parts
-from risala.engine.intake.intake import Intake
+from risala.engine.gateway import Gateway
 from risala.engine.intake.intake.intake import Intake
-from risala.engine.intake.intake.opt_outs import LookBack
+from risala.engine.intake.intake.intake.intake import Intake
+from risala.engine.intake.intake.intake.opt_outs import LookBack
 from risala.engine.journal import deadlines, messages, meta, webhook_log
-from risala.engine.journal.messages.reads import deadlines
-from risala.engine.journal.messages.reads import reads as messages
 from risala.engine.journal.messages.reads.reads import deadlines
 from risala.engine.journal.messages.reads.reads import reads as messages
+from risala.engine.journal.messages.reads.reads.reads import deadlines
+from risala.engine.journal.messages.reads.reads.reads import reads as messages
 from risala.engine.journal.recorder import Recorder
 from risala.engine.journal.store import meta
 from risala.engine.journal.store.schema import migrate
@@ -54,6 +54,7 @@ from risala.engine.outside import Outside, start_outside
 from risala.engine.rules.breaker import Breaker
 from risala.engine.rules.router import TEST_ROUTE, Router, pinned
 from risala.engine.rules.throttle import Throttle
+from risala.engine.services import Services
 from risala.engine.set_back import WatchedClock, keep_elapsed
 from risala.engine.upkeep.retention import Retention
 from risala.engine.verify.codes import Codes, load_codes
@@ -147,7 +148,7 @@ async def open_gateway(settings: Settings, seams: Seams | None = None) -> AsyncI
         yield Gateway(parts)
 
 
-async def _parts(core: _Core, router: Router) -> Parts:
+async def _parts(core: _Core, router: Router) -> Services:
     settings = core.settings
     billing = await core.supervisor.start(
         "billing",
@@ -166,7 +167,7 @@ async def _parts(core: _Core, router: Router) -> Parts:
         mailbox_max=settings.engine.mailbox_max,
         later_max=settings.engine.mailbox_max,
     )
-    return Parts(
+    return Services(
         settings=settings,
         recorder=core.recorder,
         reader=reader,
@@ -192,12 +193,12 @@ class Engine:
 
     async def wait_ready(self) -> None:
         """Until some carrier is up."""
-        while self.gateway.parts.unready():
+        while self.gateway.services.unready():
             await self._board.wait_change()
 
     def retune(self, settings: Settings) -> None:
         """Take over what may change at run time: prices, limits, carriers' paces."""
-        self.gateway.parts.intake.retune(settings)
+        self.gateway.services.intake.retune(settings)
         for carrier in settings.carriers:
             lane = self._board.lanes.get(carrier.name)
             if lane is not None:
@@ -252,7 +253,7 @@ async def open_engine(
         watch = LoopWatch(core.seams.clock, partial(suspicion_of, lanes=board.lanes))
         if core.seams.watch_loop:
             await core.supervisor.start_service("loop watch", watch.run, policy=DRIVER_POLICY)
-        parts.statistics = partial(overview.statistics, gateway, board, core.supervisor, watch)
+        parts.statistics = partial(overview.statistics, parts, board, core.supervisor, watch)
         keeper = Keeper(core.recorder, core.journal.reader(), settings.delivery.receipts_held_s)
         core.recorder.listeners.pending = board.pending
         core.recorder.listeners.deadline = keeper.expect

@@ -7,25 +7,14 @@ running service and without one.
 
 from __future__ import annotations
 
-import sqlite3
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from typing import Any
 
-from risala.config.model import Settings
-from risala.engine.accounts.accounts import Accounts
-from risala.engine.accounts.senders import Senders
-from risala.engine.actors.actor import Ref
 from risala.engine.actors.broadcast import Subscription
-from risala.engine.billing.billing import BillingMessage
-from risala.engine.delivery.driver_commands import DriverCommands
-from risala.engine.delivery.scheduler import SchedulerMessage
-from risala.engine.follow.live import Follower, Live
-from risala.engine.intake.intake import Intake
+from risala.engine.follow.live import Follower
 from risala.engine.journal.messages import reads as messages
-from risala.engine.journal.messages import timeline, verifications
-from risala.engine.journal.recorder import Recorder
+from risala.engine.journal.messages import verifications
 from risala.engine.model.commands import (
     LifeEvent,
     MessageView,
@@ -38,40 +27,14 @@ from risala.engine.model.commands import (
 )
 from risala.engine.model.errors import Conflict, FieldFault, NotFound, Refusal
 from risala.engine.model.events import What
-from risala.engine.model.ids import IdSource
-from risala.engine.verify.sessions import Check, Open, SessionsMessage, verify_settings, view_of
-
-
-@dataclass(slots=True)
-class Parts:
-    """What the gateway is put together from."""
-
-    settings: Settings
-    recorder: Recorder
-    reader: sqlite3.Connection
-    ids: IdSource
-    accounts: Accounts
-    senders: Senders
-    intake: Intake
-    billing: Ref[BillingMessage]
-    sessions: Ref[SessionsMessage]
-    scheduler: Ref[SchedulerMessage] | None = None
-    """None where nothing is delivered: a command that opened the engine by itself."""
-    unready: Callable[[], tuple[str, ...]] = tuple
-    """Reasons why no message could be delivered at this moment."""
-    statistics: Callable[[], dict[str, Any]] = dict
-    carriers: Callable[[], list[dict[str, Any]]] = list
-    commands: DriverCommands | None = None
-    """None where no carrier is connected: a command that opened the engine by itself."""
-    live: Live | None = None
-    """None where nothing happens: a command that opened the engine by itself."""
-    hint_webhook: Callable[[str], None] = lambda _: None
-    """Told of an endpoint whose deliveries are to be looked at now."""
+from risala.engine.operations import perform
+from risala.engine.services import Services
+from risala.engine.verify.sessions import Check, Open, verify_settings, view_of
 
 
 class Gateway:
-    def __init__(self, parts: Parts) -> None:
-        self.parts = parts
+    def __init__(self, services: Services) -> None:
+        self.services = services
         self.starting: str | None = None
         """What is still to be done before anybody may be sent here; None: nothing."""
 
@@ -84,7 +47,7 @@ class Gateway:
             Unauthorized: unknown, deleted or disabled.
             Forbidden: the organization is not active.
         """
-        return self.parts.accounts.authenticate(api_key)
+        return self.services.accounts.authenticate(api_key)
 
     async def send_message(self, principal: Principal, command: SendMessage) -> bytes:
         """Accept a message: stored, charged and synced to disk when this returns.
@@ -98,7 +61,7 @@ class Gateway:
             Overloaded, Draining, StorageFailed: not now; nothing was stored.
             OutcomeUnknown: it is stored, or it is not; the same key again tells.
         """
-        return await self.parts.intake.send(principal, command)
+        return await self.services.intake.send(principal, command)
 
     async def send_batch(
         self, principal: Principal, commands: Sequence[SendMessage]
@@ -112,7 +75,7 @@ class Gateway:
             Overloaded, Draining, StorageFailed: not now; nothing of it was stored.
             OutcomeUnknown: it is stored, or it is not; the same keys again tell.
         """
-        return await self.parts.intake.send_batch(principal, commands)
+        return await self.services.intake.send_batch(principal, commands)
 
     def get_message(self, principal: Principal, message_id: str) -> MessageView:
         """A message of the caller's own organization and mode.
@@ -120,7 +83,7 @@ class Gateway:
         Raises:
             NotFound: unknown, or not the caller's: the same words for both.
         """
-        view = messages.view(self.parts.reader, message_id)
+        view = messages.view(self.services.reader, message_id)
         if (
             view is None
             or view.organization_id != principal.organization_id
@@ -138,14 +101,14 @@ class Gateway:
             RateLimited, InsufficientBalance, Forbidden: refused; nothing was stored.
             Overloaded, Draining, StorageFailed: not now; nothing was stored.
         """
-        verification_id: str = await self.parts.sessions.ask(Open(principal, command))
+        verification_id: str = await self.services.sessions.ask(Open(principal, command))
         return verification_id
 
     def code_faults(
         self, principal: Principal, app_hash: str | None, origin: str | None
     ) -> list[FieldFault]:
         """What :meth:`send_code` would refuse of these, for a body that is wrong anyway."""
-        settings = verify_settings(self.parts.reader, principal.organization_id)
+        settings = verify_settings(self.services.reader, principal.organization_id)
         return settings.faults_of(None, app_hash, origin)
 
     async def check_code(self, principal: Principal, verification_id: str, code: str) -> bool:
@@ -155,7 +118,7 @@ class Gateway:
             NotFound: unknown, or not the caller's: the same words for both.
             Draining, StorageFailed: not now; nothing was counted.
         """
-        approved: bool = await self.parts.sessions.ask(Check(principal, verification_id, code))
+        approved: bool = await self.services.sessions.ask(Check(principal, verification_id, code))
         return approved
 
     def get_verification(self, principal: Principal, verification_id: str) -> VerificationView:
@@ -165,9 +128,9 @@ class Gateway:
             NotFound: unknown, or not the caller's: the same words for both.
         """
         row = verifications.owned(
-            self.parts.reader, principal.organization_id, principal.mode.value, verification_id
+            self.services.reader, principal.organization_id, principal.mode.value, verification_id
         )
-        return view_of(row, self.parts.recorder.clock.now_ms())
+        return view_of(row, self.services.recorder.clock.now_ms())
 
     # -- for everybody
 
@@ -177,25 +140,25 @@ class Gateway:
         return Readiness(not reasons, reasons)
 
     def _reasons(self) -> Iterator[str]:
-        condition = self.parts.recorder.journal.condition
+        condition = self.services.recorder.journal.condition
         condition.look()  # nobody may be sending at this moment
-        if self.parts.intake.draining:
+        if self.services.intake.draining:
             yield "the service is stopping"
         if condition.ailment is not None:
             yield condition.ailment.text
         if self.starting is not None:
             yield self.starting
-        yield from self.parts.unready()
+        yield from self.services.unready()
 
     def metrics(self) -> bytes:
         """The numbers of this moment, as Prometheus reads them."""
         from risala.engine.upkeep.metrics import render
 
-        return render(self)
+        return render(self.services, ready=self.readiness().ready)
 
     def watch(self, events_max: int = 1000) -> AbstractContextManager[Subscription[LifeEvent]]:
         """Follow the life of all messages; a slow watcher is told that it lagged."""
-        return self.parts.recorder.life.subscribe(events_max)
+        return self.services.recorder.life.subscribe(events_max)
 
     def follow(
         self, what: What, organization_id: str | None = None, position: str | None = None
@@ -210,10 +173,10 @@ class Gateway:
             Conflict: nothing runs that could be followed.
         """
         if organization_id is not None:
-            self.parts.accounts.organization(organization_id)
-        if self.parts.live is None:
+            self.services.accounts.organization(organization_id)
+        if self.services.live is None:
             raise Conflict("The service is not running: nothing happens that could be followed.")
-        return self.parts.live.follow(what, organization_id, position)
+        return self.services.live.follow(what, organization_id, position)
 
     # -- for the operator
 
@@ -223,10 +186,7 @@ class Gateway:
         Raises:
             NotFound: there is none of this id.
         """
-        view = messages.view(self.parts.reader, message_id)
-        if view is None:
-            raise NotFound(f"There is no message {message_id}.")
-        return view, timeline.read(self.parts.reader, message_id)
+        return messages.shown(self.services.reader, message_id)
 
     async def perform(self, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
         """Do one of the operator's operations by name; JSON-able in and out.
@@ -234,10 +194,8 @@ class Gateway:
         Raises:
             Refusal: the operation is unknown or cannot be done; one sentence says why.
         """
-        from risala.engine.operations import perform
-
-        return await perform(self, name, arguments)
+        return await perform(self.services, name, arguments)
 
     def drain(self) -> None:
         """Accept nothing from now on."""
-        self.parts.intake.draining = True
+        self.services.intake.draining = True

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from risala.engine.actors.supervisor import RestartPolicy, Supervisor
 from risala.engine.follow.feed import Feed
 from risala.engine.follow.live import Live
-from risala.engine.gateway import Parts
 from risala.engine.rules.webhooks.types import Outbound
+from risala.engine.services import Services
 from risala.engine.webhooks.notices import Notices
 from risala.engine.webhooks.service import Webhooks, WebhookSources
 from risala.plugins.contract import Mailer
@@ -24,7 +24,7 @@ class Outside:
     mailer: Mailer | None = None
 
 
-async def start_outside(parts: Parts, supervisor: Supervisor, outside: Outside) -> None:
+async def start_outside(parts: Services, supervisor: Supervisor, outside: Outside) -> None:
     """Follow the events, and deliver them where there is a way out."""
     journal, settings = parts.recorder.journal, parts.settings
     feed = Feed(journal.reader())

@@ -16,7 +16,7 @@ from risala.plugins.contract import HealthState
 
 if TYPE_CHECKING:
     from risala.engine.actors.supervisor import Supervisor
-    from risala.engine.gateway import Gateway
+    from risala.engine.services import Services
 
 QUEUE_COUNTED_MAX: Final = 10_000
 """A longer queue is told as "more": counting a million rows would hold up the loop."""
@@ -73,10 +73,9 @@ def _queue(reader: sqlite3.Connection, router: Router, name: str) -> dict[str, A
 
 
 def statistics(
-    gateway: Gateway, board: Board, supervisor: Supervisor, watch: LoopWatch
+    parts: Services, board: Board, supervisor: Supervisor, watch: LoopWatch
 ) -> dict[str, Any]:
     """All numbers that are kept in memory; costs no read of the database."""
-    parts = gateway.parts
     journal = asdict(parts.recorder.journal.statistics())
     return {
         "gateway": asdict(parts.intake.statistics()),

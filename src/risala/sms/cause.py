@@ -2,8 +2,8 @@
 
 A driver maps its carrier's codes to these; the carrier's own word stands beside, as ``raw``. The
 words are the ``errorCode`` of the API (contract §3) and what the timeline keeps, so none is ever
-renamed or taken away. Sentences in three languages: :mod:`risala.engine.model.cause_sentences`; each
-word explained: ``docs/reference/error-codes.md``.
+renamed or taken away. Sentences in three languages: :mod:`risala.engine.model.cause_sentences`;
+each word explained: ``docs/reference/error-codes.md``.
 """
 
 from __future__ import annotations

@@ -312,11 +312,13 @@ class Service:
         return self.engine.gateway.show_message(message_id)[0].status
 
     def inbound(self) -> list[str]:
-        rows = self.engine.gateway.parts.reader.execute("SELECT body FROM inbound ORDER BY rowid")
+        rows = self.engine.gateway.services.reader.execute(
+            "SELECT body FROM inbound ORDER BY rowid"
+        )
         return [row[0] for row in rows]
 
     def carrier(self, name: str) -> dict[str, Any]:
-        return next(it for it in self.engine.gateway.parts.carriers() if it["name"] == name)
+        return next(it for it in self.engine.gateway.services.carriers() if it["name"] == name)
 
 
 @pytest.fixture

@@ -90,7 +90,7 @@ class Desk:
         return made["id"]
 
     def rows(self) -> tuple[int, ...]:
-        reader = self.gateway.parts.reader
+        reader = self.gateway.services.reader
         return tuple(reader.execute(f"SELECT count(*) FROM {t}").fetchone()[0] for t in TABLES)
 
 

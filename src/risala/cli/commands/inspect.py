@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from risala.cli.reach.options import Options, common, log_to_stderr
+from risala.cli.reach.logs import log_to_stderr
+from risala.cli.reach.options import Options, common
 from risala.cli.reach.refused import Refused
 from risala.cli.show import output
 

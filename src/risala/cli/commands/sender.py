@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 Json = dict[str, Any]
 REASONS: Final = ("name_in_use", "misleading", "regulations", "ownership")
-"""Those of :data:`risala.engine.accounts.senders.REASONS`, without importing the engine for --help."""
+"""Those of :data:`risala.engine.accounts.senders.REASONS`; ``--help`` imports no engine."""
 
 
 @click.group()

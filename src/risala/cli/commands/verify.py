@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 Json = dict[str, Any]
 LANGUAGES: Final = ("fr", "ar", "en")
-"""Those of :data:`risala.engine.rules.template.BUILT_IN`, without importing the engine for --help."""
+"""Those of :data:`risala.engine.rules.template.BUILT_IN`; ``--help`` imports no engine."""
 
 
 @click.group()

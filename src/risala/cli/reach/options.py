@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import functools
-import logging
-import sys
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, Final, ParamSpec, TypeVar
 
 import click
 
+from risala.cli.reach.logs import log_to_stderr
 from risala.cli.reach.refused import Refused
 
 if TYPE_CHECKING:
@@ -110,13 +109,3 @@ def common(command: Callable[Concatenate[Options, P], R]) -> Callable[..., R]:
         return command(options, *args, **kwargs)
 
     return wrapper
-
-
-def log_to_stderr() -> None:
-    """Keep a command's stdout for its answer; of the engine's log only errors matter here."""
-    import structlog
-
-    structlog.configure(
-        wrapper_class=structlog.make_filtering_bound_logger(logging.ERROR),
-        logger_factory=lambda *_: structlog.PrintLogger(sys.stderr),
-    )

@@ -145,7 +145,7 @@ async def hold_or_reach(data_dir: Path) -> AsyncIterator[Service | None]:
 
 @asynccontextmanager
 async def _own(settings: Settings) -> AsyncIterator[Session]:
-    from risala.cli.reach.options import log_to_stderr
+    from risala.cli.reach.logs import log_to_stderr
     from risala.engine.engine import DATABASE, open_gateway
     from risala.engine.journal.store.opening import storage_sentence
 

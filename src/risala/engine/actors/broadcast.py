@@ -5,19 +5,13 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 import trio
 
+from risala.engine.model.events import Lagged
+
 T = TypeVar("T")
-
-
-@dataclass(frozen=True, slots=True)
-class Lagged:
-    """This listener was too slow: so many values are missing here."""
-
-    lost: int
 
 
 class Subscription(Generic[T]):

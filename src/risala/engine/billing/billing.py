@@ -1,8 +1,8 @@
 """Billing: what a message costs, and the actor through whom money comes in.
 
 Charges and refunds are part of the unit of work of the message that they pay for
-(:mod:`risala.engine.journal.accounts.ledger`): no actor stands between a message and its money. What does
-not belong to a message — top-ups, adjustments — goes through here, one at a time.
+(:mod:`risala.engine.journal.accounts.ledger`): no actor stands between a message and its money.
+What does not belong to a message — top-ups, adjustments — goes through here, one at a time.
 """
 
 from __future__ import annotations

@@ -19,9 +19,9 @@ import trio
 
 from risala.engine.delivery.lane import Lane
 from risala.engine.journal.messages import reads as messages
-from risala.engine.journal.rows import SegmentState
 from risala.engine.model.errors import Unavailable
 from risala.engine.model.ids import first_id
+from risala.engine.model.states import SegmentState
 from risala.plugins.contract import Receipt
 
 log = structlog.get_logger(__name__)

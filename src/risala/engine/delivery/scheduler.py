@@ -19,11 +19,12 @@ from risala.engine.delivery.fairqueue import FairQueue
 from risala.engine.delivery.lane import Lane
 from risala.engine.delivery.lane_parts import Gate, Job
 from risala.engine.journal.messages import reads as messages
-from risala.engine.journal.rows import PRIORITY_CODE, PRIORITY_MESSAGE, Change, DueRow
+from risala.engine.journal.rows import Change, DueRow
 from risala.engine.journal.store.writer import Journal
 from risala.engine.model.clock import Clock
 from risala.engine.model.errors import NotFound
 from risala.engine.model.ids import concat_reference
+from risala.engine.model.states import PRIORITY_CODE, PRIORITY_MESSAGE
 from risala.engine.rules.router import Route, Router
 from risala.sms.message import Alphabet
 from risala.sms.segment import Parts, cut, split

@@ -21,14 +21,7 @@ from risala.engine.intake.opt_outs import OptOuts
 from risala.engine.journal.messages import acceptance
 from risala.engine.journal.messages import reads as messages
 from risala.engine.journal.recorder import Recorder
-from risala.engine.journal.rows import (
-    PRIORITY_CODE,
-    PRIORITY_MESSAGE,
-    Change,
-    NewMessage,
-    Stamp,
-    Status,
-)
+from risala.engine.journal.rows import Change, NewMessage, Stamp
 from risala.engine.limits.limiter import Limiter
 from risala.engine.model.commands import Mode, Organization, Principal, SendMessage
 from risala.engine.model.errors import (
@@ -42,7 +35,8 @@ from risala.engine.model.errors import (
 )
 from risala.engine.model.ids import IdSource
 from risala.engine.model.lines import JUST_ACCEPTED, Kind, Line, Wait
-from risala.engine.model.wire import minor_units
+from risala.engine.model.money import minor_units
+from risala.engine.model.states import PRIORITY_CODE, PRIORITY_MESSAGE, Status
 from risala.engine.rules.router import TEST_ROUTE, UNSERVED, Router
 from risala.sms.address import fold_sender
 from risala.sms.alphabet import smart_encode
@@ -50,8 +44,6 @@ from risala.sms.segment import count
 
 log = structlog.get_logger(__name__)
 
-AHEAD_MAX_S: Final = 30 * 86_400
-"""How far ahead a message may be scheduled (contract §3)."""
 
 _SAY_AGAIN: Final = (
     "The disk failed while this was stored; whether it is, is not known. "

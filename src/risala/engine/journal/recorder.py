@@ -15,12 +15,13 @@ import trio
 
 from risala.engine.actors.broadcast import Broadcast
 from risala.engine.journal.messages import deadlines, declined, delivery, endings, receipts
-from risala.engine.journal.rows import Change, Stamp, Status
+from risala.engine.journal.rows import Change, Stamp
 from risala.engine.journal.store.writer import Journal, Unit
 from risala.engine.model.clock import Clock
 from risala.engine.model.commands import LifeEvent
 from risala.engine.model.errors import Draining, Unavailable
 from risala.engine.model.ids import IdSource
+from risala.engine.model.states import Status
 from risala.engine.rules.retry import Decision
 from risala.sms.cause import Cause
 from risala.sms.receipt import Receipt

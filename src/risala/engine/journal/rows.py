@@ -3,39 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from enum import StrEnum
 
 from risala.engine.model.lines import Line
-
-PRIORITY_CODE = 0
-PRIORITY_MESSAGE = 1
-PRIORITIES = (PRIORITY_CODE, PRIORITY_MESSAGE)
-
-
-class Status(StrEnum):
-    """States of a message (contract §3)."""
-
-    PENDING = "pending"
-    PROCESSING = "processing"
-    SENT = "sent"
-    DELIVERED = "delivered"
-    UNDELIVERED = "undelivered"
-    FAILED = "failed"
-    CANCELED = "canceled"
-
-
-class SegmentState(StrEnum):
-    WAITING = "waiting"
-    SUBMITTING = "submitting"
-    UNCERTAIN = "uncertain"
-    ACCEPTED = "accepted"
-    DELIVERED = "delivered"
-    UNDELIVERED = "undelivered"
-    REFUSED = "refused"
-
-
-ACKNOWLEDGED = (SegmentState.ACCEPTED, SegmentState.DELIVERED, SegmentState.UNDELIVERED)
-"""The carrier has said yes to such a segment."""
+from risala.engine.model.states import PRIORITY_MESSAGE, Status
 
 
 @dataclass(frozen=True, slots=True)

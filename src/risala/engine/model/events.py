@@ -5,10 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Flag, auto
 
-from risala.engine.actors.broadcast import Lagged
 from risala.engine.model.commands import LifeEvent
 
 __all__ = ["Event", "Lagged", "LifeEvent", "Ready", "Reset", "Told", "What"]
+
+
+@dataclass(frozen=True, slots=True)
+class Lagged:
+    """This listener was too slow: so many values are missing here."""
+
+    lost: int
 
 
 class What(Flag):

@@ -1,6 +1,7 @@
 """Lines of a message's timeline as they are kept: a kind, perhaps a cause, and a few values.
 
-Sentences are written out at the edge, by :mod:`risala.engine.model.sentences`, in the reader's language.
+Sentences are written out at the edge, by :mod:`risala.engine.model.sentences`, in the reader's
+language.
 """
 
 from __future__ import annotations

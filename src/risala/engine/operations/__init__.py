@@ -6,7 +6,6 @@ from typing import Final
 
 import trio
 
-from risala.engine.gateway import Gateway
 from risala.engine.journal.store.watched import telling
 from risala.engine.model.errors import NotFound, OutcomeUnknown, StorageFailed
 from risala.engine.operations import (
@@ -21,6 +20,7 @@ from risala.engine.operations import (
     webhooks,
 )
 from risala.engine.operations.arguments import Arguments, Json, Operation
+from risala.engine.services import Services
 
 __all__ = ["OPERATIONS", "perform"]
 
@@ -37,17 +37,17 @@ OPERATIONS: Final[dict[str, Operation]] = {
 }
 
 
-async def perform(gateway: Gateway, name: str, arguments: Json) -> Json:
+async def perform(services: Services, name: str, arguments: Json) -> Json:
     """Do one operation. See :meth:`Gateway.perform`."""
     operation = OPERATIONS.get(name)
     if operation is None:
         raise NotFound(f"There is no operation {name!r}.")
-    condition = gateway.parts.recorder.journal.condition
+    condition = services.recorder.journal.condition
     # A caller who hangs up must not leave a cache older than the journal.
     with trio.CancelScope(shield=True):
         try:
             with telling(condition.meet):
-                return await operation(gateway, Arguments(arguments))
+                return await operation(services, Arguments(arguments))
         except StorageFailed as error:
             if isinstance(error, OutcomeUnknown) or condition.ailment is None:
                 raise

@@ -5,51 +5,51 @@ from __future__ import annotations
 from typing import Final
 
 from risala.engine.delivery.scheduler import ResumeOrganization, SuspendOrganization
-from risala.engine.gateway import Gateway
 from risala.engine.journal.rows import OrganizationChange
 from risala.engine.model.commands import KeyType, Mode
 from risala.engine.model.errors import Invalid
 from risala.engine.model.origins import parse_origins
 from risala.engine.model.wire import key_wire, organization_wire
 from risala.engine.operations.arguments import Arguments, Json, Operation
+from risala.engine.services import Services
 
 
-async def _org_create(gateway: Gateway, arguments: Arguments) -> Json:
-    organization = await gateway.parts.accounts.create_organization(
+async def _org_create(services: Services, arguments: Arguments) -> Json:
+    organization = await services.accounts.create_organization(
         arguments.text("name"),
-        gateway.parts.settings.service.currency,
+        services.settings.service.currency,
         arguments.amount_or_none("price_per_segment"),
     )
     return organization_wire(organization)
 
 
-async def _org_list(gateway: Gateway, _: Arguments) -> Json:
-    organizations = gateway.parts.accounts.list_organizations()
+async def _org_list(services: Services, _: Arguments) -> Json:
+    organizations = services.accounts.list_organizations()
     return {"organizations": [organization_wire(each) for each in organizations]}
 
 
-async def _org_show(gateway: Gateway, arguments: Arguments) -> Json:
+async def _org_show(services: Services, arguments: Arguments) -> Json:
     organization_id = arguments.text("organization_id")
-    return organization_wire(gateway.parts.accounts.fresh_organization(organization_id))
+    return organization_wire(services.accounts.fresh_organization(organization_id))
 
 
-async def _org_suspend(gateway: Gateway, arguments: Arguments) -> Json:
+async def _org_suspend(services: Services, arguments: Arguments) -> Json:
     organization_id = arguments.text("organization_id")
-    organization = await gateway.parts.accounts.set_status(organization_id, "suspended")
-    if gateway.parts.scheduler is not None:
-        await gateway.parts.scheduler.ask(SuspendOrganization(organization_id))
+    organization = await services.accounts.set_status(organization_id, "suspended")
+    if services.scheduler is not None:
+        await services.scheduler.ask(SuspendOrganization(organization_id))
     return organization_wire(organization)
 
 
-async def _org_resume(gateway: Gateway, arguments: Arguments) -> Json:
+async def _org_resume(services: Services, arguments: Arguments) -> Json:
     organization_id = arguments.text("organization_id")
-    organization = await gateway.parts.accounts.set_status(organization_id, "active")
-    if gateway.parts.scheduler is not None:
-        await gateway.parts.scheduler.ask(ResumeOrganization(organization_id))
+    organization = await services.accounts.set_status(organization_id, "active")
+    if services.scheduler is not None:
+        await services.scheduler.ask(ResumeOrganization(organization_id))
     return organization_wire(organization)
 
 
-async def _org_set(gateway: Gateway, arguments: Arguments) -> Json:
+async def _org_set(services: Services, arguments: Arguments) -> Json:
     values = arguments.values
     change = OrganizationChange(
         name=arguments.text_or_none("name"),
@@ -61,11 +61,11 @@ async def _org_set(gateway: Gateway, arguments: Arguments) -> Json:
         sets_low_balance="low_balance" in values,
         low_balance=arguments.amount_or_none("low_balance"),
     )
-    organization = await gateway.parts.accounts.change(arguments.text("organization_id"), change)
+    organization = await services.accounts.change(arguments.text("organization_id"), change)
     return organization_wire(organization)
 
 
-async def _key_create(gateway: Gateway, arguments: Arguments) -> Json:
+async def _key_create(services: Services, arguments: Arguments) -> Json:
     try:
         key_type = KeyType(arguments.text("type"))
         mode = Mode(arguments.text_or_none("mode") or "live")
@@ -73,7 +73,7 @@ async def _key_create(gateway: Gateway, arguments: Arguments) -> Json:
         raise Invalid(
             "type", "invalid_type", "A key is `secret` or `publishable`, `live` or `test`."
         ) from error
-    created = await gateway.parts.accounts.create_key(
+    created = await services.accounts.create_key(
         arguments.text("organization_id"),
         key_type,
         mode,
@@ -92,31 +92,31 @@ def _origins(arguments: Arguments) -> tuple[str, ...] | None:
     return parse_origins(value) or None
 
 
-async def _key_set(gateway: Gateway, arguments: Arguments) -> Json:
+async def _key_set(services: Services, arguments: Arguments) -> Json:
     """Show a key, after changing what was given."""
     key_id = arguments.text("key_id")
     if "allowed_origins" in arguments.values:
-        await gateway.parts.accounts.set_key_origins(key_id, _origins(arguments))
-    return key_wire(gateway.parts.accounts.key(key_id))
+        await services.accounts.set_key_origins(key_id, _origins(arguments))
+    return key_wire(services.accounts.key(key_id))
 
 
-async def _key_list(gateway: Gateway, arguments: Arguments) -> Json:
-    keys = gateway.parts.accounts.list_keys(arguments.text("organization_id"))
+async def _key_list(services: Services, arguments: Arguments) -> Json:
+    keys = services.accounts.list_keys(arguments.text("organization_id"))
     return {"keys": [key_wire(key) for key in keys]}
 
 
-async def _key_enable(gateway: Gateway, arguments: Arguments) -> Json:
+async def _key_enable(services: Services, arguments: Arguments) -> Json:
     key_id = arguments.text("key_id")
-    return key_wire(await gateway.parts.accounts.set_key_enabled(key_id, enabled=True))
+    return key_wire(await services.accounts.set_key_enabled(key_id, enabled=True))
 
 
-async def _key_disable(gateway: Gateway, arguments: Arguments) -> Json:
+async def _key_disable(services: Services, arguments: Arguments) -> Json:
     key_id = arguments.text("key_id")
-    return key_wire(await gateway.parts.accounts.set_key_enabled(key_id, enabled=False))
+    return key_wire(await services.accounts.set_key_enabled(key_id, enabled=False))
 
 
-async def _key_delete(gateway: Gateway, arguments: Arguments) -> Json:
-    return key_wire(await gateway.parts.accounts.delete_key(arguments.text("key_id")))
+async def _key_delete(services: Services, arguments: Arguments) -> Json:
+    return key_wire(await services.accounts.delete_key(arguments.text("key_id")))
 
 
 OPERATIONS: Final[dict[str, Operation]] = {

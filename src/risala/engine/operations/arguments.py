@@ -8,13 +8,13 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
 from risala.engine.model.errors import Invalid
-from risala.engine.model.wire import minor_units
+from risala.engine.model.money import minor_units
 
 if TYPE_CHECKING:
-    from risala.engine.gateway import Gateway
+    from risala.engine.services import Services
 
 Json = dict[str, Any]
-Operation = Callable[["Gateway", "Arguments"], Awaitable[Json]]
+Operation = Callable[[Services, "Arguments"], Awaitable[Json]]
 
 AMOUNT_MAX: Final = 10**14
 """A trillion ouguiyas: what is more is a slip of the hand, and SQLite's integers stay exact."""

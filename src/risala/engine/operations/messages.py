@@ -5,33 +5,38 @@ from __future__ import annotations
 import json
 from typing import Final
 
-from risala.engine.gateway import Gateway
-from risala.engine.intake.intake import AHEAD_MAX_S
-from risala.engine.journal.messages import waiting
-from risala.engine.model.commands import KeyType, Mode, Principal, SendMessage
+from risala.engine.journal.messages import reads, waiting
+from risala.engine.model.commands import (
+    KeyType,
+    Mode,
+    Principal,
+    SendMessage,
+)
 from risala.engine.model.errors import Forbidden, Invalid
+from risala.engine.model.limits import AHEAD_MAX_S
 from risala.engine.model.wire import message_wire, timeline_wire
 from risala.engine.operations.arguments import Arguments, Json, Operation, is_text
+from risala.engine.services import Services
 from risala.sms.address import is_number, sender_fault
 
 BODY_MAX: Final = 1600
 VALIDITY_S: Final = (60, 259_200)
 
 
-async def _send(gateway: Gateway, arguments: Arguments) -> Json:
+async def _send(services: Services, arguments: Arguments) -> Json:
     organization_id = arguments.text("organization_id")
-    command = _command(arguments, gateway.parts.recorder.clock.now_ms())
-    organization = gateway.parts.accounts.fresh_organization(organization_id)
+    command = _command(arguments, services.recorder.clock.now_ms())
+    organization = services.accounts.fresh_organization(organization_id)
     if organization.status != "active":
         raise Forbidden("The organization is not active.")
     principal = Principal(organization.id, "operator", KeyType.SECRET, Mode.LIVE)
-    response: Json = json.loads(await gateway.send_message(principal, command))
-    return {**response, **unserved_warning(gateway, response["messageId"])}
+    response: Json = json.loads(await services.intake.send(principal, command))
+    return {**response, **unserved_warning(services, response["messageId"])}
 
 
-def unserved_warning(gateway: Gateway, message_id: str) -> Json:
+def unserved_warning(services: Services, message_id: str) -> Json:
     """``{"warning": …}`` where the message waits because nobody serves its number; else empty."""
-    if not waiting.is_unserved(gateway.parts.reader, message_id):
+    if not waiting.is_unserved(services.reader, message_id):
         return {}
     text = (
         "It waits: no enabled carrier serves this number. Name its network or prefix in a"
@@ -71,18 +76,18 @@ def _command(arguments: Arguments, now_ms: int) -> SendMessage:
     )
 
 
-async def _message_show(gateway: Gateway, arguments: Arguments) -> Json:
-    view, entries = gateway.show_message(arguments.text("message_id"))
+async def _message_show(services: Services, arguments: Arguments) -> Json:
+    view, entries = reads.shown(services.reader, arguments.text("message_id"))
     return {
         "message": {**message_wire(view), "organizationId": view.organization_id},
         "timeline": [timeline_wire(entry) for entry in entries],
     }
 
 
-async def _message_cancel(gateway: Gateway, arguments: Arguments) -> Json:
+async def _message_cancel(services: Services, arguments: Arguments) -> Json:
     message_id = arguments.text("message_id")
-    await gateway.parts.recorder.cancel(message_id)
-    view, _ = gateway.show_message(message_id)
+    await services.recorder.cancel(message_id)
+    view, _ = reads.shown(services.reader, message_id)
     return {"message": {**message_wire(view), "organizationId": view.organization_id}}
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Final
 
 from risala.engine.billing.billing import Adjust, TopUp
-from risala.engine.gateway import Gateway
 from risala.engine.journal.accounts import ledger
 from risala.engine.model.errors import Invalid
-from risala.engine.model.wire import ledger_wire, money
+from risala.engine.model.money import money
+from risala.engine.model.wire import ledger_wire
 from risala.engine.operations.arguments import Arguments, Json, Operation
+from risala.engine.services import Services
 
 NOTE_MAX: Final = 200
 REFERENCE_MAX: Final = 64
@@ -30,35 +31,35 @@ def _words(arguments: Arguments, name: str, characters_max: int) -> str | None:
     return words
 
 
-async def _topup(gateway: Gateway, arguments: Arguments) -> Json:
+async def _topup(services: Services, arguments: Arguments) -> Json:
     amount = arguments.amount_or_none("amount")
     if not amount:
         raise Invalid("amount", "invalid_amount", "`amount` must be more than 0.")
-    reference = _words(arguments, "reference", REFERENCE_MAX) or gateway.parts.ids.new("pay")
+    reference = _words(arguments, "reference", REFERENCE_MAX) or services.ids.new("pay")
     note = _words(arguments, "note", NOTE_MAX)
-    entry = await gateway.parts.billing.ask(
+    entry = await services.billing.ask(
         TopUp(arguments.text("organization_id"), amount, reference, note)
     )
     return ledger_wire(entry)
 
 
-async def _adjust(gateway: Gateway, arguments: Arguments) -> Json:
+async def _adjust(services: Services, arguments: Arguments) -> Json:
     organization_id, amount = arguments.text("organization_id"), arguments.signed_amount("amount")
     reason = _words(arguments, "reason", NOTE_MAX)
     if reason is None:
         raise Invalid("reason", "missing", "`reason` is required: an adjustment explains itself.")
-    reference = gateway.parts.ids.new("adj")
-    entry = await gateway.parts.billing.ask(Adjust(organization_id, amount, reference, reason))
+    reference = services.ids.new("adj")
+    entry = await services.billing.ask(Adjust(organization_id, amount, reference, reason))
     return ledger_wire(entry)
 
 
-async def _list(gateway: Gateway, arguments: Arguments) -> Json:
+async def _list(services: Services, arguments: Arguments) -> Json:
     """The newest entries first; ``next`` is where to go on, or null."""
     organization_id = arguments.text("organization_id")
-    organization = gateway.parts.accounts.fresh_organization(organization_id)
+    organization = services.accounts.fresh_organization(organization_id)
     limit = max(1, min(arguments.whole_or_none("limit") or 50, ENTRIES_MAX))
     found = ledger.entries(
-        gateway.parts.reader,
+        services.reader,
         organization_id,
         limit + 1,
         before=arguments.whole_or_none("before"),
@@ -74,12 +75,12 @@ async def _list(gateway: Gateway, arguments: Arguments) -> Json:
     }
 
 
-async def _price(gateway: Gateway, _: Arguments) -> Json:
+async def _price(services: Services, _: Arguments) -> Json:
     """What is general at this moment; each organization's own is with the organization."""
     return {
-        "perSegment": money(gateway.parts.intake.per_segment),
-        "lowBalance": money(gateway.parts.intake.low_balance),
-        "currency": gateway.parts.settings.service.currency,
+        "perSegment": money(services.intake.per_segment),
+        "lowBalance": money(services.intake.low_balance),
+        "currency": services.settings.service.currency,
     }
 
 

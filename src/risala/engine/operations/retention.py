@@ -5,21 +5,21 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from risala.engine.gateway import Gateway
 from risala.engine.model.errors import Invalid
 from risala.engine.operations.arguments import Arguments, Json, Operation
+from risala.engine.services import Services
 from risala.engine.upkeep import retention
 
 
-async def _show(gateway: Gateway, _: Arguments) -> Json:
-    have = gateway.parts
+async def _show(services: Services, _: Arguments) -> Json:
+    have = services
     now_ms = have.recorder.clock.now_ms()
     return {"rules": retention.overview(have.settings.retention, have.reader, now_ms)}
 
 
-async def _run(gateway: Gateway, arguments: Arguments) -> Json:
+async def _run(services: Services, arguments: Arguments) -> Json:
     """One unit of work: call again with the answer's ``next`` as long as there is one."""
-    have = gateway.parts
+    have = services
     rules = retention.rules(have.settings.retention)
     place, after = arguments.whole_or_none("place") or 0, arguments.text_or_none("after") or ""
     places = [(rule.name, walk) for rule in rules for walk in range(len(rule.walks))]

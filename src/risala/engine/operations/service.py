@@ -9,17 +9,17 @@ import trio
 
 from risala.engine.delivery.lane_parts import Gate
 from risala.engine.delivery.scheduler import SetGate
-from risala.engine.gateway import Gateway
 from risala.engine.journal.upkeep import audit
 from risala.engine.model.errors import Conflict, NotFound
 from risala.engine.operations.arguments import Arguments, Json, Operation
+from risala.engine.services import Services
 
 _NOT_RUNNING: Final = "The service is not running, so that no carrier is connected."
 
 
-async def _audit(gateway: Gateway, _: Arguments) -> Json:
+async def _audit(services: Services, _: Arguments) -> Json:
     # A thread of its own for a scan of everything: the loop must not stand still meanwhile.
-    report = await trio.to_thread.run_sync(audit.audit_file, gateway.parts.recorder.journal.path)
+    report = await trio.to_thread.run_sync(audit.audit_file, services.recorder.journal.path)
     return {
         "organizations": report.organizations,
         "messages": report.messages,
@@ -29,42 +29,42 @@ async def _audit(gateway: Gateway, _: Arguments) -> Json:
     }
 
 
-async def _carriers(gateway: Gateway, _: Arguments) -> Json:
-    return {"carriers": gateway.parts.carriers()}
+async def _carriers(services: Services, _: Arguments) -> Json:
+    return {"carriers": services.carriers()}
 
 
-async def _carrier(gateway: Gateway, arguments: Arguments) -> Json:
+async def _carrier(services: Services, arguments: Arguments) -> Json:
     """One carrier, with what its driver can be asked."""
     name = arguments.text("carrier")
-    found = next((each for each in gateway.parts.carriers() if each["name"] == name), None)
+    found = next((each for each in services.carriers() if each["name"] == name), None)
     if found is None:
         raise NotFound(f"There is no carrier {name!r}.")
-    commands = gateway.parts.commands
+    commands = services.commands
     offered = [] if commands is None else commands.offered(name)
     return {**found, "commands": [asdict(each) for each in offered]}
 
 
-async def _ask(gateway: Gateway, arguments: Arguments) -> Json:
-    if gateway.parts.commands is None:
+async def _ask(services: Services, arguments: Arguments) -> Json:
+    if services.commands is None:
         raise Conflict(_NOT_RUNNING)
     carrier, command = arguments.text("carrier"), arguments.text("command")
-    told = await gateway.parts.commands.ask(carrier, command, arguments.texts("arguments"))
+    told = await services.commands.ask(carrier, command, arguments.texts("arguments"))
     return {"carrier": carrier, "command": command, "answer": told}
 
 
 def _gate(gate: Gate) -> Operation:
-    async def set_gate(gateway: Gateway, arguments: Arguments) -> Json:
-        if gateway.parts.scheduler is None:
+    async def set_gate(services: Services, arguments: Arguments) -> Json:
+        if services.scheduler is None:
             raise Conflict(_NOT_RUNNING)
         carrier = arguments.text("carrier")
-        await gateway.parts.scheduler.ask(SetGate(carrier, gate))
-        return {"carriers": [c for c in gateway.parts.carriers() if c["name"] == carrier]}
+        await services.scheduler.ask(SetGate(carrier, gate))
+        return {"carriers": [c for c in services.carriers() if c["name"] == carrier]}
 
     return set_gate
 
 
-async def _statistics(gateway: Gateway, _: Arguments) -> Json:
-    return gateway.parts.statistics()
+async def _statistics(services: Services, _: Arguments) -> Json:
+    return services.statistics()
 
 
 OPERATIONS: Final[dict[str, Operation]] = {

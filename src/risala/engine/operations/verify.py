@@ -5,47 +5,48 @@ from __future__ import annotations
 from typing import Any, Final
 
 from risala.engine.billing import billing
-from risala.engine.gateway import Gateway
 from risala.engine.journal.messages import verifications
 from risala.engine.model.commands import KeyType, Mode, Principal, SendCode
 from risala.engine.model.errors import Invalid
-from risala.engine.model.wire import minor_units, money, verification_wire
+from risala.engine.model.money import minor_units, money
+from risala.engine.model.wire import verification_wire
 from risala.engine.operations.arguments import Arguments, Json, Operation
 from risala.engine.operations.messages import unserved_warning
 from risala.engine.rules.template import BUILT_IN
 from risala.engine.rules.verify_settings import VerifySettings, parse_verify_settings
-from risala.engine.verify.sessions import Withdraw, verify_settings, view_of
+from risala.engine.services import Services
+from risala.engine.verify.sessions import Check, Open, Withdraw, verify_settings, view_of
 from risala.sms.address import is_number
 
 
-async def _config(gateway: Gateway, arguments: Arguments) -> Json:
+async def _config(services: Services, arguments: Arguments) -> Json:
     """Show an organization's Verify configuration, after changing what was given."""
     organization_id = arguments.text("organization_id")
-    gateway.parts.accounts.fresh_organization(organization_id)
-    current = verify_settings(gateway.parts.reader, organization_id)
+    services.accounts.fresh_organization(organization_id)
+    current = verify_settings(services.reader, organization_id)
     changes = {key: value for key, value in arguments.values.items() if key != "organization_id"}
     if changes:
         current = parse_verify_settings({**current.model_dump(), **changes})
-        _check_sender(gateway, organization_id, current)
+        _check_sender(services, organization_id, current)
         text = current.model_dump_json(exclude_defaults=True)
-        await gateway.parts.recorder.journal.commit(
+        await services.recorder.journal.commit(
             lambda conn: verifications.put_settings(conn, organization_id, text)
         )
-    return _shown(gateway, organization_id, current)
+    return _shown(services, organization_id, current)
 
 
-def _check_sender(gateway: Gateway, organization_id: str, settings: VerifySettings) -> None:
+def _check_sender(services: Services, organization_id: str, settings: VerifySettings) -> None:
     if settings.sender is None:
         return
-    found = gateway.parts.senders.by_name(organization_id, settings.sender)
+    found = services.senders.by_name(organization_id, settings.sender)
     if found is None or found.status != "approved":
         text = f"The sender {settings.sender!r} is not approved for the organization."
         raise Invalid("sender", "not_approved", text)
 
 
-def _shown(gateway: Gateway, organization_id: str, settings: VerifySettings) -> Json:
-    organization = gateway.parts.accounts.organization(organization_id)
-    per_segment = minor_units(gateway.parts.settings.pricing.per_segment)
+def _shown(services: Services, organization_id: str, settings: VerifySettings) -> Json:
+    organization = services.accounts.organization(organization_id)
+    per_segment = minor_units(services.settings.pricing.per_segment)
     sizes: dict[str, Any] = {}
     warnings = []
     for locale in (None, *BUILT_IN):
@@ -70,12 +71,12 @@ def _shown(gateway: Gateway, organization_id: str, settings: VerifySettings) -> 
     }
 
 
-def _principal(gateway: Gateway, arguments: Arguments) -> Principal:
-    organization = gateway.parts.accounts.fresh_organization(arguments.text("organization_id"))
+def _principal(services: Services, arguments: Arguments) -> Principal:
+    organization = services.accounts.fresh_organization(arguments.text("organization_id"))
     return Principal(organization.id, "operator", KeyType.SECRET, Mode.LIVE)
 
 
-async def _send(gateway: Gateway, arguments: Arguments) -> Json:
+async def _send(services: Services, arguments: Arguments) -> Json:
     to = arguments.text("to")
     if not is_number(to):
         raise Invalid("to", "invalid_phone_number", "`to` must look like +22236123456.")
@@ -85,24 +86,28 @@ async def _send(gateway: Gateway, arguments: Arguments) -> Json:
         app_hash=arguments.text_or_none("app_hash"),
         origin=arguments.text_or_none("origin"),
     )
-    principal = _principal(gateway, arguments)
-    verification_id = await gateway.send_code(principal, command)
-    message_id = verifications.of_operator(gateway.parts.reader, verification_id).message_id
-    return {"verificationId": verification_id, **unserved_warning(gateway, message_id)}
+    principal = _principal(services, arguments)
+    verification_id = await services.sessions.ask(Open(principal, command))
+    message_id = verifications.of_operator(services.reader, verification_id).message_id
+    return {"verificationId": verification_id, **unserved_warning(services, message_id)}
 
 
-async def _check(gateway: Gateway, arguments: Arguments) -> Json:
-    approved = await gateway.check_code(
-        _principal(gateway, arguments), arguments.text("verification_id"), arguments.text("code")
+async def _check(services: Services, arguments: Arguments) -> Json:
+    approved = await services.sessions.ask(
+        Check(
+            _principal(services, arguments),
+            arguments.text("verification_id"),
+            arguments.text("code"),
+        )
     )
     return {"status": "approved" if approved else "denied"}
 
 
-async def _get(gateway: Gateway, arguments: Arguments) -> Json:
+async def _get(services: Services, arguments: Arguments) -> Json:
     """Any session, with what only the operator may see of it."""
     verification_id = arguments.text("verification_id")
-    row = verifications.of_operator(gateway.parts.reader, verification_id)
-    view = view_of(row, gateway.parts.recorder.clock.now_ms())
+    row = verifications.of_operator(services.reader, verification_id)
+    view = view_of(row, services.recorder.clock.now_ms())
     return {
         **verification_wire(view),
         "organizationId": view.organization_id,
@@ -111,9 +116,9 @@ async def _get(gateway: Gateway, arguments: Arguments) -> Json:
     }
 
 
-async def _cancel(gateway: Gateway, arguments: Arguments) -> Json:
-    await gateway.parts.sessions.ask(Withdraw(arguments.text("verification_id")))
-    return await _get(gateway, arguments)
+async def _cancel(services: Services, arguments: Arguments) -> Json:
+    await services.sessions.ask(Withdraw(arguments.text("verification_id")))
+    return await _get(services, arguments)
 
 
 OPERATIONS: Final[dict[str, Operation]] = {

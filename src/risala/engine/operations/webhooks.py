@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Final
 
-from risala.engine.gateway import Gateway
 from risala.engine.journal.accounts import accounts
 from risala.engine.journal.webhooks import (
     deliveries as webhook_log,
@@ -18,22 +17,23 @@ from risala.engine.journal.webhooks import (
 from risala.engine.model.errors import Invalid, NotFound
 from risala.engine.operations.arguments import Arguments, Json, Operation, is_text
 from risala.engine.operations.webhook_wire import attempt_wire, delivery_wire, endpoint_wire
+from risala.engine.services import Services
 from risala.engine.webhooks.endpoints import Endpoints, Wish
 
 PAGE_MAX: Final = 200
 STATES: Final = ("pending", "delivered", "failed", "dropped")
 
 
-def _endpoints(gateway: Gateway) -> Endpoints:
-    have = gateway.parts
+def _endpoints(services: Services) -> Endpoints:
+    have = services
     return Endpoints(have.settings.webhooks, have.recorder, have.reader, have.ids)
 
 
-def _endpoint_id(gateway: Gateway, arguments: Arguments) -> str:
+def _endpoint_id(services: Services, arguments: Arguments) -> str:
     """The endpoint that is meant; with an ``organization_id`` only if it is that one's."""
     endpoint_id, owner = arguments.text("endpoint_id"), arguments.text_or_none("organization_id")
     if owner is not None:
-        found = webhooks.endpoint(gateway.parts.reader, endpoint_id)
+        found = webhooks.endpoint(services.reader, endpoint_id)
         if found.organization_id != owner:
             raise NotFound(f"There is no webhook endpoint {endpoint_id}.")
     return endpoint_id
@@ -75,25 +75,25 @@ def _headers(arguments: Arguments) -> dict[str, str] | None:
     return dict(value)
 
 
-async def _create(gateway: Gateway, arguments: Arguments) -> Json:
+async def _create(services: Services, arguments: Arguments) -> Json:
     mode = arguments.text_or_none("mode") or "live"
     if mode not in ("live", "test"):
         raise Invalid("mode", "invalid_mode", "An endpoint is for `live` or for `test` events.")
-    made, secret = await _endpoints(gateway).create(
+    made, secret = await _endpoints(services).create(
         arguments.text("organization_id"), mode, _wish(arguments)
     )
     return {"endpoint": endpoint_wire(made), "secret": secret}
 
 
-async def _list(gateway: Gateway, arguments: Arguments) -> Json:
+async def _list(services: Services, arguments: Arguments) -> Json:
     organization_id = arguments.text("organization_id")
-    accounts.organization(gateway.parts.reader, organization_id)
-    found = webhooks.endpoints(gateway.parts.reader, organization_id)
+    accounts.organization(services.reader, organization_id)
+    found = webhooks.endpoints(services.reader, organization_id)
     return {"endpoints": [endpoint_wire(each) for each in found]}
 
 
-async def _show(gateway: Gateway, arguments: Arguments) -> Json:
-    reader, endpoint_id = gateway.parts.reader, _endpoint_id(gateway, arguments)
+async def _show(services: Services, arguments: Arguments) -> Json:
+    reader, endpoint_id = services.reader, _endpoint_id(services, arguments)
     return {
         "endpoint": endpoint_wire(webhooks.endpoint(reader, endpoint_id)),
         "pending": webhook_history.pending(reader, endpoint_id),
@@ -101,42 +101,42 @@ async def _show(gateway: Gateway, arguments: Arguments) -> Json:
     }
 
 
-async def _update(gateway: Gateway, arguments: Arguments) -> Json:
-    found = await _endpoints(gateway).update(_endpoint_id(gateway, arguments), _wish(arguments))
+async def _update(services: Services, arguments: Arguments) -> Json:
+    found = await _endpoints(services).update(_endpoint_id(services, arguments), _wish(arguments))
     return {"endpoint": endpoint_wire(found)}
 
 
 def _switch(*, enabled: bool) -> Operation:
-    async def switch(gateway: Gateway, arguments: Arguments) -> Json:
-        endpoint_id = _endpoint_id(gateway, arguments)
-        found = await _endpoints(gateway).set_enabled(endpoint_id, enabled=enabled)
+    async def switch(services: Services, arguments: Arguments) -> Json:
+        endpoint_id = _endpoint_id(services, arguments)
+        found = await _endpoints(services).set_enabled(endpoint_id, enabled=enabled)
         return {"endpoint": endpoint_wire(found)}
 
     return switch
 
 
-async def _rotate(gateway: Gateway, arguments: Arguments) -> Json:
-    found, secret = await _endpoints(gateway).rotate(
-        _endpoint_id(gateway, arguments), at_once=bool(arguments.flag_or_none("at_once"))
+async def _rotate(services: Services, arguments: Arguments) -> Json:
+    found, secret = await _endpoints(services).rotate(
+        _endpoint_id(services, arguments), at_once=bool(arguments.flag_or_none("at_once"))
     )
     return {"endpoint": endpoint_wire(found), "secret": secret}
 
 
-async def _delete(gateway: Gateway, arguments: Arguments) -> Json:
-    found = await _endpoints(gateway).delete(_endpoint_id(gateway, arguments))
+async def _delete(services: Services, arguments: Arguments) -> Json:
+    found = await _endpoints(services).delete(_endpoint_id(services, arguments))
     return {"endpoint": endpoint_wire(found)}
 
 
-async def _test(gateway: Gateway, arguments: Arguments) -> Json:
+async def _test(services: Services, arguments: Arguments) -> Json:
     """Owes the event; ``webhook.delivery`` tells what became of it."""
-    endpoint_id = _endpoint_id(gateway, arguments)
-    event_id = await _endpoints(gateway).test(endpoint_id)
-    found = webhook_history.delivery(gateway.parts.reader, endpoint_id, event_id)
-    return {"delivery": delivery_wire(found), "running": gateway.parts.scheduler is not None}
+    endpoint_id = _endpoint_id(services, arguments)
+    event_id = await _endpoints(services).test(endpoint_id)
+    found = webhook_history.delivery(services.reader, endpoint_id, event_id)
+    return {"delivery": delivery_wire(found), "running": services.scheduler is not None}
 
 
-async def _deliveries(gateway: Gateway, arguments: Arguments) -> Json:
-    reader, endpoint_id = gateway.parts.reader, _endpoint_id(gateway, arguments)
+async def _deliveries(services: Services, arguments: Arguments) -> Json:
+    reader, endpoint_id = services.reader, _endpoint_id(services, arguments)
     webhooks.endpoint(reader, endpoint_id)
     state, limit = arguments.text_or_none("state"), arguments.whole_or_none("limit") or 50
     if state is not None and state not in STATES:
@@ -150,43 +150,43 @@ async def _deliveries(gateway: Gateway, arguments: Arguments) -> Json:
     }
 
 
-async def _delivery(gateway: Gateway, arguments: Arguments) -> Json:
-    reader = gateway.parts.reader
+async def _delivery(services: Services, arguments: Arguments) -> Json:
+    reader = services.reader
     found = webhook_history.delivery(
-        reader, _endpoint_id(gateway, arguments), arguments.text("event_id")
+        reader, _endpoint_id(services, arguments), arguments.text("event_id")
     )
     rows = webhook_history.attempts(reader, found.seq)
     return {"delivery": delivery_wire(found), "attempts": [attempt_wire(row) for row in rows]}
 
 
-async def _replay(gateway: Gateway, arguments: Arguments) -> Json:
-    endpoint_id, event_id = _endpoint_id(gateway, arguments), arguments.text("event_id")
-    now_ms = gateway.parts.recorder.clock.now_ms()
-    found = await gateway.parts.recorder.journal.commit(
+async def _replay(services: Services, arguments: Arguments) -> Json:
+    endpoint_id, event_id = _endpoint_id(services, arguments), arguments.text("event_id")
+    now_ms = services.recorder.clock.now_ms()
+    found = await services.recorder.journal.commit(
         lambda conn: webhook_history.replay(conn, endpoint_id, event_id, now_ms)
     )
-    gateway.parts.hint_webhook(endpoint_id)
+    services.hint_webhook(endpoint_id)
     return {"delivery": delivery_wire(found)}
 
 
-async def _replay_failed(gateway: Gateway, arguments: Arguments) -> Json:
+async def _replay_failed(services: Services, arguments: Arguments) -> Json:
     """One chunk: call again with the answer's ``until`` as long as ``done`` is false.
 
     ``total`` comes with the first answer only: counting is a walk through the index.
     """
-    endpoint_id = _endpoint_id(gateway, arguments)
-    since_ms, now_ms = arguments.moment_or_none("since"), gateway.parts.recorder.clock.now_ms()
+    endpoint_id = _endpoint_id(services, arguments)
+    since_ms, now_ms = arguments.moment_or_none("since"), services.recorder.clock.now_ms()
     if since_ms is None:
         raise Invalid("since", "missing", "`since` is required.")
     until_ms = arguments.whole_or_none("until")
     total: int | None = None
     if until_ms is None:
         until_ms = now_ms
-        total = webhook_history.failed_since(gateway.parts.reader, endpoint_id, since_ms)
-    replayed = await gateway.parts.recorder.journal.commit(
+        total = webhook_history.failed_since(services.reader, endpoint_id, since_ms)
+    replayed = await services.recorder.journal.commit(
         lambda conn: webhook_history.replay_failed(conn, endpoint_id, since_ms, until_ms, now_ms)
     )
-    gateway.parts.hint_webhook(endpoint_id)
+    services.hint_webhook(endpoint_id)
     done = replayed < webhook_log.ROWS_AT_ONCE
     return {"replayed": replayed, "total": total, "until": until_ms, "done": done}
 

@@ -8,16 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from prometheus_client import CollectorRegistry, ProcessCollector, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
 from risala.engine.journal.messages import waiting
-
-if TYPE_CHECKING:
-    from risala.engine.gateway import Gateway
+from risala.engine.services import Services
 
 UNSERVED_COUNTED_MAX: Final = 10_000
 """A scrape must stay cheap however long the queue is."""
@@ -41,31 +39,32 @@ _ACTOR_GAUGES: Final = (
 )
 
 
-def render(gateway: Gateway) -> bytes:
+def render(parts: Services, *, ready: bool) -> bytes:
     """The page."""
     registry = CollectorRegistry()
-    registry.register(_Engine(gateway))
+    registry.register(_Engine(parts, ready=ready))
     ProcessCollector(registry=registry)
     return generate_latest(registry)
 
 
 class _Engine(Collector):
-    def __init__(self, gateway: Gateway) -> None:
-        self._gateway = gateway
+    def __init__(self, parts: Services, *, ready: bool) -> None:
+        self._parts = parts
+        self._ready = ready
 
     def describe(self) -> Iterable[Metric]:
         return ()  # else registering it would collect once for nothing
 
     def collect(self) -> Iterator[Metric]:
-        numbers = self._gateway.parts.statistics()
+        numbers = self._parts.statistics()
         yield _gauge("info", "1, with the version.", [({"version": version("risala")}, 1)])
-        ready = self._gateway.readiness().ready
+        ready = self._ready
         yield _gauge("ready", "1 while messages could be delivered.", [({}, ready)])
         if numbers:  # no engine runs behind a command's own gateway
             yield from _messages(numbers)
             yield from _journal(numbers["journal"])
-            yield from _lanes(self._gateway.parts.carriers())
-            unserved = waiting.unserved(self._gateway.parts.reader, UNSERVED_COUNTED_MAX).count
+            yield from _lanes(self._parts.carriers())
+            unserved = waiting.unserved(self._parts.reader, UNSERVED_COUNTED_MAX).count
             text = "Messages whose numbers no enabled carrier serves; not counted beyond 10000."
             yield _gauge("unserved_messages", text, [({}, unserved)])
             yield from _actors(numbers["actors"])

@@ -22,13 +22,15 @@ from risala.engine.accounts.senders import Senders
 from risala.engine.actors.actor import Decider, Later
 from risala.engine.billing import billing
 from risala.engine.intake.intake import Intake, first_line
-from risala.engine.journal.messages import verifications
-from risala.engine.journal.messages.verifications import NewVerification, VerificationRow
+from risala.engine.journal.messages import sessions, verifications
+from risala.engine.journal.messages.sessions import VerificationRow
+from risala.engine.journal.messages.verifications import NewVerification
 from risala.engine.journal.recorder import Recorder
-from risala.engine.journal.rows import PRIORITY_CODE, DueRow, NewMessage
+from risala.engine.journal.rows import DueRow, NewMessage
 from risala.engine.model.commands import Mode, Organization, Principal, SendCode, VerificationView
 from risala.engine.model.errors import Invalid, Unavailable
 from risala.engine.model.ids import IdSource
+from risala.engine.model.states import PRIORITY_CODE
 from risala.engine.rules.router import TEST_ROUTE, Router
 from risala.engine.rules.template import render
 from risala.engine.rules.verification import State
@@ -272,7 +274,7 @@ def text_of(row: DueRow, reader: sqlite3.Connection, codes: Codes) -> str:
     """What is sent for a queued row: for a code, its template with the code in it."""
     if row.verification_id is None:
         return row.body
-    session = verifications.find(reader, row.verification_id)
+    session = sessions.find(reader, row.verification_id)
     assert session is not None
     code = codes.code(session.id, session.code_length, test=session.mode == "test")
     return render(row.body, code)

@@ -15,7 +15,7 @@ from typing import Any, Final
 import trio
 
 from risala.engine.model.commands import SendMessage
-from risala.http.api.bodies import SendBody, validate
+from risala.http.api.bodies import SendBody
 from risala.http.api.fields import BATCH_ITEMS_MAX
 from risala.http.common.parse import (
     DECODER,
@@ -29,6 +29,7 @@ from risala.http.common.parse import (
     read_text,
 )
 from risala.http.common.problems import Issue, Problem, bad_body
+from risala.http.common.validation import validate
 
 ITEMS_A_TURN: Final = 32
 """Items between two breaths: about a third of a millisecond."""

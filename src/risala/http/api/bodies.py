@@ -2,26 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from functools import cache
-from typing import Annotated, Any, Final, TypeVar
+from typing import Annotated, Final
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
-from pydantic_core import ErrorDetails
+from pydantic import Field
 
 from risala.engine.model.commands import SendMessage
 from risala.http.api import fields
-from risala.http.common.parse import character_faults, has_escapes, read_object
-from risala.http.common.problems import Issue, bad_body
+from risala.http.common.parse import has_escapes, read_object
+from risala.http.common.validation import RequestBody, parse_body, validate
 
 PAST: Final = "2025-11-21T08:30:00Z"
 """An example that stays valid: a time to come would one day be over, or too far ahead today."""
-
-
-class RequestBody(BaseModel):
-    """Unknown members are ignored; nothing is coerced; nothing submitted is in an error's text."""
-
-    model_config = ConfigDict(strict=True, extra="ignore", frozen=True, hide_input_in_errors=True)
 
 
 class SendBody(RequestBody):
@@ -96,35 +87,6 @@ class GetBody(RequestBody):
     message_id: Annotated[fields.MessageId, Field(alias="messageId")]
 
 
-Body = TypeVar("Body", bound=RequestBody)
-
-# Pydantic's word → ours. Ours are part of the API: clients may switch on them.
-_CODES: Final = {
-    "missing": "required",
-    "string_type": "not_a_string",
-    "string_unicode": "invalid_characters",
-    "string_too_short": "too_short",
-    "string_too_long": "too_long",
-    "dict_type": "not_an_object",
-    "too_long": "too_many_entries",
-    "int_type": "not_an_integer",
-    "greater_than_equal": "too_small",
-    "less_than_equal": "too_large",
-}
-_SENTENCES: Final = {
-    "required": "`{name}` is required.",
-    "not_a_string": "`{name}` must be a string.",
-    "invalid_characters": "NUL and lone surrogates are not allowed.",
-    "too_short": "`{name}` must have at least {least} character(s).",
-    "too_long": "`{name}` must have at most {most} characters.",
-    "not_an_object": "`{name}` must be an object.",
-    "too_many_entries": "`{name}` must have at most {most} entries.",
-    "not_an_integer": "`{name}` must be a whole number.",
-    "too_small": "`{name}` must be at least {least}.",
-    "too_large": "`{name}` must be at most {most}.",
-}
-
-
 def parse_send(raw: bytes, now_ms: int) -> SendMessage:
     """The command that a body asks for; ``now_ms`` is what `sendAt` is compared with.
 
@@ -137,62 +99,3 @@ def parse_send(raw: bytes, now_ms: int) -> SendMessage:
 def parse_get(raw: bytes) -> str:
     """The message id of a body, as it came."""
     return parse_body(GetBody, raw).message_id
-
-
-def parse_body(model: type[Body], raw: bytes) -> Body:
-    """Validate a body; 400 names every fault at once."""
-    return validate(model, read_object(raw), escapes=has_escapes(raw))
-
-
-def validate(
-    model: type[Body], members: dict[str, Any], *, escapes: bool, context: object = None
-) -> Body:
-    """A JSON object as a model. ``escapes``: whether its text had any (see `character_faults`)."""
-    issues = character_faults(members, _names(model)) if escapes else []
-    try:
-        body = model.model_validate(members, context=context)
-    except ValidationError as error:
-        details = error.errors(include_url=False, include_context=True)
-        raise bad_body(issues + _issues(details, issues, _names(model))) from None
-    if issues:
-        raise bad_body(issues)
-    return body
-
-
-@cache
-def _names(model: type[RequestBody]) -> frozenset[str]:
-    return frozenset(field.alias or name for name, field in model.model_fields.items())
-
-
-def _issues(
-    details: Iterable[ErrorDetails], told: list[Issue], names: frozenset[str]
-) -> list[Issue]:
-    """One issue for each member that has none yet."""
-    paths = {issue.path for issue in told}
-    issues = []
-    for detail in details:
-        # Beneath a member of ours (`metadata`) the names are the client's: not repeated.
-        path = tuple(part for part in detail["loc"][:1] if part in names)
-        if path not in paths:
-            paths.add(path)
-            issues.append(_issue(path, detail))
-    return issues
-
-
-def _issue(path: tuple[str | int, ...], detail: ErrorDetails) -> Issue:
-    kind = detail["type"]
-    if kind == "string_type" and detail["input"] is None and len(detail["loc"]) == 1:
-        kind = "missing"  # null is as if omitted
-    code = _CODES.get(kind)
-    if code is None:
-        return Issue(path, kind, detail["msg"])
-    context: dict[str, Any] = detail.get("ctx", {})
-    name = ".".join(map(str, path)) or "body"
-    if len(detail["loc"]) > 1:
-        name = f"{name}.*"
-    sentence = _SENTENCES[code].format(
-        name=name,
-        least=context.get("min_length", context.get("ge")),
-        most=context.get("max_length", context.get("le")),
-    )
-    return Issue(path, code, sentence)

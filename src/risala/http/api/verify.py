@@ -13,7 +13,6 @@ from quart_trio.wrappers import TrioResponse
 from risala.config.model import Settings
 from risala.engine.model.commands import KeyType, Principal
 from risala.engine.model.wire import verification_wire
-from risala.http.api.bodies import parse_body
 from risala.http.api.cors import check_origin, open_to_browsers
 from risala.http.api.verify_bodies import CheckCodeBody, GetVerificationBody, parse_send_code
 from risala.http.common.auth import api_key, secret_key
@@ -23,6 +22,7 @@ from risala.http.common.facade import Gateway
 from risala.http.common.ip_limits import IpLimits
 from risala.http.common.parse import read_body
 from risala.http.common.respond import json_bytes, json_response
+from risala.http.common.validation import parse_body
 
 SEND: Final = "/api/verify/send"
 CHECK: Final = "/api/verify/check"

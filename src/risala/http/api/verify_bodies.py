@@ -12,9 +12,9 @@ from risala.engine.model.commands import SendCode
 from risala.engine.model.errors import FieldFault
 from risala.engine.rules.template import BUILT_IN
 from risala.http.api import fields
-from risala.http.api.bodies import RequestBody, validate
 from risala.http.common.parse import has_escapes, read_object
 from risala.http.common.problems import Problem, with_faults
+from risala.http.common.validation import RequestBody, validate
 
 FaultsOf = Callable[[str | None, str | None], Iterable[FieldFault]]
 """What is wrong with an ``appHash`` and an ``origin``."""

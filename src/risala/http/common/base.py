@@ -22,9 +22,9 @@ from risala.http.common.failed_keys import FailedKeys
 from risala.http.common.origins import cors_headers
 from risala.http.common.problems import Problem, plain, report
 from risala.http.common.respond import problem_response
+from risala.http.common.seams import ASK_FOR_BODY
 from risala.http.common.tally import Tally
 from risala.http.common.targets import is_plain_path
-from risala.http.server.connection import ASK_FOR_BODY
 
 _IDS: Final = IdSource(SystemClock())
 View = Callable[[], Awaitable[TrioResponse]]

@@ -1,8 +1,8 @@
 """The control socket: how a command reaches the service that holds the data directory.
 
 ``POST /perform`` with ``{"operation": "org.list", "arguments": {}}`` answers ``{"result": {…}}`` or
-an error in the API's shape; :mod:`risala.http.control.tail` adds streams of what happens. The socket's file
-mode (0600) is the authentication.
+an error in the API's shape; :mod:`risala.http.control.tail` adds streams of what happens. The
+socket's file mode (0600) is the authentication.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from quart import request
 from quart_trio.wrappers import TrioResponse
 
 from risala.config.model import HttpSection
-from risala.http.api.bodies import RequestBody, parse_body
 from risala.http.common.base import JsonApp
 from risala.http.common.facade import Operator
 from risala.http.common.parse import read_body
 from risala.http.common.respond import json_bytes, json_response
+from risala.http.common.validation import RequestBody, parse_body
 from risala.http.control.streams import Streams
 from risala.http.control.tail import add_tail
 from risala.http.server.server import serve_app

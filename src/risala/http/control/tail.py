@@ -1,4 +1,4 @@
-"""What happens, over the control socket: the streams of :mod:`risala.http.control.streams` for the operator.
+"""What happens, over the control socket: :mod:`risala.http.control.streams` for the operator.
 
 ``GET /tail/life``, ``/tail/events``, ``/tail/all``; ``?organization=org_…`` for one alone, a header
 ``Last-Event-ID`` to go on from there.

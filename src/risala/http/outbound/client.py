@@ -1,7 +1,8 @@
 """The client that calls webhooks: strangers' servers, of which nothing good is expected.
 
 No redirects, no proxy, no cookies, no decompression; at most 15 seconds and 64 KiB an answer; only
-to addresses that :mod:`risala.engine.rules.webhooks.url` lets pass (:mod:`risala.http.outbound.pinned`).
+to addresses that :mod:`risala.engine.rules.webhooks.url` lets pass
+(:mod:`risala.http.outbound.pinned`).
 """
 
 from __future__ import annotations

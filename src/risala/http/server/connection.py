@@ -5,7 +5,8 @@ What differs from :class:`hypercorn.protocol.h11.H11Protocol`:
 * No WebSocket and no HTTP/2, which we do not serve and whose code does not stand junk.
 * An answer whose length is known leaves in one write; any other is sent on as it comes.
 * A request that is over never waits for its own body, and nobody is told of a disconnect: the
-  connection's scope is cancelled, and all that belongs to it ends (:mod:`risala.http.server.guard`).
+  connection's scope is cancelled, and all that belongs to it ends
+  (:mod:`risala.http.server.guard`).
 * An answer that is ready before its request has come in whole never spoils the connection: the
   rest is read first, when it is small, else the answer says that the connection ends.
 * ``100 Continue`` is sent when the handler wants the body, not before it has judged the head.
@@ -39,13 +40,12 @@ from risala.engine.model.clock import SystemClock
 from risala.engine.model.ids import IdSource
 from risala.http.common.origins import cors_headers
 from risala.http.common.problems import CODES, Problem, plain
+from risala.http.common.seams import ASK_FOR_BODY
 from risala.http.common.targets import origin_form
 from risala.http.server.face import Face, FaceConfig
 
 Headers = list[tuple[bytes, bytes]]
 
-ASK_FOR_BODY: Final = "ask_for_body"
-"""In a request's state, where its client waits for leave to send the body: what gives the leave."""
 
 _HELD_BYTES_MAX: Final = 64 * 1024
 """More than this of one answer is not held back to be joined."""

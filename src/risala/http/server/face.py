@@ -71,7 +71,7 @@ class Face:
         self.tally = tally or Tally()
         """Of the answers that the app gives, and of those that are given in its stead."""
         self.open_paths = open_paths
-        """The paths whose answers pages of any origin may read (:mod:`risala.http.common.origins`)."""
+        """Paths whose answers pages of any origin may read (:mod:`risala.http.common.origins`)."""
         self._connections_max = connections_max
         self._open: set[Connection] = set()
         # By the time since when they are idle, longest first: dicts keep their order.

@@ -8,7 +8,7 @@ from typing import Final
 from risala.engine.model.clock import iso
 from risala.engine.model.commands import LedgerEntry
 from risala.engine.model.errors import Conflict, NotFound
-from risala.engine.model.wire import money
+from risala.engine.model.money import money
 
 _ENTRY: Final = (
     "SELECT seq, organization_id, kind, amount, balance_after, reference, at, note FROM ledger"

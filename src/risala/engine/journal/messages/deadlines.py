@@ -11,8 +11,9 @@ from risala.engine.journal.messages.delivery import requeue
 from risala.engine.journal.messages.endings import fail
 from risala.engine.journal.messages.receipts import take_those_with_receipts
 from risala.engine.journal.messages.state import MessageState, load
-from risala.engine.journal.rows import ACKNOWLEDGED, Change, SegmentState, Stamp, Status
+from risala.engine.journal.rows import Change, Stamp
 from risala.engine.model.lines import Kind, Line, Values, line_of
+from risala.engine.model.states import ACKNOWLEDGED, SegmentState, Status
 from risala.engine.rules.retry import Decision, Step
 from risala.sms.cause import Cause
 

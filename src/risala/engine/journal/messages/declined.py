@@ -7,8 +7,9 @@ import sqlite3
 from risala.engine.journal.messages import timeline
 from risala.engine.journal.messages.endings import code_is_wanted, withdraw_code
 from risala.engine.journal.messages.state import change_of, load
-from risala.engine.journal.rows import Change, Stamp, Status
+from risala.engine.journal.rows import Change, Stamp
 from risala.engine.model.lines import Kind, Line, note
+from risala.engine.model.states import Status
 from risala.sms.cause import Cause
 
 

@@ -13,8 +13,9 @@ from risala.engine.journal.inbound import opt_outs
 from risala.engine.journal.messages import timeline
 from risala.engine.journal.messages.endings import code_is_wanted, fail, settle, withdraw_code
 from risala.engine.journal.messages.state import MessageState, change_of, load
-from risala.engine.journal.rows import Change, SegmentState, Stamp, Status
+from risala.engine.journal.rows import Change, Stamp
 from risala.engine.model.lines import Kind, Line
+from risala.engine.model.states import SegmentState, Status
 from risala.engine.rules.retry import Decision, Step
 from risala.sms.cause import Cause, cause_of
 from risala.sms.message import submit_reference

@@ -6,7 +6,7 @@ import sqlite3
 from typing import Final
 
 from risala.engine.journal.accounts import ledger
-from risala.engine.journal.messages import timeline
+from risala.engine.journal.messages import sessions, timeline
 from risala.engine.journal.messages.state import MessageState, change_of, load
 from risala.engine.journal.rows import Change, Stamp
 from risala.engine.journal.webhooks import outbox
@@ -103,9 +103,9 @@ def fail(
     )
     line = Line(Kind.FAILED, cause, {**(values or {}), **_refund(conn, message, stamp)})
     change = _move(conn, message, Status.FAILED, line, stamp, raw)
-    if message.verification_id is None:
-        return (change,)
-    return (change, *_end_session(conn, message.verification_id, stamp))
+    if message.verification_id is not None:
+        _end_session(conn, message.verification_id, stamp)
+    return (change,)
 
 
 def _refund(conn: sqlite3.Connection, message: MessageState, stamp: Stamp) -> Values:
@@ -116,17 +116,12 @@ def _refund(conn: sqlite3.Connection, message: MessageState, stamp: Stamp) -> Va
     return {"refunded": message.price}
 
 
-def _end_session(
-    conn: sqlite3.Connection, verification_id: str, stamp: Stamp
-) -> tuple[Change, ...]:
+def _end_session(conn: sqlite3.Connection, verification_id: str, stamp: Stamp) -> None:
     """The session of a code that could not be sent ends with it."""
-    from risala.engine.journal.messages import verifications
-
-    row = verifications.find(conn, verification_id)
+    row = sessions.find(conn, verification_id)
     assert row is not None
     over = stamp.now_ms >= row.expires_at
-    trigger = Trigger.TIME_OVER if over else Trigger.DELIVERY_FAILED
-    return verifications.move(conn, row, trigger, stamp)
+    sessions.shift(conn, row, Trigger.TIME_OVER if over else Trigger.DELIVERY_FAILED, stamp)
 
 
 def code_is_wanted(conn: sqlite3.Connection, message: MessageState, now_ms: int) -> bool:

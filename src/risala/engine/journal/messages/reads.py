@@ -8,10 +8,12 @@ from collections.abc import Callable, Collection
 from typing import Final
 
 from risala.engine.journal.messages import timeline
-from risala.engine.journal.rows import ACKNOWLEDGED, DueRow
+from risala.engine.journal.rows import DueRow
 from risala.engine.journal.store import meta
-from risala.engine.model.commands import MessageView, Mode
+from risala.engine.model.commands import MessageView, Mode, TimelineEntry
+from risala.engine.model.errors import NotFound
 from risala.engine.model.lines import Kind, Line, Wait
+from risala.engine.model.states import ACKNOWLEDGED
 from risala.engine.rules.router import UNSERVED
 
 _VIEW = (
@@ -53,6 +55,20 @@ def view(conn: sqlite3.Connection, message_id: str) -> MessageView | None:
     values[2] = Mode(values[2])
     values[17] = json.loads(values[17])
     return MessageView(*values)
+
+
+def shown(
+    conn: sqlite3.Connection, message_id: str
+) -> tuple[MessageView, tuple[TimelineEntry, ...]]:
+    """Any message, with its timeline.
+
+    Raises:
+        NotFound: there is none of this id.
+    """
+    found = view(conn, message_id)
+    if found is None:
+        raise NotFound(f"There is no message {message_id}.")
+    return found, timeline.read(conn, message_id)
 
 
 def due(

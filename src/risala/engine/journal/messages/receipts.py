@@ -15,8 +15,9 @@ from risala.engine.journal.messages.delivery import (
 )
 from risala.engine.journal.messages.endings import settle
 from risala.engine.journal.messages.state import MessageState, load
-from risala.engine.journal.rows import Change, SegmentState, Stamp, Status
+from risala.engine.journal.rows import Change, Stamp
 from risala.engine.model.lines import Kind, Line
+from risala.engine.model.states import SegmentState, Status
 from risala.sms.message import submit_reference
 from risala.sms.receipt import Receipt, ReceiptState
 

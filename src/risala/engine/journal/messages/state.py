@@ -5,8 +5,9 @@ from __future__ import annotations
 import sqlite3
 from dataclasses import dataclass
 
-from risala.engine.journal.rows import Change, Status
+from risala.engine.journal.rows import Change
 from risala.engine.model.lines import Line
+from risala.engine.model.states import Status
 
 _COLUMNS = (
     "id, organization_id, recipient, status, segments, price, priority, route, due_at, attempts,"

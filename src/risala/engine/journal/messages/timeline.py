@@ -5,9 +5,9 @@ from __future__ import annotations
 import sqlite3
 from typing import Final
 
-from risala.engine.journal.rows import Status
 from risala.engine.model.commands import TimelineEntry
 from risala.engine.model.lines import Line, line_of
+from risala.engine.model.states import Status
 
 ENTRIES_MAX: Final = 200
 """A message throttled for two days must not grow a book; its end is always written."""

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from risala.engine.journal.messages import acceptance, endings
+from risala.engine.journal.messages.sessions import VerificationRow, find, shift
 from risala.engine.journal.rows import Change, NewMessage, Stamp
-from risala.engine.journal.webhooks import outbox
 from risala.engine.model.errors import NotFound, RateLimited
-from risala.engine.rules.verification import TABLE, Session, State, Trigger, Verdict, judge
+from risala.engine.rules.verification import Trigger, Verdict, judge
 
 HOUR_MS: Final = 3_600_000
 _NOT_FOUND: Final = "There is no verification with this id."
@@ -28,45 +28,6 @@ class NewVerification:
     per_phone_per_hour: int
     per_organization_per_hour: int
     message: NewMessage
-
-
-@dataclass(frozen=True, slots=True)
-class VerificationRow:
-    id: str
-    organization_id: str
-    mode: str
-    recipient: str
-    status: State
-    reason: str | None
-    attempts: int
-    attempts_max: int
-    code_length: int
-    message_id: str
-    expires_at: int
-    created_at: int
-    updated_at: int
-
-    @property
-    def session(self) -> Session:
-        return Session(self.status, self.attempts, self.attempts_max, self.expires_at)
-
-
-_COLUMNS: Final = (
-    "id, organization_id, mode, recipient, status, reason, attempts, attempts_max, code_length,"
-    " message_id, expires_at, created_at, updated_at"
-)
-
-
-def find(conn: sqlite3.Connection, verification_id: str) -> VerificationRow | None:
-    row = conn.execute(
-        f"SELECT {_COLUMNS} FROM verifications WHERE id = ?",  # noqa: S608 -- a constant
-        (verification_id,),
-    ).fetchone()
-    if row is None:
-        return None
-    values = [*row]
-    values[4] = State(values[4])
-    return VerificationRow(*values)
 
 
 def owned(
@@ -180,18 +141,12 @@ def check(
 def move(
     conn: sqlite3.Connection, row: VerificationRow, trigger: Trigger, stamp: Stamp
 ) -> tuple[Change, ...]:
-    """Let a trigger do to a session what the table says, and tell of it."""
-    step = TABLE.get((row.status, trigger))
-    if step is None or step.to is row.status:
+    """Let a trigger do to a session what the table says; a code that waits goes with it."""
+    state = shift(conn, row, trigger, stamp)
+    if state is None:
         return ()
-    conn.execute(
-        "UPDATE verifications SET status = ?, reason = ?, updated_at = ? WHERE id = ?",
-        (step.to, step.reason, stamp.now_ms, row.id),
-    )
-    if step.event is not None:
-        outbox.verification_event(conn, row.id, step.event, stamp)
     # A code that nobody waits for is not sent any more.
-    return endings.withdraw_code(conn, row.message_id, step.to.value, stamp)
+    return endings.withdraw_code(conn, row.message_id, state.value, stamp)
 
 
 def count_due(conn: sqlite3.Connection, now_ms: int, count_max: int) -> int:

@@ -11,8 +11,8 @@ import sqlite3
 from dataclasses import dataclass
 from typing import Final
 
-from risala.engine.journal.rows import Status
 from risala.engine.journal.store import meta
+from risala.engine.model.states import Status
 
 TEXT_GONE: Final = 1
 TIMELINE_GONE: Final = 2

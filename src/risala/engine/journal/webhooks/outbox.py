@@ -7,13 +7,14 @@ import sqlite3
 from dataclasses import dataclass
 from typing import Any
 
-from risala.engine.journal.rows import NewMessage, Stamp, Status
+from risala.engine.journal.rows import NewMessage, Stamp
 from risala.engine.journal.webhooks import endpoints as webhooks
 from risala.engine.model.cause_sentences import cause_text
 from risala.engine.model.clock import iso
 from risala.engine.model.commands import Sender
 from risala.engine.model.events import Event
-from risala.engine.model.wire import money
+from risala.engine.model.money import money
+from risala.engine.model.states import Status
 from risala.engine.rules.webhooks.types import TEST_TYPE
 from risala.sms.message import Inbound
 

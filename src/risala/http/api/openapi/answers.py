@@ -1,7 +1,7 @@
 """What the API answers, as models: for the reference, and for the tests that hold answers to it.
 
-Answers are made elsewhere (the engine's bytes, :mod:`risala.http.common.problems`); nothing at run time
-goes through here.
+Answers are made elsewhere (the engine's bytes, :mod:`risala.http.common.problems`); nothing at
+run time goes through here.
 """
 
 from __future__ import annotations

@@ -1,0 +1,39 @@
+"""The words that messages, segments and queues are kept by (contract §3)."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+PRIORITY_CODE = 0
+
+
+PRIORITY_MESSAGE = 1
+
+
+PRIORITIES = (PRIORITY_CODE, PRIORITY_MESSAGE)
+
+
+class Status(StrEnum):
+    """States of a message (contract §3)."""
+
+    PENDING = "pending"
+    PROCESSING = "processing"
+    SENT = "sent"
+    DELIVERED = "delivered"
+    UNDELIVERED = "undelivered"
+    FAILED = "failed"
+    CANCELED = "canceled"
+
+
+class SegmentState(StrEnum):
+    WAITING = "waiting"
+    SUBMITTING = "submitting"
+    UNCERTAIN = "uncertain"
+    ACCEPTED = "accepted"
+    DELIVERED = "delivered"
+    UNDELIVERED = "undelivered"
+    REFUSED = "refused"
+
+
+ACKNOWLEDGED = (SegmentState.ACCEPTED, SegmentState.DELIVERED, SegmentState.UNDELIVERED)
+"""The carrier has said yes to such a segment."""

@@ -1,0 +1,27 @@
+"""Requests whose ids are in all that is logged on their behalf."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextvars import ContextVar
+from typing import Any
+
+from hypercorn.typing import ASGISendCallable as Send
+from quart.wrappers import Request
+from trio import Nursery
+
+from risala.http.common.base import Connection
+
+_SCOPE: ContextVar[Mapping[str, Any] | None] = ContextVar("risala_request", default=None)
+"""Of the request that is being answered; its id is given to it a moment later."""
+
+
+class LoggedConnection(Connection):
+    """A request whose id is in all that is logged on its behalf."""
+
+    async def handle_request(  # type: ignore[override]
+        self, nursery: Nursery, request: Request, send: Send
+    ) -> None:
+        # A request has a task, and so a context, of its own: nothing is to be undone.
+        _SCOPE.set(self.scope)
+        await super().handle_request(nursery, request, send)
