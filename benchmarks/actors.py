@@ -7,8 +7,8 @@ import time
 
 import trio
 
-from risala.engine.actor import Decider
-from risala.engine.supervisor import Supervisor
+from risala.engine.actors.actor import Decider
+from risala.engine.actors.supervisor import Supervisor
 
 _ASKS = 20_000
 

@@ -12,8 +12,8 @@ import trio
 from structlog.testing import capture_logs
 
 from risala.app.tracebacks import rendered
-from risala.engine.commands import SendCode, SendMessage
-from risala.engine.discreet import RAW_CHARACTERS_MAX, discreet, discreet_receipt
+from risala.engine.model.commands import SendCode, SendMessage
+from risala.engine.model.discreet import RAW_CHARACTERS_MAX, discreet, discreet_receipt
 from risala.plugins.contract import (
     Accepted,
     Cause,
@@ -117,7 +117,7 @@ async def test_no_driver_brings_a_text_anywhere(open_house, quick, how, is_code)
             await trio.sleep(200)
         (text,) = {segment.text for segment in driver.submitted}
         logged = json.dumps([str(entry) for entry in logs])
-        kept = "\n".join(house.gateway.parts.reader.iterdump()).replace(SECRET, "", 1)
+        kept = "\n".join(house.gateway.services.reader.iterdump()).replace(SECRET, "", 1)
     (code,) = re.findall(r"[0-9]{4,8}", text)
     for told in (logged, kept):
         assert text not in told

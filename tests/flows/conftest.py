@@ -29,7 +29,7 @@ from patience import HANG_S, until
 from processes import Process, environment
 from risala.cli.reach.client import connect
 from risala.engine.journal.messages import timeline
-from risala.engine.sentences import sentence
+from risala.engine.model.sentences import sentence
 
 TABLES = ("messages", "segments", "timeline", "idempotency", "ledger", "events", "held_receipts")
 FINAL = ("delivered", "undelivered", "failed", "canceled")

@@ -9,7 +9,7 @@ import pytest
 import trio
 
 from patience import HANG_S
-from risala.engine.lines import Kind
+from risala.engine.model.lines import Kind
 
 pytestmark = pytest.mark.slow
 

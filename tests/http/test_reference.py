@@ -6,7 +6,7 @@ from pathlib import Path
 from risala.engine.rules import verify_settings
 from risala.http.api import batch_reader as batch
 from risala.http.api import bodies, fields, verify_bodies
-from risala.http.common import parse, problems
+from risala.http.common import parse, problems, validation
 
 PAGE = (Path(__file__).parents[2] / "docs/reference/http-api.md").read_text()
 
@@ -18,11 +18,11 @@ def test_every_status():
 
 
 def test_every_issue():
-    rooms = (batch, bodies, fields, parse, verify_bodies)
+    rooms = (batch, bodies, fields, parse, validation, verify_bodies)
     source = "".join(Path(room.__file__).read_text() for room in rooms)
-    codes = set(bodies._CODES.values()) | set(parse._SENTENCES)
+    codes = set(validation._CODES.values()) | set(parse._SENTENCES)
     made = r'(?:fault\(|Issue\(\w+, |_bad_list\(|CustomError\(\s*)"(\w+)"'
-    codes |= set(re.findall(made, source)) - set(bodies._CODES)
+    codes |= set(re.findall(made, source)) - set(validation._CODES)
     judged = Path(verify_settings.__file__).read_text()
     codes |= set(re.findall(r'FieldFault\((?:"\w+"|\w+), "(\w+)"', judged))
     codes.discard("invalid_setting")  # the operator's only, by the command line

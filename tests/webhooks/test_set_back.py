@@ -6,9 +6,9 @@ import pytest
 import trio
 import trio.testing
 
-from risala.engine.commands import SendCode
-from risala.engine.set_back import SLACK_MS, WatchedClock
-from risala.engine.webhook_schedule import Fault
+from risala.engine.model.commands import SendCode
+from risala.engine.rules.webhooks.schedule import Fault
+from risala.engine.upkeep.set_back import SLACK_MS, WatchedClock
 from risala.plugins.contract import HealthState, Refused, Scope, Uncertain
 from risala.plugins.testing.fake_driver import FakeDriver
 

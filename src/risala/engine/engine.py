@@ -19,12 +19,11 @@ import trio
 
 from risala.config.model import CarrierSection, OnUncertain, Settings
 from risala.engine import overview
-from risala.engine.accounts.accounts.accounts.accounts import Accounts
-from risala.engine.accounts.accounts.accounts.senders import Senders
-from risala.engine.accounts.accounts.senders import Senders
+from risala.engine.accounts.accounts import Accounts
+from risala.engine.accounts.senders import Senders
 from risala.engine.actors.actor import Ref
 from risala.engine.actors.supervisor import RestartPolicy, Supervisor
-from risala.engine.billing.billing.billing.billing import Billing
+from risala.engine.billing.billing import Billing
 from risala.engine.delivery.declining import declines
 from risala.engine.delivery.driver_commands import DriverCommands
 from risala.engine.delivery.driver_context import LaneContext
@@ -36,18 +35,15 @@ from risala.engine.delivery.queries import Queries, ask_uncertain
 from risala.engine.delivery.scheduler import Board, Scheduler, SchedulerMessage, keep_pumping
 from risala.engine.delivery.suspects import suspicion_of
 from risala.engine.gateway import Gateway
-from risala.engine.intake.intake.intake import Intake
-from risala.engine.intake.intake.intake.intake import Intake
-from risala.engine.intake.intake.intake.opt_outs import LookBack
-from risala.engine.journal import deadlines, messages, meta, webhook_log
-from risala.engine.journal.messages.reads.reads import deadlines
-from risala.engine.journal.messages.reads.reads import reads as messages
-from risala.engine.journal.messages.reads.reads.reads import deadlines
-from risala.engine.journal.messages.reads.reads.reads import reads as messages
+from risala.engine.intake.intake import Intake
+from risala.engine.intake.opt_outs import LookBack
+from risala.engine.journal.messages import deadlines
+from risala.engine.journal.messages import reads as messages
 from risala.engine.journal.recorder import Recorder
 from risala.engine.journal.store import meta
 from risala.engine.journal.store.schema import migrate
 from risala.engine.journal.store.writer import Journal
+from risala.engine.journal.webhooks import deliveries as webhook_log
 from risala.engine.model.clock import Clock, SystemClock
 from risala.engine.model.ids import IdSource
 from risala.engine.outside import Outside, start_outside
@@ -55,8 +51,8 @@ from risala.engine.rules.breaker import Breaker
 from risala.engine.rules.router import TEST_ROUTE, Router, pinned
 from risala.engine.rules.throttle import Throttle
 from risala.engine.services import Services
-from risala.engine.set_back import WatchedClock, keep_elapsed
 from risala.engine.upkeep.retention import Retention
+from risala.engine.upkeep.set_back import WatchedClock, keep_elapsed
 from risala.engine.verify.codes import Codes, load_codes
 from risala.engine.verify.sessions import Deadlines, Sessions, Sources, text_of
 from risala.plugins.contract import Driver
@@ -277,7 +273,7 @@ async def open_engine(
                 await engine.drain()
 
 
-def _look_again(core: _Core, board: Board, keeper: Keeper, parts: Parts) -> None:
+def _look_again(core: _Core, board: Board, keeper: Keeper, parts: Services) -> None:
     """Times in the journal have changed: whoever remembers one looks again."""
     board.queue.load(())
     board.wake()

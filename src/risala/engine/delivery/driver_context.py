@@ -8,10 +8,10 @@ from dataclasses import replace
 
 from risala.engine.delivery.calls import checked
 from risala.engine.delivery.lane import Lane
-from risala.engine.discreet import discreet, discreet_receipt
 from risala.engine.journal.inbound import inbound
 from risala.engine.journal.messages import reads as messages
 from risala.engine.journal.upkeep import notes as noted
+from risala.engine.model.discreet import discreet, discreet_receipt
 from risala.engine.model.errors import Unavailable
 from risala.engine.model.ids import IdSource
 from risala.engine.rules.retry import decide

@@ -24,10 +24,10 @@ from risala.engine.delivery.lane_parts import (
     with_no_reports,
 )
 from risala.engine.delivery.questions import Questions
-from risala.engine.discreet import discreet
 from risala.engine.journal.recorder import Recorder
 from risala.engine.journal.rows import DueRow
 from risala.engine.model.clock import iso
+from risala.engine.model.discreet import discreet
 from risala.engine.model.errors import Unavailable
 from risala.engine.rules.breaker import Breaker
 from risala.engine.rules.retry import Circumstances, decide

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from risala.engine.model.errors import Invalid
 from risala.engine.model.money import minor_units
-
-if TYPE_CHECKING:
-    from risala.engine.services import Services
+from risala.engine.services import Services
 
 Json = dict[str, Any]
 Operation = Callable[[Services, "Arguments"], Awaitable[Json]]

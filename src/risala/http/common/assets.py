@@ -18,7 +18,7 @@ from quart_trio.wrappers import TrioResponse
 
 from risala.http.common.base import JsonApp
 
-STATIC: Final = Path(__file__).parent / "static"
+STATIC: Final = Path(__file__).parents[1] / "static"
 _TYPES: Final = {
     ".css": "text/css; charset=utf-8",
     ".js": "text/javascript; charset=utf-8",

@@ -12,7 +12,7 @@ from trio import Nursery
 
 from risala.http.common.base import Connection
 
-_SCOPE: ContextVar[Mapping[str, Any] | None] = ContextVar("risala_request", default=None)
+REQUEST_SCOPE: ContextVar[Mapping[str, Any] | None] = ContextVar("risala_request", default=None)
 """Of the request that is being answered; its id is given to it a moment later."""
 
 
@@ -23,5 +23,5 @@ class LoggedConnection(Connection):
         self, nursery: Nursery, request: Request, send: Send
     ) -> None:
         # A request has a task, and so a context, of its own: nothing is to be undone.
-        _SCOPE.set(self.scope)
+        REQUEST_SCOPE.set(self.scope)
         await super().handle_request(nursery, request, send)

@@ -13,10 +13,10 @@ from typing import Final
 import structlog
 import trio
 
-from risala.engine.clock import Clock
-from risala.engine.errors import Draining, Unavailable
 from risala.engine.journal import set_back
-from risala.engine.recorder import Recorder
+from risala.engine.journal.recorder import Recorder
+from risala.engine.model.clock import Clock
+from risala.engine.model.errors import Draining, Unavailable
 
 log = structlog.get_logger(__name__)
 
