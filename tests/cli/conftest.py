@@ -141,6 +141,15 @@ class FakeOperator:
                 "name": "m", "driver": "modem", "state": "up", "text": "Ready.",
                 "details": {"signal_dbm": -73},
                 "commands": [{"name": "ussd", "arguments": "CODE", "summary": "Dials it."}],
+                "unmatched": {
+                    "total": 7, "waiting": 2,
+                    "latest": [
+                        {
+                            "at": "2026-11-21T08:31:00.456Z", "id": "1a2b", "says": "DELIVRD",
+                            "recipient": None, "why": "several",
+                        }
+                    ],
+                },
                 "trace": [{"at": "2026-11-21T08:30:00.123Z", "text": "Recovery: soft reset."}],
             },
             "carriers.ask": lambda: {

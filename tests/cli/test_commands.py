@@ -174,6 +174,9 @@ def test_a_carrier_with_its_facts_and_its_life(asked):
     shown = asked("carriers", "show", "m").stdout
     for cell in ("signal_dbm", "-73", "ussd CODE", "Dials it.", "08:30:00.123", "soft reset"):
         assert cell in shown
+    assert "Receipts that matched no message: 7; 2 wait for theirs." in shown
+    for cell in ("08:31:00.456", "1a2b", "DELIVRD", "it fits several messages"):
+        assert cell in shown
 
 
 def test_what_a_carrier_is_asked(asked, operator):

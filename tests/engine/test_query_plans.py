@@ -17,6 +17,7 @@ from risala.engine.journal.messages import (
     deadlines,
     delivery,
     endings,
+    held,
     receipts,
     timeline,
 )
@@ -99,7 +100,7 @@ def a_life_of_everything(book):
     stamps = [book.stamp() for _ in range(10)]
     book.unit(lambda conn: deadlines.resolve_due(conn, stamps))
     book.unit(lambda conn: deadlines.expire_due(conn, stamps))
-    book.unit(lambda conn: receipts.forget_held(conn, book.now_ms + 1))
+    book.unit(lambda conn: held.forget(conn, book.now_ms + 1, book.now_ms))
     poor = book.organization(0)
     with pytest.raises(InsufficientBalance):
         acceptance.accept_one(conn, book.new_message(poor), None)

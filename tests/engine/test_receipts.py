@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from risala.config.model import OnUncertain
-from risala.engine.journal.messages import deadlines, delivery, receipts
+from risala.engine.journal.messages import deadlines, delivery, held, receipts
 from risala.engine.model.lines import Kind, Line
 from risala.engine.model.states import SegmentState
 from risala.engine.rules.retry import Decision, Step
@@ -232,7 +232,7 @@ def test_the_held_ones_other_forms_do_not_meet_another_message(desk):
 
 
 def test_what_matches_nothing_is_held_up_to_a_limit_and_for_a_time(desk, monkeypatch):
-    monkeypatch.setattr(receipts, "HELD_MAX", 20)
+    monkeypatch.setattr(held, "HELD_MAX", 20)
     for n in range(50):
         desk.book.now_ms += 1
         desk.receipt(f"rubbish-{n}")
@@ -240,7 +240,8 @@ def test_what_matches_nothing_is_held_up_to_a_limit_and_for_a_time(desk, monkeyp
     newest = desk.book.one("SELECT max(carrier_id) FROM held_receipts")
     assert newest == "rubbish-49"
     before_ms = desk.book.now_ms - 5
-    assert desk.book.unit(lambda conn: receipts.forget_held(conn, before_ms)) > 0
+    given_up = desk.book.unit(lambda conn: held.forget(conn, before_ms, desk.book.now_ms))
+    assert len(given_up) > 0
     assert desk.held == 6
 
 

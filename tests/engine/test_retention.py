@@ -10,7 +10,7 @@ import trio
 
 from risala.config.model import RetentionSection
 from risala.engine.journal.inbound import inbound
-from risala.engine.journal.messages import delivery, endings, receipts
+from risala.engine.journal.messages import delivery, endings, held, receipts
 from risala.engine.journal.messages import reads as messages
 from risala.engine.journal.upkeep import retention
 from risala.engine.journal.upkeep.audit import audit
@@ -122,7 +122,7 @@ def test_timelines_go_with_the_segments(book, lives):
     assert audit(book.conn).clean
     receipt(book, "c2")  # too late: it is held, and forgotten like any that matches nothing
     assert book.status(lives["sent"]) == "sent"
-    book.unit(lambda conn: receipts.forget_held(conn, book.now_ms + 1))
+    book.unit(lambda conn: held.forget(conn, book.now_ms + 1, book.now_ms))
     work(book, retention.texts, "texts", book.now_ms + 1)
     assert state(book, lives["delivered"]) == ("", TEXT_GONE | TIMELINE_GONE, False, False)
 

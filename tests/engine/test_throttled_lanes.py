@@ -5,6 +5,7 @@ from itertools import pairwise
 import pytest
 import trio
 
+from risala.engine.delivery.lane_statistics import statistics_of
 from risala.engine.rules.throttle import JITTER, PAUSE_S
 from risala.plugins.contract import Accepted, Outcome, Segment, Throttled
 from risala.plugins.testing.fake_driver import FakeDriver
@@ -49,4 +50,4 @@ async def test_a_lane_slows_down_for_a_carrier_that_says_it_is_congested(open_ho
     async with open_house(drivers={"fake": driver}) as house:
         await house.wait_status(await house.send(), "sent")
         (lane,) = house.engine._board.lanes.values()
-        assert lane.statistics().rate_per_s < 0.6 * lane.throttle.rate_max_per_s
+        assert statistics_of(lane).rate_per_s < 0.6 * lane.throttle.rate_max_per_s

@@ -37,6 +37,8 @@ ERRANDS = 25
 STEPS = (150, 6000)
 """Of tasks, between a start and its kill."""
 TEXTS = ("hello", "é€[~]" * 20, "x" * 400, "السلام عليكم " * 12)
+COPIES_MAX = 3
+"""Of a segment: as ``delivery.uncertain_submits_max`` is unless it is set."""
 REFUSED = (
     Conflict,
     Forbidden,
@@ -214,6 +216,7 @@ def check_copies(world, conn):
         for number, each in copies.items():
             assert 1 <= number <= row["segments"]
             assert len(each) <= 1 + again, f"{row['id']} was sent twice in silence: {told}"
+            assert len(each) <= COPIES_MAX, f"{row['id']} was sent without end: {told}"
         if row["status"] in ("sent", "delivered", "undelivered"):
             assert set(copies) == set(range(1, row["segments"] + 1)), f"{row['id']} never left"
         if row["status"] == "delivered":

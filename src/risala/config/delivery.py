@@ -43,6 +43,9 @@ class DeliverySection(Section):
     """Refusals for now, one after another, that open a carrier's circuit breaker."""
     breaker_open_s: Annotated[float, Field(gt=0, le=3600)] = 30.0
     """How long an open breaker keeps messages from a carrier before one tries again."""
+    uncertain_submits_max: Annotated[int, Field(ge=1, le=100)] = 3
+    """Submits of one segment whose answers never came, at most: then the message has failed with
+    `UNCERTAIN`, though `resend` is set."""
     receipts_held_s: Annotated[float, Field(gt=0, le=86400)] = 600.0
     """How long a receipt that matches nothing is kept and tried again."""
 
@@ -67,6 +70,9 @@ class CarrierSection(BaseModel):
     """Networks whose mobile numbers it takes, by the national plan: ``chinguitel`` (``+2222``),
     ``mattel`` (``+2223``), ``mauritel`` (``+2224``), each without its fixed lines (second digit
     5)."""
+    receipt_group: Name | None = None
+    """A word that carriers have in common whose receipts may come through each other. Those with
+    the same driver, host and account are one group without it."""
     national_prefix: NationalPrefix = "+222"
     """Where numbers in messages that come in belong if they are written as at home: `22236…`,
     `0022236…` and `36…` become `+22236…`. `""`: they stay as they are written."""

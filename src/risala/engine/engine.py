@@ -48,6 +48,7 @@ from risala.engine.model.clock import Clock, SystemClock
 from risala.engine.model.ids import IdSource
 from risala.engine.outside import Outside, start_outside
 from risala.engine.rules.breaker import Breaker
+from risala.engine.rules.receiptgroups import Member, ReceiptGroups
 from risala.engine.rules.router import TEST_ROUTE, Router, pinned
 from risala.engine.rules.throttle import Throttle
 from risala.engine.services import Services
@@ -232,6 +233,7 @@ async def open_engine(
         router = Router(carriers)
         board = Board(core.journal, settings.engine.buffer_rows_max)
         board.text_of = partial(text_of, reader=board.reader, codes=core.codes)
+        core.recorder.groups = _receipt_groups(carriers, drivers)
         await _clear_up(core, router, carriers)
         await core.deadlines.settle()
         parts = await _parts(core, router)
@@ -250,7 +252,7 @@ async def open_engine(
         if core.seams.watch_loop:
             await core.supervisor.start_service("loop watch", watch.run, policy=DRIVER_POLICY)
         parts.statistics = partial(overview.statistics, parts, board, core.supervisor, watch)
-        keeper = Keeper(core.recorder, core.journal.reader(), settings.delivery.receipts_held_s)
+        keeper = Keeper(core.recorder, core.journal.reader(), settings.delivery)
         core.recorder.listeners.pending = board.pending
         core.recorder.listeners.deadline = keeper.expect
         board.queue.load(
@@ -351,6 +353,18 @@ def _build_lanes(
                 throttle=Throttle(carrier.rate_per_s, trio.current_time(), core.seams.ids.chance),
                 retry=delivery.retry,
             )
+
+
+def _receipt_groups(
+    carriers: Sequence[CarrierSection], drivers: Mapping[str, Driver]
+) -> ReceiptGroups:
+    def account(name: str) -> str:
+        driver = drivers.get(name)  # a carrier that is disabled has none
+        return driver.capabilities.account if driver is not None else ""
+
+    return ReceiptGroups(
+        Member(each.name, each.driver, account(each.name), each.receipt_group) for each in carriers
+    )
 
 
 async def _clear_up(core: _Core, router: Router, carriers: Sequence[CarrierSection]) -> None:

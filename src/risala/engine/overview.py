@@ -7,9 +7,10 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Final
 
 from risala.config.model import CarrierSection, Settings
+from risala.engine.delivery.lane_statistics import statistics_of
 from risala.engine.delivery.loopwatch import LoopWatch
 from risala.engine.delivery.scheduler import Board
-from risala.engine.journal.messages import waiting
+from risala.engine.journal.messages import held, waiting
 from risala.engine.model.errors import StorageFailed
 from risala.engine.rules.router import Router, pinned
 from risala.plugins.contract import HealthState
@@ -35,7 +36,12 @@ def unready(board: Board) -> tuple[str, ...]:
 def carriers(board: Board, router: Router) -> list[dict[str, Any]]:
     """Each carrier's lane, and how much waits on the routes that it serves."""
     return [
-        {"name": name, **asdict(lane.statistics()), **_queue(board.reader, router, name)}
+        {
+            "name": name,
+            **asdict(statistics_of(lane)),
+            **_queue(board.reader, router, name),
+            "unmatched_receipts": held.unmatched_total(board.reader, name),
+        }
         for name, lane in board.lanes.items()
         if lane.carrier.serves_numbers
     ]
@@ -85,7 +91,7 @@ def statistics(
         "loop": watch.statistics(),
         "actors": [asdict(each) for each in supervisor.statistics()],
         "carriers": [
-            {"name": name, **asdict(lane.statistics())}
+            {"name": name, **asdict(statistics_of(lane))}
             for name, lane in board.lanes.items()
             if lane.carrier.serves_numbers
         ],

@@ -123,6 +123,10 @@ class Capabilities:
 
     A few seconds later the engine gives it up as uncertain; its answer is still used if it comes,
     and a call that never comes back is cancelled in the end."""
+    account: str = ""
+    """Where and as whom the carrier knows us, where others may be bound to the same: carriers of
+    one driver and one account get each other's receipts and inbound messages. Empty: nobody is.
+    Never a secret."""
 
 
 class DriverContext(Protocol):

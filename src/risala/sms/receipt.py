@@ -40,6 +40,10 @@ class Receipt:
     also_known_as: tuple[str, ...] = ()
     """Other forms of the id by the carrier's configured rule (hex for decimal and the reverse)."""
     recipient: str | None = None
+    """Who the message was for. Another's receipt is no receipt of it, whatever the id."""
+    sender: str | None = None
+    """Who it was sent as, where the receipt says so: some carriers write the two the wrong way
+    round, and either may be the recipient then."""
     reference: int | None = None
     """The submit's own reference (:attr:`Segment.submit_reference`), where the carrier repeats it:
     it names a submit whose answer, and with it the carrier's id, never came."""

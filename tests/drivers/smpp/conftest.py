@@ -15,6 +15,7 @@ from patience import HANG_S
 from risala.config.model import CarrierSection, DeliverySection, Settings, StorageSection
 from risala.drivers.smpp.driver import SmppDriver
 from risala.drivers.smpp.settings import SmppSettings
+from risala.engine.delivery.lane_statistics import statistics_of
 from risala.engine.engine import Engine, Seams, open_engine
 from risala.engine.model.clock import SystemClock
 from risala.engine.model.commands import KeyType, Mode, Principal, SendMessage
@@ -80,7 +81,7 @@ class Exchange:
     def lane(self):
         """The carrier's statistics."""
         (lane,) = self.engine._board.lanes.values()
-        return lane.statistics()
+        return statistics_of(lane)
 
     async def send(self, *bodies: str) -> list[str]:
         ids = []

@@ -82,6 +82,7 @@ def show(options: Options, carrier: str) -> None:
             **found.get("details", {}),
         }
     )
+    _unmatched(found["unmatched"])
     if found["commands"]:
         click.echo()
         _commands(carrier, found["commands"])
@@ -90,6 +91,32 @@ def show(options: Options, carrier: str) -> None:
         output.table(
             ("When", "What happened"),
             ((output.moment(line["at"]), line["text"]) for line in found["trace"]),
+            empty="",
+        )
+
+
+_WHY = {
+    "unknown": "no message has this id",
+    "recipient": "the message with this id went to another number",
+    "several": "it fits several messages",
+}
+
+
+def _unmatched(told: Json) -> None:
+    """Receipts without a message."""
+    waiting = f"; {told['waiting']} wait for theirs" if told["waiting"] else ""
+    click.echo()
+    click.echo(f"Receipts that matched no message: {told['total']}{waiting}.")
+    if told["latest"]:
+        output.table(
+            ("When", "Id", "For", "Says", "Why"),
+            (
+                (
+                    *(output.moment(each["at"]), each["id"], each["recipient"] or "?"),
+                    *(each["says"], _WHY.get(each["why"], each["why"])),
+                )
+                for each in told["latest"]
+            ),
             empty="",
         )
 

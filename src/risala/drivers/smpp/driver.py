@@ -72,7 +72,9 @@ class SmppDriver:
             query=settings.query,
             validity=settings.validity != "none",
             window_max=settings.window_max,
-            submit_s=settings.response_timeout_s,
+            # Once more without its reference, where that may be why it was refused.
+            submit_s=2 * settings.response_timeout_s,
+            account=f"{settings.host.lower()} {settings.system_id}",
         )
         self._rng = rng or random.Random()  # noqa: S311 - jitter is no secret
         self._now_ms = now_ms

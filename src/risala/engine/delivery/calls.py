@@ -43,6 +43,8 @@ class Call:
     scope: trio.CancelScope = field(default_factory=trio.CancelScope)
     given_up: bool = False
     """Its deadline has passed: the message does not wait for it any more."""
+    lost_link: bool = False
+    """The link went down meanwhile."""
     settled: trio.Event = field(default_factory=trio.Event)
     """Set once a call that was given up is written down as uncertain."""
 
@@ -78,6 +80,11 @@ class Calls:
         """It came back, in time or not."""
         self._open.pop(call, None)
         self._late.pop(call, None)
+
+    def lose_link(self) -> None:
+        """The link went down: whatever is in flight may never be answered."""
+        for call in self._open:
+            call.lost_link = True
 
     async def watch(self) -> None:
         """Give up what takes too long, for life."""
@@ -150,6 +157,7 @@ _FITS: Final[dict[str, Callable[[object], bool]]] = {
     "cause": lambda value: isinstance(value, Cause),
     "scope": lambda value: isinstance(value, Scope),
     "retry_after_s": _is_wait,
+    "load_percent": _is_wait,
 }
 
 

@@ -48,10 +48,11 @@ class LaneContext:
     async def inbound(self, message: Inbound, *, forget: Iterable[str] = ()) -> None:
         message_id, stamp = self._ids.new("mo"), self._lane.recorder.stamp()
         keys = tuple(forget)
+        accounts = self._lane.recorder.groups.account_of
         received = _at_home(message, self._lane.carrier.national_prefix)
 
         def unit(conn: sqlite3.Connection) -> None:
-            inbound.receive(conn, message_id, self.carrier, received, stamp)
+            inbound.receive(conn, message_id, self.carrier, received, stamp, accounts)
             noted.forget(conn, self.carrier, keys)
 
         await self._commit(unit)

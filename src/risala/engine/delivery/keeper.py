@@ -6,13 +6,15 @@ One task for all messages: the deadlines are an index in the journal, and only t
 from __future__ import annotations
 
 import sqlite3
+from collections import Counter
 from collections.abc import Awaitable, Callable
 from typing import Final
 
 import structlog
 import trio
 
-from risala.engine.journal.messages import deadlines, receipts
+from risala.config.model import DeliverySection
+from risala.engine.journal.messages import deadlines, held
 from risala.engine.journal.recorder import Recorder
 from risala.engine.model.errors import Unavailable
 
@@ -21,6 +23,8 @@ log = structlog.get_logger(__name__)
 LOOK_S: Final = 30.0
 """Looks at the index at least this often: the clock on the wall may be set."""
 STORAGE_RETRY_S: Final = 2.0
+FORGET_MS: Final = 60_000
+"""Receipts that match nothing are told of so long after their time is over, at most."""
 ASK_S: Final = 10.0
 """How long carriers may be asked about uncertain messages before their policy decides."""
 
@@ -31,11 +35,12 @@ async def _ask_nobody(now_ms: int) -> None:
 
 class Keeper:
     def __init__(
-        self, recorder: Recorder, reader: sqlite3.Connection, receipts_held_s: float
+        self, recorder: Recorder, reader: sqlite3.Connection, settings: DeliverySection
     ) -> None:
         self._recorder = recorder
         self._reader = reader
-        self._receipts_held_ms = round(receipts_held_s * 1000)
+        self._receipts_held_ms = round(settings.receipts_held_s * 1000)
+        self._submits_max = settings.uncertain_submits_max
         self._wake = trio.Event()
         self._looks_at_ms = 0
         self.ask: Callable[[int], Awaitable[None]] = _ask_nobody
@@ -54,9 +59,9 @@ class Keeper:
                 while self._is_due():
                     with trio.move_on_after(ASK_S):
                         await self.ask(self._recorder.clock.now_ms())
-                    await self._recorder.settle_deadlines()
+                    await self._recorder.settle_deadlines(self._submits_max)
                 now_ms = self._recorder.clock.now_ms()
-                if now_ms - forgot_at_ms >= self._receipts_held_ms:
+                if now_ms - forgot_at_ms >= min(FORGET_MS, self._receipts_held_ms):
                     await self._forget_receipts(now_ms)
                     forgot_at_ms = now_ms
             except Unavailable as error:
@@ -71,11 +76,13 @@ class Keeper:
 
     async def _forget_receipts(self, now_ms: int) -> None:
         before_ms = now_ms - self._receipts_held_ms
-        count = await self._recorder.journal.commit(
-            lambda conn: receipts.forget_held(conn, before_ms)
+        given_up = await self._recorder.journal.commit(
+            lambda conn: held.forget(conn, before_ms, now_ms)
         )
-        if count:
-            log.warning("receipts.unmatched", count=count)
+        latest = {(one.carrier, one.why): one.carrier_id for one in given_up}
+        for (carrier, why), count in Counter((one.carrier, one.why) for one in given_up).items():
+            example = latest[carrier, why]
+            log.warning("receipts.unmatched", carrier=carrier, why=why, count=count, id=example)
 
     async def _wait(self) -> None:
         now_ms = self._recorder.clock.now_ms()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 import structlog
@@ -18,34 +18,29 @@ from risala.engine.delivery.lane_parts import (
     Gate,
     Job,
     LaneHooks,
-    LaneStatistics,
     TraceLine,
     Trust,
-    with_no_reports,
 )
+from risala.engine.delivery.learning import Learning
 from risala.engine.delivery.questions import Questions
+from risala.engine.delivery.solo import Solo
 from risala.engine.journal.recorder import Recorder
 from risala.engine.journal.rows import DueRow
 from risala.engine.model.clock import iso
 from risala.engine.model.discreet import discreet
 from risala.engine.model.errors import Unavailable
 from risala.engine.rules.breaker import Breaker
-from risala.engine.rules.retry import Circumstances, decide
+from risala.engine.rules.retry import Circumstances, Step, decide
 from risala.engine.rules.router import pinned
 from risala.engine.rules.throttle import Throttle
 from risala.plugins.contract import Driver, DriverContext, Health, HealthState
 from risala.sms.cause import Cause
-from risala.sms.outcome import Accepted, Outcome, Refused, Scope, Throttled, Uncertain, Unsent
+from risala.sms.outcome import Accepted, Outcome, Uncertain
 
 log = structlog.get_logger(__name__)
 
 TRACE_MAX: Final = 100
 """Lines of a link's life kept for the operator."""
-UNSENT_PAUSE_S: Final = 0.2
-"""Rest after a link turned out to be down, until the driver's health says so too."""
-UNSENT_PAUSE_MAX_S: Final = 5.0
-"""The rest doubles up to this while a driver says "up" and sends nothing: each try is a line in
-a timeline and two commits."""
 STORAGE_PAUSE_S: Final = 1.0
 """Rest after an attempt could not be written down: the disk is full or we are stopping."""
 
@@ -71,19 +66,20 @@ class Lane:
     virtual_time: float = 0.0
     continuing: deque[Job] = field(default_factory=deque)
     counts: Counts = field(default_factory=Counts)
-    unsent_pause_s: float = UNSENT_PAUSE_S
-    unsent_until_s: float = 0.0
     trace: deque[TraceLine] = field(default_factory=lambda: deque(maxlen=TRACE_MAX))
     accepted: Callable[[str, int, str], None] = _nobody
     """Told of each segment that the carrier took: message, number, the carrier's id."""
     trust: Trust = field(default_factory=Trust)
+    solo: Solo = field(default_factory=Solo)
     _nursery: trio.Nursery | None = None
     _idle: trio.Event = field(default_factory=trio.Event)
     _calls: Calls = field(init=False)
+    _learning: Learning = field(init=False)
     _questions: Questions = field(default_factory=Questions)
 
     def __post_init__(self) -> None:
         self._calls = Calls(limit_of(self.driver.capabilities), self._give_up)
+        self._learning = Learning(self.breaker, self.throttle, self.counts)
 
     @property
     def name(self) -> str:
@@ -93,6 +89,11 @@ class Lane:
     def window_max(self) -> int:
         limit = self.driver.capabilities.window_max
         return min(limit, self.carrier.window_max or limit)
+
+    @property
+    def silent(self) -> int:
+        """Submits that the driver has not answered long after their time."""
+        return self._calls.late
 
     @property
     def told_health(self) -> Health:
@@ -111,7 +112,7 @@ class Lane:
 
     def _may_submit(self) -> bool:
         # A driver that has failed is given one at a time, until it does as it should.
-        window = self.window_max if self.trust.fault is None else 1
+        window = self.solo.window(self.window_max) if self.trust.fault is None else 1
         return (
             self._nursery is not None
             and self.in_flight < window
@@ -140,7 +141,8 @@ class Lane:
     @property
     def busy(self) -> bool:
         """True while a message is in its hands."""
-        return self.in_flight > 0 or bool(self.continuing)
+        begun = self.solo.waiting is not None and self.solo.waiting.attempt > 0
+        return self.in_flight > 0 or bool(self.continuing) or begun
 
     async def run(self, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
         """Hold the tasks of this lane's submits, for life."""
@@ -173,8 +175,13 @@ class Lane:
             await self._idle.wait()
 
     def start(self, job: Job, now_s: float) -> None:
-        """Submit the job's next part. Call only while :meth:`ready`."""
+        """Submit the job's next part. Call only while :meth:`ready`.
+
+        One that goes alone waits in :attr:`solo` while others are in flight.
+        """
         assert self._nursery is not None
+        if not self.solo.may_start(job, self.in_flight):
+            return
         self.throttle.take(now_s)
         self.breaker.submitted()
         self.in_flight += 1
@@ -206,7 +213,7 @@ class Lane:
             self.continuing.append(job)
         else:
             self.hooks.release(job.row.id)
-        if self.gate is Gate.PAUSED or self.health.state is not HealthState.UP:
+        if self.gate is Gate.PAUSED or self._is_down():
             self._give_back_begun(Cause.LINK_DOWN)
         if not self.busy:
             self._idle.set()
@@ -240,7 +247,9 @@ class Lane:
     async def _settle(self, call: Call, outcome: Outcome) -> bool:
         """Write down what it came to; True where more parts of the message follow at once."""
         job, number = call.job, call.segment.number
-        self._learn(outcome)
+        told = self._learning.learn(outcome, trio.current_time())
+        if told is not None:
+            self.note(told)
         await self._write_down(call, outcome)
         if not isinstance(outcome, Accepted):
             return False
@@ -258,6 +267,8 @@ class Lane:
         row, segment = call.job.row, call.segment
         at = self.circumstances(row, partly_accepted=call.job.partly_accepted)
         decision = decide(outcome, at)
+        if decision.step is Step.AWAIT and (call.lost_link or self._is_down()):
+            decision = replace(decision, lost_link=True)
         await self.recorder.finish(row.id, segment.number, segment.attempt, decision, live=live)
 
     def _give_up(self, call: Call) -> None:
@@ -348,51 +359,16 @@ class Lane:
         self.trust.lose(fault, trio.current_time())
         self.hooks.changed()
 
-    def _learn(self, outcome: Outcome) -> None:
-        """Let pace and breaker follow what the carrier says."""
-        now_s = trio.current_time()
-        if not isinstance(outcome, Unsent):
-            self.unsent_pause_s = UNSENT_PAUSE_S
-        match outcome:
-            case Accepted(load_percent=load_percent):
-                self.counts.accepted += 1
-                self.breaker.succeeded()
-                self.throttle.succeeded()
-                if load_percent is not None:
-                    self.throttle.heed(load_percent, now_s)
-            case Throttled(_, _, retry_after_s):
-                self.counts.throttled += 1
-                self.breaker.withdrew()
-                self.throttle.slow_down(now_s, retry_after_s)
-            case Refused(Scope.NOW, raw):
-                self.counts.refused += 1
-                if self.breaker.failed(now_s):
-                    self.note(f"circuit breaker opened after {raw}")
-            case Refused():
-                self.counts.refused += 1
-                self.breaker.succeeded()
-            case Uncertain():
-                self.counts.uncertain += 1
-                self.breaker.failed(now_s)
-            case Unsent():
-                self.breaker.withdrew()
-                self._rest(now_s)
-
-    def _rest(self, now_s: float) -> None:
-        """Nothing left: be silent, and longer each time. All of one window tell the same news."""
-        if now_s >= self.unsent_until_s:
-            self.unsent_until_s = now_s + self.unsent_pause_s
-            self.throttle.pause(now_s, self.unsent_pause_s)
-            self.unsent_pause_s = min(2 * self.unsent_pause_s, UNSENT_PAUSE_MAX_S)
-
     def set_health(self, health: Health) -> None:
         changed = (health.state, health.text) != (self.health.state, self.health.text)
         self.health = health
         if changed:
-            self.unsent_pause_s = UNSENT_PAUSE_S
+            self._learning.forget_unsent()
             self.note(f"{health.state}: {health.text}")
             log.info("carrier.health", carrier=self.name, state=health.state, text=health.text)
-        if health.state is not HealthState.UP:
+        if self._is_down():
+            self._calls.lose_link()
+            self._give_back_solo()
             self._give_back_begun(Cause.LINK_DOWN)
         self.hooks.changed()
 
@@ -400,9 +376,22 @@ class Lane:
         """Obey the operator."""
         self.gate = gate
         self.note(f"the operator set it to {gate}")
+        if gate is not Gate.OPEN:
+            self._give_back_solo()
         if gate is Gate.PAUSED:
             self._give_back_begun(None)
         self.hooks.changed()
+
+    def _is_down(self) -> bool:
+        return self.health.state is not HealthState.UP
+
+    def _give_back_solo(self) -> None:
+        """Who waits to be alone need not wait here."""
+        job = self.solo.take()
+        if job is not None and job.attempt:
+            self.continuing.append(job)
+        elif job is not None:
+            self.hooks.put_back(job.row)
 
     def _give_back_begun(self, cause: Cause | None) -> None:
         """Messages between two parts go back to the queue, where their validity is watched."""
@@ -418,28 +407,3 @@ class Lane:
 
     def note(self, text: str) -> None:
         self.trace.append(TraceLine(iso(self.recorder.clock.now_ms()), text))
-
-    def statistics(self) -> LaneStatistics:
-        now_s, health = trio.current_time(), self.told_health
-        return LaneStatistics(
-            carrier=self.name,
-            driver=self.carrier.driver,
-            state=health.state,
-            text=health.text if self.gives_receipts else with_no_reports(health.text),
-            receipts=self.gives_receipts,
-            gate=self.gate,
-            in_flight=self.in_flight,
-            window_max=self.window_max,
-            rate_per_s=self.throttle.rate_per_s(now_s),
-            rate_max_per_s=self.throttle.rate_max_per_s,
-            submitted=self.counts.submitted,
-            accepted=self.counts.accepted,
-            throttled=self.counts.throttled,
-            refused=self.counts.refused,
-            uncertain=self.counts.uncertain,
-            late=self.counts.late,
-            silent=self._calls.late,
-            breaker_open=self.breaker.open_until_s is not None,
-            details=dict(health.details),
-            trace=tuple(self.trace),
-        )

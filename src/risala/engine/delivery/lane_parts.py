@@ -55,41 +55,6 @@ class Job:
 
 
 @dataclass(frozen=True, slots=True)
-class LaneStatistics:
-    carrier: str
-    driver: str
-    state: str
-    text: str
-    receipts: bool
-    """False where nobody will know whether what it sends arrives."""
-    gate: str
-    in_flight: int
-    window_max: int
-    rate_per_s: float
-    rate_max_per_s: float
-    submitted: int
-    accepted: int
-    throttled: int
-    refused: int
-    uncertain: int
-    late: int
-    """Answers that came after their submit was uncertain."""
-    silent: int
-    """Submits that the driver has not answered long after their time."""
-    breaker_open: bool
-    details: dict[str, str | int | float | None]
-    trace: tuple[TraceLine, ...]
-
-
-def with_no_reports(text: str) -> str:
-    """The state of a line that gives no reports, in words, where its driver does not say so."""
-    said = text.lower()
-    if "no report" in said or "no receipt" in said:
-        return text
-    return f"{text} It gives no reports: what it sends stays sent."
-
-
-@dataclass(frozen=True, slots=True)
 class TraceLine:
     """One line of a link's life."""
 

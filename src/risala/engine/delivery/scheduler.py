@@ -18,6 +18,7 @@ from risala.engine.actors.actor import Decider, Ref
 from risala.engine.delivery.fairqueue import FairQueue
 from risala.engine.delivery.lane import Lane
 from risala.engine.delivery.lane_parts import Gate, Job
+from risala.engine.delivery.lane_statistics import statistics_of
 from risala.engine.journal.messages import reads as messages
 from risala.engine.journal.rows import Change, DueRow
 from risala.engine.journal.store.writer import Journal
@@ -128,7 +129,7 @@ class Scheduler(Decider[SchedulerMessage]):
                 if lane is None:
                     raise NotFound(f"There is no carrier {carrier!r}.")
                 lane.set_gate(gate)
-                return lane.statistics()
+                return statistics_of(lane)
             case SuspendOrganization(organization_id):
                 self._board.queue.suspend(organization_id)
             case ResumeOrganization(organization_id):
@@ -160,7 +161,12 @@ class Scheduler(Decider[SchedulerMessage]):
             lane.start(job, now_s)
 
     def _next_job(self, lane: Lane, now_ms: int, now_s: float) -> Job | None:
-        """Codes first, then messages that are begun, then the others in their turn."""
+        """Who waits to go alone; codes; messages that are begun; the others in their turn."""
+        waiting = lane.solo.take()
+        if waiting is not None and (waiting.attempt or self._may_begin(lane)):
+            return waiting
+        if waiting is not None:
+            self._board.put_back(waiting.row)
         routes = self._routes_of(lane, now_s) if self._may_begin(lane) else ()
         row = self._board.queue.take(routes, PRIORITY_CODE, now_ms)
         if row is None and lane.continuing:

@@ -22,6 +22,7 @@ from risala.engine.model.commands import LifeEvent
 from risala.engine.model.errors import Draining, Unavailable
 from risala.engine.model.ids import IdSource
 from risala.engine.model.states import Status
+from risala.engine.rules.receiptgroups import ReceiptGroups
 from risala.engine.rules.retry import Decision
 from risala.sms.cause import Cause
 from risala.sms.receipt import Receipt
@@ -56,6 +57,8 @@ class Recorder:
         self.life: Broadcast[LifeEvent] = Broadcast()
         self.statuses: Counter[str] = Counter()
         """How often a message came into each status after it was accepted, since the start."""
+        self.groups = ReceiptGroups()
+        """Set when the carriers are known."""
         self._ids = ids
 
     def stamp(self) -> Stamp:
@@ -102,7 +105,9 @@ class Recorder:
         stamp = self.stamp()
         changes = await self._commit_for_sure(
             lambda conn: delivery.finish_segment(
-                conn, message_id, number, attempt, decision, stamp, live=live
+                *(conn, message_id, number, attempt, decision, stamp),
+                live=live,
+                groups=self.groups.of,
             )
         )
         if decision.resolve_at is not None:
@@ -146,7 +151,9 @@ class Recorder:
         """
         stamp = self.stamp()
         self.tell(
-            await self.journal.commit(lambda conn: receipts.record(conn, carrier, receipt, stamp))
+            await self.journal.commit(
+                lambda conn: receipts.record(conn, carrier, receipt, stamp, self.groups.of)
+            )
         )
 
     async def cancel(self, message_id: str) -> None:
@@ -159,8 +166,11 @@ class Recorder:
         stamp = self.stamp()
         self.tell(await self.journal.commit(lambda conn: endings.cancel(conn, message_id, stamp)))
 
-    async def settle_deadlines(self) -> int:
+    async def settle_deadlines(self, submits_max: int = deadlines.SUBMITS_MAX) -> int:
         """End what time has ended, one batch; returns how many messages changed.
+
+        Args:
+            submits_max: of a segment with an unknown outcome; then it is not sent again.
 
         Raises:
             Unavailable: it could not be written.
@@ -169,7 +179,9 @@ class Recorder:
         changes = await self.journal.commit(
             lambda conn: (
                 *deadlines.expire_due(conn, stamps[: DEADLINES_BATCH // 2]),
-                *deadlines.resolve_due(conn, stamps[DEADLINES_BATCH // 2 :]),
+                *deadlines.resolve_due(
+                    conn, stamps[DEADLINES_BATCH // 2 :], self.groups.of, submits_max
+                ),
             )
         )
         self.tell(changes)

@@ -55,6 +55,10 @@ class OrganizationChange:
     low_balance: int | None = None
 
 
+ALONE_AFTER_LOSSES = 2
+"""A message during whose submit the link was lost so often goes out alone from then on."""
+
+
 @dataclass(frozen=True, slots=True)
 class DueRow:
     """A pending message as the scheduler takes it from the queue."""
@@ -75,6 +79,12 @@ class DueRow:
     refusals: int
     tried: str
     verification_id: str | None = None
+    link_losses: int = 0
+
+    @property
+    def goes_alone(self) -> bool:
+        """It may be what makes the carrier drop the link: it takes no neighbours with it."""
+        return self.link_losses >= ALONE_AFTER_LOSSES
 
     @property
     def tried_carriers(self) -> tuple[str, ...]:

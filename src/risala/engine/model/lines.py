@@ -45,7 +45,7 @@ class Kind(IntEnum):
     REROUTED = 11
     """Refused, and another carrier is tried. A cause. Values: ``note``."""
     RESENT = 12
-    """No answer came, and it is sent again."""
+    """No answer came, and it is sent again. Values: ``alone`` 1: with no other beside it."""
     PARTS_WAIT = 13
     """Stopped between two parts. A cause, or none where the operator paused the carrier."""
     PARTS_FOLLOW = 14

@@ -193,6 +193,13 @@ def _late_answer(told: Told) -> str:
     return f"A late answer from {told.carrier}: {said} It changes nothing any more."
 
 
+def _resent(told: Told) -> str:
+    text = "No answer came: it is sent again, and may arrive twice."
+    if not (told.line.values or {}).get("alone"):
+        return text
+    return f"{text} The link was lost each time: it goes out with no other beside it."
+
+
 _WRITERS: Final[Mapping[Kind, Callable[[Told], str]]] = {
     Kind.WRITTEN: _written,
     Kind.ACCEPTED: _accepted,
@@ -206,7 +213,7 @@ _WRITERS: Final[Mapping[Kind, Callable[[Told], str]]] = {
     Kind.HELD_BACK: lambda told: _why(told.line),
     Kind.REFUSED_FOR_NOW: _for_now,
     Kind.REROUTED: lambda told: f"{_why(told.line)} Another carrier will be tried.",
-    Kind.RESENT: lambda _: "No answer came: it is sent again, and may arrive twice.",
+    Kind.RESENT: _resent,
     Kind.PARTS_WAIT: _parts_wait,
     Kind.PARTS_FOLLOW: lambda _: "The remaining parts follow.",
     Kind.PART_ACCEPTED: lambda told: f"Accepted by {told.carrier}{_part(told)}.",

@@ -9,7 +9,9 @@ import trio
 
 from risala.engine.delivery.lane_parts import Gate
 from risala.engine.delivery.scheduler import SetGate
+from risala.engine.journal.messages import held
 from risala.engine.journal.upkeep import audit
+from risala.engine.model.clock import iso
 from risala.engine.model.errors import Conflict, NotFound
 from risala.engine.operations.arguments import Arguments, Json, Operation
 from risala.engine.services import Services
@@ -41,7 +43,30 @@ async def _carrier(services: Services, arguments: Arguments) -> Json:
         raise NotFound(f"There is no carrier {name!r}.")
     commands = services.commands
     offered = [] if commands is None else commands.offered(name)
-    return {**found, "commands": [asdict(each) for each in offered]}
+    return {
+        **found,
+        "commands": [asdict(each) for each in offered],
+        "unmatched": _unmatched(services, name),
+    }
+
+
+def _unmatched(services: Services, carrier: str) -> Json:
+    """Receipts of a carrier that match no message: how many there were, and the latest."""
+    reader = services.reader
+    return {
+        "total": held.unmatched_total(reader, carrier),
+        "waiting": held.waiting(reader, carrier),
+        "latest": [
+            {
+                "at": iso(each.received_at),
+                "id": each.carrier_id,
+                "says": each.raw,
+                "recipient": each.recipient,
+                "why": each.why,
+            }
+            for each in held.unmatched(reader, carrier)
+        ],
+    }
 
 
 async def _ask(services: Services, arguments: Arguments) -> Json:

@@ -43,6 +43,8 @@ class Decision:
     resolve_action: str | None = None
     sent: Line = SENT
     """What the timeline says where it is sent by this."""
+    lost_link: bool = False
+    """The link was lost while it was submitted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +105,7 @@ def decide(outcome: Outcome, at: Circumstances) -> Decision:
                 carrier_id=carrier_id,
                 resolve_at=at.now_ms + round(at.on_uncertain.after_s * 1000),
                 resolve_action=at.on_uncertain.action,
+                lost_link=cause is Cause.LINK_LOST,
             )
         case Refused(Scope.NOW | Scope.RECIPIENT):
             return _refused_for_now(outcome, at)

@@ -160,6 +160,8 @@ def _lanes(carriers: list[dict[str, Any]]) -> Iterator[Metric]:
             if isinstance(value, int | float)
         ],
     )
+    text = "Receipts that matched no message, ever."
+    yield _counter("carrier_unmatched_receipts", text, rows("unmatched_receipts"))
     yield _counter("carrier_submits", "Segments handed to it.", rows("submitted"))
     yield _counter(
         "carrier_outcomes",

@@ -71,6 +71,7 @@ class FakeDriver:
 
     async def submit(self, segment: Segment) -> Outcome:
         self.submitted.append(segment)
+        number = len(self.submitted)
         self._arrived.set()
         self._in_flight += 1
         self.in_flight_peak = max(self.in_flight_peak, self._in_flight)
@@ -80,15 +81,15 @@ class FakeDriver:
             await trio.lowlevel.checkpoint()
         finally:
             self._in_flight -= 1
-        outcome = self._outcome(segment)
+        outcome = self._outcome(segment, number)
         if self.delivers and isinstance(outcome, Accepted) and self._nursery is not None:
             self._nursery.start_soon(self.receipt, outcome.carrier_id)
         return outcome
 
-    def _outcome(self, segment: Segment) -> Outcome:
+    def _outcome(self, segment: Segment, number: int) -> Outcome:
         answer = self.answers.pop(0) if self.answers else self.always
         if answer is None:
-            return Accepted(str(len(self.submitted)))
+            return Accepted(str(number))
         return answer(segment) if callable(answer) else answer
 
     async def query(self, carrier_id: str, *, sender: str) -> Receipt | None:

@@ -157,6 +157,7 @@ def parse_receipt(
         cause=_cause(state, error, network, causes or {}),
         also_known_as=other_forms(carrier_id, form),
         recipient=_number(pdu.source_addr),
+        sender=_number(pdu.destination_addr),
         reference=reference.number if reference and len(reference.value) == 2 else None,
     )
 

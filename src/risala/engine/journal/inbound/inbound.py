@@ -14,6 +14,7 @@ from risala.engine.journal.rows import Stamp
 from risala.engine.journal.webhooks import outbox
 from risala.engine.model.errors import Conflict, NotFound
 from risala.engine.rules.keywords import keyword_of
+from risala.engine.rules.receiptgroups import Groups, alone
 from risala.sms.address import COUNTRY_CODE, is_number, with_country
 from risala.sms.message import Inbound
 
@@ -45,11 +46,16 @@ class Received:
 
 
 def receive(
-    conn: sqlite3.Connection, message_id: str, carrier: str, message: Inbound, stamp: Stamp
+    conn: sqlite3.Connection,
+    message_id: str,
+    carrier: str,
+    message: Inbound,
+    stamp: Stamp,
+    accounts: Groups = alone,
 ) -> bool:
     """Store a message, give it to its organization, and heed it if it is an opt-out.
 
-    False where the carrier had brought it before.
+    False where the carrier had brought it before. ``accounts`` tells the carriers of one account.
     """
     if not store(conn, message_id, carrier, message):
         return False
@@ -59,7 +65,7 @@ def receive(
             "UPDATE inbound SET organization_id = ? WHERE id = ?", (organization_id, message_id)
         )
         outbox.received_event(conn, organization_id, message_id, message, stamp)
-    opt_outs.heed(conn, carrier, message, stamp.now_ms)
+    opt_outs.heed(conn, accounts(carrier), message, stamp.now_ms)
     return True
 
 

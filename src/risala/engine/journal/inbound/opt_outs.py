@@ -8,9 +8,11 @@ when the first one begins to, the messages of the time before are looked through
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Sequence
 from typing import Final
 
 from risala.engine.journal.store import meta
+from risala.engine.journal.store.sql import places
 from risala.engine.rules.keywords import START_WORDS, STOP_WORDS, folded
 from risala.sms.message import Inbound
 
@@ -63,24 +65,28 @@ def _begin_to_look_back(conn: sqlite3.Connection) -> None:
     meta.put(conn, _LOOK_BACK, f"{last + 1} {max(0, last + 1 - LOOK_BACK_ROWS_MAX)}")
 
 
-def heed(conn: sqlite3.Connection, carrier: str, message: Inbound, now_ms: int) -> None:
-    """Do what a message asks for that is nothing but STOP or START in one of their languages."""
+def heed(conn: sqlite3.Connection, carriers: Sequence[str], message: Inbound, now_ms: int) -> None:
+    """Do what a message asks for that is nothing but STOP or START in one of their languages.
+
+    ``carriers`` are those of one account: an answer comes through any of them.
+    """
     word, recipient = folded(message.text), message.sender
     if word in STOP_WORDS:
         conn.execute(
-            "INSERT INTO opt_outs (organization_id, recipient, carrier, at)"
-            " SELECT w.organization_id, w.recipient, w.carrier, ? FROM last_writers w"
+            "INSERT INTO opt_outs (organization_id, recipient, carrier, at)"  # noqa: S608 -- constants
+            " SELECT w.organization_id, w.recipient, w.carrier, ? FROM (SELECT * FROM last_writers"
+            f" WHERE recipient = ? AND carrier IN ({places(carriers)}) ORDER BY at DESC LIMIT 1) w"
             " JOIN opt_out_policies p ON p.organization_id = w.organization_id"
-            " WHERE w.recipient = ? AND w.carrier = ? ON CONFLICT DO NOTHING",
-            (now_ms, recipient, carrier),
+            " ON CONFLICT DO NOTHING",
+            (now_ms, recipient, *carriers),
         )
     elif word in START_WORDS:
         # Whoever was stopped has written no more: somebody else may be the last by now.
         conn.execute(
-            "DELETE FROM opt_outs WHERE recipient = ? AND organization_id IN"
-            " (SELECT organization_id FROM opt_outs WHERE recipient = ? AND carrier = ?"
-            " ORDER BY at DESC LIMIT 1)",
-            (recipient, recipient, carrier),
+            "DELETE FROM opt_outs WHERE recipient = ? AND organization_id IN"  # noqa: S608 -- constants
+            " (SELECT organization_id FROM opt_outs WHERE recipient = ?"
+            f" AND carrier IN ({places(carriers)}) ORDER BY at DESC LIMIT 1)",
+            (recipient, recipient, *carriers),
         )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Sequence
+from typing import Final
 
 from risala.config.model import OnUncertain
 from risala.engine.journal.messages import timeline
@@ -11,9 +12,10 @@ from risala.engine.journal.messages.delivery import requeue
 from risala.engine.journal.messages.endings import fail
 from risala.engine.journal.messages.receipts import take_those_with_receipts
 from risala.engine.journal.messages.state import MessageState, load
-from risala.engine.journal.rows import Change, Stamp
+from risala.engine.journal.rows import ALONE_AFTER_LOSSES, Change, Stamp
 from risala.engine.model.lines import Kind, Line, Values, line_of
 from risala.engine.model.states import ACKNOWLEDGED, SegmentState, Status
+from risala.engine.rules.receiptgroups import Groups, alone
 from risala.engine.rules.retry import Decision, Step
 from risala.sms.cause import Cause
 
@@ -32,8 +34,21 @@ def expire_due(conn: sqlite3.Connection, stamps: Sequence[Stamp]) -> tuple[Chang
     return tuple(changes)
 
 
-def resolve_due(conn: sqlite3.Connection, stamps: Sequence[Stamp]) -> tuple[Change, ...]:
-    """Settle uncertain messages whose wait is over, by their carrier's policy."""
+SUBMITS_MAX: Final = 3
+"""See ``delivery.uncertain_submits_max``."""
+
+
+def resolve_due(
+    conn: sqlite3.Connection,
+    stamps: Sequence[Stamp],
+    groups: Groups = alone,
+    submits_max: int = SUBMITS_MAX,
+) -> tuple[Change, ...]:
+    """Settle uncertain messages whose wait is over, by their carrier's policy.
+
+    Args:
+        submits_max: of one segment with an unknown outcome; then it is not sent again.
+    """
     now_ms = stamps[0].now_ms
     rows = conn.execute(
         "SELECT id, resolve_action FROM messages WHERE resolve_at <= ? ORDER BY resolve_at LIMIT ?",
@@ -43,9 +58,13 @@ def resolve_due(conn: sqlite3.Connection, stamps: Sequence[Stamp]) -> tuple[Chan
     for (message_id, action), stamp in zip(rows, stamps, strict=False):
         message = load(conn, message_id)
         assert message is not None
-        if taken := take_those_with_receipts(conn, message, stamp):
+        if taken := take_those_with_receipts(conn, message, stamp, groups):
             changes += taken
-        elif action == "resend" and message.valid_until > now_ms:
+        elif (
+            action == "resend"
+            and message.valid_until > now_ms
+            and _submits(conn, message_id) < submits_max
+        ):
             changes += _resend(conn, message, now_ms)
         else:
             values, raw = _last_uncertainty(conn, message_id)
@@ -69,6 +88,15 @@ def _last_uncertainty(conn: sqlite3.Connection, message_id: str) -> tuple[Values
     return {"last": line.cause.value, **(line.values or {})}, raw
 
 
+def _submits(conn: sqlite3.Connection, message_id: str) -> int:
+    """How often the segment was submitted whose outcome is not known."""
+    (most,) = conn.execute(
+        "SELECT max(uncertain) FROM segments WHERE message_id = ? AND state = ?",
+        (message_id, SegmentState.UNCERTAIN),
+    ).fetchone()
+    return most or 0
+
+
 def _resend(conn: sqlite3.Connection, message: MessageState, now_ms: int) -> tuple[Change, ...]:
     conn.execute(
         "UPDATE segments SET state = 'waiting', updated_at = ?"
@@ -78,11 +106,18 @@ def _resend(conn: sqlite3.Connection, message: MessageState, now_ms: int) -> tup
     decision = Decision(
         Step.REQUEUE,
         SegmentState.WAITING,
-        Line(Kind.RESENT),
+        Line(Kind.RESENT, values={"alone": 1} if _goes_alone(conn, message.id) else None),
         due_at=now_ms,
         route=_follow_route(conn, message),
     )
     return requeue(conn, message, 1, message.carrier or "", decision, now_ms)
+
+
+def _goes_alone(conn: sqlite3.Connection, message_id: str) -> bool:
+    (losses,) = conn.execute(
+        "SELECT link_losses FROM messages WHERE id = ?", (message_id,)
+    ).fetchone()
+    return bool(losses >= ALONE_AFTER_LOSSES)
 
 
 def _follow_route(conn: sqlite3.Connection, message: MessageState) -> str | None:
@@ -117,7 +152,7 @@ def _recover_one(
     conn: sqlite3.Connection, message: MessageState, policy: OnUncertain, now_ms: int
 ) -> None:
     lost = conn.execute(
-        "UPDATE segments SET state = 'uncertain', updated_at = ?"
+        "UPDATE segments SET state = 'uncertain', uncertain = uncertain + 1, updated_at = ?"
         " WHERE message_id = ? AND state = 'submitting'",
         (now_ms, message.id),
     )

@@ -7,18 +7,20 @@ is final stays final, and what came too late is a line in its timeline.
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from risala.engine.journal.inbound import opt_outs
-from risala.engine.journal.messages import timeline
+from risala.engine.journal.messages import held, timeline
 from risala.engine.journal.messages.endings import code_is_wanted, fail, settle, withdraw_code
+from risala.engine.journal.messages.matching import carrier_key
 from risala.engine.journal.messages.state import MessageState, change_of, load
 from risala.engine.journal.rows import Change, Stamp
 from risala.engine.model.lines import Kind, Line
 from risala.engine.model.states import SegmentState, Status
+from risala.engine.rules.receiptgroups import Groups, alone
 from risala.engine.rules.retry import Decision, Step
 from risala.sms.cause import Cause, cause_of
-from risala.sms.message import submit_reference
 
 ATTEMPT = Line(Kind.ATTEMPT)
 
@@ -95,6 +97,7 @@ def finish_segment(
     stamp: Stamp,
     *,
     live: bool = True,
+    groups: Groups = alone,
 ) -> tuple[Change, ...]:
     """Record what a submit came to, and what follows.
 
@@ -114,12 +117,17 @@ def finish_segment(
         _note_late(conn, message, number, attempt, carrier, decision, stamp.now_ms)
         return ()
     if decision.step is Step.AWAIT:
-        known_as = named_by_receipt(conn, message, number, attempt, carrier)
+        known_as = held.named(conn, groups(carrier), message, number, attempt)
         if known_as is not None:
             decision, live = taken(known_as), False
+    if decision.step is Step.AWAIT and row[0] == SegmentState.SUBMITTING:
+        _count_uncertain(conn, message_id, number, lost_link=decision.lost_link)
     _set_segment(conn, message_id, number, decision, stamp.now_ms)
     match decision.step:
         case Step.ADVANCE:
+            if decision.carrier_id:
+                carriers, now_ms = groups(carrier), stamp.now_ms
+                _use_held_receipts(conn, message, number, carriers, decision.carrier_id, now_ms)
             return _advance(conn, message, number, carrier, decision, stamp, live=live)
         case Step.AWAIT:
             return _await_answer(conn, message, number, carrier, decision, stamp.now_ms)
@@ -142,16 +150,18 @@ def taken(carrier_id: str) -> Decision:
     return Decision(Step.ADVANCE, SegmentState.ACCEPTED, line, carrier_id=carrier_id)
 
 
-def named_by_receipt(
-    conn: sqlite3.Connection, message: MessageState, number: int, attempt: int, carrier: str
-) -> str | None:
-    """The carrier's id of a submit without an answer, from a held receipt that names it."""
-    row = conn.execute(
-        "SELECT carrier_id FROM held_receipts"
-        " WHERE carrier = ? AND reference = ? AND recipient = ? LIMIT 1",
-        (carrier, submit_reference(message.id, number, attempt), message.recipient),
-    ).fetchone()
-    return None if row is None else row[0]
+def _count_uncertain(
+    conn: sqlite3.Connection, message_id: str, number: int, *, lost_link: bool
+) -> None:
+    """Of one more submit nobody knows the outcome: that bounds how often it is sent again."""
+    conn.execute(
+        "UPDATE segments SET uncertain = uncertain + 1 WHERE message_id = ? AND number = ?",
+        (message_id, number),
+    )
+    if lost_link:
+        conn.execute(
+            "UPDATE messages SET link_losses = link_losses + 1 WHERE id = ?", (message_id,)
+        )
 
 
 def _set_segment(
@@ -170,11 +180,6 @@ def _set_segment(
             number,
         ),
     )
-
-
-def carrier_key(carrier_id: str) -> str:
-    """One form of a carrier's id whatever its case and leading zeros."""
-    return carrier_id.strip().casefold().lstrip("0") or "0"
 
 
 def _note_late(
@@ -212,7 +217,6 @@ def _advance(
     live: bool,
 ) -> tuple[Change, ...]:
     assert decision.carrier_id is not None
-    _match_held_receipt(conn, message.id, number, carrier, decision.carrier_id, stamp.now_ms)
     by_receipt = decision.line.kind is Kind.TAKEN_BY_RECEIPT
     part = Line(Kind.PART_ACCEPTED, values={"parts": message.segments})
     conn.execute(
@@ -246,29 +250,18 @@ def _advance(
     return requeue(conn, message, number, carrier, follow_on, stamp.now_ms)
 
 
-def _match_held_receipt(
+def _use_held_receipts(
     conn: sqlite3.Connection,
-    message_id: str,
+    message: MessageState,
     number: int,
-    carrier: str,
+    carriers: Sequence[str],
     carrier_id: str,
     now_ms: int,
 ) -> None:
-    """A receipt may have come before the answer that names it: use it now."""
-    if not carrier_id:
-        return
-    held = conn.execute(
-        "SELECT carrier_id, state, raw, error_code FROM held_receipts"
-        " WHERE carrier = ? AND carrier_key = ? ORDER BY seq",
-        (carrier, carrier_key(carrier_id)),
-    ).fetchall()
-    for receipt_id, state, raw, word in held:
-        cause = cause_of(word, Cause.UNDELIVERABLE)
-        note_receipt(conn, message_id, number, state, raw, cause, now_ms)
-        # Its other forms must not meet another message's id later.
-        conn.execute(
-            "DELETE FROM held_receipts WHERE carrier = ? AND carrier_id = ?", (carrier, receipt_id)
-        )
+    """Receipts may have come before the answer that names them: use them now."""
+    for each in held.take(conn, carriers, message, carrier_id):
+        cause = cause_of(each.error_code, Cause.UNDELIVERABLE)
+        note_receipt(conn, message.id, number, each.state, each.raw, cause, now_ms)
 
 
 def note_receipt(

@@ -25,7 +25,7 @@ _VIEW = (
 _ROW = (
     "SELECT id, organization_id, kind, recipient, sender, body, encoding, segments, priority,"
     " route, due_at, valid_until, attempts, refusals, tried,"
-    " verification_id FROM messages"
+    " verification_id, link_losses FROM messages"
 )
 _DUE = (
     f"{_ROW} WHERE status = 'pending' AND route = ? AND priority = ? AND organization_id = ?"

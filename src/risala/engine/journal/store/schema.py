@@ -12,6 +12,7 @@ from risala.engine.journal.store.schema_first import complete_first_tables
 from risala.engine.journal.store.schema_inbound import INBOUND, LAST_WRITERS
 from risala.engine.journal.store.schema_money import CREDITED_ONCE, WHOLE_MINUTES
 from risala.engine.journal.store.schema_outcome import OUTCOME
+from risala.engine.journal.store.schema_receipts import RECEIPTS, RESENDS
 from risala.engine.journal.store.schema_retention import RETENTION
 from risala.engine.journal.store.schema_webhooks import WEBHOOKS
 
@@ -366,6 +367,12 @@ def m012_last_writers(db: Database) -> None:
 @migrations()
 def m013_outcome(db: Database) -> None:
     _script(db, OUTCOME)
+
+
+@migrations()
+def m015_receipts_and_resends(db: Database) -> None:
+    _script(db, RECEIPTS)
+    _script(db, RESENDS)
 
 
 @migrations()

@@ -1,0 +1,72 @@
+"""A lane as the operator sees it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import trio
+
+from risala.engine.delivery.lane import Lane
+from risala.engine.delivery.lane_parts import TraceLine
+
+
+@dataclass(frozen=True, slots=True)
+class LaneStatistics:
+    carrier: str
+    driver: str
+    state: str
+    text: str
+    receipts: bool
+    """False where nobody will know whether what it sends arrives."""
+    gate: str
+    in_flight: int
+    window_max: int
+    rate_per_s: float
+    rate_max_per_s: float
+    submitted: int
+    accepted: int
+    throttled: int
+    refused: int
+    uncertain: int
+    late: int
+    """Answers that came after their submit was uncertain."""
+    silent: int
+    """Submits that the driver has not answered long after their time."""
+    breaker_open: bool
+    details: dict[str, str | int | float | None]
+    trace: tuple[TraceLine, ...]
+
+
+def statistics_of(lane: Lane) -> LaneStatistics:
+    """The numbers and words of this moment."""
+    now_s, health = trio.current_time(), lane.told_health
+    return LaneStatistics(
+        carrier=lane.name,
+        driver=lane.carrier.driver,
+        state=health.state,
+        text=health.text if lane.gives_receipts else with_no_reports(health.text),
+        receipts=lane.gives_receipts,
+        gate=lane.gate,
+        in_flight=lane.in_flight,
+        window_max=lane.window_max,
+        rate_per_s=lane.throttle.rate_per_s(now_s),
+        rate_max_per_s=lane.throttle.rate_max_per_s,
+        submitted=lane.counts.submitted,
+        accepted=lane.counts.accepted,
+        throttled=lane.counts.throttled,
+        refused=lane.counts.refused,
+        uncertain=lane.counts.uncertain,
+        late=lane.counts.late,
+        silent=lane.silent,
+        breaker_open=lane.breaker.open_until_s is not None,
+        details=dict(health.details),
+        trace=tuple(lane.trace),
+    )
+
+
+def with_no_reports(text: str) -> str:
+    """The state of a line that gives no reports, in words, where its driver does not say so."""
+    said = text.lower()
+    if "no report" in said or "no receipt" in said:
+        return text
+    return f"{text} It gives no reports: what it sends stays sent."

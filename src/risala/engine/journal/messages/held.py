@@ -1,0 +1,214 @@
+"""Receipts that match nothing: held until the answer comes that names them, then told of."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from risala.engine.journal.messages.matching import Why, carrier_key, is_for, with_id
+from risala.engine.journal.messages.state import MessageState
+from risala.engine.journal.store.sql import places
+from risala.engine.model.states import SegmentState
+from risala.sms.message import submit_reference
+from risala.sms.receipt import Receipt, ReceiptState
+
+HELD_MAX: Final = 10_000
+"""Receipts that match nothing, kept at one time: a peer that sends rubbish fills no disk."""
+UNMATCHED_MAX: Final = 1000
+"""Of those that nothing matched in the end: enough to see what they have in common."""
+UNMATCHED_KEPT_MS: Final = 7 * 86_400_000
+"""They hold numbers of people."""
+LATEST_MAX: Final = 5
+"""Shown of one carrier."""
+_NO_KEY: Final = ""
+"""No id has this form."""
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A receipt that waits for its message."""
+
+    carrier: str
+    carrier_id: str
+    state: str
+    raw: str
+    error_code: str | None
+    recipient: str | None
+    sender: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Unmatched:
+    """A receipt that matched nothing in its time."""
+
+    carrier: str
+    carrier_id: str
+    state: str
+    raw: str
+    recipient: str | None
+    why: Why
+    received_at: int
+
+
+def segment_state(state: ReceiptState) -> SegmentState:
+    if state is ReceiptState.DELIVERED:
+        return SegmentState.DELIVERED
+    return SegmentState.UNDELIVERED
+
+
+def hold(conn: sqlite3.Connection, carrier: str, receipt: Receipt, why: Why, now_ms: int) -> None:
+    """Keep a receipt until the answer that names it comes."""
+    span = conn.execute("SELECT max(seq) - min(seq) FROM held_receipts").fetchone()[0] or 0
+    if span >= HELD_MAX:
+        first = conn.execute(
+            "SELECT received_at, carrier, carrier_id FROM held_receipts ORDER BY seq LIMIT 1"
+        ).fetchone()
+        _give_up(conn, "received_at = ? AND carrier = ? AND carrier_id = ?", first)
+    keys = {carrier_key(name) for name in (receipt.carrier_id, *receipt.also_known_as)}
+    reference = receipt.reference
+    if why is Why.SEVERAL:  # it stays so, whoever else gets this id or reference
+        keys, reference = {_NO_KEY}, None
+    conn.executemany(
+        "INSERT INTO held_receipts (carrier, carrier_id, carrier_key, state, raw, error_code,"
+        " received_at, recipient, sender, reference, why) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        [
+            (
+                *(carrier, receipt.carrier_id, key, segment_state(receipt.state), receipt.raw),
+                *(receipt.why, now_ms, receipt.recipient, receipt.sender, reference, why),
+            )
+            for key in sorted(keys)
+        ],
+    )
+
+
+def take(
+    conn: sqlite3.Connection, carriers: Sequence[str], message: MessageState, carrier_id: str
+) -> list[Held]:
+    """Receipts that came before the answer which gives a segment of ``message`` this id; they are
+    not held any more."""
+    if not carrier_id:
+        return []
+    rows = conn.execute(
+        "SELECT carrier, carrier_id, state, raw, error_code, recipient, sender"  # noqa: S608 -- constants
+        " FROM held_receipts"
+        f" WHERE carrier IN ({places(carriers)}) AND carrier_key = ? ORDER BY seq",
+        (*carriers, carrier_key(carrier_id)),
+    )
+    fitting = [
+        each for each in map(_held, rows) if is_for(message.recipient, each.recipient, each.sender)
+    ]
+    if not fitting:
+        return []
+    others = [
+        one
+        for one in with_id(conn, carriers, carrier_id)
+        if one.message_id != message.id and one.state == SegmentState.ACCEPTED
+    ]
+    taken = []
+    for each in fitting:
+        if not any(is_for(one.recipient, each.recipient, each.sender) for one in others):
+            taken.append(each)
+            # Its other forms must not meet another message's id later.
+            conn.execute(
+                "DELETE FROM held_receipts WHERE carrier = ? AND carrier_id = ?"
+                " AND recipient IS ? AND sender IS ?",
+                (each.carrier, each.carrier_id, each.recipient, each.sender),
+            )
+    return taken
+
+
+def _held(row: tuple[str, str, str, str, str | None, str | None, str | None]) -> Held:
+    return Held(*row)
+
+
+def named(
+    conn: sqlite3.Connection,
+    carriers: Sequence[str],
+    message: MessageState,
+    number: int,
+    attempt: int,
+) -> str | None:
+    """The carrier's id of a submit without an answer, from a held receipt that names it."""
+    rows = conn.execute(
+        "SELECT carrier_id, recipient, sender FROM held_receipts"  # noqa: S608 -- constants
+        f" WHERE carrier IN ({places(carriers)}) AND reference = ?",
+        (*carriers, submit_reference(message.id, number, attempt)),
+    )
+    for carrier_id, recipient, sender in rows:
+        if is_for(message.recipient, recipient, sender, or_untold=False):
+            told: str = carrier_id
+            return told
+    return None
+
+
+# -- those that nothing matched ------------------------------------------------------------------
+
+
+def forget(conn: sqlite3.Connection, before_ms: int, now_ms: int) -> list[Unmatched]:
+    """Hold no longer what has matched nothing since ``before_ms``: it is counted, and told of."""
+    conn.execute(
+        "DELETE FROM unmatched_receipts WHERE received_at < ?", (now_ms - UNMATCHED_KEPT_MS,)
+    )
+    return _give_up(conn, "received_at < ?", (before_ms,))
+
+
+def _give_up(
+    conn: sqlite3.Connection, which: str, values: tuple[int | str, ...]
+) -> list[Unmatched]:
+    # A receipt is held once for each form of its id.
+    rows = conn.execute(
+        "SELECT DISTINCT carrier, carrier_id, state, raw, recipient, why, received_at"  # noqa: S608 -- constants
+        f" FROM held_receipts WHERE {which} ORDER BY received_at",
+        values,
+    ).fetchall()
+    conn.execute(f"DELETE FROM held_receipts WHERE {which}", values)  # noqa: S608 -- constants
+    conn.executemany(
+        "INSERT INTO unmatched_receipts (carrier, carrier_id, state, raw, recipient, why,"
+        " received_at) VALUES (?, ?, ?, ?, ?, ?, ?)",
+        rows,
+    )
+    conn.executemany(
+        "INSERT INTO unmatched_totals (carrier, receipts) VALUES (?, 1)"
+        " ON CONFLICT (carrier) DO UPDATE SET receipts = receipts + 1",
+        [row[:1] for row in rows],
+    )
+    conn.execute(
+        "DELETE FROM unmatched_receipts WHERE seq <= (SELECT max(seq) FROM unmatched_receipts) - ?",
+        (UNMATCHED_MAX,),
+    )
+    return [_unmatched(row) for row in rows]
+
+
+def unmatched_total(conn: sqlite3.Connection, carrier: str) -> int:
+    """Receipts of a carrier that matched nothing, all of them ever."""
+    row = conn.execute(
+        "SELECT receipts FROM unmatched_totals WHERE carrier = ?", (carrier,)
+    ).fetchone()
+    return 0 if row is None else int(row[0])
+
+
+def waiting(conn: sqlite3.Connection, carrier: str) -> int:
+    """Receipts of a carrier that are held at this moment."""
+    (count,) = conn.execute(
+        "SELECT count(*) FROM (SELECT DISTINCT carrier_id, state, received_at FROM held_receipts"
+        " WHERE carrier = ?)",
+        (carrier,),
+    ).fetchone()
+    return int(count)
+
+
+def unmatched(conn: sqlite3.Connection, carrier: str) -> list[Unmatched]:
+    """The latest of them."""
+    rows = conn.execute(
+        "SELECT carrier, carrier_id, state, raw, recipient, why, received_at"
+        " FROM unmatched_receipts WHERE carrier = ? ORDER BY seq DESC LIMIT ?",
+        (carrier, LATEST_MAX),
+    )
+    return [_unmatched(row) for row in rows]
+
+
+def _unmatched(row: tuple[str, str, str, str, str | None, str, int]) -> Unmatched:
+    carrier, carrier_id, state, raw, recipient, why, received_at = row
+    return Unmatched(carrier, carrier_id, state, raw, recipient, Why(why), received_at)

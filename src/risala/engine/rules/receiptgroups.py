@@ -1,0 +1,64 @@
+"""Carriers whose receipts may come through each other. Pure.
+
+An account at a centre has one store of receipts, however many carriers here are bound to it: what
+was sent through the one may be told to the other. So receipts are matched within a *group*: the
+carriers with one account, and those that the settings put together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+Groups = Callable[[str], tuple[str, ...]]
+"""The carriers of a carrier's group, itself among them."""
+
+
+def alone(carrier: str) -> tuple[str, ...]:
+    """The group of a carrier that shares nothing."""
+    return (carrier,)
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """What of a carrier decides on its group."""
+
+    name: str
+    driver: str
+    account: str
+    """Where and as whom it is known; empty: it shares its account with nobody."""
+    receipt_group: str | None = None
+
+
+class ReceiptGroups:
+    """The groups of some carriers. One that is not among them is a group of its own."""
+
+    def __init__(self, members: Iterable[Member] = ()) -> None:
+        known = tuple(members)
+        by_account = [(m.name, ("account", m.driver, m.account)) for m in known if m.account]
+        by_setting = [(m.name, ("group", m.receipt_group)) for m in known if m.receipt_group]
+        self._accounts = _joined(by_account)
+        self._groups = _joined([*by_account, *by_setting])
+
+    def of(self, carrier: str) -> tuple[str, ...]:
+        """Carriers through which a receipt may come for what this one sent, or the reverse."""
+        return self._groups.get(carrier, (carrier,))
+
+    def account_of(self, carrier: str) -> tuple[str, ...]:
+        """Carriers with the same account: what people answer to the one may come to the other."""
+        return self._accounts.get(carrier, (carrier,))
+
+
+def _joined(marks: Iterable[tuple[str, tuple[str | None, ...]]]) -> dict[str, tuple[str, ...]]:
+    """Names that have a mark in common, directly or through others."""
+    groups: dict[tuple[str | None, ...], set[str]] = {}
+    of: dict[str, set[str]] = {}
+    for name, mark in marks:
+        joined = groups.get(mark, set()) | of.get(name, set()) | {name}
+        for other_mark, others in groups.items():
+            if others & joined:
+                groups[other_mark] = joined
+        groups[mark] = joined
+        for each in joined:
+            of[each] = joined
+    return {name: tuple(sorted(group)) for name, group in of.items()}

@@ -1,0 +1,391 @@
+"""Receipts through another carrier of the group, with the right recipient; what matches nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import pytest
+import trio
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from structlog.testing import capture_logs
+
+from risala.config.model import DeliverySection
+from risala.engine.journal.messages import delivery, held, receipts
+from risala.engine.journal.messages.held import UNMATCHED_MAX
+from risala.engine.journal.messages.matching import Why, is_for
+from risala.engine.model.errors import RecipientOptedOut
+from risala.engine.model.lines import Kind, Line
+from risala.engine.model.states import SegmentState
+from risala.engine.rules.receiptgroups import Member, ReceiptGroups
+from risala.engine.rules.retry import Decision, Step
+from risala.plugins.contract import (
+    Accepted,
+    Capabilities,
+    Inbound,
+    Receipt,
+    ReceiptState,
+    Uncertain,
+)
+from risala.plugins.testing.fake_driver import FakeDriver
+
+PHONE, OTHER = "+22236123456", "+22246999999"
+OURS = "+22245000000"
+
+
+@dataclass(slots=True)
+class Bound(FakeDriver):
+    """A driver with an account."""
+
+    account: str = "smsc.example risala"
+
+    @property
+    def capabilities(self) -> Capabilities:
+        return replace(FakeDriver.capabilities.fget(self), account=self.account)
+
+
+def told(carrier_id: str, recipient: str | None = PHONE, **more) -> Receipt:
+    return Receipt(carrier_id, ReceiptState.DELIVERED, "DELIVRD", recipient=recipient, **more)
+
+
+@pytest.fixture
+def two(carrier):
+    """One account, two binds: one that sends, and one that hears."""
+    return (carrier("tx"), carrier("rx", priority=1)), {"tx": Bound(), "rx": Bound()}
+
+
+# -- within a group ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("early", [False, True])
+async def test_a_receipt_comes_through_another_carrier_of_the_account(
+    open_house, quick, two, early
+):
+    carriers, drivers = two
+    async with open_house(*carriers, drivers=drivers) as house:
+        if early:
+            drivers["tx"].hold()
+        message = await house.send()
+        await drivers["tx"].wait_submitted(1)
+        if not early:
+            await house.wait_status(message, "sent")
+        await drivers["rx"].context.receipt(told("1"))
+        if early:
+            drivers["tx"].let_go()
+        assert await house.wait_status(message, "delivered") == "delivered"
+        assert not drivers["rx"].submitted
+
+
+@pytest.mark.parametrize("how", ["other account", "no account", "other driver"])
+async def test_no_other_carrier_brings_it(open_house, quick, carrier, how):
+    drivers = {
+        "tx": Bound(account="" if how == "no account" else "a"),
+        "rx": Bound(account={"no account": "", "other account": "b"}.get(how, "a")),
+    }
+    other = {"driver": "fake2"} if how == "other driver" else {}
+    async with open_house(carrier("tx"), carrier("rx", priority=1, **other), drivers=drivers) as it:
+        message = await it.send()
+        await it.wait_status(message, "sent")
+        await drivers["rx"].context.receipt(told("1"))
+        assert it.status(message) == "sent"
+
+
+async def test_the_setting_makes_a_group_of_carriers_that_share_nothing_else(
+    open_house, quick, carrier
+):
+    drivers = {"one": FakeDriver(), "two": FakeDriver()}
+    async with open_house(
+        carrier("one", receipt_group="both"),
+        carrier("two", receipt_group="both", priority=1),
+        drivers=drivers,
+    ) as house:
+        message = await house.send()
+        await house.wait_status(message, "sent")
+        await drivers["two"].context.receipt(told("1"))
+        assert house.status(message) == "delivered"
+
+
+async def test_a_receipt_that_names_the_submit_comes_through_another_carrier_too(
+    open_house, quick, two
+):
+    carriers, drivers = two
+    drivers["tx"].always = Uncertain("?")
+    async with open_house(*carriers, drivers=drivers) as house:
+        for early in (False, True):
+            message = await house.send()
+            await drivers["tx"].wait_submitted(1 + early)
+            segment = drivers["tx"].submitted[-1]
+            receipt = told(f"x{early}", reference=segment.submit_reference)
+            if not early:
+                await trio.sleep(1)
+            await drivers["rx"].context.receipt(receipt)
+            assert await house.wait_status(message, "delivered") == "delivered"
+
+
+async def test_stop_comes_through_another_carrier_of_the_account(open_house, quick, carrier):
+    drivers = {"tx": Bound(), "rx": Bound(), "far": FakeDriver()}
+    async with open_house(
+        carrier("tx"),
+        carrier("rx", priority=1, receipt_group="g"),
+        carrier("far", priority=2, receipt_group="g"),
+        drivers=drivers,
+    ) as house:
+        mine = {"organization_id": house.principal.organization_id, "heeds": True}
+        await house.gateway.perform("inbound.opt_outs", mine)
+        await house.wait_status(await house.send(), "sent")
+
+        async def write(name: str, text: str) -> None:
+            message = Inbound(PHONE, None, text, 0, (f"{name}{text}{trio.current_time()}",))
+            await drivers[name].context.inbound(message)
+
+        # A group of receipts is no account: a SIM's answers are its own.
+        await write("far", "STOP")
+        await house.send()
+        await write("rx", "STOP")
+        with pytest.raises(RecipientOptedOut):
+            await house.send()
+        await write("rx", "START")
+        await house.send()
+
+
+# -- the recipient -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("numbers", "fits"),
+    [
+        ((None, None), True),
+        ((PHONE, None), True),
+        (("36123456", None), True),
+        (("+36123456", OURS), True),
+        (("0022236123456", None), True),
+        ((OURS, PHONE), True),  # the wrong way round
+        (("+1234", PHONE), True),
+        (("+1234", None), True),  # no whole number: it does not say
+        (("RISALA", None), True),
+        (("2223612xxxx", None), True),
+        ((OTHER, None), False),
+        ((OTHER, OURS), False),
+        ((None, OTHER), False),
+        (("+1234", OTHER), False),
+    ],
+)
+def test_who_a_receipt_is_for(numbers, fits):
+    assert is_for(PHONE, *numbers) is fits
+
+
+async def test_a_receipt_for_another_number_is_no_receipt_of_the_message(open_house, quick):
+    driver = FakeDriver()
+    async with open_house(drivers={"fake": driver}) as house:
+        message = await house.send()
+        await house.wait_status(message, "sent")
+        await driver.context.receipt(told("1", OTHER))
+        assert house.status(message) == "sent"
+        await driver.context.receipt(told("1", PHONE.removeprefix("+222")))
+        assert house.status(message) == "delivered"
+
+
+async def test_of_one_id_at_two_binds_the_recipient_tells_which_message_it_is(
+    open_house, quick, carrier
+):
+    """Two binds of an account, each with a counter of its own at the centre."""
+    drivers = {"a": Bound(), "b": Bound()}
+    async with open_house(
+        carrier("a", prefixes=["+2223"]), carrier("b", prefixes=["+2224"]), drivers=drivers
+    ) as house:
+        one, two = await house.send(to=PHONE), await house.send(to=OTHER)
+        for message in (one, two):
+            await house.wait_status(message, "sent")
+        await drivers["a"].context.receipt(told("1", OTHER))
+        assert (house.status(one), house.status(two)) == ("sent", "delivered")
+
+
+async def test_what_fits_two_messages_fits_none(open_house, quick, carrier):
+    drivers = {"a": Bound(), "b": Bound()}
+    drivers["a"].always = drivers["b"].always = Accepted("7")
+    async with open_house(carrier("a"), carrier("b"), drivers=drivers) as house:
+        messages = [await house.send() for _ in range(2)]
+        for message in messages:
+            await house.wait_status(message, "sent")
+        assert {len(driver.submitted) for driver in drivers.values()} == {1}
+        await drivers["a"].context.receipt(told("7"))
+        await drivers["b"].context.receipt(told("7", None))
+        assert [house.status(message) for message in messages] == ["sent"] * 2
+        # Nor a third that gets the same id later.
+        third = await house.send()
+        await house.wait_status(third, "sent")
+        await trio.sleep(1)
+        assert house.status(third) == "sent"
+
+
+async def test_an_early_receipt_that_fits_two_messages_fits_none(open_house, quick):
+    driver = FakeDriver(always=Accepted("7"))
+    async with open_house(drivers={"fake": driver}) as house:
+        driver.hold()
+        first = await house.send(to=OTHER)
+        await driver.wait_submitted(1)
+        await driver.context.receipt(told("7", None))
+        driver.let_go()
+        await house.wait_status(first, "delivered")  # the only one that it fitted
+        driver.hold()
+        late = [await house.send() for _ in range(2)]
+        await driver.wait_submitted(3)
+        driver.let_go()
+        for message in late:
+            await house.wait_status(message, "sent")
+        await driver.context.receipt(told("7", PHONE))
+        assert [house.status(message) for message in late] == ["sent"] * 2
+
+
+# -- what matches nothing ----------------------------------------------------------------------
+
+
+async def test_a_receipt_that_matches_nothing_is_told_counted_and_kept(open_house, quick):
+    driver = FakeDriver()
+    held_s = DeliverySection(receipts_held_s=100)
+    async with open_house(drivers={"fake": driver}, delivery=held_s) as house:
+        await house.wait_status(await house.send(), "sent")
+        driver.always = Accepted("7")
+        for _ in range(2):
+            await house.wait_status(await house.send(), "sent")
+        await driver.context.receipt(told("unknown", also_known_as=("0unknown", "UNKNOWN2")))
+        await driver.context.receipt(told("1", OTHER))
+        await driver.context.receipt(told("7"))
+        show = house.gateway.perform
+        unmatched = (await show("carriers.show", {"carrier": "fake"}))["unmatched"]
+        assert unmatched == {"total": 0, "waiting": 3, "latest": []}
+        with capture_logs() as logs:
+            await trio.sleep(200)
+        lines = [
+            (entry["carrier"], entry["why"], entry["count"])
+            for entry in logs
+            if entry["event"] == "receipts.unmatched"
+        ]
+        assert sorted(lines) == [
+            ("fake", "recipient", 1), ("fake", "several", 1), ("fake", "unknown", 1),
+        ]  # fmt: skip
+        unmatched = (await show("carriers.show", {"carrier": "fake"}))["unmatched"]
+        assert (unmatched["total"], unmatched["waiting"]) == (3, 0)
+        assert {(each["id"], each["recipient"], each["why"]) for each in unmatched["latest"]} == {
+            ("unknown", PHONE, "unknown"), ("1", OTHER, "recipient"), ("7", PHONE, "several"),
+        }  # fmt: skip
+        page = house.gateway.metrics().decode()
+        assert 'risala_carrier_unmatched_receipts_total{carrier="fake"} 3.0' in page
+
+
+def test_what_is_kept_of_them_has_a_bound_in_number_and_time(book, monkeypatch):
+    monkeypatch.setattr(held, "UNMATCHED_MAX", 20)
+
+    def receive(count: int) -> None:
+        for n in range(count):
+            stamp, receipt = book.stamp(), told(f"r{n}")
+            book.unit(lambda conn, r=receipt, s=stamp: receipts.record(conn, "mattel", r, s))
+        now_ms = book.now_ms
+        book.unit(lambda conn: held.forget(conn, now_ms + 1, now_ms))
+
+    receive(50)
+    assert book.one("SELECT count(*) FROM unmatched_receipts") == 20
+    assert held.unmatched_total(book.conn, "mattel") == 50
+    assert held.unmatched(book.conn, "mattel")[0].carrier_id == "r49"
+    book.now_ms += held.UNMATCHED_KEPT_MS + 1
+    receive(1)
+    assert book.one("SELECT count(*) FROM unmatched_receipts") == 1
+    assert held.unmatched_total(book.conn, "mattel") == 51
+    assert UNMATCHED_MAX > 20
+
+
+def test_what_overflows_is_counted_too(book, monkeypatch):
+    monkeypatch.setattr(held, "HELD_MAX", 10)
+    for n in range(30):
+        book.now_ms += 1
+        stamp, receipt = book.stamp(), told(f"r{n}", also_known_as=(f"0x{n}",))
+        book.unit(lambda conn, r=receipt, s=stamp: receipts.record(conn, "mattel", r, s))
+    left = book.one("SELECT count(DISTINCT carrier_id) FROM held_receipts")
+    assert held.unmatched_total(book.conn, "mattel") == 30 - left
+
+
+# -- any history -------------------------------------------------------------------------------
+
+NAMES = ("a", "b", "c")
+GROUPS = ReceiptGroups(
+    [Member("a", "smpp", "x"), Member("b", "smpp", "x"), Member("c", "smpp", "y")]
+)
+ANSWERS = st.tuples(
+    st.sampled_from(NAMES), st.sampled_from(["1", "01", "2"]), st.sampled_from([PHONE, OTHER])
+)
+TOLD = st.tuples(
+    st.sampled_from(NAMES), st.sampled_from(["1", "2", "3"]), st.sampled_from([PHONE, OTHER, None])
+)
+
+
+@pytest.mark.slow
+@settings(
+    max_examples=60,
+    deadline=None,
+    # Each example opens a journal of its own.
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+@given(
+    st.lists(
+        st.one_of(ANSWERS.map(lambda it: ("answer", *it)), TOLD.map(lambda it: ("told", *it))),
+        max_size=10,
+    )
+)
+def test_whatever_comes_only_the_one_message_that_fits_is_delivered(open_book, history):
+    book = open_book()
+    organization_id = book.organization()
+    sent: dict[str, tuple[str, str, str]] = {}
+    delivered: set[str] = set()
+    waiting: list[tuple[str, str, str | None]] = []
+
+    def fits(message_id: str, carrier: str, carrier_id: str, recipient: str | None) -> bool:
+        through, name, to = sent[message_id]
+        return (
+            through in GROUPS.of(carrier)
+            and name.lstrip("0") == carrier_id
+            and recipient in (None, to)
+        )
+
+    def answer(carrier: str, carrier_id: str, to: str) -> None:
+        message_id = book.accept(organization_id, recipient=to)
+        yes = Decision(
+            Step.ADVANCE, SegmentState.ACCEPTED, Line(Kind.PART_ACCEPTED), "OK",
+            carrier_id=carrier_id,
+        )  # fmt: skip
+        book.unit(
+            lambda conn: delivery.start_segment(
+                conn, message_id, 1, carrier, opens_attempt=True, now_ms=book.now_ms
+            )
+        )
+        stamp = book.stamp()
+        book.unit(
+            lambda conn: delivery.finish_segment(
+                conn, message_id, 1, 1, yes, stamp, groups=GROUPS.of
+            )
+        )
+        sent[message_id] = (carrier, carrier_id, to)
+        for each in [each for each in waiting if fits(message_id, *each)]:
+            others = {m for m in sent if m not in delivered | {message_id} and fits(m, *each)}
+            if not others:
+                waiting.remove(each)
+                delivered.add(message_id)
+
+    def tell(carrier: str, carrier_id: str, recipient: str | None) -> None:
+        candidates = {m for m in sent if fits(m, carrier, carrier_id, recipient)}
+        exact = {m for m in candidates if sent[m][1] == carrier_id} or candidates
+        still = exact - delivered
+        if len(still) == 1:
+            delivered.update(still)
+        elif not exact:
+            waiting.append((carrier, carrier_id, recipient))
+        stamp, receipt = book.stamp(), told(carrier_id, recipient)
+        book.unit(lambda conn: receipts.record(conn, carrier, receipt, stamp, GROUPS.of))
+
+    for kind, *what in history:
+        book.now_ms += 1
+        (answer if kind == "answer" else tell)(*what)
+    for message_id in sent:
+        expected = "delivered" if message_id in delivered else "sent"
+        assert book.status(message_id) == expected, (history, sent[message_id])
+    assert {row[0] for row in book.conn.execute("SELECT DISTINCT why FROM held_receipts")} <= {*Why}
+    book.close()
