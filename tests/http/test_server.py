@@ -12,14 +12,9 @@ import trio.testing
 
 from patience import HANG_S
 from risala.http.api.app import create_api
+from risala.http.common.control_path import unix_address
 from risala.http.server.server import serve_app
-from risala.http.server.sockets import (
-    ListenError,
-    base_url,
-    listen_control,
-    listen_tcp,
-    unix_address,
-)
+from risala.http.server.sockets import ListenError, base_url, listen_control, listen_tcp
 
 GOOD = {"to": "+22236123456", "body": "Hello"}
 

@@ -17,12 +17,12 @@ from risala.engine.model.commands import LifeEvent
 from risala.engine.model.errors import NotFound
 from risala.engine.model.events import Event, Lagged, Ready, Reset, What
 from risala.engine.model.lines import Kind, Line
+from risala.http.common.control_path import CONTROL_NAME, unix_address
 from risala.http.control import streams as live
 from risala.http.control.app import serve_control
 from risala.http.control.streams import Streams
 from risala.http.server import server
 from risala.http.server.face import Patience
-from risala.http.server.sockets import CONTROL_NAME, unix_address
 
 
 class Follower:

@@ -1,4 +1,4 @@
-"""The command and its groups. Each module here imports click and nothing heavy at its top."""
+"""The command and its groups, none of which is imported before it is asked for."""
 
 from __future__ import annotations
 
@@ -7,32 +7,42 @@ from typing import Final
 
 import click
 
-from risala.cli.commands import (
-    backup,
-    doctor,
-    inbound,
-    inspect,
-    key,
-    ledger,
-    messages,
-    modem,
-    money,
-    openapi,
-    org,
-    retention,
-    sender,
-    service,
-    tail,
-    verify,
-    webhook_log,
-)
-from risala.cli.lab import simulate
+from risala import __version__
+from risala.cli.lazy import LazyCommands
 
 _CONTEXT: Final = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
+_COMMANDS: Final = "risala.cli.commands."
+_PLACES: Final = {
+    "serve": _COMMANDS + "service:serve",
+    "init": _COMMANDS + "service:init",
+    "org": _COMMANDS + "org:org",
+    "key": _COMMANDS + "key:key",
+    "sender": _COMMANDS + "sender:sender",
+    "topup": _COMMANDS + "money:topup",
+    "adjust": _COMMANDS + "ledger:adjust",
+    "ledger": _COMMANDS + "ledger:ledger",
+    "price": _COMMANDS + "money:price",
+    "send": _COMMANDS + "messages:send",
+    "message": _COMMANDS + "messages:message",
+    "verify": _COMMANDS + "verify:verify",
+    "webhook": _COMMANDS + "webhook_log:webhook",
+    "inbound": _COMMANDS + "inbound:inbound",
+    "tail": _COMMANDS + "tail:tail",
+    "carriers": _COMMANDS + "inspect:carriers",
+    "plugins": _COMMANDS + "inspect:plugins",
+    "audit": _COMMANDS + "inspect:audit",
+    "retention": _COMMANDS + "retention:retention",
+    "backup": _COMMANDS + "backup:backup",
+    "restore": _COMMANDS + "backup:restore",
+    "doctor": _COMMANDS + "doctor:doctor",
+    "modem": _COMMANDS + "modem:modem",
+    "simulate": "risala.cli.lab.simulate:simulate",
+    "openapi": _COMMANDS + "openapi:openapi",
+}
 
 
-@click.group(context_settings=_CONTEXT)
-@click.version_option(package_name="risala", message="%(prog)s %(version)s")
+@click.group(commands=LazyCommands(_PLACES), context_settings=_CONTEXT)
+@click.version_option(__version__, message="%(prog)s %(version)s")
 @click.pass_context
 def cli(context: click.Context) -> None:
     """Risala sends SMS and verifies phone numbers.
@@ -44,33 +54,3 @@ def cli(context: click.Context) -> None:
     """
     if os.environ.get("NO_COLOR"):  # https://no-color.org; rich looks by itself
         context.color = False
-
-
-for _command in (
-    service.serve,
-    service.init,
-    org.org,
-    key.key,
-    sender.sender,
-    money.topup,
-    ledger.adjust,
-    ledger.ledger,
-    money.price,
-    messages.send,
-    messages.message,
-    verify.verify,
-    webhook_log.webhook,
-    inbound.inbound,
-    tail.tail,
-    inspect.carriers,
-    inspect.plugins,
-    inspect.audit,
-    retention.retention,
-    backup.backup,
-    backup.restore,
-    doctor.doctor,
-    modem.modem,
-    simulate.simulate,
-    openapi.openapi,
-):
-    cli.add_command(_command)

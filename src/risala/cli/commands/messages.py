@@ -12,7 +12,7 @@ from risala.cli.show import output, when
 from risala.sms.address import normalise_number
 
 if TYPE_CHECKING:
-    from risala.cli.reach.session import Session
+    from risala.cli.reach.performer import Session
 
 Json = dict[str, Any]
 

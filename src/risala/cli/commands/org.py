@@ -16,7 +16,7 @@ from risala.cli.reach.options import Options, common
 from risala.cli.show import output
 
 if TYPE_CHECKING:
-    from risala.cli.reach.session import Session
+    from risala.cli.reach.performer import Session
 
 Json = dict[str, Any]
 GENERAL: Final = "general"

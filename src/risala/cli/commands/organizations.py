@@ -13,7 +13,7 @@ from risala.cli.show import output
 
 if TYPE_CHECKING:
     from risala.cli.reach.options import Options
-    from risala.cli.reach.session import Session
+    from risala.cli.reach.performer import Session
 
 org_option = click.option(
     "--org", metavar="ORG", help="Its id or name; may be omitted while there is only one."

@@ -13,7 +13,7 @@ from risala.cli.show import output
 from risala.sms.address import fold_sender
 
 if TYPE_CHECKING:
-    from risala.cli.reach.session import Session
+    from risala.cli.reach.performer import Session
 
 Json = dict[str, Any]
 REASONS: Final = ("name_in_use", "misleading", "regulations", "ownership")

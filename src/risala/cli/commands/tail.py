@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import trio
 
     from risala.cli.reach.client import Told
-    from risala.cli.reach.session import Session
+    from risala.cli.reach.performer import Session
 
 Json = dict[str, Any]
 AGAIN_S: Final = 0.2
@@ -67,7 +67,7 @@ def tail(options: Options, events: bool, org: str | None) -> None:
                 await _follow(data_dir, wanted, teller)
                 nursery.cancel_scope.cancel()
 
-    options.run(work)
+    options.run(work, waits=True)
 
 
 async def _cancel_at_signal(signals: Any, scope: trio.CancelScope) -> None:  # noqa: ANN401

@@ -14,7 +14,7 @@ from risala.sms.address import normalise_number
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from risala.cli.reach.session import Session
+    from risala.cli.reach.performer import Session
 
 Json = dict[str, Any]
 LANGUAGES: Final = ("fr", "ar", "en")

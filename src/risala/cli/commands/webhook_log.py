@@ -16,7 +16,7 @@ from risala.cli.reach.refused import Refused
 from risala.cli.show import output, when
 
 if TYPE_CHECKING:
-    from risala.cli.reach.session import Session
+    from risala.cli.reach.performer import Session
 
 __all__ = ["webhook"]
 
@@ -49,7 +49,7 @@ def webhook_test(options: Options, endpoint: str) -> None:
                 return found
             await trio.sleep(_LOOK_S)
 
-    found = options.run(work)
+    found = options.run(work, waits=True)
     delivery = found["delivery"]
     if not output.show(options.json, found):
         answered = delivery["error"] or f"HTTP {delivery['status']}"

@@ -13,7 +13,7 @@ from risala.cli.show import output
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from risala.cli.reach.session import Session
+    from risala.cli.reach.performer import Session
 
 Json = dict[str, Any]
 _WHY: Final = {

@@ -13,11 +13,9 @@ from urllib.parse import quote
 import httpcore2
 import httpx2
 
+from risala.cli.reach.answers import TIMED_OUT, TIMEOUT_S, WENT_AWAY, sentences_of
 from risala.cli.reach.refused import Refused
-from risala.http.server.sockets import CONTROL_NAME, unix_address
-
-_TIMEOUT_S: Final = 60.0
-"""For one operation; an audit of a large file is the longest."""
+from risala.http.common.control_path import CONTROL_NAME, unix_address
 
 
 class NotListening(Exception):
@@ -41,14 +39,12 @@ class RemoteGateway:
         try:
             response = await self._client.post("/perform", json=request)
         except httpx2.TimeoutException:
-            raise Refused(f"The service did not answer within {_TIMEOUT_S:.0f} seconds.") from None
+            raise Refused(TIMED_OUT) from None
         except httpx2.TransportError:
-            raise Refused(
-                "The service went away before it answered; whether it was done is not known."
-            ) from None
+            raise Refused(WENT_AWAY) from None
         payload = response.json()
         if response.status_code != 200:
-            raise Refused(_sentences(payload))
+            raise Refused(sentences_of(payload))
         result: dict[str, Any] = payload["result"]
         return result
 
@@ -64,7 +60,7 @@ class RemoteGateway:
             NotListening: it went away.
         """
         # One layer below httpx2, whose iterators do not close each other when they are left early.
-        timeouts = dict.fromkeys(("connect", "read", "write", "pool"), _TIMEOUT_S)
+        timeouts = dict.fromkeys(("connect", "read", "write", "pool"), TIMEOUT_S)
         query = "" if organization_id is None else f"?organization={quote(organization_id)}"
         headers = [] if position is None else [("Last-Event-ID", position)]
         try:
@@ -118,14 +114,8 @@ def _titled(headers: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]
     return [(name.title(), value.partition(b";")[0]) for name, value in headers]
 
 
-def _sentences(error: dict[str, Any]) -> str:
-    """What is wrong: of several faults each one's sentence."""
-    issues = error.get("data", {}).get("issues", ())
-    return " ".join(str(issue["message"]) for issue in issues) or str(error["message"])
-
-
 def _refusal(status: int, body: bytes) -> Exception:
-    message = _sentences(json.loads(body))
+    message = sentences_of(json.loads(body))
     if status == 503:
         return NotListening(message)
     return Refused(_OLDER if "path" in message else message)
@@ -143,7 +133,7 @@ async def connect(data_dir: Path) -> AsyncIterator[RemoteGateway]:
         # trust_env: a proxy or a netrc has no say in a socket on this machine.
         transport = httpx2.AsyncHTTPTransport(uds=address)
         async with httpx2.AsyncClient(
-            transport=transport, base_url="http://control", trust_env=False, timeout=_TIMEOUT_S
+            transport=transport, base_url="http://control", trust_env=False, timeout=TIMEOUT_S
         ) as client:
             try:
                 await client.get("/healthz")

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, Concatenate, Final, ParamSpec, TypeVar
 import click
 
 from risala.cli.reach.logs import log_to_stderr
+from risala.cli.reach.performer import Session
 from risala.cli.reach.refused import Refused
 
 if TYPE_CHECKING:
-    from risala.cli.reach.session import Session
     from risala.config.model import Settings
 
 P = ParamSpec("P")
@@ -29,6 +29,13 @@ class Options:
     data: Path | None
     config: Path | None
     json: bool
+
+    @property
+    def file(self) -> Path | None:
+        """The settings' file, where there is one or where one was named."""
+        if self.config is None and Path(CONFIG_NAME).is_file():
+            return Path(CONFIG_NAME)
+        return self.config
 
     def settings(self, **overrides: Any) -> Settings:  # noqa: ANN401 -- any setting's value
         """The settings that this command runs under; ``http__port=1`` overrides ``http.port``.
@@ -47,13 +54,10 @@ class Options:
         """Reads the settings at each call; raises ``ConfigError``."""
         from risala.config.load import load_settings
 
-        config = self.config
-        if config is None and Path(CONFIG_NAME).is_file():
-            config = Path(CONFIG_NAME)
         keys = {name.replace("__", "."): value for name, value in overrides.items()}
         if self.data is not None:
             keys["storage.data_dir"] = str(self.data)
-        return functools.partial(load_settings, config, overrides=keys)
+        return functools.partial(load_settings, self.file, overrides=keys)
 
     def data_settings(self, *, creates: bool = False) -> Settings:
         """The settings of a command that works on the data, which must be there.
@@ -71,15 +75,29 @@ class Options:
         log_to_stderr()
         return settings
 
-    def run(self, work: Callable[[Session], Awaitable[R]], *, creates: bool = False) -> R:
+    def run(
+        self,
+        work: Callable[[Session], Awaitable[R]],
+        *,
+        creates: bool = False,
+        waits: bool = False,
+    ) -> R:
         """Run a command's work against the data directory, which ``creates`` may make.
+
+        ``waits``: the work waits for more than the answers of its operations, and so needs Trio.
 
         Raises:
             Refused: by the engine, or because there is no engine to reach.
         """
+        from risala.cli.reach import quick
+
+        directory = None if waits else quick.data_dir(self.data, self.file)
+        if directory is not None:
+            with quick.connected(directory) as gateway:
+                if gateway is not None:
+                    return quick.run(work(Session(gateway, running=True)))
         settings = self.data_settings(creates=creates)
-        # Imported here: Trio and the HTTP client are most of a command's start, and --help
-        # needs neither.
+        # Imported here: Trio, the engine and the HTTP client are nine tenths of a command's start.
         from risala.cli.reach import session
 
         return session.run(settings, work)

@@ -11,11 +11,12 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import trio
 
 from risala.cli.reach.client import NotListening, RemoteGateway, connect
+from risala.cli.reach.performer import Performer, Session
 from risala.cli.reach.refused import Refused
 from risala.engine.journal.store.lock import DataDirectoryBusy, DataLock, StorageUnusable
 from risala.engine.model.errors import EngineError, StorageFailed
@@ -27,31 +28,6 @@ T = TypeVar("T")
 
 _PATIENCE_S: Final = 5.0
 _AGAIN_S: Final = 0.05
-
-
-class Performer(Protocol):
-    async def perform(self, name: str, arguments: dict[str, Any], /) -> dict[str, Any]: ...
-
-
-@dataclass(frozen=True, slots=True)
-class Session:
-    """A gateway, ours or a running service's."""
-
-    performer: Performer
-    running: bool
-    """Whether a service runs, that is: whether what was accepted goes out now."""
-
-    async def perform(self, name: str, /, **arguments: object) -> dict[str, Any]:
-        """One operation; arguments that are None count as not given."""
-        given = {key: value for key, value in arguments.items() if value is not None}
-        return await self.perform_exactly(name, given)
-
-    async def perform_exactly(self, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
-        """One operation, whose arguments may be null: back to what is usual."""
-        try:
-            return await self.performer.perform(name, arguments)
-        except EngineError as error:
-            raise Refused(str(error)) from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +119,19 @@ async def hold_or_reach(data_dir: Path) -> AsyncIterator[Service | None]:
         await trio.sleep(_AGAIN_S)
 
 
+@dataclass(frozen=True, slots=True)
+class _Refusing:
+    """A gateway of this process, whose noes are a command's."""
+
+    gateway: Performer
+
+    async def perform(self, name: str, arguments: dict[str, Any], /) -> dict[str, Any]:
+        try:
+            return await self.gateway.perform(name, arguments)
+        except EngineError as error:
+            raise Refused(str(error)) from error
+
+
 @asynccontextmanager
 async def _own(settings: Settings) -> AsyncIterator[Session]:
     from risala.cli.reach.logs import log_to_stderr
@@ -152,7 +141,7 @@ async def _own(settings: Settings) -> AsyncIterator[Session]:
     log_to_stderr()
     try:
         async with open_gateway(settings) as gateway:
-            yield Session(gateway, running=False)
+            yield Session(_Refusing(gateway), running=False)
     except BaseExceptionGroup as group:  # the journal's nursery wraps why it cannot be opened
         expected, rest = group.split((StorageUnusable, StorageFailed))
         if expected is None or rest is not None:

@@ -7,13 +7,13 @@ costs one bounded look at the queue. No label carries anything of a customer.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from importlib.metadata import version
 from typing import Any, Final
 
 from prometheus_client import CollectorRegistry, ProcessCollector, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
+from risala import __version__
 from risala.engine.journal.messages import waiting
 from risala.engine.services import Services
 
@@ -57,7 +57,7 @@ class _Engine(Collector):
 
     def collect(self) -> Iterator[Metric]:
         numbers = self._parts.statistics()
-        yield _gauge("info", "1, with the version.", [({"version": version("risala")}, 1)])
+        yield _gauge("info", "1, with the version.", [({"version": __version__}, 1)])
         ready = self._ready
         yield _gauge("ready", "1 while messages could be delivered.", [({}, ready)])
         if numbers:  # no engine runs behind a command's own gateway

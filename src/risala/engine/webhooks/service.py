@@ -11,12 +11,12 @@ import random
 import sqlite3
 from collections.abc import Callable
 from dataclasses import dataclass
-from importlib.metadata import version
 from typing import Final, TypeVar
 
 import structlog
 import trio
 
+from risala import __version__
 from risala.config.model import WebhooksSection
 from risala.engine.journal.recorder import Recorder
 from risala.engine.journal.store.writer import Unit
@@ -40,7 +40,7 @@ PROMPT_S: Final = 2.0
 STORAGE_RETRY_S: Final = 1.0
 STOP_S: Final = 3.0
 """A stop waits so long for answers; what is cut short is delivered again after the next start."""
-AGENT: Final = f"Risala/{version('risala')}"
+AGENT: Final = f"Risala/{__version__}"
 
 
 @dataclass(frozen=True, slots=True)

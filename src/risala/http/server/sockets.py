@@ -1,7 +1,4 @@
-"""Listening sockets, bound by ourselves: so that a fault is one sentence, before anything starts.
-
-No Quart in here: the command line uses it to find the control socket.
-"""
+"""Listening sockets, bound by ourselves: a fault is one sentence, before anything starts."""
 
 from __future__ import annotations
 
@@ -16,16 +13,14 @@ from typing import Final
 
 import structlog
 
+from risala.http.common.control_path import CONTROL_NAME, unix_address
+
 log = structlog.get_logger("risala.http")
 
-CONTROL_NAME: Final = "control.sock"
 _BACKLOG: Final = 1024
 """Connections that may wait to be accepted; the kernel lowers it to ``net.core.somaxconn``."""
 _USER_TIMEOUT_MS: Final = 20_000
 """A peer that takes none of our bytes for so long is gone: else it could hold a stop for ever."""
-_UNIX_PATH_BYTES_MAX: Final = 100
-"""``sun_path`` has 108 bytes on Linux and 104 elsewhere."""
-
 _DESCRIPTORS_SPARE: Final = 512
 """Left for the database, carriers, commands and webhooks, whatever the public face is offered."""
 
@@ -98,20 +93,6 @@ def connections_room(wanted: int) -> int:
             log.warning("connections.lowered", connections_max=room, open_files_max=hard)
             return room
     return wanted
-
-
-@contextmanager
-def unix_address(path: Path) -> Iterator[str]:
-    """An address to bind or to connect a unix socket at, however long ``path`` is."""
-    if len(os.fsencode(path)) <= _UNIX_PATH_BYTES_MAX:
-        yield str(path)
-        return
-    # A short way to the same file: through a descriptor of its directory.
-    directory = os.open(path.parent, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        yield f"/proc/self/fd/{directory}/{path.name}"
-    finally:
-        os.close(directory)
 
 
 @contextmanager

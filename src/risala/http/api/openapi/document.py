@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from functools import cache
-from importlib.metadata import version
 from inspect import getdoc
 from typing import Any, Final
 
@@ -13,6 +12,7 @@ from pydantic import BaseModel
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode, models_json_schema
 from pydantic_core import core_schema
 
+from risala import __version__
 from risala.engine.model import errors
 from risala.http.api.openapi import service, sms, verify
 from risala.http.api.openapi.answers import Error
@@ -147,7 +147,7 @@ def document(operations: Iterable[Operation] = OPERATIONS) -> dict[str, Any]:
         "openapi": "3.1.0",
         "info": {
             "title": "Risala",
-            "version": version("risala"),
+            "version": __version__,
             "summary": "SMS sending and phone verification on one machine",
             "description": _ABOUT,
             "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},

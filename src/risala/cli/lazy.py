@@ -1,0 +1,44 @@
+"""Commands that are imported when they are asked for: a command pays for its own module alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, MutableMapping
+from importlib import import_module
+
+import click
+
+
+class LazyCommands(MutableMapping[str, click.Command]):
+    """A group's commands by name; each is found in its module at its first use.
+
+    ``places`` has ``module:attribute`` for each name. Whoever goes through all of them, as
+    ``--help`` does, imports all.
+    """
+
+    def __init__(self, places: Mapping[str, str]) -> None:
+        self._places = dict(places)
+        self._found: dict[str, click.Command] = {}
+
+    def __getitem__(self, name: str) -> click.Command:
+        if name not in self._found:
+            module, _, attribute = self._places[name].partition(":")
+            command: click.Command = getattr(import_module(module), attribute)
+            self._found[name] = command
+        return self._found[name]
+
+    def __setitem__(self, name: str, command: click.Command) -> None:
+        self._places[name] = ""
+        self._found[name] = command
+
+    def __delitem__(self, name: str) -> None:
+        del self._places[name]
+        self._found.pop(name, None)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._places  # the inherited one would import it
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._places)
+
+    def __len__(self) -> int:
+        return len(self._places)

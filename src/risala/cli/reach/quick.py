@@ -1,0 +1,127 @@
+"""The short way to a service that runs: one connection, no event loop, no settings.
+
+Most commands ask one or two questions of a service on this machine. Trio, the settings and the
+HTTP client would be nine tenths of what that takes; so the standard library's client asks, and the
+command's coroutine, which then never waits for anything, is run by hand. Where nobody listens, the
+long way (:mod:`risala.cli.reach.session`) opens the engine, or says why not.
+"""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import socket
+from collections.abc import Awaitable, Iterator
+from contextlib import ExitStack, closing, contextmanager
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+from risala.cli.reach.answers import TIMED_OUT, TIMEOUT_S, WENT_AWAY, sentences_of
+from risala.cli.reach.refused import Refused
+from risala.http.common.control_path import CONTROL_NAME, unix_address
+
+T = TypeVar("T")
+
+DATA_DIR: Final = "risala-data"
+"""The settings' own default; a test holds the two together."""
+_VARIABLE: Final = "RISALA_STORAGE__DATA_DIR"
+_SECTION: Final = "RISALA_STORAGE"
+
+
+def data_dir(given: Path | None, config: Path | None) -> Path | None:
+    """Where the data is, by the order that settings have, without looking at any other setting.
+
+    None: that is not plain to see; read the settings.
+    """
+    if given is not None:
+        return given
+    named = os.environ.get(_VARIABLE, "").strip()
+    other = [name for name in os.environ if name.upper().startswith(_SECTION) and name != _VARIABLE]
+    if other:
+        return None  # the section as JSON, or the variable in other letters
+    if named:
+        return Path(named)
+    return Path(DATA_DIR) if config is None else _in_file(config)
+
+
+def _in_file(config: Path) -> Path | None:
+    import tomllib
+
+    try:
+        tree = tomllib.loads(config.read_text(encoding="utf-8-sig"))
+    except (OSError, ValueError):
+        return None
+    storage = tree.get("storage", {})
+    found = storage.get("data_dir", DATA_DIR) if isinstance(storage, dict) else None
+    return Path(found) if isinstance(found, str) else None
+
+
+class QuickGateway:
+    """The gateway of the service that runs, asked without waiting for anything else."""
+
+    def __init__(self, connection: http.client.HTTPConnection) -> None:
+        self._connection = connection
+
+    async def perform(self, name: str, arguments: dict[str, Any], /) -> dict[str, Any]:
+        """As :meth:`risala.engine.gateway.Gateway.perform`; returns before anything else runs.
+
+        Raises:
+            Refused: the engine's sentence.
+        """
+        body = json.dumps({"operation": name, "arguments": arguments})
+        try:
+            status, told = _asked(self._connection, "POST", "/perform", body)
+        except TimeoutError:
+            raise Refused(TIMED_OUT) from None
+        except (OSError, http.client.HTTPException):
+            raise Refused(WENT_AWAY) from None
+        payload = json.loads(told)
+        if status != 200:
+            raise Refused(sentences_of(payload))
+        result: dict[str, Any] = payload["result"]
+        return result
+
+
+@contextmanager
+def connected(directory: Path) -> Iterator[QuickGateway | None]:
+    """The gateway of the service that holds ``directory``; None where nobody answers."""
+    with ExitStack() as stack:
+        try:
+            address = stack.enter_context(unix_address(directory / CONTROL_NAME))
+            connection = stack.enter_context(closing(_UnixConnection(address)))
+            status, _ = _asked(connection, "GET", "/healthz")
+            found = QuickGateway(connection) if status == 200 else None
+        except (OSError, http.client.HTTPException):
+            found = None
+        yield found
+
+
+class _UnixConnection(http.client.HTTPConnection):
+    def __init__(self, address: str) -> None:
+        super().__init__("control", timeout=TIMEOUT_S)
+        self._address = address
+
+    def connect(self) -> None:
+        self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self.sock.settimeout(self.timeout)
+        self.sock.connect(self._address)
+
+
+def _asked(
+    connection: http.client.HTTPConnection, method: str, path: str, body: str | None = None
+) -> tuple[int, bytes]:
+    connection.request(method, path, body, {"Content-Type": "application/json"})
+    response = connection.getresponse()
+    return response.status, response.read()
+
+
+def run(work: Awaitable[T]) -> T:
+    """Run a coroutine that waits for nothing."""
+    steps = work.__await__()
+    try:
+        next(steps)
+    except StopIteration as end:
+        result: T = end.value
+        return result
+    raise RuntimeError("this command waits for something: run it with `waits=True`")

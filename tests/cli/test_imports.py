@@ -1,0 +1,132 @@
+"""What a command imports, by name: a budget that no busy machine can break, as a time would be.
+
+An import that comes back shows here; what it costs is in ``make bench``.
+"""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from risala.cli.main import cli
+from risala.cli.reach import quick
+from risala.config.model import StorageSection
+
+CODE = """
+import sys
+from risala.__main__ import main
+sys.argv = ["risala", *{arguments!r}]
+before = set(sys.modules)
+try:
+    main()
+except SystemExit as end:
+    assert not end.code, end.code
+print()
+import json
+print(json.dumps(sorted(set(sys.modules) - before)))
+"""
+SERVICE = {
+    "asyncio", "httpcore2", "httpx2", "hypercorn", "pydantic", "quart", "rich", "sqlite3",
+    "sqlite_utils", "structlog", "trio", "importlib.metadata", "risala.app", "risala.engine",
+    "risala.drivers", "risala.lab", "risala.plugins",
+}  # fmt: skip
+"""What only the service, or a command without one, has use for."""
+
+
+def imported(*arguments: str) -> set[str]:
+    done = subprocess.run(
+        [sys.executable, "-c", CODE.format(arguments=arguments)],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return set(json.loads(done.stdout.splitlines()[-1]))
+
+
+def test_the_version_imports_no_command_line():
+    found = imported("--version")
+    assert {"click", "importlib.metadata", "risala.cli"} & found == set()
+
+
+def test_both_ways_to_the_version_say_the_same(risala):
+    command = [sys.executable, "-m", "risala", "--version"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert risala("--version").stdout.replace("cli ", "risala ") == done.stdout
+
+
+@pytest.mark.slow
+def test_a_question_to_a_service_imports_nothing_of_it(service):
+    found = imported("key", "list", "--data", str(service.data_dir))
+    assert service.operator.asked[-1][0] == "key.list"
+    assert SERVICE & found == set()
+    assert {each for each in found if each.startswith("risala.cli.commands.")} == {
+        "risala.cli.commands.key",
+        "risala.cli.commands.organizations",
+    }
+
+
+@pytest.mark.parametrize("name", ["org", "simulate"])
+def test_help_of_a_command_imports_no_other(name):
+    found = imported(name, "--help")
+    rooms = ("risala.cli.commands.", "risala.cli.lab.")
+    modules = {each for each in found if each.startswith(rooms)}
+    assert modules <= {
+        "risala.cli.commands.org",
+        "risala.cli.commands.organizations",
+        "risala.cli.lab.simulate",
+        "risala.cli.lab.simulate_modem",
+    }
+    assert SERVICE & found == set()
+
+
+def test_every_command_is_where_the_table_says():
+    for name, command in cli.commands.items():
+        assert command.name == name
+
+
+@pytest.mark.parametrize(
+    ("environment", "file", "given", "found"),
+    [
+        ({}, None, None, "risala-data"),
+        ({}, "", None, "risala-data"),
+        ({}, "[storage]\ndata_dir = 'a'", None, "a"),
+        ({"RISALA_STORAGE__DATA_DIR": "b"}, "[storage]\ndata_dir = 'a'", None, "b"),
+        ({"RISALA_STORAGE__DATA_DIR": " "}, "[storage]\ndata_dir = 'a'", None, "a"),
+        ({"RISALA_STORAGE__DATA_DIR": "b"}, "[storage]\ndata_dir = 'a'", "c", "c"),
+        # Whatever is not plain is left to the settings, which tell what is wrong.
+        ({"RISALA_STORAGE": '{"data_dir": "d"}'}, None, None, None),
+        ({"RISALA_storage__data_dir": "d"}, None, None, None),
+        ({}, "[storage]\ndata_dir = 7", None, None),
+        ({}, "storage = 7", None, None),
+        ({}, "storage", None, None),
+    ],
+)
+def test_where_the_data_is_without_reading_the_settings(
+    tmp_path, monkeypatch, environment, file, given, found
+):
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    config = None if file is None else tmp_path / "risala.toml"
+    if config is not None:
+        config.write_text(file)
+    told = quick.data_dir(given and Path(given), config)
+    assert told == (found and Path(found))
+
+
+def test_a_file_that_is_not_there_is_left_to_the_settings(tmp_path):
+    assert quick.data_dir(None, tmp_path / "none.toml") is None
+
+
+def test_the_short_way_knows_the_settings_default():
+    assert StorageSection().data_dir == Path(quick.DATA_DIR)
+
+
+def test_work_that_waits_is_told_that_it_must_say_so():
+    class Waits:
+        def __await__(self):
+            yield
+
+    with pytest.raises(RuntimeError, match="waits=True"):
+        quick.run(Waits())
