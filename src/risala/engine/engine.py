@@ -34,6 +34,7 @@ from risala.engine.delivery.loopwatch import LoopWatch
 from risala.engine.delivery.queries import Queries, ask_uncertain
 from risala.engine.delivery.scheduler import Board, Scheduler, SchedulerMessage, keep_pumping
 from risala.engine.delivery.suspects import suspicion_of
+from risala.engine.delivery.waits import Waits
 from risala.engine.gateway import Gateway
 from risala.engine.intake.intake import Intake
 from risala.engine.intake.opt_outs import LookBack
@@ -246,6 +247,8 @@ async def open_engine(
         gateway = Gateway(parts)
         parts.scheduler = scheduler
         parts.unready = partial(overview.unready, board)
+        waits = Waits(router, board.lanes, lambda: board.leasing, core.seams.clock)
+        parts.waits, parts.intake.ailing = waits.of, waits.ailing
         parts.carriers = partial(overview.carriers, board, router)
         parts.commands = DriverCommands(board.lanes)
         watch = LoopWatch(core.seams.clock, partial(suspicion_of, lanes=board.lanes))

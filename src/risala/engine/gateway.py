@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 
+from risala.engine import overview
 from risala.engine.actors.broadcast import Subscription
 from risala.engine.follow.live import Follower
 from risala.engine.journal.messages import reads as messages
@@ -181,12 +182,12 @@ class Gateway:
     # -- for the operator
 
     def show_message(self, message_id: str) -> tuple[MessageView, tuple[TimelineEntry, ...]]:
-        """Any message, with its timeline.
+        """Any message, with its timeline; where it waits, the last entry says for what now.
 
         Raises:
             NotFound: there is none of this id.
         """
-        return messages.shown(self.services.reader, message_id)
+        return overview.message(self.services, message_id)
 
     async def perform(self, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
         """Do one of the operator's operations by name; JSON-able in and out.

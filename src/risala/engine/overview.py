@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Iterator
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Final
 
@@ -10,8 +11,12 @@ from risala.config.model import CarrierSection, Settings
 from risala.engine.delivery.lane_statistics import statistics_of
 from risala.engine.delivery.loopwatch import LoopWatch
 from risala.engine.delivery.scheduler import Board
-from risala.engine.journal.messages import held, waiting
+from risala.engine.delivery.waits import known_wait
+from risala.engine.journal.messages import held, reads, waiting
+from risala.engine.model.commands import MessageView, TimelineEntry
 from risala.engine.model.errors import StorageFailed
+from risala.engine.model.lines import Kind, Line, Wait, is_same_wait
+from risala.engine.model.states import Status
 from risala.engine.rules.router import Router, pinned
 from risala.plugins.contract import HealthState
 
@@ -21,6 +26,35 @@ if TYPE_CHECKING:
 
 QUEUE_COUNTED_MAX: Final = 10_000
 """A longer queue is told as "more": counting a million rows would hold up the loop."""
+
+
+def message(services: Services, message_id: str) -> tuple[MessageView, tuple[TimelineEntry, ...]]:
+    """Any message, with its timeline; where it waits, the last entry says for what now.
+
+    Raises:
+        NotFound: there is none of this id.
+    """
+    view, entries = reads.shown(services.reader, message_id)
+    if view.status != Status.PENDING:
+        return view, entries
+    return view, (*entries, *_waits(services, view, entries))
+
+
+def _waits(
+    services: Services, view: MessageView, entries: tuple[TimelineEntry, ...]
+) -> Iterator[TimelineEntry]:
+    """An entry that is true at this moment; none where the last one says the same."""
+    row = reads.row(services.reader, view.id)
+    assert row is not None
+    is_active = services.accounts.organization(view.organization_id).status == "active"
+    now_ms = services.recorder.clock.now_ms()
+    if services.waits is not None:
+        line = services.waits(row, view.send_at, is_active)
+    else:
+        known = known_wait(row, view.send_at, is_active, now_ms)
+        line = Line(Kind.WAITS, values=known or {"wait": Wait.STOPPING.value})
+    if line is not None and not (entries and is_same_wait(entries[-1].line, line)):
+        yield TimelineEntry(now_ms, view.status, line)
 
 
 def unready(board: Board) -> tuple[str, ...]:

@@ -17,7 +17,9 @@ from risala.engine.delivery.scheduler import SchedulerMessage
 from risala.engine.follow.live import Live
 from risala.engine.intake.intake import Intake
 from risala.engine.journal.recorder import Recorder
+from risala.engine.journal.rows import DueRow
 from risala.engine.model.ids import IdSource
+from risala.engine.model.lines import Line
 from risala.engine.verify.sessions import SessionsMessage
 
 
@@ -40,6 +42,9 @@ class Services:
     """Reasons why no message could be delivered at this moment."""
     statistics: Callable[[], dict[str, Any]] = dict
     carriers: Callable[[], list[dict[str, Any]]] = list
+    waits: Callable[[DueRow, int | None, bool], Line | None] | None = None
+    """What a pending message waits for: its row, ``sendAt``, whether its organization is active.
+    None where nothing is delivered."""
     commands: DriverCommands | None = None
     """None where no carrier is connected: a command that opened the engine by itself."""
     live: Live | None = None

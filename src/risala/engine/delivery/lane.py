@@ -71,6 +71,8 @@ class Lane:
     """Told of each segment that the carrier took: message, number, the carrier's id."""
     trust: Trust = field(default_factory=Trust)
     solo: Solo = field(default_factory=Solo)
+    since_ms: int = field(init=False)
+    """Since when its link is up, or not; UTC epoch milliseconds."""
     _nursery: trio.Nursery | None = None
     _idle: trio.Event = field(default_factory=trio.Event)
     _calls: Calls = field(init=False)
@@ -78,6 +80,7 @@ class Lane:
     _questions: Questions = field(default_factory=Questions)
 
     def __post_init__(self) -> None:
+        self.since_ms = self.recorder.clock.now_ms()
         self._calls = Calls(limit_of(self.driver.capabilities), self._give_up)
         self._learning = Learning(self.breaker, self.throttle, self.counts)
 
@@ -361,6 +364,8 @@ class Lane:
 
     def set_health(self, health: Health) -> None:
         changed = (health.state, health.text) != (self.health.state, self.health.text)
+        if health.state is not self.health.state:
+            self.since_ms = self.recorder.clock.now_ms()
         self.health = health
         if changed:
             self._learning.forget_unsent()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final
@@ -34,7 +34,7 @@ from risala.engine.model.errors import (
     StorageFailed,
 )
 from risala.engine.model.ids import IdSource
-from risala.engine.model.lines import JUST_ACCEPTED, Kind, Line, Wait
+from risala.engine.model.lines import JUST_ACCEPTED, Kind, Line, Values, Wait
 from risala.engine.model.money import minor_units
 from risala.engine.model.states import PRIORITY_CODE, PRIORITY_MESSAGE, Status
 from risala.engine.rules.router import TEST_ROUTE, UNSERVED, Router
@@ -87,6 +87,8 @@ class Intake:
         self._first_of_key: dict[tuple[str, str, str], trio.Event] = {}
         self._taking = self._peak = self._accepted = 0
         self.draining = False
+        self.ailing: Callable[[str, str, int], Values | None] = _nothing_ails
+        """What keeps all carriers of a route from sending: route, number, segments."""
 
     async def send(self, principal: Principal, command: SendMessage) -> bytes:
         """See :meth:`Gateway.send_message`."""
@@ -330,9 +332,18 @@ class Intake:
             idempotency_key=key,
             key_is_ours=command.idempotency_key is None,
             response=_response(message_id, key, organization.id, sender, notice),
-            line=first_line(now_ms, due_at, route),
+            line=self.first_line(now_ms, due_at, route, command.to, size.segments),
             low_balance=billing.low_balance(organization, self.low_balance),
         )
+
+    def first_line(
+        self, now_ms: int, due_at: int, route: str, recipient: str, segments: int
+    ) -> Line:
+        """The first of a timeline: what the message waits for."""
+        line = _first_line(now_ms, due_at, route)
+        if line is JUST_ACCEPTED and (ailing := self.ailing(route, recipient, segments)):
+            return Line(Kind.ACCEPTED, values=ailing)
+        return line
 
     def _sender(
         self, organization_id: str, requested: str | None
@@ -397,6 +408,10 @@ class Intake:
         )
 
 
+def _nothing_ails(*_: object) -> None:
+    """While no carrier is connected nobody is told of one that is down."""
+
+
 def _response(
     message_id: str,
     key: str,
@@ -412,8 +427,7 @@ def _response(
     ).encode()
 
 
-def first_line(now_ms: int, due_at: int, route: str) -> Line:
-    """The first of a timeline: what a message waits for."""
+def _first_line(now_ms: int, due_at: int, route: str) -> Line:
     if route == UNSERVED:
         return Line(Kind.ACCEPTED, values={"wait": Wait.UNSERVED.value})
     if due_at > now_ms:

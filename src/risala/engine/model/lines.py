@@ -162,6 +162,12 @@ def line_of(kind: int, details: str | None, text: str) -> Line:
     return Line(known, cause, members or None)
 
 
+def is_same_wait(before: Line, now: Line) -> bool:
+    """Whether two lines say that it waits for the same thing."""
+    one, other = before.values or {}, now.values or {}
+    return all(one.get(name) == other.get(name) for name in ("wait", "carrier", "until"))
+
+
 def note(text: str) -> Values:
     """The value ``note``, where a driver says more than its cause does."""
     return {"note": text} if text else {}

@@ -61,7 +61,6 @@ def _waits(told: Told) -> str:
     carrier = values.get("carrier", "")
     until = f" until {_moment(int(values['until']), told.at)}" if "until" in values else ""
     since = f" since {_moment(int(values['since']), told.at)}" if "since" in values else ""
-    note = f" ({values['note']})" if "note" in values else ""
     match values.get("wait"):
         case Wait.SCHEDULED:
             return f"It waits for its time,{until.removeprefix(' until')}."
@@ -72,13 +71,14 @@ def _waits(told: Told) -> str:
         case Wait.SUSPENDED:
             return "It is held: the organization is suspended."
         case Wait.LINK_DOWN:
-            return f"It waits: the link of {carrier} is down{since}{note}."
+            return f"It waits: the link of {carrier} is down{since}."
         case Wait.OPERATOR:
-            return f"It waits: {carrier} needs the operator{since}{note}."
+            return f"It waits: {carrier} needs the operator{since}."
         case Wait.PAUSED:
             return f"It waits: the operator paused {carrier}."
         case Wait.QUOTA:
-            return f"It waits: the quota of {carrier} is used up{until}{note}."
+            why = _run_on(str(values.get("note", "its quota is used up.")))
+            return f"It waits{until} for {carrier}: {why}"
         case Wait.THROTTLED:
             return f"It waits: {carrier} sends no faster."
         case Wait.FAULTS:

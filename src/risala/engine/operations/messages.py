@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from typing import Final
 
-from risala.engine.journal.messages import reads, waiting
+from risala.engine import overview
+from risala.engine.journal.messages import waiting
 from risala.engine.model.commands import (
     KeyType,
     Mode,
@@ -77,7 +78,7 @@ def _command(arguments: Arguments, now_ms: int) -> SendMessage:
 
 
 async def _message_show(services: Services, arguments: Arguments) -> Json:
-    view, entries = reads.shown(services.reader, arguments.text("message_id"))
+    view, entries = overview.message(services, arguments.text("message_id"))
     return {
         "message": {**message_wire(view), "organizationId": view.organization_id},
         "timeline": [timeline_wire(entry) for entry in entries],
@@ -87,7 +88,7 @@ async def _message_show(services: Services, arguments: Arguments) -> Json:
 async def _message_cancel(services: Services, arguments: Arguments) -> Json:
     message_id = arguments.text("message_id")
     await services.recorder.cancel(message_id)
-    view, _ = reads.shown(services.reader, message_id)
+    view, _ = overview.message(services, message_id)
     return {"message": {**message_wire(view), "organizationId": view.organization_id}}
 
 

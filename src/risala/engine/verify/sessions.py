@@ -21,7 +21,7 @@ from risala.engine.accounts.accounts import Accounts
 from risala.engine.accounts.senders import Senders
 from risala.engine.actors.actor import Decider, Later
 from risala.engine.billing import billing
-from risala.engine.intake.intake import Intake, first_line
+from risala.engine.intake.intake import Intake
 from risala.engine.journal.messages import sessions, verifications
 from risala.engine.journal.messages.sessions import VerificationRow
 from risala.engine.journal.messages.verifications import NewVerification
@@ -176,7 +176,7 @@ class Sessions(Decider[SessionsMessage]):
             idempotency_key=verification_id,
             key_is_ours=True,
             response=b"",
-            line=first_line(now_ms, now_ms, route),
+            line=have.intake.first_line(now_ms, now_ms, route, to, size.segments),
             verification_id=verification_id,
             low_balance=billing.low_balance(organization, have.intake.low_balance),
         )

@@ -1,0 +1,120 @@
+"""What a pending message waits for, as it is at this moment."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+import trio
+
+from risala.engine.delivery.declining import declines
+from risala.engine.delivery.lane import Lane
+from risala.engine.delivery.lane_parts import Gate
+from risala.engine.journal.rows import DueRow
+from risala.engine.model.clock import Clock
+from risala.engine.model.lines import Kind, Line, Values, Wait
+from risala.engine.rules.router import UNSERVED, Router
+from risala.plugins.contract import HealthState
+
+QUOTA_MS_MAX: Final = 366 * 86_400_000
+"""No quota is for longer than a year: a driver that says so does not know."""
+
+
+class Waits:
+    """Looks at the lanes of a message's route.
+
+    Args:
+        leasing: False while the service stops: nothing new is given out.
+    """
+
+    def __init__(
+        self, router: Router, lanes: Mapping[str, Lane], leasing: Callable[[], bool], clock: Clock
+    ) -> None:
+        self._router = router
+        self._lanes = lanes
+        self._leasing = leasing
+        self._clock = clock
+
+    def ailing(self, route: str, recipient: str, segments: int) -> Values | None:
+        """What keeps every carrier of a route from sending; None where one of them is well.
+
+        On the way of each message that is accepted: costs next to nothing where one is.
+        """
+        now_s = trio.current_time()
+        lanes = self._serving(route)
+        if any(lane.healthy(now_s) for lane in lanes):
+            return None
+        for lane in lanes:
+            # A quota first: a line whose day is used up may call itself down.
+            return _declined(lane, recipient, segments) or self._ails(lane, now_s)
+        return None
+
+    def of(self, row: DueRow, send_at: int | None, is_active: bool) -> Line | None:
+        """What this message waits for; None where it is only for its turn.
+
+        Args:
+            is_active: its organization is.
+        """
+        values = self._values(row, send_at, is_active)
+        return None if values is None else Line(Kind.WAITS, values=values)
+
+    def _values(self, row: DueRow, send_at: int | None, is_active: bool) -> Values | None:
+        now_ms, now_s = self._clock.now_ms(), trio.current_time()
+        known = known_wait(row, send_at, is_active, now_ms)
+        if known is not None:
+            return known
+        if not self._leasing():
+            return {"wait": Wait.STOPPING.value}
+        ailing = self.ailing(row.route, row.recipient, row.segments)
+        if ailing is not None:
+            return ailing
+        well = [lane for lane in self._serving(row.route) if lane.healthy(now_s)]
+        quotas = [_declined(lane, row.recipient, row.segments) for lane in well]
+        if well and all(quotas):
+            return quotas[0]
+        if row.due_at > now_ms:
+            return {"wait": Wait.RETRY.value, "until": row.due_at}
+        if well and all(lane.throttle.ready_at_s() > now_s for lane in well):
+            return {"wait": Wait.THROTTLED.value, "carrier": well[0].name}
+        return None
+
+    def _serving(self, route: str) -> list[Lane]:
+        """The lanes of a route, the first tier first."""
+        found = self._router.routes.get(route)
+        if found is None:
+            return []
+        return [self._lanes[name] for tier in found.tiers for name in tier]
+
+    def _ails(self, lane: Lane, now_s: float) -> Values:
+        """What keeps a lane that is not healthy from sending."""
+        health = lane.told_health
+        if lane.gate is not Gate.OPEN:
+            return {"wait": Wait.PAUSED.value, "carrier": lane.name}
+        if health.state is HealthState.DOWN:
+            return {"wait": Wait.LINK_DOWN.value, "carrier": lane.name, "since": lane.since_ms}
+        open_until_s = lane.breaker.open_until_s
+        if health.state is HealthState.UP and open_until_s is not None:
+            until = self._clock.now_ms() + round(1000 * max(0.0, open_until_s - now_s))
+            return {"wait": Wait.FAULTS.value, "carrier": lane.name, "until": until}
+        return {"wait": Wait.OPERATOR.value, "carrier": lane.name, "since": lane.since_ms}
+
+
+def known_wait(row: DueRow, send_at: int | None, is_active: bool, now_ms: int) -> Values | None:
+    """What is known of it whether a service runs or not."""
+    if not is_active:
+        return {"wait": Wait.SUSPENDED.value}
+    if send_at is not None and now_ms < send_at:
+        return {"wait": Wait.SCHEDULED.value, "until": send_at}
+    if row.route == UNSERVED:
+        return {"wait": Wait.UNSERVED.value}
+    return None
+
+
+def _declined(lane: Lane, recipient: str, segments: int) -> Values | None:
+    """Its quota, where its driver would not take the message for it."""
+    declined = declines(lane.name, lane.driver, recipient, segments)
+    if declined is None:
+        return None
+    said = {"wait": Wait.QUOTA.value, "carrier": lane.name, "note": declined.text}
+    known = 0 < declined.until_ms < lane.recorder.clock.now_ms() + QUOTA_MS_MAX
+    return {**said, "until": declined.until_ms} if known else said
