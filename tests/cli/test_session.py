@@ -6,6 +6,7 @@ import sys
 
 import pytest
 
+from patience import HANG_S
 from risala.cli.reach import session
 from risala.engine.journal.store.lock import DataLock
 
@@ -17,7 +18,8 @@ def test_no_data_directory_is_made_by_a_slip_of_the_hand(risala, tmp_path):
     assert not (tmp_path / "typo").exists()
 
 
-def test_a_service_that_is_starting_is_waited_for(risala, tmp_path, make_service):
+def test_a_service_that_is_starting_is_waited_for(risala, tmp_path, make_service, monkeypatch):
+    monkeypatch.setattr(session, "_PATIENCE_S", HANG_S)
     with make_service(tmp_path, delay_s=0.2):
         assert "Shop 1" in risala("org", "list", "--data", str(tmp_path)).stdout
 

@@ -3,6 +3,7 @@
 import errno
 import os
 import pty
+import threading
 import time
 import tty
 from collections.abc import Iterator
@@ -11,7 +12,7 @@ from contextlib import suppress
 import pytest
 import trio
 
-from patience import HANG_S
+from patience import HANG_S, until_true
 from risala.drivers.modem.driver import ModemDriver
 from risala.drivers.modem.port.serial import (
     PortError,
@@ -81,13 +82,11 @@ async def test_more_than_the_terminal_holds(terminal):
             assert await terminal.read(len(much)) == much
 
 
-async def test_a_read_ends_at_once_when_cancelled(terminal):
+async def test_a_read_ends_when_cancelled(terminal):
     async with await open_port(terminal.path, 115200) as stream:
-        began = time.monotonic()
         with trio.move_on_after(0.05) as scope:
             await stream.receive_some()
         assert scope.cancelled_caught
-        assert time.monotonic() - began < 1
 
 
 async def test_a_write_that_nobody_takes_ends_when_cancelled(terminal):
@@ -161,10 +160,10 @@ async def test_a_cancelled_close_closes(terminal):
 async def test_a_cancelled_opening_leaves_nothing_open(terminal, monkeypatch):
     import serial
 
-    real, opened = serial.Serial, []
+    real, opened, may_open = serial.Serial, [], threading.Event()
 
     def slow(*args, **kwargs):
-        time.sleep(0.2)
+        assert may_open.wait(HANG_S)
         opened.append(real(*args, **kwargs))
         return opened[-1]
 
@@ -172,9 +171,8 @@ async def test_a_cancelled_opening_leaves_nothing_open(terminal, monkeypatch):
     with trio.move_on_after(0.05) as scope:
         await open_port(terminal.path, 115200)
     assert scope.cancelled_caught
-    with trio.fail_after(HANG_S):
-        while not opened or opened[0].is_open:  # noqa: ASYNC110 - a thread closes it
-            await trio.sleep(0.02)
+    may_open.set()
+    await until_true(lambda: opened and not opened[0].is_open)  # a thread closes it
 
 
 async def test_a_terminal_pair_has_no_control_lines(terminal):

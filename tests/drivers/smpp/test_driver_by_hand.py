@@ -92,6 +92,8 @@ async def test_an_inbound_message_in_parts_reaches_the_engine_whole():
 
     async with by_hand(carrier) as (_, context):
         await done.wait()
+        # A part is acknowledged when it is stored; the whole is told after that.
+        await context.wait_until(lambda it: len(it.inbounds) == 1)
         (message,) = context.inbounds
         assert (message.sender, message.recipient) == ("+22236123456", "1234")
         assert message.text == "Bonjour monde"

@@ -50,7 +50,7 @@ def test_one_dies_and_comes_back(pool, up, until, way):
     service.assert_no_bug_logged()
 
 
-def test_a_sim_that_may_send_no_more_today_leaves_it_to_the_other(station, running):
+def test_a_sim_that_may_send_no_more_today_leaves_it_to_the_other(station, running, until):
     left, right = station.modem("left"), station.modem("right")
     service = running(left, right, segments_per_day_max=5)
     account = service.organization()
@@ -59,5 +59,9 @@ def test_a_sim_that_may_send_no_more_today_leaves_it_to_the_other(station, runni
         service.wait_status(account, message_id, "delivered")
     assert (total(left), total(right)) == (5, 5)
     assert [service.show(account, each)["status"] for each in ids[10:]] == ["pending"] * 2
-    told = {each["text"] for each in service.perform("carriers")["carriers"]}
-    assert all("used up" in text for text in told)
+
+    def used_up():
+        carriers = service.perform("carriers")["carriers"]
+        return all("used up" in each["text"] for each in carriers)
+
+    until(used_up, "both say so")
