@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import signal
 import sys
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol
 
 import click
 
@@ -14,9 +15,16 @@ from risala.cli.reach.refused import Refused
 
 if TYPE_CHECKING:
     import ssl
+    from collections.abc import Callable
 
     from risala.cli.lab.smsc_console import Tally, View
     from risala.lab.smsc.simulator import SimulatorEvent, SmscSimulator
+
+    class Build(Protocol):
+        """Brings the simulator, once there is somebody to tell what happens."""
+
+        def __call__(self, *, on_event: Callable[[SimulatorEvent], None]) -> SmscSimulator: ...
+
 
 _FILE: Final = click.Path(dir_okay=False, path_type=Path)
 _SCENARIO_SAYS: Final = ("receipt_delay_s", "answer_delay_s", "receipt_state", "rate_per_s")
@@ -83,7 +91,7 @@ def smsc(
     tls = _tls(tls_cert, tls_key, tls_client_ca)
     if scenario is not None:
         _refuse_beside_a_scenario(context)
-        title, simulator = _in_a_mood(scenario, host, port, accounts, tls)
+        title, build = _in_a_mood(scenario, host, port, accounts, tls)
     else:
         title = ""
         config = SimulatorConfig(
@@ -96,8 +104,8 @@ def smsc(
             receipt_state=ReceiptState(receipt_state.upper()),
             rate_per_s=rate_per_s,
         )
-        simulator = SmscSimulator(config)
-    _run(simulator, tally, _view(tally, title, lines=lines, as_json=as_json))
+        build = partial(SmscSimulator, config)
+    _run(build, tally, _view(tally, title, lines=lines, as_json=as_json))
 
 
 def _refuse_beside_a_scenario(context: click.Context) -> None:
@@ -114,7 +122,7 @@ def _in_a_mood(
     port: int,
     accounts: dict[str, str] | None,
     tls: ssl.SSLContext | None,
-) -> tuple[str, SmscSimulator]:
+) -> tuple[str, Build]:
     from risala.lab.scenario_file import ScenarioError
     from risala.lab.smsc.moods import scenario_simulator
     from risala.lab.smsc.scenario import load_scenario
@@ -123,8 +131,8 @@ def _in_a_mood(
         loaded = load_scenario(path)
     except ScenarioError as fault:
         raise Refused(str(fault)) from fault
-    simulator = scenario_simulator(loaded, host=host, port=port, tls=tls, accounts=accounts)
-    return loaded.title, simulator
+    build = partial(scenario_simulator, loaded, host=host, port=port, tls=tls, accounts=accounts)
+    return loaded.title, build
 
 
 def _tls(cert: Path | None, key: Path | None, client_ca: Path | None) -> ssl.SSLContext | None:
@@ -150,7 +158,7 @@ def _view(tally: Tally, title: str, *, lines: bool, as_json: bool) -> View:
     return LiveView(tally, title)
 
 
-def _run(simulator: SmscSimulator, tally: Tally, view: View) -> None:
+def _run(build: Build, tally: Tally, view: View) -> None:
     import trio
 
     from risala.cli.lab.smsc_console import REFRESHES_PER_S, LiveView
@@ -173,7 +181,7 @@ def _run(simulator: SmscSimulator, tally: Tally, view: View) -> None:
                 async for _ in signals:
                     nursery.cancel_scope.cancel()
 
-    simulator.on_event = on_event
+    simulator = build(on_event=on_event)
     try:
         trio.run(main)
     except BaseExceptionGroup as group:

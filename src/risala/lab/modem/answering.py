@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from risala.lab.modem.at.keyboard import (
     CARRIAGE_RETURN,
@@ -22,11 +22,9 @@ from risala.lab.modem.at.replies import NUMERIC, CommandError, Later, Prompt, Re
 from risala.lab.modem.at.syntax import Form, Invocation, invocations
 from risala.lab.modem.commands import table
 from risala.lab.modem.commands.general import NoCarrier
+from risala.lab.modem.core import ModemCore
 from risala.lab.modem.quirks import BODY, Quirk, QuirkKind
 from risala.lab.modem.world import events as e
-
-if TYPE_CHECKING:
-    from risala.lab.modem.modem import SimulatedModem
 
 PROMPT: Final = "> "
 _STOPS: Final = frozenset((QuirkKind.HANG, QuirkKind.REBOOT, QuirkKind.VANISH))
@@ -37,7 +35,7 @@ _BLANK_PERCENT: Final = 20.0
 class Answering:
     """One from each start of the modem to the next."""
 
-    def __init__(self, modem: SimulatedModem) -> None:
+    def __init__(self, modem: ModemCore) -> None:
         self._modem = modem
         self._keyboard = Keyboard()
         self._calls: deque[Invocation] = deque()

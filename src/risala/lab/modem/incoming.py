@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from risala.drivers.modem.tpdu.pdu import Deliver, StatusReport, to_hex
 from risala.lab.modem.at.replies import Cms, CmsError, Rows
 from risala.lab.modem.at.syntax import Arguments
+from risala.lab.modem.core import ModemCore
 from risala.lab.modem.world import events as e
 from risala.lab.modem.world.storage import REPORTS, Stat
-
-if TYPE_CHECKING:
-    from risala.lab.modem.modem import SimulatedModem
 
 HELD_MAX: Final = 64
 """Lines that wait for +CNMI=1 or 2; the oldest gives way (27.005 §3.4.1)."""
@@ -23,7 +21,7 @@ _CLASS_3: Final = 3
 
 
 class Incoming:
-    def __init__(self, modem: SimulatedModem) -> None:
+    def __init__(self, modem: ModemCore) -> None:
         self._modem = modem
         self._held: list[str] = []
         self._unacknowledged: Deliver | StatusReport | None = None

@@ -10,63 +10,30 @@ No port, no clock and no chance of its own; all three are handed in::
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable
-from dataclasses import replace
 from datetime import datetime
-from functools import partial
-from typing import Any, Final
 
-from risala.drivers.modem.tpdu.pdu import Address
 from risala.lab.modem.answering import Answering
-from risala.lab.modem.at.command import Setting, Settings
-from risala.lab.modem.at.replies import Rows
-from risala.lab.modem.at.textmode import Parameters, Writer, written
-from risala.lab.modem.card import Card
-from risala.lab.modem.commands import table, ussd
-from risala.lab.modem.commands.radio import REGISTRATIONS, registration_line
+from risala.lab.modem.commands import table
+from risala.lab.modem.core import ModemCore
 from risala.lab.modem.incoming import Incoming
-from risala.lab.modem.power import Power
 from risala.lab.modem.quirks import Mood
-from risala.lab.modem.world import events as e
 from risala.lab.modem.world.config import ModemConfig
-from risala.lab.modem.world.network import REGISTERED, UNKNOWN_SIGNAL, Network
+from risala.lab.modem.world.events import ModemEvent
 from risala.lab.modem.world.phones import Dice
-from risala.lab.modem.world.profiles import Profile
-from risala.lab.modem.world.storage import REPORT_PLACES, REPORTS, Storage
-from risala.lab.modem.world.timetable import Timetable
-
-OUTPUT_OCTETS_MAX: Final = 65_536
-"""What is said while nobody reads; further octets are lost, as on a real line."""
-UNSAID_MAX: Final = 64
-"""Lines that wait for the end of a body; the oldest gives way."""
-_SEARCHING: Final = 2
-_FULL: Final = 1
 
 
-class SimulatedModem:
+def _nothing(_: ModemEvent) -> None:
+    pass
+
+
+class SimulatedModem(ModemCore):
     """
     Args:
         now_s: seconds, from anywhere, that only go up.
         wall: the network's clock, with its time zone.
         tell: hears everything, as it happens. Must not block.
     """
-
-    settings: Settings
-    charset: str
-    """+CSCS."""
-    parameters: Parameters
-    """+CSMP."""
-    smsc_number: str
-    """+CSCA."""
-    memories: tuple[str, str, str]
-    """+CPMS: to read from, to write to, and for what comes."""
-    operator_mode: tuple[int, int]
-    """+COPS: mode and format."""
-    is_noisy: bool
-    """``^`` lines may come (^CURC)."""
-    function: int
-    """+CFUN."""
 
     def __init__(
         self,
@@ -75,262 +42,17 @@ class SimulatedModem:
         dice: Dice,
         now_s: Callable[[], float],
         wall: Callable[[], datetime],
-        tell: Callable[[e.ModemEvent], None] = lambda event: None,
+        tell: Callable[[ModemEvent], None] = _nothing,
         mood: Mood | None = None,
     ) -> None:
-        self.config: ModemConfig = config
-        self.dice = dice
-        self.wall = wall
-        self.tell = tell
-        self.mood = mood or Mood(dice)
-        self.timetable = Timetable(now_s)
-        self.card: Card = Card(config)
-        profile = config.profile
-        places = {REPORTS: REPORT_PLACES, **profile.places, **config.places}
-        self.stores = {
-            name: Storage(name, places[name], profile.first_index)
-            for name in (*profile.storages, *((REPORTS,) if config.reports_apart else ()))
-        }
-        self.incoming: Incoming = Incoming(self)
-        self.network = Network(config, self.timetable, dice, wall, tell, self.incoming.take)
-        self.cnmi: Setting = Setting("+CNMI", profile.cnmi, (0,) * len(profile.cnmi))
-        self.settings = Settings((*table.SETTINGS, self.cnmi))
-        self.power = Power(self)
-        self._answering = Answering(self)
-        self._output = bytearray()
-        self._unsaid: deque[str] = deque(maxlen=UNSAID_MAX)
-        self._is_searching = False
-        self._forget_settings()
-        if config.is_booted:
-            self.power.is_listening = True
-            self._next_noise()
-        else:
-            self.power.boot("switched on")
-
-    # -- octets ------------------------------------------------------------------------------------
-
-    def receive(self, octets: bytes) -> None:
-        """What a client wrote."""
-        if not self.power.is_present:
-            return
-        octets = self.mood.heard(octets)
-        if not self.power.is_awake:
-            self.power.hear_hung(octets)
-        elif self.power.is_listening:
-            self._answering.receive(octets)
-
-    def advance(self) -> None:
-        """Do what is due."""
-        self.timetable.advance()
-
-    @property
-    def due_s(self) -> float | None:
-        """When :meth:`advance` has something to do."""
-        return self.timetable.due_s
-
-    def take_output(self) -> bytes:
-        octets, self._output = bytes(self._output), bytearray()
-        return octets
-
-    def emit(self, octets: bytes) -> None:
-        """Say octets. Nothing leaves a modem that hangs or is gone."""
-        if not self.power.is_awake:
-            return
-        octets = self.mood.said(octets)
-        if len(self._output) + len(octets) > OUTPUT_OCTETS_MAX:
-            self.tell(e.Trouble("Nobody reads; what the modem says is lost."))
-            return
-        self._output += octets
-
-    def unsolicited(self, line: str) -> None:
-        """A line that nobody asked for; it waits while a body is typed."""
-        if self._answering.is_typing:
-            self._unsaid.append(line)
-        else:
-            self._answering.say(line)
-
-    def release_unsolicited(self) -> None:
-        """The body is typed: what waited for that is said."""
-        while self._unsaid and not self._answering.is_typing:
-            self._answering.say(self._unsaid.popleft())
-
-    def say_fact(self, line: str) -> None:
-        """A line of the profile, with what is so now."""
-        self.unsolicited(self.with_facts(line))
-
-    def with_facts(self, line: str) -> str:
-        word = self.card.word if self.card.is_in else "NOT INSERTED"
-        return line.format(rssi=self.signal, sim=word)
-
-    def after_answer(self, action: Callable[[], object]) -> None:
-        """Once the final result of the line at hand is said."""
-        self._answering.after(action)
-
-    def is_current(self, answering: Answering) -> bool:
-        """False for one from before a restart, and while nothing is heard."""
-        return answering is self._answering and self.power.is_awake and self.power.is_listening
-
-    # -- settings ----------------------------------------------------------------------------------
-
-    @property
-    def profile(self) -> Profile:
-        return self.config.profile
-
-    def configure(self, **changes: Any) -> None:  # noqa: ANN401 - as dataclasses.replace
-        """Change what it was told: ``report_after_s=5``."""
-        self.config = self.network.config = replace(self.config, **changes)
-
-    @property
-    def registers(self) -> dict[int, int]:
-        return self._answering.registers
-
-    def switch(self, name: str, value: int) -> None:
-        """E, V and Q."""
-        self._answering.switch(name, value)
-
-    def reset_settings(self) -> None:
-        """ATZ: radio, SIM, storages and where messages go stay as they are."""
-        self.settings.reset()
-        self.settings["+CMEE"][0] = self.profile.cmee
-        self._answering.reset_format()
-
-    def _forget_settings(self) -> None:
-        self.reset_settings()
-        self.charset = self.profile.alphabets[0]
-        self.parameters = Parameters()
-        self.smsc_number = self.config.smsc_number
-        default = self.profile.storages[0]
-        self.memories = (default, default, default)
-        self.operator_mode = (0, 0)
-        self.is_noisy = bool(self.profile.noise)
-        self.function = _FULL
-
-    @property
-    def smsc(self) -> Address | None:
-        """The service centre that received PDUs come from."""
-        return Address.of_number(self.smsc_number) if self.smsc_number else None
-
-    @property
-    def writer(self) -> Writer:
-        return Writer(self.charset, bool(self.settings["+CSDH"][0]), self.smsc_number)
-
-    def written(self, text: str) -> str:
-        return written(text, self.charset)
-
-    @property
-    def command_names(self) -> Rows:
-        return [f"AT{name}" for name in table.offered(self.profile)]
-
-    def clock_text(self) -> str:
-        return f"{self.wall():%y/%m/%d,%H:%M:%S}+00"
-
-    # -- radio and SIM -----------------------------------------------------------------------------
-
-    @property
-    def registration(self) -> int:
-        """``<stat>`` of +CREG, as the modem sees it."""
-        if self.function != _FULL or not self.power.is_listening or not self.card.is_ready:
-            return 0
-        return _SEARCHING if self._is_searching else self.network.registration
-
-    @property
-    def is_registered(self) -> bool:
-        return self.registration in REGISTERED
-
-    @property
-    def can_receive(self) -> bool:
-        return self.is_registered and self.power.is_awake
-
-    @property
-    def signal(self) -> int:
-        return self.network.signal if self.function == _FULL else UNKNOWN_SIGNAL
-
-    def set_function(self, level: int) -> None:
-        """+CFUN."""
-        if level != self.function:
-            self.function = level
-            if level == _FULL:
-                self._search()
-            self.registration_changed()
-
-    def set_signal(self, signal: int) -> None:
-        """0 to 31, or 99."""
-        self.network.signal = signal
-        self.tell(e.SignalChanged(signal, self.registration))
-        line = next((line for line in self.profile.noise if "{rssi}" in line), None)
-        if line is not None and self.is_noisy and self.power.is_listening:
-            self.say_fact(line)
-
-    def set_registration(self, stat: int) -> None:
-        """What the network says to this SIM."""
-        self.network.registration = stat
-        self.registration_changed()
-
-    def registration_changed(self) -> None:
-        self.tell(e.SignalChanged(self.signal, self.registration))
-        for name in REGISTRATIONS:
-            if self.settings[name][0] and self.power.is_listening:
-                self.unsolicited(registration_line(self, name, is_read=False))
-        self.network.flush()
-
-    def card_is_ready(self) -> None:
-        """At the start, or when the PIN was right."""
-        for after_s, line in self.profile.ready:
-            self.power.own_after(after_s, partial(self.say_fact, line))
-        self._search()
-
-    def _search(self) -> None:
-        self._is_searching = True
-        self.power.own_after(self.profile.register_s, self._found)
-
-    def _found(self) -> None:
-        self._is_searching = False
-        self.registration_changed()
-
-    def dial_ussd(self, text: str) -> None:
-        """As +CUSD writes a code. Raises :class:`CmeError` where it is written otherwise."""
-        packed, charset = self.profile.ussd_packed, self.charset
-        self.ask_ussd(ussd.code_of(text, packed=packed, charset=charset))
-
-    def ask_ussd(self, code: str) -> None:
-        """The network answers a moment later."""
-        text = self.config.ussd.get(code)
-        self.tell(e.UssdAsked(code, text))
-        line = ussd.answer(text, packed=self.profile.ussd_packed, charset=self.charset)
-        self.power.own_after(self.config.ussd_after_s, lambda: self.unsolicited(line))
-
-    # -- what a start and a hang do ----------------------------------------------------------------
-
-    def forget(self) -> None:
-        """All that a start takes away; storages and the SIM's numbers stay."""
-        self._unsaid.clear()
-        self._answering = Answering(self)
-        self._is_searching = False
-        self._forget_settings()
-        self.card.restart()
-        self.incoming.reset()
-
-    def lose_port(self) -> None:
-        """What was not read yet never will be."""
-        self._output.clear()
-
-    def started(self) -> None:
-        """It listens now."""
-        if self.card.is_ready:
-            self.card_is_ready()
-        self._next_noise()
-
-    def interrupt(self) -> None:
-        """A hang is over."""
-        self._answering.interrupt()
-        self.network.flush()
-
-    def _next_noise(self) -> None:
-        if self.profile.noise_every_s:
-            wait_s = self.profile.noise_every_s * (0.5 + self.dice.random())
-            self.power.own_after(wait_s, self._make_noise)
-
-    def _make_noise(self) -> None:
-        if self.is_noisy:
-            self.say_fact(self.dice.choice(self.profile.noise))
-        self._next_noise()
+        super().__init__(
+            config,
+            settings=table.SETTINGS,
+            make_voice=Answering,
+            make_inlet=Incoming,
+            dice=dice,
+            now_s=now_s,
+            wall=wall,
+            tell=tell,
+            mood=mood,
+        )

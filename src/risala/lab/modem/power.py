@@ -5,13 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import Final, Protocol
 
 from risala.lab.modem.quirks import Until
 from risala.lab.modem.world import events as e
-
-if TYPE_CHECKING:
-    from risala.lab.modem.modem import SimulatedModem
+from risala.lab.modem.world.profiles import Profile
+from risala.lab.modem.world.timetable import Timetable
 
 _RELEASE: Final = {
     Until.ESCAPE: re.compile(rb"\x1b"),
@@ -24,8 +23,36 @@ _TAIL_OCTETS: Final = 32
 """What ends a hang may come in pieces."""
 
 
+class Powered(Protocol):
+    """What starts and ends with the power."""
+
+    timetable: Timetable
+    tell: Callable[[e.ModemEvent], None]
+
+    @property
+    def profile(self) -> Profile: ...
+
+    def forget(self) -> None:
+        """All that a start takes away."""
+
+    def started(self) -> None:
+        """It listens now."""
+
+    def interrupt(self) -> None:
+        """A hang is over."""
+
+    def lose_port(self) -> None:
+        """What was not read yet never will be."""
+
+    def unsolicited(self, line: str) -> None:
+        """Say a line that nobody asked for."""
+
+    def say_fact(self, line: str) -> None:
+        """A line of the profile, with what is so now."""
+
+
 class Power:
-    def __init__(self, modem: SimulatedModem) -> None:
+    def __init__(self, modem: Powered) -> None:
         self._modem = modem
         self.is_present = True
         """Its port is there."""

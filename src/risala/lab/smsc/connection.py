@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import trio
 
@@ -30,7 +30,8 @@ from risala.drivers.smpp.protocol.tlv import CONGESTION_STATE, SC_INTERFACE_VERS
 from risala.lab.smsc.behaviour import Reaction
 from risala.lab.smsc.checks import fault_of, submit_of
 from risala.lab.smsc.events import BindRefused, Bound, Submitted, Trouble, Unbound
-from risala.lab.smsc.mailroom import Content
+from risala.lab.smsc.exchange import Exchange
+from risala.lab.smsc.mailroom import Content, MailRoom
 from risala.lab.smsc.mishaps import give
 from risala.lab.smsc.requests import (
     UnknownListError,
@@ -41,9 +42,6 @@ from risala.lab.smsc.requests import (
 from risala.lab.smsc.store import Account
 from risala.lab.smsc.wire import Wire
 
-if TYPE_CHECKING:
-    from risala.lab.smsc.simulator import SmscSimulator
-
 _ESME_RINVCMDID: Final = 0x03
 _ESME_RMSGQFUL: Final = 0x14
 _ESME_RBINDFAIL: Final = 0x0D
@@ -53,8 +51,9 @@ _ESME_RSUBMITFAIL: Final = 0x45
 class SmscConnection:
     """The simulator's :class:`~risala.drivers.smpp.link.LinkHandler` for one connection."""
 
-    def __init__(self, simulator: SmscSimulator, wire: Wire) -> None:
-        self._simulator = simulator
+    def __init__(self, exchange: Exchange, mails: MailRoom, wire: Wire) -> None:
+        self._exchange = exchange
+        self._mails = mails
         self._wire = wire
         self._account: Account | None = None
 
@@ -71,7 +70,9 @@ class SmscConnection:
             case SubmitMulti():
                 self._submit_multi(link, request)
             case QuerySm() | CancelSm() | ReplaceSm():
-                link.respond(request, answer_to(self._simulator, self._bound(), request))
+                now_ms = self._exchange.now_ms()
+                answer = answer_to(self._mails, self._bound(), request, now_ms)
+                link.respond(request, answer)
             case _:
                 link.respond(request, response_to(request, _ESME_RINVCMDID))
 
@@ -87,24 +88,24 @@ class SmscConnection:
         if account is not None:
             if link in account.receivers:
                 account.receivers.remove(link)
-            self._simulator.on_event(Unbound(account.system_id, link.reason or "ended"))
+            self._exchange.on_event(Unbound(account.system_id, link.reason or "ended"))
 
     def _bind(self, link: Link, request: Bind) -> None:
-        simulator = self._simulator
-        command_status = simulator.behaviour.on_bind(request)
-        account = simulator.account(request.system_id) if command_status == 0 else None
+        exchange = self._exchange
+        command_status = exchange.behaviour.on_bind(request)
+        account = exchange.account(request.system_id) if command_status == 0 else None
         if account is None:
             command_status = _ESME_RBINDFAIL if command_status == 0 else command_status
             if command_status is not None:
                 link.respond(request, response_to(request, command_status))
-            simulator.on_event(BindRefused(request.system_id, command_status))
+            exchange.on_event(BindRefused(request.system_id, command_status))
             return
         empty = response_to(request)
         assert isinstance(empty, BindResp)
-        version = (Tlv(SC_INTERFACE_VERSION, bytes([simulator.config.interface_version])),)
-        link.respond(request, type(empty)(simulator.config.system_id, tlvs=version))
+        version = (Tlv(SC_INTERFACE_VERSION, bytes([exchange.config.interface_version])),)
+        link.respond(request, type(empty)(exchange.config.system_id, tlvs=version))
         self._account = account
-        simulator.on_event(Bound(request.system_id, request.name.removeprefix("bind_")))
+        exchange.on_event(Bound(request.system_id, request.name.removeprefix("bind_")))
         if not isinstance(request, BindTransmitter):
             account.receivers.append(link)
             account.pump()
@@ -114,23 +115,23 @@ class SmscConnection:
         return self._account
 
     def _submit(self, link: Link, request: SubmitSm | DataSm) -> None:
-        message_id, receipt_id = self._simulator.new_ids()
+        message_id, receipt_id = self._exchange.new_ids()
         reaction = self._take(request, message_id, receipt_id)
         response = _submit_resp(request, message_id, reaction)
         self._answer(link, request, response, reaction)
 
     def _submit_multi(self, link: Link, request: SubmitMulti) -> None:
         """Each destination is a message of its own; they share the id (§4.5.2)."""
-        simulator = self._simulator
-        fault = fault_of(request, simulator.now_ms())
+        exchange = self._exchange
+        fault = fault_of(request, exchange.now_ms())
         try:
-            ends = [] if fault else destinations_of(simulator, request)
+            ends = [] if fault else destinations_of(exchange.config, request)
         except UnknownListError as unknown:
             ends, fault = [], unknown.command_status
         if fault:
             link.respond(request, SubmitMultiResp(command_status=fault))
             return
-        ids = simulator.new_ids()
+        ids = exchange.new_ids()
         reactions = [(to, self._take(submit_of(request, to), *ids)) for to in ends]
         refused = tuple(
             Unsuccessful(*to, reaction.command_status)
@@ -146,32 +147,30 @@ class SmscConnection:
         self._answer(link, request, response, slowest)
 
     def _answer(self, link: Link, request: Pdu, response: Pdu, reaction: Reaction) -> None:
-        self._simulator.answer(
+        self._exchange.answer(
             reaction.answer_after_s,
             lambda: give(link, self._wire, request, response, reaction.mishap),
         )
 
     def _take(self, request: SubmitSm | DataSm, message_id: str, receipt_id: str) -> Reaction:
         """Take a message, or refuse it; returns what was decided."""
-        simulator, account = self._simulator, self._bound()
-        if fault := fault_of(request, simulator.now_ms()):
+        exchange, account = self._exchange, self._bound()
+        if fault := fault_of(request, exchange.now_ms()):
             reaction = Reaction(fault)
         else:
-            reaction = simulator.behaviour.on_submit(
-                account.system_id, request, trio.current_time()
-            )
-        if not reaction.command_status and simulator.is_full:
+            reaction = exchange.behaviour.on_submit(account.system_id, request, trio.current_time())
+        if not reaction.command_status and exchange.is_full:
             reaction = replace(reaction, command_status=_ESME_RMSGQFUL)
         status = reaction.command_status
         known_as = "" if status else message_id
         submitted = self._submitted(account, request, known_as, status, reaction)
-        simulator.on_event(submitted)
+        exchange.on_event(submitted)
         if submitted.is_taken:
             if isinstance(request, SubmitSm) and request.replace_if_present_flag:
-                replace_if_present(simulator, account, request)
-            now_ms = simulator.now_ms()
+                replace_if_present(self._mails, account, request)
+            now_ms = exchange.now_ms()
             content = Content(receipt_id, request, submitted, reaction.receipts, now_ms)
-            simulator.mails.take(account, message_id, content)
+            self._mails.take(account, message_id, content)
         return reaction
 
     def _submitted(
@@ -182,7 +181,7 @@ class SmscConnection:
         command_status: int,
         reaction: Reaction,
     ) -> Submitted:
-        decoded = decode_message(request, self._simulator.config.default_alphabet)
+        decoded = decode_message(request, self._exchange.config.default_alphabet)
         submit = request if isinstance(request, SubmitSm) else None
         return Submitted(
             system_id=account.system_id,
@@ -202,7 +201,7 @@ class SmscConnection:
 
     def _trouble(self, text: str) -> None:
         system_id = self._account.system_id if self._account else ""
-        self._simulator.on_event(Trouble(system_id, text))
+        self._exchange.on_event(Trouble(system_id, text))
 
 
 def _submit_resp(request: SubmitSm | DataSm, message_id: str, reaction: Reaction) -> Pdu:

@@ -11,19 +11,16 @@ from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING
 
 from risala.drivers.smpp.protocol.pdu import CancelSm, DataSm, QuerySm, ReplaceSm, SubmitSm
 from risala.drivers.smpp.protocol.submit import decode_message
 from risala.drivers.smpp.protocol.times import parse_time
 from risala.lab.smsc.behaviour import PlannedReceipt
 from risala.lab.smsc.events import Changed, Submitted
+from risala.lab.smsc.exchange import Exchange
 from risala.lab.smsc.receipts import ReceiptForm, receipt_pdu
 from risala.lab.smsc.store import Account, Kept
 from risala.sms.receipt import ReceiptState
-
-if TYPE_CHECKING:
-    from risala.lab.smsc.simulator import SmscSimulator
 
 Source = tuple[int, int, str]
 """Type, plan and address of a sender: what proves that a message is the asker's (§4.8.1)."""
@@ -71,19 +68,17 @@ class Mail:
 class MailRoom:
     """Holds them, gives them to phones, and plans their receipts."""
 
-    def __init__(self, simulator: SmscSimulator) -> None:
-        self._simulator = simulator
+    def __init__(self, exchange: Exchange) -> None:
+        self._exchange = exchange
         self._mails: OrderedDict[str, list[Mail]] = OrderedDict()
         self._waiting: dict[Mail, Content] = {}
-        self.planned = 0
-        """Things that will happen to messages."""
 
     def take(self, account: Account, message_id: str, content: Content) -> None:
         """A submit was accepted."""
         mail = Mail(account, message_id, source_of(content.request))
         # Of an id that no answer gave nobody can ask; the receipt's own keeps them apart.
         self._mails.setdefault(message_id or content.receipt_id, []).append(mail)
-        if len(self._mails) > self._simulator.config.messages_max:
+        if len(self._mails) > self._exchange.config.messages_max:
             self._mails.popitem(last=False)
         self._plan(mail, content)
 
@@ -130,7 +125,7 @@ class MailRoom:
             sm_default_msg_id=by.sm_default_msg_id,
             short_message=by.short_message,
         )
-        decoded = decode_message(request, self._simulator.config.default_alphabet)
+        decoded = decode_message(request, self._exchange.config.default_alphabet)
         submitted = replace(
             content.submitted,
             text=decoded.text,
@@ -146,9 +141,9 @@ class MailRoom:
     # -- what happens to them ----------------------------------------------------------------
 
     def _plan(self, mail: Mail, content: Content) -> None:
-        simulator, request = self._simulator, content.request
-        now_ms = simulator.now_ms()
-        wait_s, life_s = simulator.config.hold_s, None
+        exchange, request = self._exchange, content.request
+        now_ms = exchange.now_ms()
+        wait_s, life_s = exchange.config.hold_s, None
         if isinstance(request, SubmitSm):
             wait_s += _seconds_until(request.schedule_delivery_time, now_ms) or 0.0
             life_s = _seconds_until(request.validity_period, now_ms)
@@ -167,7 +162,7 @@ class MailRoom:
         self._waiting.pop(mail, None)
         for planned in content.receipts:
             self._later(mail, planned.after_s, partial(self._report, mail, content, planned))
-        self._simulator.taken(mail.account, content.submitted)
+        self._exchange.taken(mail.account, content.submitted)
 
     def _report(self, mail: Mail, content: Content, planned: PlannedReceipt) -> None:
         self._move(mail, planned.state, planned.error_code)
@@ -182,7 +177,7 @@ class MailRoom:
 
     def _move(self, mail: Mail, state: ReceiptState, error_code: str) -> None:
         mail.state, mail.error_code = state, error_code
-        mail.done_ms = self._simulator.now_ms() if state.is_final else None
+        mail.done_ms = self._exchange.now_ms() if state.is_final else None
 
     def _send(self, mail: Mail, content: Content, form: ReceiptForm) -> None:
         if not content.wants(mail.state):
@@ -190,27 +185,27 @@ class MailRoom:
         pdu = receipt_pdu(
             *(content.request, content.receipt_id, mail.state, mail.error_code, form),
             submitted_ms=content.submitted_ms,
-            done_ms=mail.done_ms or self._simulator.now_ms(),
-            repeats_reference=self._simulator.config.repeats_references,
+            done_ms=mail.done_ms or self._exchange.now_ms(),
+            repeats_reference=self._exchange.config.repeats_references,
         )
-        if own := self._simulator.config.receipt_tlvs:
+        if own := self._exchange.config.receipt_tlvs:
             pdu = replace(pdu, tlvs=(*pdu.tlvs, *own))
-        self._simulator.keep(mail.account, Kept(pdu, mail.message_id, mail.state))
+        self._exchange.keep(mail.account, Kept(pdu, mail.message_id, mail.state))
 
     def _later(self, mail: Mail, wait_s: float, action: Callable[[], None]) -> None:
         turn = mail.turn
-        self.planned += 1
+        self._exchange.planned += 1
 
         def due() -> None:
-            self.planned -= 1
+            self._exchange.planned -= 1
             if mail.turn == turn:
                 action()
 
-        self._simulator.timetable.after(wait_s, due)
+        self._exchange.timetable.after(wait_s, due)
 
     def _tell(self, mail: Mail, change: str, content: Content) -> None:
         text = content.submitted.text
-        self._simulator.on_event(Changed(mail.account.system_id, mail.message_id, change, text))
+        self._exchange.on_event(Changed(mail.account.system_id, mail.message_id, change, text))
 
 
 def source_of(request: SubmitSm | DataSm | QuerySm | CancelSm | ReplaceSm) -> Source:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from risala.drivers.smpp.protocol.destinations import Destination
 from risala.drivers.smpp.protocol.pdu import (
@@ -18,11 +18,9 @@ from risala.drivers.smpp.protocol.pdu import (
 from risala.drivers.smpp.protocol.receipt import STATE_NUMBERS
 from risala.drivers.smpp.protocol.times import absolute_time
 from risala.lab.smsc.checks import time_fault
-from risala.lab.smsc.mailroom import recipient_of, source_of
+from risala.lab.smsc.config import SimulatorConfig
+from risala.lab.smsc.mailroom import MailRoom, recipient_of, source_of
 from risala.lab.smsc.store import Account
-
-if TYPE_CHECKING:
-    from risala.lab.smsc.simulator import SmscSimulator
 
 _ESME_RINVMSGID: Final = 0x0C
 _ESME_RCANCELFAIL: Final = 0x11
@@ -38,7 +36,7 @@ class UnknownListError(Exception):
     command_status = _ESME_RINVDLNAME
 
 
-def destinations_of(simulator: SmscSimulator, request: SubmitMulti) -> list[Destination]:
+def destinations_of(config: SimulatorConfig, request: SubmitMulti) -> list[Destination]:
     """Everyone whom a ``submit_multi`` goes to, members of its lists included.
 
     Raises:
@@ -49,37 +47,37 @@ def destinations_of(simulator: SmscSimulator, request: SubmitMulti) -> list[Dest
         if isinstance(one, Destination):
             found.append(one)
             continue
-        members = simulator.config.distribution_lists.get(one.name)
+        members = config.distribution_lists.get(one.name)
         if members is None:
             raise UnknownListError
         found += [Destination(1, 1, member.removeprefix("+")) for member in members]
     return found
 
 
-def answer_to(simulator: SmscSimulator, account: Account, request: Ask) -> Pdu:
+def answer_to(mails: MailRoom, account: Account, request: Ask, now_ms: int) -> Pdu:
     """Do what is asked, and say so."""
     match request:
         case QuerySm():
-            return _query(simulator, account, request)
+            return _query(mails, account, request)
         case CancelSm():
-            return response_to(request, _cancel(simulator, account, request))
+            return response_to(request, _cancel(mails, account, request))
         case ReplaceSm():
-            return response_to(request, _replace(simulator, account, request))
+            return response_to(request, _replace(mails, account, request, now_ms))
 
 
-def replace_if_present(simulator: SmscSimulator, account: Account, request: SubmitSm) -> None:
+def replace_if_present(mails: MailRoom, account: Account, request: SubmitSm) -> None:
     """A message takes the place of those that wait between the same two (§5.2.18)."""
     ends = (source_of(request), recipient_of(request), request.service_type)
-    for mail in simulator.mails.waiting(account, *ends):
-        simulator.mails.cancel(mail)
+    for mail in mails.waiting(account, *ends):
+        mails.cancel(mail)
 
 
-def _query(simulator: SmscSimulator, account: Account, request: QuerySm) -> Pdu:
-    mails = simulator.mails.find(account, request.message_id, source_of(request))
-    if not mails:
+def _query(mails: MailRoom, account: Account, request: QuerySm) -> Pdu:
+    found = mails.find(account, request.message_id, source_of(request))
+    if not found:
         return response_to(request, _ESME_RINVMSGID)
     # Of a submit_multi the one that is not done yet tells: there is one state for all.
-    mail = min(mails, key=lambda one: one.state.is_final)
+    mail = min(found, key=lambda one: one.state.is_final)
     return QuerySmResp(
         message_id=request.message_id,
         final_date="" if mail.done_ms is None else absolute_time(mail.done_ms),
@@ -88,8 +86,7 @@ def _query(simulator: SmscSimulator, account: Account, request: QuerySm) -> Pdu:
     )
 
 
-def _cancel(simulator: SmscSimulator, account: Account, request: CancelSm) -> int:
-    mails = simulator.mails
+def _cancel(mails: MailRoom, account: Account, request: CancelSm) -> int:
     if request.message_id:
         found = mails.find(account, request.message_id, source_of(request))
         if not found:
@@ -101,13 +98,12 @@ def _cancel(simulator: SmscSimulator, account: Account, request: CancelSm) -> in
     return 0 if changed else _ESME_RCANCELFAIL
 
 
-def _replace(simulator: SmscSimulator, account: Account, request: ReplaceSm) -> int:
-    mails = simulator.mails
+def _replace(mails: MailRoom, account: Account, request: ReplaceSm, now_ms: int) -> int:
     found = mails.find(account, request.message_id, source_of(request))
     if not found:
         return _ESME_RINVMSGID
     times = (request.schedule_delivery_time, request.validity_period)
-    if fault := time_fault(*times, simulator.now_ms()):
+    if fault := time_fault(*times, now_ms):
         return fault
     changed = [mail for mail in found if mails.replace(mail, request)]
     return 0 if changed else _ESME_RREPLACEFAIL

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from risala.lab.modem.at.keyboard import INPUT_OCTETS_MAX
-from risala.lab.modem.modem import OUTPUT_OCTETS_MAX
+from risala.lab.modem.core import OUTPUT_OCTETS_MAX
 from risala.lab.modem.quirks import SICK
 from risala.lab.modem.world.profiles import PROFILES
 
@@ -54,6 +54,6 @@ def test_endless_input_is_bounded(new_desk, octets):
     desk.modem.receive(b"AT+COPS=?\r")
     for _ in range(3 * INPUT_OCTETS_MAX // len(octets) // 8):
         desk.modem.receive(octets * 8)
-    keyboard = desk.modem._answering._keyboard
+    keyboard = desk.modem._voice._keyboard
     assert len(keyboard._input) <= INPUT_OCTETS_MAX
     assert len(desk.modem.take_output()) <= OUTPUT_OCTETS_MAX

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from risala.lab.modem.at.command import Command, Setting, accepted, says
 from risala.lab.modem.at.replies import Cme, CmeError, CommandError, Rows
+from risala.lab.modem.at.settings import Setting
 from risala.lab.modem.at.syntax import Arguments
-
-if TYPE_CHECKING:
-    from risala.lab.modem.modem import SimulatedModem
+from risala.lab.modem.commands.command import Command, accepted, says
+from risala.lab.modem.core import ModemCore
 
 SETTINGS: Final = (
     Setting("+CMEE", ("0-2",), (0,)),
@@ -31,7 +30,7 @@ _BAUDS: Final = "0,1200,2400,4800,9600,19200,38400,57600,115200,230400,460800,92
 def _switch(name: str) -> Command:
     """``E0``, ``E1``, ``E``: kept under its letter; what is no 0 is 1."""
 
-    def put(modem: SimulatedModem, arguments: Arguments) -> Rows:
+    def put(modem: ModemCore, arguments: Arguments) -> Rows:
         modem.switch(name, arguments.number(0, 0, (0, 1)))
         return ()
 
@@ -39,7 +38,7 @@ def _switch(name: str) -> Command:
 
 
 def _register(number: int) -> Command:
-    def put(modem: SimulatedModem, arguments: Arguments) -> Rows:
+    def put(modem: ModemCore, arguments: Arguments) -> Rows:
         modem.registers[number] = arguments.number(0, 0, range(256))
         return ()
 
@@ -54,18 +53,18 @@ def register_command(name: str) -> Command | None:
     return _register(int(number))
 
 
-def _reset(modem: SimulatedModem) -> Rows:
+def _reset(modem: ModemCore) -> Rows:
     modem.reset_settings()
     return ()
 
 
-def _about(modem: SimulatedModem, arguments: Arguments) -> Rows:
+def _about(modem: ModemCore, arguments: Arguments) -> Rows:
     if arguments.number(0, 0) not in range(10):
         raise CommandError
     return [line.format(imei=modem.config.imei) for line in modem.profile.about]
 
 
-def _dial(modem: SimulatedModem, arguments: Arguments) -> Rows:
+def _dial(modem: ModemCore, arguments: Arguments) -> Rows:
     number = arguments.text(0).removesuffix(";").strip()
     if number.startswith(("*", "#")) and number.endswith("#"):
         modem.ask_ussd(number)
@@ -77,15 +76,11 @@ class NoCarrier(CommandError):
     """Nobody answers calls here."""
 
 
-def _imei(modem: SimulatedModem) -> Rows:
+def _imei(modem: ModemCore) -> Rows:
     return (modem.config.imei,)
 
 
-def _all_names(modem: SimulatedModem) -> Rows:
-    return modem.command_names
-
-
-def _function(modem: SimulatedModem, arguments: Arguments) -> Rows:
+def _function(modem: ModemCore, arguments: Arguments) -> Rows:
     """+CFUN (27.007 §8.2): 1 full, 4 radio off, 0 minimum; with ``,1`` it starts anew."""
     level = arguments.number(0, None, (0, 1, 4))
     if arguments.number(1, 0, (0, 1)):
@@ -95,7 +90,7 @@ def _function(modem: SimulatedModem, arguments: Arguments) -> Rows:
     return ()
 
 
-def _power_off(modem: SimulatedModem, arguments: Arguments) -> Rows:
+def _power_off(modem: ModemCore, arguments: Arguments) -> Rows:
     if arguments.number(0, 1) not in (0, 1):
         raise CmeError(Cme.INCORRECT_PARAMETERS)
     modem.after_answer(modem.power.off)
@@ -126,7 +121,6 @@ COMMANDS: Final = {
     "+GCAP": Command(execute=says("+GCAP: +CGSM,+FCLASS,+DS")),
     "+FCLASS": Command(read=says("0"), test=says("0,1"), set=accepted),
     "+WS46": Command(read=says("12"), test=says("(12,22,25,28,29,30,31)"), set=accepted),
-    "+CLAC": Command(execute=_all_names),
     "+CFUN": Command(
         read=lambda modem: (f"+CFUN: {modem.function}",),
         test=says("+CFUN: (0,1,4),(0,1)"),

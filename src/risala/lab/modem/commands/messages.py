@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from risala.drivers.modem.tpdu.pdu import (
     Address,
@@ -14,14 +14,13 @@ from risala.drivers.modem.tpdu.pdu import (
     to_hex,
 )
 from risala.lab.modem.at import textmode
-from risala.lab.modem.at.command import Command, Setting, accepted, says
 from risala.lab.modem.at.replies import Cms, CmsError, Later, Prompt, Reply, Rows
+from risala.lab.modem.at.settings import Setting
 from risala.lab.modem.at.syntax import Arguments
+from risala.lab.modem.commands.command import Command, accepted, says
 from risala.lab.modem.commands.sending import send
+from risala.lab.modem.core import ModemCore
 from risala.lab.modem.world.storage import ALL, REPORTS, Stat, Storage, Stored
-
-if TYPE_CHECKING:
-    from risala.lab.modem.modem import SimulatedModem
 
 SETTINGS: Final = (
     Setting("+CMGF", ("0,1",), (0,)),
@@ -43,16 +42,16 @@ _DELETE: Final = {
 """``<delflag>`` of +CMGD (27.005 §3.5.4)."""
 
 
-def is_text_mode(modem: SimulatedModem) -> bool:
+def is_text_mode(modem: ModemCore) -> bool:
     return modem.settings["+CMGF"][0] == 1
 
 
-def _invalid(modem: SimulatedModem) -> CmsError:
+def _invalid(modem: ModemCore) -> CmsError:
     text = is_text_mode(modem)
     return CmsError(Cms.INVALID_TEXT_PARAMETER if text else Cms.INVALID_PDU_PARAMETER)
 
 
-def _small(modem: SimulatedModem, text: str, low: int, high: int) -> int:
+def _small(modem: ModemCore, text: str, low: int, high: int) -> int:
     if not text.isascii() or not text.isdigit() or not low <= int(text[:9]) <= high:
         raise _invalid(modem)
     return int(text[:9])
@@ -61,14 +60,14 @@ def _small(modem: SimulatedModem, text: str, low: int, high: int) -> int:
 # -- settings --------------------------------------------------------------------------------------
 
 
-def _service(modem: SimulatedModem, arguments: Arguments) -> Rows:
+def _service(modem: ModemCore, arguments: Arguments) -> Rows:
     arguments.number(0, None, (0, 1))
     [setting] = [each for each in SETTINGS if each.name == "+CSMS"]
     modem.settings.set(setting, arguments)
     return ("+CSMS: 1,1,1",)
 
 
-def _charset(modem: SimulatedModem, arguments: Arguments) -> Rows:
+def _charset(modem: ModemCore, arguments: Arguments) -> Rows:
     name = arguments.text(0).upper()
     if name not in modem.profile.alphabets:
         raise _invalid(modem)
@@ -76,12 +75,12 @@ def _charset(modem: SimulatedModem, arguments: Arguments) -> Rows:
     return ()
 
 
-def _charsets(modem: SimulatedModem) -> Rows:
+def _charsets(modem: ModemCore) -> Rows:
     names = ",".join(f'"{name}"' for name in modem.profile.alphabets)
     return (f"+CSCS: ({names})",)
 
 
-def _parameters(modem: SimulatedModem, arguments: Arguments) -> Rows:
+def _parameters(modem: ModemCore, arguments: Arguments) -> Rows:
     old = modem.parameters
     fo, pid, dcs = (
         _small(modem, arguments.text(at, str(default)), 0, 255)
@@ -91,13 +90,13 @@ def _parameters(modem: SimulatedModem, arguments: Arguments) -> Rows:
     return ()
 
 
-def _parameters_read(modem: SimulatedModem) -> Rows:
+def _parameters_read(modem: ModemCore) -> Rows:
     how = modem.parameters
     vp = how.vp if how.vp.isdigit() else f'"{how.vp}"'
     return (f"+CSMP: {how.fo},{vp},{how.pid},{how.dcs}",)
 
 
-def _center(modem: SimulatedModem, arguments: Arguments) -> Rows:
+def _center(modem: ModemCore, arguments: Arguments) -> Rows:
     number = textmode.read_number(arguments.text(0), modem.charset)
     if not number.removeprefix("+").isdigit() or len(number) > 21:
         raise _invalid(modem)
@@ -106,12 +105,12 @@ def _center(modem: SimulatedModem, arguments: Arguments) -> Rows:
     return ()
 
 
-def _center_read(modem: SimulatedModem) -> Rows:
+def _center_read(modem: ModemCore) -> Rows:
     number = modem.smsc_number
     return (f'+CSCA: "{modem.written(number)}",{145 if number.startswith("+") else 129}',)
 
 
-def _usage(modem: SimulatedModem, *, named: bool) -> str:
+def _usage(modem: ModemCore, *, named: bool) -> str:
     pieces = []
     for name in modem.memories:
         store = modem.stores[name]
@@ -123,13 +122,13 @@ def _counts(store: Storage) -> str:
     return f"{store.used},{store.places}"
 
 
-def _memories_offered(modem: SimulatedModem) -> Rows:
+def _memories_offered(modem: ModemCore) -> Rows:
     read = ",".join(f'"{name}"' for name in modem.stores)
     write = ",".join(f'"{name}"' for name in modem.stores if name != REPORTS)
     return (f"+CPMS: ({read}),({write}),({write})",)
 
 
-def _choose_memories(modem: SimulatedModem, arguments: Arguments) -> Rows:
+def _choose_memories(modem: ModemCore, arguments: Arguments) -> Rows:
     chosen = list(modem.memories)
     for at, name in enumerate(arguments[:3]):
         if not name:
@@ -142,7 +141,7 @@ def _choose_memories(modem: SimulatedModem, arguments: Arguments) -> Rows:
     return (_usage(modem, named=False),)
 
 
-def _acknowledge(modem: SimulatedModem, arguments: Arguments) -> Reply:
+def _acknowledge(modem: ModemCore, arguments: Arguments) -> Reply:
     kind = _small(modem, arguments.text(0, "0"), 0, 2)
     if arguments.text(1):
         _small(modem, arguments.text(1), 1, _TPDU_OCTETS_MAX)
@@ -153,7 +152,7 @@ def _acknowledge(modem: SimulatedModem, arguments: Arguments) -> Reply:
 # -- reading ---------------------------------------------------------------------------------------
 
 
-def _list(modem: SimulatedModem, arguments: Arguments) -> Rows:
+def _list(modem: ModemCore, arguments: Arguments) -> Rows:
     if is_text_mode(modem):
         stat = _WORDS.get(arguments.text(0, Stat.REC_UNREAD.word).upper())
         if stat is None:
@@ -177,14 +176,14 @@ def _is_read(stored: Stored) -> None:
         stored.stat = Stat.REC_READ
 
 
-def _index(modem: SimulatedModem, arguments: Arguments, store: Storage) -> int:
+def _index(modem: ModemCore, arguments: Arguments, store: Storage) -> int:
     text = arguments.text(0)
     if not text.isascii() or not text.isdigit() or int(text[:9]) not in store.indexes:
         raise CmsError(Cms.INVALID_INDEX)
     return int(text)
 
 
-def _show(modem: SimulatedModem, arguments: Arguments) -> Rows:
+def _show(modem: ModemCore, arguments: Arguments) -> Rows:
     store = modem.stores[modem.memories[0]]
     stored = store.get(_index(modem, arguments, store))
     if stored is None:
@@ -205,7 +204,7 @@ def _show(modem: SimulatedModem, arguments: Arguments) -> Rows:
     return (row,)
 
 
-def _delete(modem: SimulatedModem, arguments: Arguments) -> Rows:
+def _delete(modem: ModemCore, arguments: Arguments) -> Rows:
     store = modem.stores[modem.memories[0]]
     flag = _small(modem, arguments.text(1, "0"), 0, 4)
     if flag:
@@ -216,7 +215,7 @@ def _delete(modem: SimulatedModem, arguments: Arguments) -> Rows:
     return ()
 
 
-def _delete_test(modem: SimulatedModem) -> Rows:
+def _delete_test(modem: ModemCore) -> Rows:
     used = ",".join(str(index) for index, _ in modem.stores[modem.memories[0]].list(ALL))
     return (f"+CMGD: ({used}),(0-4)",)
 
@@ -224,14 +223,14 @@ def _delete_test(modem: SimulatedModem) -> Rows:
 # -- sending and writing ---------------------------------------------------------------------------
 
 
-def _typed_submit(modem: SimulatedModem, arguments: Arguments, body: bytes) -> Submit:
+def _typed_submit(modem: ModemCore, arguments: Arguments, body: bytes) -> Submit:
     """The SUBMIT of a body in text mode."""
     kind = int(arguments[1]) if len(arguments) > 1 and arguments[1].isdigit() else None
     return textmode.submit_of(arguments.text(0), kind, body, modem.parameters, modem.charset)
 
 
 def _pdu_of(
-    modem: SimulatedModem, body: bytes, octets: int, direction: Direction
+    modem: ModemCore, body: bytes, octets: int, direction: Direction
 ) -> tuple[Address | None, Submit | Deliver]:
     try:
         text = body.decode("ascii")
@@ -246,7 +245,7 @@ def _pdu_of(
     return smsc, tpdu
 
 
-def _send(modem: SimulatedModem, arguments: Arguments) -> Prompt:
+def _send(modem: ModemCore, arguments: Arguments) -> Prompt:
     if is_text_mode(modem):
         if not arguments.text(0):
             raise _invalid(modem)
@@ -263,14 +262,14 @@ def _send(modem: SimulatedModem, arguments: Arguments) -> Prompt:
     return Prompt(typed, is_text=False)
 
 
-def _keep(modem: SimulatedModem, tpdu: Submit | Deliver, stat: Stat) -> Rows:
+def _keep(modem: ModemCore, tpdu: Submit | Deliver, stat: Stat) -> Rows:
     index = modem.stores[modem.memories[1]].add(tpdu, stat)
     if index is None:
         raise CmsError(Cms.MEMORY_FULL)
     return (f"+CMGW: {index}",)
 
 
-def _write(modem: SimulatedModem, arguments: Arguments) -> Prompt:
+def _write(modem: ModemCore, arguments: Arguments) -> Prompt:
     if is_text_mode(modem):
         word = arguments.text(2, Stat.STO_UNSENT.word).upper()
         if word not in (Stat.STO_UNSENT.word, Stat.STO_SENT.word):
@@ -287,7 +286,7 @@ def _write(modem: SimulatedModem, arguments: Arguments) -> Prompt:
     )
 
 
-def _send_stored(modem: SimulatedModem, arguments: Arguments) -> Reply:
+def _send_stored(modem: ModemCore, arguments: Arguments) -> Reply:
     store = modem.stores[modem.memories[1]]
     stored = store.get(_index(modem, arguments, store))
     if stored is None or not isinstance(stored.tpdu, Submit):
@@ -308,7 +307,7 @@ def _send_stored(modem: SimulatedModem, arguments: Arguments) -> Reply:
     return answer
 
 
-def _no_commands(modem: SimulatedModem, _: Arguments) -> Prompt:
+def _no_commands(modem: ModemCore, _: Arguments) -> Prompt:
     """+CMGC: taken, and SMS-COMMANDs are not supported by this network."""
 
     def typed(_: bytes) -> Rows:

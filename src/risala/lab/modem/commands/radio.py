@@ -2,53 +2,38 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from risala.lab.modem.at.command import Command, Setting, accepted, says
 from risala.lab.modem.at.replies import Cme, CmeError, Later, Reply, Rows
+from risala.lab.modem.at.settings import Setting
 from risala.lab.modem.at.syntax import Arguments
+from risala.lab.modem.commands.command import Command, accepted, says
+from risala.lab.modem.core import REGISTRATIONS, ModemCore
 
-if TYPE_CHECKING:
-    from risala.lab.modem.modem import SimulatedModem
-
-REGISTRATIONS: Final = ("+CREG", "+CGREG", "+CEREG")
 SETTINGS: Final = (
     *(Setting(name, ("0-2",), (0,)) for name in REGISTRATIONS),
     Setting("+CGATT", ("0,1",), (1,)),
     Setting("+CGEREP", ("0-2", "0,1"), (0, 0)),
 )
-_LOCATION: Final = '"00C3","0001A2B4"'
 _FORMATS: Final = ("operator", "operator_short", "operator_code")
 _PHONEBOOK_PLACES: Final = 250
-
-
-def registration_line(modem: SimulatedModem, name: str, *, is_read: bool) -> str:
-    """``+CREG: 0,1`` when asked, ``+CREG: 1`` by itself; under n=2 with where it is."""
-    mode = modem.settings[name][0]
-    fields = [str(mode)] if is_read else []
-    fields.append(str(modem.registration))
-    if mode == 2 and modem.is_registered:
-        fields.append(_LOCATION)
-        if name != "+CREG":
-            fields.append("7")
-    return f"{name}: {','.join(fields)}"
 
 
 def _registration(name: str) -> Command:
     [setting] = [each for each in SETTINGS if each.name == name]
     return Command(
-        read=lambda modem: (registration_line(modem, name, is_read=True),),
+        read=lambda modem: (modem.registration_line(name, is_read=True),),
         test=says(f"{name}: (0-2)"),
         set=lambda modem, arguments: modem.settings.set(setting, arguments),
         execute=None,
     )
 
 
-def _signal(modem: SimulatedModem) -> Rows:
+def _signal(modem: ModemCore) -> Rows:
     return (f"+CSQ: {modem.signal},99",)
 
 
-def _operator(modem: SimulatedModem) -> Rows:
+def _operator(modem: ModemCore) -> Rows:
     mode, form = modem.operator_mode
     if not modem.is_registered:
         return (f"+COPS: {mode}",)
@@ -57,7 +42,7 @@ def _operator(modem: SimulatedModem) -> Rows:
     return (f'+COPS: {mode},{form},"{name}"{technology}',)
 
 
-def _scan(modem: SimulatedModem) -> Reply:
+def _scan(modem: ModemCore) -> Reply:
     config = modem.config
 
     def found() -> Rows:
@@ -68,7 +53,7 @@ def _scan(modem: SimulatedModem) -> Reply:
     return Later(config.scan_s, found)
 
 
-def _choose_operator(modem: SimulatedModem, arguments: Arguments) -> Rows:
+def _choose_operator(modem: ModemCore, arguments: Arguments) -> Rows:
     mode = arguments.number(0, None, range(5))
     if mode == 3:
         modem.operator_mode = (modem.operator_mode[0], arguments.number(1, None, range(3)))
@@ -83,7 +68,7 @@ def _choose_operator(modem: SimulatedModem, arguments: Arguments) -> Rows:
     return ()
 
 
-def _pin(modem: SimulatedModem, arguments: Arguments) -> Rows:
+def _pin(modem: ModemCore, arguments: Arguments) -> Rows:
     if len(arguments) > 1:
         modem.card.unblock(arguments.text(0), arguments.text(1))
     else:
@@ -92,13 +77,13 @@ def _pin(modem: SimulatedModem, arguments: Arguments) -> Rows:
     return ()
 
 
-def _pin_tries(modem: SimulatedModem, arguments: Arguments) -> Rows:
+def _pin_tries(modem: ModemCore, arguments: Arguments) -> Rows:
     card = modem.card
     rows = (f"+CPINR: SIM PIN,{card.pin_tries},3", f"+CPINR: SIM PUK,{card.puk_tries},10")
     return [row for row in rows if arguments.text(0) in row]
 
 
-def _lock(modem: SimulatedModem, arguments: Arguments) -> Rows:
+def _lock(modem: ModemCore, arguments: Arguments) -> Rows:
     """+CLCK (27.007 §7.4): only the SIM's PIN can be a lock here."""
     if arguments.text(0).upper() != "SC":
         return ("+CLCK: 0",) if arguments.text(1) == "2" else ()
@@ -110,13 +95,13 @@ def _lock(modem: SimulatedModem, arguments: Arguments) -> Rows:
     return ()
 
 
-def _ussd(modem: SimulatedModem, arguments: Arguments) -> Rows:
+def _ussd(modem: ModemCore, arguments: Arguments) -> Rows:
     if arguments.number(0, 1, (0, 1, 2)) == 1 and arguments.text(1):
         modem.dial_ussd(arguments.text(1))
     return ()
 
 
-def _own_number(modem: SimulatedModem) -> Rows:
+def _own_number(modem: ModemCore) -> Rows:
     number = modem.config.number
     if not number:
         return ()
@@ -149,24 +134,24 @@ COMMANDS: Final = {
 # -- what makers have of their own -----------------------------------------------------------------
 
 
-def _huawei_pin(modem: SimulatedModem) -> Rows:
+def _huawei_pin(modem: ModemCore) -> Rows:
     card = modem.card
     word = card.word
     tries = "" if word == "READY" else card.puk_tries if word == "SIM PUK" else card.pin_tries
     return (f"^CPIN: {word},{tries},{card.puk_tries},{card.pin_tries},10,3",)
 
 
-def _curc(modem: SimulatedModem, arguments: Arguments) -> Rows:
+def _curc(modem: ModemCore, arguments: Arguments) -> Rows:
     modem.is_noisy = arguments.number(0, 1, (0, 1, 2)) > 0
     return ()
 
 
-def _serving(modem: SimulatedModem) -> Rows:
+def _serving(modem: ModemCore) -> Rows:
     service = 2 if modem.is_registered else 0
     return (f"^SYSINFO:{service},3,0,5,{int(modem.card.is_ready)},,4",)
 
 
-def _quectel_tries(modem: SimulatedModem, _: Arguments) -> Rows:
+def _quectel_tries(modem: ModemCore, _: Arguments) -> Rows:
     card = modem.card
     return (f'+QPINC: "SC",{card.pin_tries},{card.puk_tries}',)
 

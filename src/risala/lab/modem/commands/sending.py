@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from risala.drivers.modem.tpdu.pdu import Address, Submit
 from risala.lab.modem.at.replies import Cms, CmsError, Later, Rows
+from risala.lab.modem.core import ModemCore
 from risala.lab.modem.world.config import ReferenceForm
-
-if TYPE_CHECKING:
-    from risala.lab.modem.modem import SimulatedModem
 
 
 def send(
-    modem: SimulatedModem, submit: Submit, smsc: Address | None, *, name: str = "+CMGS"
+    modem: ModemCore, submit: Submit, smsc: Address | None, *, name: str = "+CMGS"
 ) -> Rows | Later:
     """
     Raises:

@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from risala.lab.modem.at.command import Command
 from risala.lab.modem.at.replies import CommandError, Reply
 from risala.lab.modem.at.syntax import Form, Invocation
 from risala.lab.modem.commands import general, messages, radio
+from risala.lab.modem.commands.command import Command, setting_command
+from risala.lab.modem.core import ModemCore
 from risala.lab.modem.world.profiles import Profile
-
-if TYPE_CHECKING:
-    from risala.lab.modem.modem import SimulatedModem
 
 SETTINGS: Final = (*general.SETTINGS, *radio.SETTINGS, *messages.SETTINGS)
 _OWN: Final = {**radio.OWN, **{name: general.COMMANDS[name] for name in ("+CPOWD", "+QPOWD")}}
 _COMMANDS: Final[dict[str, Command]] = {
-    **{each.name: each.command for each in SETTINGS},
+    **{each.name: setting_command(each) for each in SETTINGS},
     **general.COMMANDS,
     **radio.COMMANDS,
     **messages.COMMANDS,
+    "+CLAC": Command(execute=lambda modem: [f"AT{name}" for name in offered(modem.profile)]),
 }
 # fmt: off
 _NEED_A_SIM: Final = frozenset((
@@ -44,7 +43,7 @@ def offered(profile: Profile) -> list[str]:
     return [name for name in names if name[:1] in ("+", "^") and _has(profile, name)]
 
 
-def run(modem: SimulatedModem, call: Invocation) -> Reply:
+def run(modem: ModemCore, call: Invocation) -> Reply:
     """
     Raises:
         CommandError: it is refused.

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from risala.drivers.modem.tpdu.pdu import PduError
+from risala.lab.modem.core import ModemCore
 from risala.lab.modem.quirks import Refusal, Until
 from risala.lab.modem.world.config import ReportStatus
 from risala.lab.modem.world.network import UNKNOWN_SIGNAL
 from risala.lab.modem.world.phones import delivers
 from risala.lab.modem.world.storage import Stat
-
-if TYPE_CHECKING:
-    from risala.lab.modem.modem import SimulatedModem
 
 REGISTRATION: Final = {"idle": 0, "home": 1, "searching": 2, "denied": 3, "roaming": 5}
 _SPAN_MAX_S: Final = 86_400.0
@@ -47,7 +45,7 @@ class ActionError(Exception):
     """It cannot be done; ``str()`` says why, in one sentence."""
 
 
-def perform(modem: SimulatedModem, line: str) -> None:
+def perform(modem: ModemCore, line: str) -> None:
     """
     Raises:
         ActionError: there is no such word, or it wants something else behind it.
@@ -92,8 +90,8 @@ def _whole(word: str, text: str, top: int) -> int:
 
 def _message(
     word: str, *, message_class: int | None = None, shuffle: bool = False
-) -> Callable[[SimulatedModem, str], None]:
-    def act(modem: SimulatedModem, rest: str) -> None:
+) -> Callable[[ModemCore, str], None]:
+    def act(modem: ModemCore, rest: str) -> None:
         sender, _, text = rest.partition(" ")
         if not sender or not text:
             raise _usage(word)
@@ -105,20 +103,20 @@ def _message(
     return act
 
 
-def _signal(modem: SimulatedModem, rest: str) -> None:
+def _signal(modem: ModemCore, rest: str) -> None:
     signal = _whole("signal", rest, UNKNOWN_SIGNAL)
     if 31 < signal < UNKNOWN_SIGNAL:
         raise _usage("signal")
     modem.set_signal(signal)
 
 
-def _register(modem: SimulatedModem, rest: str) -> None:
+def _register(modem: ModemCore, rest: str) -> None:
     if rest not in REGISTRATION:
         raise _usage("register")
     modem.set_registration(REGISTRATION[rest])
 
 
-def _hang(modem: SimulatedModem, rest: str) -> None:
+def _hang(modem: ModemCore, rest: str) -> None:
     words = rest.split()
     until = Until.NOTHING
     if words and words[-1] in list(Until):
@@ -128,7 +126,7 @@ def _hang(modem: SimulatedModem, rest: str) -> None:
     modem.power.hang(_span_s("hang", "".join(words)), until)
 
 
-def _report(modem: SimulatedModem, rest: str) -> None:
+def _report(modem: ModemCore, rest: str) -> None:
     status, _, after = rest.partition(" ")
     if status not in list(ReportStatus):
         raise _usage("report")
@@ -138,45 +136,45 @@ def _report(modem: SimulatedModem, rest: str) -> None:
     modem.configure(report_status=ReportStatus(status), report_after_s=after_s)
 
 
-def _refuse(modem: SimulatedModem, rest: str) -> None:
+def _refuse(modem: ModemCore, rest: str) -> None:
     modem.mood.refusals.clear()
     if rest != "off":
         modem.mood.refusals.append(Refusal(_whole("refuse", rest, _CMS_MAX)))
 
 
-def _store(modem: SimulatedModem, word: str, rest: str) -> str:
+def _store(modem: ModemCore, word: str, rest: str) -> str:
     name = rest.upper() or modem.memories[2]
     if name not in modem.stores:
         raise ActionError(f"There is no storage {name!r}.")
     return name
 
 
-def _fill(modem: SimulatedModem, rest: str) -> None:
+def _fill(modem: ModemCore, rest: str) -> None:
     store = modem.stores[_store(modem, "fill", rest)]
     [filler] = delivers(*_FILLER, 0, modem.wall())
     while store.add(filler, Stat.REC_READ) is not None:
         pass
 
 
-def _empty(modem: SimulatedModem, rest: str) -> None:
+def _empty(modem: ModemCore, rest: str) -> None:
     modem.stores[_store(modem, "empty", rest)].remove_all(frozenset(Stat))
     modem.network.flush()
 
 
-def _ussd(modem: SimulatedModem, rest: str) -> None:
+def _ussd(modem: ModemCore, rest: str) -> None:
     code, _, text = rest.partition(" ")
     if not code or not text:
         raise _usage("ussd")
     modem.configure(ussd={**modem.config.ussd, code: text})
 
 
-def _say(modem: SimulatedModem, rest: str) -> None:
+def _say(modem: ModemCore, rest: str) -> None:
     if not rest:
         raise _usage("say")
     modem.unsolicited(rest)
 
 
-_ACTIONS: Final[dict[str, Callable[[SimulatedModem, str], None]]] = {
+_ACTIONS: Final[dict[str, Callable[[ModemCore, str], None]]] = {
     "sms": _message("sms"),
     "flash": _message("flash", message_class=0),
     "shuffle": _message("shuffle", shuffle=True),

@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
 
+from risala.lab.modem.core import ModemCore
 from risala.lab.modem.script.actions import ActionError, perform
 from risala.lab.modem.world import events as e
-
-if TYPE_CHECKING:
-    from risala.lab.modem.modem import SimulatedModem
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,7 +22,7 @@ class Step:
 
 
 class Script:
-    def __init__(self, modem: SimulatedModem, steps: Sequence[Step]) -> None:
+    def __init__(self, modem: ModemCore, steps: Sequence[Step]) -> None:
         self._modem = modem
         self._sends = 0
         self._by_sends = [step for step in steps if step.after_sends is not None]

@@ -1,0 +1,57 @@
+"""How a command is written down: what it does in each of its four forms, or a row of settings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from risala.lab.modem.at.replies import CommandError, Reply, Rows
+from risala.lab.modem.at.settings import Setting
+from risala.lab.modem.at.syntax import Arguments, Form, Invocation
+from risala.lab.modem.core import ModemCore
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A form that is left out is refused; ``=?`` without an answer is OK (27.007 §4.1)."""
+
+    execute: Callable[[ModemCore], Reply] | None = None
+    read: Callable[[ModemCore], Rows] | None = None
+    test: Callable[[ModemCore], Reply] | None = None
+    set: Callable[[ModemCore, Arguments], Reply] | None = None
+
+    def run(self, modem: ModemCore, call: Invocation) -> Reply:
+        match call.form:
+            case Form.TEST:
+                return self.test(modem) if self.test else ()
+            case Form.SET if self.set:
+                return self.set(modem, call.arguments)
+            case Form.READ if self.read:
+                return self.read(modem)
+            case Form.EXECUTE if self.execute:
+                return self.execute(modem)
+            case Form.EXECUTE if self.set and not self.read:
+                return self.set(modem, call.arguments)
+            case _:
+                raise CommandError
+
+
+def says(*rows: str) -> Callable[[Any], Rows]:
+    """The same whatever happens."""
+    return lambda _: rows
+
+
+def accepted(*_: object) -> Rows:
+    """Taken, and without effect here."""
+    return ()
+
+
+def setting_command(setting: Setting) -> Command:
+    """Sets it, reads it back, and tells what it may be."""
+    allowed = ",".join(f"({each})" for each in setting.allowed)
+    return Command(
+        read=lambda modem: (f"{setting.name}: {modem.settings.text(setting.name)}",),
+        test=says(f"{setting.name}: {allowed}"),
+        set=lambda modem, arguments: modem.settings.set(setting, arguments),
+    )
