@@ -18,6 +18,7 @@ import trio
 
 from risala.engine.journal.accounts import accounts as rows
 from risala.engine.journal.rows import OrganizationChange
+from risala.engine.journal.store.signature import Signature, signed
 from risala.engine.journal.store.writer import Journal
 from risala.engine.model.clock import Clock
 from risala.engine.model.commands import ApiKey, CreatedKey, KeyType, Mode, Organization, Principal
@@ -117,7 +118,12 @@ class Accounts:
         return rows.organization(self._reader, organization_id)
 
     async def create_organization(
-        self, name: str, currency: str, price_per_segment: int | None
+        self,
+        name: str,
+        currency: str,
+        price_per_segment: int | None,
+        *,
+        by: Signature | None = None,
     ) -> Organization:
         """Create an active organization with no balance.
 
@@ -135,10 +141,13 @@ class Accounts:
             sms_per_s=None,
             created_at=self._clock.now_ms(),
         )
-        await self._journal.commit(lambda conn: rows.add_organization(conn, organization))
-        return organization
+        return await self._journal.commit(
+            signed(by, lambda conn: rows.add_organization(conn, organization))
+        )
 
-    async def set_status(self, organization_id: str, status: str) -> Organization:
+    async def set_status(
+        self, organization_id: str, status: str, *, by: Signature | None = None
+    ) -> Organization:
         """Suspend or resume.
 
         Raises:
@@ -146,12 +155,18 @@ class Accounts:
         """
         try:
             return await self._journal.commit(
-                lambda conn: rows.set_organization_status(conn, organization_id, status)
+                signed(by, lambda conn: rows.set_organization_status(conn, organization_id, status))
             )
         finally:
             self._organizations.pop(organization_id, None)
 
-    async def change(self, organization_id: str, change: OrganizationChange) -> Organization:
+    async def change(
+        self,
+        organization_id: str,
+        change: OrganizationChange,
+        *,
+        by: Signature | None = None,
+    ) -> Organization:
         """Change an organization's own settings.
 
         Raises:
@@ -162,7 +177,7 @@ class Accounts:
             change = replace(change, name=_organization_name(change.name))
         try:
             return await self._journal.commit(
-                lambda conn: rows.change_organization(conn, organization_id, change)
+                signed(by, lambda conn: rows.change_organization(conn, organization_id, change))
             )
         finally:
             self._organizations.pop(organization_id, None)
@@ -174,6 +189,8 @@ class Accounts:
         mode: Mode,
         name: str | None,
         allowed_origins: tuple[str, ...] | None = None,
+        *,
+        by: Signature | None = None,
     ) -> CreatedKey:
         """Create a key; its value exists only in the answer.
 
@@ -198,8 +215,9 @@ class Accounts:
             last_used_at=None,
             allowed_origins=allowed_origins,
         )
-        await self._journal.commit(lambda conn: rows.add_key(conn, key, _digest(value)))
-        return CreatedKey(key, value)
+        digest = _digest(value)
+        made = await self._journal.commit(signed(by, lambda conn: rows.add_key(conn, key, digest)))
+        return CreatedKey(made, value)
 
     def list_keys(self, organization_id: str) -> list[ApiKey]:
         """Keys of an organization, oldest first.
@@ -210,7 +228,9 @@ class Accounts:
         rows.organization(self._reader, organization_id)
         return rows.keys(self._reader, organization_id)
 
-    async def set_key_enabled(self, key_id: str, *, enabled: bool) -> ApiKey:
+    async def set_key_enabled(
+        self, key_id: str, *, enabled: bool, by: Signature | None = None
+    ) -> ApiKey:
         """Enable or disable a key, at once.
 
         Raises:
@@ -218,7 +238,7 @@ class Accounts:
         """
         try:
             return await self._journal.commit(
-                lambda conn: rows.set_key_enabled(conn, key_id, enabled=enabled)
+                signed(by, lambda conn: rows.set_key_enabled(conn, key_id, enabled=enabled))
             )
         finally:
             self._forget_key(key_id)
@@ -231,7 +251,9 @@ class Accounts:
         """
         return rows.key(self._reader, key_id)
 
-    async def set_key_origins(self, key_id: str, origins: tuple[str, ...] | None) -> ApiKey:
+    async def set_key_origins(
+        self, key_id: str, origins: tuple[str, ...] | None, *, by: Signature | None = None
+    ) -> ApiKey:
         """Restrict a publishable key to these origins, at once; None lifts that.
 
         Raises:
@@ -241,19 +263,21 @@ class Accounts:
         _refuse_origins_of_secrets(self.key(key_id).type, origins)
         try:
             return await self._journal.commit(
-                lambda conn: rows.set_key_origins(conn, key_id, origins)
+                signed(by, lambda conn: rows.set_key_origins(conn, key_id, origins))
             )
         finally:
             self._forget_key(key_id)
 
-    async def delete_key(self, key_id: str) -> ApiKey:
+    async def delete_key(self, key_id: str, *, by: Signature | None = None) -> ApiKey:
         """Forget a key for good.
 
         Raises:
             NotFound: there is none of this id.
         """
         try:
-            return await self._journal.commit(lambda conn: rows.delete_key(conn, key_id))
+            return await self._journal.commit(
+                signed(by, lambda conn: rows.delete_key(conn, key_id))
+            )
         finally:
             self._forget_key(key_id)
 

@@ -9,6 +9,7 @@ from typing import Final
 from risala.config.model import Settings
 from risala.engine.journal.accounts import accounts, senders
 from risala.engine.journal.recorder import Recorder
+from risala.engine.journal.store.signature import Signature, signed
 from risala.engine.model.commands import Sender
 from risala.engine.model.errors import Invalid
 from risala.engine.model.ids import IdSource
@@ -58,7 +59,9 @@ class Senders:
         owned = senders.owned_names(self._reader)
         return [self._marker.marks(each, owned) for each in found]
 
-    async def request(self, organization_id: str, name: str, description: str) -> Sender:
+    async def request(
+        self, organization_id: str, name: str, description: str, *, by: Signature | None = None
+    ) -> Sender:
         """Ask for a name.
 
         Raises:
@@ -88,9 +91,9 @@ class Senders:
             created_at=now_ms,
             updated_at=now_ms,
         )
-        return await self._recorder.journal.commit(lambda conn: senders.add(conn, new))
+        return await self._recorder.journal.commit(signed(by, lambda conn: senders.add(conn, new)))
 
-    async def clear(self, sender_id: str, *, waive: bool) -> Sender:
+    async def clear(self, sender_id: str, *, waive: bool, by: Signature | None = None) -> Sender:
         """Have nothing against a name; ``waive`` approves it at once, whatever the volume.
 
         Raises:
@@ -100,12 +103,12 @@ class Senders:
         stamp = self._recorder.stamp()
         try:
             return await self._recorder.journal.commit(
-                lambda conn: senders.clear(conn, sender_id, waive=waive, stamp=stamp)
+                signed(by, lambda conn: senders.clear(conn, sender_id, waive=waive, stamp=stamp))
             )
         finally:
             self._waiting = senders.waiting_for_volume(self._reader)
 
-    async def deny(self, sender_id: str, reason: str) -> Sender:
+    async def deny(self, sender_id: str, reason: str, *, by: Signature | None = None) -> Sender:
         """Refuse a name, for one of :data:`REASONS`.
 
         Raises:
@@ -119,7 +122,7 @@ class Senders:
         stamp = self._recorder.stamp()
         try:
             return await self._recorder.journal.commit(
-                lambda conn: senders.deny(conn, sender_id, text, stamp)
+                signed(by, lambda conn: senders.deny(conn, sender_id, text, stamp))
             )
         finally:
             self._waiting = senders.waiting_for_volume(self._reader)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from risala.engine.actors.actor import Decider, Later
 from risala.engine.journal.accounts import ledger
+from risala.engine.journal.store.signature import Signature, signed
 from risala.engine.journal.store.writer import Journal
 from risala.engine.model.clock import Clock
 from risala.engine.model.commands import LedgerEntry, Organization
@@ -24,6 +25,7 @@ class TopUp:
     amount: int
     reference: str
     note: str | None = None
+    by: Signature | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +37,7 @@ class Adjust:
     reference: str
     note: str
     """Why."""
+    by: Signature | None = None
 
 
 BillingMessage = TopUp | Adjust
@@ -54,13 +57,16 @@ class Billing(Decider[BillingMessage]):
         at = self._clock.now_ms()
         write = ledger.top_up if isinstance(message, TopUp) else ledger.adjust
         return await self._journal.commit(
-            lambda conn: write(
-                conn,
-                message.organization_id,
-                message.amount,
-                message.reference,
-                at,
-                note=message.note,
+            signed(
+                message.by,
+                lambda conn: write(
+                    conn,
+                    message.organization_id,
+                    message.amount,
+                    message.reference,
+                    at,
+                    note=message.note,
+                ),
             )
         )
 

@@ -22,6 +22,7 @@ from risala.engine.journal.messages import acceptance
 from risala.engine.journal.messages import reads as messages
 from risala.engine.journal.recorder import Recorder
 from risala.engine.journal.rows import Change, NewMessage, Stamp
+from risala.engine.journal.store.signature import Signature, signed
 from risala.engine.limits.limiter import Limiter
 from risala.engine.model.commands import Mode, Organization, Principal, SendMessage
 from risala.engine.model.errors import (
@@ -90,12 +91,14 @@ class Intake:
         self.ailing: Callable[[str, str, int], Values | None] = _nothing_ails
         """What keeps all carriers of a route from sending: route, number, segments."""
 
-    async def send(self, principal: Principal, command: SendMessage) -> bytes:
+    async def send(
+        self, principal: Principal, command: SendMessage, *, by: Signature | None = None
+    ) -> bytes:
         """See :meth:`Gateway.send_message`."""
         with self.room(1):
             if command.idempotency_key is None:
-                return await self._accept(principal, command)
-            return await self._accept_once(principal, command, command.idempotency_key)
+                return await self._accept(principal, command, by)
+            return await self._accept_once(principal, command, command.idempotency_key, by)
 
     async def send_batch(
         self, principal: Principal, commands: Sequence[SendMessage]
@@ -139,7 +142,9 @@ class Intake:
 
     # -- one message
 
-    async def _accept_once(self, principal: Principal, command: SendMessage, key: str) -> bytes:
+    async def _accept_once(
+        self, principal: Principal, command: SendMessage, key: str, by: Signature | None
+    ) -> bytes:
         """One of many at once goes through; the others wait for what it leaves behind."""
         slot = (principal.organization_id, principal.mode.value, key)
         while True:
@@ -153,12 +158,14 @@ class Intake:
         # No await since the look into the journal: nobody came between.
         event = self._first_of_key[slot] = trio.Event()
         try:
-            return await self._accept(principal, command)
+            return await self._accept(principal, command, by)
         finally:
             del self._first_of_key[slot]
             event.set()
 
-    async def _accept(self, principal: Principal, command: SendMessage) -> bytes:
+    async def _accept(
+        self, principal: Principal, command: SendMessage, by: Signature | None
+    ) -> bytes:
         organization = self._accounts.organization(principal.organization_id)
         new = self._prepare(organization, principal.mode, command)
         stamp = self._stamp(organization.id)
@@ -166,7 +173,7 @@ class Intake:
         try:
             with trio.CancelScope(shield=True):
                 response = await self._recorder.journal.commit(
-                    lambda conn: acceptance.accept_one(conn, new, stamp)
+                    signed(by, lambda conn: acceptance.accept_one(conn, new, stamp))
                 )
         except BaseException as error:
             self._withdraw(organization, principal.mode, 1)

@@ -16,6 +16,7 @@ import trio
 from risala.engine.actors.broadcast import Broadcast
 from risala.engine.journal.messages import deadlines, declined, delivery, endings, receipts
 from risala.engine.journal.rows import Change, Stamp
+from risala.engine.journal.store.signature import Signature, signed
 from risala.engine.journal.store.writer import Journal, Unit
 from risala.engine.model.clock import Clock
 from risala.engine.model.commands import LifeEvent
@@ -156,7 +157,7 @@ class Recorder:
             )
         )
 
-    async def cancel(self, message_id: str) -> None:
+    async def cancel(self, message_id: str, *, by: Signature | None = None) -> None:
         """Withdraw a message that has not left.
 
         Raises:
@@ -164,7 +165,8 @@ class Recorder:
             Unavailable: it could not be written.
         """
         stamp = self.stamp()
-        self.tell(await self.journal.commit(lambda conn: endings.cancel(conn, message_id, stamp)))
+        unit = signed(by, lambda conn: endings.cancel(conn, message_id, stamp))
+        self.tell(await self.journal.commit(unit))
 
     async def settle_deadlines(self, submits_max: int = deadlines.SUBMITS_MAX) -> int:
         """End what time has ended, one batch; returns how many messages changed.

@@ -18,6 +18,7 @@ import trio
 
 from risala.config.model import RetentionSection
 from risala.engine.journal.recorder import Recorder
+from risala.engine.journal.store.signature import Signature, signed
 from risala.engine.journal.upkeep import retention
 from risala.engine.journal.upkeep.retention import LATE_MS, Forgot
 from risala.engine.model.clock import iso
@@ -101,7 +102,13 @@ def _inbound(age_ms: int) -> Make:
 
 
 async def step(
-    recorder: Recorder, section: RetentionSection, name: str, walk: int, after: str
+    recorder: Recorder,
+    section: RetentionSection,
+    name: str,
+    walk: int,
+    after: str,
+    *,
+    by: Signature | None = None,
 ) -> Forgot:
     """One unit of one rule's walk.
 
@@ -111,7 +118,8 @@ async def step(
     rule = next(rule for rule in rules(section) if rule.name == name)
     if rule.days == 0:
         return Forgot(0, after, done=True)
-    return await recorder.journal.commit(rule.walks[walk](recorder.clock.now_ms(), after))
+    unit = rule.walks[walk](recorder.clock.now_ms(), after)
+    return await recorder.journal.commit(signed(by, unit))
 
 
 class Retention:

@@ -27,6 +27,7 @@ from risala.engine.journal.messages.sessions import VerificationRow
 from risala.engine.journal.messages.verifications import NewVerification
 from risala.engine.journal.recorder import Recorder
 from risala.engine.journal.rows import DueRow, NewMessage
+from risala.engine.journal.store.signature import Signature, signed
 from risala.engine.model.commands import Mode, Organization, Principal, SendCode, VerificationView
 from risala.engine.model.errors import Invalid, Unavailable
 from risala.engine.model.ids import IdSource
@@ -52,6 +53,7 @@ class Open:
 
     principal: Principal
     command: SendCode
+    by: Signature | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +63,7 @@ class Check:
     principal: Principal
     verification_id: str
     code: str
+    by: Signature | None = None
 
     def __repr__(self) -> str:
         return f"Check({self.verification_id})"
@@ -71,6 +74,7 @@ class Withdraw:
     """End a session explicitly."""
 
     verification_id: str
+    by: Signature | None = None
 
 
 SessionsMessage = Open | Check | Withdraw
@@ -98,20 +102,21 @@ class Sessions(Decider[SessionsMessage]):
 
     def decide(self, message: SessionsMessage) -> object:
         match message:
-            case Open(principal, command):
-                return Later(self._open, principal, command)
+            case Open(principal, command, by):
+                return Later(self._open, principal, command, by)
             case Check():
                 return Later(self._check, message)
-            case Withdraw(verification_id):
-                return Later(self._withdraw, verification_id)
+            case Withdraw(verification_id, by):
+                return Later(self._withdraw, verification_id, by)
 
-    async def _open(self, principal: Principal, command: SendCode) -> str:
+    async def _open(self, principal: Principal, command: SendCode, by: Signature | None) -> str:
         organization = self._have.accounts.organization(principal.organization_id)
         new = self._new(organization, principal.mode, command)
         have = self._have
         stamp = have.recorder.stamp() if have.senders.waits_for_volume(organization.id) else None
         with have.intake.room(1):
-            await have.recorder.journal.commit(lambda conn: verifications.begin(conn, new, stamp))
+            unit = signed(by, lambda conn: verifications.begin(conn, new, stamp))
+            await have.recorder.journal.commit(unit)
             have.intake.tell(new.message)
             self._deadlines.expect(new.expires_at)
             if stamp is not None:
@@ -197,15 +202,18 @@ class Sessions(Decider[SessionsMessage]):
         matches = have.codes.matches(message.code, row.id, row.code_length, test=test)
         stamp = have.recorder.stamp()
         verdict, changes = await have.recorder.journal.commit(
-            lambda conn: verifications.check(conn, row.id, stamp, matches=matches)
+            signed(
+                message.by,
+                lambda conn: verifications.check(conn, row.id, stamp, matches=matches),
+            )
         )
         have.recorder.tell(changes)
         return verdict.approved
 
-    async def _withdraw(self, verification_id: str) -> None:
+    async def _withdraw(self, verification_id: str, by: Signature | None) -> None:
         stamp = self._have.recorder.stamp()
         changes = await self._have.recorder.journal.commit(
-            lambda conn: verifications.cancel(conn, verification_id, stamp)
+            signed(by, lambda conn: verifications.cancel(conn, verification_id, stamp))
         )
         self._have.recorder.tell(changes)
 

@@ -12,6 +12,7 @@ from typing import Final
 from risala.config.model import WebhooksSection
 from risala.engine.journal.accounts import accounts
 from risala.engine.journal.recorder import Recorder
+from risala.engine.journal.store.signature import Signature, signed
 from risala.engine.journal.webhooks import deliveries as webhook_log
 from risala.engine.journal.webhooks import endpoints as webhooks
 from risala.engine.journal.webhooks import outbox
@@ -73,7 +74,9 @@ class Endpoints:
         self._reader = reader
         self._ids = ids
 
-    async def create(self, organization_id: str, mode: str, wish: Wish) -> tuple[Endpoint, str]:
+    async def create(
+        self, organization_id: str, mode: str, wish: Wish, *, by: Signature | None = None
+    ) -> tuple[Endpoint, str]:
         """Make an endpoint; its secret is told here and never again.
 
         Raises:
@@ -102,10 +105,14 @@ class Endpoints:
             created_at=now_ms,
             updated_at=now_ms,
         )
-        made = await self._recorder.journal.commit(lambda conn: webhooks.add(conn, new, secret))
+        made = await self._recorder.journal.commit(
+            signed(by, lambda conn: webhooks.add(conn, new, secret))
+        )
         return made, secret
 
-    async def update(self, endpoint_id: str, wish: Wish) -> Endpoint:
+    async def update(
+        self, endpoint_id: str, wish: Wish, *, by: Signature | None = None
+    ) -> Endpoint:
         """Change what is given. An empty ``notify`` takes the address away.
 
         Raises:
@@ -125,20 +132,26 @@ class Endpoints:
             values["notify"] = wish.notify or None
         now_ms = self._recorder.clock.now_ms()
         return await self._recorder.journal.commit(
-            lambda conn: webhooks.change(conn, endpoint_id, values, now_ms)
+            signed(by, lambda conn: webhooks.change(conn, endpoint_id, values, now_ms))
         )
 
-    async def set_enabled(self, endpoint_id: str, *, enabled: bool) -> Endpoint:
+    async def set_enabled(
+        self, endpoint_id: str, *, enabled: bool, by: Signature | None = None
+    ) -> Endpoint:
         """Raises NotFound. What is pending at an endpoint that is disabled ends as failed."""
         now_ms = self._recorder.clock.now_ms()
         found = await self._recorder.journal.commit(
-            lambda conn: webhooks.set_enabled(conn, endpoint_id, now_ms, enabled=enabled)
+            signed(
+                by, lambda conn: webhooks.set_enabled(conn, endpoint_id, now_ms, enabled=enabled)
+            )
         )
         if not enabled:
             await end_pending(self._recorder, endpoint_id)
         return found
 
-    async def rotate(self, endpoint_id: str, *, at_once: bool) -> tuple[Endpoint, str]:
+    async def rotate(
+        self, endpoint_id: str, *, at_once: bool, by: Signature | None = None
+    ) -> tuple[Endpoint, str]:
         """A new secret; the old one signs too for 24 hours, or not at all any more.
 
         Raises:
@@ -146,20 +159,22 @@ class Endpoints:
         """
         now_ms, secret = self._recorder.clock.now_ms(), new_secret()
         found = await self._recorder.journal.commit(
-            lambda conn: webhooks.rotate(conn, endpoint_id, secret, now_ms, at_once=at_once)
+            signed(
+                by, lambda conn: webhooks.rotate(conn, endpoint_id, secret, now_ms, at_once=at_once)
+            )
         )
         return found, secret
 
-    async def delete(self, endpoint_id: str) -> Endpoint:
+    async def delete(self, endpoint_id: str, *, by: Signature | None = None) -> Endpoint:
         """Raises NotFound. What is pending is dropped."""
         now_ms = self._recorder.clock.now_ms()
         found = await self._recorder.journal.commit(
-            lambda conn: webhooks.delete(conn, endpoint_id, now_ms)
+            signed(by, lambda conn: webhooks.delete(conn, endpoint_id, now_ms))
         )
         await end_pending(self._recorder, endpoint_id)
         return found
 
-    async def test(self, endpoint_id: str) -> str:
+    async def test(self, endpoint_id: str, *, by: Signature | None = None) -> str:
         """Owe it a test event; the event's id.
 
         Raises:
@@ -170,7 +185,7 @@ class Endpoints:
             raise Conflict("The endpoint is disabled; enable it first.")
         now_ms, event_id = self._recorder.clock.now_ms(), self._ids.new("evt")
         await self._recorder.journal.commit(
-            lambda conn: outbox.test_event(conn, found, event_id, now_ms)
+            signed(by, lambda conn: outbox.test_event(conn, found, event_id, now_ms))
         )
         return event_id
 

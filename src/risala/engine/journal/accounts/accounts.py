@@ -21,7 +21,7 @@ _KEY = (
 )
 
 
-def add_organization(conn: sqlite3.Connection, organization: Organization) -> None:
+def add_organization(conn: sqlite3.Connection, organization: Organization) -> Organization:
     conn.execute(
         "INSERT INTO organizations (id, name, status, currency, price_per_segment, created_at)"
         " VALUES (?, ?, ?, ?, ?, ?)",
@@ -34,6 +34,7 @@ def add_organization(conn: sqlite3.Connection, organization: Organization) -> No
             organization.created_at,
         ),
     )
+    return organization
 
 
 def organizations(conn: sqlite3.Connection) -> list[Organization]:
@@ -103,7 +104,7 @@ def set_organization_status(
     return organization(conn, organization_id)
 
 
-def add_key(conn: sqlite3.Connection, key: ApiKey, digest: bytes) -> None:
+def add_key(conn: sqlite3.Connection, key: ApiKey, digest: bytes) -> ApiKey:
     """Store a key by its hash.
 
     Raises:
@@ -118,6 +119,7 @@ def add_key(conn: sqlite3.Connection, key: ApiKey, digest: bytes) -> None:
             *(int(key.enabled), key.created_at, _origins_text(key.allowed_origins)),
         ),
     )
+    return key
 
 
 def _origins_text(origins: tuple[str, ...] | None) -> str | None:

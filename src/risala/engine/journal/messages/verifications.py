@@ -98,8 +98,10 @@ def _refuse_within_hour(limit: str, at: int | None, now_ms: int) -> None:
     )
 
 
-def begin(conn: sqlite3.Connection, new: NewVerification, stamp: Stamp | None = None) -> None:
-    """Accept the code's SMS and open its session, or neither.
+def begin(
+    conn: sqlite3.Connection, new: NewVerification, stamp: Stamp | None = None
+) -> NewVerification:
+    """Accept the code's SMS and open its session, or neither; what was begun.
 
     ``stamp`` is given where the organization has senders that wait for volume.
 
@@ -120,6 +122,7 @@ def begin(conn: sqlite3.Connection, new: NewVerification, stamp: Stamp | None = 
             *(message.created_at, message.created_at),
         ),
     )
+    return new
 
 
 def check(

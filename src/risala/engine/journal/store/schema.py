@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from sqlite_utils import Database, Migrations
 
+from risala.engine.journal.store.schema_audit import make_audit_log
 from risala.engine.journal.store.schema_first import complete_first_tables
 from risala.engine.journal.store.schema_inbound import INBOUND, LAST_WRITERS
 from risala.engine.journal.store.schema_money import CREDITED_ONCE, WHOLE_MINUTES
@@ -379,3 +380,8 @@ def m015_receipts_and_resends(db: Database) -> None:
 def m017_credited_once(db: Database) -> None:
     _script(db, CREDITED_ONCE)
     _script(db, WHOLE_MINUTES)
+
+
+@migrations()
+def m023_audit_log(db: Database) -> None:
+    make_audit_log(db)

@@ -1,0 +1,151 @@
+"""The audit trail: what was done by hand, written in the transaction that does it.
+
+No secrets, no codes, no bodies and no whole phone numbers: who hands in what a line says has left
+them out (:mod:`risala.engine.operations.traces`). Lines are kept as long as the ledger.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, TypeVar
+
+from sqlite_utils import Database
+
+from risala.engine.journal.store.transaction import Unit
+from risala.engine.model.callers import Caller
+
+T = TypeVar("T")
+Values = Mapping[str, Any]
+TABLE: Final = "audit_log"
+_SEQ_MAX: Final = (1 << 63) - 1
+"""SQLite's largest: before it is every line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """How a thing stands at one moment, without what nobody may read in the trail."""
+
+    organization_id: str | None
+    values: Values
+
+
+Look = Callable[[sqlite3.Connection, str], Seen | None]
+"""Looks at the thing of an id; None: it is not there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    seq: int
+    at: int
+    who: str
+    face: str
+    role: str
+    action: str
+    organization_id: str | None
+    subject: str | None
+    before: Values | None
+    after: Values | None
+
+
+def id_of(answer: object) -> str | None:
+    """The id of what a unit made."""
+    return getattr(answer, "id", None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hand:
+    """The signature of one operation: see :class:`risala.engine.journal.store.signature.Signature`.
+
+    The thing is looked at before and after the unit, in its own transaction.
+    """
+
+    caller: Caller
+    action: str
+    at: int
+    """UTC epoch milliseconds."""
+    subject: str | None = None
+    """The thing's id; None: the unit makes it, and ``made`` finds its id in the answer."""
+    made: Callable[[Any], str | None] = id_of
+    look: Look | None = None
+    organization_id: str | None = None
+    """Where there is nothing to look at, or it does not say."""
+    said: Values = field(default_factory=dict)
+    """What else the trail should know: a reason, an amount."""
+    always: bool = False
+    """Also where the unit itself writes nothing: what it stands for is done elsewhere."""
+
+    def under(self, unit: Unit[T], /) -> Unit[T]:
+        def signed(conn: sqlite3.Connection) -> T:
+            before = self._look(conn, self.subject)
+            changes = conn.total_changes
+            answer = unit(conn)
+            if self.always or conn.total_changes != changes:
+                subject = self.subject or self.made(answer)
+                self._write(conn, subject, before, self._look(conn, subject))
+            return answer
+
+        return signed
+
+    def _look(self, conn: sqlite3.Connection, subject: str | None) -> Seen | None:
+        if self.look is None or subject is None:
+            return None
+        return self.look(conn, subject)
+
+    def _write(
+        self, conn: sqlite3.Connection, subject: str | None, before: Seen | None, after: Seen | None
+    ) -> None:
+        seen = after or before
+        organization_id = self.organization_id or (seen and seen.organization_id)
+        then = {**(after.values if after else {}), **self.said}
+        Database(conn, execute_plugins=False).table(TABLE).insert(
+            {
+                "at": self.at,
+                "who": self.caller.who,
+                "face": self.caller.face.value,
+                "role": self.caller.role.value,
+                "action": self.action,
+                "organization_id": organization_id,
+                "subject": subject,
+                "before": _packed(before.values if before else None),
+                "after": _packed(then or None),
+            }
+        )
+
+
+def lines(
+    conn: sqlite3.Connection,
+    count: int,
+    *,
+    before: int | None = None,
+    organization_id: str | None = None,
+    action: str | None = None,
+    who: str | None = None,
+) -> list[Line]:
+    """The newest first. ``before`` is the number of a line; the others leave out what differs."""
+    wanted = {"organization_id": organization_id, "action": action, "who": who}
+    given = {name: value for name, value in wanted.items() if value is not None}
+    rows = (
+        Database(conn, execute_plugins=False)
+        .table(TABLE)
+        .rows_where(
+            " AND ".join(["seq < :seq", *(f"{name} = :{name}" for name in given)]),
+            {"seq": _SEQ_MAX if before is None else max(0, min(before, _SEQ_MAX)), **given},
+            order_by="seq DESC",
+            limit=count,
+        )
+    )
+    return [
+        Line(**{**row, "before": _unpacked(row["before"]), "after": _unpacked(row["after"])})
+        for row in rows
+    ]
+
+
+def _packed(values: Values | None) -> str | None:
+    return None if values is None else json.dumps(values, ensure_ascii=False, sort_keys=True)
+
+
+def _unpacked(text: str | None) -> Values | None:
+    return None if text is None else json.loads(text)

@@ -1,0 +1,96 @@
+"""The audit trail: a line holds with the change that it tells of, or neither does."""
+
+import json
+import sqlite3
+
+import pytest
+
+from risala.engine.journal.accounts import accounts
+from risala.engine.journal.store.signature import signed
+from risala.engine.journal.upkeep import audit_log
+from risala.engine.journal.upkeep.audit_log import Hand, Seen
+from risala.engine.model.callers import Caller, Face, Role
+from risala.engine.model.errors import NotFound
+
+AMINA = Caller("amina", Face.CLI, Role.OPERATOR)
+
+
+def status(conn, organization_id):
+    found = accounts.organization(conn, organization_id)
+    return Seen(found.id, {"status": found.status})
+
+
+@pytest.fixture
+def by(book, organization):
+    return Hand(
+        caller=AMINA, action="org.suspend", at=book.now_ms, subject=organization, look=status
+    )
+
+
+@pytest.fixture
+def organization(book):
+    return book.organization()
+
+
+def suspend(organization_id):
+    return lambda conn: accounts.set_organization_status(conn, organization_id, "suspended")
+
+
+def test_a_line_tells_who_did_what_and_how_it_stood_before_and_after(book, organization, by):
+    book.unit(signed(by, suspend(organization)))
+    (line,) = audit_log.lines(book.conn, 10)
+    assert (line.who, line.face, line.role) == ("amina", "cli", "operator")
+    assert (line.action, line.subject, line.at) == ("org.suspend", organization, book.now_ms)
+    assert line.organization_id == organization
+    assert (line.before, line.after) == ({"status": "active"}, {"status": "suspended"})
+
+
+def test_a_unit_that_nobody_signs_leaves_no_line(book, organization):
+    book.unit(signed(None, suspend(organization)))
+    assert audit_log.lines(book.conn, 10) == []
+
+
+def test_what_is_refused_leaves_no_line(book, by):
+    with pytest.raises(NotFound):
+        book.unit(signed(by, suspend("org_x")))
+    assert audit_log.lines(book.conn, 10) == []
+
+
+def test_a_unit_that_wrote_nothing_leaves_no_line_unless_it_must(book, organization, by):
+    book.unit(signed(by, lambda conn: None))
+    assert audit_log.lines(book.conn, 10) == []
+    always = Hand(caller=AMINA, action="carriers.pause", at=1, subject="loop", always=True)
+    book.unit(signed(always, lambda conn: None))
+    assert [line.action for line in audit_log.lines(book.conn, 10)] == ["carriers.pause"]
+
+
+@pytest.mark.parametrize(
+    "statement", ["UPDATE audit_log SET who = 'nobody'", "DELETE FROM audit_log"]
+)
+def test_a_line_is_never_changed_nor_taken_away(book, organization, by, statement):
+    book.unit(signed(by, suspend(organization)))
+    with pytest.raises(sqlite3.IntegrityError, match="append-only"):
+        book.conn.execute(statement)
+    assert len(audit_log.lines(book.conn, 10)) == 1
+
+
+def test_the_trail_is_read_backwards_from_a_line_and_by_what_is_asked_for(book, organization):
+    for number in range(5):
+        hand = Hand(
+            caller=AMINA,
+            action=("org.set", "topup")[number % 2],
+            at=number,
+            organization_id=organization,
+            said={"number": number},
+            always=True,
+        )
+        book.unit(signed(hand, lambda conn: None))
+    newest = audit_log.lines(book.conn, 2)
+    assert [line.at for line in newest] == [4, 3]
+    assert [line.at for line in audit_log.lines(book.conn, 9, before=newest[-1].seq)] == [2, 1, 0]
+    assert [line.at for line in audit_log.lines(book.conn, 9, action="topup")] == [3, 1]
+    assert audit_log.lines(book.conn, 9, organization_id="org_x") == []
+    assert audit_log.lines(book.conn, 9, who="nobody") == []
+    assert audit_log.lines(book.conn, 9, before=-(2**70)) == []
+    (after,) = book.conn.execute("SELECT after FROM audit_log WHERE at = 3").fetchone()
+    assert json.loads(after) == {"number": 3}
