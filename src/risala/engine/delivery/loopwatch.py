@@ -46,7 +46,7 @@ class Blockage:
     """A time in which the loop stood still."""
 
     at: str
-    """When it was noticed; ISO 8601, UTC."""
+    """The last sign of life before it; ISO 8601, UTC."""
     for_s: float
     carriers: tuple[str, ...]
     """Whose driver it was: several where they have one driver and it cannot be told apart; none
@@ -63,6 +63,7 @@ class LoopWatch:
         self._suspect = suspect
         self._over = threading.Event()
         self._beat_s = -math.inf
+        self._beat_at_ms = 0
         self._blockage: Blockage | None = None
         self._tell_again_s = 0.0
         self._lock = threading.Lock()
@@ -93,7 +94,8 @@ class LoopWatch:
         }
 
     def _beat(self) -> None:
-        self._beat_s = time.monotonic()
+        # The wall clock too: the thread must not ask a clock that belongs to the loop.
+        self._beat_s, self._beat_at_ms = time.monotonic(), self._clock.now_ms()
 
     # -- in the thread -------------------------------------------------------------------------
 
@@ -132,7 +134,7 @@ class LoopWatch:
         suspicion = self._suspect(frame)
         carriers = suspicion.carriers
         if self._blockage is None:
-            at, where = iso(self._clock.now_ms()), stack_of(suspicion.frame)[0]
+            at, where = iso(self._beat_at_ms), stack_of(suspicion.frame)[0]
             self._blockage = Blockage(at, round(silent_s, 1), carriers, where)
         who = f"The driver of {' or '.join(carriers)}" if carriers else "Something"
         log.warning(
