@@ -23,7 +23,7 @@ try:
     main()
 except SystemExit as end:
     assert not end.code, end.code
-print()
+print(flush=True)
 import json
 print(json.dumps(sorted(set(sys.modules) - before)))
 """
@@ -48,6 +48,29 @@ def imported(*arguments: str) -> set[str]:
 def test_the_version_imports_no_command_line():
     found = imported("--version")
     assert {"click", "importlib.metadata", "risala.cli"} & found == set()
+
+
+@pytest.mark.slow
+def test_an_idle_service_has_nothing_in_memory_that_it_does_not_use(tmp_path):
+    arguments = ("serve", "--port", "0", "--data", str(tmp_path / "data"))
+    with subprocess.Popen(
+        [sys.executable, "-c", CODE.format(arguments=arguments)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        cwd=tmp_path,
+        text=True,
+    ) as running:
+        assert running.stdout is not None
+        assert running.stdout.readline().startswith("Risala is running")
+        running.terminate()
+        found = set(json.loads(running.stdout.read().splitlines()[-1]))
+    assert "structlog" in found
+    # Drawing, the simulators, drivers of carriers that are not there, the API's own description.
+    assert {
+        "httpx2", "pygments", "rich", "risala.app.demo", "risala.client", "risala.lab",
+        "risala.drivers.modem.driver", "risala.drivers.smpp.driver", "serial",
+        "risala.http.api.openapi.document",
+    } & found == set()  # fmt: skip
 
 
 def test_both_ways_to_the_version_say_the_same(risala):

@@ -9,16 +9,20 @@ from __future__ import annotations
 import json
 import os
 import secrets
+from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 import structlog
+import trio
 from rich.console import Console
 from rich.panel import Panel
 from rich.text import Text
 
+from risala.app.life import print_life
 from risala.config.model import CarrierSection
+from risala.engine.engine import Engine
 from risala.engine.gateway import Gateway
 from risala.engine.model.clock import iso
 from risala.engine.model.commands import KeyType, Mode
@@ -175,3 +179,30 @@ def greet(console: Console, base_url: str, accounts: dict[str, str], demo_file: 
     # On a line of its own, unbroken: it must survive being selected.
     console.print(Text(line), soft_wrap=True)
     console.print(Text("Stop with Ctrl-C. The life of each message follows.", style="dim"))
+
+
+class Demo:
+    """What `--demo` adds to a service."""
+
+    def __init__(self, data_dir: Path) -> None:
+        self._data_dir = data_dir
+        self._console = Console(highlight=False)
+        self._phone = Phone(data_dir / "inbox.jsonl", self._console)
+
+    async def start_carrier(self, outer: AsyncExitStack) -> CarrierSection:
+        """Start the simulator outside the engine: it must answer while the lanes drain."""
+        nursery = await outer.enter_async_context(trio.open_nursery())
+        outer.callback(nursery.cancel_scope.cancel)
+        carrier = make_carrier(self._phone)
+        port = await nursery.start(carrier.simulator.run)
+        return carrier.section(port)
+
+    async def begin(self, nursery: trio.Nursery, engine: Engine, url: str) -> None:
+        """Make what is missing, tell it, and show the life of messages from now on."""
+        demo_file = self._data_dir / "demo.json"
+        accounts = await make_accounts(engine.gateway, demo_file)
+        await engine.wait_ready()
+        write_demo_file(demo_file, accounts, url, self._phone.path)
+        engine.gateway.starting = None
+        greet(self._console, url, accounts, demo_file)
+        await nursery.start(print_life, self._console, engine.gateway.watch())

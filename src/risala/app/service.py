@@ -11,14 +11,11 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, ExitStack, suppress
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import structlog
 import trio
-from rich.console import Console
 
-from risala.app import demo as demos
-from risala.app.life import print_life
 from risala.app.logs import configure_logs, set_level
 from risala.app.outside import open_outside
 from risala.app.reload import Reloader
@@ -41,6 +38,9 @@ from risala.http.server.server import serve_app
 from risala.http.server.sockets import ListenError, base_url, listen_tcp
 from risala.plugins.contract import Driver
 from risala.plugins.manager import PluginManager
+
+if TYPE_CHECKING:
+    from risala.app.demo import Demo
 
 __all__ = ["open_gateway", "run_service"]
 
@@ -111,7 +111,6 @@ def _leaf(error: BaseException) -> BaseException:
 async def _serve(settings: Settings, *, demo: bool, load: Callable[[], Settings] | None) -> None:
     data_dir = settings.storage.data_dir
     stop = Stop(settings)
-    console = Console(highlight=False)
     with ExitStack() as held:
         lock = await _lock(data_dir)
         held.callback(lock.release)
@@ -125,26 +124,26 @@ async def _serve(settings: Settings, *, demo: bool, load: Callable[[], Settings]
             signals = await outer.enter_async_context(trio.open_nursery())
             outer.callback(signals.cancel_scope.cancel)
             await signals.start(stop.wait_for_signals)
-            phone = demos.Phone(data_dir / "inbox.jsonl", console) if demo else None
+            shown = _demo(data_dir) if demo else None
             carriers = settings.carriers
-            if phone is not None:
-                carriers = (await _start_demo_carrier(outer, phone),)
+            if shown is not None:
+                carriers = (await shown.start_carrier(outer),)
             drivers = _build_drivers(settings, carriers)
             outside = await open_outside(outer, settings)
             engine = await outer.enter_async_context(
                 open_engine(settings, (*carriers, TEST_CARRIER), drivers, outside=outside)
             )
-            if phone is not None:
+            if shown is not None:
                 engine.gateway.starting = "the demo is being set up"
             stop.reload = _reloading(settings, engine, load, demo=demo)
             async with trio.open_nursery() as nursery:
                 async with trio.open_nursery() as faces:
                     await _open_faces(faces, engine, stop, api_socket, metrics_socket)
                     url = base_url(api_socket)
-                    if phone is not None:
-                        await _start_demo(nursery, engine, data_dir, url, phone, console)
+                    if shown is not None:
+                        await shown.begin(nursery, engine, url)
                     else:
-                        _say_ready(console, url, metrics_socket, engine)
+                        _say_ready(url, metrics_socket, engine)
                     await stop.asked.wait()
                     engine.gateway.drain()
                 nursery.cancel_scope.cancel()
@@ -226,37 +225,16 @@ def _build_drivers(settings: Settings, carriers: Sequence[CarrierSection]) -> Ma
     return drivers
 
 
-async def _start_demo_carrier(outer: AsyncExitStack, phone: demos.Phone) -> CarrierSection:
-    """Start the simulator outside the engine: it must answer while the lanes drain."""
-    nursery = await outer.enter_async_context(trio.open_nursery())
-    outer.callback(nursery.cancel_scope.cancel)
-    carrier = demos.make_carrier(phone)
-    port = await nursery.start(carrier.simulator.run)
-    return carrier.section(port)
+def _demo(data_dir: Path) -> Demo:
+    # Imported here: rich and the simulator are megabytes that a service has no use for.
+    from risala.app.demo import Demo
+
+    return Demo(data_dir)
 
 
-async def _start_demo(
-    nursery: trio.Nursery,
-    engine: Engine,
-    data_dir: Path,
-    url: str,
-    phone: demos.Phone,
-    console: Console,
-) -> None:
-    demo_file = data_dir / "demo.json"
-    accounts = await demos.make_accounts(engine.gateway, demo_file)
-    await engine.wait_ready()
-    demos.write_demo_file(demo_file, accounts, url, phone.path)
-    engine.gateway.starting = None
-    demos.greet(console, url, accounts, demo_file)
-    await nursery.start(print_life, console, engine.gateway.watch())
-
-
-def _say_ready(
-    console: Console, url: str, metrics_socket: socket.socket | None, engine: Engine
-) -> None:
-    console.print(f"Risala is running at {url}", soft_wrap=True)
+def _say_ready(url: str, metrics_socket: socket.socket | None, engine: Engine) -> None:
+    print(f"Risala is running at {url}", flush=True)
     if metrics_socket is not None:
-        console.print(f"Metrics are at {base_url(metrics_socket)}/metrics", soft_wrap=True)
+        print(f"Metrics are at {base_url(metrics_socket)}/metrics", flush=True)
     for reason in engine.gateway.readiness().reasons:
-        console.print(f"Not ready to deliver yet: {reason}.", soft_wrap=True)
+        print(f"Not ready to deliver yet: {reason}.", flush=True)

@@ -4,15 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from risala.drivers.modem.driver import ModemDriver
 from risala.drivers.modem.settings import ModemSettings
-from risala.plugins.contract import DriverFactory
+from risala.plugins.contract import Driver, DriverFactory
 from risala.plugins.hookspecs import hookimpl
+
+
+def build(carrier: str, settings: ModemSettings) -> Driver:
+    """Imported when a carrier is of this kind: a service without one does not pay for it."""
+    from risala.drivers.modem.driver import ModemDriver
+
+    return ModemDriver(carrier, settings)
+
 
 FACTORY = DriverFactory(
     name="modem",
     settings=ModemSettings,
-    build=ModemDriver,
+    build=build,
     summary="a GSM modem with a SIM, on a serial port or behind TCP",
 )
 

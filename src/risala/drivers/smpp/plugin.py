@@ -4,15 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from risala.drivers.smpp.driver import SmppDriver
 from risala.drivers.smpp.settings import SmppSettings
-from risala.plugins.contract import DriverFactory
+from risala.plugins.contract import Driver, DriverFactory
 from risala.plugins.hookspecs import hookimpl
+
+
+def build(carrier: str, settings: SmppSettings) -> Driver:
+    """Imported when a carrier is of this kind: a service without one does not pay for it."""
+    from risala.drivers.smpp.driver import SmppDriver
+
+    return SmppDriver(carrier, settings)
+
 
 FACTORY = DriverFactory(
     name="smpp",
     settings=SmppSettings,
-    build=SmppDriver,
+    build=build,
     summary="SMPP 3.4 over TCP or TLS: transceiver or pairs, several links, outbind",
 )
 

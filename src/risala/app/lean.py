@@ -1,0 +1,43 @@
+"""What other packages import on a chance, and the service never uses.
+
+structlog looks for rich, for tracebacks that we write ourselves (:mod:`risala.app.tracebacks`):
+5 MiB of a service that has nothing to draw.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+
+
+class _Without(MetaPathFinder):
+    """Finds nothing; one package it says is not installed."""
+
+    def __init__(self, package: str) -> None:
+        self._package = package
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        if name == self._package:
+            raise ModuleNotFoundError(f"{name} is left out here", name=name)
+        return None
+
+
+def import_structlog() -> None:
+    """Import structlog as where rich is not installed; rich can be imported afterwards.
+
+    Does nothing where either is imported already.
+    """
+    if "structlog" in sys.modules or "rich" in sys.modules:
+        return
+    without = _Without("rich")
+    sys.meta_path.insert(0, without)
+    try:
+        import_module("structlog")
+    finally:
+        sys.meta_path.remove(without)
