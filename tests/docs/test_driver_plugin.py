@@ -51,6 +51,8 @@ def test_risala_finds_it(installed, tmp_path):
         "name": "file",
         "source": "package risala-file 0.1.0",
         "drivers": ["file"],
+        "mailers": [],
+        "payment_methods": [],
         "disabled": False,
         "fault": None,
     } in found["plugins"]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from risala.plugins import contract, hookspecs
+from risala.plugins import contract, hookspecs, mail, payment
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "reference" / "plugin-hooks.md").read_text(encoding="utf-8")
@@ -38,6 +38,14 @@ def test_no_hook_is_documented_that_is_not_there():
     assert re.findall(r"^### `(\w+)`$", PAGE, re.MULTILINE) == HOOKS
 
 
-def test_every_field_of_a_factory_is_documented():
-    for field, kind in inspect.get_annotations(contract.DriverFactory).items():
-        assert f"| `{field}: {kind}` |" in section("risala_register_drivers")
+FACTORIES = {
+    "risala_register_drivers": contract.DriverFactory,
+    "risala_register_mailers": mail.MailerFactory,
+    "risala_register_payment_methods": payment.PaymentMethodFactory,
+}
+
+
+@pytest.mark.parametrize("hook", HOOKS)
+def test_every_field_of_a_factory_is_documented(hook):
+    for field, kind in inspect.get_annotations(FACTORIES[hook]).items():
+        assert f"| `{field}: {kind}` |" in section(hook)

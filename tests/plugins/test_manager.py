@@ -13,8 +13,11 @@ from structlog.testing import capture_logs
 
 from risala.config.faults import ConfigError
 from risala.config.model import CarrierSection
+from risala.config.outward import MailSection
 from risala.config.secrets import resolve_secrets
-from risala.plugins.manager import BUILTINS, PluginConfigError, PluginManager
+from risala.plugins.mail import Mailer
+from risala.plugins.manager import BUILTINS, PluginManager
+from risala.plugins.tables import PluginConfigError
 
 GOOD = """
 from typing import Any
@@ -270,3 +273,30 @@ def test_an_unknown_driver_lists_the_known_and_the_broken(folder):
         'carriers.mattel.driver: there is no driver "modem"; known: acme; plugins that are not'
         " used: modem (ZeroDivisionError: division by zero); disabled: off"
     ]
+
+
+def test_the_carrier_of_test_keys_and_mail_are_plugins_too():
+    manager = PluginManager()
+    manager.load(installed=())
+    assert manager.faults == ()
+    brought = {info.name: (info.drivers, info.mailers) for info in manager.plugins()}
+    assert brought["testmode"] == (("test",), ())
+    assert brought["mail"] == ((), ("smtp",))
+    section = CarrierSection(name="test", driver="test", prefixes=())
+    assert manager.build_driver(section).capabilities.receipts
+
+
+def test_a_mailer_is_built_by_its_name():
+    manager = PluginManager()
+    manager.load(installed=())
+    section = MailSection(host="mail.example")
+    assert isinstance(manager.build_mailer(section), Mailer)
+    with pytest.raises(PluginConfigError, match='no mailer "pigeon"; known: smtp'):
+        manager.build_mailer(section.model_copy(update={"mailer": "pigeon"}))
+
+
+def test_without_a_plugin_of_its_own_nothing_serves_test_keys():
+    manager = PluginManager()
+    manager.load(installed=(), disabled=["testmode"])
+    with pytest.raises(PluginConfigError, match=r'no driver "test".*disabled: testmode'):
+        manager.build_driver(CarrierSection(name="test", driver="test"))

@@ -23,7 +23,6 @@ from risala.app.stop import Stop
 from risala.app.tracebacks import guard_last_words
 from risala.config.faults import ConfigError, Fault
 from risala.config.model import CarrierSection, Settings
-from risala.drivers.testmode import FACTORY as TEST_DRIVER
 from risala.engine.actors.supervisor import SupervisionFailed
 from risala.engine.engine import DATABASE, Engine, open_engine, open_gateway
 from risala.engine.journal.store.lock import DataDirectoryBusy, DataLock, StorageUnusable
@@ -128,8 +127,9 @@ async def _serve(settings: Settings, *, demo: bool, load: Callable[[], Settings]
             carriers = settings.carriers
             if shown is not None:
                 carriers = (await shown.start_carrier(outer),)
-            drivers = _build_drivers(settings, carriers)
-            outside = await open_outside(outer, settings)
+            plugins = _load_plugins(settings)
+            drivers = _build_drivers(plugins, carriers)
+            outside = await open_outside(outer, settings, plugins)
             engine = await outer.enter_async_context(
                 open_engine(settings, (*carriers, TEST_CARRIER), drivers, outside=outside)
             )
@@ -209,19 +209,26 @@ async def _lock(data_dir: Path) -> DataLock:
             return lock
 
 
-def _build_drivers(settings: Settings, carriers: Sequence[CarrierSection]) -> Mapping[str, Driver]:
-    """Every configured carrier's driver; all plugins' faults are logged, none stops the others."""
+def _load_plugins(settings: Settings) -> PluginManager:
+    """All plugins; the faults of each are logged, and none stops the others."""
     plugins = PluginManager()
     plugins.load(folder=settings.plugins.folder, disabled=settings.plugins.disabled)
     for fault in plugins.faults:
         log.error("plugin.broken", plugin=fault.name, reason=fault.reason)
+    return plugins
+
+
+def _build_drivers(
+    plugins: PluginManager, carriers: Sequence[CarrierSection]
+) -> Mapping[str, Driver]:
+    """The drivers of all configured carriers, and of the one that test keys go through."""
     if any(carrier.name == TEST_CARRIER.name for carrier in carriers):
         text = "is the name of the built-in carrier of test keys; choose another"
         raise ConfigError([Fault("carriers.name", text, "carriers")])
     drivers: dict[str, Driver] = {
         carrier.name: plugins.build_driver(carrier) for carrier in carriers if carrier.enabled
     }
-    drivers[TEST_CARRIER.name] = TEST_DRIVER.build(TEST_CARRIER.name, None)
+    drivers[TEST_CARRIER.name] = plugins.build_driver(TEST_CARRIER)
     return drivers
 
 

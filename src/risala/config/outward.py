@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from risala.config.kinds import Network, Section
+from risala.config.kinds import Name, Network, Section
 
 
 class WebhooksSection(Section):
@@ -30,6 +30,8 @@ class MailSection(Section):
 
     host: str | None = None
     """Not set: no e-mail is sent."""
+    mailer: Name = "smtp"
+    """Who sends it, of those that plugins bring."""
     port: Annotated[int, Field(ge=1, le=65535)] = 587
     """Usually 587 with ``starttls``, 465 with ``tls``."""
     security: Literal["starttls", "tls", "none"] = "starttls"

@@ -14,6 +14,7 @@ else    delivered
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final
 
 import trio
@@ -36,6 +37,7 @@ from risala.plugins.contract import (
     Throttled,
     Unsent,
 )
+from risala.plugins.hookspecs import hookimpl
 
 RECEIPT_AFTER_S: Final = 0.2
 THROTTLED_FOR_S: Final = 0.1
@@ -118,5 +120,10 @@ FACTORY: Final = DriverFactory(
     name="test",
     settings=TestModeSettings,
     build=lambda _carrier, _settings: TestModeDriver(),
-    summary="The carrier of test keys; built in, never configured.",
+    summary="what test keys go through: no network, no charge; the number says what happens",
 )
+
+
+@hookimpl
+def risala_register_drivers(register: Callable[[DriverFactory], None]) -> None:
+    register(FACTORY)

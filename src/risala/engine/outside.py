@@ -11,7 +11,7 @@ from risala.engine.rules.webhooks.types import Outbound
 from risala.engine.services import Services
 from risala.engine.webhooks.notices import Notices
 from risala.engine.webhooks.service import Webhooks, WebhookSources
-from risala.plugins.contract import Mailer
+from risala.plugins.mail import Mailer
 
 POLICY = RestartPolicy(restarts_max=None)
 """Whatever is wrong with webhooks must not end the sending of messages."""

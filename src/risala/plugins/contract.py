@@ -42,9 +42,6 @@ __all__ = [
     "Health",
     "HealthState",
     "Inbound",
-    "Mail",
-    "MailNotSentError",
-    "Mailer",
     "NotStoredError",
     "Outcome",
     "Receipt",
@@ -291,27 +288,3 @@ class DriverFactory:
     """Takes the carrier's name and validated settings. Opens nothing yet."""
     summary: str
     """One line for ``risala plugins``."""
-
-
-@dataclass(frozen=True, slots=True)
-class Mail:
-    """One e-mail in plain text."""
-
-    to: str
-    subject: str
-    text: str = field(repr=False)
-
-
-class MailNotSentError(Exception):
-    """The mail was not taken; ``str()`` is a sentence for the operator. It is tried again."""
-
-
-class Mailer(Protocol):
-    """Sends e-mail."""
-
-    async def send(self, mail: Mail) -> None:
-        """Hand a mail over; returns once it was taken. Bounded in time.
-
-        Raises:
-            MailNotSentError: why not.
-        """

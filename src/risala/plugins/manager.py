@@ -1,4 +1,4 @@
-"""Finds plugins, keeps a broken one from hurting the others, and builds drivers.
+"""Finds plugins, keeps a broken one from hurting the others, and builds what they bring.
 
 Plugins come from three places, in this order: built in, installed packages (entry points of the
 group ``risala``), Python files in a folder. The built-in ones are plugins like any other and may
@@ -14,41 +14,37 @@ from __future__ import annotations
 import importlib
 import importlib.metadata
 import importlib.util
-import re
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType, ModuleType
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
-import pluggy
 import structlog
-from pydantic import BaseModel, ValidationError
 
-from risala.config.faults import ConfigError, Fault
 from risala.config.model import CarrierSection
+from risala.config.outward import MailSection
 from risala.config.secrets import resolve_secrets as resolve_secrets_from_environ
-from risala.plugins import hookspecs
+from risala.plugins.brought import Brought, UnfitPluginError, brought_by
 from risala.plugins.contract import Driver, DriverFactory
+from risala.plugins.mail import Mailer, MailerFactory
+from risala.plugins.payment import PaymentMethod, PaymentMethodFactory, PaymentOffer
+from risala.plugins.tables import PluginConfigError, SecretResolver, table_fault, validated
 
 # By name, because this room may not see that one.
 BUILTINS: Final = (
     "risala.drivers.smpp.plugin",
     "risala.drivers.modem.plugin",
     "risala.drivers.loopback",
+    "risala.drivers.testmode",
+    "risala.drivers.mail.plugin",
 )
 ENTRY_POINTS: Final = "risala"
 
-_DRIVER_NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")  # as in [[carriers]]
-_ENV: Final = "_env"
 
 _log = structlog.get_logger()
-
-
-class PluginConfigError(ConfigError):
-    """A carrier cannot be built from its table; ``faults`` has each one with its key path."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,14 +63,10 @@ class PluginInfo:
     source: str
     """``built in``, ``package NAME VERSION`` or the file's path."""
     drivers: tuple[str, ...]
+    mailers: tuple[str, ...]
+    payment_methods: tuple[str, ...]
     disabled: bool
     fault: str | None
-
-
-class SecretResolver(Protocol):
-    """As :func:`risala.config.secrets.resolve_secrets`."""
-
-    def __call__(self, table: Mapping[str, Any], *, where: str) -> dict[str, Any]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,17 +77,15 @@ class _Candidate:
     """Imports it."""
 
 
-class _Unfit(Exception):
-    """What we ourselves found wrong with a plugin; ``str()`` is the reason."""
-
-
 class PluginManager:
     def __init__(self) -> None:
         self._infos: list[PluginInfo] = []
         self._faults: list[PluginFault] = []
         self._drivers: dict[str, DriverFactory] = {}
-        self._owners: dict[str, str] = {}
-        """Driver's name to plugin's name."""
+        self._mailers: dict[str, MailerFactory] = {}
+        self._payment_methods: dict[str, PaymentMethodFactory] = {}
+        self._owners: dict[tuple[str, str], str] = {}
+        """What a thing is and its name, to the plugin's name."""
 
     def load(
         self,
@@ -126,6 +116,16 @@ class PluginManager:
         return MappingProxyType(self._drivers)
 
     @property
+    def mailers(self) -> Mapping[str, MailerFactory]:
+        """Every usable mailer by the word for ``mail.mailer``."""
+        return MappingProxyType(self._mailers)
+
+    @property
+    def payment_methods(self) -> Mapping[str, PaymentMethodFactory]:
+        """Every usable payment method by its name."""
+        return MappingProxyType(self._payment_methods)
+
+    @property
     def faults(self) -> tuple[PluginFault, ...]:
         return tuple(self._faults)
 
@@ -146,21 +146,76 @@ class PluginManager:
         key = f"carriers.{carrier.name}"
         factory = self._drivers.get(carrier.driver)
         if factory is None:
-            raise PluginConfigError([_fault(f"{key}.driver", self._unknown(carrier.driver))])
-        settings = _validated(factory, carrier.settings, f"{key}.{factory.name}", resolve_secrets)
+            raise PluginConfigError(
+                [table_fault(f"{key}.driver", self._unknown("driver", carrier.driver))]
+            )
+        where = f"{key}.{factory.name}"
+        settings = validated(factory.settings, carrier.settings, where, resolve_secrets)
         try:
             driver: object = factory.build(carrier.name, settings)
         except Exception as error:
             text = f"the driver {factory.name} cannot be built: {error}"
-            raise PluginConfigError([_fault(key, text)]) from error
+            raise PluginConfigError([table_fault(key, text)]) from error
         if not isinstance(driver, Driver):
-            text = f"the plugin {self._owners[factory.name]} built something that is no driver"
-            raise PluginConfigError([_fault(key, text)])
+            owner = self._owners["driver", factory.name]
+            text = f"the plugin {owner} built something that is no driver"
+            raise PluginConfigError([table_fault(key, text)])
         return driver
 
-    def _unknown(self, driver: str) -> str:
-        known = ", ".join(sorted(self._drivers)) or "none"
-        text = f'there is no driver "{driver}"; known: {known}'
+    def build_mailer(self, section: MailSection) -> Mailer:
+        """The mailer that ``mail.mailer`` names; nothing is opened yet.
+
+        Raises:
+            PluginConfigError: there is none of that name, or it refused the table.
+        """
+        factory = self._mailers.get(section.mailer)
+        if factory is None:
+            raise PluginConfigError(
+                [table_fault("mail.mailer", self._unknown("mailer", section.mailer))]
+            )
+        try:
+            mailer: object = factory.build(section)
+        except Exception as error:
+            text = f"the mailer {factory.name} cannot be built: {error}"
+            raise PluginConfigError([table_fault("mail", text)]) from error
+        if not isinstance(mailer, Mailer):
+            owner = self._owners["mailer", factory.name]
+            text = f"the plugin {owner} built something that is no mailer"
+            raise PluginConfigError([table_fault("mail", text)])
+        return mailer
+
+    def build_payment_method(
+        self,
+        name: str,
+        table: Mapping[str, Any],
+        resolve_secrets: SecretResolver = resolve_secrets_from_environ,
+    ) -> PaymentMethod:
+        """Validate the table of a payment method and build it; nothing is opened yet.
+
+        Raises:
+            PluginConfigError: no such method, faults in the table, or the method refused it.
+        """
+        key = f"payments.{name}"
+        factory = self._payment_methods.get(name)
+        if factory is None:
+            raise PluginConfigError([table_fault(key, self._unknown("payment method", name))])
+        settings = validated(factory.settings, table, key, resolve_secrets)
+        try:
+            method: object = factory.build(settings)
+        except Exception as error:
+            text = f"the payment method {name} cannot be built: {error}"
+            raise PluginConfigError([table_fault(key, text)]) from error
+        owner = self._owners["payment method", name]
+        if not isinstance(method, PaymentMethod):
+            text = f"the plugin {owner} built something that is no payment method"
+            raise PluginConfigError([table_fault(key, text)])
+        if reason := _wrong_offer(method.offer):
+            raise PluginConfigError([table_fault(key, f"the plugin {owner} offers {reason}")])
+        return method
+
+    def _unknown(self, kind: str, name: str) -> str:
+        known = ", ".join(sorted(each for of, each in self._owners if of == kind)) or "none"
+        text = f'there is no {kind} "{name}"; known: {known}'
         if self._faults:
             names = ", ".join(f"{fault.name} ({fault.reason})" for fault in self._faults)
             text += f"; plugins that are not used: {names}"
@@ -181,35 +236,46 @@ class PluginManager:
 
     def _load_one(self, candidate: _Candidate, disabled: bool) -> None:
         fault = None
-        factories: list[DriverFactory] = []
+        brought = Brought()
         if not disabled:
             try:
                 self._refuse_same_name(candidate)
-                factories = _registered(candidate.bring())
-                self._refuse_taken(factories)
-            except _Unfit as unfit:
-                fault, factories = str(unfit), []
+                found = brought_by(candidate.bring())
+                self._refuse_taken(found)
+                brought = found
+            except UnfitPluginError as unfit:
+                fault = str(unfit)
             except (Exception, SystemExit) as error:  # noqa: BLE001 -- its fault, not ours
                 fault = f"{type(error).__name__}: {error}"
                 _log.error("plugin_failed", plugin=candidate.name, exc_info=error)
-        for factory in factories:
-            self._drivers[factory.name] = factory
-            self._owners[factory.name] = candidate.name
+        self._drivers.update({one.name: one for one in brought.drivers})
+        self._mailers.update({one.name: one for one in brought.mailers})
+        self._payment_methods.update({one.name: one for one in brought.payment_methods})
+        self._owners.update(dict.fromkeys(brought.named(), candidate.name))
         if fault is not None:
             self._faults.append(PluginFault(candidate.name, fault))
-        names = tuple(factory.name for factory in factories)
-        self._infos.append(PluginInfo(candidate.name, candidate.source, names, disabled, fault))
+        self._infos.append(
+            PluginInfo(
+                candidate.name,
+                candidate.source,
+                drivers=tuple(one.name for one in brought.drivers),
+                mailers=tuple(one.name for one in brought.mailers),
+                payment_methods=tuple(one.name for one in brought.payment_methods),
+                disabled=disabled,
+                fault=fault,
+            )
+        )
 
     def _refuse_same_name(self, candidate: _Candidate) -> None:
         for info in self._infos:
             if info.name == candidate.name and not info.disabled:
-                raise _Unfit(f"another plugin has this name: {info.source}")
+                raise UnfitPluginError(f"another plugin has this name: {info.source}")
 
-    def _refuse_taken(self, factories: Iterable[DriverFactory]) -> None:
-        for factory in factories:
-            if owner := self._owners.get(factory.name):
-                raise _Unfit(
-                    f'its driver "{factory.name}" is registered by the plugin {owner} already; '
+    def _refuse_taken(self, brought: Brought) -> None:
+        for kind, name in brought.named():
+            if owner := self._owners.get((kind, name)):
+                raise UnfitPluginError(
+                    f'its {kind} "{name}" is registered by the plugin {owner} already; '
                     "disable one of the two"
                 )
 
@@ -239,75 +305,13 @@ def _import_file(path: Path) -> ModuleType:
     return module
 
 
-def _registered(plugin: object) -> list[DriverFactory]:
-    """Call one plugin's hooks, and see that all of it is sound.
-
-    Each plugin has a pluggy manager of its own: in a common one a hook that raises ends the call
-    for the plugins after it, and a misspelt hook is nobody's.
-    """
-    hooks = pluggy.PluginManager("risala")
-    hooks.add_hookspecs(hookspecs)
-    try:
-        hooks.register(plugin)
-        hooks.check_pending()
-    except pluggy.PluginValidationError as error:
-        reason = " ".join(str(error).partition(" in plugin ")[0].split())
-        raise _Unfit(f"{reason}; see docs/reference/plugin-hooks.md") from error
-    if not hooks.get_hookcallers(plugin):
-        raise _Unfit("it has no function marked with @hookimpl")
-    factories: list[DriverFactory] = []
-    hooks.hook.risala_register_drivers(register=factories.append)
-    for number, factory in enumerate(factories):
-        _check(factory)
-        if factory.name in {other.name for other in factories[:number]}:
-            raise _Unfit(f'it registers the driver "{factory.name}" twice')
-    return factories
-
-
-def _check(factory: object) -> None:
-    if not isinstance(factory, DriverFactory):
-        raise _Unfit(f"it registered a {type(factory).__name__} instead of a DriverFactory")
-    if not _DRIVER_NAME.fullmatch(factory.name) or factory.name in CarrierSection.model_fields:
-        raise _Unfit(f'"{factory.name}" cannot be the name of a driver')
-
-
-def _validated(
-    factory: DriverFactory, table: Mapping[str, Any], where: str, resolve: SecretResolver
-) -> BaseModel:
-    """The driver's settings; secrets that are missing and fields that are wrong at once."""
-    faults: list[Fault] = []
-    try:
-        table = resolve(table, where=where)
-    except ConfigError as error:
-        faults += error.faults
-        table = _without_env(table)
-    named = {fault.key.removesuffix(_ENV) for fault in faults}
-    try:
-        settings = factory.settings.model_validate(table)
-    except ValidationError as error:
-        for found in error.errors(include_url=False, include_input=False):
-            key = ".".join([where, *map(str, found["loc"])])
-            if key not in named:  # a secret's own fault says more than that its field is empty
-                text = found["msg"].removeprefix("Value error, ")
-                faults.append(_fault(key, text[:1].lower() + text[1:]))
-    else:
-        if not faults:
-            return settings
-    # The cause is dropped: pydantic's error holds the values, and one may be a secret.
-    raise PluginConfigError(faults) from None
-
-
-def _without_env(table: Mapping[str, Any]) -> dict[str, Any]:
-    """The table with its unresolved secrets as empty texts."""
-    return {
-        key.removesuffix(_ENV): ""
-        if key.endswith(_ENV)
-        else _without_env(value)
-        if isinstance(value, Mapping)
-        else value
-        for key, value in table.items()
-    }
-
-
-def _fault(key: str, text: str) -> Fault:
-    return Fault(key, text, "settings of the carrier")
+def _wrong_offer(offer: object) -> str:
+    """What is wrong with a payment method's offer; empty where nothing is."""
+    if not isinstance(offer, PaymentOffer):
+        return f"a {type(offer).__name__} instead of a PaymentOffer"
+    if not all("en" in texts for texts in (offer.title, *(one.label for one in offer.asks_first))):
+        return "a text without its English"
+    top = offer.amount_max
+    if offer.amount_min < 1 or (top is not None and top < offer.amount_min):
+        return "amounts that nobody can pay"
+    return ""

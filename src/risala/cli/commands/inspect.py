@@ -190,7 +190,7 @@ def _carrier_row(each: Json) -> tuple[object, ...]:
 @click.command()
 @common
 def plugins(options: Options) -> None:
-    """The plugins that were found, the drivers that they bring, and what is wrong with them."""
+    """The plugins that were found, what they bring, and what is wrong with them."""
     from risala.plugins.manager import PluginManager
 
     log_to_stderr()
@@ -202,17 +202,24 @@ def plugins(options: Options) -> None:
         "drivers": [
             {"name": driver.name, "summary": driver.summary} for driver in manager.drivers.values()
         ],
+        "mailers": [
+            {"name": mailer.name, "summary": mailer.summary} for mailer in manager.mailers.values()
+        ],
+        "payment_methods": [
+            {"name": method.name, "summary": method.summary}
+            for method in manager.payment_methods.values()
+        ],
         "faults": [asdict(fault) for fault in manager.faults],
     }
     if output.show(options.json, payload):
         return
     output.table(
-        ("Plugin", "From", "Drivers", "State"),
+        ("Plugin", "From", "Brings", "State"),
         (
             (
                 each.name,
                 each.source,
-                ", ".join(each.drivers),
+                ", ".join((*each.drivers, *each.mailers, *each.payment_methods)),
                 "disabled" if each.disabled else each.fault or "loaded",
             )
             for each in manager.plugins()

@@ -12,7 +12,7 @@ from typing import Final
 import trio
 
 from risala.config.model import MailSection
-from risala.plugins.contract import Mail, MailNotSentError
+from risala.plugins.mail import Mail, MailNotSentError
 
 TIMEOUT_S: Final = 20.0
 """For each step of the conversation."""
@@ -21,7 +21,7 @@ AT_ONCE: Final = 2
 
 
 class SmtpMailer:
-    """A :class:`risala.plugins.contract.Mailer` for one server."""
+    """A :class:`risala.plugins.mail.Mailer` for one server."""
 
     def __init__(self, settings: MailSection) -> None:
         assert settings.host is not None

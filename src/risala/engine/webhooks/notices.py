@@ -13,7 +13,7 @@ from risala.engine.journal.webhooks import endpoints as webhooks
 from risala.engine.journal.webhooks.endpoints import Notice
 from risala.engine.model.clock import iso
 from risala.engine.model.errors import Unavailable
-from risala.plugins.contract import Mail, Mailer, MailNotSentError
+from risala.plugins.mail import Mail, Mailer, MailNotSentError
 
 log = structlog.get_logger(__name__)
 

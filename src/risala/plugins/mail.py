@@ -1,0 +1,51 @@
+"""The contract for plugins that send e-mail.
+
+A mailer is registered by the hook ``risala_register_mailers`` (see
+:mod:`risala.plugins.hookspecs`). The engine owns what is written, to whom, and trying again; a
+mailer hands one mail over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Protocol, runtime_checkable
+
+from risala.config.outward import MailSection
+
+
+@dataclass(frozen=True, slots=True)
+class Mail:
+    """One e-mail in plain text."""
+
+    to: str
+    subject: str
+    text: str = field(repr=False)
+
+
+class MailNotSentError(Exception):
+    """The mail was not taken; ``str()`` is a sentence for the operator. It is tried again."""
+
+
+@runtime_checkable
+class Mailer(Protocol):
+    """Sends e-mail."""
+
+    async def send(self, mail: Mail) -> None:
+        """Hand a mail over; returns once it was taken. Bounded in time.
+
+        Raises:
+            MailNotSentError: why not.
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class MailerFactory:
+    """How a mailer of one kind is built from the ``[mail]`` table."""
+
+    name: str
+    """The word for ``mail.mailer = "…"`` in the configuration."""
+    build: Callable[[MailSection], Mailer]
+    """Takes the table, whose ``host`` is set. Opens nothing yet."""
+    summary: str
+    """One line for ``risala plugins``."""

@@ -1,0 +1,313 @@
+"""The contract for plugins that take payments: how an organization's balance is topped up.
+
+A method is registered by the hook ``risala_register_payment_methods`` (see
+:mod:`risala.plugins.hookspecs`)::
+
+    begin ──► PaymentPending ──► PaymentSettled     credited, once
+                   │  ▲    └───► PaymentRefused     nothing happens
+                   └──┘ claim, poll, callback, a bank's SMS, or the operator's word
+
+The engine's desk owns payments: it stores each step before it shows it, credits, and writes the
+audit trail. A method owns the talk with one way of paying and nothing else; it keeps no state
+that must outlive the process, since every call is handed the payment as it is stored.
+
+**Once.** A settled payment is known by its provider and its reference, normalised
+(:func:`normalised_reference`): the pair is credited once, over all methods and organizations, for
+ever, however often and by whatever way it is reported. So a method may report the same thing
+twice, and must name the same provider for the same transaction.
+
+**When and where.** All coroutines run on the desk's task for that payment, one call a payment at a
+time, under :data:`STEP_S`; what takes longer is cancelled and counts as
+:class:`PaymentMethodError`. None of them runs inside a database transaction. After a crash the
+step that was under way is called again with the same values.
+
+**Amounts** are integer minor units (khoums) of the payment's currency.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Final, Protocol, runtime_checkable
+
+from pydantic import BaseModel
+
+from risala.sms.message import Inbound
+
+STEP_S: Final = 30.0
+"""A step has so long: somebody looks at a page that turns."""
+REFERENCE_CHARACTERS_MAX: Final = 100
+"""Of a reference, normalised: card processors' ids have about seventy."""
+ENTERED_CHARACTERS_MAX: Final = 200
+"""Of each text that a customer enters; the desk refuses longer ones before a method sees them."""
+
+
+class PaymentMethodError(Exception):
+    """The provider could not be asked; ``str()`` is a sentence for the operator, without secrets.
+
+    Nothing is known by it: the payment stays as it was, and the step is tried again.
+    """
+
+
+class ForgedCallbackError(Exception):
+    """A callback that is not the provider's: no signature, or a wrong one, or one from long ago.
+
+    Answered with 400. ``str()`` is for the log: never any of its content.
+    """
+
+
+class Confirmation(StrEnum):
+    """Whose word settles a pending payment."""
+
+    PROVIDER = "provider"
+    """:meth:`Polled.poll`, :meth:`CalledBack.callback` or :meth:`HearsTexts.heard` will tell."""
+    OPERATOR = "operator"
+    """It stands in the console until the operator says yes or no; the method is not asked."""
+
+
+class Beginner(StrEnum):
+    """Who may begin payments of a method."""
+
+    CUSTOMER = "customer"
+    """An owner of the organization, on its billing page; operators too."""
+    OPERATOR = "operator"
+    """Only operators: cash at the desk."""
+
+
+@dataclass(frozen=True, slots=True)
+class PaymentField:
+    """Something that the customer enters."""
+
+    name: str
+    """Its key among what was entered: lower-case letters, digits, ``_``."""
+    label: Mapping[str, str]
+    """What stands beside it, by language (``en``, ``fr``, ``ar``); ``en`` is always there."""
+    is_reference: bool = False
+    """It is the transaction's reference: the desk normalises it and refuses one that was used."""
+
+
+@dataclass(frozen=True, slots=True)
+class PaymentOffer:
+    """How a method is offered. Read once, after it was built."""
+
+    title: Mapping[str, str]
+    """By language; ``en`` is always there."""
+    begun_by: Beginner = Beginner.CUSTOMER
+    amount_min: int = 1
+    """Minor units."""
+    amount_max: int | None = None
+    """Minor units; None: the desk's own limit alone."""
+    asks_first: tuple[PaymentField, ...] = ()
+    """Entered beside the amount, before :meth:`PaymentMethod.begin`."""
+    only_in_demo: bool = False
+    """No money moves: a service that is not a demo refuses to start with it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Payment:
+    """A payment as it is stored: what a method is handed in every step."""
+
+    payment_id: str
+    """Ours (``pay_…``). The idempotency key for the provider: the same in each repetition."""
+    organization_id: str
+    amount: int
+    """Minor units: what the customer wants to top up."""
+    currency: str
+    """ISO 4217: ``MRU``."""
+    language: str
+    """Of the customer's pages: ``en``, ``fr`` or ``ar``."""
+    begun_at_ms: int
+    """UTC epoch milliseconds."""
+    return_url: str
+    """The organization's billing page, where a hosted checkout leads back to."""
+    callback_url: str
+    """Where the provider's callbacks reach this method; empty where no public address is set."""
+    reference: str | None = None
+    """As the last :class:`PaymentPending` told it."""
+    entered: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """What the customer has entered so far, by field."""
+
+
+@dataclass(frozen=True, slots=True)
+class PaymentPending:
+    """It goes on; stored, and shown to the customer."""
+
+    confirmation: Confirmation
+    reference: str | None = None
+    """The provider's, as soon as it is known: what later reports are matched by."""
+    instructions: Mapping[str, str] = field(default_factory=dict)
+    """What to do now, by language: whom to pay by which code. Plain text."""
+    checkout_url: str | None = None
+    """A page of the provider's, over https: shown as a link."""
+    asks: tuple[PaymentField, ...] = ()
+    """What the customer enters next; comes to :meth:`Claimed.claim`."""
+    poll_after_s: float | None = None
+    """When :meth:`Polled.poll` is worth calling; None: never."""
+    expires_at_ms: int | None = None
+    """UTC epoch milliseconds from which nothing is expected any more. What is reported later is
+    settled nevertheless: money that came is credited."""
+
+
+@dataclass(frozen=True, slots=True)
+class PaymentSettled:
+    """The money is there. Credited once for this provider and reference."""
+
+    provider: str
+    """Whose references these are: ``bankily``, ``stripe``. Two methods of one provider say the
+    same."""
+    reference: str
+    amount: int
+    """Minor units that really came: this is credited, whatever was asked for."""
+    currency: str
+    payer: str | None = field(default=None, repr=False)
+    """The payer's number or name, where it is known: for the operator and the audit trail."""
+
+
+@dataclass(frozen=True, slots=True)
+class PaymentRefused:
+    """No money will come of it: declined, canceled, or not to be found."""
+
+    cause: str
+    """A word for lists and metrics: ``declined``, ``canceled``, ``expired``, ``unknown``."""
+    text: Mapping[str, str]
+    """Why, and what to do now, by language; ``en`` is always there."""
+
+
+Progress = PaymentPending | PaymentSettled | PaymentRefused
+
+
+@dataclass(frozen=True, slots=True)
+class PaymentReport:
+    """Something that a provider told by itself: a callback, or a bank's text."""
+
+    result: PaymentSettled | PaymentRefused
+    payment_id: str | None = None
+    """Where the provider repeats ours. Else the desk looks for a pending payment of this method
+    with that reference, then for one of that amount and payer; what fits none, or several, waits
+    for the operator."""
+    needs_operator: bool = False
+    """The provider's word is not proof enough to credit by itself (a text's sender can be
+    forged): it is matched, and waits for the operator unless his caps allow more."""
+
+
+@dataclass(frozen=True, slots=True)
+class PaymentCallback:
+    """A request to ``/pay/METHOD/callback``, as it came."""
+
+    headers: Mapping[str, str]
+    """By lower-case name."""
+    query: Mapping[str, str]
+    body: bytes = field(repr=False)
+    """Bounded by the server; untouched, so that a signature over it can be checked."""
+    received_at_ms: int
+    """UTC epoch milliseconds, for signatures that carry a time."""
+
+
+@runtime_checkable
+class PaymentMethod(Protocol):
+    """One way of paying."""
+
+    @property
+    def offer(self) -> PaymentOffer: ...
+
+    async def begin(self, payment: Payment) -> Progress:
+        """Start a payment; called once it is stored, and again after a crash.
+
+        A repetition with the same ``payment_id`` must come to the same payment at the provider.
+
+        Raises:
+            PaymentMethodError: the provider could not be asked; it is called again.
+        """
+
+
+@runtime_checkable
+class Claimed(Protocol):
+    """A method whose customers enter something after they have paid (a transaction's reference)."""
+
+    async def claim(self, payment: Payment) -> Progress:
+        """The customer filled in :attr:`PaymentPending.asks`; ``payment.entered`` has it.
+
+        Called once for each time that the form is sent; the texts are stored already. A claim is
+        no proof: it settles nothing unless the provider itself was asked.
+
+        Raises:
+            PaymentMethodError: the provider could not be asked; the customer may send it again.
+        """
+
+
+@runtime_checkable
+class Polled(Protocol):
+    """A method that can ask its provider."""
+
+    async def poll(self, payment: Payment) -> Progress:
+        """How it stands; at :attr:`PaymentPending.poll_after_s`, and at the operator's wish.
+
+        Raises:
+            PaymentMethodError: the provider could not be asked; it is called again, ever later.
+        """
+
+
+@runtime_checkable
+class CalledBack(Protocol):
+    """A method whose provider calls back."""
+
+    def callback(self, callback: PaymentCallback) -> tuple[PaymentReport, ...]:
+        """Prove a callback's signature and read it; empty where it tells nothing of interest.
+
+        Called on the task of the request, before anything is stored; it does not wait, and looks
+        at nothing but its argument and its settings. What it returns is stored and settled before
+        the provider is answered 200: an answer that got lost brings the same callback again.
+
+        Raises:
+            ForgedCallbackError: it is not the provider's.
+        """
+
+
+@runtime_checkable
+class HearsTexts(Protocol):
+    """A method whose bank confirms payments by SMS to a modem's SIM of its own."""
+
+    @property
+    def carrier(self) -> str:
+        """The configured name of that modem. Its texts go to no customer, event or STOP word."""
+
+    def heard(self, message: Inbound) -> tuple[PaymentReport, ...]:
+        """Read a text of that SIM; empty where it confirms no payment.
+
+        Called on the task that stores the text, with each text once it is on disk, and again
+        after a crash; it does not wait. Raises nothing: a text that is odd confirms nothing.
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class PaymentMethodFactory:
+    """How a method is built from its table in the configuration."""
+
+    name: str
+    """The word in addresses and settings: ``/pay/NAME/callback``, ``[payments.NAME]``."""
+    settings: type[BaseModel]
+    """Validates ``[payments.NAME]``, unknown keys forbidden. Keys that end in ``_env`` name
+    environment variables with secrets."""
+    build: Callable[[Any], PaymentMethod]
+    """Takes the validated settings. Opens nothing yet."""
+    summary: str
+    """One line for ``risala plugins``."""
+
+
+def normalised_reference(reference: str) -> str:
+    """A reference as it is compared: however it was typed, it is the same one.
+
+    Compatibility forms (full-width and Arabic-Indic digits among them) become plain ones, letters
+    upper-case, and everything but letters and digits goes. Pure.
+
+    Raises:
+        ValueError: nothing is left, or more than :data:`REFERENCE_CHARACTERS_MAX`.
+    """
+    plain = unicodedata.normalize("NFKC", reference).upper()
+    kept = (str(unicodedata.digit(one, one)) for one in plain if one.isalnum())
+    found = "".join(kept)
+    if not 0 < len(found) <= REFERENCE_CHARACTERS_MAX:
+        raise ValueError(f"a reference has 1 to {REFERENCE_CHARACTERS_MAX} letters and digits")
+    return found
