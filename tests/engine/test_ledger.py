@@ -140,7 +140,7 @@ def test_a_message_is_taken_when_the_balance_covers_it_and_is_not_nothing(
     organization_id = book.organization(money)
     new = book.new_message(organization_id, price=price)
     if accepted:
-        assert book.unit(lambda conn: accept_one(conn, new, None)) == new.response
+        assert book.unit(lambda conn: accept_one(conn, new, None)).results == [new.response]
         assert balance(book, organization_id) == money - price
     else:
         before = book.conn.total_changes
@@ -165,7 +165,7 @@ def test_in_a_batch_each_stands_alone_and_the_money_is_spent_in_order(book):
     organization_id = book.organization(120)
     prices = [50, 100, 50, 50, 20]
     news = [book.new_message(organization_id, price=price) for price in prices]
-    results = book.unit(lambda conn: [_word(each) for each in accept(conn, news)])
+    results = book.unit(lambda conn: [_word(each) for each in accept(conn, news).results])
     assert results == ["taken", "poor", "taken", "poor", "taken"]
     assert balance(book, organization_id) == 0
     assert entries(book, organization_id) == [

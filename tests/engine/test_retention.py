@@ -160,7 +160,7 @@ def test_the_same_key_gives_the_same_answer_for_ever(book):
     work(book, retention.texts, "texts", book.now_ms + 1)
     work(book, retention.timelines, "timelines", book.now_ms + 1)
     again = book.new_message(organization_id, idempotency_key="k")
-    assert book.unit(lambda conn: accept_one(conn, again, None)) == new.response
+    assert book.unit(lambda conn: accept_one(conn, again, None)).results == [new.response]
     assert messages.known_response(book.conn, organization_id, "live", "k") == new.response
     assert book.one("SELECT count(*) FROM messages") == 1
 

@@ -23,7 +23,7 @@ from risala.engine.accounts.accounts import Accounts
 from risala.engine.accounts.senders import Senders
 from risala.engine.actors.actor import Ref
 from risala.engine.actors.supervisor import RestartPolicy, Supervisor
-from risala.engine.billing.billing import Billing
+from risala.engine.billing.billing import Billing, tell_entered
 from risala.engine.delivery.declining import declines
 from risala.engine.delivery.driver_commands import DriverCommands
 from risala.engine.delivery.driver_context import LaneContext
@@ -38,13 +38,15 @@ from risala.engine.delivery.waits import Waits
 from risala.engine.gateway import Gateway
 from risala.engine.intake.intake import Intake
 from risala.engine.intake.opt_outs import LookBack
-from risala.engine.journal.messages import deadlines
+from risala.engine.journal.accounts import balances
+from risala.engine.journal.messages import deadlines, verifications
 from risala.engine.journal.messages import reads as messages
 from risala.engine.journal.recorder import Recorder
 from risala.engine.journal.store import meta
 from risala.engine.journal.store.schema import migrate
 from risala.engine.journal.store.writer import Journal
 from risala.engine.journal.webhooks import deliveries as webhook_log
+from risala.engine.limits.limits import Limits, LimitsMemory
 from risala.engine.model.clock import Clock, SystemClock
 from risala.engine.model.ids import IdSource
 from risala.engine.outside import Outside, start_outside
@@ -148,17 +150,24 @@ async def open_gateway(settings: Settings, seams: Seams | None = None) -> AsyncI
 
 async def _parts(core: _Core, router: Router) -> Services:
     settings = core.settings
-    billing = await core.supervisor.start(
-        "billing",
-        lambda: Billing(core.journal, core.seams.clock),
+    reader, ids = core.journal.reader(), core.seams.ids
+    limits_memory = LimitsMemory(settings.limits)
+    limits = await core.supervisor.start(
+        "limits",
+        lambda: Limits(limits_memory, partial(verifications.accepted_since, reader)),
         mailbox_max=settings.engine.mailbox_max,
     )
-    reader, ids = core.journal.reader(), core.seams.ids
-    senders = Senders(core.recorder, reader, ids, settings)
-    intake = Intake(settings, core.recorder, reader, ids, core.accounts, senders, router)
-    sources = Sources(
-        settings, core.recorder, reader, ids, core.accounts, senders, router, intake, core.codes
+    billing = await core.supervisor.start(
+        "billing",
+        lambda: Billing(core.journal, core.seams.clock, partial(balances.standing, reader)),
+        mailbox_max=settings.engine.mailbox_max,
     )
+    core.recorder.listeners.entered = partial(tell_entered, billing)
+    senders = Senders(core.recorder, reader, ids, settings)
+    intake = Intake(
+        settings, core.recorder, reader, ids, core.accounts, senders, router, limits, billing
+    )
+    sources = Sources(settings, core.recorder, reader, ids, core.accounts, intake, core.codes)
     sessions = await core.supervisor.start(
         "sessions",
         lambda: Sessions(sources, core.deadlines),
@@ -174,6 +183,7 @@ async def _parts(core: _Core, router: Router) -> Services:
         senders=senders,
         intake=intake,
         billing=billing,
+        limits=limits,
         sessions=sessions,
     )
 
@@ -248,7 +258,7 @@ async def open_engine(
         parts.scheduler = scheduler
         parts.unready = partial(overview.unready, board)
         waits = Waits(router, board.lanes, lambda: board.leasing, core.seams.clock)
-        parts.waits, parts.intake.ailing = waits.of, waits.ailing
+        parts.waits, parts.intake.drafts.ailing = waits.of, waits.ailing
         parts.carriers = partial(overview.carriers, board, router)
         parts.commands = DriverCommands(board.lanes)
         watch = LoopWatch(core.seams.clock, partial(suspicion_of, lanes=board.lanes))

@@ -7,7 +7,7 @@ running service and without one.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 
@@ -16,7 +16,9 @@ from risala.engine.actors.broadcast import Subscription
 from risala.engine.follow.live import Follower
 from risala.engine.journal.messages import reads as messages
 from risala.engine.journal.messages import verifications
+from risala.engine.limits.claims import TakeAddress
 from risala.engine.model.commands import (
+    AddressUse,
     LifeEvent,
     MessageView,
     Principal,
@@ -49,6 +51,14 @@ class Gateway:
             Forbidden: the organization is not active.
         """
         return self.services.accounts.authenticate(api_key)
+
+    async def take_address(self, use: AddressUse, bucket: Hashable) -> None:
+        """Count one call of a client's address.
+
+        Raises:
+            RateLimited: there were too many; it was not counted.
+        """
+        await self.services.limits.ask(TakeAddress(use, bucket))
 
     async def send_message(self, principal: Principal, command: SendMessage) -> bytes:
         """Accept a message: stored, charged and synced to disk when this returns.

@@ -11,13 +11,14 @@ from risala.config.model import Settings
 from risala.engine.accounts.accounts import Accounts
 from risala.engine.accounts.senders import Senders
 from risala.engine.actors.actor import Ref
-from risala.engine.billing.billing import BillingMessage
+from risala.engine.billing.claims import BillingMessage
 from risala.engine.delivery.driver_commands import DriverCommands
 from risala.engine.delivery.scheduler import SchedulerMessage
 from risala.engine.follow.live import Live
 from risala.engine.intake.intake import Intake
 from risala.engine.journal.recorder import Recorder
 from risala.engine.journal.rows import DueRow
+from risala.engine.limits.claims import LimitsMessage
 from risala.engine.model.ids import IdSource
 from risala.engine.model.lines import Line
 from risala.engine.verify.sessions import SessionsMessage
@@ -35,6 +36,7 @@ class Services:
     senders: Senders
     intake: Intake
     billing: Ref[BillingMessage]
+    limits: Ref[LimitsMessage]
     sessions: Ref[SessionsMessage]
     scheduler: Ref[SchedulerMessage] | None = None
     """None where nothing is delivered: a command that opened the engine by itself."""

@@ -100,10 +100,6 @@ class Accounts:
             self._organizations[organization_id] = known
         return known
 
-    def balance(self, organization_id: str) -> int:
-        """The balance of this moment, in minor units."""
-        return rows.balance(self._reader, organization_id)
-
     # -- the operator's hand
 
     def list_organizations(self) -> list[Organization]:

@@ -1,83 +1,85 @@
-"""Billing: what a message costs, and the actor through whom money comes in.
+"""Billing: the actor that owns every balance while the service runs.
 
-Charges and refunds are part of the unit of work of the message that they pay for
-(:mod:`risala.engine.journal.accounts.ledger`): no actor stands between a message and its money.
-What does not belong to a message — top-ups, adjustments — goes through here, one at a time.
+It decides what is affordable: the price of a send is *reserved*, then *settled* once the commit
+holds, or *released* where it failed. Refunds and top-ups are told by the number of their ledger
+entry. It holds nobody up while a disk syncs.
+
+Beneath it lies the journal's own condition: the transaction that charges looks at the balance, and
+at the day's cap, again. Should this actor crash while a send is on its way, the one built after it
+reads the ledger anew without knowing of that send, and still nothing is spent twice.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from contextlib import suppress
 
-from risala.engine.actors.actor import Decider, Later
+from risala.engine.actors.actor import Decider, Later, MailboxFull, Ref
+from risala.engine.billing.accounts import HeldMoney, Look
+from risala.engine.billing.claims import (
+    Adjust,
+    BillingMessage,
+    Doubt,
+    Release,
+    Reserve,
+    Settle,
+    TopUp,
+)
 from risala.engine.journal.accounts import ledger
-from risala.engine.journal.store.signature import Signature, signed
+from risala.engine.journal.rows import Entered
+from risala.engine.journal.store.signature import signed
 from risala.engine.journal.store.writer import Journal
 from risala.engine.model.clock import Clock
-from risala.engine.model.commands import LedgerEntry, Organization
-
-
-@dataclass(frozen=True, slots=True)
-class TopUp:
-    """Money came in: credited once for each reference, whoever brings it."""
-
-    organization_id: str
-    amount: int
-    reference: str
-    note: str | None = None
-    by: Signature | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Adjust:
-    """Correct a balance by a signed amount."""
-
-    organization_id: str
-    amount: int
-    reference: str
-    note: str
-    """Why."""
-    by: Signature | None = None
-
-
-BillingMessage = TopUp | Adjust
+from risala.engine.model.commands import LedgerEntry
+from risala.engine.model.errors import Draining, OutcomeUnknown
 
 
 class Billing(Decider[BillingMessage]):
-    """Answers with the :class:`LedgerEntry` once it is on disk."""
-
-    def __init__(self, journal: Journal, clock: Clock) -> None:
+    def __init__(self, journal: Journal, clock: Clock, look: Look) -> None:
         self._journal = journal
         self._clock = clock
+        self._money = HeldMoney(look)
 
     def decide(self, message: BillingMessage) -> object:
-        return Later(self._enter, message)
+        match message:
+            case Reserve():
+                return self._money.reserve(message)
+            case Settle():
+                self._money.settle(message)
+            case Release(reservations):
+                self._money.release(reservations)
+            case Entered():
+                self._money.enter(message)
+            case Doubt(organization_id):
+                self._money.doubt(organization_id)
+            case TopUp() | Adjust():
+                return Later(self._credit, message)
+        return None
 
-    async def _enter(self, message: BillingMessage) -> LedgerEntry:
+    async def _credit(self, message: TopUp | Adjust) -> LedgerEntry:
         at = self._clock.now_ms()
         write = ledger.top_up if isinstance(message, TopUp) else ledger.adjust
-        return await self._journal.commit(
-            signed(
-                message.by,
-                lambda conn: write(
-                    conn,
-                    message.organization_id,
-                    message.amount,
-                    message.reference,
-                    at,
-                    note=message.note,
-                ),
+        try:
+            entry = await self._journal.commit(
+                signed(
+                    message.by,
+                    lambda conn: write(
+                        conn,
+                        message.organization_id,
+                        message.amount,
+                        message.reference,
+                        at,
+                        note=message.note,
+                    ),
+                )
             )
-        )
+        except OutcomeUnknown:
+            self._money.doubt(message.organization_id)
+            raise
+        self._money.enter(Entered(entry.organization_id, entry.seq, entry.balance_after))
+        return entry
 
 
-def price(organization: Organization, per_segment: int, segments: int) -> int:
-    """What a message costs, in minor units: the organization's own price, or the general one."""
-    own = organization.price_per_segment
-    return segments * (per_segment if own is None else own)
-
-
-def low_balance(organization: Organization, general: int) -> int:
-    """Below which balance, in minor units, an organization is told that it is low; 0: never."""
-    own = organization.low_balance
-    return general if own is None else own
+def tell_entered(billing: Ref[BillingMessage], entered: Entered) -> None:
+    """News of the ledger; where it gets lost, billing reads the ledger before it refuses."""
+    with suppress(MailboxFull, Draining):
+        billing.tell_nowait(entered)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final
@@ -15,33 +14,31 @@ import trio
 from risala.config.model import Settings
 from risala.engine.accounts.accounts import Accounts
 from risala.engine.accounts.senders import Senders
-from risala.engine.billing import billing
+from risala.engine.actors.actor import Ref
+from risala.engine.billing.claims import BillingMessage
+from risala.engine.billing.prices import Prices
 from risala.engine.intake.batch import BatchItem, Result, in_order
+from risala.engine.intake.draft import Drafts
+from risala.engine.intake.holding import Holding
 from risala.engine.intake.opt_outs import OptOuts
-from risala.engine.journal.messages import acceptance
+from risala.engine.journal.messages import acceptance, verifications
 from risala.engine.journal.messages import reads as messages
+from risala.engine.journal.messages.verifications import NewVerification
 from risala.engine.journal.recorder import Recorder
 from risala.engine.journal.rows import Change, NewMessage, Stamp
 from risala.engine.journal.store.signature import Signature, signed
-from risala.engine.limits.limiter import Limiter
+from risala.engine.limits.claims import LimitsMessage, SetGeneralRate
 from risala.engine.model.commands import Mode, Organization, Principal, SendMessage
 from risala.engine.model.errors import (
     Draining,
-    InsufficientBalance,
     OutcomeUnknown,
     Overloaded,
     Refusal,
-    SenderNotApproved,
     StorageFailed,
 )
 from risala.engine.model.ids import IdSource
-from risala.engine.model.lines import JUST_ACCEPTED, Kind, Line, Values, Wait
-from risala.engine.model.money import minor_units
-from risala.engine.model.states import PRIORITY_CODE, PRIORITY_MESSAGE, Status
-from risala.engine.rules.router import TEST_ROUTE, UNSERVED, Router
-from risala.sms.address import fold_sender
-from risala.sms.alphabet import smart_encode
-from risala.sms.segment import count
+from risala.engine.model.states import Status
+from risala.engine.rules.router import Router
 
 log = structlog.get_logger(__name__)
 
@@ -50,7 +47,7 @@ _SAY_AGAIN: Final = (
     "The disk failed while this was stored; whether it is, is not known. "
     "Send it again with the key in `data`: the answer is the truth."
 )
-_JSON: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+DAY_MS: Final = 86_400_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,25 +68,22 @@ class Intake:
         accounts: Accounts,
         senders: Senders,
         router: Router,
+        limits: Ref[LimitsMessage],
+        billing: Ref[BillingMessage],
     ) -> None:
         self._settings = settings
         self._recorder = recorder
         self._reader = reader
-        self._ids = ids
         self._accounts = accounts
         self._senders = senders
-        self._router = router
-        self._limiter = Limiter(settings.limits.sms_per_s)
+        self.prices = Prices(settings.pricing)
+        self._limits = limits
+        self._billing = billing
+        self.drafts = Drafts(settings, self.prices, recorder.clock, ids, senders, router)
         self.opt_outs = OptOuts(reader)
-        self.per_segment = minor_units(settings.pricing.per_segment)
-        """The general price, in minor units."""
-        self.low_balance = minor_units(settings.pricing.low_balance)
-        """Below this, in minor units, an organization is told that its balance is low."""
         self._first_of_key: dict[tuple[str, str, str], trio.Event] = {}
         self._taking = self._peak = self._accepted = 0
         self.draining = False
-        self.ailing: Callable[[str, str, int], Values | None] = _nothing_ails
-        """What keeps all carriers of a route from sending: route, number, segments."""
 
     async def send(
         self, principal: Principal, command: SendMessage, *, by: Signature | None = None
@@ -109,9 +103,18 @@ class Intake:
 
     def retune(self, settings: Settings) -> None:
         """Take over prices and limits that were changed at run time."""
-        self.per_segment = minor_units(settings.pricing.per_segment)
-        self.low_balance = minor_units(settings.pricing.low_balance)
-        self._limiter.sms_per_s = settings.limits.sms_per_s
+        self.prices.retune(settings.pricing)
+        self._limits.tell_nowait(SetGeneralRate(settings.limits.sms_per_s))
+
+    @property
+    def per_segment(self) -> int:
+        """The general price, in minor units."""
+        return self.prices.per_segment
+
+    @property
+    def low_balance(self) -> int:
+        """Below this, in minor units, an organization is told that its balance is low."""
+        return self.prices.low_balance
 
     def statistics(self) -> IntakeStatistics:
         return IntakeStatistics(
@@ -167,20 +170,22 @@ class Intake:
         self, principal: Principal, command: SendMessage, by: Signature | None
     ) -> bytes:
         organization = self._accounts.organization(principal.organization_id)
-        new = self._prepare(organization, principal.mode, command)
         stamp = self._stamp(organization.id)
-        response = b""
-        try:
-            with trio.CancelScope(shield=True):
-                response = await self._recorder.journal.commit(
-                    signed(by, lambda conn: acceptance.accept_one(conn, new, stamp))
-                )
-        except BaseException as error:
-            self._withdraw(organization, principal.mode, 1)
-            if isinstance(error, OutcomeUnknown):
-                raise OutcomeUnknown(_SAY_AGAIN, (new.idempotency_key,)) from error
-            raise
-        self._settled(organization, [new], [response], stamp)
+        with trio.CancelScope(shield=True):
+            holding = self._holding(organization)
+            try:
+                new = await self._prepare(holding, organization, principal.mode, command)
+                with _naming(new.idempotency_key):
+                    accepted = await self._recorder.journal.commit(
+                        signed(by, lambda conn: acceptance.accept_one(conn, new, stamp))
+                    )
+            except BaseException as error:
+                await holding.failed(error)
+                raise
+            await holding.committed((new,), accepted)
+        self._settled(organization, (new,), accepted.results, stamp)
+        (response,) = accepted.results
+        assert isinstance(response, bytes)
         return response
 
     # -- many messages
@@ -210,32 +215,36 @@ class Intake:
         self, principal: Principal, commands: Sequence[SendMessage]
     ) -> list[Result]:
         organization = self._accounts.organization(principal.organization_id)
-        items = self._judge(organization, principal, commands)
-        prepared = [item.new for item in items if item.new is not None]
-        if not prepared:
-            return in_order(items, ())
-        tokens = sum(item.new is not None and not item.repeats for item in items)
         stamp = self._stamp(organization.id)
-        results: list[Result] = []
-        try:
-            with trio.CancelScope(shield=True):
-                results = await self._recorder.journal.commit(
-                    lambda conn: acceptance.accept(conn, prepared, stamp)
-                )
-        except BaseException as error:
-            self._withdraw(organization, principal.mode, tokens)
-            if isinstance(error, OutcomeUnknown):
-                keys = (item.new.idempotency_key if item.new else item.key for item in items)
-                raise OutcomeUnknown(_SAY_AGAIN, tuple(keys), of_batch=True) from error
-            raise
-        accepted = self._settled(organization, prepared, results, stamp)
-        self._withdraw(organization, principal.mode, tokens - accepted)
-        return in_order(items, results)
-
-    def _judge(
-        self, organization: Organization, principal: Principal, commands: Sequence[SendMessage]
-    ) -> list[BatchItem]:
         items: list[BatchItem] = []
+        with trio.CancelScope(shield=True):
+            holding = self._holding(organization)
+            try:
+                await self._judge(holding, organization, principal, commands, items)
+                prepared = [item.new for item in items if item.new is not None]
+                if not prepared:
+                    return in_order(items, ())
+                keys = (item.new.idempotency_key if item.new else item.key for item in items)
+                with _naming(*keys, of_batch=True):
+                    accepted = await self._recorder.journal.commit(
+                        lambda conn: acceptance.accept(conn, prepared, stamp)
+                    )
+            except BaseException as error:
+                await holding.failed(error)
+                raise
+            await holding.committed(prepared, accepted)
+        self._settled(organization, prepared, accepted.results, stamp)
+        return in_order(items, accepted.results)
+
+    async def _judge(
+        self,
+        holding: Holding,
+        organization: Organization,
+        principal: Principal,
+        commands: Sequence[SendMessage],
+        items: list[BatchItem],
+    ) -> None:
+        """Add each command to the items: with its row, or with its answer."""
         tried: set[str | None] = set()
         for command in commands:
             key = command.idempotency_key
@@ -245,13 +254,14 @@ class Intake:
                 continue
             repeats = key is not None and key in tried
             try:
-                new = self._prepare(organization, principal.mode, command, repeats=repeats)
+                new = await self._prepare(
+                    holding, organization, principal.mode, command, repeats=repeats
+                )
             except Refusal as refusal:
                 items.append(BatchItem(key, answer=refusal))
             else:
                 tried.add(key)
                 items.append(BatchItem(key, new, repeats=repeats))
-        return items
 
     def _known(self, principal: Principal, command: SendMessage) -> bytes | None:
         key = command.idempotency_key
@@ -260,115 +270,75 @@ class Intake:
         organization_id, mode = principal.organization_id, principal.mode.value
         return messages.known_response(self._reader, organization_id, mode, key)
 
-    # -- the steps of both
+    # -- a code
 
-    def _prepare(
+    async def send_code(
         self,
+        organization: Organization,
+        mode: Mode,
+        new: NewVerification,
+        *,
+        by: Signature | None = None,
+    ) -> None:
+        """Accept a code's SMS and open its session: durable when this returns, or neither.
+
+        Raises:
+            RateLimited, InsufficientBalance, SpendCapReached, Forbidden: refused.
+            Unavailable: not now.
+        """
+        message = new.message
+        stamp = self._stamp(organization.id)
+        with self.room(1), trio.CancelScope(shield=True):
+            holding = self._holding(organization)
+            try:
+                if mode is Mode.LIVE:
+                    await holding.take_hour(new)
+                    await holding.reserve(message)
+                begun = await self._recorder.journal.commit(
+                    signed(by, lambda conn: verifications.begin(conn, new, stamp))
+                )
+            except BaseException as error:
+                await holding.failed(error)
+                raise
+            await holding.committed((message,), begun.accepted)
+        self._tell(message)
+        if stamp is not None:
+            self._senders.look_again(organization.id)
+
+    # -- the steps of all
+
+    def _holding(self, organization: Organization) -> Holding:
+        day = self._recorder.clock.now_ms() // DAY_MS
+        return Holding(self._limits, self._billing, organization, day)
+
+    async def _prepare(
+        self,
+        holding: Holding,
         organization: Organization,
         mode: Mode,
         command: SendMessage,
         *,
         repeats: bool = False,
     ) -> NewMessage:
-        """Sender, limits, balance, in this order; then the row to be.
+        """Sender, limits, balance, in this order; the row to be.
 
-        Takes a rate token, unless it ``repeats`` a key that has taken one.
+        Holds a token and the price, unless it ``repeats`` a key for which both are held.
         """
-        sender, notice = self._sender(organization.id, command.sender)
-        limited = mode is Mode.LIVE and not repeats and self._limiter.limits_sms(organization)
-        if mode is Mode.LIVE:
-            self.opt_outs.refuse(organization.id, command.to)
-        if limited:
-            self._limiter.check_sms(organization)
-        new = self._new_message(organization, mode, command, sender, notice)
-        if limited:
-            # The transaction decides; this look spares a hopeless send its token.
-            balance = self._accounts.balance(organization.id)
-            if balance <= 0 or balance < new.price:
-                raise InsufficientBalance
-            self._limiter.take_sms(organization)
+        sender = self.drafts.sender_of(organization.id, command.sender)
+        if mode is not Mode.LIVE:
+            return self.drafts.of_send(organization, mode, command, sender)
+        self.opt_outs.refuse(organization.id, command.to)
+        if repeats:
+            return self.drafts.of_send(organization, mode, command, sender)
+        await holding.take_sms()
+        new = self.drafts.of_send(organization, mode, command, sender)
+        await holding.reserve(new)
         return new
-
-    def _withdraw(self, organization: Organization, mode: Mode, tokens: int) -> None:
-        """Give back the rate tokens of what was not accepted."""
-        if mode is Mode.LIVE and tokens:
-            self._limiter.give_back_sms(organization, tokens)
 
     def _stamp(self, organization_id: str) -> Stamp | None:
         """Given to the unit where the volume may approve a sender."""
         waits = self._senders.waits_for_volume(organization_id)
         return self._recorder.stamp() if waits else None
-
-    def _new_message(
-        self,
-        organization: Organization,
-        mode: Mode,
-        command: SendMessage,
-        sender: str,
-        notice: dict[str, str] | None,
-    ) -> NewMessage:
-        settings, live = self._settings, mode is Mode.LIVE
-        body = smart_encode(command.body) if organization.smart_encoding else command.body
-        size = count(body)
-        route = self._router.route_key(command.to) if live else TEST_ROUTE
-        now_ms = self._recorder.clock.now_ms()
-        due_at = max(now_ms, command.send_at or now_ms)
-        validity_s = command.validity_s or settings.delivery.validity_s
-        message_id = self._ids.new("sms")
-        # A key of ours may share the message's own random bits: it is no secret.
-        key = command.idempotency_key or f"idk_{message_id[4:]}"
-        return NewMessage(
-            id=message_id,
-            organization_id=organization.id,
-            mode=mode.value,
-            kind="sms",
-            recipient=command.to,
-            sender=sender,
-            body=body,
-            encoding=size.alphabet.value,
-            segments=size.segments,
-            price=billing.price(organization, self.per_segment, size.segments) if live else 0,
-            currency=settings.service.currency,
-            metadata=_JSON(command.metadata) if command.metadata else "{}",
-            priority=PRIORITY_CODE if command.urgent else PRIORITY_MESSAGE,
-            route=route,
-            due_at=due_at,
-            valid_until=due_at + validity_s * 1000,
-            send_at=command.send_at,
-            created_at=now_ms,
-            idempotency_key=key,
-            key_is_ours=command.idempotency_key is None,
-            response=_response(message_id, key, organization.id, sender, notice),
-            line=self.first_line(now_ms, due_at, route, command.to, size.segments),
-            low_balance=billing.low_balance(organization, self.low_balance),
-        )
-
-    def first_line(
-        self, now_ms: int, due_at: int, route: str, recipient: str, segments: int
-    ) -> Line:
-        """The first of a timeline: what the message waits for."""
-        line = _first_line(now_ms, due_at, route)
-        if line is JUST_ACCEPTED and (ailing := self.ailing(route, recipient, segments)):
-            return Line(Kind.ACCEPTED, values=ailing)
-        return line
-
-    def _sender(
-        self, organization_id: str, requested: str | None
-    ) -> tuple[str, dict[str, str] | None]:
-        """The sender to use, and the notice where it is not the one that was asked for."""
-        default = self._settings.service.default_sender
-        if requested is None or fold_sender(requested) == fold_sender(default):
-            return default, None
-        found = self._senders.by_name(organization_id, requested)
-        if found is None or found.status == "denied":
-            raise SenderNotApproved(requested)
-        if found.status == "approved":
-            return found.name, None
-        return default, {
-            "code": "SENDER_PENDING_APPROVAL",
-            "requestedFrom": requested,
-            "message": f"The sender {found.name!r} awaits approval; sent from {default!r}.",
-        }
 
     def _settled(
         self,
@@ -376,8 +346,8 @@ class Intake:
         prepared: Sequence[NewMessage],
         results: Sequence[Result],
         stamp: Stamp | None,
-    ) -> int:
-        """After the commit: tell the queue of what is new; how many were accepted."""
+    ) -> None:
+        """After the commit: tell the queue of what is new."""
         told: set[tuple[str, int, int]] = set()
         accepted: list[str] = []
         for new, result in zip(prepared, results, strict=True):
@@ -387,15 +357,14 @@ class Intake:
                 kind = (new.route, new.priority, new.due_at)
                 if kind not in told or self._recorder.life.listeners:
                     told.add(kind)
-                    self.tell(new)
+                    self._tell(new)
         self._accepted += len(accepted)
         # One line for a batch of any size; the request's id is in it by its context.
         log.debug("messages.accepted", message_ids=accepted, organization_id=organization.id)
         if stamp is not None:
             self._senders.look_again(organization.id)
-        return len(accepted)
 
-    def tell(self, new: NewMessage) -> None:
+    def _tell(self, new: NewMessage) -> None:
         """A new message is on disk: tell the queue."""
         self._recorder.listeners.deadline(new.valid_until)
         self._recorder.tell(
@@ -415,28 +384,10 @@ class Intake:
         )
 
 
-def _nothing_ails(*_: object) -> None:
-    """While no carrier is connected nobody is told of one that is down."""
-
-
-def _response(
-    message_id: str,
-    key: str,
-    organization_id: str,
-    sender: str,
-    notice: dict[str, str] | None,
-) -> bytes:
-    """The body of the response (specification §2.2), written out: our ids need no escaping."""
-    tail = f',"notice":{_JSON(notice)}' if notice else ""
-    return (
-        f'{{"accepted":true,"messageId":"{message_id}","idempotencyKey":{_JSON(key)},'
-        f'"organizationId":"{organization_id}","from":{_JSON(sender)}{tail}}}'
-    ).encode()
-
-
-def _first_line(now_ms: int, due_at: int, route: str) -> Line:
-    if route == UNSERVED:
-        return Line(Kind.ACCEPTED, values={"wait": Wait.UNSERVED.value})
-    if due_at > now_ms:
-        return Line(Kind.ACCEPTED, values={"wait": Wait.SCHEDULED.value, "until": due_at})
-    return JUST_ACCEPTED
+@contextmanager
+def _naming(*keys: str | None, of_batch: bool = False) -> Iterator[None]:
+    """Where nobody knows what the commit came to: by these keys one can ask."""
+    try:
+        yield
+    except OutcomeUnknown as error:
+        raise OutcomeUnknown(_SAY_AGAIN, keys, of_batch=of_batch) from error

@@ -15,7 +15,7 @@ import trio
 
 from risala.engine.actors.broadcast import Broadcast
 from risala.engine.journal.messages import deadlines, declined, delivery, endings, receipts
-from risala.engine.journal.rows import Change, Stamp
+from risala.engine.journal.rows import Change, Entered, Stamp
 from risala.engine.journal.store.signature import Signature, signed
 from risala.engine.journal.store.writer import Journal, Unit
 from risala.engine.model.clock import Clock
@@ -48,6 +48,8 @@ class Listeners:
     """A message is in the queue (again)."""
     deadline: Callable[[int], None] = lambda _: None
     """Something must be looked at, at this time."""
+    entered: Callable[[Entered], None] = lambda _: None
+    """A balance has changed: a message was refunded."""
 
 
 class Recorder:
@@ -196,6 +198,8 @@ class Recorder:
                 self._count(change)
             if self.life.listeners:
                 self.life.publish(_life(change))
+            if change.entered is not None:
+                self.listeners.entered(change.entered)
             if change.due_at is not None:
                 self.listeners.pending(change)
 

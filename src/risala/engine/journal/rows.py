@@ -42,6 +42,29 @@ class NewMessage:
 
 
 @dataclass(frozen=True, slots=True)
+class Entered:
+    """An entry of the ledger is on disk: a charge, a refund, a top-up, an adjustment."""
+
+    organization_id: str
+    seq: int
+    balance_after: int
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What an organization has, as of one entry of its ledger."""
+
+    seq: int
+    """Of the entry: of two standings the one with the higher number is the later. 0: none yet."""
+    balance: int
+    """Minor units."""
+    day: int
+    """The organization's own calendar day that ``spent`` is about."""
+    spent: int
+    """Charged on that day, minor units; refunds do not give it back."""
+
+
+@dataclass(frozen=True, slots=True)
 class OrganizationChange:
     """What of an organization's settings is to change; the rest stays."""
 
@@ -118,3 +141,5 @@ class Change:
     """Set when the message is pending again: the queue is told."""
     priority: int = PRIORITY_MESSAGE
     route: str = ""
+    entered: Entered | None = None
+    """The refund that came with it: billing is told."""

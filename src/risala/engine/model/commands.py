@@ -18,6 +18,13 @@ class Mode(StrEnum):
     TEST = "test"
 
 
+class AddressUse(StrEnum):
+    """What the limits by a client's address count, each for itself."""
+
+    CODE_SEND = "code_send"
+    CODE_CHECK = "code_check"
+
+
 @dataclass(frozen=True, slots=True)
 class Principal:
     """Who asks: an organization by one of its keys."""

@@ -11,6 +11,7 @@
     │   ├── RecipientOptedOut      the recipient wants no messages                   400
     │   ├── NotFound               no such thing for this caller                     404
     │   ├── InsufficientBalance    the balance does not cover the price              402
+    │   ├── SpendCapReached        the organization's cap of the day is in the way   402
     │   ├── RateLimited            a bucket is empty; ``retry_after_s``              429
     │   └── Conflict               the thing is not in a state that allows it        409 (operator)
     └── Unavailable                ours; ask again after ``retry_after_s``           503
@@ -101,6 +102,14 @@ class InsufficientBalance(Refusal):
         self, message: str = "The balance does not cover the price. Top up, then send again."
     ) -> None:
         super().__init__(message)
+
+
+class SpendCapReached(Refusal):
+    def __init__(self) -> None:
+        super().__init__(
+            "Your organization may not spend more today: its spend cap is reached. "
+            "Raise the cap, or send after midnight."
+        )
 
 
 class RateLimited(Refusal):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from risala.engine.billing.billing import Adjust, TopUp
+from risala.engine.billing.claims import Adjust, TopUp
 from risala.engine.journal.accounts import ledger
 from risala.engine.model.errors import Invalid
 from risala.engine.model.money import money

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from risala.engine.billing import billing
 from risala.engine.journal.messages import verifications
 from risala.engine.model.commands import KeyType, Mode, Principal, SendCode
 from risala.engine.model.errors import Invalid
-from risala.engine.model.money import minor_units, money
+from risala.engine.model.money import money
 from risala.engine.model.wire import verification_wire
 from risala.engine.operations.arguments import Arguments, Json, Operation
 from risala.engine.operations.messages import unserved_warning
@@ -46,13 +45,12 @@ def _check_sender(services: Services, organization_id: str, settings: VerifySett
 
 def _shown(services: Services, organization_id: str, settings: VerifySettings) -> Json:
     organization = services.accounts.organization(organization_id)
-    per_segment = minor_units(services.settings.pricing.per_segment)
     sizes: dict[str, Any] = {}
     warnings = []
     for locale in (None, *BUILT_IN):
         name = locale or "default"
         size = settings.size(settings.text(locale, None, None))
-        cost = money(billing.price(organization, per_segment, size.segments))
+        cost = money(services.intake.prices.of(organization, size.segments))
         sizes[name] = {
             "segments": size.segments,
             "encoding": size.alphabet.value,

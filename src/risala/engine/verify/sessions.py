@@ -18,21 +18,17 @@ import trio
 
 from risala.config.model import Settings
 from risala.engine.accounts.accounts import Accounts
-from risala.engine.accounts.senders import Senders
 from risala.engine.actors.actor import Decider, Later
-from risala.engine.billing import billing
 from risala.engine.intake.intake import Intake
 from risala.engine.journal.messages import sessions, verifications
 from risala.engine.journal.messages.sessions import VerificationRow
 from risala.engine.journal.messages.verifications import NewVerification
 from risala.engine.journal.recorder import Recorder
-from risala.engine.journal.rows import DueRow, NewMessage
+from risala.engine.journal.rows import DueRow
 from risala.engine.journal.store.signature import Signature, signed
 from risala.engine.model.commands import Mode, Organization, Principal, SendCode, VerificationView
 from risala.engine.model.errors import Invalid, Unavailable
 from risala.engine.model.ids import IdSource
-from risala.engine.model.states import PRIORITY_CODE
-from risala.engine.rules.router import TEST_ROUTE, Router
 from risala.engine.rules.template import render
 from risala.engine.rules.verification import State
 from risala.engine.rules.verify_settings import VerifySettings, parse_verify_settings
@@ -89,8 +85,6 @@ class Sources:
     reader: sqlite3.Connection
     ids: IdSource
     accounts: Accounts
-    senders: Senders
-    router: Router
     intake: Intake
     codes: Codes
 
@@ -112,15 +106,8 @@ class Sessions(Decider[SessionsMessage]):
     async def _open(self, principal: Principal, command: SendCode, by: Signature | None) -> str:
         organization = self._have.accounts.organization(principal.organization_id)
         new = self._new(organization, principal.mode, command)
-        have = self._have
-        stamp = have.recorder.stamp() if have.senders.waits_for_volume(organization.id) else None
-        with have.intake.room(1):
-            unit = signed(by, lambda conn: verifications.begin(conn, new, stamp))
-            await have.recorder.journal.commit(unit)
-            have.intake.tell(new.message)
-            self._deadlines.expect(new.expires_at)
-            if stamp is not None:
-                have.senders.look_again(organization.id)
+        await self._have.intake.send_code(organization, principal.mode, new, by=by)
+        self._deadlines.expect(new.expires_at)
         return new.id
 
     def _new(self, organization: Organization, mode: Mode, command: SendCode) -> NewVerification:
@@ -138,60 +125,18 @@ class Sessions(Decider[SessionsMessage]):
             expires_at=expires_at,
             per_phone_per_hour=settings.per_phone_per_hour,
             per_organization_per_hour=settings.per_organization_per_hour,
-            message=self._message(
-                organization, mode, command.to, settings, frozen, verification_id, expires_at
+            message=self._have.intake.drafts.of_code(
+                organization,
+                mode,
+                recipient=command.to,
+                sender=settings.sender,
+                template=frozen,
+                size=settings.size(frozen),
+                verification_id=verification_id,
+                now_ms=now_ms,
+                expires_at=expires_at,
             ),
         )
-
-    def _message(
-        self,
-        organization: Organization,
-        mode: Mode,
-        to: str,
-        settings: VerifySettings,
-        frozen: str,
-        verification_id: str,
-        expires_at: int,
-    ) -> NewMessage:
-        have, live = self._have, mode is Mode.LIVE
-        size = settings.size(frozen)
-        now_ms = have.recorder.clock.now_ms()
-        per_segment = have.intake.per_segment
-        route = have.router.route_key(to) if live else TEST_ROUTE
-        return NewMessage(
-            id=have.ids.new("sms"),
-            organization_id=organization.id,
-            mode=mode.value,
-            kind="code",
-            recipient=to,
-            sender=self._sender(organization.id, settings),
-            body=frozen,
-            encoding=size.alphabet.value,
-            segments=size.segments,
-            price=billing.price(organization, per_segment, size.segments) if live else 0,
-            currency=have.settings.service.currency,
-            metadata="{}",
-            priority=PRIORITY_CODE,
-            route=route,
-            due_at=now_ms,
-            # The code is worth nothing to anybody once its session is over.
-            valid_until=expires_at,
-            send_at=None,
-            created_at=now_ms,
-            idempotency_key=verification_id,
-            key_is_ours=True,
-            response=b"",
-            line=have.intake.first_line(now_ms, now_ms, route, to, size.segments),
-            verification_id=verification_id,
-            low_balance=billing.low_balance(organization, have.intake.low_balance),
-        )
-
-    def _sender(self, organization_id: str, settings: VerifySettings) -> str:
-        if settings.sender is not None:
-            found = self._have.senders.by_name(organization_id, settings.sender)
-            if found is not None and found.status == "approved":
-                return found.name
-        return self._have.settings.service.default_sender
 
     async def _check(self, message: Check) -> bool:
         have, asker = self._have, message.principal

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from functools import partial
 from typing import Final
@@ -11,7 +10,7 @@ from quart import request
 from quart_trio.wrappers import TrioResponse
 
 from risala.config.model import Settings
-from risala.engine.model.commands import KeyType, Principal
+from risala.engine.model.commands import AddressUse, KeyType, Principal
 from risala.engine.model.wire import verification_wire
 from risala.http.api.cors import check_origin, open_to_browsers
 from risala.http.api.verify_bodies import CheckCodeBody, GetVerificationBody, parse_send_code
@@ -19,7 +18,6 @@ from risala.http.common.auth import api_key, secret_key
 from risala.http.common.base import JsonApp
 from risala.http.common.client_address import ClientAddresses, bucket_of
 from risala.http.common.facade import Gateway
-from risala.http.common.ip_limits import IpLimits
 from risala.http.common.parse import read_body
 from risala.http.common.respond import json_bytes, json_response
 from risala.http.common.validation import parse_body
@@ -33,18 +31,17 @@ _DENIED: Final = json_bytes({"status": "denied"})
 
 
 def add_verify(app: JsonApp, gateway: Gateway, settings: Settings) -> None:
-    limits = IpLimits(settings.limits)
     door = _Door(gateway, ClientAddresses(settings.http.trusted_proxies))
 
     async def send() -> TrioResponse:
-        principal = door.enter(limits.take_send)
+        principal = await door.enter(AddressUse.CODE_SEND)
         faults_of = partial(gateway.code_faults, principal)
         command = parse_send_code(await read_body(request), faults_of)
         verification_id = await gateway.send_code(principal, command)
         return json_response(json_bytes({"verificationId": verification_id}))
 
     async def check() -> TrioResponse:
-        principal = door.enter(limits.take_check)
+        principal = await door.enter(AddressUse.CODE_CHECK)
         body = parse_body(CheckCodeBody, await read_body(request))
         approved = await gateway.check_code(principal, body.verification_id, body.code)
         return json_response(_APPROVED if approved else _DENIED)
@@ -68,7 +65,7 @@ class _Door:
     gateway: Gateway
     addresses: ClientAddresses
 
-    def enter(self, take: Callable[[Hashable], None]) -> Principal:
+    async def enter(self, use: AddressUse) -> Principal:
         """Whoever holds a key; its organization, its origin, then the limit of its address.
 
         Raises:
@@ -79,5 +76,6 @@ class _Door:
         if principal.type is KeyType.PUBLISHABLE:
             client = request.scope.get("client")
             forwarded = request.headers.getlist("x-forwarded-for")
-            take(bucket_of(self.addresses.of(client[0] if client else None, forwarded)))
+            bucket = bucket_of(self.addresses.of(client[0] if client else None, forwarded))
+            await self.gateway.take_address(use, bucket)
         return principal

@@ -5,10 +5,11 @@ A protocol, so that a test can put a small real class in the gateway's place.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any, Protocol
 
 from risala.engine.model.commands import (
+    AddressUse,
     MessageView,
     Principal,
     Readiness,
@@ -22,6 +23,9 @@ from risala.engine.model.errors import FieldFault, Refusal
 class Gateway(Protocol):
     def authenticate(self, api_key: str) -> Principal:
         """Who holds this key. Raises ``Unauthorized``, or ``Forbidden`` for the organization."""
+
+    async def take_address(self, use: AddressUse, bucket: Hashable, /) -> None:
+        """Count one call of a client's address. Raises ``RateLimited``, having counted nothing."""
 
     async def send_message(self, principal: Principal, command: SendMessage, /) -> bytes:
         """Accept a message; the response's body, byte for byte the same for a repeated key."""

@@ -14,8 +14,8 @@ from typing import Final
 import structlog
 import trio
 
+from risala.engine.rules.windows import SlidingWindows, Window
 from risala.http.common.client_address import ClientAddresses, bucket_of
-from risala.http.common.ip_limits import SlidingWindows, Window
 from risala.http.common.tally import Tally
 
 log = structlog.get_logger("risala.http")

@@ -48,6 +48,7 @@ STATUSES: Final[Mapping[type[errors.EngineError], int]] = {
     errors.RecipientOptedOut: 400,
     errors.NotFound: 404,
     errors.InsufficientBalance: 402,
+    errors.SpendCapReached: 402,
     errors.RateLimited: 429,
     errors.Conflict: 409,
     errors.Refusal: 400,
@@ -161,6 +162,8 @@ def _refused(error: errors.EngineError) -> Problem:
             return Problem(status, str(error), {"code": "SENDER_NOT_APPROVED"})
         case errors.RecipientOptedOut():
             return Problem(status, str(error), {"code": "RECIPIENT_OPTED_OUT"})
+        case errors.SpendCapReached():
+            return Problem(status, str(error), {"code": "SPEND_CAP"})
         case errors.RateLimited():
             wait = {"Retry-After": str(error.retry_after_s)}
             return Problem(status, str(error), {"limit": error.limit}, wait)

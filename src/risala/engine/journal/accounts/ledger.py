@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from typing import Final
 
+from risala.engine.journal.rows import Entered
 from risala.engine.model.clock import iso
 from risala.engine.model.commands import LedgerEntry
 from risala.engine.model.errors import Conflict, NotFound
@@ -19,17 +20,19 @@ _SEQ_MAX: Final = (1 << 63) - 1
 
 def refund(
     conn: sqlite3.Connection, organization_id: str, amount: int, reference: str, at: int
-) -> None:
-    """Give ``amount`` back, once for each reference (a second time changes nothing)."""
+) -> Entered | None:
+    """Give ``amount`` back, once for each reference; None: it was given back before."""
     # The last term says nothing new but to the planner: with it the index `ledger_once` serves.
     done = conn.execute(
         "SELECT 1 FROM ledger WHERE reference = ? AND kind = 'refund'"
         " AND kind IN ('charge', 'refund')",
         (reference,),
     ).fetchone()
-    if done is None:
-        _credit(conn, organization_id, amount)
-        _enter(conn, organization_id, "refund", amount, reference, at)
+    if done is not None:
+        return None
+    _credit(conn, organization_id, amount)
+    entry = _enter(conn, organization_id, "refund", amount, reference, at)
+    return Entered(organization_id, entry.seq, entry.balance_after)
 
 
 def top_up(

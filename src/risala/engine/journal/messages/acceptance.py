@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from risala.engine.journal.accounts import senders
 from risala.engine.journal.messages.reads import known_response
-from risala.engine.journal.rows import NewMessage, Stamp
+from risala.engine.journal.rows import Entered, NewMessage, Stamp
 from risala.engine.journal.webhooks import outbox
 from risala.engine.model.errors import Forbidden, InsufficientBalance, Refusal
 
@@ -36,13 +37,25 @@ _TIMELINE: Final = (
 )
 
 
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """What became of a unit's messages."""
+
+    results: Sequence[bytes | Refusal]
+    """For each, in order, the response to give, its own or the earlier one of the same key; or why
+    it was refused."""
+    entered: Entered | None
+    """The last of the charges; None: nothing was charged."""
+    id: str | None
+    """Of the first message that is new; None: none is."""
+
+
 def accept(
     conn: sqlite3.Connection, items: Sequence[NewMessage], stamp: Stamp | None = None
-) -> list[bytes | Refusal]:
+) -> Accepted:
     """Accept what can be accepted, of one organization and mode, in the given order.
 
-    For each item the response to give — its own, or the earlier one of the same key — or why it
-    was refused. ``stamp`` is given where the organization has senders that wait for volume.
+    ``stamp`` is given where the organization has senders that wait for volume.
     """
     first = items[0]
     live = first.mode == "live"
@@ -73,28 +86,33 @@ def accept(
             results.append(item.response)
     if taken:
         _store(conn, taken)
+    entered = None
     if taken and live:
-        conn.executemany(_CHARGE, charges)
+        if len(charges) > 1:
+            conn.executemany(_CHARGE, charges[:-1])
+        seq = conn.execute(_CHARGE, charges[-1]).lastrowid or 0
+        entered = Entered(first.organization_id, seq, balance)
         conn.execute(
             "UPDATE organizations SET balance = ? WHERE id = ?", (balance, first.organization_id)
         )
         _count(conn, taken, stamp)
         if balance < taken[-1].low_balance <= before:
             outbox.balance_event(conn, taken[-1], balance)
-    return results
+    return Accepted(results, entered, taken[0].id if taken else None)
 
 
-def accept_one(conn: sqlite3.Connection, item: NewMessage, stamp: Stamp | None) -> bytes:
+def accept_one(conn: sqlite3.Connection, item: NewMessage, stamp: Stamp | None) -> Accepted:
     """:func:`accept` for a single message.
 
     Raises:
         InsufficientBalance: the balance does not cover the price.
         Forbidden: the organization is not active.
     """
-    (result,) = accept(conn, (item,), stamp)
+    accepted = accept(conn, (item,), stamp)
+    (result,) = accepted.results
     if isinstance(result, Refusal):
         raise result
-    return result
+    return accepted
 
 
 def _store(conn: sqlite3.Connection, taken: Sequence[NewMessage]) -> None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sqlite3
+from dataclasses import dataclass
 from typing import Final
 
 from risala.engine.journal.accounts import ledger
 from risala.engine.journal.messages import sessions, timeline
 from risala.engine.journal.messages.state import MessageState, change_of, load
-from risala.engine.journal.rows import Change, Stamp
+from risala.engine.journal.rows import Change, Entered, Stamp
 from risala.engine.journal.webhooks import outbox
 from risala.engine.model.errors import Conflict, NotFound
 from risala.engine.model.lines import SENT, SENT_NAMELESS, Kind, Line, Values
@@ -61,6 +62,7 @@ def _move(
     line: Line,
     stamp: Stamp,
     raw: str | None,
+    entered: Entered | None = None,
 ) -> Change:
     message.status = status
     conn.execute(
@@ -79,7 +81,7 @@ def _move(
         raw=raw,
     )
     outbox.message_event(conn, message.id, status, stamp)
-    return change_of(message, stamp.now_ms, line, raw)
+    return change_of(message, stamp.now_ms, line, raw, entered)
 
 
 def fail(
@@ -101,19 +103,27 @@ def fail(
         "UPDATE messages SET error_code = ?, carrier_code = ? WHERE id = ?",
         (cause, raw or None, message_id),
     )
-    line = Line(Kind.FAILED, cause, {**(values or {}), **_refund(conn, message, stamp)})
-    change = _move(conn, message, Status.FAILED, line, stamp, raw)
+    refunded = _refund(conn, message, stamp)
+    line = Line(Kind.FAILED, cause, {**(values or {}), **refunded.values})
+    change = _move(conn, message, Status.FAILED, line, stamp, raw, refunded.entered)
     if message.verification_id is not None:
         _end_session(conn, message.verification_id, stamp)
     return (change,)
 
 
-def _refund(conn: sqlite3.Connection, message: MessageState, stamp: Stamp) -> Values:
-    """Give its price back; what the line says of it. Test messages cost nothing."""
+@dataclass(frozen=True, slots=True)
+class _Refunded:
+    values: Values
+    """What the timeline's line says of it."""
+    entered: Entered | None
+
+
+def _refund(conn: sqlite3.Connection, message: MessageState, stamp: Stamp) -> _Refunded:
+    """Give its price back. Test messages cost nothing."""
     if message.mode != "live":
-        return {}
-    ledger.refund(conn, message.organization_id, message.price, message.id, stamp.now_ms)
-    return {"refunded": message.price}
+        return _Refunded({}, None)
+    entered = ledger.refund(conn, message.organization_id, message.price, message.id, stamp.now_ms)
+    return _Refunded({"refunded": message.price}, entered)
 
 
 def _end_session(conn: sqlite3.Connection, verification_id: str, stamp: Stamp) -> None:
@@ -146,8 +156,9 @@ def withdraw_code(
 
 
 def _cancel(conn: sqlite3.Connection, message: MessageState, why: Values, stamp: Stamp) -> Change:
-    line = Line(Kind.CANCELED, values={**why, **_refund(conn, message, stamp)})
-    return _move(conn, message, Status.CANCELED, line, stamp, None)
+    refunded = _refund(conn, message, stamp)
+    line = Line(Kind.CANCELED, values={**why, **refunded.values})
+    return _move(conn, message, Status.CANCELED, line, stamp, None, refunded.entered)
 
 
 def cancel(conn: sqlite3.Connection, message_id: str, stamp: Stamp) -> tuple[Change, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from dataclasses import dataclass
 
-from risala.engine.journal.rows import Change
+from risala.engine.journal.rows import Change, Entered
 from risala.engine.model.lines import Line
 from risala.engine.model.states import Status
 
@@ -47,7 +47,13 @@ def load(conn: sqlite3.Connection, message_id: str) -> MessageState | None:
     return MessageState(*values)
 
 
-def change_of(message: MessageState, at: int, line: Line, raw: str | None = None) -> Change:
+def change_of(
+    message: MessageState,
+    at: int,
+    line: Line,
+    raw: str | None = None,
+    entered: Entered | None = None,
+) -> Change:
     pending = message.status is Status.PENDING
     return Change(
         message.id,
@@ -62,4 +68,5 @@ def change_of(message: MessageState, at: int, line: Line, raw: str | None = None
         due_at=message.due_at if pending else None,
         priority=message.priority,
         route=message.route,
+        entered=entered,
     )

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from risala.engine.journal.messages import acceptance, endings
+from risala.engine.journal.messages.acceptance import Accepted
 from risala.engine.journal.messages.sessions import VerificationRow, find, shift
 from risala.engine.journal.rows import Change, NewMessage, Stamp
 from risala.engine.model.errors import NotFound, RateLimited
@@ -59,6 +60,8 @@ def of_operator(conn: sqlite3.Connection, verification_id: str) -> VerificationR
 def check_limits(conn: sqlite3.Connection, new: NewVerification) -> None:
     """The hour limits, exact: never more than N accepted sends in any 60 minutes.
 
+    The rate buckets said already that there is room; this is the net beneath them.
+
     Raises:
         RateLimited: with the whole seconds until the send that is in the way is an hour old.
     """
@@ -98,10 +101,32 @@ def _refuse_within_hour(limit: str, at: int | None, now_ms: int) -> None:
     )
 
 
-def begin(
-    conn: sqlite3.Connection, new: NewVerification, stamp: Stamp | None = None
-) -> NewVerification:
-    """Accept the code's SMS and open its session, or neither; what was begun.
+def accepted_since(
+    conn: sqlite3.Connection, organization_id: str, recipient: str | None, since_ms: int
+) -> list[int]:
+    """When live codes of an organization were accepted after a time; of one number, or of all."""
+    whose, values = "", [organization_id]
+    if recipient is not None:
+        whose, values = " AND recipient = ?", [organization_id, recipient]
+    rows = conn.execute(
+        "SELECT created_at FROM verifications"  # noqa: S608 -- a constant
+        f" WHERE organization_id = ? AND mode = 'live'{whose} AND created_at > ?",
+        (*values, since_ms),
+    )
+    return [row[0] for row in rows]
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """A session that was opened."""
+
+    id: str
+    accepted: Accepted
+    """Of its SMS."""
+
+
+def begin(conn: sqlite3.Connection, new: NewVerification, stamp: Stamp | None = None) -> Begun:
+    """Accept the code's SMS and open its session, or neither.
 
     ``stamp`` is given where the organization has senders that wait for volume.
 
@@ -110,7 +135,7 @@ def begin(
         InsufficientBalance, Forbidden: as for any message.
     """
     check_limits(conn, new)
-    acceptance.accept_one(conn, new.message, stamp)
+    accepted = acceptance.accept_one(conn, new.message, stamp)
     message = new.message
     conn.execute(
         "INSERT INTO verifications (id, organization_id, mode, recipient, status, attempts_max,"
@@ -122,7 +147,7 @@ def begin(
             *(message.created_at, message.created_at),
         ),
     )
-    return new
+    return Begun(new.id, accepted)
 
 
 def check(

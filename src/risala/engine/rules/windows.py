@@ -1,25 +1,15 @@
-"""Limits by the client's address, for publishable keys: exact sliding windows (contract §4)."""
+"""Sliding windows: at most so many events of a key in any span of time. Pure, and exact.
+
+Times are whole milliseconds of one clock, handed in.
+"""
 
 from __future__ import annotations
 
 from array import array
+from bisect import bisect_right, insort
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final
-
-import trio
-
-from risala.config.model import LimitsSection
-from risala.engine.model.errors import RateLimited
-
-ADDRESSES_MAX: Final = 50_000
-"""Addresses that each limit remembers; beyond it the one longest unheard of is forgotten.
-
-With the defaults at most about 45 MB, when each of them has used its hour up.
-"""
-_MINUTE_MS: Final = 60_000
-_HOUR_MS: Final = 3_600_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,9 +21,12 @@ class Window:
 
 
 class SlidingWindows:
-    """Takes an event of a key when every window has room for it; else takes nothing."""
+    """Takes an event of a key when every window has room for it; else takes nothing.
 
-    def __init__(self, windows: Sequence[Window], keys_max: int = ADDRESSES_MAX) -> None:
+    Remembers ``keys_max`` keys at the most; beyond it the one longest unheard of is forgotten.
+    """
+
+    def __init__(self, windows: Sequence[Window], keys_max: int) -> None:
         self._windows = tuple(windows)
         self._keys_max = keys_max
         self._events_max = max(window.events_max for window in windows)
@@ -77,32 +70,36 @@ class SlidingWindows:
             del self._taken[key]
 
 
-class IpLimits:
-    """The limits of the two endpoints that browsers and phones call."""
+class History:
+    """The times of one key's events within a span, of which some may be taken back.
 
-    def __init__(
-        self, limits: LimitsSection, now_s: Callable[[], float] = trio.current_time
-    ) -> None:
-        # Not the clock on the wall: setting that must neither open nor close a limit.
-        self._now_s = now_s
-        self._sends = SlidingWindows(
-            (
-                Window(limits.verify_ip_sends_per_minute, _MINUTE_MS),
-                Window(limits.verify_ip_sends_per_hour, _HOUR_MS),
-            )
-        )
-        self._checks = SlidingWindows((Window(limits.verify_ip_checks_per_minute, _MINUTE_MS),))
+    Unlike :class:`SlidingWindows` it says of any number whether there is room for one more: the
+    number is a setting of whoever asks, and may be another each time.
+    """
 
-    def take_send(self, bucket: Hashable) -> None:
-        """Raises :class:`RateLimited`, having taken nothing."""
-        self._take(self._sends, bucket)
+    __slots__ = ("_span_ms", "_times")
 
-    def take_check(self, bucket: Hashable) -> None:
-        """Raises :class:`RateLimited`, having taken nothing."""
-        self._take(self._checks, bucket)
+    def __init__(self, times: Iterable[int], span_ms: int) -> None:
+        self._times = array("q", sorted(times))
+        self._span_ms = span_ms
 
-    def _take(self, windows: SlidingWindows, bucket: Hashable) -> None:
-        wait_ms = windows.take(bucket, int(self._now_s() * 1000))
-        if wait_ms > 0:
-            text = "Too many requests came from your address. Wait, then try again."
-            raise RateLimited("ip", -(-wait_ms // 1000), text)
+    def __len__(self) -> int:
+        return len(self._times)
+
+    def wait_ms(self, events_max: int, now_ms: int) -> int:
+        """0 where the window has room for one more, else the milliseconds until it has."""
+        del self._times[: bisect_right(self._times, now_ms - self._span_ms)]
+        if len(self._times) < events_max:
+            return 0
+        # A window for nobody has room when all that it knows is gone, and not before.
+        oldest_in_the_way = self._times[-events_max] if events_max > 0 else now_ms
+        return oldest_in_the_way + self._span_ms - now_ms
+
+    def add(self, at_ms: int) -> None:
+        insort(self._times, at_ms)
+
+    def take_back(self, at_ms: int) -> None:
+        """One event of this time did not happen; of a time that is not there, nothing is."""
+        place = bisect_right(self._times, at_ms) - 1
+        if place >= 0 and self._times[place] == at_ms:
+            del self._times[place]

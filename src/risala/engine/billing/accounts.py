@@ -1,0 +1,157 @@
+"""What billing knows of each organization: its standing, and what is held of it. Pure."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Final
+
+from risala.engine.billing.claims import Reservation, Reserve, Settle
+from risala.engine.journal.rows import Entered, Standing
+from risala.engine.model.errors import InsufficientBalance, SpendCapReached
+
+ACCOUNTS_MAX: Final = 20_000
+"""Organizations whose standing is in memory; any other is read again at its next send.
+
+About 400 bytes each.
+"""
+
+Look = Callable[[str, int], Standing]
+"""Reads the standing of an organization on a day from the journal; raises NotFound."""
+
+
+@dataclass(slots=True)
+class _Account:
+    standing: Standing | None = None
+    """None: to be read before the next reservation."""
+    read_seq: int = 0
+    """Of the last entry when it was read: charges up to it are in its ``spent`` already."""
+    held: dict[int, Reservation] = field(default_factory=dict)
+    held_amount: int = 0
+
+
+class HeldMoney:
+    """Balances and reservations of all organizations.
+
+    A standing is only ever replaced by a later one, told by the number of its ledger entry: news
+    may come twice, late or in any order.
+    """
+
+    def __init__(self, look: Look) -> None:
+        self._look = look
+        self._accounts: OrderedDict[str, _Account] = OrderedDict()
+        self._last_number = 0
+
+    def reserve(self, claim: Reserve) -> Reservation:
+        """Hold a price.
+
+        Raises:
+            InsufficientBalance, SpendCapReached: nothing is held.
+            NotFound: there is no such organization.
+        """
+        account = self._account(claim.organization_id)
+        known = account.standing
+        if known is None or known.day != claim.day:
+            self._look_up(account, claim)
+            _refuse(account, claim)
+        else:
+            try:
+                _refuse(account, claim)
+            except (InsufficientBalance, SpendCapReached):
+                # Nobody is refused by what news that got lost would have mended.
+                self._look_up(account, claim)
+                _refuse(account, claim)
+        self._last_number += 1
+        held = Reservation(self._last_number, claim.organization_id, claim.amount, claim.day)
+        account.held[held.number] = held
+        account.held_amount += held.amount
+        return held
+
+    def settle(self, message: Settle) -> None:
+        """What was held has been charged."""
+        charged_by_day: dict[int, int] = {}
+        known = True
+        for reservation in message.reservations:
+            known &= self._let_go(reservation)
+            day = reservation.day
+            charged_by_day[day] = charged_by_day.get(day, 0) + reservation.amount
+        account = self._account(message.entered.organization_id)
+        if not known:
+            # Held by an actor that crashed: whether its charge is in our standing, only the
+            # journal can say.
+            account.standing = None
+        elif account.standing is not None:
+            self.enter(message.entered)
+            standing = account.standing
+            if message.entered.seq > account.read_seq:
+                spent = standing.spent + charged_by_day.get(standing.day, 0)
+                account.standing = Standing(standing.seq, standing.balance, standing.day, spent)
+
+    def release(self, reservations: tuple[Reservation, ...]) -> None:
+        for reservation in reservations:
+            self._let_go(reservation)
+
+    def enter(self, entered: Entered) -> None:
+        """The balance after an entry, unless a later one is known."""
+        account = self._accounts.get(entered.organization_id)
+        if account is None or account.standing is None:
+            return
+        standing = account.standing
+        if entered.seq > standing.seq:
+            account.standing = Standing(
+                entered.seq, entered.balance_after, standing.day, standing.spent
+            )
+
+    def doubt(self, organization_id: str) -> None:
+        """Read the standing again before the next reservation."""
+        account = self._accounts.get(organization_id)
+        if account is not None:
+            account.standing = None
+
+    def held_amount(self, organization_id: str) -> int:
+        account = self._accounts.get(organization_id)
+        return 0 if account is None else account.held_amount
+
+    def _look_up(self, account: _Account, claim: Reserve) -> None:
+        account.standing = self._look(claim.organization_id, claim.day)
+        account.read_seq = account.standing.seq
+
+    def _account(self, organization_id: str) -> _Account:
+        account = self._accounts.get(organization_id)
+        if account is None:
+            account = self._accounts[organization_id] = _Account()
+            self._forget_one()
+        self._accounts.move_to_end(organization_id)
+        return account
+
+    def _forget_one(self) -> None:
+        """Keep within :data:`ACCOUNTS_MAX`; what has something held is not forgotten."""
+        if len(self._accounts) <= ACCOUNTS_MAX:
+            return
+        name, account = next(iter(self._accounts.items()))
+        if account.held:
+            self._accounts.move_to_end(name)
+        else:
+            del self._accounts[name]
+
+    def _let_go(self, reservation: Reservation) -> bool:
+        """False where it is none of ours."""
+        account = self._accounts.get(reservation.organization_id)
+        if account is None or account.held.get(reservation.number) is not reservation:
+            return False
+        del account.held[reservation.number]
+        account.held_amount -= reservation.amount
+        return True
+
+
+def _refuse(account: _Account, claim: Reserve) -> None:
+    """Refuse what cannot be paid. What is held counts: its commit may be seconds away."""
+    standing = account.standing
+    assert standing is not None
+    left = standing.balance - account.held_amount
+    if left <= 0 or left < claim.amount:
+        raise InsufficientBalance
+    spent = standing.spent + account.held_amount
+    if claim.spend_cap is not None and spent + claim.amount > claim.spend_cap:
+        raise SpendCapReached

@@ -1,0 +1,86 @@
+"""What billing is asked and told: money is reserved, then settled or released (contract §6)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from risala.engine.journal.rows import Entered
+from risala.engine.journal.store.signature import Signature
+
+
+@dataclass(frozen=True, slots=True)
+class Reserve:
+    """Hold the price of a send until its commit is known; answers with :class:`Reservation`.
+
+    Refused with ``InsufficientBalance`` where the balance, less what is held, is not positive or
+    does not cover it, and with ``SpendCapReached`` where the day's cap is in the way.
+    """
+
+    organization_id: str
+    amount: int
+    """Minor units; 0 needs a positive balance all the same."""
+    day: int
+    """Today, by the organization's own calendar, as days since 1970-01-01."""
+    spend_cap: int | None
+    """The most that may be charged a day, minor units; None: no cap."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reservation:
+    """A held price. Unique among all that one actor gave out."""
+
+    number: int
+    organization_id: str
+    amount: int
+    day: int
+
+
+@dataclass(frozen=True, slots=True)
+class Settle:
+    """What was held is charged; the last entry of the commit tells the balance."""
+
+    reservations: tuple[Reservation, ...]
+    entered: Entered
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """What was held is not charged: the send was refused, or its commit failed."""
+
+    reservations: tuple[Reservation, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """A commit failed in a way that nobody knows whether it holds: look at the ledger again."""
+
+    organization_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class TopUp:
+    """Money came in: credited once for each reference, whoever brings it.
+
+    Answers with the :class:`LedgerEntry` once it is on disk.
+    """
+
+    organization_id: str
+    amount: int
+    reference: str
+    note: str | None = None
+    by: Signature | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Adjust:
+    """Correct a balance by a signed amount; answers as :class:`TopUp` does."""
+
+    organization_id: str
+    amount: int
+    reference: str
+    note: str
+    """Why."""
+    by: Signature | None = None
+
+
+BillingMessage = Reserve | Settle | Release | Entered | Doubt | TopUp | Adjust

@@ -1,0 +1,31 @@
+"""What messages cost: the general price, and organizations' own."""
+
+from __future__ import annotations
+
+from risala.config.model import PricingSection
+from risala.engine.model.commands import Organization
+from risala.engine.model.money import minor_units
+
+
+class Prices:
+    """The prices of this moment, in minor units."""
+
+    def __init__(self, pricing: PricingSection) -> None:
+        self.retune(pricing)
+
+    def retune(self, pricing: PricingSection) -> None:
+        """Take over prices that were changed at run time."""
+        self.per_segment = minor_units(pricing.per_segment)
+        """The general price of a segment."""
+        self.low_balance = minor_units(pricing.low_balance)
+        """Below this an organization is told that its balance is low; 0: nobody is."""
+
+    def of(self, organization: Organization, segments: int) -> int:
+        """What a message costs: by the organization's own price, or by the general one."""
+        own = organization.price_per_segment
+        return segments * (self.per_segment if own is None else own)
+
+    def low_balance_of(self, organization: Organization) -> int:
+        """Below which balance this organization is told that it is low; 0: never."""
+        own = organization.low_balance
+        return self.low_balance if own is None else own

@@ -1,0 +1,169 @@
+"""What one commit holds of limits and of a balance while it is on its way to the disk."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, TypeVar
+
+import trio
+
+from risala.engine.actors.actor import MailboxFull, Ref
+from risala.engine.billing.claims import (
+    BillingMessage,
+    Doubt,
+    Release,
+    Reservation,
+    Reserve,
+    Settle,
+)
+from risala.engine.journal.messages.acceptance import Accepted
+from risala.engine.journal.messages.verifications import NewVerification
+from risala.engine.journal.rows import NewMessage
+from risala.engine.limits.claims import (
+    CodeSlot,
+    DoubtCode,
+    GiveBackSms,
+    LimitsMessage,
+    ReleaseCode,
+    ReserveCode,
+    TakeSms,
+)
+from risala.engine.model.commands import Organization
+from risala.engine.model.errors import (
+    Draining,
+    EngineError,
+    InsufficientBalance,
+    OutcomeUnknown,
+    RateLimited,
+    SpendCapReached,
+)
+
+M = TypeVar("M")
+_PRICELESS: Final = (InsufficientBalance, SpendCapReached)
+
+
+class Holding:
+    """Takes from the rate buckets and from billing, for live messages of one organization.
+
+    In the end one of :meth:`committed` and :meth:`failed` is called, once: then all of it is
+    settled or given back. From the first thing taken until then its user stands under a shield, so
+    that nobody who hangs up leaves anything held.
+    """
+
+    __slots__ = (
+        "_billing",
+        "_day",
+        "_limits",
+        "_organization",
+        "_reservations",
+        "_slot",
+        "_tokens",
+    )
+
+    def __init__(
+        self,
+        limits: Ref[LimitsMessage],
+        billing: Ref[BillingMessage],
+        organization: Organization,
+        day: int,
+    ) -> None:
+        self._limits = limits
+        self._billing = billing
+        self._organization = organization
+        self._day = day
+        self._tokens = 0
+        self._slot: CodeSlot | None = None
+        self._reservations: dict[str, Reservation] = {}
+
+    async def take_sms(self) -> None:
+        """One token of the organization's bucket.
+
+        Raises:
+            RateLimited: it was not there.
+        """
+        organization = self._organization
+        await self._limits.ask(TakeSms(organization.id, organization.sms_per_s))
+        self._tokens += 1
+
+    async def take_hour(self, new: NewVerification) -> None:
+        """A place in the hours of a code's number and of its organization.
+
+        Raises:
+            RateLimited: one of them is full.
+        """
+        message = new.message
+        slot = CodeSlot(message.organization_id, message.recipient, message.created_at)
+        await self._limits.ask(
+            ReserveCode(slot, new.per_phone_per_hour, new.per_organization_per_hour)
+        )
+        self._slot = slot
+
+    async def reserve(self, new: NewMessage) -> None:
+        """The price of a message; where it is refused its token of the bucket goes back.
+
+        Raises:
+            InsufficientBalance, SpendCapReached: nothing is held for it.
+        """
+        organization = self._organization
+        claim = Reserve(organization.id, new.price, self._day, None)
+        try:
+            self._reservations[new.id] = await self._billing.ask(claim)
+        except EngineError:
+            if self._tokens:
+                await self._give_back_sms(1)
+            raise
+
+    async def committed(self, items: Sequence[NewMessage], accepted: Accepted) -> None:
+        """These were handed to the journal, in this order; what it accepted is charged."""
+        charged: list[Reservation] = []
+        doubtful = False
+        number = 0
+        for new, result in zip(items, accepted.results, strict=True):
+            if result is new.response:
+                number += 1
+                reservation = self._reservations.pop(new.id, None)
+                if reservation is None:
+                    doubtful = True
+                else:
+                    charged.append(reservation)
+            elif isinstance(result, _PRICELESS):
+                doubtful = True
+        if charged:
+            assert accepted.entered is not None
+            await _tell(self._billing, Settle(tuple(charged), accepted.entered))
+        await self._let_go(doubtful=doubtful)
+        await self._give_back_sms(self._tokens - number)
+
+    async def failed(self, error: BaseException) -> None:
+        """Nothing was committed; or, after :class:`OutcomeUnknown`, nobody knows."""
+        await self._let_go(doubtful=isinstance(error, (*_PRICELESS, OutcomeUnknown)))
+        await self._give_back_sms(self._tokens)
+        if self._slot is not None:
+            full = isinstance(error, RateLimited)
+            await _tell(self._limits, (DoubtCode if full else ReleaseCode)(self._slot))
+            self._slot = None
+
+    async def _let_go(self, *, doubtful: bool) -> None:
+        """Release what is left; have the ledger read again where it knew better than billing."""
+        if self._reservations:
+            await _tell(self._billing, Release(tuple(self._reservations.values())))
+            self._reservations.clear()
+        if doubtful:
+            await _tell(self._billing, Doubt(self._organization.id))
+
+    async def _give_back_sms(self, tokens: int) -> None:
+        if tokens > 0:
+            self._tokens -= tokens
+            await _tell(self._limits, GiveBackSms(self._organization.id, tokens))
+
+
+async def _tell(ref: Ref[M], message: M) -> None:
+    """Never lost while the actor lives, or is to live again: who holds must be told of the end."""
+    try:
+        try:
+            ref.tell_nowait(message)
+        except MailboxFull:
+            with trio.CancelScope(shield=True):
+                await ref.tell(message)
+    except Draining:
+        pass  # nothing is decided any more

@@ -1,0 +1,25 @@
+"""What the ledger says at this moment: for billing, which remembers it from there on."""
+
+from __future__ import annotations
+
+import sqlite3
+
+from risala.engine.journal.rows import Standing
+from risala.engine.model.errors import NotFound
+
+
+def standing(conn: sqlite3.Connection, organization_id: str, day: int) -> Standing:
+    """The balance of an organization, by which entry, and what it has spent on a day of its own.
+
+    Raises:
+        NotFound: there is none of this id.
+    """
+    row = conn.execute(
+        "SELECT (SELECT max(seq) FROM ledger WHERE organization_id = o.id), balance"
+        " FROM organizations o WHERE id = ?",
+        (organization_id,),
+    ).fetchone()
+    if row is None:
+        raise NotFound(f"There is no organization {organization_id}.")
+    seq, balance = row
+    return Standing(seq or 0, balance, day, 0)

@@ -1,0 +1,185 @@
+"""The rate buckets: the actor that owns every limit, and says how long to wait.
+
+Three kinds, one vocabulary (:mod:`risala.engine.limits.claims`):
+
+* *SMS of an organization*: a token bucket. Nothing of it is written down; a restart fills it.
+* *Calls of an address*: sliding windows, on a clock that nobody can set.
+* *Codes of an hour*, for a number and for an organization: exact, by the clock on the wall, because
+  they outlive a restart. Their past is read from the journal's index when a number is first asked
+  about, so that nothing is rebuilt at a start.
+
+A place is reserved before the commit and taken back when the commit fails. Under the hours lies the
+journal's own condition, in the transaction of the send itself: should this actor crash while a send
+is on its way, and be built anew without knowing of it, that one still finds the hour full.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from typing import Final, Protocol
+
+import trio
+
+from risala.config.model import LimitsSection
+from risala.engine.actors.actor import Decider
+from risala.engine.limits.claims import (
+    CodeSlot,
+    DoubtCode,
+    GiveBackSms,
+    LimitsMessage,
+    ReleaseCode,
+    ReserveCode,
+    SetGeneralRate,
+    TakeAddress,
+    TakeSms,
+)
+from risala.engine.model.commands import AddressUse
+from risala.engine.model.errors import RateLimited
+from risala.engine.rules.bucket import Bucket
+from risala.engine.rules.windows import History, SlidingWindows, Window
+
+BURST_S: Final = 1.0
+"""A second's worth may come at once, and always at least one."""
+BUCKETS_MAX: Final = 10_000
+"""Beyond it those that are full are forgotten: a full bucket remembers nothing."""
+ADDRESSES_MAX: Final = 50_000
+"""Addresses that each limit remembers; beyond it the one longest unheard of is forgotten.
+
+With the defaults at most about 45 MB, when each of them has used its hour up.
+"""
+HISTORIES_MAX: Final = 20_000
+"""Numbers and organizations whose hour is in memory; any other is read again when it is asked for.
+
+About 300 bytes each with five codes an hour.
+"""
+HOUR_MS: Final = 3_600_000
+_MINUTE_MS: Final = 60_000
+
+
+class CodeHours(Protocol):
+    """The journal's knowledge of the last hour."""
+
+    def __call__(self, organization_id: str, recipient: str | None, since_ms: int) -> Sequence[int]:
+        """When codes were accepted after ``since_ms``: of one number, or with None of all."""
+
+
+class LimitsMemory:
+    """What the journal does not know and a crash of the actor must not forget.
+
+    Owned by the actor: handed from one to the next that is built after it, read by nobody else.
+    """
+
+    def __init__(self, limits: LimitsSection) -> None:
+        self.sms_per_s = limits.sms_per_s
+        self.buckets: dict[str, Bucket] = {}
+        sends = (
+            Window(limits.verify_ip_sends_per_minute, _MINUTE_MS),
+            Window(limits.verify_ip_sends_per_hour, HOUR_MS),
+        )
+        checks = (Window(limits.verify_ip_checks_per_minute, _MINUTE_MS),)
+        self.addresses = {
+            AddressUse.CODE_SEND: SlidingWindows(sends, ADDRESSES_MAX),
+            AddressUse.CODE_CHECK: SlidingWindows(checks, ADDRESSES_MAX),
+        }
+
+
+class Limits(Decider[LimitsMessage]):
+    def __init__(
+        self,
+        memory: LimitsMemory,
+        code_hours: CodeHours,
+        now_s: Callable[[], float] = trio.current_time,
+    ) -> None:
+        self._memory = memory
+        self._code_hours = code_hours
+        self._now_s = now_s
+        self._histories: OrderedDict[tuple[str, str | None], History] = OrderedDict()
+
+    def decide(self, message: LimitsMessage) -> object:
+        match message:
+            case TakeSms():
+                self._take_sms(message)
+            case GiveBackSms(organization_id, tokens):
+                bucket = self._memory.buckets.get(organization_id)
+                if bucket is not None:
+                    bucket.give_back(tokens)
+            case TakeAddress():
+                self._take_address(message)
+            case ReserveCode():
+                self._reserve_code(message)
+            case ReleaseCode(slot):
+                for key in _keys(slot):
+                    if key in self._histories:
+                        self._histories[key].take_back(slot.at_ms)
+            case DoubtCode(slot):
+                for key in _keys(slot):
+                    self._histories.pop(key, None)
+            case SetGeneralRate(sms_per_s):
+                self._memory.sms_per_s = sms_per_s
+        return None
+
+    def _take_sms(self, claim: TakeSms) -> None:
+        rate_per_s = claim.rate_per_s or self._memory.sms_per_s
+        if rate_per_s is None:
+            return
+        now_s = self._now_s()
+        bucket = self._bucket(claim.organization_id, rate_per_s, now_s)
+        wait_s = bucket.wait_s(now_s, claim.tokens)
+        if wait_s > 0:
+            text = f"Your organization sends faster than {rate_per_s:g} a second."
+            raise RateLimited("sms", math.ceil(wait_s), text)
+        bucket.take(now_s, claim.tokens)
+
+    def _bucket(self, organization_id: str, rate_per_s: float, now_s: float) -> Bucket:
+        memory = self._memory
+        bucket = memory.buckets.get(organization_id)
+        if bucket is None or bucket.rate_per_s != rate_per_s:
+            if len(memory.buckets) >= BUCKETS_MAX:
+                memory.buckets = {
+                    key: kept for key, kept in memory.buckets.items() if not kept.is_full(now_s)
+                }
+            burst = max(1, math.floor(rate_per_s * BURST_S))
+            bucket = memory.buckets[organization_id] = Bucket(rate_per_s, burst, now_s)
+        return bucket
+
+    def _take_address(self, claim: TakeAddress) -> None:
+        windows = self._memory.addresses[claim.use]
+        wait_ms = windows.take(claim.bucket, int(self._now_s() * 1000))
+        if wait_ms > 0:
+            text = "Too many requests came from your address. Wait, then try again."
+            raise RateLimited("ip", _whole_seconds(wait_ms), text)
+
+    def _reserve_code(self, claim: ReserveCode) -> None:
+        slot = claim.slot
+        numbers = (claim.per_phone_max, claim.per_organization_max)
+        whose = (("phone", "this number"), ("organization", "your organization"))
+        histories = [self._history(key, slot.at_ms) for key in _keys(slot)]
+        for history, events_max, (limit, name) in zip(histories, numbers, whose, strict=True):
+            wait_ms = history.wait_ms(events_max, slot.at_ms)
+            if wait_ms > 0:
+                text = f"The codes of one hour for {name} are used up."
+                raise RateLimited(limit, _whole_seconds(wait_ms), text)
+        for history in histories:
+            history.add(slot.at_ms)
+
+    def _history(self, key: tuple[str, str | None], now_ms: int) -> History:
+        history = self._histories.get(key)
+        if history is None:
+            history = History(self._code_hours(*key, now_ms - HOUR_MS), HOUR_MS)
+            self._histories[key] = history
+            # Two are in use at a time: neither is the one that is forgotten.
+            if len(self._histories) > HISTORIES_MAX:
+                self._histories.popitem(last=False)
+        self._histories.move_to_end(key)
+        return history
+
+
+def _keys(slot: CodeSlot) -> tuple[tuple[str, str | None], ...]:
+    """Of the number, then of its organization: the order in which they are asked."""
+    return (slot.organization_id, slot.recipient), (slot.organization_id, None)
+
+
+def _whole_seconds(wait_ms: int) -> int:
+    return -(-wait_ms // 1000)

@@ -1,0 +1,70 @@
+"""Sliding windows: exact, bounded, and the same as counting."""
+
+from collections import deque
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from risala.engine.rules.windows import SlidingWindows, Window
+
+ROOMY = 50_000
+
+
+class TestWindows:
+    def test_exactly_so_many_in_any_span(self):
+        windows = SlidingWindows([Window(3, 1000)], ROOMY)
+        assert [windows.take("a", at) for at in (0, 10, 500, 600)] == [0, 0, 0, 400]
+        assert windows.take("a", 999) == 1
+        assert windows.take("a", 1000) == 0
+        assert windows.take("a", 1001) == 9
+
+    def test_a_refused_event_takes_nothing(self):
+        windows = SlidingWindows([Window(1, 1000)], ROOMY)
+        windows.take("a", 0)
+        for at in range(1, 1000, 100):
+            assert windows.take("a", at) == 1000 - at
+        assert windows.take("a", 1000) == 0
+
+    def test_the_longest_wait_of_all_windows(self):
+        windows = SlidingWindows([Window(1, 10), Window(2, 1000)], ROOMY)
+        assert [windows.take("a", at) for at in (0, 5, 10, 15, 20)] == [0, 5, 0, 985, 980]
+
+    def test_keys_are_apart_and_bounded(self):
+        windows = SlidingWindows([Window(1, 1000)], keys_max=3)
+        for n in range(3):
+            assert windows.take(n, n) == 0
+        assert windows.take(0, 5) == 995  # refused: it is still the longest unheard of
+        assert windows.take(3, 6) == 0
+        assert len(windows) == 3
+        assert windows.take(0, 7) == 0
+        assert windows.take(2, 8) == 994
+
+    def test_keys_that_are_idle_are_forgotten(self):
+        windows = SlidingWindows([Window(2, 1000)], ROOMY)
+        for n in range(1000):
+            windows.take(n, n)
+        windows.take("new", 1500)
+        assert len(windows) == 500
+
+    @settings(deadline=None)  # a busy machine is no fault
+    @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 700)), max_size=150))
+    def test_it_agrees_with_counting(self, steps):
+        """A model that counts what was taken in the span before."""
+        limits = [Window(2, 300), Window(4, 1000)]
+        windows = SlidingWindows(limits, ROOMY)
+        taken: dict[int, deque[int]] = {}
+        now = 0
+        for key, pause in steps:
+            now += pause
+
+            def fits(at: int, times: deque[int]) -> bool:
+                return all(sum(t > at - w.span_ms for t in times) < w.events_max for w in limits)
+
+            times = taken.setdefault(key, deque())
+            wait = windows.take(key, now)
+            assert (wait == 0) is fits(now, times)
+            if wait == 0:
+                times.append(now)
+            else:
+                assert fits(now + wait, times)
+                assert not fits(now + wait - 1, times)
