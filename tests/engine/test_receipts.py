@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from risala.config.model import OnUncertain
-from risala.engine.journal.messages import deadlines, delivery, held, receipts
+from risala.engine.journal.messages import deadlines, delivery, held, receipts, timeline
+from risala.engine.journal.messages.matching import LATE_MS
 from risala.engine.model.lines import Kind, Line
 from risala.engine.model.states import SegmentState
 from risala.engine.rules.retry import Decision, Step
@@ -407,3 +408,118 @@ def test_a_submit_that_was_answered_is_none_of_them(desk):
     message_id = desk.sent("16-36123456-26112014")
     assert told_by_recipient(desk) == ()
     assert desk.book.status(message_id) == "sent"
+
+
+# -- its own word -------------------------------------------------------------------------------
+
+
+def lines(desk, message_id):
+    """Kind, cause and the carrier's word of each line from the answer on."""
+    entries = timeline.read(desk.book.conn, message_id)
+    told = [(entry.line.kind.name, entry.line.cause, entry.raw) for entry in entries]
+    return told[2:]
+
+
+@pytest.mark.parametrize("early", [False, True])
+def test_a_receipts_own_word_stands_beside_what_it_tells(desk, early):
+    message_id = desk.start()
+    if early:
+        desk.receipt("1a")
+    desk.answer(message_id, "1a")
+    if not early:
+        desk.receipt("1a")
+    assert lines(desk, message_id) == [
+        ("SENT", None, "ESME_ROK"),
+        ("DELIVERED", None, "stat:DELIVERED"),
+    ]
+
+
+@pytest.mark.parametrize("early", [False, True])
+def test_so_does_that_of_one_that_was_not_delivered(desk, early):
+    message_id = desk.start()
+    if early:
+        desk.receipt("1a", ReceiptState.UNDELIVERABLE, cause=Cause.ABSENT)
+    desk.answer(message_id, "1a")
+    if not early:
+        desk.receipt("1a", ReceiptState.UNDELIVERABLE, cause=Cause.ABSENT)
+    told = ("UNDELIVERED", Cause.ABSENT, "stat:UNDELIVERABLE")
+    assert lines(desk, message_id) == [("SENT", None, "ESME_ROK"), told]
+
+
+def test_receipts_of_parts_that_come_before_their_answers(desk):
+    message_id = desk.start(segments=2)
+    desk.receipt("p2")
+    desk.receipt("p1", ReceiptState.EXPIRED)
+    desk.answer(message_id, "p1", 1)
+    desk.begin(message_id, 2)
+    desk.answer(message_id, "p2", 2)
+    assert lines(desk, message_id) == [
+        ("PART_ACCEPTED", None, "ESME_ROK"),
+        ("RECEIPT", Cause.EXPIRED, "stat:EXPIRED"),
+        ("PART_ACCEPTED", None, "ESME_ROK"),
+        ("RECEIPT", None, "stat:DELIVERED"),
+        ("SENT", None, "ESME_ROK"),
+        ("UNDELIVERED", Cause.EXPIRED, "stat:EXPIRED"),
+    ]
+    early = "Receipt for part 2 of 2: delivered. It came before the carrier's answer."
+    assert early in desk.book.texts(message_id)
+
+
+def test_two_that_contradict_each_other_before_the_answer(desk):
+    message_id = desk.start()
+    desk.receipt("1a")
+    desk.receipt("1a", ReceiptState.REJECTED)
+    desk.answer(message_id, "1a")
+    assert desk.book.status(message_id) == "delivered"
+    assert desk.book.one("SELECT error_code FROM messages") is None
+    assert lines(desk, message_id) == [
+        ("SENT", None, "ESME_ROK"),
+        ("DELIVERED", None, "stat:DELIVERED"),
+        ("RECEIPT_CONTRADICTS", Cause.REJECTED, "stat:REJECTED"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("first", "later", "said"),
+    [
+        (ReceiptState.DELIVERED, ReceiptState.EXPIRED, "said delivered, this one says not"),
+        (ReceiptState.EXPIRED, ReceiptState.DELIVERED, "said not delivered, this one says del"),
+    ],
+)
+def test_one_that_contradicts_a_final_state_says_so(desk, first, later, said):
+    message_id = desk.sent()
+    desk.receipt("1a", first)
+    desk.receipt("1a", later)
+    assert f"that {said}" in desk.book.texts(message_id)[-1]
+    assert lines(desk, message_id)[-1][2] == f"stat:{later}"
+
+
+@pytest.mark.parametrize("by", ["reference", "recipient", "id"])
+def test_one_that_proves_a_failed_message_delivered_says_so(desk, by):
+    message_id = desk.start()
+    desk.no_answer(message_id)
+    if by == "id":  # the driver chose it
+        desk.book.conn.execute("UPDATE segments SET carrier_id = '7', carrier_key = '7'")
+        desk.book.conn.commit()
+    desk.resolve()
+    assert desk.book.status(message_id) == "failed"
+    refunds = desk.book.one("SELECT count(*) FROM ledger WHERE kind = 'refund'")
+    if by == "recipient":
+        told_by_recipient(desk)
+    else:
+        reference = submit_reference(message_id, 1, 1) if by == "reference" else None
+        desk.receipt_with(reference)
+    assert desk.book.status(message_id) == "failed"
+    assert desk.book.one("SELECT count(*) FROM ledger WHERE kind = 'refund'") == refunds
+    assert desk.held == 0
+    text = "A receipt contradicts the end of the message: it was delivered after all."
+    assert desk.book.texts(message_id)[-1].startswith(text)
+
+
+def test_one_that_comes_much_later_is_nobodys(desk):
+    message_id = desk.start()
+    desk.no_answer(message_id)
+    desk.resolve()
+    desk.book.now_ms += LATE_MS
+    desk.receipt_with(submit_reference(message_id, 1, 1))
+    assert desk.held == 1

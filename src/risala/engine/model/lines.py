@@ -62,7 +62,8 @@ class Kind(IntEnum):
     RECEIPT_LATE = 20
     """After the message had ended otherwise. A cause where it was not delivered."""
     RECEIPT_CONTRADICTS = 21
-    """Against a final one. A cause where it says "not delivered"."""
+    """Against a final one. A cause where it says "not delivered". Values: ``failed`` 1: the message
+    had failed, because nobody knew whether it had been sent."""
     ANSWER_LATE = 22
     """After the message had ended, or gone on. A cause; none: accepted. Values: ``note``."""
     RESTORED_SENDS = 23

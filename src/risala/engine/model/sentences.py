@@ -175,6 +175,11 @@ def _receipt(told: Told) -> str:
 
 
 def _contradiction(told: Told) -> str:
+    if "failed" in _values(told):
+        return (
+            "A receipt contradicts the end of the message: it was delivered after all. "
+            "It stays failed."
+        )
     said = "delivered" if told.line.cause is None else "not delivered"
     before = "not delivered" if told.line.cause is None else "delivered"
     return (

@@ -125,10 +125,8 @@ def finish_segment(
     _set_segment(conn, message_id, number, decision, stamp.now_ms)
     match decision.step:
         case Step.ADVANCE:
-            if decision.carrier_id:
-                carriers, now_ms = groups(carrier), stamp.now_ms
-                _use_held_receipts(conn, message, number, carriers, decision.carrier_id, now_ms)
-            return _advance(conn, message, number, carrier, decision, stamp, live=live)
+            early = _use_held_receipts(conn, message, number, groups(carrier), decision, stamp)
+            return _advance(conn, message, number, carrier, decision, stamp, early, live=live)
         case Step.AWAIT:
             return _await_answer(conn, message, number, carrier, decision, stamp.now_ms)
         case Step.REQUEUE:
@@ -213,6 +211,7 @@ def _advance(
     carrier: str,
     decision: Decision,
     stamp: Stamp,
+    early: Sequence[_Early],
     *,
     live: bool,
 ) -> tuple[Change, ...]:
@@ -236,7 +235,14 @@ def _advance(
             segment=number,
             raw=decision.raw,
         )
-    changes = settle(conn, message.id, stamp, raw=decision.raw, sent=decision.sent)
+    if message.segments > 1:
+        _tell(conn, message, number, early[:1], stamp)
+    word = early[0].raw if early else None
+    changes = settle(
+        conn, message.id, stamp, raw=decision.raw, sent=decision.sent, receipt_raw=word
+    )
+    if early[1:]:
+        _tell(conn, load(conn, message.id) or message, number, early[1:], stamp)
     if changes or live:
         return changes
     follow_on = Decision(
@@ -250,18 +256,57 @@ def _advance(
     return requeue(conn, message, number, carrier, follow_on, stamp.now_ms)
 
 
+@dataclass(frozen=True, slots=True)
+class _Early:
+    """A receipt that came before the answer, as the timeline tells of it."""
+
+    line: Line
+    carrier: str
+    raw: str
+
+
 def _use_held_receipts(
     conn: sqlite3.Connection,
     message: MessageState,
     number: int,
     carriers: Sequence[str],
-    carrier_id: str,
-    now_ms: int,
-) -> None:
-    """Receipts may have come before the answer that names them: use them now."""
-    for each in held.take(conn, carriers, message, carrier_id):
+    decision: Decision,
+    stamp: Stamp,
+) -> list[_Early]:
+    """Receipts may have come before the answer that names them: use the first, tell of all."""
+    if not decision.carrier_id:
+        return []
+    told: list[_Early] = []
+    state: str = SegmentState.ACCEPTED
+    for each in held.take(conn, carriers, message, decision.carrier_id):
         cause = cause_of(each.error_code, Cause.UNDELIVERABLE)
-        note_receipt(conn, message.id, number, each.state, each.raw, cause, now_ms)
+        why = None if each.state == SegmentState.DELIVERED else cause
+        line = Line(Kind.RECEIPT, why, {"parts": message.segments, "early": 1})
+        if state == SegmentState.ACCEPTED:
+            note_receipt(conn, message.id, number, each.state, each.raw, cause, stamp.now_ms)
+            state = each.state
+        elif state == each.state:
+            line = Line(Kind.RECEIPT_AGAIN)
+        else:
+            line = Line(Kind.RECEIPT_CONTRADICTS, why)
+        told.append(_Early(line, each.carrier, each.raw))
+    return told
+
+
+def _tell(
+    conn: sqlite3.Connection,
+    message: MessageState,
+    number: int,
+    early: Sequence[_Early],
+    stamp: Stamp,
+) -> None:
+    for each in early:
+        timeline.append(
+            *(conn, message.id, stamp.now_ms, message.status, each.line),
+            carrier=each.carrier,
+            segment=number,
+            raw=each.raw,
+        )
 
 
 def note_receipt(
@@ -274,12 +319,12 @@ def note_receipt(
     now_ms: int,
 ) -> None:
     """Set one segment by its final receipt (``state`` is a :class:`SegmentState`)."""
-    conn.execute(
+    moved = conn.execute(
         "UPDATE segments SET state = ?, updated_at = ?"
         " WHERE message_id = ? AND number = ? AND state = 'accepted'",
         (state, now_ms, message_id, number),
     )
-    if state == SegmentState.UNDELIVERED:
+    if moved.rowcount and state == SegmentState.UNDELIVERED:
         conn.execute(
             "UPDATE messages SET error_code = ?, carrier_code = ? WHERE id = ?",
             (cause, raw or None, message_id),

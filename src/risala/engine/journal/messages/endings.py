@@ -26,8 +26,15 @@ def settle(
     stamp: Stamp,
     raw: str | None = None,
     sent: Line = SENT,
+    receipt_raw: str | None = None,
 ) -> tuple[Change, ...]:
-    """Bring a message to where its segments are: ``sent``, and beyond by its receipts."""
+    """Bring a message to where its segments are: ``sent``, and beyond by its receipts.
+
+    Args:
+        raw: the carrier's word that made it sent.
+        sent: what the timeline says of that.
+        receipt_raw: the word of the receipt that came last.
+    """
     message = load(conn, message_id)
     assert message is not None
     segments = conn.execute(
@@ -42,13 +49,13 @@ def settle(
         changes.append(_move(conn, message, Status.SENT, sent, stamp, raw))
     if message.status is Status.SENT:
         if SegmentState.UNDELIVERED in states:
-            (word,) = conn.execute(
-                "SELECT error_code FROM messages WHERE id = ?", (message_id,)
+            word, code = conn.execute(
+                "SELECT error_code, carrier_code FROM messages WHERE id = ?", (message_id,)
             ).fetchone()
             line = Line(Kind.UNDELIVERED, cause_of(word, Cause.UNDELIVERABLE))
-            changes.append(_move(conn, message, Status.UNDELIVERED, line, stamp, raw))
+            changes.append(_move(conn, message, Status.UNDELIVERED, line, stamp, code))
         elif all(state == SegmentState.DELIVERED for state in states):
-            changes.append(_move(conn, message, Status.DELIVERED, DELIVERED, stamp, raw))
+            changes.append(_move(conn, message, Status.DELIVERED, DELIVERED, stamp, receipt_raw))
     return tuple(changes)
 
 

@@ -22,6 +22,9 @@ LOCAL_DIGITS: Final = 8
 """Of a number: networks write recipients with and without the country code."""
 CANDIDATES_MAX: Final = 100
 """Segments of one id that are looked at, the latest: a carrier may give the same one to all."""
+LATE_MS: Final = 4 * 86_400_000
+"""So long after a submit without an answer its receipt is looked for: carriers try for three days
+at most (``validitySeconds``), and a day is for their clocks and ours."""
 _WAITING: Final = (SegmentState.ACCEPTED, SegmentState.UNCERTAIN)
 
 
@@ -76,12 +79,14 @@ def _local(number: str | None) -> str | None:
     return digits[-LOCAL_DIGITS:] if whole else None
 
 
-def find(conn: sqlite3.Connection, carriers: Sequence[str], receipt: Receipt) -> Found | Why:
+def find(
+    conn: sqlite3.Connection, carriers: Sequence[str], receipt: Receipt, now_ms: int
+) -> Found | Why:
     """The segment that a receipt tells of, among those of these carriers."""
     found = _by_id(conn, carriers, receipt)
     if isinstance(found, Found) or found is Why.SEVERAL:
         return found
-    unanswered = _without_answer(conn, carriers, receipt)
+    unanswered = _without_answer(conn, carriers, receipt, now_ms)
     return found if unanswered is Why.UNKNOWN else unanswered
 
 
@@ -132,16 +137,21 @@ def _reference(one: Found) -> int:
 
 
 def _without_answer(
-    conn: sqlite3.Connection, carriers: Sequence[str], receipt: Receipt
+    conn: sqlite3.Connection, carriers: Sequence[str], receipt: Receipt, now_ms: int
 ) -> Found | Why:
-    """The uncertain segment that a receipt tells of, though nobody knows its id."""
+    """The uncertain segment that a receipt tells of, though nobody knows its id.
+
+    Also of a message that its carrier's policy has ended: that it was delivered all the same is
+    told in its timeline.
+    """
     local = _local(receipt.recipient)
     if local is None or not (receipt.recipient_tells or receipt.reference is not None):
         return Why.UNKNOWN
     rows = conn.execute(
-        f"{_SEGMENTS} WHERE m.resolve_at IS NOT NULL AND substr(m.recipient, ?) = ?"
-        f" AND s.state = ? AND s.carrier IN ({places(carriers)})",
-        (-LOCAL_DIGITS, local, SegmentState.UNCERTAIN, *carriers),
+        f"{_SEGMENTS} WHERE s.state = 'uncertain' AND s.carrier IN ({places(carriers)})"
+        " AND s.updated_at > ? AND m.status IN ('processing', 'failed')"
+        " AND substr(m.recipient, ?) = ? LIMIT ?",
+        (*carriers, now_ms - LATE_MS, -LOCAL_DIGITS, local, CANDIDATES_MAX),
     )
     if receipt.recipient_tells:
         return _alone(Found(*row) for row in rows if row[5] is None)

@@ -25,18 +25,21 @@ def record(
     groups: Groups = alone,
 ) -> tuple[Change, ...]:
     """Record one receipt. A repeated, late or contradicting one moves nothing backwards."""
-    found = find(conn, groups(carrier), receipt)
+    found = find(conn, groups(carrier), receipt, stamp.now_ms)
     if not isinstance(found, Found):
         if receipt.state.is_final:
             hold(conn, carrier, receipt, found, stamp.now_ms)
         return ()
     message_id, number = found.message_id, found.number
-    if found.state != SegmentState.UNCERTAIN:
-        return _apply(conn, carrier, receipt, stamp, message_id, number, found.state)
+    message = load(conn, message_id)
+    assert message is not None
+    # Where the carrier's policy has ended it meanwhile, the receipt is only told of.
+    if found.state != SegmentState.UNCERTAIN or message.status is not Status.PROCESSING:
+        return _apply(conn, carrier, receipt, stamp, message, number, found.state)
     accepted = _take_for_accepted(conn, found, receipt.carrier_id, stamp, groups)
-    if not accepted:  # the carrier's policy has ended it meanwhile
-        return ()
-    told = _apply(conn, carrier, receipt, stamp, message_id, number, SegmentState.ACCEPTED)
+    message = load(conn, message_id)
+    assert message is not None
+    told = _apply(conn, carrier, receipt, stamp, message, number, SegmentState.ACCEPTED)
     return (*accepted, *told)
 
 
@@ -45,12 +48,11 @@ def _apply(
     carrier: str,
     receipt: Receipt,
     stamp: Stamp,
-    message_id: str,
+    message: MessageState,
     number: int,
     state: str,
 ) -> tuple[Change, ...]:
-    message = load(conn, message_id)
-    assert message is not None
+    message_id = message.id
     moves = (
         receipt.state.is_final
         and state == SegmentState.ACCEPTED
@@ -72,7 +74,7 @@ def _apply(
             segment=number,
             raw=receipt.raw,
         )
-    return settle(conn, message_id, stamp, raw=receipt.raw)
+    return settle(conn, message_id, stamp, receipt_raw=receipt.raw)
 
 
 def _said(kind: Kind, receipt: Receipt, **values: int) -> Line:
@@ -110,6 +112,12 @@ def take_those_with_receipts(
     return ()
 
 
+def _proves_wrong(status: Status, state: str, receipt: Receipt) -> bool:
+    """It failed because nobody knew better, and was delivered."""
+    uncertain = status is Status.FAILED and state == SegmentState.UNCERTAIN
+    return uncertain and receipt.state is ReceiptState.DELIVERED
+
+
 def _note(
     conn: sqlite3.Connection,
     message_id: str,
@@ -126,6 +134,8 @@ def _note(
         line = Line(Kind.RECEIPT_AGAIN)
     elif state in (SegmentState.DELIVERED, SegmentState.UNDELIVERED):
         line = _said(Kind.RECEIPT_CONTRADICTS, receipt)
+    elif _proves_wrong(status, state, receipt):
+        line = _said(Kind.RECEIPT_CONTRADICTS, receipt, failed=1)
     else:
         line = _said(Kind.RECEIPT_LATE, receipt)
     timeline.append(

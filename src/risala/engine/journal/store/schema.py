@@ -12,7 +12,7 @@ from risala.engine.journal.store.schema_audit import make_audit_log
 from risala.engine.journal.store.schema_first import complete_first_tables
 from risala.engine.journal.store.schema_inbound import INBOUND, LAST_WRITERS
 from risala.engine.journal.store.schema_money import CREDITED_ONCE, WHOLE_MINUTES
-from risala.engine.journal.store.schema_outcome import OUTCOME
+from risala.engine.journal.store.schema_outcome import OUTCOME, UNCERTAIN
 from risala.engine.journal.store.schema_receipts import RECEIPTS, RESENDS
 from risala.engine.journal.store.schema_retention import RETENTION
 from risala.engine.journal.store.schema_webhooks import WEBHOOKS
@@ -368,6 +368,11 @@ def m012_last_writers(db: Database) -> None:
 @migrations()
 def m013_outcome(db: Database) -> None:
     _script(db, OUTCOME)
+
+
+@migrations()
+def m014_uncertain(db: Database) -> None:
+    _script(db, UNCERTAIN)
 
 
 @migrations()

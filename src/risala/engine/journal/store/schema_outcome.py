@@ -4,6 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
+UNCERTAIN: Final = """
+-- Submits without an answer, also of messages that ended so: a receipt may tell of them later.
+CREATE INDEX segments_uncertain ON segments (carrier, updated_at) WHERE state = 'uncertain';
+"""
+
 OUTCOME: Final = """
 -- Kind 0: a sentence that an earlier version wrote stands in ``text``; in all others it is empty.
 ALTER TABLE timeline ADD COLUMN kind INTEGER NOT NULL DEFAULT 0;
