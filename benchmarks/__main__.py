@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import subprocess
 import tempfile
 from collections.abc import Iterable
 from contextlib import ExitStack
@@ -23,7 +24,7 @@ from benchmarks import machine
 from benchmarks.measure import Absent, Line, Round, Scenario, Series
 from benchmarks.peers import kannel
 from benchmarks.report import Results, as_json, print_report, report_console
-from benchmarks.scenarios import accept, delivery, parts, reads, standing
+from benchmarks.scenarios import accept, delivery, modem, parts, reads, standing
 from benchmarks.stand import Stand
 from benchmarks.trees import HERE, Tree, tree_of
 
@@ -32,6 +33,7 @@ SCENARIOS: tuple[Scenario, ...] = (
     *kannel.SCENARIOS,
     *reads.SCENARIOS,
     *delivery.SCENARIOS,
+    *modem.SCENARIOS,
     *standing.SCENARIOS,
     *parts.SCENARIOS,
 )
@@ -116,7 +118,13 @@ def run(options: argparse.Namespace, console: Console, scenarios: tuple[Scenario
             for turn in turns if number % 2 == 0 else turns[::-1]:
                 progress.update(task, description=turn.scenario.name)
                 watch = machine.Others()
-                turn.series.put(number, turn.measure())
+                try:
+                    found = turn.measure()
+                except (SystemExit, OSError, subprocess.SubprocessError) as error:
+                    # The rest of a long run is worth having without it.
+                    console.print(f"FAILED: {turn.scenario.name}, round {number + 1}: {error}")
+                    found = {}
+                turn.series.put(number, found)
                 for line in turn.scenario.lines:
                     others.setdefault(line.name, []).append(watch.cores())
                 progress.advance(task)

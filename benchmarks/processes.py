@@ -100,6 +100,13 @@ def module(name: str, *arguments: str, tree: Tree = HERE, job: object = None) ->
     return answer
 
 
+def imports(name: str, tree: Tree) -> bool:
+    """Whether a module of this package finds what it needs in that tree."""
+    command = [tree.python, "-c", f"import {name}"]
+    done = subprocess.run(command, env=tree.environment(), stderr=subprocess.DEVNULL, check=False)
+    return done.returncode == 0
+
+
 def load(**job: object) -> dict:
     """A load of HTTP requests, as :mod:`benchmarks.load` tells; raises where any was refused."""
     answer = module("benchmarks.load", job=job)

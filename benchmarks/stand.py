@@ -66,8 +66,11 @@ class Data:
     def headers(self) -> dict[str, str]:
         return {"x-api-key": self.key}
 
-    def configure(self, smsc: int | None = None, rate_per_s: float = 100_000) -> None:
-        text = _CONFIG.format(data=self.path, port=self.port)
+    def configure(
+        self, smsc: int | None = None, rate_per_s: float = 100_000, more: str = ""
+    ) -> None:
+        """Write the settings: with the carrier at the port ``smsc``, and with ``more``."""
+        text = _CONFIG.format(data=self.path, port=self.port) + more
         if smsc is not None:
             text += _CARRIER.format(port=smsc, rate_per_s=rate_per_s)
         (self.path / "risala.toml").write_text(text, encoding="utf-8")

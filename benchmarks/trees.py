@@ -8,6 +8,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+_UNCOMPILED = "PYTHONDONTWRITEBYTECODE"
 ROOT = Path(__file__).resolve().parent.parent
 
 
@@ -20,8 +21,10 @@ class Tree:
     python: str = sys.executable
 
     def environment(self, **more: str) -> dict[str, str]:
+        """That of a process of this tree; compiled modules are kept, as where it is installed."""
         path = os.pathsep.join((str(self.src), str(ROOT)))
-        return {**os.environ, "PYTHONPATH": path, "PYTHONSAFEPATH": "1", **more}
+        inherited = {key: value for key, value in os.environ.items() if key != _UNCOMPILED}
+        return {**inherited, "PYTHONPATH": path, "PYTHONSAFEPATH": "1", **more}
 
 
 HERE = Tree("this tree", ROOT / "src")

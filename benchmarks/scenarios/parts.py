@@ -8,13 +8,15 @@ from __future__ import annotations
 from contextlib import ExitStack
 
 from benchmarks import processes
-from benchmarks.measure import Goal, Line, Round, Scenario
+from benchmarks.measure import Absent, Goal, Line, Round, Scenario
 from benchmarks.stand import Stand
 from benchmarks.trees import Tree
 
 
 def _module(name: str, *lines: Line) -> Scenario:
     def start(_stand: Stand, tree: Tree, _stack: ExitStack) -> Round:
+        if not processes.imports(f"benchmarks.{name}", tree):
+            raise Absent(f"the parts of {tree.label} have other names")
         return lambda: processes.module(f"benchmarks.{name}", tree=tree)
 
     return Scenario(name, lines, start)
