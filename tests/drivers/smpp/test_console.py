@@ -1,6 +1,7 @@
 """What the simulator shows in a terminal, with a scenario, from outside."""
 
 import io
+import json
 import os
 import pty
 import re
@@ -8,14 +9,17 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
+import trio
+import trio.testing
 from click.testing import CliRunner
 from rich.console import Console
 
 from patience import HANG_S
-from risala.cli.lab.smsc_console import LineView, LiveView, Tally
+from risala.cli.lab.smsc_console import JsonView, LineView, LiveView, Tally
 from risala.cli.main import cli
 from risala.lab.smsc import simulator as s
 from risala.sms.receipt import ReceiptState
@@ -154,3 +158,38 @@ def test_in_a_terminal_it_is_a_live_picture_and_ends_by_ctrl_c():
         os.close(ours)
     assert b"Everything at once" in shown
     assert b"Total: 0 segments" in shown
+
+
+def test_json_lines_are_the_events_field_by_field(capsys):
+    place = Concatenation(reference=7, total=2, number=1, bits=8)
+    message = s.ReceivedMessage(1, "sim", "esme", "+1", "+2", "été", 2)
+    told = [
+        s.Listening("127.0.0.1", 2775),
+        s.BindRefused("esme", None),
+        s.Submitted("esme", "a", 0, None, True, "+1", "+2", "x", 0, place, 1, "", 0),
+        s.MessageReceived(message),
+        s.ReceiptSent("esme", "a", ReceiptState.DELIVERED, 0),
+    ]
+    view = JsonView()
+    for event in told:
+        view.hear(event)
+    assert capsys.readouterr().out == ""  # written together, when the loop comes round
+    view.end()
+    lines = capsys.readouterr().out.splitlines()
+    assert [json.loads(line) for line in lines] == [
+        {"event": type(event).__name__, **asdict(event)} for event in told
+    ]
+    assert "été" in lines[3]
+    view.end()
+    assert capsys.readouterr().out == ""
+
+
+async def test_json_lines_come_by_themselves(capsys):
+    view = JsonView()
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(view.run)
+        for port in (1, 2):
+            view.hear(s.Listening("127.0.0.1", port))
+            await trio.testing.wait_all_tasks_blocked()
+            assert json.loads(capsys.readouterr().out)["port"] == port
+        nursery.cancel_scope.cancel()

@@ -161,7 +161,7 @@ def _view(tally: Tally, title: str, *, lines: bool, as_json: bool) -> View:
 def _run(build: Build, tally: Tally, view: View) -> None:
     import trio
 
-    from risala.cli.lab.smsc_console import REFRESHES_PER_S, LiveView
+    from risala.cli.lab.smsc_console import REFRESHES_PER_S, JsonView, LiveView
 
     def on_event(event: SimulatorEvent) -> None:
         tally.hear(event, trio.current_time())
@@ -178,6 +178,8 @@ def _run(build: Build, tally: Tally, view: View) -> None:
                 await nursery.start(simulator.run)
                 if isinstance(view, LiveView):
                     nursery.start_soon(refresh, view)
+                elif isinstance(view, JsonView):
+                    nursery.start_soon(view.run)
                 async for _ in signals:
                     nursery.cancel_scope.cancel()
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from collections import Counter, deque
-from dataclasses import asdict
+from dataclasses import fields, is_dataclass
 from datetime import datetime
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
 import click
+import trio
 from rich.console import Console, Group
 from rich.live import Live
 from rich.table import Table
@@ -106,14 +107,44 @@ class View(Protocol):
 
 
 class JsonView:
-    """One object a line."""
+    """One object a line; the lines of one turn of the loop are written together."""
+
+    def __init__(self) -> None:
+        self._lines: list[str] = []
+        self._told = trio.Event()
 
     def hear(self, event: s.SimulatorEvent) -> None:
-        line = {"event": type(event).__name__, **asdict(event)}
-        click.echo(json.dumps(line, ensure_ascii=False))
+        line = {"event": type(event).__name__}
+        line.update(_fields_of(event))
+        self._lines.append(_encode(line))
+        self._told.set()
+
+    async def run(self) -> None:
+        """Write what was heard, as soon as the loop comes round."""
+        while True:
+            await self._told.wait()
+            self._told = trio.Event()
+            self.end()
 
     def end(self) -> None:
-        pass
+        lines, self._lines = self._lines, []
+        if lines:
+            click.echo("\n".join(lines))
+
+
+def _fields_of(value: object) -> dict[str, Any]:
+    """As ``dataclasses.asdict``, without its copies: what it finds is only written down."""
+    kind = type(value)
+    names = _names.get(kind)
+    if names is None:
+        assert is_dataclass(value)
+        names = _names[kind] = tuple(field.name for field in fields(value))
+    return {name: getattr(value, name) for name in names}
+
+
+_names: Final[dict[type, tuple[str, ...]]] = {}
+"""Of the fields of each kind of event, and of what they hold."""
+_encode: Final = json.JSONEncoder(ensure_ascii=False, default=_fields_of).encode
 
 
 class LineView:

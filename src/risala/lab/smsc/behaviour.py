@@ -142,14 +142,20 @@ class SteadyBehaviour:
         self._pace = Pace(rate_per_s)
         self._jitter = jitter
         self._rng = rng or random.Random(0)  # noqa: S311 - a run should repeat itself
+        # Not drawn where something varies: a run should repeat itself from its first submit.
+        self._always = Reaction() if jitter else self._react()
+        """Every reaction, where nothing varies."""
 
     def on_bind(self, request: Bind) -> int | None:
         return self._accounts.status(request)
 
     def on_submit(self, system_id: str, request: SubmitSm | DataSm, now_s: float) -> Reaction:
-        answer_after_s = self._vary(self._answer_after_s)
         if not self._pace.allows(now_s):
-            return Reaction(_ESME_RTHROTTLED, answer_after_s)
+            return Reaction(_ESME_RTHROTTLED, self._vary(self._answer_after_s))
+        return self._react() if self._jitter else self._always
+
+    def _react(self) -> Reaction:
+        answer_after_s = self._vary(self._answer_after_s)
         after_s = answer_after_s + self._vary(self._receipt_after_s)
         delivered = self._receipt_state is ReceiptState.DELIVERED
         error_code = "000" if delivered else "001"

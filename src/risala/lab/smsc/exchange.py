@@ -25,6 +25,7 @@ from risala.lab.smsc.events import (
 )
 from risala.lab.smsc.receipts import ids_of
 from risala.lab.smsc.store import Account, Kept, Timetable
+from risala.sms.segment import join
 
 _ID_COUNTER_BITS: Final = 20
 """Room for a million messages in each millisecond of running before ids of two runs could meet."""
@@ -128,21 +129,25 @@ class Exchange:
     def taken(self, account: Account, submitted: Submitted) -> None:
         """A segment was taken: join it, and hand the message over when it is whole."""
         sender, recipient = submitted.sender, submitted.recipient
-        whole = self._assembler.add(
-            submitted.text, submitted.concatenation, account.system_id, sender, recipient
-        )
-        self._assembler.give_way()  # a phone forgets parts whose others never come
-        self._assembler.forget_finished(0.0)
-        if whole is None:
-            return
+        if submitted.concatenation is None:
+            text, segments = join([submitted.text]), 1
+        else:
+            whole = self._assembler.add(
+                submitted.text, submitted.concatenation, account.system_id, sender, recipient
+            )
+            self._assembler.give_way()  # a phone forgets parts whose others never come
+            self._assembler.forget_finished(0.0)
+            if whole is None:
+                return
+            text, segments = whole.text, whole.segments
         message = ReceivedMessage(
             at_ms=self.now_ms(),
             carrier=self.config.name,
             system_id=account.system_id,
             sender=sender,
             recipient=recipient,
-            text=whole.text,
-            segments=whole.segments,
+            text=text,
+            segments=segments,
         )
         self.on_event(MessageReceived(message))
         self._on_message(message)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from enum import StrEnum
+from functools import lru_cache
 from typing import Any, Final
 from uuid import UUID
 
@@ -188,5 +189,10 @@ def _text(
 
 
 def _date(epoch_ms: int, digits: int) -> str:
-    moment = datetime.fromtimestamp(epoch_ms / 1000, UTC)
+    return _date_of(epoch_ms // 1000, digits)
+
+
+@lru_cache(maxsize=64)  # the receipts of a busy second share theirs
+def _date_of(epoch_s: int, digits: int) -> str:
+    moment = datetime.fromtimestamp(epoch_s, UTC)
     return moment.strftime("%Y%m%d%H%M%S" if digits == 14 else "%y%m%d%H%M")
