@@ -9,7 +9,6 @@ import pytest
 import trio
 
 from patience import HANG_S
-from risala.drivers.smpp.assembly import Assembler
 from risala.drivers.smpp.driver import SmppDriver
 from risala.drivers.smpp.protocol.codec import encode
 from risala.drivers.smpp.protocol.pdu import DataSm, DeliverSm, SubmitSm
@@ -22,6 +21,7 @@ from risala.lab.smsc.simulator import SimulatorConfig, SmscSimulator
 from risala.plugins.contract import HealthState, Inbound, Outcome, Segment
 from risala.plugins.testing.conformance import segment
 from risala.plugins.testing.context import RecordingContext
+from risala.sms.assembly import Assembler
 from risala.sms.segment import Concatenation, cut
 
 SECRET = "Zq7483920"

@@ -4,7 +4,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from risala.drivers.smpp.assembly import Assembler
 from risala.drivers.smpp.protocol.codec import decode, encode
 from risala.drivers.smpp.protocol.pdu import DataSm, DeliverSm
 from risala.drivers.smpp.protocol.submit import (
@@ -24,6 +23,7 @@ from risala.drivers.smpp.protocol.tlv_names import PARAMETERS, make_tlv, name_of
 from risala.drivers.smpp.settings import SmppSettings
 from risala.plugins.testing.conformance import segment
 from risala.sms.alphabet import choose_alphabet
+from risala.sms.assembly import Assembler
 from risala.sms.message import Alphabet
 from risala.sms.segment import Concatenation, split
 

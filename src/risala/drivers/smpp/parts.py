@@ -30,7 +30,6 @@ from typing import Any, Final, NamedTuple
 
 import trio
 
-from risala.drivers.smpp.assembly import Assembler, Key, Part, Whole
 from risala.drivers.smpp.link import Link
 from risala.drivers.smpp.protocol.pdu import DataSm, DeliverSm, response_to
 from risala.drivers.smpp.protocol.submit import DefaultAlphabet, decode_message, readable_address
@@ -40,6 +39,7 @@ from risala.plugins.contract import (
     Inbound,
     NotStoredError,
 )
+from risala.sms.assembly import Assembler, Key, Part, Whole
 from risala.sms.segment import Concatenation, join
 
 _ESME_RX_T_APPN: Final = 0x64

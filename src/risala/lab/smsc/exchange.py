@@ -10,7 +10,6 @@ import time
 from collections.abc import Callable
 from typing import Final
 
-from risala.drivers.smpp.assembly import Assembler
 from risala.drivers.smpp.protocol.pdu import DataSm, DeliverSm
 from risala.drivers.smpp.protocol.submit import decode_message, readable_address
 from risala.lab.smsc.behaviour import Behaviour
@@ -25,6 +24,7 @@ from risala.lab.smsc.events import (
 )
 from risala.lab.smsc.receipts import ids_of
 from risala.lab.smsc.store import Account, Kept, Timetable
+from risala.sms.assembly import Assembler
 from risala.sms.segment import join
 
 _ID_COUNTER_BITS: Final = 20

@@ -1,23 +1,26 @@
-"""Joining the parts of received messages. Pure."""
+"""Parts of received messages as this driver has them: TPDUs by digest. Pure.
+
+They are joined by :mod:`risala.sms.assembly`.
+"""
 
 from __future__ import annotations
 
 import hashlib
 from collections import deque
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final
 
 from risala.drivers.modem.tpdu.coding import CharacterSet
 from risala.drivers.modem.tpdu.pdu import Deliver
 from risala.plugins.contract import Inbound
+from risala.sms import assembly
+from risala.sms.assembly import MISSING
 from risala.sms.segment import Concatenation, join
 
 ASSEMBLIES_MAX: Final = 256
 PARTS_MAX: Final = 2000
 """Of all incomplete messages together; each is a note, of which a carrier has 10,000."""
-MISSING: Final = "[…]"
-"""Stands for a part that never came."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,15 +42,6 @@ class Whole:
     """Why it is handed over although some are missing."""
 
 
-@dataclass(slots=True)
-class _Assembly:
-    total: int
-    began_ms: int
-    parts: dict[int, Part] = field(default_factory=dict)
-    spare: list[str] = field(default_factory=list)
-    """Digests of parts that were there twice."""
-
-
 def digest_of(pdu: str) -> str:
     return hashlib.sha256(pdu.upper().encode()).hexdigest()[:20]
 
@@ -62,7 +56,10 @@ class Assembler:
     """Messages of several parts. What is done waits in :attr:`outgoing` until it is safe."""
 
     def __init__(self) -> None:
-        self._assemblies: dict[tuple[object, ...], _Assembly] = {}
+        # Parts that come again after their message was whole are known by their digests' notes.
+        self._assembler = assembly.Assembler(finished_max=0)
+        self._spare: dict[assembly.Key, list[str]] = {}
+        """Digests of parts that were there twice."""
         self.outgoing: deque[Whole] = deque()
         self._parts = 0
 
@@ -71,36 +68,36 @@ class Assembler:
         place = place_of(part.deliver)
         if place is None:
             raise ValueError("this is no part")
-        key = (part.deliver.originator.text, place.reference, place.bits, place.total)
-        there = self._assemblies[key].parts.get(place.number) if key in self._assemblies else None
-        if there is not None and text_of(there.deliver) != text_of(part.deliver):
+        sender, text = part.deliver.originator.text, text_of(part.deliver)
+        key: assembly.Key = (place.reference, place.bits, place.total, sender)
+        displaced = self._assembler.displaced(key, place.number, text)
+        if displaced is not None:
             # Some phones give every message the same reference: another one has begun.
-            self._finish(key, now_ms, "another message began")
-            there = None
-        assembly = self._assemblies.setdefault(key, _Assembly(place.total, now_ms))
+            self._finish(displaced, now_ms, "another message began")
+        there = self._assembler.held(key, place.number)
         if there is None:
             self._parts += 1
-        elif there.digest != part.digest:
-            assembly.spare.append(there.digest)
-        assembly.parts[place.number] = part
-        if len(assembly.parts) == place.total:
-            self._finish(key, now_ms)
+        elif there.token.digest != part.digest:
+            self._spare.setdefault(key, []).append(there.token.digest)
+        whole = self._assembler.add(text, place, sender, token=part, now_s=now_ms / 1000)
+        if whole is not None:
+            self._finish(whole, now_ms)
 
     def end_overdue(self, before_ms: int, now_ms: int) -> None:
         """Messages that began before and are still incomplete go as far as they are."""
-        for key in [key for key, it in self._assemblies.items() if it.began_ms < before_ms]:
-            self._finish(key, now_ms, "they did not come")
+        for whole in self._assembler.take_begun(before_ms / 1000):
+            self._finish(whole, now_ms, "they did not come")
 
     def end_crowd(self, now_ms: int) -> None:
         """The incomplete messages that began first go: room is needed."""
-        while len(self._assemblies) > ASSEMBLIES_MAX or self._parts > PARTS_MAX:
-            key = min(self._assemblies, key=lambda key: self._assemblies[key].began_ms)
-            self._finish(key, now_ms, "too many messages wait for parts")
+        while len(self._assembler) > ASSEMBLIES_MAX or self._parts > PARTS_MAX:
+            whole = self._assembler.take_first_begun()
+            self._finish(whole, now_ms, "too many messages wait for parts")
 
-    def _finish(self, key: tuple[object, ...], now_ms: int, why: str = "") -> None:
-        assembly = self._assemblies.pop(key)
-        self._parts -= len(assembly.parts)
-        self.outgoing.append(_whole(assembly, now_ms, why))
+    def _finish(self, whole: assembly.Whole, now_ms: int, why: str = "") -> None:
+        self._parts -= len(whole.parts)
+        spare = self._spare.pop(whole.key, [])
+        self.outgoing.append(_handed_over(whole, spare, now_ms, why))
 
 
 def message_of(parts: Iterable[Part], texts: Iterable[str], now_ms: int) -> Inbound:
@@ -115,14 +112,13 @@ def message_of(parts: Iterable[Part], texts: Iterable[str], now_ms: int) -> Inbo
     )
 
 
-def _whole(assembly: _Assembly, now_ms: int, why: str) -> Whole:
-    parts = assembly.parts
-    ordered = [parts[number] for number in sorted(parts)]
-    numbers = range(1, assembly.total + 1)
-    texts = [text_of(parts[n].deliver) if n in parts else MISSING for n in numbers]
-    digests = (*(part.digest for part in ordered), *assembly.spare)
-    missing = assembly.total - len(ordered)
-    return Whole(message_of(ordered, texts, now_ms), digests, missing, why)
+def _handed_over(whole: assembly.Whole, spare: Iterable[str], now_ms: int, why: str) -> Whole:
+    came: list[Part] = [one.token for one in whole.parts]
+    texts = {one.number: one.text for one in whole.parts}
+    # Each part that is missing is marked here, so that a reader sees how many.
+    every = [texts.get(number, MISSING) for number in range(1, whole.segments + 1)]
+    digests = (*(part.digest for part in came), *spare)
+    return Whole(message_of(came, every, now_ms), digests, whole.segments - len(came), why)
 
 
 def text_of(deliver: Deliver) -> str:

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from risala.drivers.smpp.assembly import REPEATS_S, Assembler
+from risala.sms.assembly import REPEATS_S, Assembler
 from risala.sms.segment import Concatenation
 
 
@@ -155,3 +155,24 @@ def test_every_part_comes_back_in_some_message(arrivals, assemblies_max):
         back += [part.token for whole in ended if whole for part in whole.parts]
     back += [part.token for whole in assembler.take_older() for part in whole.parts]
     assert set(back) == came
+
+
+def test_what_began_first_and_was_touched_last():
+    assembler = Assembler(finished_max=0)
+    assembler.add("a", Concatenation(1, 3, 1, 8), now_s=1.0)
+    assembler.add("b", Concatenation(2, 3, 1, 8), now_s=2.0)
+    assembler.add("c", Concatenation(1, 3, 2, 8), now_s=3.0)
+    assert len(assembler) == 2
+    assert assembler.take_begun(1.0) == []
+    assert [whole.text for whole in assembler.take_older(3.0)] == ["b[…]"]
+    assert assembler.take_first_begun().text == "ac[…]"
+    assert len(assembler) == 0
+
+
+def test_nothing_is_kept_of_whole_messages_where_somebody_else_knows_them():
+    assembler = Assembler(finished_max=0)
+    for _ in range(2):
+        assembler.add("a", Concatenation(1, 2, 1, 8))
+        whole = assembler.add("b", Concatenation(1, 2, 2, 8))
+        assert not whole.repeats
+    assert assembler.forget_finished(0.0) == []

@@ -46,6 +46,7 @@ class Part(NamedTuple):
 @dataclass(slots=True)
 class _Assembly:
     total: int
+    began_at_s: float
     touched_at_s: float
     parts: dict[int, Part] = field(default_factory=dict)
     repeats: bool = True
@@ -86,7 +87,8 @@ class Assembler:
     """Holds parts until their message is whole.
 
     Args:
-        finished_max: messages whose parts are still known when they come again.
+        finished_max: messages whose parts are still known when they come again; 0 where somebody
+            else knows them.
     """
 
     def __init__(
@@ -115,7 +117,7 @@ class Assembler:
         key: Key = (place.reference, place.bits, place.total, *ends)
         assembly = self._assemblies.get(key)
         if assembly is None:
-            assembly = self._assemblies[key] = _Assembly(place.total, now_s)
+            assembly = self._assemblies[key] = _Assembly(place.total, now_s, now_s)
         self._assemblies.move_to_end(key)
         assembly.touched_at_s = now_s
         part = assembly.parts[place.number] = Part(place.number, text, token)
@@ -167,7 +169,9 @@ class Assembler:
         if assembly is None:
             if not kept:
                 return
-            assembly = self._assemblies[whole.key] = _Assembly(whole.segments, touched_at_s)
+            assembly = self._assemblies[whole.key] = _Assembly(
+                whole.segments, touched_at_s, touched_at_s
+            )
         assembly.repeats = assembly.repeats and whole.repeats
         for part in whole.parts:
             if part.number in kept:
@@ -183,6 +187,23 @@ class Assembler:
         """Messages whose last part came before that: no other part will come."""
         keys = [key for key, one in self._assemblies.items() if one.touched_at_s < before_s]
         return [self._take(key) for key in keys]
+
+    def take_begun(self, before_s: float) -> list[Whole]:
+        """Messages whose first part came before that, however lately another one did."""
+        keys = [key for key, one in self._assemblies.items() if one.began_at_s < before_s]
+        return [self._take(key) for key in keys]
+
+    def take_first_begun(self) -> Whole:
+        """The message that waits longest since its first part.
+
+        Raises:
+            ValueError: none waits.
+        """
+        return self._take(min(self._assemblies, key=lambda key: self._assemblies[key].began_at_s))
+
+    def __len__(self) -> int:
+        """Messages that wait for parts."""
+        return len(self._assemblies)
 
     def oldest_s(self) -> float | None:
         """When the message that waits longest was touched."""
@@ -213,7 +234,7 @@ class Assembler:
 
     def _finish(self, key: Key, now_s: float) -> Whole:
         whole = self._take(key)
-        if not whole.repeats:
+        if not whole.repeats and self._finished_max:
             self._finished[key] = _Finished(now_s, whole.marks)
             self._finished.move_to_end(key)
         return whole
