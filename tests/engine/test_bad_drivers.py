@@ -42,7 +42,7 @@ class Deaf(FakeDriver):
 
 
 def carriers_of(house) -> dict[str, dict]:
-    return {each["name"]: each for each in house.gateway.services.carriers()}
+    return {each["name"]: each for each in house.gateway.services.delivery.carriers()}
 
 
 # -- no answer ---------------------------------------------------------------------------------

@@ -148,7 +148,7 @@ async def test_numbers_of_a_driver_are_metrics_and_its_attention_is_the_doctor_s
     text = ask.house.gateway.metrics().decode()
     assert 'risala_carrier_detail{carrier="fake",detail="signal_dbm"} -73.0' in text
     assert "Mauritel" not in text
-    (shown,) = ask.house.gateway.services.carriers()
+    (shown,) = ask.house.gateway.services.delivery.carriers()
     assert shown["details"] == details
 
 

@@ -8,7 +8,7 @@ import pytest
 import trio
 
 from risala.config.model import DeliverySection, RetrySection
-from risala.engine.engine import open_gateway
+from risala.engine.engine import Seams, open_gateway
 from risala.engine.model.commands import SendCode
 from risala.engine.model.sentences import sentence
 from risala.plugins.contract import (
@@ -141,8 +141,8 @@ async def test_while_no_service_runs(open_house, quick):
         at = house.gateway.services.recorder.clock.now_ms() + 30 * 86_400_000
         later = await house.send(send_at=at)
         settings = house.gateway.services.settings
-        seams = house.engine._core.seams
-    async with open_gateway(settings, seams) as gateway:
+        clock, ids = house.gateway.services.recorder.clock, house.gateway.services.ids
+    async with open_gateway(settings, Seams(clock, ids, inline_journal=True)) as gateway:
         entries = gateway.show_message(message_id)[1]
         assert sentence(entries[-1]) == "It waits: the service is not running."
         (only,) = gateway.show_message(later)[1]

@@ -28,7 +28,7 @@ from risala.engine.model.commands import (
     TimelineEntry,
     VerificationView,
 )
-from risala.engine.model.errors import Conflict, FieldFault, NotFound, Refusal
+from risala.engine.model.errors import FieldFault, NotFound, Refusal
 from risala.engine.model.events import What
 from risala.engine.operations import perform
 from risala.engine.services import Services
@@ -159,10 +159,11 @@ class Gateway:
             yield condition.ailment.text
         if self.starting is not None:
             yield self.starting
-        yield from self.services.unready()
+        yield from self.services.delivery.unready()
 
     def metrics(self) -> bytes:
         """The numbers of this moment, as Prometheus reads them."""
+        # Here, because a command that opens the engine by itself never needs Prometheus' library.
         from risala.engine.upkeep.metrics import render
 
         return render(self.services, ready=self.readiness().ready)
@@ -185,9 +186,7 @@ class Gateway:
         """
         if organization_id is not None:
             self.services.accounts.organization(organization_id)
-        if self.services.live is None:
-            raise Conflict("The service is not running: nothing happens that could be followed.")
-        return self.services.live.follow(what, organization_id, position)
+        return self.services.delivery.follow(what, organization_id, position)
 
     # -- for the operator
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
+from risala.config.model import Settings
 from risala.engine.actors.supervisor import RestartPolicy, Supervisor
 from risala.engine.follow.feed import Feed
 from risala.engine.follow.live import Live
+from risala.engine.journal.recorder import Recorder
 from risala.engine.rules.webhooks.types import Outbound
-from risala.engine.services import Services
 from risala.engine.webhooks.notices import Notices
 from risala.engine.webhooks.service import Webhooks, WebhookSources
 from risala.plugins.mail import Mailer
@@ -24,26 +26,43 @@ class Outside:
     mailer: Mailer | None = None
 
 
-async def start_outside(parts: Services, supervisor: Supervisor, outside: Outside) -> None:
-    """Follow the events, and deliver them where there is a way out."""
-    journal, settings = parts.recorder.journal, parts.settings
-    feed = Feed(journal.reader())
-    journal.on_commit = feed.committed
-    parts.live = Live(journal.reader(), parts.recorder.clock, feed.events, parts.recorder.life)
+@dataclass(frozen=True, slots=True)
+class Outward:
+    """What follows the events, and delivers them where there is a way out."""
+
+    feed: Feed
+    live: Live
+    webhooks: Webhooks | None
+    """None: without a way out."""
+    notices: Notices | None
+
+    def hint_webhook(self, endpoint_id: str) -> None:
+        """An endpoint's deliveries are to be looked at now."""
+        if self.webhooks is not None:
+            self.webhooks.hint(endpoint_id)
+
+    async def start(self, supervisor: Supervisor) -> None:
+        """Run it for life."""
+        start = partial(supervisor.start_service, policy=POLICY)
+        if self.notices is not None:
+            await start("webhooks' notices", self.notices.run)
+        if self.webhooks is not None:
+            await start("webhooks", self.webhooks.run)
+        await start("feed of events", self.feed.run)
+
+
+def build_outward(settings: Settings, recorder: Recorder, outside: Outside) -> Outward:
+    """Everything of it, not yet running."""
+    journal = recorder.journal
+    webhooks = notices = None
     if outside.outbound is not None:
-        operator = settings.mail.operator
-        notices = Notices(parts.recorder, journal.reader(), outside.mailer, operator)
+        notices = Notices(recorder, journal.reader(), outside.mailer, settings.mail.operator)
         webhooks = Webhooks(
             WebhookSources(
-                settings.webhooks,
-                parts.recorder,
-                journal.reader(),
-                outside.outbound,
-                disabled=notices.look,
+                settings.webhooks, recorder, journal.reader(), outside.outbound, notices.look
             )
         )
-        parts.hint_webhook = webhooks.hint
-        feed.listeners.append(webhooks.look)
-        await supervisor.start_service("webhooks' notices", notices.run, policy=POLICY)
-        await supervisor.start_service("webhooks", webhooks.run, policy=POLICY)
-    await supervisor.start_service("feed of events", feed.run, policy=POLICY)
+    listeners = () if webhooks is None else (webhooks.look,)
+    feed = Feed(journal.reader(), journal.committed, listeners)
+    live = Live(journal.reader(), recorder.clock, feed.events, recorder.life)
+    return Outward(feed, live, webhooks, notices)

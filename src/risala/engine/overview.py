@@ -1,29 +1,47 @@
-"""The engine seen from outside: whether it can deliver, how its carriers are, its numbers."""
+"""What delivers, seen from outside: whether it can, how its carriers are, its numbers.
+
+There are two: a service that runs, and a command that opened the engine by itself.
+"""
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from risala.config.model import CarrierSection, Settings
+from risala.engine.actors.actor import Ref
+from risala.engine.actors.supervisor import Supervisor
+from risala.engine.delivery.driver_commands import DriverCommands
+from risala.engine.delivery.lane_parts import Gate
 from risala.engine.delivery.lane_statistics import statistics_of
 from risala.engine.delivery.loopwatch import LoopWatch
-from risala.engine.delivery.scheduler import Board
-from risala.engine.delivery.waits import known_wait
+from risala.engine.delivery.scheduler import (
+    Board,
+    ResumeOrganization,
+    SchedulerMessage,
+    SetGate,
+    SuspendOrganization,
+)
+from risala.engine.delivery.waits import Waits, known_wait
+from risala.engine.follow.live import Follower, Live
+from risala.engine.intake.intake import Intake
 from risala.engine.journal.messages import held, reads, waiting
+from risala.engine.journal.recorder import Recorder
+from risala.engine.journal.rows import DueRow
+from risala.engine.model.clock import Clock
 from risala.engine.model.commands import MessageView, TimelineEntry
-from risala.engine.model.errors import StorageFailed
+from risala.engine.model.errors import Conflict, StorageFailed
+from risala.engine.model.events import What
 from risala.engine.model.lines import Kind, Line, Wait, is_same_wait
 from risala.engine.model.states import Status
 from risala.engine.rules.router import Router, pinned
-from risala.plugins.contract import HealthState
+from risala.engine.services import Services
+from risala.plugins.contract import DriverCommand, HealthState
 
-if TYPE_CHECKING:
-    from risala.engine.actors.supervisor import Supervisor
-    from risala.engine.services import Services
-
+NOT_RUNNING: Final = "The service is not running, so that no carrier is connected."
 QUEUE_COUNTED_MAX: Final = 10_000
 """A longer queue is told as "more": counting a million rows would hold up the loop."""
 
@@ -48,43 +66,139 @@ def _waits(
     assert row is not None
     is_active = services.accounts.organization(view.organization_id).status == "active"
     now_ms = services.recorder.clock.now_ms()
-    if services.waits is not None:
-        line = services.waits(row, view.send_at, is_active)
-    else:
-        known = known_wait(row, view.send_at, is_active, now_ms)
-        line = Line(Kind.WAITS, values=known or {"wait": Wait.STOPPING.value})
+    line = services.delivery.waits(row, view.send_at, is_active)
     if line is not None and not (entries and is_same_wait(entries[-1].line, line)):
         yield TimelineEntry(now_ms, view.status, line)
 
 
-def unready(board: Board) -> tuple[str, ...]:
-    """Why no message could be delivered at this moment; empty where one could."""
-    lanes = [lane for lane in board.lanes.values() if lane.carrier.serves_numbers]
-    if not lanes:
-        return ("no carrier is configured",)
-    if all(lane.told_health.state is not HealthState.UP for lane in lanes):
-        return tuple(f"carrier {lane.name} is {lane.told_health.state}" for lane in lanes)
-    return ()
+class Running:
+    """The :class:`Delivery` of a service."""
+
+    def __init__(
+        self,
+        board: Board,
+        router: Router,
+        scheduler: Ref[SchedulerMessage],
+        commands: DriverCommands,
+        waits: Waits,
+        live: Live,
+        hint_webhook: Callable[[str], None],
+        statistics: Callable[[], dict[str, Any]],
+    ) -> None:
+        self._board = board
+        self._router = router
+        self._scheduler = scheduler
+        self._commands = commands
+        self._waits = waits
+        self._live = live
+        self._hint_webhook = hint_webhook
+        self._statistics = statistics
+
+    @property
+    def running(self) -> bool:
+        return True
+
+    def unready(self) -> tuple[str, ...]:
+        lanes = [lane for lane in self._board.lanes.values() if lane.carrier.serves_numbers]
+        if not lanes:
+            return ("no carrier is configured",)
+        if all(lane.told_health.state is not HealthState.UP for lane in lanes):
+            return tuple(f"carrier {lane.name} is {lane.told_health.state}" for lane in lanes)
+        return ()
+
+    def statistics(self) -> dict[str, Any]:
+        return self._statistics()
+
+    def carriers(self) -> list[dict[str, Any]]:
+        reader = self._board.reader
+        return [
+            {
+                "name": name,
+                **asdict(statistics_of(lane)),
+                **_queue(reader, self._router, name),
+                "unmatched_receipts": held.unmatched_total(reader, name),
+            }
+            for name, lane in self._board.lanes.items()
+            if lane.carrier.serves_numbers
+        ]
+
+    def waits(self, row: DueRow, send_at: int | None, is_active: bool) -> Line | None:
+        return self._waits.of(row, send_at, is_active)
+
+    def offered(self, carrier: str) -> tuple[DriverCommand, ...]:
+        return self._commands.offered(carrier)
+
+    async def ask(self, carrier: str, command: str, arguments: Sequence[str]) -> dict[str, Any]:
+        return await self._commands.ask(carrier, command, arguments)
+
+    async def set_gate(self, carrier: str, gate: Gate) -> None:
+        await self._scheduler.ask(SetGate(carrier, gate))
+
+    async def suspend(self, organization_id: str) -> None:
+        await self._scheduler.ask(SuspendOrganization(organization_id))
+
+    async def resume(self, organization_id: str) -> None:
+        await self._scheduler.ask(ResumeOrganization(organization_id))
+
+    def hint_webhook(self, endpoint_id: str) -> None:
+        self._hint_webhook(endpoint_id)
+
+    def follow(
+        self, what: What, organization_id: str | None, position: str | None
+    ) -> AbstractContextManager[Follower]:
+        return self._live.follow(what, organization_id, position)
 
 
-def carriers(board: Board, router: Router) -> list[dict[str, Any]]:
-    """Each carrier's lane, and how much waits on the routes that it serves."""
-    return [
-        {
-            "name": name,
-            **asdict(statistics_of(lane)),
-            **_queue(board.reader, router, name),
-            "unmatched_receipts": held.unmatched_total(board.reader, name),
-        }
-        for name, lane in board.lanes.items()
-        if lane.carrier.serves_numbers
-    ]
+class Alone:
+    """The :class:`Delivery` of a command while no service runs."""
 
+    def __init__(self, settings: Settings, reader: sqlite3.Connection, clock: Clock) -> None:
+        self._settings = settings
+        self._reader = reader
+        self._clock = clock
 
-def idle_carriers(settings: Settings, reader: sqlite3.Connection) -> list[dict[str, Any]]:
-    """The same of the carriers in the settings, while nothing runs."""
-    router = Router(settings.carriers)
-    return [_idle(carrier) | _queue(reader, router, carrier.name) for carrier in settings.carriers]
+    @property
+    def running(self) -> bool:
+        return False
+
+    def unready(self) -> tuple[str, ...]:
+        return ()
+
+    def statistics(self) -> dict[str, Any]:
+        return {}
+
+    def carriers(self) -> list[dict[str, Any]]:
+        """Those in the settings."""
+        carriers = self._settings.carriers
+        router = Router(carriers)
+        return [_idle(each) | _queue(self._reader, router, each.name) for each in carriers]
+
+    def waits(self, row: DueRow, send_at: int | None, is_active: bool) -> Line | None:
+        known = known_wait(row, send_at, is_active, self._clock.now_ms())
+        return Line(Kind.WAITS, values=known or {"wait": Wait.STOPPING.value})
+
+    def offered(self, carrier: str) -> tuple[DriverCommand, ...]:
+        return ()
+
+    async def ask(self, carrier: str, command: str, arguments: Sequence[str]) -> dict[str, Any]:
+        raise Conflict(NOT_RUNNING)
+
+    async def set_gate(self, carrier: str, gate: Gate) -> None:
+        raise Conflict(NOT_RUNNING)
+
+    async def suspend(self, organization_id: str) -> None:
+        """Nothing is given out anyway."""
+
+    async def resume(self, organization_id: str) -> None:
+        """The next service finds what waits."""
+
+    def hint_webhook(self, endpoint_id: str) -> None:
+        """The next service finds what is due."""
+
+    def follow(
+        self, what: What, organization_id: str | None, position: str | None
+    ) -> AbstractContextManager[Follower]:
+        raise Conflict("The service is not running: nothing happens that could be followed.")
 
 
 def _idle(carrier: CarrierSection) -> dict[str, Any]:
@@ -113,15 +227,15 @@ def _queue(reader: sqlite3.Connection, router: Router, name: str) -> dict[str, A
 
 
 def statistics(
-    parts: Services, board: Board, supervisor: Supervisor, watch: LoopWatch
+    recorder: Recorder, intake: Intake, board: Board, supervisor: Supervisor, watch: LoopWatch
 ) -> dict[str, Any]:
     """All numbers that are kept in memory; costs no read of the database."""
-    journal = asdict(parts.recorder.journal.statistics())
+    journal, queue_max = asdict(recorder.journal.statistics()), recorder.journal.queue_units_max
     return {
-        "gateway": asdict(parts.intake.statistics()),
-        "messages": dict(parts.recorder.statuses),
+        "gateway": asdict(intake.statistics()),
+        "messages": dict(recorder.statuses),
         "queue": asdict(board.queue.statistics()),
-        "journal": journal | {"queue_max": parts.settings.storage.queue_units_max},
+        "journal": journal | {"queue_max": queue_max},
         "loop": watch.statistics(),
         "actors": [asdict(each) for each in supervisor.statistics()],
         "carriers": [

@@ -3,28 +3,95 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from risala.config.model import Settings
 from risala.engine.accounts.accounts import Accounts
 from risala.engine.accounts.senders import Senders
 from risala.engine.actors.actor import Ref
 from risala.engine.billing.claims import BillingMessage
-from risala.engine.delivery.driver_commands import DriverCommands
-from risala.engine.delivery.scheduler import SchedulerMessage
-from risala.engine.follow.live import Live
+from risala.engine.delivery.lane_parts import Gate
+from risala.engine.follow.live import Follower
 from risala.engine.intake.intake import Intake
 from risala.engine.journal.recorder import Recorder
 from risala.engine.journal.rows import DueRow
 from risala.engine.limits.claims import LimitsMessage
+from risala.engine.model.events import What
 from risala.engine.model.ids import IdSource
 from risala.engine.model.lines import Line
 from risala.engine.verify.sessions import SessionsMessage
+from risala.plugins.contract import DriverCommand
 
 
-@dataclass(slots=True)
+class Delivery(Protocol):
+    """What delivers, as those see it who don't: in a running service, and in a command that opened
+    the engine by itself, where nothing does."""
+
+    @property
+    def running(self) -> bool: ...
+
+    def unready(self) -> tuple[str, ...]:
+        """Reasons why no message could be delivered at this moment."""
+
+    def statistics(self) -> dict[str, Any]:
+        """All numbers that are kept in memory; empty where nothing runs."""
+
+    def carriers(self) -> list[dict[str, Any]]:
+        """Each carrier, and how much waits for it."""
+
+    def waits(self, row: DueRow, send_at: int | None, is_active: bool) -> Line | None:
+        """What a pending message waits for; None where it is only for its turn.
+
+        Args:
+            is_active: its organization is.
+        """
+
+    def offered(self, carrier: str) -> tuple[DriverCommand, ...]:
+        """What its driver can be asked.
+
+        Raises:
+            NotFound: there is no such carrier.
+        """
+
+    async def ask(self, carrier: str, command: str, arguments: Sequence[str]) -> dict[str, Any]:
+        """What its driver answers.
+
+        Raises:
+            NotFound, Invalid: there is no such carrier or command.
+            Conflict: it was not done, or nothing runs.
+        """
+
+    async def set_gate(self, carrier: str, gate: Gate) -> None:
+        """Pause, resume or drain it.
+
+        Raises:
+            NotFound: there is no such carrier.
+            Conflict: nothing runs.
+        """
+
+    async def suspend(self, organization_id: str) -> None:
+        """Give out nothing more of an organization."""
+
+    async def resume(self, organization_id: str) -> None:
+        """Give out again what waits of an organization."""
+
+    def hint_webhook(self, endpoint_id: str) -> None:
+        """An endpoint's deliveries are to be looked at now."""
+
+    def follow(
+        self, what: What, organization_id: str | None, position: str | None
+    ) -> AbstractContextManager[Follower]:
+        """See :meth:`Gateway.follow`.
+
+        Raises:
+            Conflict: nothing runs.
+        """
+
+
+@dataclass(frozen=True, slots=True)
 class Services:
     """What the gateway is put together from."""
 
@@ -38,18 +105,4 @@ class Services:
     billing: Ref[BillingMessage]
     limits: Ref[LimitsMessage]
     sessions: Ref[SessionsMessage]
-    scheduler: Ref[SchedulerMessage] | None = None
-    """None where nothing is delivered: a command that opened the engine by itself."""
-    unready: Callable[[], tuple[str, ...]] = tuple
-    """Reasons why no message could be delivered at this moment."""
-    statistics: Callable[[], dict[str, Any]] = dict
-    carriers: Callable[[], list[dict[str, Any]]] = list
-    waits: Callable[[DueRow, int | None, bool], Line | None] | None = None
-    """What a pending message waits for: its row, ``sendAt``, whether its organization is active.
-    None where nothing is delivered."""
-    commands: DriverCommands | None = None
-    """None where no carrier is connected: a command that opened the engine by itself."""
-    live: Live | None = None
-    """None where nothing happens: a command that opened the engine by itself."""
-    hint_webhook: Callable[[str], None] = lambda _: None
-    """Told of an endpoint whose deliveries are to be looked at now."""
+    delivery: Delivery

@@ -318,7 +318,8 @@ class Service:
         return [row[0] for row in rows]
 
     def carrier(self, name: str) -> dict[str, Any]:
-        return next(it for it in self.engine.gateway.services.carriers() if it["name"] == name)
+        carriers = self.engine.gateway.services.delivery.carriers()
+        return next(it for it in carriers if it["name"] == name)
 
 
 @pytest.fixture

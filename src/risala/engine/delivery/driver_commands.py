@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import structlog
 import trio
 
+from risala.engine.delivery.lane import Lane
 from risala.engine.model.errors import Conflict, Invalid, NotFound
 from risala.plugins.contract import COMMAND_S, Commandable, CommandRefusedError, DriverCommand
-
-if TYPE_CHECKING:
-    from risala.engine.delivery.lane import Lane
 
 log = structlog.get_logger(__name__)
 

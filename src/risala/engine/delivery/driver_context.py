@@ -90,7 +90,7 @@ class LaneContext:
             row.id, segment.number, segment.attempt, decision, live=False
         )
         if isinstance(outcome, Accepted):
-            self._lane.accepted(row.id, segment.number, outcome.carrier_id)
+            self._lane.awaited.expect(row.id, segment.number, outcome.carrier_id)
 
     def health(self, health: Health) -> None:
         self._lane.set_health(health)

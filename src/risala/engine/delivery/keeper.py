@@ -14,8 +14,10 @@ import structlog
 import trio
 
 from risala.config.model import DeliverySection
+from risala.engine.actors.bell import Bell
 from risala.engine.journal.messages import deadlines, held
 from risala.engine.journal.recorder import Recorder
+from risala.engine.model.clock import Clock
 from risala.engine.model.errors import Unavailable
 
 log = structlog.get_logger(__name__)
@@ -29,27 +31,46 @@ ASK_S: Final = 10.0
 """How long carriers may be asked about uncertain messages before their policy decides."""
 
 
-async def _ask_nobody(now_ms: int) -> None:
-    pass
+class NextLook:
+    """When the keeper looks next; made before it, for those who tell of new deadlines."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._bell = Bell()
+        self._at_ms = 0
+
+    def expect(self, at_ms: int) -> None:
+        """A deadline was set: look earlier if it is the nearest."""
+        if at_ms < self._at_ms:
+            self._bell.ring()
+
+    async def wait(self, next_ms: int | None) -> None:
+        """Until this time, or an earlier deadline is set, or :data:`LOOK_S` are over."""
+        now_ms = self._clock.now_ms()
+        look_ms = now_ms + round(LOOK_S * 1000)
+        self._at_ms = look_ms if next_ms is None else min(next_ms, look_ms)
+        with trio.move_on_after(max(0, self._at_ms - now_ms) / 1000):
+            await self._bell.wait()
 
 
 class Keeper:
+    """``ask`` asks what became of the uncertain messages whose wait ends at a time, in UTC epoch
+    milliseconds."""
+
     def __init__(
-        self, recorder: Recorder, reader: sqlite3.Connection, settings: DeliverySection
+        self,
+        recorder: Recorder,
+        reader: sqlite3.Connection,
+        next_look: NextLook,
+        ask: Callable[[int], Awaitable[None]],
+        settings: DeliverySection,
     ) -> None:
         self._recorder = recorder
         self._reader = reader
+        self._next_look = next_look
+        self._ask = ask
         self._receipts_held_ms = round(settings.receipts_held_s * 1000)
         self._submits_max = settings.uncertain_submits_max
-        self._wake = trio.Event()
-        self._looks_at_ms = 0
-        self.ask: Callable[[int], Awaitable[None]] = _ask_nobody
-        """Asks what became of the uncertain messages whose wait ends at this time."""
-
-    def expect(self, at_ms: int) -> None:
-        """A deadline was set: wake earlier if it is the nearest."""
-        if at_ms < self._looks_at_ms:
-            self._wake.set()
 
     async def run(self) -> None:
         """Settle what is due, for life."""
@@ -58,7 +79,7 @@ class Keeper:
             try:
                 while self._is_due():
                     with trio.move_on_after(ASK_S):
-                        await self.ask(self._recorder.clock.now_ms())
+                        await self._ask(self._recorder.clock.now_ms())
                     await self._recorder.settle_deadlines(self._submits_max)
                 now_ms = self._recorder.clock.now_ms()
                 if now_ms - forgot_at_ms >= min(FORGET_MS, self._receipts_held_ms):
@@ -68,7 +89,7 @@ class Keeper:
                 log.warning("keeper.storage", reason=str(error))
                 await trio.sleep(STORAGE_RETRY_S)
                 continue
-            await self._wait()
+            await self._next_look.wait(deadlines.next_deadline(self._reader))
 
     def _is_due(self) -> bool:
         at_ms = deadlines.next_deadline(self._reader)
@@ -83,12 +104,3 @@ class Keeper:
         for (carrier, why), count in Counter((one.carrier, one.why) for one in given_up).items():
             example = latest[carrier, why]
             log.warning("receipts.unmatched", carrier=carrier, why=why, count=count, id=example)
-
-    async def _wait(self) -> None:
-        now_ms = self._recorder.clock.now_ms()
-        look_ms = now_ms + round(LOOK_S * 1000)
-        next_ms = deadlines.next_deadline(self._reader)
-        self._looks_at_ms = look_ms if next_ms is None else min(next_ms, look_ms)
-        with trio.move_on_after(max(0, self._looks_at_ms - now_ms) / 1000):
-            await self._wake.wait()
-        self._wake = trio.Event()

@@ -11,6 +11,7 @@ import structlog
 import trio
 
 from risala.config.model import CarrierSection, RetrySection
+from risala.engine.delivery.awaited import Awaited
 from risala.engine.delivery.calls import LATE_MAX, Call, Calls, checked, limit_of
 from risala.engine.delivery.declining import let_wait
 from risala.engine.delivery.lane_parts import (
@@ -45,10 +46,6 @@ STORAGE_PAUSE_S: Final = 1.0
 """Rest after an attempt could not be written down: the disk is full or we are stopping."""
 
 
-def _nobody(message_id: str, number: int, carrier_id: str) -> None:
-    pass
-
-
 @dataclass(slots=True)
 class Lane:
     """Runs jobs through one driver. State changes happen on the loop thread, synchronously."""
@@ -67,20 +64,21 @@ class Lane:
     continuing: deque[Job] = field(default_factory=deque)
     counts: Counts = field(default_factory=Counts)
     trace: deque[TraceLine] = field(default_factory=lambda: deque(maxlen=TRACE_MAX))
-    accepted: Callable[[str, int, str], None] = _nobody
-    """Told of each segment that the carrier took: message, number, the carrier's id."""
     trust: Trust = field(default_factory=Trust)
     solo: Solo = field(default_factory=Solo)
     since_ms: int = field(init=False)
     """Since when its link is up, or not; UTC epoch milliseconds."""
     _nursery: trio.Nursery | None = None
     _idle: trio.Event = field(default_factory=trio.Event)
+    awaited: Awaited = field(init=False)
+    """The segments that its carrier took and whose receipts should come."""
     _calls: Calls = field(init=False)
     _learning: Learning = field(init=False)
     _questions: Questions = field(default_factory=Questions)
 
     def __post_init__(self) -> None:
         self.since_ms = self.recorder.clock.now_ms()
+        self.awaited = Awaited(asked=self.driver.capabilities.query)
         self._calls = Calls(limit_of(self.driver.capabilities), self._give_up)
         self._learning = Learning(self.breaker, self.throttle, self.counts)
 
@@ -256,7 +254,7 @@ class Lane:
         await self._write_down(call, outcome)
         if not isinstance(outcome, Accepted):
             return False
-        self.accepted(job.row.id, number, outcome.carrier_id)
+        self.awaited.expect(job.row.id, number, outcome.carrier_id)
         job.partly_accepted = True
         job.remaining.popleft()
         return bool(job.remaining)
@@ -310,7 +308,7 @@ class Lane:
             log.warning("lane.storage", carrier=self.name, reason=str(error))
             return
         if isinstance(outcome, Accepted):
-            self.accepted(call.job.row.id, call.segment.number, outcome.carrier_id)
+            self.awaited.expect(call.job.row.id, call.segment.number, outcome.carrier_id)
 
     def _own_number(self) -> str | None:
         """The number that this line sends from whatever is asked; empty where nobody knows it."""

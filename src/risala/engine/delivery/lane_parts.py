@@ -122,5 +122,5 @@ class LaneHooks:
     """The same, of a message that is as due as it was."""
     next_route: Callable[[str, tuple[str, ...]], str | None]
     """The route for a message that these carriers refused: number, names."""
-    willing_route: Callable[[str, tuple[str, ...], int], str | None] = lambda *_: None
+    willing_route: Callable[[str, tuple[str, ...], int], str | None]
     """The same, to a healthy carrier that would take so many segments now."""

@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import sqlite3
 from bisect import bisect_right
-from collections import deque
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
 
 import structlog
 import trio
 
+from risala.engine.delivery.awaited import ASK_AFTER_S, WAITING_MAX, AwaitedReceipt
 from risala.engine.delivery.lane import Lane
 from risala.engine.journal.messages import reads as messages
 from risala.engine.model.errors import Unavailable
@@ -26,11 +25,6 @@ from risala.plugins.contract import Receipt
 
 log = structlog.get_logger(__name__)
 
-ASK_AFTER_S: Final = (3600.0, 6 * 3600.0, 24 * 3600.0)
-"""From the carrier's yes to each question: most receipts come in seconds, and a phone that is
-switched off comes back within a day."""
-WAITING_MAX: Final = 50_000
-"""Segments that may wait for each question (about 10 MiB); further ones are not asked for."""
 RECALLED_MESSAGES_S: Final = 2 * ASK_AFTER_S[-1]
 """After a restart, segments of messages that are not older than this are asked for."""
 RECALL_ROWS: Final = 500
@@ -42,44 +36,25 @@ _SEGMENTS: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class _Question:
-    due_s: float
-    message_id: str
-    number: int
-    carrier_id: str
-
-
 class Queries:
-    """The questions of one lane. They are held in memory, and found again after a restart."""
+    """The questions of one lane."""
 
     def __init__(self, lane: Lane, reader: sqlite3.Connection) -> None:
         self._lane = lane
         self._reader = reader
-        self._waiting = tuple(deque[_Question]() for _ in ASK_AFTER_S)
-        self._changed = trio.Event()
-
-    def expect(self, message_id: str, number: int, carrier_id: str) -> None:
-        """A segment was accepted: its receipt should come."""
-        if carrier_id:
-            self._put(0, message_id, number, carrier_id)
 
     async def run(self) -> None:
         """Ask when it is time, one after another, for life."""
         await self._recall()
         while True:
-            self._changed = trio.Event()
-            for step, waiting in enumerate(self._waiting):
-                while waiting and waiting[0].due_s <= trio.current_time():
-                    await self._ask(step, waiting.popleft())
-            due_s = min((one[0].due_s for one in self._waiting if one), default=float("inf"))
-            with trio.move_on_at(due_s):
-                await self._changed.wait()
+            for step, awaited in self._lane.awaited.due():
+                await self._ask(step, awaited)
+            await self._lane.awaited.wait()
 
     async def _recall(self) -> None:
         """The segments that were accepted before this start and have no final receipt yet."""
         now_ms, now_s = self._lane.recorder.clock.now_ms(), trio.current_time()
-        found = tuple(list[_Question]() for _ in ASK_AFTER_S)
+        found = tuple(list[AwaitedReceipt]() for _ in ASK_AFTER_S)
         at = (first_id("sms", now_ms - round(RECALLED_MESSAGES_S * 1000)), 0)
         while rows := self._reader.execute(_SEGMENTS, (*at, RECALL_ROWS)).fetchall():
             for message_id, number, state, carrier, carrier_id, updated_at in rows:
@@ -90,24 +65,12 @@ class Queries:
                 step = bisect_right(ASK_AFTER_S, age_s)
                 if step < len(ASK_AFTER_S) and len(found[step]) < WAITING_MAX:
                     due_s = now_s + ASK_AFTER_S[step] - age_s
-                    found[step].append(_Question(due_s, message_id, number, carrier_id))
+                    found[step].append(AwaitedReceipt(due_s, message_id, number, carrier_id))
             at = rows[-1][:2]
             await trio.lowlevel.checkpoint()
-        for waiting, recalled in zip(self._waiting, found, strict=True):
-            # Before those that were accepted meanwhile: they fall due sooner.
-            waiting.extendleft(sorted(recalled, key=lambda one: one.due_s, reverse=True))
+        self._lane.awaited.put_first(found)
 
-    def _put(self, step: int, message_id: str, number: int, carrier_id: str) -> None:
-        waiting = self._waiting[step]
-        if len(waiting) >= WAITING_MAX:
-            return
-        before_s = ASK_AFTER_S[step - 1] if step else 0.0
-        due_s = trio.current_time() + ASK_AFTER_S[step] - before_s
-        waiting.append(_Question(due_s, message_id, number, carrier_id))
-        if len(waiting) == 1:
-            self._changed.set()
-
-    async def _ask(self, step: int, question: _Question) -> None:
+    async def _ask(self, step: int, question: AwaitedReceipt) -> None:
         if not self._is_open(question):
             return
         row = messages.row(self._reader, question.message_id)
@@ -119,9 +82,11 @@ class Queries:
             if receipt.state.is_final:
                 return
         if step + 1 < len(ASK_AFTER_S):
-            self._put(step + 1, question.message_id, question.number, question.carrier_id)
+            self._lane.awaited.put(
+                step + 1, question.message_id, question.number, question.carrier_id
+            )
 
-    def _is_open(self, question: _Question) -> bool:
+    def _is_open(self, question: AwaitedReceipt) -> bool:
         """Still without a final receipt, and of the attempt that was asked about."""
         row = self._reader.execute(
             "SELECT 1 FROM segments WHERE message_id = ? AND number = ? AND state = ?"

@@ -7,21 +7,21 @@ another, a timer rang. What it decides on is in the journal; losing a ``Pump`` l
 
 from __future__ import annotations
 
+import sqlite3
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
 import trio
 
 from risala.engine.actors.actor import Decider, Ref
-from risala.engine.delivery.fairqueue import FairQueue
 from risala.engine.delivery.lane import Lane
 from risala.engine.delivery.lane_parts import Gate, Job
 from risala.engine.delivery.lane_statistics import statistics_of
+from risala.engine.delivery.notes import Notes
 from risala.engine.journal.messages import reads as messages
-from risala.engine.journal.rows import Change, DueRow
-from risala.engine.journal.store.writer import Journal
+from risala.engine.journal.rows import DueRow
 from risala.engine.model.clock import Clock
 from risala.engine.model.errors import NotFound
 from risala.engine.model.ids import concat_reference
@@ -61,52 +61,26 @@ SchedulerMessage = Pump | SetGate | SuspendOrganization | ResumeOrganization
 
 
 class Board:
-    """Where the rest of the loop leaves notes for the scheduler, synchronously.
+    """What the scheduler decides on; it outlives a crashed scheduler."""
 
-    It outlives a crashed scheduler, and makes many notes one: however many sends are accepted
-    between two turns of the loop, the mailbox holds one ``Pump``.
-    """
-
-    def __init__(self, journal: Journal, buffer_rows_max: int) -> None:
-        self.reader = journal.reader()
-        self.queue = FairQueue(self.reader, buffer_rows_max)
-        self.lanes: dict[str, Lane] = {}
-        self.text_of: Callable[[DueRow], str] = lambda row: row.body
+    def __init__(
+        self,
+        notes: Notes,
+        lanes: Mapping[str, Lane],
+        reader: sqlite3.Connection,
+        text_of: Callable[[DueRow], str],
+    ) -> None:
+        self.notes = notes
+        self.queue = notes.queue
+        self.lanes = lanes
+        self.reader = reader
+        self.text_of = text_of
         """What is sent for a row: a code's text exists only from here to the carrier."""
-        self.begun_narrow = messages.begun_narrow(self.reader)
+        self.begun_narrow = messages.begun_narrow(reader)
         self.leasing = True
+        """False while nothing new is given out: the service stops."""
         self.pumped_at_s = 0.0
-        self._wake = trio.Event()
-        self._onlookers = trio.lowlevel.ParkingLot()
-
-    def pending(self, change: Change) -> None:
-        """A message waits in the queue."""
-        due_at = change.due_at or 0
-        self.queue.hint(change.route, change.priority, change.organization_id, due_at)
-        self.wake()
-
-    def release(self, message_id: str) -> None:
-        self.queue.release(message_id)
-
-    def put_back(self, row: DueRow) -> None:
-        """A message comes back unsent and as due as it was."""
-        self.queue.release(row.id)
-        self.queue.hint(row.route, row.priority, row.organization_id, row.due_at)
-        self.wake()
-
-    def wake(self) -> None:
-        self._wake.set()
-        self._onlookers.unpark_all()
-
-    async def wait_change(self) -> None:
-        """Until the next note, whatever it is."""
-        await self._onlookers.park()
-
-    async def wait(self, deadline_s: float) -> None:
-        """Until somebody calls :meth:`wake`, or the deadline on Trio's clock."""
-        with trio.move_on_at(deadline_s):
-            await self._wake.wait()
-        self._wake = trio.Event()
+        """When the scheduler looked last, on Trio's clock."""
 
 
 class Scheduler(Decider[SchedulerMessage]):
@@ -134,7 +108,7 @@ class Scheduler(Decider[SchedulerMessage]):
                 self._board.queue.suspend(organization_id)
             case ResumeOrganization(organization_id):
                 self._board.queue.resume(organization_id)
-                self._board.wake()
+                self._board.notes.wake()
         return None
 
     def _pump(self) -> None:
@@ -166,7 +140,7 @@ class Scheduler(Decider[SchedulerMessage]):
         if waiting is not None and (waiting.attempt or self._may_begin(lane)):
             return waiting
         if waiting is not None:
-            self._board.put_back(waiting.row)
+            self._board.notes.put_back(waiting.row)
         routes = self._routes_of(lane, now_s) if self._may_begin(lane) else ()
         row = self._board.queue.take(routes, PRIORITY_CODE, now_ms)
         if row is None and lane.continuing:
@@ -231,4 +205,4 @@ async def keep_pumping(board: Board, scheduler: Ref[SchedulerMessage], clock: Cl
     """Ask the scheduler to look whenever a note or the time says so, for life."""
     while True:
         await scheduler.ask(Pump())
-        await board.wait(next_turn_s(board, clock))
+        await board.notes.wait(next_turn_s(board, clock))

@@ -6,11 +6,12 @@ The rows are the truth and the only way in; a commit is no more than the hint to
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final
 
 import trio
 
+from risala.engine.actors.bell import Bell
 from risala.engine.actors.broadcast import Broadcast
 from risala.engine.journal.webhooks import outbox
 from risala.engine.model.events import Event
@@ -21,30 +22,32 @@ APART_S: Final = 0.005
 
 
 class Feed:
-    def __init__(self, reader: sqlite3.Connection) -> None:
+    """``committed`` rings when something reached the disk; ``listeners`` are called after new
+    events."""
+
+    def __init__(
+        self,
+        reader: sqlite3.Connection,
+        committed: Bell,
+        listeners: Sequence[Callable[[], None]] = (),
+    ) -> None:
         self._reader = reader
-        self._wake = trio.Event()
+        self._committed = committed
+        self._listeners = listeners
         self._seq = outbox.last_seq(reader)
         self.events: Broadcast[Event] = Broadcast()
         """Each event, after its commit, in the order of the outbox."""
-        self.listeners: list[Callable[[], None]] = []
-        """Called after new events."""
-
-    def committed(self) -> None:
-        """Something reached the disk; loop thread only."""
-        self._wake.set()
 
     async def run(self) -> None:
         """Follow for life."""
         while True:
-            await self._wake.wait()
-            self._wake = trio.Event()
+            await self._committed.wait()
             while rows := outbox.after(self._reader, self._seq, ROWS_AT_ONCE):
                 self._seq = rows[-1].seq
                 if self.events.listeners:
                     for event in rows:
                         self.events.publish(event)
-                for listener in self.listeners:
+                for listener in self._listeners:
                     listener()
                 await trio.lowlevel.checkpoint()
             await trio.sleep(APART_S)

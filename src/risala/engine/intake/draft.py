@@ -29,6 +29,14 @@ Notice = dict[str, str]
 """Told to a customer whose message leaves by another sender than the one that was asked for."""
 
 
+Ailing = Callable[[str, str, int], Values | None]
+"""What keeps all carriers of a route from sending: route, number, segments."""
+
+
+def nothing_ails(*_: object) -> None:
+    """While no carrier is connected nobody is told of one that is down."""
+
+
 class Drafts:
     def __init__(
         self,
@@ -38,6 +46,7 @@ class Drafts:
         ids: IdSource,
         senders: Senders,
         router: Router,
+        ailing: Ailing,
     ) -> None:
         self._currency = settings.service.currency
         self._default_sender = settings.service.default_sender
@@ -47,8 +56,7 @@ class Drafts:
         self._ids = ids
         self._senders = senders
         self._router = router
-        self.ailing: Callable[[str, str, int], Values | None] = _nothing_ails
-        """What keeps all carriers of a route from sending: route, number, segments."""
+        self._ailing = ailing
 
     def of_send(
         self,
@@ -211,13 +219,9 @@ class Drafts:
             return Line(Kind.ACCEPTED, values={"wait": Wait.UNSERVED.value})
         if due_at > now_ms:
             return Line(Kind.ACCEPTED, values={"wait": Wait.SCHEDULED.value, "until": due_at})
-        if ailing := self.ailing(route, recipient, segments):
+        if ailing := self._ailing(route, recipient, segments):
             return Line(Kind.ACCEPTED, values=ailing)
         return JUST_ACCEPTED
-
-
-def _nothing_ails(*_: object) -> None:
-    """While no carrier is connected nobody is told of one that is down."""
 
 
 def _response(

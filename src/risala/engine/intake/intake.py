@@ -18,7 +18,7 @@ from risala.engine.actors.actor import Ref
 from risala.engine.billing.claims import BillingMessage
 from risala.engine.billing.prices import Prices
 from risala.engine.intake.batch import BatchItem, Result, in_order
-from risala.engine.intake.draft import Drafts
+from risala.engine.intake.draft import Ailing, Drafts
 from risala.engine.intake.holding import Holding
 from risala.engine.intake.opt_outs import OptOuts
 from risala.engine.journal.messages import acceptance, verifications
@@ -70,6 +70,7 @@ class Intake:
         router: Router,
         limits: Ref[LimitsMessage],
         billing: Ref[BillingMessage],
+        ailing: Ailing,
     ) -> None:
         self._settings = settings
         self._recorder = recorder
@@ -79,7 +80,7 @@ class Intake:
         self.prices = Prices(settings.pricing)
         self._limits = limits
         self._billing = billing
-        self.drafts = Drafts(settings, self.prices, recorder.clock, ids, senders, router)
+        self.drafts = Drafts(settings, self.prices, recorder.clock, ids, senders, router, ailing)
         self.opt_outs = OptOuts(reader)
         self._first_of_key: dict[tuple[str, str, str], trio.Event] = {}
         self._taking = self._peak = self._accepted = 0

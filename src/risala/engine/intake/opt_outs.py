@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable
 from typing import Final
 
 import structlog
 import trio
 
+from risala.engine.actors.bell import Bell
 from risala.engine.journal.inbound import opt_outs
 from risala.engine.journal.recorder import Recorder
 from risala.engine.model.errors import RecipientOptedOut, Unavailable
@@ -29,13 +29,13 @@ class OptOuts:
     def __init__(self, reader: sqlite3.Connection) -> None:
         self._reader = reader
         self._heeding = opt_outs.policies(reader)
-        self.changed: Callable[[], None] = lambda: None
-        """Told that a policy was changed."""
+        self.changed = Bell()
+        """Rung when a policy was changed."""
 
     def look_again(self) -> None:
         """A policy was changed."""
         self._heeding = opt_outs.policies(self._reader)
-        self.changed()
+        self.changed.ring()
 
     def refuse(self, organization_id: str, recipient: str) -> None:
         """Refuse a message to somebody who wants none.
@@ -56,13 +56,9 @@ class LookBack:
     stands in the journal.
     """
 
-    def __init__(self, recorder: Recorder) -> None:
+    def __init__(self, recorder: Recorder, changed: Bell) -> None:
         self._recorder = recorder
-        self._wake = trio.Event()
-
-    def begin(self) -> None:
-        """There may be something to look through."""
-        self._wake.set()
+        self._changed = changed
 
     async def run(self) -> None:
         """Look through what there is, for life."""
@@ -75,8 +71,7 @@ class LookBack:
                 await trio.sleep(STORAGE_RETRY_S)
                 continue
             if done:
-                await self._wake.wait()
-                self._wake = trio.Event()
+                await self._changed.wait()
             else:
                 took_s = trio.current_time() - began_s
                 await trio.sleep(max(PAUSE_MIN_S, PAUSE_FACTOR * took_s))

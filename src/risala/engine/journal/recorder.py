@@ -40,28 +40,38 @@ DEADLINES_BATCH: Final = 64
 """Messages that end by time in one unit: a small one, so that sends get their turn between."""
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Listeners:
-    """Those who are told of committed changes; set while the engine is put together."""
+    """Those who are told of committed changes."""
 
-    pending: Callable[[Change], None] = lambda _: None
+    pending: Callable[[Change], None]
     """A message is in the queue (again)."""
-    deadline: Callable[[int], None] = lambda _: None
+    deadline: Callable[[int], None]
     """Something must be looked at, at this time."""
-    entered: Callable[[Entered], None] = lambda _: None
+    entered: Callable[[Entered], None]
     """A balance has changed: a message was refunded."""
 
 
+def unheard(_: object) -> None:
+    """For a command that opened the journal by itself: the next service finds it there."""
+
+
 class Recorder:
-    def __init__(self, journal: Journal, clock: Clock, ids: IdSource) -> None:
+    def __init__(
+        self,
+        journal: Journal,
+        clock: Clock,
+        ids: IdSource,
+        listeners: Listeners,
+        groups: ReceiptGroups,
+    ) -> None:
         self.journal = journal
         self.clock = clock
-        self.listeners = Listeners()
+        self.listeners = listeners
         self.life: Broadcast[LifeEvent] = Broadcast()
         self.statuses: Counter[str] = Counter()
         """How often a message came into each status after it was accepted, since the start."""
-        self.groups = ReceiptGroups()
-        """Set when the carriers are known."""
+        self.groups = groups
         self._ids = ids
 
     def stamp(self) -> Stamp:

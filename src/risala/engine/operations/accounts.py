@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Final
 
-from risala.engine.delivery.scheduler import ResumeOrganization, SuspendOrganization
 from risala.engine.journal.rows import OrganizationChange
 from risala.engine.model.commands import KeyType, Mode
 from risala.engine.model.errors import Invalid
@@ -36,16 +35,14 @@ async def _org_show(services: Services, arguments: Arguments) -> Json:
 async def _org_suspend(services: Services, arguments: Arguments) -> Json:
     organization_id = arguments.text("organization_id")
     organization = await services.accounts.set_status(organization_id, "suspended")
-    if services.scheduler is not None:
-        await services.scheduler.ask(SuspendOrganization(organization_id))
+    await services.delivery.suspend(organization_id)
     return organization_wire(organization)
 
 
 async def _org_resume(services: Services, arguments: Arguments) -> Json:
     organization_id = arguments.text("organization_id")
     organization = await services.accounts.set_status(organization_id, "active")
-    if services.scheduler is not None:
-        await services.scheduler.ask(ResumeOrganization(organization_id))
+    await services.delivery.resume(organization_id)
     return organization_wire(organization)
 
 

@@ -8,15 +8,12 @@ from typing import Final
 import trio
 
 from risala.engine.delivery.lane_parts import Gate
-from risala.engine.delivery.scheduler import SetGate
 from risala.engine.journal.messages import held
 from risala.engine.journal.upkeep import audit
 from risala.engine.model.clock import iso
-from risala.engine.model.errors import Conflict, NotFound
+from risala.engine.model.errors import NotFound
 from risala.engine.operations.arguments import Arguments, Json, Operation
 from risala.engine.services import Services
-
-_NOT_RUNNING: Final = "The service is not running, so that no carrier is connected."
 
 
 async def _audit(services: Services, _: Arguments) -> Json:
@@ -32,20 +29,18 @@ async def _audit(services: Services, _: Arguments) -> Json:
 
 
 async def _carriers(services: Services, _: Arguments) -> Json:
-    return {"carriers": services.carriers()}
+    return {"carriers": services.delivery.carriers()}
 
 
 async def _carrier(services: Services, arguments: Arguments) -> Json:
     """One carrier, with what its driver can be asked."""
     name = arguments.text("carrier")
-    found = next((each for each in services.carriers() if each["name"] == name), None)
+    found = next((each for each in services.delivery.carriers() if each["name"] == name), None)
     if found is None:
         raise NotFound(f"There is no carrier {name!r}.")
-    commands = services.commands
-    offered = [] if commands is None else commands.offered(name)
     return {
         **found,
-        "commands": [asdict(each) for each in offered],
+        "commands": [asdict(each) for each in services.delivery.offered(name)],
         "unmatched": _unmatched(services, name),
     }
 
@@ -70,26 +65,22 @@ def _unmatched(services: Services, carrier: str) -> Json:
 
 
 async def _ask(services: Services, arguments: Arguments) -> Json:
-    if services.commands is None:
-        raise Conflict(_NOT_RUNNING)
     carrier, command = arguments.text("carrier"), arguments.text("command")
-    told = await services.commands.ask(carrier, command, arguments.texts("arguments"))
+    told = await services.delivery.ask(carrier, command, arguments.texts("arguments"))
     return {"carrier": carrier, "command": command, "answer": told}
 
 
 def _gate(gate: Gate) -> Operation:
     async def set_gate(services: Services, arguments: Arguments) -> Json:
-        if services.scheduler is None:
-            raise Conflict(_NOT_RUNNING)
         carrier = arguments.text("carrier")
-        await services.scheduler.ask(SetGate(carrier, gate))
-        return {"carriers": [c for c in services.carriers() if c["name"] == carrier]}
+        await services.delivery.set_gate(carrier, gate)
+        return {"carriers": [c for c in services.delivery.carriers() if c["name"] == carrier]}
 
     return set_gate
 
 
 async def _statistics(services: Services, _: Arguments) -> Json:
-    return services.statistics()
+    return services.delivery.statistics()
 
 
 OPERATIONS: Final[dict[str, Operation]] = {

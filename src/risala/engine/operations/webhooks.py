@@ -132,7 +132,7 @@ async def _test(services: Services, arguments: Arguments) -> Json:
     endpoint_id = _endpoint_id(services, arguments)
     event_id = await _endpoints(services).test(endpoint_id)
     found = webhook_history.delivery(services.reader, endpoint_id, event_id)
-    return {"delivery": delivery_wire(found), "running": services.scheduler is not None}
+    return {"delivery": delivery_wire(found), "running": services.delivery.running}
 
 
 async def _deliveries(services: Services, arguments: Arguments) -> Json:
@@ -165,7 +165,7 @@ async def _replay(services: Services, arguments: Arguments) -> Json:
     found = await services.recorder.journal.commit(
         lambda conn: webhook_history.replay(conn, endpoint_id, event_id, now_ms)
     )
-    services.hint_webhook(endpoint_id)
+    services.delivery.hint_webhook(endpoint_id)
     return {"delivery": delivery_wire(found)}
 
 
@@ -186,7 +186,7 @@ async def _replay_failed(services: Services, arguments: Arguments) -> Json:
     replayed = await services.recorder.journal.commit(
         lambda conn: webhook_history.replay_failed(conn, endpoint_id, since_ms, until_ms, now_ms)
     )
-    services.hint_webhook(endpoint_id)
+    services.delivery.hint_webhook(endpoint_id)
     done = replayed < webhook_log.ROWS_AT_ONCE
     return {"replayed": replayed, "total": total, "until": until_ms, "done": done}
 

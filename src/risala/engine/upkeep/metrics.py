@@ -56,14 +56,14 @@ class _Engine(Collector):
         return ()  # else registering it would collect once for nothing
 
     def collect(self) -> Iterator[Metric]:
-        numbers = self._parts.statistics()
+        numbers = self._parts.delivery.statistics()
         yield _gauge("info", "1, with the version.", [({"version": __version__}, 1)])
         ready = self._ready
         yield _gauge("ready", "1 while messages could be delivered.", [({}, ready)])
         if numbers:  # no engine runs behind a command's own gateway
             yield from _messages(numbers)
             yield from _journal(numbers["journal"])
-            yield from _lanes(self._parts.carriers())
+            yield from _lanes(self._parts.delivery.carriers())
             unserved = waiting.unserved(self._parts.reader, UNSERVED_COUNTED_MAX).count
             text = "Messages whose numbers no enabled carrier serves; not counted beyond 10000."
             yield _gauge("unserved_messages", text, [({}, unserved)])

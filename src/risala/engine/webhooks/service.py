@@ -49,7 +49,7 @@ class WebhookSources:
     recorder: Recorder
     reader: sqlite3.Connection
     outbound: Outbound
-    disabled: Callable[[], None] = lambda: None
+    disabled: Callable[[], None]
     """Told when an endpoint was disabled: its owner is owed a word."""
     jitter: Callable[[], float] = random.random
 

@@ -24,6 +24,7 @@ from typing import Any, Final, TypeVar
 import structlog
 import trio
 
+from risala.engine.actors.bell import Bell
 from risala.engine.journal.store.condition import Condition
 from risala.engine.journal.store.lock import StorageUnusable
 from risala.engine.journal.store.opening import Migrate, open_watched, open_writer
@@ -97,7 +98,8 @@ class Journal:
         self._path = path
         self._migrate = migrate
         self._commit_units_max = commit_units_max
-        self._queue_units_max = queue_units_max
+        self.queue_units_max = queue_units_max
+        """Units that may wait; further ones are refused."""
         self._inline = inline
         self._conn: sqlite3.Connection | None = None
         self._readers: list[sqlite3.Connection] = []
@@ -112,8 +114,8 @@ class Journal:
         self.doubts = 0
         """Commits of which nobody knows whether they hold. Whoever keeps in memory what is on the
         disk loads it anew when this has grown."""
-        self.on_commit: Callable[[], None] = lambda: None
-        """Called on the loop thread after each batch that reached the disk; must be quick."""
+        self.committed = Bell()
+        """Rung after each batch that reached the disk."""
 
     async def run(self, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
         """Open the file, serve until :meth:`stop` or cancellation, empty the queue, close.
@@ -176,7 +178,7 @@ class Journal:
             raise Draining
         if self.condition.lasts:
             raise StorageFailed
-        if self._used >= self._queue_units_max:
+        if self._used >= self.queue_units_max:
             raise Overloaded
         self._used += 1
         self._peak = max(self._peak, self._used)
@@ -308,7 +310,7 @@ class Journal:
             if wake and entry.task is not None:
                 trio.lowlevel.reschedule(entry.task)
         if done.commits:
-            self.on_commit()
+            self.committed.ring()
 
 
 def _probe(conn: sqlite3.Connection) -> None:

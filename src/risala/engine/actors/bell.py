@@ -1,0 +1,24 @@
+"""A bell: who has news rings it, and the one who waits for it looks what the news are.
+
+It holds nothing but that it rang, so it is made before either of the two, and both get it.
+"""
+
+from __future__ import annotations
+
+import trio
+
+
+class Bell:
+    """Rung from the loop's thread, as often as one likes; one task waits for it."""
+
+    def __init__(self) -> None:
+        self._rung = trio.Event()
+
+    def ring(self) -> None:
+        """There is news. Rung while nobody waits, it is remembered."""
+        self._rung.set()
+
+    async def wait(self) -> None:
+        """Until it rings, or has rung since the last wait ended."""
+        await self._rung.wait()
+        self._rung = trio.Event()

@@ -1,0 +1,71 @@
+"""Segments whose receipt should come: when the carrier is asked about each, if it does not."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+import trio
+
+from risala.engine.actors.bell import Bell
+
+ASK_AFTER_S: Final = (3600.0, 6 * 3600.0, 24 * 3600.0)
+"""From the carrier's yes to each question: most receipts come in seconds, and a phone that is
+switched off comes back within a day."""
+WAITING_MAX: Final = 50_000
+"""Segments that may wait for each question (about 10 MiB); further ones are not asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class AwaitedReceipt:
+    due_s: float
+    """When to ask, on Trio's clock."""
+    message_id: str
+    number: int
+    carrier_id: str
+
+
+class Awaited:
+    """Of one lane, in memory: :class:`~risala.engine.delivery.queries.Queries` finds them again
+    after a restart."""
+
+    def __init__(self, *, asked: bool) -> None:
+        self._asked = asked
+        """False where the driver cannot be asked: then nothing is kept."""
+        self._waiting = tuple(deque[AwaitedReceipt]() for _ in ASK_AFTER_S)
+        self._bell = Bell()
+
+    def expect(self, message_id: str, number: int, carrier_id: str) -> None:
+        """A segment was accepted: its receipt should come."""
+        if carrier_id and self._asked:
+            self.put(0, message_id, number, carrier_id)
+
+    def put(self, step: int, message_id: str, number: int, carrier_id: str) -> None:
+        """Keep it for the question of this step; nothing where too many wait."""
+        waiting = self._waiting[step]
+        if len(waiting) >= WAITING_MAX:
+            return
+        before_s = ASK_AFTER_S[step - 1] if step else 0.0
+        due_s = trio.current_time() + ASK_AFTER_S[step] - before_s
+        waiting.append(AwaitedReceipt(due_s, message_id, number, carrier_id))
+        if len(waiting) == 1:
+            self._bell.ring()
+
+    def put_first(self, found: Iterable[Iterable[AwaitedReceipt]]) -> None:
+        """Before those that were accepted meanwhile, by steps: these fall due sooner."""
+        for waiting, recalled in zip(self._waiting, found, strict=True):
+            waiting.extendleft(sorted(recalled, key=lambda one: one.due_s, reverse=True))
+
+    def due(self) -> Iterator[tuple[int, AwaitedReceipt]]:
+        """Take out what is to be asked now, one after another, each with its step."""
+        for step, waiting in enumerate(self._waiting):
+            while waiting and waiting[0].due_s <= trio.current_time():
+                yield step, waiting.popleft()
+
+    async def wait(self) -> None:
+        """Until something is due, or the nearest is another."""
+        due_s = min((one[0].due_s for one in self._waiting if one), default=float("inf"))
+        with trio.move_on_at(due_s):
+            await self._bell.wait()

@@ -1,0 +1,52 @@
+"""Where the rest of the loop leaves notes for the scheduler, synchronously.
+
+They outlive a crashed scheduler, and many notes are one: however many sends are accepted between
+two turns of the loop, the scheduler's mailbox holds one ``Pump``.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+
+import trio
+
+from risala.engine.actors.bell import Bell
+from risala.engine.delivery.fairqueue import FairQueue
+from risala.engine.journal.rows import Change, DueRow
+
+
+class Notes:
+    def __init__(self, reader: sqlite3.Connection, buffer_rows_max: int) -> None:
+        self.queue = FairQueue(reader, buffer_rows_max)
+        self._bell = Bell()
+        self._onlookers = trio.lowlevel.ParkingLot()
+
+    def pending(self, change: Change) -> None:
+        """A message waits in the queue."""
+        due_at = change.due_at or 0
+        self.queue.hint(change.route, change.priority, change.organization_id, due_at)
+        self.wake()
+
+    def release(self, message_id: str) -> None:
+        """A message left a lane's hands: the journal speaks for it again."""
+        self.queue.release(message_id)
+
+    def put_back(self, row: DueRow) -> None:
+        """A message comes back unsent and as due as it was."""
+        self.queue.release(row.id)
+        self.queue.hint(row.route, row.priority, row.organization_id, row.due_at)
+        self.wake()
+
+    def wake(self) -> None:
+        """Something is another than it was: the scheduler should look."""
+        self._bell.ring()
+        self._onlookers.unpark_all()
+
+    async def wait_change(self) -> None:
+        """Until the next note, whatever it is."""
+        await self._onlookers.park()
+
+    async def wait(self, deadline_s: float) -> None:
+        """Until somebody calls :meth:`wake`, or the deadline on Trio's clock."""
+        with trio.move_on_at(deadline_s):
+            await self._bell.wait()

@@ -1,0 +1,62 @@
+"""What a start finds: attempts that a crash cut short, and a queue sorted for other carriers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+import structlog
+
+from risala.config.model import CarrierSection, OnUncertain
+from risala.engine.journal.messages import deadlines
+from risala.engine.journal.messages import reads as messages
+from risala.engine.journal.store import meta
+from risala.engine.journal.store.writer import Journal
+from risala.engine.model.clock import Clock
+from risala.engine.rules.router import TEST_ROUTE, Router
+
+log = structlog.get_logger(__name__)
+
+ROWS_AT_ONCE: Final = 500
+"""Rows that a start clears up in one unit."""
+
+
+async def clear_up(
+    journal: Journal, clock: Clock, router: Router, carriers: Sequence[CarrierSection]
+) -> None:
+    """After a crash or a change of carriers: nothing may be left in nobody's hands."""
+    by_name = {carrier.name: carrier for carrier in carriers}
+
+    def policy(carrier: str, kind: str) -> OnUncertain:
+        section = by_name.get(carrier) or CarrierSection(name="unknown", driver="unknown")
+        return section.on_uncertain_code if kind == "code" else section.on_uncertain_message
+
+    now_ms = clock.now_ms()
+    total = 0
+    while count := await journal.commit(
+        lambda conn: deadlines.recover(conn, policy, now_ms, ROWS_AT_ONCE)
+    ):
+        total += count
+    if total:
+        log.warning("engine.recovered", messages=total)
+    await _reroute(journal, clock, router)
+
+
+async def _reroute(journal: Journal, clock: Clock, router: Router) -> None:
+    """Where the carriers' prefixes changed, sort what is queued into the routes of today."""
+    reader, now_ms = journal.reader(), clock.now_ms()
+    changed = meta.get(reader, "routes") != router.fingerprint
+    for queue in messages.queues(reader):
+        known = queue[0] in router.routes
+        if known and (not changed or queue[0] == TEST_ROUTE or queue[0].startswith("@")):
+            continue
+        after: tuple[int, int] | None = (-1, 0)
+        while after is not None:
+            start = after
+            after = await journal.commit(
+                lambda conn, queue=queue, start=start: messages.reroute(  # type: ignore[misc]
+                    conn, queue, start, router.route_key, ROWS_AT_ONCE, now_ms
+                )
+            )
+    if changed:
+        await journal.commit(lambda conn: meta.put(conn, "routes", router.fingerprint))
