@@ -28,6 +28,11 @@ def organization(number: int) -> dict[str, Any]:
         "id": f"org_{number}", "name": f"Shop {number}", "status": "active", "balance": "12.50",
         "currency": "MRU", "pricePerSegment": None, "smartEncoding": False, "smsPerSecond": None,
         "lowBalance": None,
+        "spendCap": None,
+        "operatorSpendCap": None,
+        "ownerSpendCap": None,
+        "spentToday": "0.00",
+        "timeZone": "Africa/Nouakchott",
         "createdAt": AT,
     }  # fmt: skip
 

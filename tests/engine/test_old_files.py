@@ -165,6 +165,7 @@ def test_every_migration_has_a_file_that_ends_with_it():
         "m013_outcome",
         "m014_uncertain",
         "m015_receipts_and_resends",
+        "m022_spend_caps",
     }
     assert {applied[-1] for applied in seen.values()} == set(known) - together
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from risala.cli.reach.performer import Session
 
 Json = dict[str, Any]
+NO_CAP: Final = "none"
 GENERAL: Final = "general"
 """The word for "as for everybody" where a value of its own could stand."""
 
@@ -85,8 +86,22 @@ def _fields(found: Json) -> Json:
         "messages a second": "as for everybody" if rate is None else f"at most {rate:g}",
         "smart encoding": found["smartEncoding"],
         "low balance": money_of(found, "lowBalance") or "as for everybody",
+        "spend cap a day": _cap(found),
+        "spent today": money_of(found, "spentToday"),
+        "time zone": found["timeZone"],
         "created": output.moment(found["createdAt"]),
     }
+
+
+def _cap(found: Json) -> str:
+    """The one that holds, and both where there are two."""
+    holds = money_of(found, "spendCap")
+    owner, operator = money_of(found, "ownerSpendCap"), money_of(found, "operatorSpendCap")
+    if holds is None:
+        return "none"
+    if owner is None or operator is None:
+        return f"{holds} ({'the operator' if owner is None else 'the owner'}'s)"
+    return f"{holds} (the operator's: {operator}, the owner's: {owner})"
 
 
 @org.command("set")
@@ -104,6 +119,13 @@ def _fields(found: Json) -> Json:
     metavar="AMOUNT",
     help="Below it there is an event `balance.low`; or `general`. 0: never.",
 )
+@click.option(
+    "--spend-cap",
+    metavar="AMOUNT",
+    help="The most that it may be charged a day, or `none`. The lower of two caps holds.",
+)
+@click.option("--owner-spend-cap", metavar="AMOUNT", help="Its owner's own cap, or `none`.")
+@click.option("--time-zone", metavar="NAME", help="By whose midnight its days end.")
 @common
 def org_set(
     options: Options,
@@ -113,6 +135,9 @@ def org_set(
     smart_encoding: bool | None,
     sms_per_s: str | None,
     low_balance: str | None,
+    spend_cap: str | None,
+    owner_spend_cap: str | None,
+    time_zone: str | None,
 ) -> None:
     """Change what is given; the rest stays."""
     changes: Json = {}
@@ -126,6 +151,12 @@ def org_set(
         changes["sms_per_s"] = None if sms_per_s == GENERAL else _rate(sms_per_s)
     if low_balance is not None:
         changes["low_balance"] = None if low_balance == GENERAL else low_balance
+    if spend_cap is not None:
+        changes["spend_cap"] = None if spend_cap == NO_CAP else spend_cap
+    if owner_spend_cap is not None:
+        changes["owner_spend_cap"] = None if owner_spend_cap == NO_CAP else owner_spend_cap
+    if time_zone is not None:
+        changes["time_zone"] = time_zone
     if not changes:
         raise click.UsageError("Say what to change; `risala org set --help` has the options.")
     found = change_organization(options, organization, changes)

@@ -17,6 +17,7 @@ import structlog
 import trio
 
 from risala.engine.journal.accounts import accounts as rows
+from risala.engine.journal.accounts import spending
 from risala.engine.journal.rows import OrganizationChange
 from risala.engine.journal.store.signature import Signature, signed
 from risala.engine.journal.store.writer import Journal
@@ -24,6 +25,7 @@ from risala.engine.model.clock import Clock
 from risala.engine.model.commands import ApiKey, CreatedKey, KeyType, Mode, Organization, Principal
 from risala.engine.model.errors import Forbidden, Invalid, Unauthorized, Unavailable
 from risala.engine.model.ids import IdSource
+from risala.engine.rules.days import day_of, is_zone
 
 log = structlog.get_logger(__name__)
 
@@ -106,12 +108,14 @@ class Accounts:
         return rows.organizations(self._reader)
 
     def fresh_organization(self, organization_id: str) -> Organization:
-        """With the balance of this moment.
+        """With the balance of this moment, and what it has spent today.
 
         Raises:
             NotFound: there is none of this id.
         """
-        return rows.organization(self._reader, organization_id)
+        found = rows.organization(self._reader, organization_id)
+        today = day_of(found.time_zone, self._clock.now_ms())
+        return replace(found, spent_today=spending.spent(self._reader, organization_id, today))
 
     async def create_organization(
         self,
@@ -171,6 +175,9 @@ class Accounts:
         """
         if change.name is not None:
             change = replace(change, name=_organization_name(change.name))
+        if change.time_zone is not None and not is_zone(change.time_zone):
+            text = "`time_zone` is the name of a time zone, such as Africa/Nouakchott."
+            raise Invalid("time_zone", "invalid_time_zone", text)
         try:
             return await self._journal.commit(
                 signed(by, lambda conn: rows.change_organization(conn, organization_id, change))

@@ -19,6 +19,7 @@ from risala.engine.model.errors import SenderNotApproved
 from risala.engine.model.ids import IdSource
 from risala.engine.model.lines import JUST_ACCEPTED, Kind, Line, Values, Wait
 from risala.engine.model.states import PRIORITY_CODE, PRIORITY_MESSAGE
+from risala.engine.rules.days import day_of
 from risala.engine.rules.router import TEST_ROUTE, UNSERVED, Router
 from risala.sms.address import fold_sender
 from risala.sms.alphabet import smart_encode
@@ -209,6 +210,7 @@ class Drafts:
             line=self._first_line(now_ms, due_at, route, recipient, size.segments),
             verification_id=verification_id,
             low_balance=self._prices.low_balance_of(organization),
+            day=day_of(organization.time_zone, now_ms),
         )
 
     def _first_line(

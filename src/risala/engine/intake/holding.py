@@ -52,7 +52,6 @@ class Holding:
 
     __slots__ = (
         "_billing",
-        "_day",
         "_limits",
         "_organization",
         "_reservations",
@@ -65,12 +64,10 @@ class Holding:
         limits: Ref[LimitsMessage],
         billing: Ref[BillingMessage],
         organization: Organization,
-        day: int,
     ) -> None:
         self._limits = limits
         self._billing = billing
         self._organization = organization
-        self._day = day
         self._tokens = 0
         self._slot: CodeSlot | None = None
         self._reservations: dict[str, Reservation] = {}
@@ -105,7 +102,7 @@ class Holding:
             InsufficientBalance, SpendCapReached: nothing is held for it.
         """
         organization = self._organization
-        claim = Reserve(organization.id, new.price, self._day, None)
+        claim = Reserve(organization.id, new.price, new.day, organization.spend_cap)
         try:
             self._reservations[new.id] = await self._billing.ask(claim)
         except EngineError:

@@ -47,7 +47,6 @@ _SAY_AGAIN: Final = (
     "The disk failed while this was stored; whether it is, is not known. "
     "Send it again with the key in `data`: the answer is the truth."
 )
-DAY_MS: Final = 86_400_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -309,8 +308,7 @@ class Intake:
     # -- the steps of all
 
     def _holding(self, organization: Organization) -> Holding:
-        day = self._recorder.clock.now_ms() // DAY_MS
-        return Holding(self._limits, self._billing, organization, day)
+        return Holding(self._limits, self._billing, organization)
 
     async def _prepare(
         self,

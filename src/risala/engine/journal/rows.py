@@ -39,6 +39,8 @@ class NewMessage:
     verification_id: str | None = None
     low_balance: int = 0
     """The organization is told when its charge takes the balance below this, in minor units."""
+    day: int = 0
+    """On which the charge is counted: the organization's own, as days since 1970-01-01."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +78,11 @@ class OrganizationChange:
     sms_per_s: float | None = None
     sets_low_balance: bool = False
     low_balance: int | None = None
+    sets_operator_spend_cap: bool = False
+    operator_spend_cap: int | None = None
+    sets_owner_spend_cap: bool = False
+    owner_spend_cap: int | None = None
+    time_zone: str | None = None
 
 
 ALONE_AFTER_LOSSES = 2

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Final
 
 from risala.engine.model.lines import Line
+
+TIME_ZONE: Final = "Africa/Nouakchott"
+"""Of an organization that has chosen none."""
 
 
 class KeyType(StrEnum):
@@ -148,6 +152,20 @@ class Organization:
     created_at: int
     low_balance: int | None = None
     """Minor units below which it is told that its balance is low; None: the general ones."""
+    operator_spend_cap: int | None = None
+    """The most that may be charged a day, by the operator, in minor units; None: no cap."""
+    owner_spend_cap: int | None = None
+    """The same by its owner. The lower of the two holds."""
+    time_zone: str = TIME_ZONE
+    """By whose midnight its days end."""
+    spent_today: int | None = None
+    """Charged on the day that is now; None: nobody has looked."""
+
+    @property
+    def spend_cap(self) -> int | None:
+        """The one that holds."""
+        caps = [cap for cap in (self.operator_spend_cap, self.owner_spend_cap) if cap is not None]
+        return min(caps, default=None)
 
 
 @dataclass(frozen=True, slots=True)

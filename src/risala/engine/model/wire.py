@@ -91,8 +91,17 @@ def organization_wire(organization: Organization) -> dict[str, Any]:
         "smartEncoding": organization.smart_encoding,
         "smsPerSecond": organization.sms_per_s,
         "lowBalance": None if organization.low_balance is None else money(organization.low_balance),
+        "spendCap": _money_or_none(organization.spend_cap),
+        "operatorSpendCap": _money_or_none(organization.operator_spend_cap),
+        "ownerSpendCap": _money_or_none(organization.owner_spend_cap),
+        "spentToday": _money_or_none(organization.spent_today),
+        "timeZone": organization.time_zone,
         "createdAt": iso(organization.created_at),
     }
+
+
+def _money_or_none(amount: int | None) -> str | None:
+    return None if amount is None else money(amount)
 
 
 def sender_wire(sender: Sender) -> dict[str, Any]:

@@ -57,6 +57,11 @@ async def _org_set(services: Services, arguments: Arguments) -> Json:
         sms_per_s=arguments.rate_or_none("sms_per_s"),
         sets_low_balance="low_balance" in values,
         low_balance=arguments.amount_or_none("low_balance"),
+        sets_operator_spend_cap="spend_cap" in values,
+        operator_spend_cap=arguments.amount_or_none("spend_cap"),
+        sets_owner_spend_cap="owner_spend_cap" in values,
+        owner_spend_cap=arguments.amount_or_none("owner_spend_cap"),
+        time_zone=arguments.text_or_none("time_zone"),
     )
     organization = await services.accounts.change(arguments.text("organization_id"), change)
     return organization_wire(organization)

@@ -13,7 +13,7 @@ from risala.engine.model.errors import NotFound
 
 _ORGANIZATION = (
     "SELECT id, name, status, balance, currency, price_per_segment, smart_encoding, sms_per_s,"
-    " created_at, low_balance FROM organizations"
+    " created_at, low_balance, spend_cap, owner_spend_cap, time_zone FROM organizations"
 )
 _KEY = (
     "SELECT id, organization_id, type, mode, name, last4, enabled, created_at, last_used_at,"
@@ -78,13 +78,17 @@ def change_organization(
     old = organization(conn, organization_id)
     conn.execute(
         "UPDATE organizations SET name = ?, price_per_segment = ?, smart_encoding = ?,"
-        " sms_per_s = ?, low_balance = ? WHERE id = ?",
+        " sms_per_s = ?, low_balance = ?, spend_cap = ?, owner_spend_cap = ?, time_zone = ?"
+        " WHERE id = ?",
         (
             old.name if change.name is None else change.name,
             change.price_per_segment if change.sets_price else old.price_per_segment,
             int(old.smart_encoding if change.smart_encoding is None else change.smart_encoding),
             change.sms_per_s if change.sets_rate else old.sms_per_s,
             change.low_balance if change.sets_low_balance else old.low_balance,
+            change.operator_spend_cap if change.sets_operator_spend_cap else old.operator_spend_cap,
+            change.owner_spend_cap if change.sets_owner_spend_cap else old.owner_spend_cap,
+            change.time_zone or old.time_zone,
             organization_id,
         ),
     )

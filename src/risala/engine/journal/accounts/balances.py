@@ -11,15 +11,18 @@ from risala.engine.model.errors import NotFound
 def standing(conn: sqlite3.Connection, organization_id: str, day: int) -> Standing:
     """The balance of an organization, by which entry, and what it has spent on a day of its own.
 
+    One statement, so that all of it is of one moment.
+
     Raises:
         NotFound: there is none of this id.
     """
     row = conn.execute(
-        "SELECT (SELECT max(seq) FROM ledger WHERE organization_id = o.id), balance"
+        "SELECT (SELECT max(seq) FROM ledger WHERE organization_id = o.id), balance,"
+        " (SELECT amount FROM spending WHERE organization_id = o.id AND day = ?)"
         " FROM organizations o WHERE id = ?",
-        (organization_id,),
+        (day, organization_id),
     ).fetchone()
     if row is None:
         raise NotFound(f"There is no organization {organization_id}.")
-    seq, balance = row
-    return Standing(seq or 0, balance, day, 0)
+    seq, balance, spent = row
+    return Standing(seq or 0, balance, day, spent or 0)

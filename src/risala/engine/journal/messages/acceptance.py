@@ -11,11 +11,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from risala.engine.journal.accounts import senders
+from risala.engine.journal.accounts import senders, spending
 from risala.engine.journal.messages.reads import known_response
 from risala.engine.journal.rows import Entered, NewMessage, Stamp
 from risala.engine.journal.webhooks import outbox
-from risala.engine.model.errors import Forbidden, InsufficientBalance, Refusal
+from risala.engine.model.errors import Forbidden, InsufficientBalance, Refusal, SpendCapReached
 
 _MESSAGE: Final = (
     "INSERT INTO messages (id, organization_id, mode, kind, recipient, sender, body, encoding,"
@@ -59,9 +59,11 @@ def accept(
     """
     first = items[0]
     live = first.mode == "live"
-    status, before = conn.execute(
-        "SELECT status, balance FROM organizations WHERE id = ?", (first.organization_id,)
+    status, before, *caps = conn.execute(
+        "SELECT status, balance, spend_cap, owner_spend_cap FROM organizations WHERE id = ?",
+        (first.organization_id,),
     ).fetchone()
+    days = spending.Days(conn, first.organization_id, caps)
     balance = before
     results: list[bytes | Refusal] = []
     taken: list[NewMessage] = []
@@ -78,7 +80,10 @@ def accept(
         # A positive balance is needed even where the price is zero.
         elif live and (balance <= 0 or balance < item.price):
             results.append(InsufficientBalance())
+        elif live and not days.have_room(item):
+            results.append(SpendCapReached())
         else:
+            days.charge(item)
             balance -= item.price
             charges.append((item.organization_id, -item.price, balance, item.id, item.created_at))
             given[item.idempotency_key] = item.response
@@ -95,6 +100,7 @@ def accept(
         conn.execute(
             "UPDATE organizations SET balance = ? WHERE id = ?", (balance, first.organization_id)
         )
+        days.write()
         _count(conn, taken, stamp)
         if balance < taken[-1].low_balance <= before:
             outbox.balance_event(conn, taken[-1], balance)

@@ -11,7 +11,7 @@ from sqlite_utils import Database, Migrations
 from risala.engine.journal.store.schema_audit import make_audit_log
 from risala.engine.journal.store.schema_first import complete_first_tables
 from risala.engine.journal.store.schema_inbound import INBOUND, LAST_WRITERS
-from risala.engine.journal.store.schema_money import CREDITED_ONCE, WHOLE_MINUTES
+from risala.engine.journal.store.schema_money import CREDITED_ONCE, SPEND_CAPS, WHOLE_MINUTES
 from risala.engine.journal.store.schema_outcome import OUTCOME, UNCERTAIN
 from risala.engine.journal.store.schema_receipts import RECEIPTS, RESENDS
 from risala.engine.journal.store.schema_retention import RETENTION
@@ -385,6 +385,11 @@ def m015_receipts_and_resends(db: Database) -> None:
 def m017_credited_once(db: Database) -> None:
     _script(db, CREDITED_ONCE)
     _script(db, WHOLE_MINUTES)
+
+
+@migrations()
+def m022_spend_caps(db: Database) -> None:
+    _script(db, SPEND_CAPS)
 
 
 @migrations()

@@ -1,4 +1,4 @@
-"""Payments' references, notes in the ledger, and expiries in whole minutes."""
+"""Payments' references, notes in the ledger, spend caps; and expiries in whole minutes."""
 
 from __future__ import annotations
 
@@ -25,4 +25,20 @@ WHOLE_MINUTES: Final = """
 UPDATE verify_settings SET settings = json_remove(json_set(settings, '$.expiry_minutes',
     max(1, min(60, (json_extract(settings, '$.expiry_s') + 59) / 60))), '$.expiry_s')
   WHERE json_extract(settings, '$.expiry_s') IS NOT NULL;
+"""
+
+SPEND_CAPS: Final = """
+-- The most that may be charged a day, in minor units: the operator's number, and the owner's.
+ALTER TABLE organizations ADD COLUMN spend_cap INTEGER CHECK (spend_cap >= 0);
+ALTER TABLE organizations ADD COLUMN owner_spend_cap INTEGER CHECK (owner_spend_cap >= 0);
+-- By whose midnight a day ends.
+ALTER TABLE organizations ADD COLUMN time_zone TEXT NOT NULL DEFAULT 'Africa/Nouakchott';
+
+-- Charged by day of the organization's own calendar, as days since 1970-01-01.
+CREATE TABLE spending (
+  organization_id TEXT NOT NULL,
+  day INTEGER NOT NULL,
+  amount INTEGER NOT NULL,
+  PRIMARY KEY (organization_id, day)
+) STRICT, WITHOUT ROWID;
 """

@@ -81,7 +81,8 @@ _REQUEST_ID: Final = "req_06GZR07DZ6B66NB0QHY1RFRDJAQR3ECT"
 _MEANINGS: Final = {
     400: "The body is not valid, or the sender is not approved.",
     401: "No key, or one that is unknown, disabled or deleted.",
-    402: "The balance does not cover the price.",
+    402: "The balance does not cover the price, or the organization's spend cap of the day is"
+    " reached (`data.code` is `SPEND_CAP`).",
     403: "The organization is not active, or this type of key may not do that.",
     404: "There is no such thing for this key.",
     405: "Another method.",

@@ -1,0 +1,60 @@
+"""What an organization has spent on a day of its own, counted with each charge.
+
+Refunds do not give it back: a day's cap bounds what a stolen key can send, delivered or not.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections import Counter
+from collections.abc import Iterable
+from typing import Final
+
+from risala.engine.journal.rows import NewMessage
+
+_ADD: Final = (
+    "INSERT INTO spending (organization_id, day, amount) VALUES (?, ?, ?)"
+    " ON CONFLICT (organization_id, day) DO UPDATE SET amount = amount + excluded.amount"
+)
+
+
+def spent(conn: sqlite3.Connection, organization_id: str, day: int) -> int:
+    """Charged on that day, in minor units."""
+    row = conn.execute(
+        "SELECT amount FROM spending WHERE organization_id = ? AND day = ?",
+        (organization_id, day),
+    ).fetchone()
+    return 0 if row is None else int(row[0])
+
+
+class Days:
+    """The days that one unit of work charges: nearly always a single one.
+
+    Billing said already that there is room; this is the net beneath it.
+    """
+
+    def __init__(
+        self, conn: sqlite3.Connection, organization_id: str, caps: Iterable[int | None]
+    ) -> None:
+        self._conn = conn
+        self._organization_id = organization_id
+        self._cap = min((cap for cap in caps if cap is not None), default=None)
+        self._before: dict[int, int] = {}
+        self._charged: Counter[int] = Counter()
+
+    def have_room(self, new: NewMessage) -> bool:
+        """Whether the cap of its day leaves room for a message."""
+        if self._cap is None:
+            return True
+        if new.day not in self._before:
+            self._before[new.day] = spent(self._conn, self._organization_id, new.day)
+        return self._before[new.day] + self._charged[new.day] + new.price <= self._cap
+
+    def charge(self, new: NewMessage) -> None:
+        """Count a message that is accepted."""
+        self._charged[new.day] += new.price
+
+    def write(self) -> None:
+        """Write down what was counted."""
+        for day, amount in self._charged.items():
+            self._conn.execute(_ADD, (self._organization_id, day, amount))

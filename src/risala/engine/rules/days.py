@@ -1,0 +1,23 @@
+"""Calendar days of an organization's own time zone. Pure, with the tables of time zones."""
+
+from __future__ import annotations
+
+from datetime import date, datetime
+from typing import Final
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+_EPOCH: Final = date(1970, 1, 1).toordinal()
+
+
+def day_of(zone: str, at_ms: int) -> int:
+    """The day that a moment (UTC epoch milliseconds) belongs to, as days since 1970-01-01."""
+    return datetime.fromtimestamp(at_ms // 1000, ZoneInfo(zone)).toordinal() - _EPOCH
+
+
+def is_zone(name: str) -> bool:
+    """Whether this is the name of a time zone, such as ``Africa/Nouakchott``."""
+    try:
+        ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError):  # OSError: ``Africa`` is a directory
+        return False
+    return True
