@@ -142,7 +142,7 @@ async def served(gateway: FakeGateway, settings: Settings) -> AsyncIterator[str]
     shutdown = trio.Event()
     app = create_api(gateway, settings)
 
-    async def serve(*, task_status: trio.TaskStatus[list[str]]) -> None:
+    async def serve(*, task_status: trio.TaskStatus[None]) -> None:
         await serve_app(app, settings.http, sock=sock, shutdown=shutdown, task_status=task_status)
 
     async with trio.open_nursery() as nursery:

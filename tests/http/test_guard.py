@@ -14,14 +14,17 @@ import hypercorn.trio.tcp_server
 import pytest
 from hypercorn.protocol.h11 import H11Protocol
 from hypercorn.protocol.http_stream import HTTPStream
+from hypercorn.trio.lifespan import Lifespan
 from hypercorn.trio.task_group import TaskGroup
+from hypercorn.trio.worker_context import WorkerContext
 
 from patience import HANG_S, until_true
 from risala.config.model import HttpSection
-from risala.http.server.guard import GuardedServer, install_guard
+from risala.http.server.guard import GuardedServer
 
 PROBE = SimpleNamespace(**runpy.run_path(str(Path(__file__).with_name("guard_probe.py"))))
 OK = b"GET /ok HTTP/1.1\r\nHost: x\r\n\r\n"
+OLD = b"GET /ok HTTP/1.0\r\n\r\n"
 BAD = b"GET /ok HTTP/1.1\r\nno colon\r\n\r\n"
 
 
@@ -55,19 +58,18 @@ class TestSeam:
     def test_the_release(self):
         assert version("hypercorn").startswith("0.18.")
 
-    def test_the_name_that_the_worker_looks_up(self):
-        assert "TCPServer" in hypercorn.trio.run.worker_serve.__code__.co_names
-        install_guard()
-        assert hypercorn.trio.run.TCPServer is GuardedServer
+    async def test_no_module_of_its_is_changed(self, serving):
+        """Whoever else serves by Hypercorn in this process gets Hypercorn's own connections."""
+        async with serving() as (address, _):
+            assert (await PROBE.talk(address, OLD)).endswith(b'{"status":"ok"}')
+            assert hypercorn.trio.run.TCPServer is hypercorn.trio.tcp_server.TCPServer
 
     def test_signatures(self):
         def names(function):
             return list(inspect.signature(function).parameters)
 
-        stock = hypercorn.trio.tcp_server.TCPServer
-        assert (
-            names(stock) == names(GuardedServer) == ["app", "config", "context", "state", "stream"]
-        )
+        assert names(Lifespan) == ["app", "config", "state"]
+        assert names(WorkerContext) == ["max_requests"]
         assert names(H11Protocol) == [
             "app", "config", "context", "task_group", "connection_state", "ssl", "client",
             "server", "send",
@@ -85,7 +87,6 @@ class TestSeam:
                 names |= {*function.__code__.co_names}
             return names
 
-        assert {"run"} <= called(hypercorn.trio.tcp_server.TCPServer)
         assert {
             "_handle_events", "_create_stream", "_send_h11_event", "_send_error_response",
             "_maybe_recycle", "stream_send",

@@ -62,7 +62,7 @@ async def serve_control(
     *,
     streams: Streams | None = None,
     shutdown: trio.Event,
-    task_status: trio.TaskStatus[list[str]] = trio.TASK_STATUS_IGNORED,
+    task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED,
 ) -> None:
     """Serve ``data_dir/control.sock`` until ``shutdown``. The caller holds the directory's lock.
 

@@ -7,16 +7,13 @@ connections that are gone, and waits for ever for a client that reads nothing.
 
 from __future__ import annotations
 
-from typing import Final, cast
+from typing import Final
 
 import h11
-import hypercorn.trio.run
 import structlog
 import trio
-from hypercorn.config import Config
 from hypercorn.events import Closed, Event, RawData, Updated
 from hypercorn.trio.task_group import TaskGroup
-from hypercorn.trio.tcp_server import TCPServer
 from hypercorn.trio.worker_context import WorkerContext
 from hypercorn.typing import AppWrapper, ConnectionState, LifespanState
 from hypercorn.utils import parse_socket_addr
@@ -34,36 +31,29 @@ _SLICE_BYTES: Final = 16 * 1024
 _GONE: Final = (OSError, trio.BrokenResourceError, trio.ClosedResourceError)
 
 
-def install_guard() -> None:
-    """Make Hypercorn's Trio worker use :class:`GuardedServer`, in the whole process."""
-    # The worker looks this name up when it begins to serve, and takes no class as an argument.
-    hypercorn.trio.run.TCPServer = GuardedServer  # type: ignore[attr-defined, assignment]
-
-
-class GuardedServer(TCPServer):
+class GuardedServer:
     """One connection: a scope that holds all of it, and that scope's deadline.
 
     Idle, it has ``idle_s``; once a header has begun, ``header_s``; with a request under way,
     ``quiet_s`` from the last bytes sent. Whoever ends the connection cancels the scope.
     """
 
-    stream: trio.SocketStream  # type: ignore[assignment]
-    protocol: GuardedProtocol  # type: ignore[assignment]
+    protocol: GuardedProtocol
 
     def __init__(
         self,
         app: AppWrapper,
-        config: Config,
+        config: FaceConfig,
         context: WorkerContext,
         state: LifespanState,
         stream: trio.SocketStream,
     ) -> None:
-        super().__init__(
-            app, config, context, state, cast("trio.SSLStream[trio.SocketStream]", stream)
-        )
-        assert isinstance(config, FaceConfig), (
-            "only risala.http.server.server serves in this process"
-        )
+        self.app = app
+        self.config = config
+        self.context = context
+        self.state = state
+        self.stream = stream
+        self.send_lock = trio.Lock()
         self._face = config.face
         self._patience = config.face.patience
         self._scope = trio.CancelScope()

@@ -1,4 +1,4 @@
-"""Hypercorn's Trio worker in our own nursery, on a socket that we bound."""
+"""An app served on a socket that we bound: its face, its configuration and its worker."""
 
 from __future__ import annotations
 
@@ -7,15 +7,13 @@ import socket
 from typing import Final
 
 import trio
-from hypercorn.config import Sockets
-from hypercorn.trio.run import worker_serve
 from hypercorn.utils import wrap_app
 
 from risala.config.model import HttpSection
 from risala.http.common.base import JsonApp
 from risala.http.server.face import Face, FaceConfig, Patience
-from risala.http.server.guard import install_guard
 from risala.http.server.sockets import connections_room
+from risala.http.server.worker import serve_socket
 
 _KEEP_ALIVE_REQUESTS_MAX: Final = 1_000_000
 """Hypercorn's 1000 closes under a busy client, who then sees a reset now and then."""
@@ -31,7 +29,7 @@ async def serve_app(
     *,
     sock: socket.socket,
     shutdown: trio.Event,
-    task_status: trio.TaskStatus[list[str]] = trio.TASK_STATUS_IGNORED,
+    task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED,
 ) -> None:
     """Serve ``app`` on a listening socket until ``shutdown``; then requests may end in peace.
 
@@ -44,17 +42,11 @@ async def serve_app(
     face = Face(Patience(idle_s=http.keep_alive_s), room, app.open_paths, app.tally)
     config = _config(http, face)
 
-    async def stop() -> None:
-        await shutdown.wait()
-        face.stop(http.graceful_stop_s)
-
-    install_guard()
-    # The public serve() takes no sockets.
-    await worker_serve(
+    await serve_socket(
         wrap_app(app, config.wsgi_max_body_size, "asgi"),
         config,
-        sockets=Sockets([], [sock], []),
-        shutdown_trigger=stop,
+        sock,
+        shutdown,
         task_status=task_status,
     )
 
