@@ -108,7 +108,7 @@ def a_life_of_everything(book):
     book.unit(lambda conn: acceptance.accept_one(conn, known, None))
     deadlines.next_deadline(conn)
     messages.queues(conn)
-    messages.due(conn, "+222", 1, organization_id, book.now_ms, {"sms_1"}, 8)
+    messages.due(conn, "+222", 1, organization_id, book.now_ms, (0, 0), 8)
     messages.next_due(conn, "+222", 1, organization_id, book.now_ms)
     messages.view(conn, delivered)
     messages.acknowledged_parts(conn, delivered)

@@ -114,8 +114,8 @@ class EngineSection(Section):
 
     intake_max: Annotated[int, Field(ge=1, le=100000)] = 5000
     """Messages being accepted at one moment, those of batches included; beyond it 503."""
-    buffer_rows_max: Annotated[int, Field(ge=8, le=4096)] = 64
-    """Queued messages that the scheduler holds in memory for each route."""
+    buffer_rows_max: Annotated[int, Field(ge=8, le=4096)] = 256
+    """Queued messages that the scheduler holds in memory before carriers have taken them."""
     mailbox_max: Annotated[int, Field(ge=16, le=65536)] = 1024
     """Messages that may wait for one of the engine's actors."""
     drain_s: Annotated[float, Field(ge=0, le=120)] = 10.0

@@ -2,8 +2,8 @@
 
 The rows are the queue; here is only a cursor over it: for each route and priority the rotation of
 organizations that have something due, each with a handful of its rows, and for those that have
-only future rows the moment when the first falls due. Reads go through an indexed range, so that
-their cost does not grow with the backlog.
+only future rows the moment when the first falls due. Reads go through an indexed range, and go on
+where the last one ended: their cost grows neither with the backlog nor with what is held.
 """
 
 from __future__ import annotations
@@ -16,10 +16,13 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from risala.engine.journal.messages import reads as messages
-from risala.engine.journal.rows import DueRow
+from risala.engine.journal.rows import START, DueRow, Place
 
-ROWS_MAX: Final = 8
-"""Rows of one organization that are read at once."""
+ROWS_MAX: Final = 100
+"""Rows of one organization that are read at once: as many as a usual window takes."""
+
+Queue = tuple[str, int, str]
+"""Route, priority, organization."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +40,29 @@ class _Rotation:
     waiting: OrderedDict[str, deque[DueRow]] = field(default_factory=OrderedDict)
 
 
+@dataclass(slots=True)
+class _InHand:
+    """What is held of one queue, and how far it was read.
+
+    No row that could be given out lies at the cursor or before it.
+    """
+
+    ids: set[str] = field(default_factory=set)
+    cursor: Place = START
+    passed: dict[str, Place] = field(default_factory=dict)
+    """Those of them that a read came by again: released, they may have to be given out again."""
+
+    def rewind(self, due_at: int) -> None:
+        """Something is due at this time that was not there to be read."""
+        self.cursor = min(self.cursor, (due_at, -1))
+
+    def release(self, message_id: str) -> None:
+        self.ids.discard(message_id)
+        place = self.passed.pop(message_id, None)
+        if place is not None:
+            self.rewind(place[0])
+
+
 class FairQueue:
     """Takes rows from the journal in turn. Lives on the loop thread; nothing here awaits."""
 
@@ -45,9 +71,10 @@ class FairQueue:
         self._buffer_rows_max = buffer_rows_max
         self._rotations: dict[tuple[str, int], _Rotation] = {}
         self._future: list[tuple[int, str, int, str]] = []
-        self._future_at: dict[tuple[str, int, str], int] = {}
-        self._held: dict[str, tuple[str, int, str]] = {}
-        self._held_by_queue: dict[tuple[str, int, str], set[str]] = {}
+        self._future_at: dict[Queue, int] = {}
+        self._held: dict[str, Queue] = {}
+        self._in_hand: dict[Queue, _InHand] = {}
+        """Only of queues of which something is held: the others are read from their start."""
         self._suspended: set[str] = set()
         self._buffered = 0
         self._peak = 0
@@ -59,7 +86,16 @@ class FairQueue:
             self.hint(route, priority, organization_id)
 
     def hint(self, route: str, priority: int, organization_id: str, due_at: int = 0) -> None:
-        """Something of this organization is, or falls, due. May be said too often."""
+        """Something of this organization is, or falls, due: at this time, or with 0 at any.
+
+        May be said too often.
+        """
+        in_hand = self._in_hand.get((route, priority, organization_id))
+        if in_hand is not None:
+            in_hand.rewind(due_at)
+        self._admit(route, priority, organization_id, due_at)
+
+    def _admit(self, route: str, priority: int, organization_id: str, due_at: int = 0) -> None:
         rotation = self._rotations.setdefault((route, priority), _Rotation())
         if organization_id in rotation.waiting or organization_id in self._suspended:
             return
@@ -71,11 +107,14 @@ class FairQueue:
     def suspend(self, organization_id: str) -> None:
         """Hold everything of an organization; its rows stay where they are."""
         self._suspended.add(organization_id)
-        for rotation in self._rotations.values():
+        for (route, priority), rotation in self._rotations.items():
             rows = rotation.waiting.pop(organization_id, ())
             self._buffered -= len(rows)
             for row in rows:
                 self.release(row.id)
+            in_hand = self._in_hand.get((route, priority, organization_id))
+            if in_hand is not None:
+                in_hand.rewind(0)
 
     def resume(self, organization_id: str) -> None:
         """Let a held organization take its turns again."""
@@ -84,7 +123,7 @@ class FairQueue:
             if waiting == organization_id:
                 self.hint(route, priority, organization_id)
 
-    def _expect(self, queue: tuple[str, int, str], due_at: int) -> None:
+    def _expect(self, queue: Queue, due_at: int) -> None:
         if due_at < self._future_at.get(queue, due_at + 1):
             self._future_at[queue] = due_at
             heapq.heappush(self._future, (due_at, *queue))
@@ -95,7 +134,7 @@ class FairQueue:
             due_at, route, priority, organization_id = heapq.heappop(self._future)
             if self._future_at.get((route, priority, organization_id)) == due_at:
                 del self._future_at[route, priority, organization_id]
-                self.hint(route, priority, organization_id)
+                self._admit(route, priority, organization_id)
 
     def next_due(self) -> int | None:
         """When the next queue without due rows wakes, UTC milliseconds."""
@@ -130,29 +169,44 @@ class FairQueue:
                 self._expect(queue, due_at)
         return None
 
-    def _read(self, queue: tuple[str, int, str], now_ms: int, rotation: _Rotation) -> list[DueRow]:
+    def _read(self, queue: Queue, now_ms: int, rotation: _Rotation) -> list[DueRow]:
         room = self._buffer_rows_max - self._buffered
         share = self._buffer_rows_max // (len(rotation.waiting) + 1)
-        count = max(1, min(ROWS_MAX, share, room))
-        held = self._held_by_queue.setdefault(queue, set())
-        rows = messages.due(self._reader, *queue, now_ms, held, count)
-        for row in rows:
-            held.add(row.id)
-            self._held[row.id] = queue
-        if not held:
-            del self._held_by_queue[queue]
+        rows = self._next(queue, now_ms, max(1, min(ROWS_MAX, share, room)))
         self._buffered += len(rows)
         self._peak = max(self._peak, self._buffered)
         return rows
+
+    def _next(self, queue: Queue, now_ms: int, count: int) -> list[DueRow]:
+        """The next so many rows that are not held; from now on they are."""
+        in_hand = self._in_hand.get(queue) or _InHand()
+        found: list[DueRow] = []
+        more = True
+        while more and len(found) < count:
+            # Held rows are among these only after a hint that took the cursor back.
+            wanted = count - len(found)
+            rows = messages.due(self._reader, *queue, now_ms, in_hand.cursor, wanted)
+            for row in rows:
+                in_hand.cursor = row.place
+                if row.id in in_hand.ids:
+                    in_hand.passed[row.id] = row.place
+                else:
+                    in_hand.ids.add(row.id)
+                    self._held[row.id] = queue
+                    found.append(row)
+            more = len(rows) == wanted
+        if in_hand.ids:
+            self._in_hand[queue] = in_hand
+        return found
 
     def release(self, message_id: str) -> None:
         """The row's fate is on disk (or it goes back): the journal speaks for it again."""
         queue = self._held.pop(message_id, None)
         if queue is not None:
-            held = self._held_by_queue[queue]
-            held.discard(message_id)
-            if not held:
-                del self._held_by_queue[queue]
+            in_hand = self._in_hand[queue]
+            in_hand.release(message_id)
+            if not in_hand.ids:
+                del self._in_hand[queue]
 
     def statistics(self) -> QueueStatistics:
         waiting = sum(len(rotation.waiting) for rotation in self._rotations.values())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Final
 
 from risala.engine.model.lines import Line
 from risala.engine.model.states import PRIORITY_MESSAGE, Status
@@ -89,10 +90,17 @@ ALONE_AFTER_LOSSES = 2
 """A message during whose submit the link was lost so often goes out alone from then on."""
 
 
+Place = tuple[int, int]
+"""Of a row in its queue: when it is due, and its number among those."""
+START: Final[Place] = (-1, -1)
+"""Before every row of a queue."""
+
+
 @dataclass(frozen=True, slots=True)
 class DueRow:
     """A pending message as the scheduler takes it from the queue."""
 
+    seq: int
     id: str
     organization_id: str
     kind: str
@@ -115,6 +123,10 @@ class DueRow:
     def goes_alone(self) -> bool:
         """It may be what makes the carrier drop the link: it takes no neighbours with it."""
         return self.link_losses >= ALONE_AFTER_LOSSES
+
+    @property
+    def place(self) -> Place:
+        return self.due_at, self.seq
 
     @property
     def tried_carriers(self) -> tuple[str, ...]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from typing import Final
 
 from risala.engine.journal.messages import timeline
-from risala.engine.journal.rows import DueRow
+from risala.engine.journal.rows import DueRow, Place
 from risala.engine.journal.store import meta
 from risala.engine.model.commands import MessageView, Mode, TimelineEntry
 from risala.engine.model.errors import NotFound
@@ -23,13 +23,14 @@ _VIEW = (
     " send_at, sent_at, delivered_at, created_at, updated_at FROM messages WHERE id = ?"
 )
 _ROW = (
-    "SELECT id, organization_id, kind, recipient, sender, body, encoding, segments, priority,"
+    "SELECT seq, id, organization_id, kind, recipient, sender, body, encoding, segments, priority,"
     " route, due_at, valid_until, attempts, refusals, tried,"
     " verification_id, link_losses FROM messages"
 )
 _DUE = (
     f"{_ROW} WHERE status = 'pending' AND route = ? AND priority = ? AND organization_id = ?"
-    " AND due_at <= ? AND valid_until > ? ORDER BY due_at, seq LIMIT ?"
+    " AND (due_at, seq) > (?, ?) AND due_at <= ? AND valid_until > ?"
+    " ORDER BY due_at, seq LIMIT ?"
 )
 
 _UNSERVED: Final = Line(Kind.WAITS, values={"wait": Wait.UNSERVED.value})
@@ -77,17 +78,12 @@ def due(
     priority: int,
     organization_id: str,
     now_ms: int,
-    held: Collection[str],
+    after: Place,
     count: int,
 ) -> list[DueRow]:
-    """The next ``count`` due messages of one organization on one route, oldest first.
-
-    ``held`` are those that the scheduler has in its hands already.
-    """
-    rows = conn.execute(
-        _DUE, (route, priority, organization_id, now_ms, now_ms, count + len(held))
-    ).fetchall()
-    return [DueRow(*row) for row in rows if row[0] not in held][:count]
+    """The next ``count`` due messages of one organization on one route, oldest first."""
+    rows = conn.execute(_DUE, (route, priority, organization_id, *after, now_ms, now_ms, count))
+    return [DueRow(*row) for row in rows]
 
 
 def row(conn: sqlite3.Connection, message_id: str) -> DueRow | None:
