@@ -1,0 +1,250 @@
+"""What is owned by an actor is decided by it: shown by counters, and by whatever crashes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from random import Random
+from typing import Any
+
+import pytest
+import trio
+
+from risala.config.model import LimitsSection
+from risala.engine.billing.claims import Release, Reserve
+from risala.engine.limits.claims import TakeSms
+from risala.engine.model.commands import SendCode, SendMessage
+from risala.engine.model.errors import EngineError, Forbidden, InsufficientBalance
+
+NUMBERS = ("+22236000001", "+22236000002")
+STEPS = 120
+SMS_PER_S = 5
+CODES_OF_A_NUMBER = 3
+CODES_OF_ALL = 5
+CAP = 1200
+CRASHES = 4
+"""Of each actor: a supervisor gives up after more of them."""
+
+
+class Chaos:
+    """Customers, an operator and bugs, each doing something at any moment."""
+
+    def __init__(self, house: Any, seed: int) -> None:
+        self.house = house
+        self.random = Random(seed)
+        self.accepted_ms: list[int] = []
+        self.ids: list[str] = []
+
+    async def send(self) -> None:
+        now_ms = self.house.gateway.services.recorder.clock.now_ms()
+        later = now_ms + 86_400_000 * 2
+        command = SendMessage(self.random.choice(NUMBERS), "hello", send_at=later)
+        answer = await self.house.gateway.send_message(self.house.principal, command)
+        self.ids.append(json.loads(answer)["messageId"])
+
+    async def batch(self) -> None:
+        texts = [self.random.choice(("one", "two", "x" * 300)) for _ in range(4)]
+        keys = [self.random.choice((None, "key-0001", "key-0002")) for _ in texts]
+        commands = [
+            SendMessage(NUMBERS[0], text, idempotency_key=key)
+            for text, key in zip(texts, keys, strict=True)
+        ]
+        await self.house.gateway.send_batch(self.house.principal, commands)
+
+    async def code(self) -> None:
+        command = SendCode(self.random.choice(NUMBERS))
+        await self.house.gateway.send_code(self.house.principal, command)
+
+    async def refund(self) -> None:
+        if self.ids:
+            message_id = self.ids.pop(self.random.randrange(len(self.ids)))
+            await self.house.gateway.perform("message.cancel", {"message_id": message_id})
+
+    async def top_up(self) -> None:
+        await self.house.gateway.perform(
+            "topup",
+            {"organization_id": self.house.principal.organization_id, "amount": "1.00"},
+        )
+
+    async def pause(self) -> None:
+        """What is reserved meanwhile is refused by the transaction."""
+        where = {"organization_id": self.house.principal.organization_id}
+        await self.house.gateway.perform("org.suspend", where)
+        for _ in range(self.random.randrange(10)):
+            await trio.lowlevel.checkpoint()
+        with trio.CancelScope(shield=True):
+            await self.house.gateway.perform("org.resume", where)
+
+    async def hangs_up(self, work: Callable[[], Awaitable[None]]) -> None:
+        """Do it, and be cancelled after so many steps of the loop, or not at all."""
+        async with trio.open_nursery() as nursery:
+            with suppress(EngineError):
+                nursery.start_soon(self.cancel, nursery.cancel_scope, self.random.randrange(12))
+                with suppress(EngineError):
+                    await work()
+                nursery.cancel_scope.cancel()
+
+    async def cancel(self, scope: trio.CancelScope, steps: int) -> None:
+        for _ in range(steps):
+            await trio.lowlevel.checkpoint()
+        if steps < 6:
+            scope.cancel()
+
+    def crash(self, actor: str) -> None:
+        """A message that no actor can take: what a bug would come to."""
+        services = self.house.gateway.services
+        if actor == "limits":
+            services.limits.tell_nowait(TakeSms(services.ids.new("org"), "fast"))
+        else:
+            services.billing.tell_nowait(Release((None,)))
+
+    async def live(self) -> None:
+        works = (self.send,) * 4 + (self.batch, self.code, self.refund, self.top_up, self.pause)
+        crashes = {self.random.randrange(STEPS): actor for actor in ("limits", "billing")}
+        for _ in range(CRASHES - 1):
+            crashes[self.random.randrange(STEPS)] = self.random.choice(("limits", "billing"))
+        async with trio.open_nursery() as nursery:
+            for step in range(STEPS):
+                nursery.start_soon(self.hangs_up, self.random.choice(works))
+                if step in crashes:
+                    self.crash(crashes[step])
+                await trio.sleep(self.random.choice((0, 0, 0, 0.05, 0.4)))
+
+
+def most_within(times: list[int], span_ms: int) -> int:
+    """The most events in any span of this length."""
+    return max((sum(at <= each < at + span_ms for each in times) for at in times), default=0)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(6))
+async def test_whatever_crashes_and_whoever_hangs_up_no_limit_is_passed(open_house, quick, seed):
+    async with open_house(balance="9", limits=LimitsSection(sms_per_s=SMS_PER_S)) as house:
+        organization_id = house.principal.organization_id
+        where = {"organization_id": organization_id}
+        await house.gateway.perform("org.set", {**where, "spend_cap": f"{CAP // 100}.00"})
+        await house.gateway.perform(
+            "verify.config",
+            {
+                **where,
+                "per_phone_per_hour": CODES_OF_A_NUMBER,
+                "per_organization_per_hour": CODES_OF_ALL,
+            },
+        )
+        chaos = Chaos(house, seed)
+        await chaos.live()
+        await trio.sleep(10)  # whoever crashed is up again
+        await house.gateway.perform("org.resume", where)
+
+        services = house.gateway.services
+        crashed = {
+            each["name"] for each in services.delivery.statistics()["actors"] if each["restarts"]
+        }
+        assert crashed == {"limits", "billing"}
+        read = services.reader.execute
+        (charged,) = read("SELECT -sum(amount) FROM ledger WHERE kind = 'charge'").fetchone()
+        assert 0 < charged <= CAP
+        assert read("SELECT sum(amount) FROM spending").fetchone() == (charged,)
+        assert read("SELECT min(balance_after) FROM ledger").fetchone()[0] >= 0
+        sends = [row[0] for row in read("SELECT created_at FROM messages WHERE kind = 'sms'")]
+        assert sends
+        for span_s in (1, 2, 5):
+            assert most_within(sends, span_s * 1000) <= SMS_PER_S * (span_s + 1)
+        codes = read("SELECT recipient FROM messages WHERE kind = 'code'").fetchall()
+        assert codes
+        assert len(codes) <= CODES_OF_ALL
+        assert all(codes.count((number,)) <= CODES_OF_A_NUMBER for number in NUMBERS)
+        assert (await house.gateway.perform("audit", {}))["clean"]
+        await nothing_is_held(services, organization_id)
+
+
+async def nothing_is_held(services: Any, organization_id: str) -> None:
+    """All of the balance can be reserved, and not more."""
+    balance = services.accounts.fresh_organization(organization_id).balance
+    if balance == 0:
+        return
+    with pytest.raises(InsufficientBalance):
+        await services.billing.ask(Reserve(organization_id, balance + 1, 0, None))
+    held = await services.billing.ask(Reserve(organization_id, balance, 0, None))
+    services.billing.tell_nowait(Release((held,)))
+
+
+async def test_what_the_journal_refuses_is_given_back(open_house, quick):
+    async with open_house(balance="0.50", limits=LimitsSection(sms_per_s=1)) as house:
+        where = {"organization_id": house.principal.organization_id}
+        await house.gateway.perform("verify.config", {**where, "per_phone_per_hour": 1})
+        await house.gateway.perform("org.suspend", where)
+        with pytest.raises(Forbidden):
+            await house.send()
+        with pytest.raises(Forbidden):
+            await house.gateway.send_code(house.principal, SendCode(NUMBERS[0]))
+        commands = [SendMessage(NUMBERS[0], "hello")]
+        (refused,) = await house.gateway.send_batch(house.principal, commands)
+        assert isinstance(refused, Forbidden)
+        await house.gateway.perform("org.resume", where)
+        await nothing_is_held(house.gateway.services, where["organization_id"])
+        await house.gateway.perform("topup", {**where, "amount": "0.50"})
+        await house.send()
+        await house.gateway.send_code(house.principal, SendCode(NUMBERS[0]))
+
+
+# -- counters
+
+
+class Counters:
+    """How many messages each actor took since the last look."""
+
+    def __init__(self, house: Any) -> None:
+        self._house = house
+        self._last = self._read()
+
+    def _read(self) -> dict[str, int]:
+        actors = self._house.gateway.services.delivery.statistics()["actors"]
+        return {each["name"]: each["handled"] for each in actors}
+
+    def news(self) -> dict[str, int]:
+        now = self._read()
+        found = {
+            name: now[name] - self._last[name]
+            for name in ("limits", "billing", "sessions")
+            if now[name] > self._last[name]
+        }
+        self._last = now
+        return found
+
+
+async def test_each_decision_passes_through_the_actor_that_owns_it(open_house, quick):
+    async with open_house() as house:
+        gateway, principal = house.gateway, house.principal
+        counters = Counters(house)
+        at = gateway.services.recorder.clock.now_ms() + 3_600_000
+        message_id = await house.send(send_at=at)
+        # A token; the price reserved, then settled.
+        assert counters.news() == {"limits": 1, "billing": 2}
+        await gateway.perform("message.cancel", {"message_id": message_id})
+        assert counters.news() == {"billing": 1}
+        session = await gateway.send_code(principal, SendCode(NUMBERS[0]))
+        assert counters.news() == {"sessions": 1, "limits": 1, "billing": 2}
+        await gateway.check_code(principal, session, "no code")
+        assert counters.news()["sessions"] >= 1
+        organization_id = principal.organization_id
+        amount = {"organization_id": organization_id, "amount": "5.00"}
+        await gateway.perform("topup", amount)
+        assert counters.news() == {"billing": 1}
+        await gateway.perform("adjust", {**amount, "amount": "-1", "reason": "a slip"})
+        assert counters.news() == {"billing": 1}
+
+
+async def test_a_balance_of_which_billing_missed_the_news_is_read_before_a_refusal(open_house):
+    async with open_house(balance="0.50") as house:
+        await house.send()
+        journal = house.gateway.services.recorder.journal
+        organization_id = house.principal.organization_id
+        from risala.engine.journal.accounts.ledger import top_up
+
+        # Behind billing's back, as if the news of it had got lost.
+        await journal.commit(lambda conn: top_up(conn, organization_id, 50, "pay_1", 0))
+        await house.send()
+        with pytest.raises(InsufficientBalance):
+            await house.send()
