@@ -18,7 +18,6 @@ from risala.plugins.contract import (
     Accepted,
     Cause,
     Inbound,
-    Mail,
     Receipt,
     ReceiptState,
     Refused,
@@ -27,6 +26,7 @@ from risala.plugins.contract import (
     Uncertain,
     Unsent,
 )
+from risala.plugins.mail import Mail
 from risala.plugins.testing.fake_driver import FakeDriver
 from risala.sms.message import Alphabet, Segment
 from risala.sms.segment import cut

@@ -111,8 +111,13 @@ def finish_segment(
     ).fetchone()
     if message is None or row is None:
         return ()
-    carrier: str = row[2]
-    current = row[1] == attempt and row[0] in (SegmentState.SUBMITTING, SegmentState.UNCERTAIN)
+    state: str
+    carrier: str
+    state, known_attempt, carrier = row
+    current = known_attempt == attempt and state in (
+        SegmentState.SUBMITTING,
+        SegmentState.UNCERTAIN,
+    )
     if not current or message.status is not Status.PROCESSING:
         _note_late(conn, message, number, attempt, carrier, decision, stamp.now_ms)
         return ()
@@ -120,7 +125,7 @@ def finish_segment(
         known_as = held.named(conn, groups(carrier), message, number, attempt)
         if known_as is not None:
             decision, live = taken(known_as), False
-    if decision.step is Step.AWAIT and row[0] == SegmentState.SUBMITTING:
+    if decision.step is Step.AWAIT and state == SegmentState.SUBMITTING:
         _count_uncertain(conn, message_id, number, lost_link=decision.lost_link)
     _set_segment(conn, message_id, number, decision, stamp.now_ms)
     match decision.step:

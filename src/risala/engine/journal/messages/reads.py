@@ -10,23 +10,22 @@ from typing import Final
 from risala.engine.journal.messages import timeline
 from risala.engine.journal.rows import DueRow, Place
 from risala.engine.journal.store import meta
+from risala.engine.journal.store.named import Rows
 from risala.engine.model.commands import MessageView, Mode, TimelineEntry
 from risala.engine.model.errors import NotFound
 from risala.engine.model.lines import Kind, Line, Wait
 from risala.engine.model.states import ACKNOWLEDGED
 from risala.engine.rules.router import UNSERVED
 
-_VIEW = (
-    "SELECT id, organization_id, mode, kind, recipient, sender,"
-    " CASE WHEN pruned & 1 = 0 THEN body END, status, segments, encoding, price, currency,"
-    " attempts, carrier, provider_message_id, error_code, carrier_code, metadata,"
-    " send_at, sent_at, delivered_at, created_at, updated_at FROM messages WHERE id = ?"
+_VIEWS: Final = Rows(
+    MessageView,
+    {"to": "recipient", "body": "CASE WHEN pruned & 1 = 0 THEN body END"},
+    mode=Mode,
+    metadata=json.loads,
 )
-_ROW = (
-    "SELECT seq, id, organization_id, kind, recipient, sender, body, encoding, segments, priority,"
-    " route, due_at, valid_until, attempts, refusals, tried,"
-    " verification_id, link_losses FROM messages"
-)
+_VIEW: Final = f"SELECT {_VIEWS.columns} FROM messages WHERE id = ?"  # noqa: S608 -- a constant
+_DUE_ROWS: Final = Rows(DueRow)
+_ROW: Final = f"SELECT {_DUE_ROWS.columns} FROM messages"  # noqa: S608 -- a constant
 _DUE = (
     f"{_ROW} WHERE status = 'pending' AND route = ? AND priority = ? AND organization_id = ?"
     " AND (due_at, seq) > (?, ?) AND due_at <= ? AND valid_until > ?"
@@ -50,12 +49,7 @@ def known_response(
 
 def view(conn: sqlite3.Connection, message_id: str) -> MessageView | None:
     row = conn.execute(_VIEW, (message_id,)).fetchone()
-    if row is None:
-        return None
-    values = [*row]
-    values[2] = Mode(values[2])
-    values[17] = json.loads(values[17])
-    return MessageView(*values)
+    return None if row is None else _VIEWS.of(row)
 
 
 def shown(
@@ -83,13 +77,13 @@ def due(
 ) -> list[DueRow]:
     """The next ``count`` due messages of one organization on one route, oldest first."""
     rows = conn.execute(_DUE, (route, priority, organization_id, *after, now_ms, now_ms, count))
-    return [DueRow(*row) for row in rows]
+    return [_DUE_ROWS.of(row) for row in rows]
 
 
 def row(conn: sqlite3.Connection, message_id: str) -> DueRow | None:
     """One message as the scheduler sees it, whatever its status."""
     found = conn.execute(f"{_ROW} WHERE id = ?", (message_id,)).fetchone()
-    return None if found is None else DueRow(*found)
+    return None if found is None else _DUE_ROWS.of(found)
 
 
 def begun_narrow(conn: sqlite3.Connection) -> frozenset[str]:

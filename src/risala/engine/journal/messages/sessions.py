@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from risala.engine.journal.rows import Stamp
+from risala.engine.journal.store.named import Rows
 from risala.engine.journal.webhooks import outbox
 from risala.engine.rules.verification import TABLE, Session, State, Trigger
 
@@ -32,22 +33,13 @@ class VerificationRow:
         return Session(self.status, self.attempts, self.attempts_max, self.expires_at)
 
 
-_COLUMNS: Final = (
-    "id, organization_id, mode, recipient, status, reason, attempts, attempts_max, code_length,"
-    " message_id, expires_at, created_at, updated_at"
-)
+_ROWS: Final = Rows(VerificationRow, status=State)
+_FIND: Final = f"SELECT {_ROWS.columns} FROM verifications WHERE id = ?"  # noqa: S608 -- a constant
 
 
 def find(conn: sqlite3.Connection, verification_id: str) -> VerificationRow | None:
-    row = conn.execute(
-        f"SELECT {_COLUMNS} FROM verifications WHERE id = ?",  # noqa: S608 -- a constant
-        (verification_id,),
-    ).fetchone()
-    if row is None:
-        return None
-    values = [*row]
-    values[4] = State(values[4])
-    return VerificationRow(*values)
+    row = conn.execute(_FIND, (verification_id,)).fetchone()
+    return None if row is None else _ROWS.of(row)
 
 
 def shift(

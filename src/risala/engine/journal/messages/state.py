@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import sqlite3
 from dataclasses import dataclass
+from typing import Final
 
 from risala.engine.journal.rows import Change, Entered
+from risala.engine.journal.store.named import Rows
 from risala.engine.model.lines import Line
 from risala.engine.model.states import Status
-
-_COLUMNS = (
-    "id, organization_id, recipient, status, segments, price, priority, route, due_at, attempts,"
-    " valid_until, carrier, tried, mode,"
-    " verification_id"
-)
 
 
 @dataclass(slots=True)
@@ -35,16 +31,13 @@ class MessageState:
     verification_id: str | None
 
 
+_ROWS: Final = Rows(MessageState, status=Status)
+_LOAD: Final = f"SELECT {_ROWS.columns} FROM messages WHERE id = ?"  # noqa: S608 -- a constant
+
+
 def load(conn: sqlite3.Connection, message_id: str) -> MessageState | None:
-    row = conn.execute(
-        f"SELECT {_COLUMNS} FROM messages WHERE id = ?",  # noqa: S608 -- a constant
-        (message_id,),
-    ).fetchone()
-    if row is None:
-        return None
-    values = [*row]
-    values[3] = Status(values[3])
-    return MessageState(*values)
+    row = conn.execute(_LOAD, (message_id,)).fetchone()
+    return None if row is None else _ROWS.of(row)
 
 
 def change_of(

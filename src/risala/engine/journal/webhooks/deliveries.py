@@ -6,7 +6,7 @@ import json
 import sqlite3
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from risala.engine.journal.webhooks import endpoints as webhooks
 from risala.engine.rules.webhooks.schedule import Verdict
@@ -74,31 +74,54 @@ def after(conn: sqlite3.Connection, seq: int, limit: int) -> list[tuple[int, str
     ).fetchall()
 
 
+class _Begun(NamedTuple):
+    """A delivery with its event and its endpoint."""
+
+    state: str
+    attempts: int
+    tries: int
+    event_id: str
+    body: str | None
+    """None: the event is no longer kept."""
+    endpoint_id: str
+    url: str
+    headers: str
+    secret: str
+    previous_secret: str | None
+    previous_until: int | None
+    enabled: int
+
+
+_BEGUN: Final = (
+    "SELECT d.state, d.attempts, d.tries, d.event_id, e.body, w.id, w.url, w.headers, w.secret,"
+    " w.previous_secret, w.previous_until, w.enabled"
+    " FROM webhook_deliveries d JOIN webhook_endpoints w ON w.id = d.endpoint_id"
+    " LEFT JOIN events e ON e.id = d.event_id WHERE d.seq = ?"
+)
+
+
 def begin(conn: sqlite3.Connection, seq: int, now_ms: int) -> Attempt | None:
     """Write down that an attempt begins, before a byte of it leaves; None: there is none to make.
 
     The delivery stays due as it is: whoever is killed now finds it again.
     """
-    row = conn.execute(
-        "SELECT d.state, d.attempts, d.tries, d.event_id, e.body, w.id, w.url, w.headers,"
-        " w.secret, w.previous_secret, w.previous_until, w.enabled"
-        " FROM webhook_deliveries d JOIN webhook_endpoints w ON w.id = d.endpoint_id"
-        " LEFT JOIN events e ON e.id = d.event_id WHERE d.seq = ?",
-        (seq,),
-    ).fetchone()
-    if row is None or row[0] != "pending":
+    found = conn.execute(_BEGUN, (seq,)).fetchone()
+    if found is None:
         return None
-    if not row[11]:
-        end_pending(conn, row[5], now_ms)
+    begun = _Begun(*found)
+    if begun.state != "pending":
         return None
-    if row[4] is None:
+    if not begun.enabled:
+        end_pending(conn, begun.endpoint_id, now_ms)
+        return None
+    if begun.body is None:
         conn.execute(
             "UPDATE webhook_deliveries SET state = 'dropped', error = ?, updated_at = ?"
             " WHERE seq = ?",
             ("The event is no longer kept.", now_ms, seq),
         )
         return None
-    number = row[1] + 1
+    number = begun.attempts + 1
     conn.execute(
         "UPDATE webhook_deliveries SET attempts = ?, tries = tries + 1, updated_at = ?"
         " WHERE seq = ?",
@@ -113,10 +136,19 @@ def begin(conn: sqlite3.Connection, seq: int, now_ms: int) -> Attempt | None:
             "DELETE FROM webhook_attempts WHERE delivery = ? AND n <= ?",
             (seq, number - ATTEMPTS_KEPT),
         )
-    both = row[9] is not None and row[10] > now_ms
-    keys = (row[8], row[9]) if both else (row[8],)
+    secrets: tuple[str, ...] = (begun.secret,)
+    if begun.previous_secret is not None and (begun.previous_until or 0) > now_ms:
+        secrets = (begun.secret, begun.previous_secret)
     return Attempt(
-        seq, number, row[2] + 1, row[5], row[3], row[4], row[6], json.loads(row[7]), keys
+        seq,
+        number,
+        begun.tries + 1,
+        begun.endpoint_id,
+        begun.event_id,
+        begun.body,
+        begun.url,
+        json.loads(begun.headers),
+        secrets,
     )
 
 

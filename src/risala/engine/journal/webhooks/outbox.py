@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final, NamedTuple
 
 from risala.engine.journal.rows import NewMessage, Stamp
 from risala.engine.journal.webhooks import endpoints as webhooks
@@ -30,32 +30,48 @@ _INDEX = {Status.SENT: 0, Status.DELIVERED: 1, Status.UNDELIVERED: 1, Status.FAI
 """Which id of the stamp an event takes: one unit may bring a message to sent and beyond."""
 
 
+class _ToldMessage(NamedTuple):
+    """What an event says of a message."""
+
+    organization_id: str
+    mode: str
+    kind: str
+    recipient: str
+    sender: str
+    provider_message_id: str | None
+    error_code: str | None
+    carrier_code: str | None
+    metadata: str
+    verification_id: str | None
+
+
+_TOLD: Final = f"SELECT {', '.join(_ToldMessage._fields)} FROM messages WHERE id = ?"  # noqa: S608
+
+
 def message_event(conn: sqlite3.Connection, message_id: str, status: Status, stamp: Stamp) -> None:
     """Write the event that ``status`` calls for, if any. Codes have no ``sms.*`` events."""
     kind = _MESSAGE_EVENT.get(status)
-    row = conn.execute(
-        "SELECT organization_id, mode, kind, recipient, sender, provider_message_id, error_code,"
-        " carrier_code, metadata, verification_id FROM messages WHERE id = ?",
-        (message_id,),
-    ).fetchone()
     if kind is None:
         return
-    if row[2] == "code":
+    row = conn.execute(_TOLD, (message_id,)).fetchone()
+    told = _ToldMessage(*row)
+    if told.kind == "code":
         if status is Status.SENT:
-            verification_event(conn, row[9], "verify.sent", stamp)
+            assert told.verification_id is not None
+            verification_event(conn, told.verification_id, "verify.sent", stamp)
         return
     body = {
         "messageId": message_id,
-        "to": row[3],
-        "from": row[4],
+        "to": told.recipient,
+        "from": told.sender,
         "status": status.value,
-        "providerMessageId": row[5],
-        "errorCode": row[6],
-        "errorText": cause_text(row[6]),
-        "carrierCode": row[7],
-        "metadata": json.loads(row[8]),
+        "providerMessageId": told.provider_message_id,
+        "errorCode": told.error_code,
+        "errorText": cause_text(told.error_code),
+        "carrierCode": told.carrier_code,
+        "metadata": json.loads(told.metadata),
     }
-    _write(conn, row[0], row[1], kind, message_id, body, stamp, _INDEX[status])
+    _write(conn, told.organization_id, told.mode, kind, message_id, body, stamp, _INDEX[status])
 
 
 def verification_event(
