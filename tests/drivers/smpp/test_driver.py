@@ -216,9 +216,11 @@ async def test_a_link_dropped_mid_submit_is_uncertain_and_comes_back():
         await it.context.wait_receipts(2)  # also the one that waited for us
 
 
+@pytest.mark.slow
 async def test_a_submit_without_an_answer_is_uncertain_and_its_late_answer_is_told():
-    behaviour = Scripted(Reaction(answer_after_s=0.6))
-    async with line(behaviour=behaviour, response_timeout_s=0.05) as it:
+    behaviour = Scripted(Reaction(answer_after_s=1.5))
+    async with line(behaviour=behaviour, response_timeout_s=0.5) as it:
+        await it.context.wait_health(HealthState.UP)
         asked = segment(message_id="late one")
         assert isinstance(await it.driver.submit(asked), Uncertain)
         await it.context.wait_until(lambda context: bool(context.late))

@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import partial
 
+import pytest
 import trio
 
 from patience import HANG_S
@@ -60,13 +61,14 @@ async def _bind(stream: trio.SocketStream) -> None:
     await stream.send_all(encode(response_to(BindTransceiver()), 1))
 
 
+@pytest.mark.slow
 async def test_a_deaf_carrier_is_left_and_its_submits_are_uncertain():
     async def deaf(stream: trio.SocketStream) -> None:
         await _bind(stream)
         async for _ in stream:
             pass
 
-    quick = {"enquire_link_s": 0.02, "response_timeout_s": 0.05}
+    quick = {"enquire_link_s": 0.5, "response_timeout_s": 0.3}
     async with by_hand(deaf, **quick) as (driver, context):
         await context.wait_health(HealthState.UP)
         assert isinstance(await driver.submit(segment()), Uncertain)

@@ -208,7 +208,7 @@ async def test_enquiries_before_the_bind_are_answered():
 
 
 async def test_data_sm_is_a_message_like_any_other():
-    async with bench() as it:
+    async with bench(receipt_after_s=600.0) as it:
         esme = await it.bind()
         data = DataSm(destination_addr="22236123456", tlvs=(Tlv(0x0424, b"Bonjour"),))
         response = await esme.ask(data)

@@ -193,17 +193,17 @@ async def closing(stream: trio.SocketStream) -> None:
 
 
 @pytest.mark.parametrize(
-    ("serve", "said"),
+    ("serve", "timeout_s", "said"),
     [
-        (silent, "took the connection, but did not speak TLS within 0.05 s"),
-        (refusing, "does not speak TLS: the port is a plain one"),
-        (closing, "closed the connection instead of speaking TLS"),
+        (silent, 0.05, "took the connection, but did not speak TLS within 0.05 s"),
+        (refusing, HANG_S, "does not speak TLS: the port is a plain one"),
+        (closing, HANG_S, "closed the connection instead of speaking TLS"),
     ],
 )
-async def test_tls_to_a_plain_port_says_so(serve, said):
+async def test_tls_to_a_plain_port_says_so(serve, timeout_s, said):
     async with listening(serve) as port:
         with pytest.raises(TlsError, match=said) as caught:
-            await open_stream(settings(port, host="127.0.0.1", connect_timeout_s=0.05))
+            await open_stream(settings(port, host="127.0.0.1", connect_timeout_s=timeout_s))
         assert "set tls = false" in str(caught.value)
 
 
