@@ -35,6 +35,7 @@ async def test_the_lower_of_two_caps_holds_until_midnight(open_house, quick):
     async with open_house() as house:
         shown = await set_up(house, spend_cap="1.50", owner_spend_cap="1.00")
         assert (shown["spendCap"], shown["timeZone"]) == ("1.00", "Africa/Nouakchott")
+        assert shown["spentToday"] == "0.00"
         assert [await refused(house) for _ in range(3)] == [False, False, True]
         assert (await house.balance(), await spent(house)) == ("999.00", "1.00")
         await set_up(house, owner_spend_cap=None)

@@ -179,11 +179,12 @@ class Accounts:
             text = "`time_zone` is the name of a time zone, such as Africa/Nouakchott."
             raise Invalid("time_zone", "invalid_time_zone", text)
         try:
-            return await self._journal.commit(
+            await self._journal.commit(
                 signed(by, lambda conn: rows.change_organization(conn, organization_id, change))
             )
         finally:
             self._organizations.pop(organization_id, None)
+        return self.fresh_organization(organization_id)
 
     async def create_key(
         self,
