@@ -17,6 +17,7 @@ from patience import HANG_S
 from risala.cli.main import cli
 from risala.config.model import HttpSection
 from risala.engine.journal.store.lock import DataLock
+from risala.engine.model.callers import Caller
 from risala.engine.model.errors import EngineError, NotFound
 from risala.http.control.app import serve_control
 
@@ -90,7 +91,7 @@ class FakeOperator:
     clean: bool = True
     asked: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
 
-    async def perform(self, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
+    async def perform(self, name: str, arguments: dict[str, Any], caller: Caller) -> dict[str, Any]:
         await trio.lowlevel.checkpoint()
         self.asked.append((name, arguments))
         if self.refuse is not None:

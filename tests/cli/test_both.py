@@ -176,6 +176,15 @@ ROWS = (
     ),
     Row("plugins", (), (("plugins", list), ("faults", []))),
     Row("audit", (), (("clean", True),)),
+    Row(
+        "audit-log",
+        ("--org", "{org}", "--operation", "topup"),
+        (
+            ("lines.0.operation", "topup"),
+            ("lines.0.subject", "{org}"),
+            ("lines.0.role", "operator"),
+        ),
+    ),
     Row("retention show", (), (("rules.0.name", "texts"), ("rules.0.days", 90))),
     Row("retention run", (), (("forgot.texts", 0), ("forgot.events", 0))),
     Row("backup", ("{file}",), (("clean", True), ("path", "{file}"))),

@@ -15,6 +15,7 @@ import click
 import pytest
 
 from risala.cli.main import cli
+from risala.engine.operations import document as operations
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted(
@@ -217,3 +218,9 @@ def test_the_changelog_can_be_built():
     )
     assert "## 1.0.0" in done.stdout
     assert "<!-- towncrier release notes start -->" in (ROOT / "CHANGELOG.md").read_text()
+
+
+def test_the_page_of_operations_is_the_registry():
+    # To write it anew: python -m risala.engine.operations.document docs/reference/operations.md
+    page = (ROOT / "docs/reference/operations.md").read_text(encoding="utf-8")
+    assert page == operations.render()

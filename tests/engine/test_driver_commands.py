@@ -6,7 +6,6 @@ import pytest
 import trio
 
 from risala.engine.model.errors import Conflict, Invalid, NotFound
-from risala.engine.operations import arguments as taken
 from risala.plugins.contract import (
     COMMAND_S,
     CommandRefusedError,
@@ -94,8 +93,9 @@ async def test_what_there_is_not(ask):
         await ask("say", "x" * 201)
     with pytest.raises(Invalid):
         await ask("say", 7)
+    values = {"carrier": "fake", "command": "say", "arguments": "word"}
     with pytest.raises(Invalid):
-        taken.Arguments({"arguments": "word"}).texts("arguments")
+        await ask.house.gateway.perform("carriers.ask", values)
     assert ask.driver.asked == []
 
 

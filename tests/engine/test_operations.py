@@ -68,6 +68,8 @@ async def test_what_is_required_is_text_and_not_empty(house, organization, opera
         "to": TO,
         "body": "x",
     }
+    known = OPERATIONS[operation].arguments.model_fields
+    good = {name: value for name, value in good.items() if name in known}
     for name in names:
         arguments = {**good, name: wrong}
         if wrong is ...:
@@ -295,20 +297,8 @@ SENSE = {
 }
 
 
-class Watched(dict):
-    """Arguments that remember which of them were looked at."""
-
-    def __init__(self, values):
-        super().__init__(values)
-        self.read = set()
-
-    def get(self, name, default=None):
-        self.read.add(name)
-        return super().get(name, default)
-
-    def __contains__(self, name):
-        self.read.add(name)
-        return super().__contains__(name)
+def names(model):
+    return [field.alias or name for name, field in model.model_fields.items()]
 
 
 @pytest.mark.slow
@@ -320,13 +310,12 @@ async def test_nonsense_is_refused_and_never_a_crash(open_house, autojump_clock)
         key = await perform("key.create", {**organization, "type": "publishable"})
         sense = {**SENSE, **organization, "key_id": key["key"]["id"]}
         for name in sorted(set(OPERATIONS) - ELSEWHERE):
-            watched = Watched(sense)
-            with suppress(Refusal):
-                await perform(name, watched)
-            for argument in sorted(watched.read):
+            known = names(OPERATIONS[name].arguments)
+            good = {argument: value for argument, value in sense.items() if argument in known}
+            for argument in known:
                 for nonsense in NONSENSE:
                     with suppress(Refusal):
-                        await perform(name, {**sense, argument: nonsense})
+                        await perform(name, {**good, argument: nonsense})
         assert (await perform("audit", {}))["clean"]
 
 

@@ -9,6 +9,7 @@ import pytest
 import trio
 
 from risala.config.model import HttpSection, Settings
+from risala.engine.model.callers import Caller
 from risala.engine.model.commands import (
     KeyType,
     MessageView,
@@ -46,6 +47,7 @@ class FakeGateway:
     authentications: int = 0
     batches: int = 0
     operations: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
+    callers: list[Caller] = field(default_factory=list)
 
     def authenticate(self, api_key: str) -> Principal:
         self.authentications += 1
@@ -98,13 +100,14 @@ class FakeGateway:
     def readiness(self) -> Readiness:
         return self.ready
 
-    async def perform(self, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
+    async def perform(self, name: str, arguments: dict[str, Any], caller: Caller) -> dict[str, Any]:
         await trio.lowlevel.checkpoint()
         if self.refuse is not None:
             raise self.refuse
         if name != "echo":
             raise Invalid("operation", "unknown_operation", "There is no such operation.")
         self.operations.append((name, arguments))
+        self.callers.append(caller)
         return {"echo": arguments}
 
 

@@ -68,7 +68,7 @@ class Gateway:
         for value in values:
             self.followers[-1].give.send_nowait(value)
 
-    async def perform(self, name, arguments):
+    async def perform(self, name, arguments, caller):
         raise AssertionError
 
 

@@ -31,6 +31,7 @@ _PLACES: Final = {
     "carriers": _COMMANDS + "inspect:carriers",
     "plugins": _COMMANDS + "inspect:plugins",
     "audit": _COMMANDS + "inspect:audit",
+    "audit-log": _COMMANDS + "audit_log:audit_log",
     "retention": _COMMANDS + "retention:retention",
     "backup": _COMMANDS + "backup:backup",
     "restore": _COMMANDS + "backup:restore",

@@ -17,6 +17,7 @@ from risala.engine.follow.live import Follower
 from risala.engine.journal.messages import reads as messages
 from risala.engine.journal.messages import verifications
 from risala.engine.limits.claims import TakeAddress
+from risala.engine.model.callers import PROCESS, Caller
 from risala.engine.model.commands import (
     AddressUse,
     LifeEvent,
@@ -198,13 +199,19 @@ class Gateway:
         """
         return overview.message(self.services, message_id)
 
-    async def perform(self, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
-        """Do one of the operator's operations by name; JSON-able in and out.
+    async def perform(
+        self, name: str, arguments: dict[str, Any], caller: Caller = PROCESS
+    ) -> dict[str, Any]:
+        """Do one operation by name; JSON-able in and out.
+
+        Every face hands in who is there; without that it is the process itself that asks.
 
         Raises:
-            Refusal: the operation is unknown or cannot be done; one sentence says why.
+            NotFound: there is no such operation, or no such thing for the caller.
+            Forbidden: it is not for the caller's role.
+            Refusal: the arguments are wrong, or it cannot be done; one sentence says why.
         """
-        return await perform(self.services, name, arguments)
+        return await perform(self.services, caller, name, arguments)
 
     def drain(self) -> None:
         """Accept nothing from now on."""

@@ -128,6 +128,9 @@ class Running:
     def offered(self, carrier: str) -> tuple[DriverCommand, ...]:
         return self._commands.offered(carrier)
 
+    def refuse_ask(self, carrier: str, command: str, arguments: Sequence[str]) -> None:
+        self._commands.refuse(carrier, command, arguments)
+
     async def ask(self, carrier: str, command: str, arguments: Sequence[str]) -> dict[str, Any]:
         return await self._commands.ask(carrier, command, arguments)
 
@@ -179,6 +182,9 @@ class Alone:
 
     def offered(self, carrier: str) -> tuple[DriverCommand, ...]:
         return ()
+
+    def refuse_ask(self, carrier: str, command: str, arguments: Sequence[str]) -> None:
+        raise Conflict(NOT_RUNNING)
 
     async def ask(self, carrier: str, command: str, arguments: Sequence[str]) -> dict[str, Any]:
         raise Conflict(NOT_RUNNING)

@@ -56,6 +56,9 @@ class Delivery(Protocol):
             NotFound: there is no such carrier.
         """
 
+    def refuse_ask(self, carrier: str, command: str, arguments: Sequence[str]) -> None:
+        """Raises what :meth:`ask` would at this moment, before the driver is asked."""
+
     async def ask(self, carrier: str, command: str, arguments: Sequence[str]) -> dict[str, Any]:
         """What its driver answers.
 

@@ -7,6 +7,7 @@ starting, stopping, or another command: again, for five seconds.
 
 from __future__ import annotations
 
+import os
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -16,13 +17,15 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 import trio
 
 from risala.cli.reach.client import NotListening, RemoteGateway, connect
-from risala.cli.reach.performer import Performer, Session
+from risala.cli.reach.performer import Session
 from risala.cli.reach.refused import Refused
 from risala.engine.journal.store.lock import DataDirectoryBusy, DataLock, StorageUnusable
+from risala.engine.model.callers import Caller, Face, operator_by
 from risala.engine.model.errors import EngineError, StorageFailed
 
 if TYPE_CHECKING:
     from risala.config.model import Settings
+    from risala.engine.gateway import Gateway
 
 T = TypeVar("T")
 
@@ -123,11 +126,12 @@ async def hold_or_reach(data_dir: Path) -> AsyncIterator[Service | None]:
 class _Refusing:
     """A gateway of this process, whose noes are a command's."""
 
-    gateway: Performer
+    gateway: Gateway
+    caller: Caller
 
     async def perform(self, name: str, arguments: dict[str, Any], /) -> dict[str, Any]:
         try:
-            return await self.gateway.perform(name, arguments)
+            return await self.gateway.perform(name, arguments, self.caller)
         except EngineError as error:
             raise Refused(str(error)) from error
 
@@ -141,7 +145,7 @@ async def _own(settings: Settings) -> AsyncIterator[Session]:
     log_to_stderr()
     try:
         async with open_gateway(settings) as gateway:
-            yield Session(_Refusing(gateway), running=False)
+            yield Session(_Refusing(gateway, operator_by(Face.CLI, os.getuid())), running=False)
     except BaseExceptionGroup as group:  # the journal's nursery wraps why it cannot be opened
         expected, rest = group.split((StorageUnusable, StorageFailed))
         if expected is None or rest is not None:

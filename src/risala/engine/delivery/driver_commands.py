@@ -43,15 +43,16 @@ class DriverCommands:
         driver = self._lane(carrier).driver
         return driver.commands if isinstance(driver, Commandable) else ()
 
-    async def ask(self, carrier: str, name: str, arguments: Sequence[str]) -> dict[str, Any]:
-        """What the command came to.
+    def refuse(self, carrier: str, name: str, arguments: Sequence[str]) -> None:
+        """Raises what :meth:`ask` would at this moment, before the driver is asked.
 
         Raises:
-            NotFound, Invalid: there is no such carrier or command.
-            Conflict: it was not done; the sentence says why.
+            NotFound, Invalid, Conflict: as :meth:`ask`.
         """
-        lane, offered = self._lane(carrier), [each.name for each in self.offered(carrier)]
-        driver = lane.driver
+        self._driver(carrier, name, arguments)
+
+    def _driver(self, carrier: str, name: str, arguments: Sequence[str]) -> Commandable:
+        driver, offered = self._lane(carrier).driver, [each.name for each in self.offered(carrier)]
         if name not in offered or not isinstance(driver, Commandable):
             known = ", ".join(offered) or "none"
             raise Invalid("command", "unknown_command", f"{carrier} has the commands: {known}.")
@@ -63,12 +64,22 @@ class DriverCommands:
             raise Conflict(f"{carrier} is busy with another command; ask again in a moment.")
         if self._closed:
             raise Conflict(_STOPPING)
+        return driver
+
+    async def ask(self, carrier: str, name: str, arguments: Sequence[str]) -> dict[str, Any]:
+        """What the command came to.
+
+        Raises:
+            NotFound, Invalid: there is no such carrier or command.
+            Conflict: it was not done; the sentence says why.
+        """
+        driver = self._driver(carrier, name, arguments)
         scope = trio.CancelScope()
         self._busy.add(carrier)
         self._scopes.add(scope)
         try:
             # Without its arguments: a voucher's number may be among them.
-            lane.note(f"the operator asked for {name}")
+            self._lane(carrier).note(f"the operator asked for {name}")
             log.info("carrier.command", carrier=carrier, command=name)
             with scope:
                 return await _ask(carrier, driver, name, arguments)

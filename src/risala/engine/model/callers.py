@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import pwd
 from dataclasses import dataclass
 from enum import StrEnum
@@ -56,12 +55,13 @@ PROCESS: Final = Caller("risala", Face.SYSTEM, Role.SYSTEM)
 """Risala itself: the demo that makes its own organization."""
 
 
-def operator_by(face: Face, uid: int | None = None) -> Caller:
-    """The operator that a user of this machine is; without ``uid`` the one that we run as.
+def operator_by(face: Face, uid: int | None) -> Caller:
+    """The operator that a user of this machine is; None: the system does not say which.
 
     Who may open the data directory or its socket may do everything: the files' modes say who.
     """
-    return Caller(user_name(os.getuid() if uid is None else uid), face, Role.OPERATOR)
+    who = "a user of this machine" if uid is None else user_name(uid)
+    return Caller(who, face, Role.OPERATOR)
 
 
 def user_name(uid: int) -> str:

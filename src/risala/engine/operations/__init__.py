@@ -1,12 +1,13 @@
-"""The operator's operations by name: one table for the command line and the control socket."""
+"""Everything that a person may do, by name: one table for all faces."""
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final, TypeVar
 
 import trio
 
 from risala.engine.journal.store.watched import telling
+from risala.engine.model.callers import Caller
 from risala.engine.model.errors import NotFound, OutcomeUnknown, StorageFailed
 from risala.engine.operations import (
     accounts,
@@ -19,35 +20,60 @@ from risala.engine.operations import (
     verify,
     webhooks,
 )
-from risala.engine.operations.arguments import Arguments, Json, Operation
+from risala.engine.operations.arguments import Arguments, Json, parse
+from risala.engine.operations.operation import Call, Operation
 from risala.engine.services import Services
 
-__all__ = ["OPERATIONS", "perform"]
+__all__ = ["OPERATIONS", "perform", "perform_typed"]
 
-OPERATIONS: Final[dict[str, Operation]] = {
-    **accounts.OPERATIONS,
-    **money.OPERATIONS,
-    **senders.OPERATIONS,
-    **messages.OPERATIONS,
-    **verify.OPERATIONS,
-    **service.OPERATIONS,
-    **webhooks.OPERATIONS,
-    **inbound.OPERATIONS,
-    **retention.OPERATIONS,
+A = TypeVar("A", bound=Arguments)
+R = TypeVar("R")
+
+OPERATIONS: Final[dict[str, Operation[Any, Any]]] = {
+    operation.name: operation
+    for room in (
+        accounts,
+        money,
+        senders,
+        messages,
+        verify,
+        service,
+        webhooks,
+        inbound,
+        retention,
+    )
+    for operation in room.OPERATIONS
 }
 
 
-async def perform(services: Services, name: str, arguments: Json) -> Json:
-    """Do one operation. See :meth:`Gateway.perform`."""
+async def perform(services: Services, caller: Caller, name: str, arguments: Json) -> Json:
+    """Do one operation, JSON in and out. See :meth:`Gateway.perform`."""
     operation = OPERATIONS.get(name)
     if operation is None:
         raise NotFound(f"There is no operation {name!r}.")
+    given = parse(operation.arguments, arguments)
+    return operation.wire(await perform_typed(services, caller, operation, given))
+
+
+async def perform_typed(
+    services: Services, caller: Caller, operation: Operation[A, R], given: A
+) -> R:
+    """Do one operation.
+
+    Raises:
+        NotFound: it is about something that is not there, or not there for the caller.
+        Forbidden: it is not for the caller's role.
+        Refusal: it cannot be done; one sentence says why.
+        Unavailable: not now.
+    """
     condition = services.recorder.journal.condition
+    call = Call(services, caller, operation.name, given)
     # A caller who hangs up must not leave a cache older than the journal.
     with trio.CancelScope(shield=True):
         try:
             with telling(condition.meet):
-                return await operation(services, Arguments(arguments))
+                operation.refuse(services, caller, given)
+                return await operation.handler(call)
         except StorageFailed as error:
             if isinstance(error, OutcomeUnknown) or condition.ailment is None:
                 raise

@@ -2,136 +2,305 @@
 
 from __future__ import annotations
 
-from typing import Final
+from dataclasses import dataclass
+from typing import Annotated, Any, Final
+
+from pydantic import PlainValidator
 
 from risala.engine.journal.rows import OrganizationChange
-from risala.engine.model.commands import KeyType, Mode
-from risala.engine.model.errors import Invalid
-from risala.engine.model.origins import parse_origins
+from risala.engine.model.commands import ApiKey, CreatedKey, KeyType, Mode, Organization
 from risala.engine.model.wire import key_wire, organization_wire
-from risala.engine.operations.arguments import Arguments, Json, Operation
-from risala.engine.services import Services
+from risala.engine.operations import owners, traces
+from risala.engine.operations.arguments import (
+    Arguments,
+    Json,
+    Kind,
+    MaybeAmount,
+    MaybeFlag,
+    MaybeRate,
+    MaybeText,
+    NoArguments,
+    OfOrganization,
+    Origins,
+    Text,
+    fault,
+    text,
+)
+from risala.engine.operations.operation import Call, Operation
+from risala.engine.rules.roles import DEVELOPERS, OPERATORS, OWNERS, VIEWERS
+
+_WRONG_TYPE: Final = "A key is `secret` or `publishable`, `live` or `test`."
 
 
-async def _org_create(services: Services, arguments: Arguments) -> Json:
-    organization = await services.accounts.create_organization(
-        arguments.text("name"),
-        services.settings.service.currency,
-        arguments.amount_or_none("price_per_segment"),
-    )
-    return organization_wire(organization)
-
-
-async def _org_list(services: Services, _: Arguments) -> Json:
-    organizations = services.accounts.list_organizations()
-    return {"organizations": [organization_wire(each) for each in organizations]}
-
-
-async def _org_show(services: Services, arguments: Arguments) -> Json:
-    organization_id = arguments.text("organization_id")
-    return organization_wire(services.accounts.fresh_organization(organization_id))
-
-
-async def _org_suspend(services: Services, arguments: Arguments) -> Json:
-    organization_id = arguments.text("organization_id")
-    organization = await services.accounts.set_status(organization_id, "suspended")
-    await services.delivery.suspend(organization_id)
-    return organization_wire(organization)
-
-
-async def _org_resume(services: Services, arguments: Arguments) -> Json:
-    organization_id = arguments.text("organization_id")
-    organization = await services.accounts.set_status(organization_id, "active")
-    await services.delivery.resume(organization_id)
-    return organization_wire(organization)
-
-
-async def _org_set(services: Services, arguments: Arguments) -> Json:
-    values = arguments.values
-    change = OrganizationChange(
-        name=arguments.text_or_none("name"),
-        smart_encoding=arguments.flag_or_none("smart_encoding"),
-        sets_price="price_per_segment" in values,
-        price_per_segment=arguments.amount_or_none("price_per_segment"),
-        sets_rate="sms_per_s" in values,
-        sms_per_s=arguments.rate_or_none("sms_per_s"),
-        sets_low_balance="low_balance" in values,
-        low_balance=arguments.amount_or_none("low_balance"),
-        sets_operator_spend_cap="spend_cap" in values,
-        operator_spend_cap=arguments.amount_or_none("spend_cap"),
-        sets_owner_spend_cap="owner_spend_cap" in values,
-        owner_spend_cap=arguments.amount_or_none("owner_spend_cap"),
-        time_zone=arguments.text_or_none("time_zone"),
-    )
-    organization = await services.accounts.change(arguments.text("organization_id"), change)
-    return organization_wire(organization)
-
-
-async def _key_create(services: Services, arguments: Arguments) -> Json:
+def _key_type(value: object) -> KeyType:
     try:
-        key_type = KeyType(arguments.text("type"))
-        mode = Mode(arguments.text_or_none("mode") or "live")
-    except ValueError as error:
-        raise Invalid(
-            "type", "invalid_type", "A key is `secret` or `publishable`, `live` or `test`."
-        ) from error
-    created = await services.accounts.create_key(
-        arguments.text("organization_id"),
-        key_type,
-        mode,
-        arguments.text_or_none("name"),
-        _origins(arguments),
-    )
+        return KeyType(text(value))
+    except ValueError:
+        raise fault("invalid_type", _WRONG_TYPE) from None
+
+
+def _mode(value: object) -> Mode:
+    try:
+        return Mode.LIVE if value is None else Mode(text(value))
+    except ValueError:
+        raise fault("invalid_type", _WRONG_TYPE) from None
+
+
+class CreateOrganization(Arguments):
+    name: Text
+    price_per_segment: MaybeAmount = None
+    """None: the general price."""
+
+
+class SetOrganization(OfOrganization):
+    """What is not given stays; null takes the organization's own price, rate or limit away."""
+
+    name: MaybeText = None
+    smart_encoding: MaybeFlag = None
+    price_per_segment: MaybeAmount = None
+    sms_per_s: MaybeRate = None
+    low_balance: MaybeAmount = None
+    spend_cap: MaybeAmount = None
+    """The operator's, of a day."""
+    owner_spend_cap: MaybeAmount = None
+    time_zone: MaybeText = None
+
+
+class CreateKey(OfOrganization):
+    type: Annotated[KeyType, PlainValidator(_key_type), Kind("`secret` or `publishable`")]
+    mode: Annotated[Mode, PlainValidator(_mode), Kind("`live` or `test`")] = Mode.LIVE
+    name: MaybeText = None
+    allowed_origins: Origins = None
+
+
+class OfKey(Arguments):
+    key_id: Text
+
+
+class SetKey(OfKey):
+    allowed_origins: Origins = None
+
+
+@dataclass(frozen=True, slots=True)
+class Organizations:
+    organizations: tuple[Organization, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Keys:
+    keys: tuple[ApiKey, ...]
+
+
+def _organizations_wire(found: Organizations) -> Json:
+    return {"organizations": [organization_wire(each) for each in found.organizations]}
+
+
+def _keys_wire(found: Keys) -> Json:
+    return {"keys": [key_wire(each) for each in found.keys]}
+
+
+def _created_wire(created: CreatedKey) -> Json:
     return {"key": key_wire(created.key), "value": created.value}
 
 
-def _origins(arguments: Arguments) -> tuple[str, ...] | None:
-    """None, and an empty list, stand for any origin."""
-    value = arguments.values.get("allowed_origins") or []
-    if not isinstance(value, list):
-        text = "`allowed_origins` must be a list."
-        raise Invalid("allowed_origins", "not_a_list", text)
-    return parse_origins(value) or None
+async def _org_create(call: Call[CreateOrganization]) -> Organization:
+    given, services = call.given, call.services
+    return await services.accounts.create_organization(
+        given.name,
+        services.settings.service.currency,
+        given.price_per_segment,
+        by=call.sign(traces.organization),
+    )
 
 
-async def _key_set(services: Services, arguments: Arguments) -> Json:
+async def _org_list(call: Call[NoArguments]) -> Organizations:
+    return Organizations(tuple(call.services.accounts.list_organizations()))
+
+
+async def _org_show(call: Call[OfOrganization]) -> Organization:
+    return call.services.accounts.fresh_organization(call.given.organization_id)
+
+
+async def _org_suspend(call: Call[OfOrganization]) -> Organization:
+    services, organization_id = call.services, call.given.organization_id
+    by = call.sign(traces.organization, organization_id)
+    organization = await services.accounts.set_status(organization_id, "suspended", by=by)
+    await services.delivery.suspend(organization_id)
+    return organization
+
+
+async def _org_resume(call: Call[OfOrganization]) -> Organization:
+    services, organization_id = call.services, call.given.organization_id
+    by = call.sign(traces.organization, organization_id)
+    organization = await services.accounts.set_status(organization_id, "active", by=by)
+    await services.delivery.resume(organization_id)
+    return organization
+
+
+async def _org_set(call: Call[SetOrganization]) -> Organization:
+    given = call.given
+    change = OrganizationChange(
+        name=given.name,
+        smart_encoding=given.smart_encoding,
+        sets_price="price_per_segment" in given.model_fields_set,
+        price_per_segment=given.price_per_segment,
+        sets_rate="sms_per_s" in given.model_fields_set,
+        sms_per_s=given.sms_per_s,
+        sets_low_balance="low_balance" in given.model_fields_set,
+        low_balance=given.low_balance,
+        sets_operator_spend_cap="spend_cap" in given.model_fields_set,
+        operator_spend_cap=given.spend_cap,
+        sets_owner_spend_cap="owner_spend_cap" in given.model_fields_set,
+        owner_spend_cap=given.owner_spend_cap,
+        time_zone=given.time_zone,
+    )
+    by = call.sign(traces.organization, given.organization_id)
+    return await call.services.accounts.change(given.organization_id, change, by=by)
+
+
+async def _key_create(call: Call[CreateKey]) -> CreatedKey:
+    given = call.given
+    return await call.services.accounts.create_key(
+        given.organization_id,
+        given.type,
+        given.mode,
+        given.name,
+        given.allowed_origins,
+        by=call.sign(traces.key),
+    )
+
+
+async def _key_set(call: Call[SetKey]) -> ApiKey:
     """Show a key, after changing what was given."""
-    key_id = arguments.text("key_id")
-    if "allowed_origins" in arguments.values:
-        await services.accounts.set_key_origins(key_id, _origins(arguments))
-    return key_wire(services.accounts.key(key_id))
+    given, accounts = call.given, call.services.accounts
+    if "allowed_origins" in given.model_fields_set:
+        by = call.sign(traces.key, given.key_id)
+        await accounts.set_key_origins(given.key_id, given.allowed_origins, by=by)
+    return accounts.key(given.key_id)
 
 
-async def _key_list(services: Services, arguments: Arguments) -> Json:
-    keys = services.accounts.list_keys(arguments.text("organization_id"))
-    return {"keys": [key_wire(key) for key in keys]}
+async def _key_list(call: Call[OfOrganization]) -> Keys:
+    return Keys(tuple(call.services.accounts.list_keys(call.given.organization_id)))
 
 
-async def _key_enable(services: Services, arguments: Arguments) -> Json:
-    key_id = arguments.text("key_id")
-    return key_wire(await services.accounts.set_key_enabled(key_id, enabled=True))
+async def _key_enable(call: Call[OfKey]) -> ApiKey:
+    by = call.sign(traces.key, call.given.key_id)
+    return await call.services.accounts.set_key_enabled(call.given.key_id, enabled=True, by=by)
 
 
-async def _key_disable(services: Services, arguments: Arguments) -> Json:
-    key_id = arguments.text("key_id")
-    return key_wire(await services.accounts.set_key_enabled(key_id, enabled=False))
+async def _key_disable(call: Call[OfKey]) -> ApiKey:
+    by = call.sign(traces.key, call.given.key_id)
+    return await call.services.accounts.set_key_enabled(call.given.key_id, enabled=False, by=by)
 
 
-async def _key_delete(services: Services, arguments: Arguments) -> Json:
-    return key_wire(await services.accounts.delete_key(arguments.text("key_id")))
+async def _key_delete(call: Call[OfKey]) -> ApiKey:
+    by = call.sign(traces.key, call.given.key_id)
+    return await call.services.accounts.delete_key(call.given.key_id, by=by)
 
 
-OPERATIONS: Final[dict[str, Operation]] = {
-    "org.create": _org_create,
-    "org.list": _org_list,
-    "org.show": _org_show,
-    "org.suspend": _org_suspend,
-    "org.resume": _org_resume,
-    "org.set": _org_set,
-    "key.create": _key_create,
-    "key.list": _key_list,
-    "key.set": _key_set,
-    "key.enable": _key_enable,
-    "key.disable": _key_disable,
-    "key.delete": _key_delete,
-}
+OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
+    Operation(
+        name="org.create",
+        arguments=CreateOrganization,
+        result=Organization,
+        wire=organization_wire,
+        handler=_org_create,
+        roles=OPERATORS,
+        changes=True,
+    ),
+    Operation(
+        name="org.list",
+        arguments=NoArguments,
+        result=Organizations,
+        wire=_organizations_wire,
+        handler=_org_list,
+        roles=OPERATORS,
+    ),
+    Operation(
+        name="org.show",
+        arguments=OfOrganization,
+        result=Organization,
+        wire=organization_wire,
+        handler=_org_show,
+        roles=VIEWERS,
+        owner=owners.named,
+    ),
+    Operation(
+        name="org.suspend",
+        arguments=OfOrganization,
+        result=Organization,
+        wire=organization_wire,
+        handler=_org_suspend,
+        roles=OPERATORS,
+        owner=owners.named,
+        changes=True,
+    ),
+    Operation(
+        name="org.resume",
+        arguments=OfOrganization,
+        result=Organization,
+        wire=organization_wire,
+        handler=_org_resume,
+        roles=OPERATORS,
+        owner=owners.named,
+        changes=True,
+    ),
+    Operation(
+        name="org.set",
+        arguments=SetOrganization,
+        result=Organization,
+        wire=organization_wire,
+        handler=_org_set,
+        roles=OWNERS,
+        owner=owners.named,
+        reserved=dict.fromkeys(("price_per_segment", "sms_per_s", "spend_cap"), OPERATORS),
+        changes=True,
+    ),
+    Operation(
+        name="key.create",
+        arguments=CreateKey,
+        result=CreatedKey,
+        wire=_created_wire,
+        handler=_key_create,
+        roles=DEVELOPERS,
+        owner=owners.named,
+        changes=True,
+    ),
+    Operation(
+        name="key.list",
+        arguments=OfOrganization,
+        result=Keys,
+        wire=_keys_wire,
+        handler=_key_list,
+        roles=VIEWERS,
+        owner=owners.named,
+    ),
+    Operation(
+        name="key.set",
+        arguments=SetKey,
+        result=ApiKey,
+        wire=key_wire,
+        handler=_key_set,
+        roles=VIEWERS,
+        owner=owners.of_key,
+        reserved={"allowed_origins": DEVELOPERS},
+        changes=True,
+    ),
+    *(
+        Operation(
+            name=name,
+            arguments=OfKey,
+            result=ApiKey,
+            wire=key_wire,
+            handler=handler,
+            roles=DEVELOPERS,
+            owner=owners.of_key,
+            changes=True,
+        )
+        for name, handler in (
+            ("key.enable", _key_enable),
+            ("key.disable", _key_disable),
+            ("key.delete", _key_delete),
+        )
+    ),
+)

@@ -1,106 +1,218 @@
-"""Arguments of the operator's operations, checked as they are taken."""
+"""The arguments of operations: models that take JSON values strictly and name every fault at once.
+
+A value that is null is as if it were not given, but for those that say what null means.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import Annotated, Any, Final, TypeVar
 
-from risala.engine.model.errors import Invalid
+from pydantic import BaseModel, ConfigDict, PlainValidator, ValidationError
+from pydantic_core import ErrorDetails, PydanticCustomError
+
+from risala.engine.model.errors import FieldFault, Invalid
 from risala.engine.model.money import minor_units
-from risala.engine.services import Services
+from risala.engine.model.origins import parse_origins
+from risala.sms.address import is_number
 
 Json = dict[str, Any]
-Operation = Callable[[Services, "Arguments"], Awaitable[Json]]
+A = TypeVar("A", bound="Arguments")
+T = TypeVar("T")
 
 AMOUNT_MAX: Final = 10**14
 """A trillion ouguiyas: what is more is a slip of the hand, and SQLite's integers stay exact."""
+RATE_MAX: Final = 1e5
+
+
+class Arguments(BaseModel):
+    """Base of all arguments: frozen, nothing coerced, no names but those that are known."""
+
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True, hide_input_in_errors=True)
+
+
+class NoArguments(Arguments):
+    pass
 
 
 @dataclass(frozen=True, slots=True)
-class Arguments:
-    """The arguments of one operation, checked as they are taken."""
+class Kind:
+    """What an argument is, in the words of the reference."""
 
-    values: Json
+    text: str
 
-    def text(self, name: str) -> str:
-        value = self.values.get(name)
-        if not isinstance(value, str) or not value:
-            raise Invalid(name, "missing", f"`{name}` is required.")
-        if not is_text(value):
-            text = f"NUL and lone surrogates are not allowed in `{name}`."
-            raise Invalid(name, "invalid_characters", text)
-        return value
 
-    def texts(self, name: str) -> list[str]:
-        """A list of texts; empty where it is not given."""
-        value = self.values.get(name)
-        if value is None:
-            return []
-        if not isinstance(value, list):
-            raise Invalid(name, "invalid_list", f"`{name}` must be a list of texts.")
-        return [Arguments({name: each}).text(name) for each in value]
+def parse(model: type[A], values: Json) -> A:
+    """The arguments of one operation.
 
-    def text_or_none(self, name: str) -> str | None:
-        return None if self.values.get(name) is None else self.text(name)
+    Raises:
+        Invalid: each fault, with its path, code and a sentence.
+    """
+    try:
+        return model.model_validate(values)
+    except ValidationError as error:
+        found = error.errors(include_input=False, include_url=False)
+        raise Invalid.of([_fault(each) for each in found]) from None
 
-    def flag_or_none(self, name: str) -> bool | None:
-        value = self.values.get(name)
-        if value is not None and not isinstance(value, bool):
-            raise Invalid(name, "invalid_flag", f"`{name}` must be true or false.")
-        return value
 
-    def rate_or_none(self, name: str) -> float | None:
-        value = self.values.get(name)
-        if value is None:
-            return None
-        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= 1e5:
-            raise Invalid(name, "invalid_rate", f"`{name}` must be a number above 0.")
-        return float(value)
+def _fault(error: ErrorDetails) -> FieldFault:
+    path, code, text = ".".join(map(str, error["loc"])), error["type"], error["msg"]
+    if code == "missing":
+        text = "`{name}` is required."
+    elif code == "extra_forbidden":
+        code, text = "unknown_argument", "There is no such argument: `{name}`."
+    return FieldFault(path, code, text.replace("{name}", path))
 
-    def whole_or_none(self, name: str) -> int | None:
-        value = self.values.get(name)
-        if value is not None and (isinstance(value, bool) or not isinstance(value, int)):
-            raise Invalid(name, "invalid_number", f"`{name}` must be a whole number.")
-        return value
 
-    def moment_or_none(self, name: str) -> int | None:
-        """UTC epoch milliseconds of an ISO 8601 time with its offset."""
-        text = self.text_or_none(name)
-        if text is None:
-            return None
-        try:
-            moment = datetime.fromisoformat(text)
-        except ValueError:
-            moment = None
-        if moment is None or moment.tzinfo is None:
-            example = "2026-11-21T08:30:00Z"
-            raise Invalid(name, "invalid_time", f"`{name}` must be a time like {example}.")
-        return round(moment.timestamp() * 1000)
+def fault(code: str, text: str) -> PydanticCustomError:
+    """What a value is refused with; ``{name}`` stands for the argument's."""
+    return PydanticCustomError(code, text)
 
-    def amount_or_none(self, name: str) -> int | None:
-        text = self.text_or_none(name)
-        if text is None:
-            return None
-        try:
-            amount = minor_units(text)
-        except ValueError as error:
-            raise Invalid(name, "invalid_amount", f"`{name}`: {error}.") from error
-        if amount > AMOUNT_MAX:
-            raise Invalid(name, "invalid_amount", f"`{name}` is larger than anyone has.")
-        return amount
 
-    def signed_amount(self, name: str) -> int:
-        """Minor units, not zero, of an amount with or without a sign."""
-        text = self.text(name)
-        sign = -1 if text.startswith("-") else 1
-        amount = Arguments({name: text.removeprefix("-" if sign < 0 else "+")}).amount_or_none(name)
-        if not amount:
-            raise Invalid(name, "invalid_amount", f"`{name}` must not be 0.")
-        return sign * amount
+def maybe(parse_one: Callable[[object], T]) -> Callable[[object], T | None]:
+    """Null is as if it were not given."""
+
+    def parse_maybe(value: object) -> T | None:
+        return None if value is None else parse_one(value)
+
+    return parse_maybe
+
+
+def text(value: object) -> str:
+    if not isinstance(value, str) or not value:
+        raise fault("missing", "`{name}` is required.")
+    if not is_text(value):
+        raise fault("invalid_characters", "NUL and lone surrogates are not allowed in `{name}`.")
+    return value
 
 
 def is_text(value: str) -> bool:
     """Whether carriers and databases can keep it: no NUL, no lone surrogate."""
     return "\0" not in value and not any("\ud800" <= each <= "\udfff" for each in value)
+
+
+def words(characters_max: int) -> Callable[[object], str]:
+    """A text on one line, of 1 to ``characters_max`` characters."""
+
+    def parse_words(value: object) -> str:
+        line = " ".join(text(value).split())
+        if not 1 <= len(line) <= characters_max:
+            raise fault("invalid_length", f"`{{name}}` has 1 to {characters_max} characters.")
+        return line
+
+    return parse_words
+
+
+def any_text(value: object) -> str:
+    """A text that may be empty."""
+    if not (isinstance(value, str) and is_text(value)):
+        raise fault("invalid_text", "`{name}` must be text.")
+    return value
+
+
+def texts(value: object) -> tuple[str, ...]:
+    if not isinstance(value, list | tuple):
+        raise fault("invalid_list", "`{name}` must be a list of texts.")
+    return tuple(text(each) for each in value)
+
+
+def flag(value: object) -> bool:
+    if not isinstance(value, bool):
+        raise fault("invalid_flag", "`{name}` must be true or false.")
+    return value
+
+
+def rate(value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= RATE_MAX:
+        raise fault("invalid_rate", "`{name}` must be a number above 0.")
+    return float(value)
+
+
+def whole(value: object) -> int:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise fault("invalid_number", "`{name}` must be a whole number.")
+    return value
+
+
+def moment(value: object) -> int:
+    """UTC epoch milliseconds of an ISO 8601 time with its offset."""
+    try:
+        found = datetime.fromisoformat(text(value))
+    except ValueError:
+        found = None
+    if found is None or found.tzinfo is None:
+        raise fault("invalid_time", "`{name}` must be a time like 2026-11-21T08:30:00Z.")
+    return round(found.timestamp() * 1000)
+
+
+def amount(value: object) -> int:
+    """Minor units."""
+    try:
+        found = minor_units(text(value))
+    except ValueError as error:
+        raise fault("invalid_amount", f"`{{name}}`: {error}.") from error
+    if found > AMOUNT_MAX:
+        raise fault("invalid_amount", "`{name}` is larger than anyone has.")
+    return found
+
+
+def amount_above_0(value: object) -> int:
+    found = amount(value)
+    if not found:
+        raise fault("invalid_amount", "`{name}` must be more than 0.")
+    return found
+
+
+def signed_amount(value: object) -> int:
+    """Minor units, not zero, of an amount with or without a sign."""
+    given = text(value)
+    sign = -1 if given.startswith("-") else 1
+    found = amount(given.removeprefix("-" if sign < 0 else "+"))
+    if not found:
+        raise fault("invalid_amount", "`{name}` must not be 0.")
+    return sign * found
+
+
+def number(value: object) -> str:
+    found = text(value)
+    if not is_number(found):
+        raise fault("invalid_phone_number", "`{name}` must look like +22236123456.")
+    return found
+
+
+def origins(value: object) -> tuple[str, ...] | None:
+    """None, also for null and an empty list: any origin."""
+    if value is not None and not isinstance(value, list):
+        raise fault("not_a_list", "`{name}` must be a list.")
+    try:
+        return parse_origins(value or []) or None
+    except Invalid as error:
+        raise fault(error.code, str(error)) from None
+
+
+Text = Annotated[str, PlainValidator(text), Kind("text")]
+MaybeText = Annotated[str | None, PlainValidator(maybe(text)), Kind("text")]
+MaybeAnyText = Annotated[str | None, PlainValidator(maybe(any_text)), Kind("text, also empty")]
+MaybeTexts = Annotated[tuple[str, ...] | None, PlainValidator(maybe(texts)), Kind("list of texts")]
+MaybeFlag = Annotated[bool | None, PlainValidator(maybe(flag)), Kind("true or false")]
+MaybeRate = Annotated[float | None, PlainValidator(maybe(rate)), Kind("number above 0")]
+MaybeWhole = Annotated[int | None, PlainValidator(maybe(whole)), Kind("whole number")]
+MaybeMoment = Annotated[int | None, PlainValidator(maybe(moment)), Kind("ISO 8601 time")]
+Amount = Annotated[int, PlainValidator(amount_above_0), Kind("decimal text above 0")]
+SignedAmount = Annotated[int, PlainValidator(signed_amount), Kind("decimal text, not 0")]
+MaybeAmount = Annotated[int | None, PlainValidator(maybe(amount)), Kind("decimal text")]
+Number = Annotated[str, PlainValidator(number), Kind("phone number")]
+Origins = Annotated[
+    tuple[str, ...] | None, PlainValidator(origins), Kind("list of origins; empty: any")
+]
+
+
+class OfOrganization(Arguments):
+    organization_id: Text
+
+
+class OfMaybeOrganization(Arguments):
+    organization_id: MaybeText = None
+    """None: of all."""

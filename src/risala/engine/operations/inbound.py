@@ -3,23 +3,112 @@
 from __future__ import annotations
 
 import re
-from typing import Final
+from dataclasses import dataclass
+from typing import Annotated, Any, Final
+
+from pydantic import PlainValidator
 
 from risala.engine.journal.inbound import inbound, opt_outs
 from risala.engine.journal.inbound.inbound import Received, Route
 from risala.engine.model.clock import iso
-from risala.engine.model.errors import Invalid, NotFound
-from risala.engine.operations.arguments import Arguments, Json, Operation
+from risala.engine.model.errors import NotFound
+from risala.engine.operations import owners, traces
+from risala.engine.operations.arguments import (
+    Arguments,
+    Json,
+    Kind,
+    MaybeFlag,
+    MaybeWhole,
+    NoArguments,
+    OfMaybeOrganization,
+    OfOrganization,
+    Text,
+    fault,
+    text,
+)
+from risala.engine.operations.operation import Call, Operation
 from risala.engine.rules.keywords import folded
-from risala.engine.services import Services
+from risala.engine.rules.roles import DEVELOPERS, OPERATORS, VIEWERS
 from risala.sms.address import COUNTRY_CODE, with_country
 
 PAGE_MAX: Final = 200
+PAGE_USUAL: Final = 50
 OPTED_OUT_MAX: Final = 1000
 _HOME: Final = f"+{COUNTRY_CODE}"
 """What people leave out when they type a number."""
 _NUMBER: Final = re.compile(r"\+?[0-9]{3,15}", re.ASCII)
 _WORD: Final = re.compile(r"\w{1,20}")
+
+
+def _our_number(value: object) -> str:
+    """Empty: any number of ours."""
+    found = "" if value is None else with_country(text(value), _HOME)
+    if found and not _NUMBER.fullmatch(found):
+        raise fault("invalid_number", "`{name}` is one of ours: digits, with or without +.")
+    return found
+
+
+def _keyword(value: object) -> str:
+    """Empty: any first word."""
+    if value is None:
+        return ""
+    found = folded(text(value))
+    if not _WORD.fullmatch(found):
+        raise fault("invalid_keyword", "`{name}` is one word of 1 to 20 letters.")
+    return found
+
+
+class ListReceived(OfMaybeOrganization):
+    limit: MaybeWhole = None
+
+
+class AddRoute(OfOrganization):
+    """Neither a number nor a keyword: all that no other route takes."""
+
+    number: Annotated[str, PlainValidator(_our_number), Kind("number of ours")] = ""
+    keyword: Annotated[str, PlainValidator(_keyword), Kind("one word")] = ""
+
+
+class OfRoute(Arguments):
+    route_id: Text
+
+
+class SetOptOuts(OfOrganization):
+    heeds: MaybeFlag = None
+
+
+class TakeBack(OfOrganization):
+    number: Text
+
+
+@dataclass(frozen=True, slots=True)
+class ReceivedMessages:
+    messages: tuple[Received, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Routes:
+    routes: tuple[Route, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OptedOut:
+    number: str
+    carrier: str
+    at: int
+
+
+@dataclass(frozen=True, slots=True)
+class OptOuts:
+    organization_id: str
+    heeds: bool
+    numbers: tuple[OptedOut, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OptedIn:
+    organization_id: str
+    number: str
 
 
 def _route_wire(route: Route) -> Json:
@@ -32,88 +121,158 @@ def _route_wire(route: Route) -> Json:
     }
 
 
-def _received_wire(message: Received) -> Json:
+def _routes_wire(found: Routes) -> Json:
+    return {"routes": [_route_wire(each) for each in found.routes]}
+
+
+def _received_wire(found: ReceivedMessages) -> Json:
     return {
-        "id": message.id,
-        "organizationId": message.organization_id,
-        "carrier": message.carrier,
-        "from": message.sender,
-        "to": message.recipient,
-        "text": message.body,
-        "receivedAt": iso(message.received_at),
+        "messages": [
+            {
+                "id": message.id,
+                "organizationId": message.organization_id,
+                "carrier": message.carrier,
+                "from": message.sender,
+                "to": message.recipient,
+                "text": message.body,
+                "receivedAt": iso(message.received_at),
+            }
+            for message in found.messages
+        ]
     }
 
 
-async def _list(services: Services, arguments: Arguments) -> Json:
-    limit = max(1, min(arguments.whole_or_none("limit") or 50, PAGE_MAX))
-    organization_id = arguments.text_or_none("organization_id")
-    found = inbound.received(services.reader, organization_id, limit)
-    return {"messages": [_received_wire(each) for each in found]}
-
-
-async def _routes(services: Services, _: Arguments) -> Json:
-    return {"routes": [_route_wire(each) for each in inbound.routes(services.reader)]}
-
-
-async def _route(services: Services, arguments: Arguments) -> Json:
-    """Neither a number nor a keyword: all that no other route takes."""
-    organization_id = arguments.text("organization_id")
-    services.accounts.fresh_organization(organization_id)
-    number = with_country(arguments.text_or_none("number") or "", _HOME)
-    keyword = folded(arguments.text_or_none("keyword") or "")
-    if number and not _NUMBER.fullmatch(number):
-        text = "`number` is one of ours: digits, with or without +."
-        raise Invalid("number", "invalid_number", text)
-    if arguments.text_or_none("keyword") and not _WORD.fullmatch(keyword):
-        raise Invalid("keyword", "invalid_keyword", "`keyword` is one word of 1 to 20 letters.")
-    now_ms = services.recorder.clock.now_ms()
-    new = Route(services.ids.new("inr"), organization_id, number, keyword, now_ms)
-    made = await services.recorder.journal.commit(lambda conn: inbound.add_route(conn, new))
-    return _route_wire(made)
-
-
-async def _unroute(services: Services, arguments: Arguments) -> Json:
-    route_id = arguments.text("route_id")
-    gone = await services.recorder.journal.commit(lambda conn: inbound.remove_route(conn, route_id))
-    return _route_wire(gone)
-
-
-async def _opt_outs(services: Services, arguments: Arguments) -> Json:
-    """Who has opted out of an organization's messages, after changing whether that is heeded."""
-    organization_id, heeds = arguments.text("organization_id"), arguments.flag_or_none("heeds")
-    services.accounts.fresh_organization(organization_id)
-    if heeds is not None:
-        now_ms = services.recorder.clock.now_ms()
-        await services.recorder.journal.commit(
-            lambda conn: opt_outs.set_policy(conn, organization_id, now_ms, heeds=heeds)
-        )
-        services.intake.opt_outs.look_again()
-    reader = services.reader
-    found = opt_outs.opted_out(reader, organization_id, OPTED_OUT_MAX)
+def _opt_outs_wire(found: OptOuts) -> Json:
     return {
-        "organizationId": organization_id,
-        "heeds": organization_id in opt_outs.policies(reader),
+        "organizationId": found.organization_id,
+        "heeds": found.heeds,
         "numbers": [
-            {"number": number, "carrier": carrier, "at": iso(at)} for number, carrier, at in found
+            {"number": each.number, "carrier": each.carrier, "at": iso(each.at)}
+            for each in found.numbers
         ],
     }
 
 
-async def _opt_in(services: Services, arguments: Arguments) -> Json:
-    organization_id = arguments.text("organization_id")
-    number = with_country(arguments.text("number"), _HOME)
-    if not await services.recorder.journal.commit(
-        lambda conn: opt_outs.take_back(conn, organization_id, number)
-    ):
+def _opted_in_wire(done: OptedIn) -> Json:
+    return {"organizationId": done.organization_id, "number": done.number}
+
+
+async def _list(call: Call[ListReceived]) -> ReceivedMessages:
+    organization_id = call.given.organization_id
+    limit = max(1, min(call.given.limit or PAGE_USUAL, PAGE_MAX))
+    found = inbound.received(call.services.reader, organization_id, limit)
+    if found:
+        by = call.sign(organization_id=organization_id, said={"messages": len(found)}, always=True)
+        await call.note(by)
+    return ReceivedMessages(tuple(found))
+
+
+async def _routes(call: Call[NoArguments]) -> Routes:
+    return Routes(tuple(inbound.routes(call.services.reader)))
+
+
+async def _route(call: Call[AddRoute]) -> Route:
+    given, services = call.given, call.services
+    services.accounts.fresh_organization(given.organization_id)
+    route_id = services.ids.new("inr")
+    new = Route(route_id, given.organization_id, given.number, given.keyword, call.now_ms)
+    return await call.commit(
+        lambda conn: inbound.add_route(conn, new), call.sign(traces.route, route_id)
+    )
+
+
+async def _unroute(call: Call[OfRoute]) -> Route:
+    route_id = call.given.route_id
+    return await call.commit(
+        lambda conn: inbound.remove_route(conn, route_id), call.sign(traces.route, route_id)
+    )
+
+
+async def _opt_outs(call: Call[SetOptOuts]) -> OptOuts:
+    """Who has opted out of an organization's messages, after changing whether that is heeded."""
+    organization_id, heeds = call.given.organization_id, call.given.heeds
+    services, reader, now_ms = call.services, call.services.reader, call.now_ms
+    services.accounts.fresh_organization(organization_id)
+    if heeds is not None:
+        await call.commit(
+            lambda conn: opt_outs.set_policy(conn, organization_id, now_ms, heeds=heeds),
+            call.sign(traces.opt_out_policy, organization_id),
+        )
+        services.intake.opt_outs.look_again()
+    found = opt_outs.opted_out(reader, organization_id, OPTED_OUT_MAX)
+    return OptOuts(
+        organization_id,
+        organization_id in opt_outs.policies(reader),
+        tuple(OptedOut(*each) for each in found),
+    )
+
+
+async def _opt_in(call: Call[TakeBack]) -> OptedIn:
+    organization_id = call.given.organization_id
+    number = with_country(call.given.number, _HOME)
+    by = call.sign(subject=traces.masked(number), organization_id=organization_id)
+    if not await call.commit(lambda conn: opt_outs.take_back(conn, organization_id, number), by):
         raise NotFound(f"{number} has not opted out of that organization's messages.")
-    return {"organizationId": organization_id, "number": number}
+    return OptedIn(organization_id, number)
 
 
-OPERATIONS: Final[dict[str, Operation]] = {
-    "inbound.list": _list,
-    "inbound.routes": _routes,
-    "inbound.route": _route,
-    "inbound.unroute": _unroute,
-    "inbound.opt_outs": _opt_outs,
-    "inbound.opt_in": _opt_in,
-}
+OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
+    Operation(
+        name="inbound.list",
+        arguments=ListReceived,
+        result=ReceivedMessages,
+        wire=_received_wire,
+        handler=_list,
+        roles=VIEWERS,
+        owner=owners.named,
+        reveals=True,
+    ),
+    Operation(
+        name="inbound.routes",
+        arguments=NoArguments,
+        result=Routes,
+        wire=_routes_wire,
+        handler=_routes,
+        roles=OPERATORS,
+    ),
+    Operation(
+        name="inbound.route",
+        arguments=AddRoute,
+        result=Route,
+        wire=_route_wire,
+        handler=_route,
+        roles=OPERATORS,
+        owner=owners.named,
+        changes=True,
+    ),
+    Operation(
+        name="inbound.unroute",
+        arguments=OfRoute,
+        result=Route,
+        wire=_route_wire,
+        handler=_unroute,
+        roles=OPERATORS,
+        changes=True,
+    ),
+    Operation(
+        name="inbound.opt_outs",
+        arguments=SetOptOuts,
+        result=OptOuts,
+        wire=_opt_outs_wire,
+        handler=_opt_outs,
+        roles=VIEWERS,
+        owner=owners.named,
+        reserved={"heeds": DEVELOPERS},
+        changes=True,
+    ),
+    Operation(
+        name="inbound.opt_in",
+        arguments=TakeBack,
+        result=OptedIn,
+        wire=_opted_in_wire,
+        handler=_opt_in,
+        roles=DEVELOPERS,
+        owner=owners.named,
+        changes=True,
+    ),
+)

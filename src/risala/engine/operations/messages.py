@@ -1,99 +1,225 @@
-"""Messages by the operator's hand."""
+"""Messages by somebody's hand."""
 
 from __future__ import annotations
 
 import json
-from typing import Final
+from dataclasses import dataclass
+from typing import Annotated, Any, Final
+
+from pydantic import Field, PlainValidator
 
 from risala.engine import overview
 from risala.engine.journal.messages import waiting
 from risala.engine.model.commands import (
     KeyType,
+    MessageView,
     Mode,
     Principal,
     SendMessage,
+    TimelineEntry,
 )
 from risala.engine.model.errors import Forbidden, Invalid
 from risala.engine.model.limits import AHEAD_MAX_S
 from risala.engine.model.wire import message_wire, timeline_wire
-from risala.engine.operations.arguments import Arguments, Json, Operation, is_text
+from risala.engine.operations import owners, traces
+from risala.engine.operations.arguments import (
+    Arguments,
+    Json,
+    Kind,
+    MaybeFlag,
+    MaybeMoment,
+    Number,
+    OfOrganization,
+    Text,
+    fault,
+    is_text,
+    maybe,
+    text,
+    whole,
+)
+from risala.engine.operations.operation import Call, Operation
+from risala.engine.rules.roles import DEVELOPERS, VIEWERS
 from risala.engine.services import Services
-from risala.sms.address import is_number, sender_fault
+from risala.sms.address import sender_fault
 
 BODY_MAX: Final = 1600
+KEY_LENGTH: Final = (8, 128)
 VALIDITY_S: Final = (60, 259_200)
+UNSERVED: Final = (
+    "It waits: no enabled carrier serves this number. Name its network or prefix in a"
+    " carrier's table before its validity is over."
+)
 
 
-async def _send(services: Services, arguments: Arguments) -> Json:
-    organization_id = arguments.text("organization_id")
-    command = _command(arguments, services.recorder.clock.now_ms())
-    organization = services.accounts.fresh_organization(organization_id)
-    if organization.status != "active":
-        raise Forbidden("The organization is not active.")
-    principal = Principal(organization.id, "operator", KeyType.SECRET, Mode.LIVE)
-    response: Json = json.loads(await services.intake.send(principal, command))
-    return {**response, **unserved_warning(services, response["messageId"])}
+def _body(value: object) -> str:
+    if not isinstance(value, str) or not value:
+        raise fault("missing", "`{name}` is required.")
+    if len(value) > BODY_MAX or not is_text(value):
+        sentence = f"A message has 1 to {BODY_MAX} characters, no NUL and no lone surrogate."
+        raise fault("too_long", sentence)
+    return value
 
 
-def unserved_warning(services: Services, message_id: str) -> Json:
-    """``{"warning": …}`` where the message waits because nobody serves its number; else empty."""
-    if not waiting.is_unserved(services.reader, message_id):
-        return {}
-    text = (
-        "It waits: no enabled carrier serves this number. Name its network or prefix in a"
-        " carrier's table before its validity is over."
+def _sender(value: object) -> str:
+    found = text(value)
+    if wrong := sender_fault(found):
+        raise fault("invalid_sender", wrong)
+    return found
+
+
+def _idempotency_key(value: object) -> str:
+    found = text(value)
+    least, most = KEY_LENGTH
+    if not least <= len(found) <= most:
+        raise fault("invalid_length", f"A key has {least} to {most} characters.")
+    return found
+
+
+def _validity(value: object) -> int:
+    found = whole(value)
+    least, most = VALIDITY_S
+    if not least <= found <= most:
+        raise fault("out_of_range", f"A validity is {least} to {most} seconds.")
+    return found
+
+
+class Send(OfOrganization):
+    to: Number
+    body: Annotated[str, PlainValidator(_body), Kind("text")] = Field(repr=False)
+    sender: Annotated[str | None, PlainValidator(maybe(_sender)), Kind("sender")] = Field(
+        default=None, alias="from"
     )
-    return {"warning": text}
+    idempotency_key: Annotated[
+        str | None, PlainValidator(maybe(_idempotency_key)), Kind("text")
+    ] = None
+    urgent: MaybeFlag = None
+    send_at: MaybeMoment = None
+    validity_s: Annotated[
+        int | None, PlainValidator(maybe(_validity)), Kind("whole number of seconds")
+    ] = None
 
 
-def _command(arguments: Arguments, now_ms: int) -> SendMessage:
-    to, body = arguments.text("to"), arguments.text("body")
-    sender, key = arguments.text_or_none("from"), arguments.text_or_none("idempotency_key")
-    send_at = arguments.moment_or_none("send_at")
-    validity_s = arguments.whole_or_none("validity_s")
-    if not is_number(to):
-        raise Invalid("to", "invalid_phone_number", "`to` must look like +22236123456.")
-    if len(body) > BODY_MAX or not is_text(body):
-        text = f"A message has 1 to {BODY_MAX} characters, no NUL and no lone surrogate."
-        raise Invalid("body", "too_long", text)
-    if sender is not None and (fault := sender_fault(sender)):
-        raise Invalid("from", "invalid_sender", fault)
-    if key is not None and not (8 <= len(key) <= 128 and is_text(key)):
-        raise Invalid("idempotency_key", "invalid_length", "A key has 8 to 128 characters.")
-    if send_at is not None and send_at > now_ms + AHEAD_MAX_S * 1000:
-        days = AHEAD_MAX_S // 86_400
-        raise Invalid("send_at", "too_late", f"A message is sent within {days} days.")
-    if validity_s is not None and not VALIDITY_S[0] <= validity_s <= VALIDITY_S[1]:
-        text = f"A validity is {VALIDITY_S[0]} to {VALIDITY_S[1]} seconds."
-        raise Invalid("validity_s", "out_of_range", text)
-    return SendMessage(
-        to=to,
-        body=body,
-        sender=sender,
-        idempotency_key=key,
-        urgent=bool(arguments.flag_or_none("urgent")),
-        send_at=send_at,
-        validity_s=validity_s,
-    )
+class OfMessage(Arguments):
+    message_id: Text
 
 
-async def _message_show(services: Services, arguments: Arguments) -> Json:
-    view, entries = overview.message(services, arguments.text("message_id"))
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    message_id: str
+    response: bytes
+    """As ``POST /api/sms/send`` answers it; the same for the same idempotency key."""
+    warning: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ShownMessage:
+    view: MessageView
+
+
+@dataclass(frozen=True, slots=True)
+class MessageStory:
+    view: MessageView
+    timeline: tuple[TimelineEntry, ...]
+
+
+def _accepted_wire(accepted: Accepted) -> Json:
+    return {**json.loads(accepted.response), **warning_wire(accepted.warning)}
+
+
+def warning_wire(warning: str | None) -> Json:
+    return {} if warning is None else {"warning": warning}
+
+
+def _message_wire(shown: ShownMessage | MessageStory) -> Json:
+    return {"message": {**message_wire(shown.view), "organizationId": shown.view.organization_id}}
+
+
+def _story_wire(story: MessageStory) -> Json:
     return {
-        "message": {**message_wire(view), "organizationId": view.organization_id},
-        "timeline": [timeline_wire(entry) for entry in entries],
+        **_message_wire(story),
+        "timeline": [timeline_wire(entry) for entry in story.timeline],
     }
 
 
-async def _message_cancel(services: Services, arguments: Arguments) -> Json:
-    message_id = arguments.text("message_id")
-    await services.recorder.cancel(message_id)
-    view, _ = overview.message(services, message_id)
-    return {"message": {**message_wire(view), "organizationId": view.organization_id}}
+def unserved_warning(services: Services, message_id: str) -> str | None:
+    """Where the message waits because nobody serves its number."""
+    return UNSERVED if waiting.is_unserved(services.reader, message_id) else None
 
 
-OPERATIONS: Final[dict[str, Operation]] = {
-    "message.cancel": _message_cancel,
-    "send": _send,
-    "message.show": _message_show,
-}
+def _message_id(response: bytes) -> str:
+    message_id: str = json.loads(response)["messageId"]
+    return message_id
+
+
+async def _send(call: Call[Send]) -> Accepted:
+    given, services = call.given, call.services
+    if given.send_at is not None and given.send_at > call.now_ms + AHEAD_MAX_S * 1000:
+        sentence = f"A message is sent within {AHEAD_MAX_S // 86_400} days."
+        raise Invalid("send_at", "too_late", sentence)
+    organization = services.accounts.fresh_organization(given.organization_id)
+    if organization.status != "active":
+        raise Forbidden("The organization is not active.")
+    command = SendMessage(
+        to=given.to,
+        body=given.body,
+        sender=given.sender,
+        idempotency_key=given.idempotency_key,
+        urgent=bool(given.urgent),
+        send_at=given.send_at,
+        validity_s=given.validity_s,
+    )
+    principal = Principal(organization.id, "operator", KeyType.SECRET, Mode.LIVE)
+    by = call.sign(traces.message)
+    response = await services.intake.send(principal, command, by=by)
+    message_id = _message_id(response)
+    return Accepted(message_id, response, unserved_warning(services, message_id))
+
+
+async def _message_show(call: Call[OfMessage]) -> MessageStory:
+    message_id = call.given.message_id
+    view, entries = overview.message(call.services, message_id)
+    if view.body is not None:
+        by = call.sign(subject=message_id, organization_id=view.organization_id, always=True)
+        await call.note(by)
+    return MessageStory(view, tuple(entries))
+
+
+async def _message_cancel(call: Call[OfMessage]) -> ShownMessage:
+    message_id = call.given.message_id
+    await call.services.recorder.cancel(message_id, by=call.sign(traces.message, message_id))
+    view, _ = overview.message(call.services, message_id)
+    return ShownMessage(view)
+
+
+OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
+    Operation(
+        name="send",
+        arguments=Send,
+        result=Accepted,
+        wire=_accepted_wire,
+        handler=_send,
+        roles=DEVELOPERS,
+        owner=owners.named,
+        changes=True,
+    ),
+    Operation(
+        name="message.show",
+        arguments=OfMessage,
+        result=MessageStory,
+        wire=_story_wire,
+        handler=_message_show,
+        roles=VIEWERS,
+        owner=owners.of_message,
+        reveals=True,
+    ),
+    Operation(
+        name="message.cancel",
+        arguments=OfMessage,
+        result=ShownMessage,
+        wire=_message_wire,
+        handler=_message_cancel,
+        roles=DEVELOPERS,
+        owner=owners.of_message,
+        changes=True,
+    ),
+)

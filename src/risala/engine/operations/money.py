@@ -2,91 +2,192 @@
 
 from __future__ import annotations
 
-from typing import Final
+from dataclasses import dataclass
+from typing import Annotated, Any, Final
+
+from pydantic import PlainValidator
 
 from risala.engine.billing.claims import Adjust, TopUp
 from risala.engine.journal.accounts import ledger
-from risala.engine.model.errors import Invalid
+from risala.engine.model.commands import LedgerEntry
 from risala.engine.model.money import money
 from risala.engine.model.wire import ledger_wire
-from risala.engine.operations.arguments import Arguments, Json, Operation
-from risala.engine.services import Services
+from risala.engine.operations import owners, traces
+from risala.engine.operations.arguments import (
+    Amount,
+    Json,
+    Kind,
+    MaybeFlag,
+    MaybeWhole,
+    NoArguments,
+    OfOrganization,
+    SignedAmount,
+    maybe,
+    words,
+)
+from risala.engine.operations.operation import Call, Operation
+from risala.engine.rules.roles import OPERATORS, VIEWERS
 
 NOTE_MAX: Final = 200
 REFERENCE_MAX: Final = 64
 """A payment's reference is copied from a receipt; what is longer is something else."""
 ENTRIES_MAX: Final = 500
 """Of one answer."""
+ENTRIES_USUAL: Final = 50
 
 
-def _words(arguments: Arguments, name: str, characters_max: int) -> str | None:
-    """A text on one line."""
-    text = arguments.text_or_none(name)
-    if text is None:
-        return None
-    words = " ".join(text.split())
-    if not 1 <= len(words) <= characters_max:
-        sentence = f"`{name}` has 1 to {characters_max} characters."
-        raise Invalid(name, "invalid_length", sentence)
-    return words
+class TakePayment(OfOrganization):
+    amount: Amount
+    reference: Annotated[
+        str | None, PlainValidator(maybe(words(REFERENCE_MAX))), Kind("text on one line")
+    ] = None
+    """None: it is given one."""
+    note: Annotated[
+        str | None, PlainValidator(maybe(words(NOTE_MAX))), Kind("text on one line")
+    ] = None
 
 
-async def _topup(services: Services, arguments: Arguments) -> Json:
-    amount = arguments.amount_or_none("amount")
-    if not amount:
-        raise Invalid("amount", "invalid_amount", "`amount` must be more than 0.")
-    reference = _words(arguments, "reference", REFERENCE_MAX) or services.ids.new("pay")
-    note = _words(arguments, "note", NOTE_MAX)
-    entry = await services.billing.ask(
-        TopUp(arguments.text("organization_id"), amount, reference, note)
+class Correct(OfOrganization):
+    amount: SignedAmount
+    reason: Annotated[str, PlainValidator(words(NOTE_MAX)), Kind("text on one line")]
+
+
+class ListEntries(OfOrganization):
+    limit: MaybeWhole = None
+    before: MaybeWhole = None
+    """The number of an entry: only older ones."""
+    by_hand: MaybeFlag = None
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerPage:
+    organization_id: str
+    balance: int
+    currency: str
+    entries: tuple[LedgerEntry, ...]
+    next: int | None
+    """Where to go on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prices:
+    per_segment: int
+    low_balance: int
+    currency: str
+
+
+def _page_wire(page: LedgerPage) -> Json:
+    return {
+        "organizationId": page.organization_id,
+        "balance": money(page.balance),
+        "currency": page.currency,
+        "entries": [ledger_wire(entry) for entry in page.entries],
+        "next": page.next,
+    }
+
+
+def _prices_wire(prices: Prices) -> Json:
+    return {
+        "perSegment": money(prices.per_segment),
+        "lowBalance": money(prices.low_balance),
+        "currency": prices.currency,
+    }
+
+
+async def _topup(call: Call[TakePayment]) -> LedgerEntry:
+    given, services = call.given, call.services
+    reference = given.reference or services.ids.new("pay")
+    by = call.sign(
+        traces.organization,
+        given.organization_id,
+        said={"amount": money(given.amount), "reference": reference, "note": given.note},
     )
-    return ledger_wire(entry)
+    entry: LedgerEntry = await services.billing.ask(
+        TopUp(given.organization_id, given.amount, reference, given.note, by)
+    )
+    return entry
 
 
-async def _adjust(services: Services, arguments: Arguments) -> Json:
-    organization_id, amount = arguments.text("organization_id"), arguments.signed_amount("amount")
-    reason = _words(arguments, "reason", NOTE_MAX)
-    if reason is None:
-        raise Invalid("reason", "missing", "`reason` is required: an adjustment explains itself.")
+async def _adjust(call: Call[Correct]) -> LedgerEntry:
+    given, services = call.given, call.services
     reference = services.ids.new("adj")
-    entry = await services.billing.ask(Adjust(organization_id, amount, reference, reason))
-    return ledger_wire(entry)
+    by = call.sign(
+        traces.organization,
+        given.organization_id,
+        said={"amount": money(given.amount), "reference": reference, "reason": given.reason},
+    )
+    entry: LedgerEntry = await services.billing.ask(
+        Adjust(given.organization_id, given.amount, reference, given.reason, by)
+    )
+    return entry
 
 
-async def _list(services: Services, arguments: Arguments) -> Json:
-    """The newest entries first; ``next`` is where to go on, or null."""
-    organization_id = arguments.text("organization_id")
-    organization = services.accounts.fresh_organization(organization_id)
-    limit = max(1, min(arguments.whole_or_none("limit") or 50, ENTRIES_MAX))
+async def _list(call: Call[ListEntries]) -> LedgerPage:
+    """The newest entries first."""
+    given, services = call.given, call.services
+    organization = services.accounts.fresh_organization(given.organization_id)
+    limit = max(1, min(given.limit or ENTRIES_USUAL, ENTRIES_MAX))
     found = ledger.entries(
         services.reader,
-        organization_id,
+        organization.id,
         limit + 1,
-        before=arguments.whole_or_none("before"),
-        by_hand=bool(arguments.flag_or_none("by_hand")),
+        before=given.before,
+        by_hand=bool(given.by_hand),
     )
-    shown = found[:limit]
-    return {
-        "organizationId": organization_id,
-        "balance": money(organization.balance),
-        "currency": organization.currency,
-        "entries": [ledger_wire(entry) for entry in shown],
-        "next": shown[-1].seq if len(found) > limit else None,
-    }
+    shown = tuple(found[:limit])
+    following = shown[-1].seq if len(found) > limit else None
+    return LedgerPage(
+        organization.id, organization.balance, organization.currency, shown, following
+    )
 
 
-async def _price(services: Services, _: Arguments) -> Json:
+async def _price(call: Call[NoArguments]) -> Prices:
     """What is general at this moment; each organization's own is with the organization."""
-    return {
-        "perSegment": money(services.intake.per_segment),
-        "lowBalance": money(services.intake.low_balance),
-        "currency": services.settings.service.currency,
-    }
+    services = call.services
+    return Prices(
+        services.intake.per_segment,
+        services.intake.low_balance,
+        services.settings.service.currency,
+    )
 
 
-OPERATIONS: Final[dict[str, Operation]] = {
-    "topup": _topup,
-    "adjust": _adjust,
-    "ledger.list": _list,
-    "price": _price,
-}
+OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
+    Operation(
+        name="topup",
+        arguments=TakePayment,
+        result=LedgerEntry,
+        wire=ledger_wire,
+        handler=_topup,
+        roles=OPERATORS,
+        owner=owners.named,
+        changes=True,
+    ),
+    Operation(
+        name="adjust",
+        arguments=Correct,
+        result=LedgerEntry,
+        wire=ledger_wire,
+        handler=_adjust,
+        roles=OPERATORS,
+        owner=owners.named,
+        changes=True,
+    ),
+    Operation(
+        name="ledger.list",
+        arguments=ListEntries,
+        result=LedgerPage,
+        wire=_page_wire,
+        handler=_list,
+        roles=VIEWERS,
+        owner=owners.named,
+    ),
+    Operation(
+        name="price",
+        arguments=NoArguments,
+        result=Prices,
+        wire=_prices_wire,
+        handler=_price,
+        roles=VIEWERS,
+        for_all=True,
+    ),
+)

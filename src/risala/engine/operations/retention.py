@@ -3,37 +3,99 @@
 from __future__ import annotations
 
 import re
-from typing import Final
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
 
 from risala.engine.model.errors import Invalid
-from risala.engine.operations.arguments import Arguments, Json, Operation
-from risala.engine.services import Services
+from risala.engine.operations.arguments import (
+    Arguments,
+    Json,
+    MaybeText,
+    MaybeWhole,
+    NoArguments,
+)
+from risala.engine.operations.operation import Call, Operation
+from risala.engine.rules.roles import OPERATORS
 from risala.engine.upkeep import retention
 
 
-async def _show(services: Services, _: Arguments) -> Json:
-    have = services
-    now_ms = have.recorder.clock.now_ms()
-    return {"rules": retention.overview(have.settings.retention, have.reader, now_ms)}
+class Forget(Arguments):
+    place: MaybeWhole = None
+    after: MaybeText = None
 
 
-async def _run(services: Services, arguments: Arguments) -> Json:
+@dataclass(frozen=True, slots=True)
+class Rules:
+    rules: tuple[Mapping[str, Any], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Next:
+    """Where to go on."""
+
+    place: int
+    after: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Forgotten:
+    name: str
+    rows: int
+    next: Next | None
+
+
+def _rules_wire(found: Rules) -> Json:
+    return {"rules": [dict(each) for each in found.rules]}
+
+
+def _forgotten_wire(done: Forgotten) -> Json:
+    following = done.next
+    return {
+        "name": done.name,
+        "rows": done.rows,
+        "next": following and {"place": following.place, "after": following.after},
+    }
+
+
+async def _show(call: Call[NoArguments]) -> Rules:
+    have = call.services
+    return Rules(tuple(retention.overview(have.settings.retention, have.reader, call.now_ms)))
+
+
+async def _run(call: Call[Forget]) -> Forgotten:
     """One unit of work: call again with the answer's ``next`` as long as there is one."""
-    have = services
+    have = call.services
     rules = retention.rules(have.settings.retention)
-    place, after = arguments.whole_or_none("place") or 0, arguments.text_or_none("after") or ""
+    place, after = call.given.place or 0, call.given.after or ""
     places = [(rule.name, walk) for rule in rules for walk in range(len(rule.walks))]
     if not 0 <= place < len(places) or not re.fullmatch(r"[0-9]{0,18}", after):
         raise Invalid("place", "invalid_place", "`place` and `after` are those of an answer.")
     name, walk = places[place]
-    done = await retention.step(have.recorder, have.settings.retention, name, walk, after)
-    following: Json | None = {"place": place, "after": done.after or None}
+    by = call.sign(subject=name)
+    done = await retention.step(have.recorder, have.settings.retention, name, walk, after, by=by)
+    following: Next | None = Next(place, done.after or None)
     if done.done:
-        following = {"place": place + 1, "after": None} if place + 1 < len(places) else None
-    return {"name": name, "rows": done.rows, "next": following}
+        following = Next(place + 1, None) if place + 1 < len(places) else None
+    return Forgotten(name, done.rows, following)
 
 
-OPERATIONS: Final[dict[str, Operation]] = {
-    "retention.show": _show,
-    "retention.run": _run,
-}
+OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
+    Operation(
+        name="retention.show",
+        arguments=NoArguments,
+        result=Rules,
+        wire=_rules_wire,
+        handler=_show,
+        roles=OPERATORS,
+    ),
+    Operation(
+        name="retention.run",
+        arguments=Forget,
+        result=Forgotten,
+        wire=_forgotten_wire,
+        handler=_run,
+        roles=OPERATORS,
+        changes=True,
+    ),
+)

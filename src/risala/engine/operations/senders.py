@@ -2,57 +2,145 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-from typing import Final
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Final
 
 from risala.engine.model.commands import Sender
 from risala.engine.model.wire import sender_wire
-from risala.engine.operations.arguments import Arguments, Json, Operation
-from risala.engine.services import Services
+from risala.engine.operations import owners, traces
+from risala.engine.operations.arguments import (
+    Arguments,
+    Json,
+    MaybeText,
+    OfMaybeOrganization,
+    OfOrganization,
+    Text,
+)
+from risala.engine.operations.operation import Call, Operation
+from risala.engine.rules.roles import DEVELOPERS, OPERATORS, VIEWERS
+from risala.engine.rules.sender_marks import Mark
 
 
-def _wire(services: Services, *found: Sender) -> list[Json]:
-    """With the marks: these operations are operators', who may read of other organizations."""
-    marks = services.senders.marks(found)
-    return [
-        {**sender_wire(sender), "marks": [asdict(mark) for mark in of_it]}
-        for sender, of_it in zip(found, marks, strict=True)
-    ]
+class RequestSender(OfOrganization):
+    name: Text
+    description: MaybeText = None
 
 
-async def _sender_request(services: Services, arguments: Arguments) -> Json:
-    sender = await services.senders.request(
-        arguments.text("organization_id"),
-        arguments.text("name"),
-        arguments.text_or_none("description") or "",
+class OfSender(Arguments):
+    sender_id: Text
+
+
+class DenySender(OfSender):
+    reason: Text
+
+
+@dataclass(frozen=True, slots=True)
+class MarkedSender:
+    sender: Sender
+    marks: Sequence[Mark]
+    """Why to look twice; none for members, because it may name other customers."""
+
+
+@dataclass(frozen=True, slots=True)
+class MarkedSenders:
+    senders: tuple[MarkedSender, ...]
+
+
+def _wire(found: MarkedSender) -> Json:
+    return {**sender_wire(found.sender), "marks": [asdict(mark) for mark in found.marks]}
+
+
+def _list_wire(found: MarkedSenders) -> Json:
+    return {"senders": [_wire(each) for each in found.senders]}
+
+
+def _marked(call: Call[Any], *found: Sender) -> tuple[MarkedSender, ...]:
+    if call.caller.is_member:
+        return tuple(MarkedSender(sender, ()) for sender in found)
+    marks = call.services.senders.marks(found)
+    return tuple(MarkedSender(sender, of_it) for sender, of_it in zip(found, marks, strict=True))
+
+
+async def _sender_request(call: Call[RequestSender]) -> MarkedSender:
+    given = call.given
+    sender = await call.services.senders.request(
+        given.organization_id, given.name, given.description or "", by=call.sign(traces.sender)
     )
-    return _wire(services, sender)[0]
+    return _marked(call, sender)[0]
 
 
-async def _sender_list(services: Services, arguments: Arguments) -> Json:
-    found = services.senders.list(arguments.text_or_none("organization_id"))
-    return {"senders": _wire(services, *found)}
+async def _sender_list(call: Call[OfMaybeOrganization]) -> MarkedSenders:
+    found = call.services.senders.list(call.given.organization_id)
+    return MarkedSenders(_marked(call, *found))
 
 
-async def _sender_clear(services: Services, arguments: Arguments) -> Json:
-    sender_id = arguments.text("sender_id")
-    return _wire(services, await services.senders.clear(sender_id, waive=False))[0]
+async def _sender_clear(call: Call[OfSender]) -> MarkedSender:
+    by = call.sign(traces.sender, call.given.sender_id)
+    sender = await call.services.senders.clear(call.given.sender_id, waive=False, by=by)
+    return _marked(call, sender)[0]
 
 
-async def _sender_waive(services: Services, arguments: Arguments) -> Json:
-    sender_id = arguments.text("sender_id")
-    return _wire(services, await services.senders.clear(sender_id, waive=True))[0]
+async def _sender_waive(call: Call[OfSender]) -> MarkedSender:
+    by = call.sign(traces.sender, call.given.sender_id)
+    sender = await call.services.senders.clear(call.given.sender_id, waive=True, by=by)
+    return _marked(call, sender)[0]
 
 
-async def _sender_deny(services: Services, arguments: Arguments) -> Json:
-    sender_id, reason = arguments.text("sender_id"), arguments.text("reason")
-    return _wire(services, await services.senders.deny(sender_id, reason))[0]
+async def _sender_deny(call: Call[DenySender]) -> MarkedSender:
+    by = call.sign(traces.sender, call.given.sender_id)
+    sender = await call.services.senders.deny(call.given.sender_id, call.given.reason, by=by)
+    return _marked(call, sender)[0]
 
 
-OPERATIONS: Final[dict[str, Operation]] = {
-    "sender.request": _sender_request,
-    "sender.list": _sender_list,
-    "sender.clear": _sender_clear,
-    "sender.waive": _sender_waive,
-    "sender.deny": _sender_deny,
-}
+OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
+    Operation(
+        name="sender.request",
+        arguments=RequestSender,
+        result=MarkedSender,
+        wire=_wire,
+        handler=_sender_request,
+        roles=DEVELOPERS,
+        owner=owners.named,
+        changes=True,
+    ),
+    Operation(
+        name="sender.list",
+        arguments=OfMaybeOrganization,
+        result=MarkedSenders,
+        wire=_list_wire,
+        handler=_sender_list,
+        roles=VIEWERS,
+        owner=owners.named,
+    ),
+    Operation(
+        name="sender.clear",
+        arguments=OfSender,
+        result=MarkedSender,
+        wire=_wire,
+        handler=_sender_clear,
+        roles=OPERATORS,
+        owner=owners.of_sender,
+        changes=True,
+    ),
+    Operation(
+        name="sender.waive",
+        arguments=OfSender,
+        result=MarkedSender,
+        wire=_wire,
+        handler=_sender_waive,
+        roles=OPERATORS,
+        owner=owners.of_sender,
+        changes=True,
+    ),
+    Operation(
+        name="sender.deny",
+        arguments=DenySender,
+        result=MarkedSender,
+        wire=_wire,
+        handler=_sender_deny,
+        roles=OPERATORS,
+        owner=owners.of_sender,
+        changes=True,
+    ),
+)

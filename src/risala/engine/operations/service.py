@@ -1,24 +1,89 @@
-"""Looking at the service: the books, the carriers, the numbers."""
+"""Looking at the service: the books, the carriers, the numbers, the audit trail."""
 
 from __future__ import annotations
 
-from dataclasses import asdict
-from typing import Final
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, Final
 
 import trio
 
 from risala.engine.delivery.lane_parts import Gate
 from risala.engine.journal.messages import held
-from risala.engine.journal.upkeep import audit
+from risala.engine.journal.upkeep import audit, audit_log
+from risala.engine.journal.upkeep.audit_log import Line
 from risala.engine.model.clock import iso
+from risala.engine.model.commands import AuditReport
 from risala.engine.model.errors import NotFound
-from risala.engine.operations.arguments import Arguments, Json, Operation
-from risala.engine.services import Services
+from risala.engine.operations.arguments import (
+    Arguments,
+    Json,
+    MaybeText,
+    MaybeTexts,
+    MaybeWhole,
+    NoArguments,
+    Text,
+)
+from risala.engine.operations.operation import Call, Operation
+from risala.engine.rules.roles import OPERATORS
+
+LINES_MAX: Final = 500
+"""Of one answer."""
+LINES_USUAL: Final = 50
 
 
-async def _audit(services: Services, _: Arguments) -> Json:
-    # A thread of its own for a scan of everything: the loop must not stand still meanwhile.
-    report = await trio.to_thread.run_sync(audit.audit_file, services.recorder.journal.path)
+class OfCarrier(Arguments):
+    carrier: Text
+
+
+class AskCarrier(OfCarrier):
+    command: Text
+    arguments: MaybeTexts = None
+
+
+class ListLines(Arguments):
+    organization_id: MaybeText = None
+    operation: MaybeText = None
+    who: MaybeText = None
+    limit: MaybeWhole = None
+    before: MaybeWhole = None
+    """The number of a line: only older ones."""
+
+
+@dataclass(frozen=True, slots=True)
+class Carriers:
+    carriers: tuple[Mapping[str, Any], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Carrier:
+    shown: Mapping[str, Any]
+    commands: tuple[Mapping[str, Any], ...]
+    """What its driver can be asked."""
+    unmatched: Mapping[str, Any]
+    """Receipts that match no message: how many there were, and the latest."""
+
+
+@dataclass(frozen=True, slots=True)
+class CarrierAnswer:
+    carrier: str
+    command: str
+    answer: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Statistics:
+    values: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class LinesPage:
+    lines: tuple[Line, ...]
+    next: int | None
+    """Where to go on."""
+
+
+def _report_wire(report: AuditReport) -> Json:
     return {
         "organizations": report.organizations,
         "messages": report.messages,
@@ -28,29 +93,87 @@ async def _audit(services: Services, _: Arguments) -> Json:
     }
 
 
-async def _carriers(services: Services, _: Arguments) -> Json:
-    return {"carriers": services.delivery.carriers()}
+def _carriers_wire(found: Carriers) -> Json:
+    return {"carriers": [dict(each) for each in found.carriers]}
 
 
-async def _carrier(services: Services, arguments: Arguments) -> Json:
-    """One carrier, with what its driver can be asked."""
-    name = arguments.text("carrier")
-    found = next((each for each in services.delivery.carriers() if each["name"] == name), None)
-    if found is None:
-        raise NotFound(f"There is no carrier {name!r}.")
+def _carrier_wire(found: Carrier) -> Json:
     return {
-        **found,
-        "commands": [asdict(each) for each in services.delivery.offered(name)],
-        "unmatched": _unmatched(services, name),
+        **found.shown,
+        "commands": [dict(each) for each in found.commands],
+        "unmatched": dict(found.unmatched),
     }
 
 
-def _unmatched(services: Services, carrier: str) -> Json:
-    """Receipts of a carrier that match no message: how many there were, and the latest."""
-    reader = services.reader
+def _answer_wire(found: CarrierAnswer) -> Json:
+    return {"carrier": found.carrier, "command": found.command, "answer": dict(found.answer)}
+
+
+def _statistics_wire(found: Statistics) -> Json:
+    return dict(found.values)
+
+
+def _lines_wire(page: LinesPage) -> Json:
     return {
-        "total": held.unmatched_total(reader, carrier),
-        "waiting": held.waiting(reader, carrier),
+        "lines": [
+            {
+                "seq": line.seq,
+                "at": iso(line.at),
+                "who": line.who,
+                "face": line.face,
+                "role": line.role,
+                "operation": line.action,
+                "organizationId": line.organization_id,
+                "subject": line.subject,
+                "before": line.before,
+                "after": line.after,
+            }
+            for line in page.lines
+        ],
+        "next": page.next,
+    }
+
+
+async def _audit(call: Call[NoArguments]) -> AuditReport:
+    # A thread of its own for a scan of everything: the loop must not stand still meanwhile.
+    path = call.services.recorder.journal.path
+    return await trio.to_thread.run_sync(audit.audit_file, path)
+
+
+async def _audit_list(call: Call[ListLines]) -> LinesPage:
+    """The newest lines first."""
+    given = call.given
+    limit = max(1, min(given.limit or LINES_USUAL, LINES_MAX))
+    found = audit_log.lines(
+        call.services.reader,
+        limit + 1,
+        before=given.before,
+        organization_id=given.organization_id,
+        action=given.operation,
+        who=given.who,
+    )
+    shown = tuple(found[:limit])
+    return LinesPage(shown, shown[-1].seq if len(found) > limit else None)
+
+
+async def _carriers(call: Call[NoArguments]) -> Carriers:
+    return Carriers(tuple(call.services.delivery.carriers()))
+
+
+def _one(call: Call[Any], name: str) -> Mapping[str, Any]:
+    found = next((each for each in call.services.delivery.carriers() if each["name"] == name), None)
+    if found is None:
+        raise NotFound(f"There is no carrier {name!r}.")
+    return found
+
+
+async def _carrier(call: Call[OfCarrier]) -> Carrier:
+    name, reader = call.given.carrier, call.services.reader
+    found = _one(call, name)
+    offered = call.services.delivery.offered(name)
+    unmatched = {
+        "total": held.unmatched_total(reader, name),
+        "waiting": held.waiting(reader, name),
         "latest": [
             {
                 "at": iso(each.received_at),
@@ -59,37 +182,113 @@ def _unmatched(services: Services, carrier: str) -> Json:
                 "recipient": each.recipient,
                 "why": each.why,
             }
-            for each in held.unmatched(reader, carrier)
+            for each in held.unmatched(reader, name)
         ],
     }
+    return Carrier(found, tuple(asdict(each) for each in offered), unmatched)
 
 
-async def _ask(services: Services, arguments: Arguments) -> Json:
-    carrier, command = arguments.text("carrier"), arguments.text("command")
-    told = await services.delivery.ask(carrier, command, arguments.texts("arguments"))
-    return {"carrier": carrier, "command": command, "answer": told}
+async def _ask(call: Call[AskCarrier]) -> CarrierAnswer:
+    given, delivery = call.given, call.services.delivery
+    arguments = given.arguments or ()
+    delivery.refuse_ask(given.carrier, given.command, arguments)
+    # Without its arguments: a voucher's number or a PIN may be among them. Before it is asked:
+    # what it does on the carrier's side nobody could take back.
+    await call.note(call.sign(subject=given.carrier, said={"command": given.command}, always=True))
+    told = await delivery.ask(given.carrier, given.command, arguments)
+    return CarrierAnswer(given.carrier, given.command, told)
 
 
-def _gate(gate: Gate) -> Operation:
-    async def set_gate(services: Services, arguments: Arguments) -> Json:
-        carrier = arguments.text("carrier")
-        await services.delivery.set_gate(carrier, gate)
-        return {"carriers": [c for c in services.delivery.carriers() if c["name"] == carrier]}
-
-    return set_gate
-
-
-async def _statistics(services: Services, _: Arguments) -> Json:
-    return services.delivery.statistics()
+async def _set_gate(call: Call[OfCarrier], gate: Gate) -> Carriers:
+    delivery, name = call.services.delivery, call.given.carrier
+    if delivery.running:
+        _one(call, name)
+        by = call.sign(subject=name, said={"gate": gate.value}, always=True)
+        await call.note(by)
+    await delivery.set_gate(name, gate)
+    return Carriers(tuple(each for each in delivery.carriers() if each["name"] == name))
 
 
-OPERATIONS: Final[dict[str, Operation]] = {
-    "audit": _audit,
-    "carriers": _carriers,
-    "carriers.show": _carrier,
-    "carriers.ask": _ask,
-    "carriers.pause": _gate(Gate.PAUSED),
-    "carriers.resume": _gate(Gate.OPEN),
-    "carriers.drain": _gate(Gate.DRAINING),
-    "statistics": _statistics,
-}
+async def _pause(call: Call[OfCarrier]) -> Carriers:
+    return await _set_gate(call, Gate.PAUSED)
+
+
+async def _resume(call: Call[OfCarrier]) -> Carriers:
+    return await _set_gate(call, Gate.OPEN)
+
+
+async def _drain(call: Call[OfCarrier]) -> Carriers:
+    return await _set_gate(call, Gate.DRAINING)
+
+
+async def _statistics(call: Call[NoArguments]) -> Statistics:
+    return Statistics(call.services.delivery.statistics())
+
+
+OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
+    Operation(
+        name="audit",
+        arguments=NoArguments,
+        result=AuditReport,
+        wire=_report_wire,
+        handler=_audit,
+        roles=OPERATORS,
+    ),
+    Operation(
+        name="audit.list",
+        arguments=ListLines,
+        result=LinesPage,
+        wire=_lines_wire,
+        handler=_audit_list,
+        roles=OPERATORS,
+    ),
+    Operation(
+        name="carriers",
+        arguments=NoArguments,
+        result=Carriers,
+        wire=_carriers_wire,
+        handler=_carriers,
+        roles=OPERATORS,
+    ),
+    Operation(
+        name="carriers.show",
+        arguments=OfCarrier,
+        result=Carrier,
+        wire=_carrier_wire,
+        handler=_carrier,
+        roles=OPERATORS,
+    ),
+    Operation(
+        name="carriers.ask",
+        arguments=AskCarrier,
+        result=CarrierAnswer,
+        wire=_answer_wire,
+        handler=_ask,
+        roles=OPERATORS,
+        changes=True,
+    ),
+    *(
+        Operation(
+            name=name,
+            arguments=OfCarrier,
+            result=Carriers,
+            wire=_carriers_wire,
+            handler=handler,
+            roles=OPERATORS,
+            changes=True,
+        )
+        for name, handler in (
+            ("carriers.pause", _pause),
+            ("carriers.resume", _resume),
+            ("carriers.drain", _drain),
+        )
+    ),
+    Operation(
+        name="statistics",
+        arguments=NoArguments,
+        result=Statistics,
+        wire=_statistics_wire,
+        handler=_statistics,
+        roles=OPERATORS,
+    ),
+)

@@ -1,35 +1,148 @@
-"""Verifications by the operator's hand: configuration, sends, checks, cancels."""
+"""Verifications by somebody's hand: configuration, sends, checks, cancels."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 
+from pydantic import ConfigDict, Field
+
 from risala.engine.journal.messages import verifications
-from risala.engine.model.commands import KeyType, Mode, Principal, SendCode
+from risala.engine.model.commands import (
+    KeyType,
+    Mode,
+    Organization,
+    Principal,
+    SendCode,
+    VerificationView,
+)
 from risala.engine.model.errors import Invalid
 from risala.engine.model.money import money
 from risala.engine.model.wire import verification_wire
-from risala.engine.operations.arguments import Arguments, Json, Operation
-from risala.engine.operations.messages import unserved_warning
+from risala.engine.operations import owners, traces
+from risala.engine.operations.arguments import (
+    Arguments,
+    Json,
+    MaybeText,
+    Number,
+    OfOrganization,
+    Text,
+)
+from risala.engine.operations.messages import unserved_warning, warning_wire
+from risala.engine.operations.operation import Call, Operation
+from risala.engine.rules.roles import DEVELOPERS, VIEWERS
 from risala.engine.rules.template import BUILT_IN
 from risala.engine.rules.verify_settings import VerifySettings, parse_verify_settings
 from risala.engine.services import Services
 from risala.engine.verify.sessions import Check, Open, Withdraw, verify_settings, view_of
-from risala.sms.address import is_number
 
 
-async def _config(services: Services, arguments: Arguments) -> Json:
+class Configure(OfOrganization):
+    """Beside the organization any of :class:`VerifySettings`, which names their faults."""
+
+    model_config = ConfigDict(extra="allow")
+
+    @property
+    def changes(self) -> Json:
+        return dict(self.model_extra or {})
+
+
+class SendCodeTo(OfOrganization):
+    to: Number
+    locale: MaybeText = None
+    app_hash: MaybeText = None
+    origin: MaybeText = None
+
+
+class OfVerification(Arguments):
+    verification_id: Text
+
+
+class CheckCode(OfVerification, OfOrganization):
+    code: Text = Field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """What the SMS of a language comes to."""
+
+    segments: int
+    encoding: str
+    price: int
+
+
+@dataclass(frozen=True, slots=True)
+class Configuration:
+    organization: Organization
+    settings: VerifySettings
+    sizes: Mapping[str, Size]
+    """By language, and of ``default``."""
+
+
+@dataclass(frozen=True, slots=True)
+class CodeSent:
+    verification_id: str
+    warning: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    approved: bool
+
+
+def _configuration_wire(found: Configuration) -> Json:
+    currency = found.organization.currency
+    return {
+        "organizationId": found.organization.id,
+        "settings": found.settings.model_dump(mode="json"),
+        "sizes": {
+            name: {
+                "segments": size.segments,
+                "encoding": size.encoding,
+                "price": money(size.price),
+            }
+            for name, size in found.sizes.items()
+        },
+        "warnings": [
+            f"The template for {name} makes {size.segments} segments:"
+            f" each code costs {money(size.price)} {currency}."
+            for name, size in found.sizes.items()
+            if size.segments > 1
+        ],
+    }
+
+
+def _sent_wire(sent: CodeSent) -> Json:
+    return {"verificationId": sent.verification_id, **warning_wire(sent.warning)}
+
+
+def _judged_wire(judged: Judged) -> Json:
+    return {"status": "approved" if judged.approved else "denied"}
+
+
+def _view_wire(view: VerificationView) -> Json:
+    """Any session, with what only the organization's own people may see of it."""
+    return {
+        **verification_wire(view),
+        "organizationId": view.organization_id,
+        "reason": view.reason,
+        "messageId": view.message_id,
+    }
+
+
+async def _config(call: Call[Configure]) -> Configuration:
     """Show an organization's Verify configuration, after changing what was given."""
-    organization_id = arguments.text("organization_id")
+    services, organization_id = call.services, call.given.organization_id
     services.accounts.fresh_organization(organization_id)
     current = verify_settings(services.reader, organization_id)
-    changes = {key: value for key, value in arguments.values.items() if key != "organization_id"}
-    if changes:
-        current = parse_verify_settings({**current.model_dump(), **changes})
+    if call.given.changes:
+        current = parse_verify_settings({**current.model_dump(), **call.given.changes})
         _check_sender(services, organization_id, current)
-        text = current.model_dump_json(exclude_defaults=True)
-        await services.recorder.journal.commit(
-            lambda conn: verifications.put_settings(conn, organization_id, text)
+        stored = current.model_dump_json(exclude_defaults=True)
+        await call.commit(
+            lambda conn: verifications.put_settings(conn, organization_id, stored),
+            call.sign(traces.verify_settings, organization_id, organization_id=organization_id),
         )
     return _shown(services, organization_id, current)
 
@@ -43,86 +156,105 @@ def _check_sender(services: Services, organization_id: str, settings: VerifySett
         raise Invalid("sender", "not_approved", text)
 
 
-def _shown(services: Services, organization_id: str, settings: VerifySettings) -> Json:
+def _shown(services: Services, organization_id: str, settings: VerifySettings) -> Configuration:
     organization = services.accounts.organization(organization_id)
-    sizes: dict[str, Any] = {}
-    warnings = []
+    sizes = {}
     for locale in (None, *BUILT_IN):
-        name = locale or "default"
         size = settings.size(settings.text(locale, None, None))
-        cost = money(services.intake.prices.of(organization, size.segments))
-        sizes[name] = {
-            "segments": size.segments,
-            "encoding": size.alphabet.value,
-            "price": cost,
-        }
-        if size.segments > 1:
-            warnings.append(
-                f"The template for {name} makes {size.segments} segments:"
-                f" each code costs {cost} {organization.currency}."
-            )
-    return {
-        "organizationId": organization_id,
-        "settings": settings.model_dump(mode="json"),
-        "sizes": sizes,
-        "warnings": warnings,
-    }
+        price = services.intake.prices.of(organization, size.segments)
+        sizes[locale or "default"] = Size(size.segments, size.alphabet.value, price)
+    return Configuration(organization, settings, sizes)
 
 
-def _principal(services: Services, arguments: Arguments) -> Principal:
-    organization = services.accounts.fresh_organization(arguments.text("organization_id"))
+def _principal(call: Call[Any], organization_id: str) -> Principal:
+    organization = call.services.accounts.fresh_organization(organization_id)
     return Principal(organization.id, "operator", KeyType.SECRET, Mode.LIVE)
 
 
-async def _send(services: Services, arguments: Arguments) -> Json:
-    to = arguments.text("to")
-    if not is_number(to):
-        raise Invalid("to", "invalid_phone_number", "`to` must look like +22236123456.")
+async def _send(call: Call[SendCodeTo]) -> CodeSent:
+    given, services = call.given, call.services
     command = SendCode(
-        to=to,
-        locale=arguments.text_or_none("locale"),
-        app_hash=arguments.text_or_none("app_hash"),
-        origin=arguments.text_or_none("origin"),
+        to=given.to, locale=given.locale, app_hash=given.app_hash, origin=given.origin
     )
-    principal = _principal(services, arguments)
-    verification_id = await services.sessions.ask(Open(principal, command))
+    principal = _principal(call, given.organization_id)
+    verification_id = await services.sessions.ask(
+        Open(principal, command, call.sign(traces.verification))
+    )
     message_id = verifications.of_operator(services.reader, verification_id).message_id
-    return {"verificationId": verification_id, **unserved_warning(services, message_id)}
+    return CodeSent(verification_id, unserved_warning(services, message_id))
 
 
-async def _check(services: Services, arguments: Arguments) -> Json:
-    approved = await services.sessions.ask(
-        Check(
-            _principal(services, arguments),
-            arguments.text("verification_id"),
-            arguments.text("code"),
-        )
+async def _check(call: Call[CheckCode]) -> Judged:
+    given = call.given
+    by = call.sign(traces.verification, given.verification_id)
+    principal = _principal(call, given.organization_id)
+    approved = await call.services.sessions.ask(
+        Check(principal, given.verification_id, given.code, by)
     )
-    return {"status": "approved" if approved else "denied"}
+    return Judged(approved)
 
 
-async def _get(services: Services, arguments: Arguments) -> Json:
-    """Any session, with what only the operator may see of it."""
-    verification_id = arguments.text("verification_id")
-    row = verifications.of_operator(services.reader, verification_id)
-    view = view_of(row, services.recorder.clock.now_ms())
-    return {
-        **verification_wire(view),
-        "organizationId": view.organization_id,
-        "reason": view.reason,
-        "messageId": view.message_id,
-    }
+async def _get(call: Call[OfVerification]) -> VerificationView:
+    row = verifications.of_operator(call.services.reader, call.given.verification_id)
+    return view_of(row, call.now_ms)
 
 
-async def _cancel(services: Services, arguments: Arguments) -> Json:
-    await services.sessions.ask(Withdraw(arguments.text("verification_id")))
-    return await _get(services, arguments)
+async def _cancel(call: Call[OfVerification]) -> VerificationView:
+    verification_id = call.given.verification_id
+    by = call.sign(traces.verification, verification_id)
+    await call.services.sessions.ask(Withdraw(verification_id, by))
+    return await _get(call)
 
 
-OPERATIONS: Final[dict[str, Operation]] = {
-    "verify.config": _config,
-    "verify.send": _send,
-    "verify.check": _check,
-    "verify.get": _get,
-    "verify.cancel": _cancel,
-}
+OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
+    Operation(
+        name="verify.config",
+        arguments=Configure,
+        result=Configuration,
+        wire=_configuration_wire,
+        handler=_config,
+        roles=VIEWERS,
+        owner=owners.named,
+        reserved=dict.fromkeys(VerifySettings.model_fields, DEVELOPERS),
+        changes=True,
+    ),
+    Operation(
+        name="verify.send",
+        arguments=SendCodeTo,
+        result=CodeSent,
+        wire=_sent_wire,
+        handler=_send,
+        roles=DEVELOPERS,
+        owner=owners.named,
+        changes=True,
+    ),
+    Operation(
+        name="verify.check",
+        arguments=CheckCode,
+        result=Judged,
+        wire=_judged_wire,
+        handler=_check,
+        roles=DEVELOPERS,
+        owner=owners.named,
+        changes=True,
+    ),
+    Operation(
+        name="verify.get",
+        arguments=OfVerification,
+        result=VerificationView,
+        wire=_view_wire,
+        handler=_get,
+        roles=VIEWERS,
+        owner=owners.of_verification,
+    ),
+    Operation(
+        name="verify.cancel",
+        arguments=OfVerification,
+        result=VerificationView,
+        wire=_view_wire,
+        handler=_cancel,
+        roles=DEVELOPERS,
+        owner=owners.of_verification,
+        changes=True,
+    ),
+)

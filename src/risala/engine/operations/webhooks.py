@@ -2,26 +2,237 @@
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Annotated, Any, Final
+
+from pydantic import Field, PlainValidator
 
 from risala.engine.journal.accounts import accounts
-from risala.engine.journal.webhooks import (
-    deliveries as webhook_log,
+from risala.engine.journal.webhooks import deliveries as webhook_log
+from risala.engine.journal.webhooks import endpoints as webhooks
+from risala.engine.journal.webhooks import history
+from risala.engine.journal.webhooks.endpoints import Endpoint
+from risala.engine.journal.webhooks.history import Delivery
+from risala.engine.model.errors import NotFound
+from risala.engine.operations import owners, traces
+from risala.engine.operations.arguments import (
+    Arguments,
+    Json,
+    Kind,
+    MaybeAnyText,
+    MaybeFlag,
+    MaybeText,
+    MaybeWhole,
+    OfOrganization,
+    Text,
+    fault,
+    maybe,
+    moment,
+    text,
 )
-from risala.engine.journal.webhooks import (
-    endpoints as webhooks,
-)
-from risala.engine.journal.webhooks import (
-    history as webhook_history,
-)
-from risala.engine.model.errors import Invalid, NotFound
-from risala.engine.operations.arguments import Arguments, Json, Operation, is_text
+from risala.engine.operations.operation import Call, Operation
 from risala.engine.operations.webhook_wire import attempt_wire, delivery_wire, endpoint_wire
+from risala.engine.rules.roles import DEVELOPERS, VIEWERS
 from risala.engine.services import Services
 from risala.engine.webhooks.endpoints import Endpoints, Wish
 
 PAGE_MAX: Final = 200
+PAGE_USUAL: Final = 50
 STATES: Final = ("pending", "delivered", "failed", "dropped")
+
+
+def _types(value: object) -> tuple[str, ...]:
+    if not isinstance(value, list | tuple) or not all(isinstance(each, str) for each in value):
+        raise fault("invalid_list", "`{name}` must be a list of texts.")
+    return tuple(value)
+
+
+def _headers(value: object) -> dict[str, str]:
+    if not isinstance(value, dict) or not all(isinstance(each, str) for each in value.values()):
+        raise fault("invalid_headers", "`{name}` must be names with texts.")
+    return dict(value)
+
+
+def _mode(value: object) -> str:
+    found = "live" if value is None else text(value)
+    if found not in ("live", "test"):
+        raise fault("invalid_mode", "An endpoint is for `live` or for `test` events.")
+    return found
+
+
+def _state(value: object) -> str:
+    found = text(value)
+    if found not in STATES:
+        raise fault("invalid_state", f"A state is one of: {', '.join(STATES)}.")
+    return found
+
+
+def _since(value: object) -> int:
+    if value is None:
+        raise fault("missing", "`{name}` is required.")
+    return moment(value)
+
+
+class OfEndpoint(Arguments):
+    endpoint_id: Text
+    organization_id: MaybeText = None
+    """Given: only if the endpoint is that one's."""
+
+
+class Wished(Arguments):
+    """What of an endpoint is to be set; null leaves it, or takes the usual."""
+
+    url: MaybeText = Field(default=None, repr=False)
+    types: Annotated[
+        tuple[str, ...] | None, PlainValidator(maybe(_types)), Kind("list of types")
+    ] = None
+    description: MaybeAnyText = None
+    headers: Annotated[
+        dict[str, str] | None, PlainValidator(maybe(_headers)), Kind("names with texts")
+    ] = Field(default=None, repr=False)
+    notify: MaybeAnyText = None
+
+    @property
+    def wish(self) -> Wish:
+        return Wish(self.url, self.types, self.description, self.headers, self.notify)
+
+
+class CreateEndpoint(Wished, OfOrganization):
+    mode: Annotated[str, PlainValidator(_mode), Kind("`live` or `test`")] = "live"
+
+
+class UpdateEndpoint(Wished, OfEndpoint):
+    pass
+
+
+class RotateSecret(OfEndpoint):
+    at_once: MaybeFlag = None
+
+
+class ListDeliveries(OfEndpoint):
+    state: Annotated[str | None, PlainValidator(maybe(_state)), Kind(", ".join(STATES))] = None
+    limit: MaybeWhole = None
+    before: MaybeWhole = None
+    """Where an answer before this one ended."""
+
+
+class OfDelivery(OfEndpoint):
+    event_id: Text
+
+
+class ReplayFailed(OfEndpoint):
+    since: Annotated[int, PlainValidator(_since), Kind("ISO 8601 time")]
+    until: MaybeWhole = None
+    """That of the answer before this one."""
+
+
+@dataclass(frozen=True, slots=True)
+class ShownEndpoint:
+    endpoint: Endpoint
+
+
+@dataclass(frozen=True, slots=True)
+class SecretTold:
+    endpoint: Endpoint
+    secret: str = field(repr=False)
+    """Here and never again."""
+
+
+@dataclass(frozen=True, slots=True)
+class EndpointStanding:
+    endpoint: Endpoint
+    pending: int
+    failed: int
+
+
+@dataclass(frozen=True, slots=True)
+class EndpointList:
+    endpoints: tuple[Endpoint, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ShownDelivery:
+    delivery: Delivery
+
+
+@dataclass(frozen=True, slots=True)
+class TestOwed:
+    delivery: Delivery
+    running: bool
+    """Whether anything runs that would deliver it."""
+
+
+@dataclass(frozen=True, slots=True)
+class DeliveryPage:
+    deliveries: tuple[Delivery, ...]
+    before: int | None
+    """Where to go on."""
+
+
+@dataclass(frozen=True, slots=True)
+class DeliveryStory:
+    delivery: Delivery
+    attempts: tuple[Sequence[Any], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Replayed:
+    replayed: int
+    total: int | None
+    until: int
+    done: bool
+
+
+def _endpoint_wire(found: ShownEndpoint) -> Json:
+    return {"endpoint": endpoint_wire(found.endpoint)}
+
+
+def _secret_wire(told: SecretTold) -> Json:
+    return {"endpoint": endpoint_wire(told.endpoint), "secret": told.secret}
+
+
+def _standing_wire(found: EndpointStanding) -> Json:
+    return {
+        "endpoint": endpoint_wire(found.endpoint),
+        "pending": found.pending,
+        "failed": found.failed,
+    }
+
+
+def _list_wire(found: EndpointList) -> Json:
+    return {"endpoints": [endpoint_wire(each) for each in found.endpoints]}
+
+
+def _delivery_wire(found: ShownDelivery) -> Json:
+    return {"delivery": delivery_wire(found.delivery)}
+
+
+def _test_wire(owed: TestOwed) -> Json:
+    return {"delivery": delivery_wire(owed.delivery), "running": owed.running}
+
+
+def _page_wire(page: DeliveryPage) -> Json:
+    return {
+        "deliveries": [delivery_wire(each) for each in page.deliveries],
+        "before": page.before,
+    }
+
+
+def _story_wire(story: DeliveryStory) -> Json:
+    return {
+        "delivery": delivery_wire(story.delivery),
+        "attempts": [attempt_wire(row) for row in story.attempts],
+    }
+
+
+def _replayed_wire(done: Replayed) -> Json:
+    return {
+        "replayed": done.replayed,
+        "total": done.total,
+        "until": done.until,
+        "done": done.done,
+    }
 
 
 def _endpoints(services: Services) -> Endpoints:
@@ -29,180 +240,190 @@ def _endpoints(services: Services) -> Endpoints:
     return Endpoints(have.settings.webhooks, have.recorder, have.reader, have.ids)
 
 
-def _endpoint_id(services: Services, arguments: Arguments) -> str:
+def _endpoint_id(call: Call[Any]) -> str:
     """The endpoint that is meant; with an ``organization_id`` only if it is that one's."""
-    endpoint_id, owner = arguments.text("endpoint_id"), arguments.text_or_none("organization_id")
-    if owner is not None:
-        found = webhooks.endpoint(services.reader, endpoint_id)
-        if found.organization_id != owner:
-            raise NotFound(f"There is no webhook endpoint {endpoint_id}.")
-    return endpoint_id
+    given: OfEndpoint = call.given
+    if given.organization_id is not None:
+        found = webhooks.endpoint(call.services.reader, given.endpoint_id)
+        if found.organization_id != given.organization_id:
+            raise NotFound(f"There is no webhook endpoint {given.endpoint_id}.")
+    return given.endpoint_id
 
 
-def _wish(arguments: Arguments) -> Wish:
-    return Wish(
-        url=arguments.text_or_none("url"),
-        types=_texts(arguments, "types"),
-        description=_text(arguments, "description"),
-        headers=_headers(arguments),
-        notify=_text(arguments, "notify"),
+async def _create(call: Call[CreateEndpoint]) -> SecretTold:
+    given = call.given
+    made, secret = await _endpoints(call.services).create(
+        given.organization_id, given.mode, given.wish, by=call.sign(traces.endpoint)
+    )
+    return SecretTold(made, secret)
+
+
+async def _list(call: Call[OfOrganization]) -> EndpointList:
+    reader, organization_id = call.services.reader, call.given.organization_id
+    accounts.organization(reader, organization_id)
+    return EndpointList(tuple(webhooks.endpoints(reader, organization_id)))
+
+
+async def _show(call: Call[OfEndpoint]) -> EndpointStanding:
+    reader, endpoint_id = call.services.reader, _endpoint_id(call)
+    return EndpointStanding(
+        webhooks.endpoint(reader, endpoint_id),
+        history.pending(reader, endpoint_id),
+        history.failed_since(reader, endpoint_id, 0),
     )
 
 
-def _text(arguments: Arguments, name: str) -> str | None:
-    """A text that may be empty."""
-    value = arguments.values.get(name)
-    if value is not None and not (isinstance(value, str) and is_text(value)):
-        raise Invalid(name, "invalid_text", f"`{name}` must be text.")
-    return value
-
-
-def _texts(arguments: Arguments, name: str) -> list[str] | None:
-    value = arguments.values.get(name)
-    if value is None:
-        return None
-    if not isinstance(value, list | tuple) or not all(isinstance(each, str) for each in value):
-        raise Invalid(name, "invalid_list", f"`{name}` must be a list of texts.")
-    return list(value)
-
-
-def _headers(arguments: Arguments) -> dict[str, str] | None:
-    value = arguments.values.get("headers")
-    if value is None:
-        return None
-    if not isinstance(value, dict) or not all(isinstance(each, str) for each in value.values()):
-        raise Invalid("headers", "invalid_headers", "`headers` must be names with texts.")
-    return dict(value)
-
-
-async def _create(services: Services, arguments: Arguments) -> Json:
-    mode = arguments.text_or_none("mode") or "live"
-    if mode not in ("live", "test"):
-        raise Invalid("mode", "invalid_mode", "An endpoint is for `live` or for `test` events.")
-    made, secret = await _endpoints(services).create(
-        arguments.text("organization_id"), mode, _wish(arguments)
+async def _update(call: Call[UpdateEndpoint]) -> ShownEndpoint:
+    endpoint_id = _endpoint_id(call)
+    by = call.sign(traces.endpoint, endpoint_id)
+    return ShownEndpoint(
+        await _endpoints(call.services).update(endpoint_id, call.given.wish, by=by)
     )
-    return {"endpoint": endpoint_wire(made), "secret": secret}
 
 
-async def _list(services: Services, arguments: Arguments) -> Json:
-    organization_id = arguments.text("organization_id")
-    accounts.organization(services.reader, organization_id)
-    found = webhooks.endpoints(services.reader, organization_id)
-    return {"endpoints": [endpoint_wire(each) for each in found]}
-
-
-async def _show(services: Services, arguments: Arguments) -> Json:
-    reader, endpoint_id = services.reader, _endpoint_id(services, arguments)
-    return {
-        "endpoint": endpoint_wire(webhooks.endpoint(reader, endpoint_id)),
-        "pending": webhook_history.pending(reader, endpoint_id),
-        "failed": webhook_history.failed_since(reader, endpoint_id, 0),
-    }
-
-
-async def _update(services: Services, arguments: Arguments) -> Json:
-    found = await _endpoints(services).update(_endpoint_id(services, arguments), _wish(arguments))
-    return {"endpoint": endpoint_wire(found)}
-
-
-def _switch(*, enabled: bool) -> Operation:
-    async def switch(services: Services, arguments: Arguments) -> Json:
-        endpoint_id = _endpoint_id(services, arguments)
-        found = await _endpoints(services).set_enabled(endpoint_id, enabled=enabled)
-        return {"endpoint": endpoint_wire(found)}
-
-    return switch
-
-
-async def _rotate(services: Services, arguments: Arguments) -> Json:
-    found, secret = await _endpoints(services).rotate(
-        _endpoint_id(services, arguments), at_once=bool(arguments.flag_or_none("at_once"))
+async def _switch(call: Call[OfEndpoint], *, enabled: bool) -> ShownEndpoint:
+    endpoint_id = _endpoint_id(call)
+    by = call.sign(traces.endpoint, endpoint_id)
+    return ShownEndpoint(
+        await _endpoints(call.services).set_enabled(endpoint_id, enabled=enabled, by=by)
     )
-    return {"endpoint": endpoint_wire(found), "secret": secret}
 
 
-async def _delete(services: Services, arguments: Arguments) -> Json:
-    found = await _endpoints(services).delete(_endpoint_id(services, arguments))
-    return {"endpoint": endpoint_wire(found)}
+async def _enable(call: Call[OfEndpoint]) -> ShownEndpoint:
+    return await _switch(call, enabled=True)
 
 
-async def _test(services: Services, arguments: Arguments) -> Json:
+async def _disable(call: Call[OfEndpoint]) -> ShownEndpoint:
+    return await _switch(call, enabled=False)
+
+
+async def _rotate(call: Call[RotateSecret]) -> SecretTold:
+    endpoint_id, at_once = _endpoint_id(call), bool(call.given.at_once)
+    by = call.sign(traces.endpoint, endpoint_id, said={"atOnce": at_once})
+    found, secret = await _endpoints(call.services).rotate(endpoint_id, at_once=at_once, by=by)
+    return SecretTold(found, secret)
+
+
+async def _delete(call: Call[OfEndpoint]) -> ShownEndpoint:
+    endpoint_id = _endpoint_id(call)
+    by = call.sign(traces.endpoint, endpoint_id)
+    return ShownEndpoint(await _endpoints(call.services).delete(endpoint_id, by=by))
+
+
+async def _test(call: Call[OfEndpoint]) -> TestOwed:
     """Owes the event; ``webhook.delivery`` tells what became of it."""
-    endpoint_id = _endpoint_id(services, arguments)
-    event_id = await _endpoints(services).test(endpoint_id)
-    found = webhook_history.delivery(services.reader, endpoint_id, event_id)
-    return {"delivery": delivery_wire(found), "running": services.delivery.running}
+    services, endpoint_id = call.services, _endpoint_id(call)
+    by = call.sign(traces.endpoint, endpoint_id)
+    event_id = await _endpoints(services).test(endpoint_id, by=by)
+    found = history.delivery(services.reader, endpoint_id, event_id)
+    return TestOwed(found, services.delivery.running)
 
 
-async def _deliveries(services: Services, arguments: Arguments) -> Json:
-    reader, endpoint_id = services.reader, _endpoint_id(services, arguments)
+async def _deliveries(call: Call[ListDeliveries]) -> DeliveryPage:
+    given, reader, endpoint_id = call.given, call.services.reader, _endpoint_id(call)
     webhooks.endpoint(reader, endpoint_id)
-    state, limit = arguments.text_or_none("state"), arguments.whole_or_none("limit") or 50
-    if state is not None and state not in STATES:
-        raise Invalid("state", "invalid_state", f"A state is one of: {', '.join(STATES)}.")
-    limit = max(1, min(limit, PAGE_MAX))
-    before = arguments.whole_or_none("before")
-    found = webhook_history.deliveries(reader, endpoint_id, state, before, limit)
-    return {
-        "deliveries": [delivery_wire(each) for each in found],
-        "before": found[-1].seq if len(found) == limit else None,
-    }
+    limit = max(1, min(given.limit or PAGE_USUAL, PAGE_MAX))
+    found = history.deliveries(reader, endpoint_id, given.state, given.before, limit)
+    return DeliveryPage(tuple(found), found[-1].seq if len(found) == limit else None)
 
 
-async def _delivery(services: Services, arguments: Arguments) -> Json:
-    reader = services.reader
-    found = webhook_history.delivery(
-        reader, _endpoint_id(services, arguments), arguments.text("event_id")
-    )
-    rows = webhook_history.attempts(reader, found.seq)
-    return {"delivery": delivery_wire(found), "attempts": [attempt_wire(row) for row in rows]}
+async def _delivery(call: Call[OfDelivery]) -> DeliveryStory:
+    reader = call.services.reader
+    found = history.delivery(reader, _endpoint_id(call), call.given.event_id)
+    return DeliveryStory(found, tuple(history.attempts(reader, found.seq)))
 
 
-async def _replay(services: Services, arguments: Arguments) -> Json:
-    endpoint_id, event_id = _endpoint_id(services, arguments), arguments.text("event_id")
-    now_ms = services.recorder.clock.now_ms()
-    found = await services.recorder.journal.commit(
-        lambda conn: webhook_history.replay(conn, endpoint_id, event_id, now_ms)
+async def _replay(call: Call[OfDelivery]) -> ShownDelivery:
+    services, now_ms = call.services, call.now_ms
+    endpoint_id, event_id = _endpoint_id(call), call.given.event_id
+    found = await call.commit(
+        lambda conn: history.replay(conn, endpoint_id, event_id, now_ms),
+        call.sign(traces.endpoint, endpoint_id, said={"event": event_id}),
     )
     services.delivery.hint_webhook(endpoint_id)
-    return {"delivery": delivery_wire(found)}
+    return ShownDelivery(found)
 
 
-async def _replay_failed(services: Services, arguments: Arguments) -> Json:
+async def _replay_failed(call: Call[ReplayFailed]) -> Replayed:
     """One chunk: call again with the answer's ``until`` as long as ``done`` is false.
 
     ``total`` comes with the first answer only: counting is a walk through the index.
     """
-    endpoint_id = _endpoint_id(services, arguments)
-    since_ms, now_ms = arguments.moment_or_none("since"), services.recorder.clock.now_ms()
-    if since_ms is None:
-        raise Invalid("since", "missing", "`since` is required.")
-    until_ms = arguments.whole_or_none("until")
+    services, now_ms, since_ms = call.services, call.now_ms, call.given.since
+    endpoint_id, until_ms = _endpoint_id(call), call.given.until
     total: int | None = None
     if until_ms is None:
         until_ms = now_ms
-        total = webhook_history.failed_since(services.reader, endpoint_id, since_ms)
-    replayed = await services.recorder.journal.commit(
-        lambda conn: webhook_history.replay_failed(conn, endpoint_id, since_ms, until_ms, now_ms)
+        total = history.failed_since(services.reader, endpoint_id, since_ms)
+    replayed = await call.commit(
+        lambda conn: history.replay_failed(conn, endpoint_id, since_ms, until_ms, now_ms),
+        call.sign(traces.endpoint, endpoint_id),
     )
     services.delivery.hint_webhook(endpoint_id)
-    done = replayed < webhook_log.ROWS_AT_ONCE
-    return {"replayed": replayed, "total": total, "until": until_ms, "done": done}
+    return Replayed(replayed, total, until_ms, replayed < webhook_log.ROWS_AT_ONCE)
 
 
-OPERATIONS: Final[dict[str, Operation]] = {
-    "webhook.create": _create,
-    "webhook.list": _list,
-    "webhook.show": _show,
-    "webhook.update": _update,
-    "webhook.enable": _switch(enabled=True),
-    "webhook.disable": _switch(enabled=False),
-    "webhook.rotate": _rotate,
-    "webhook.delete": _delete,
-    "webhook.test": _test,
-    "webhook.deliveries": _deliveries,
-    "webhook.delivery": _delivery,
-    "webhook.replay": _replay,
-    "webhook.replay_failed": _replay_failed,
-}
+def _of_endpoint(
+    name: str,
+    arguments: type[Any],
+    result: type[Any],
+    wire: Any,  # noqa: ANN401 -- a function of `result`
+    handler: Any,  # noqa: ANN401 -- a coroutine function of a call with `arguments`
+    *,
+    changes: bool,
+) -> Operation[Any, Any]:
+    """What viewers may see and developers may do with one endpoint."""
+    return Operation(
+        name=name,
+        arguments=arguments,
+        result=result,
+        wire=wire,
+        handler=handler,
+        roles=DEVELOPERS if changes else VIEWERS,
+        owner=owners.of_endpoint,
+        changes=changes,
+    )
+
+
+OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
+    Operation(
+        name="webhook.create",
+        arguments=CreateEndpoint,
+        result=SecretTold,
+        wire=_secret_wire,
+        handler=_create,
+        roles=DEVELOPERS,
+        owner=owners.named,
+        changes=True,
+    ),
+    Operation(
+        name="webhook.list",
+        arguments=OfOrganization,
+        result=EndpointList,
+        wire=_list_wire,
+        handler=_list,
+        roles=VIEWERS,
+        owner=owners.named,
+    ),
+    *(
+        _of_endpoint(*row, changes=False)
+        for row in (
+            ("webhook.show", OfEndpoint, EndpointStanding, _standing_wire, _show),
+            ("webhook.deliveries", ListDeliveries, DeliveryPage, _page_wire, _deliveries),
+            ("webhook.delivery", OfDelivery, DeliveryStory, _story_wire, _delivery),
+        )
+    ),
+    *(
+        _of_endpoint(*row, changes=True)
+        for row in (
+            ("webhook.update", UpdateEndpoint, ShownEndpoint, _endpoint_wire, _update),
+            ("webhook.enable", OfEndpoint, ShownEndpoint, _endpoint_wire, _enable),
+            ("webhook.disable", OfEndpoint, ShownEndpoint, _endpoint_wire, _disable),
+            ("webhook.rotate", RotateSecret, SecretTold, _secret_wire, _rotate),
+            ("webhook.delete", OfEndpoint, ShownEndpoint, _endpoint_wire, _delete),
+            ("webhook.test", OfEndpoint, TestOwed, _test_wire, _test),
+            ("webhook.replay", OfDelivery, ShownDelivery, _delivery_wire, _replay),
+            ("webhook.replay_failed", ReplayFailed, Replayed, _replayed_wire, _replay_failed),
+        )
+    ),
+)

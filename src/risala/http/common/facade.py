@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from typing import Any, Protocol
 
+from risala.engine.model.callers import Caller
 from risala.engine.model.commands import (
     AddressUse,
     MessageView,
@@ -56,5 +57,7 @@ class Gateway(Protocol):
 
 
 class Operator(Protocol):
-    async def perform(self, name: str, arguments: dict[str, Any], /) -> dict[str, Any]:
-        """One operation of the operator, JSON in and out."""
+    async def perform(
+        self, name: str, arguments: dict[str, Any], caller: Caller, /
+    ) -> dict[str, Any]:
+        """One operation, JSON in and out. Raises ``Refusal``, also where it is not for them."""

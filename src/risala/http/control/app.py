@@ -16,6 +16,7 @@ from quart import request
 from quart_trio.wrappers import TrioResponse
 
 from risala.config.model import HttpSection
+from risala.engine.model.callers import Caller, Face, operator_by
 from risala.http.common.base import JsonApp
 from risala.http.common.facade import Operator
 from risala.http.common.parse import read_body
@@ -23,6 +24,7 @@ from risala.http.common.respond import json_bytes, json_response
 from risala.http.common.validation import RequestBody, parse_body
 from risala.http.control.streams import Streams
 from risala.http.control.tail import add_tail
+from risala.http.server.peer import uid_of
 from risala.http.server.server import serve_app
 from risala.http.server.sockets import listen_control
 
@@ -44,7 +46,7 @@ def create_control(operator: Operator) -> JsonApp:
 
     async def perform() -> TrioResponse:
         body = parse_body(PerformBody, await read_body(request))
-        result = await operator.perform(body.operation, body.arguments)
+        result = await operator.perform(body.operation, body.arguments, _caller())
         return json_response(json_bytes({"result": result}))
 
     async def alive() -> TrioResponse:
@@ -53,6 +55,11 @@ def create_control(operator: Operator) -> JsonApp:
     app.route_to("/perform", perform)
     app.route_to("/healthz", alive, method="GET")
     return app
+
+
+def _caller() -> Caller:
+    """The user of this machine who connected: the operator, since the socket let them in."""
+    return operator_by(Face.CONTROL, uid_of(request.scope.get("client")))
 
 
 async def serve_control(

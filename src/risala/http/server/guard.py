@@ -21,6 +21,7 @@ from hypercorn.utils import parse_socket_addr
 from risala.http.common.problems import Problem
 from risala.http.server.connection import GuardedProtocol, refusal
 from risala.http.server.face import FaceConfig
+from risala.http.server.peer import client_of
 
 log = structlog.get_logger("risala.http")
 
@@ -113,7 +114,7 @@ class GuardedServer:
                 tasks,
                 ConnectionState(self.state),
                 False,
-                parse_socket_addr(sock.family, sock.getpeername()),
+                client_of(sock),
                 parse_socket_addr(sock.family, sock.getsockname()),
                 self.protocol_send,
             )

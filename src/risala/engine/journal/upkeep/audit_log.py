@@ -50,11 +50,6 @@ class Line:
     after: Values | None
 
 
-def id_of(answer: object) -> str | None:
-    """The id of what a unit made."""
-    return getattr(answer, "id", None)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hand:
     """The signature of one operation: see :class:`risala.engine.journal.store.signature.Signature`.
@@ -67,8 +62,7 @@ class Hand:
     at: int
     """UTC epoch milliseconds."""
     subject: str | None = None
-    """The thing's id; None: the unit makes it, and ``made`` finds its id in the answer."""
-    made: Callable[[Any], str | None] = id_of
+    """The thing's id; None: the unit makes it, and its answer has it as ``id``."""
     look: Look | None = None
     organization_id: str | None = None
     """Where there is nothing to look at, or it does not say."""
@@ -83,7 +77,7 @@ class Hand:
             changes = conn.total_changes
             answer = unit(conn)
             if self.always or conn.total_changes != changes:
-                subject = self.subject or self.made(answer)
+                subject = self.subject or getattr(answer, "id", None)
                 self._write(conn, subject, before, self._look(conn, subject))
             return answer
 

@@ -1,0 +1,127 @@
+"""What an operation is: typed arguments in, a frozen result out, and who may call it."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Final, Generic, TypeVar
+
+from risala.engine.journal.store.signature import signed
+from risala.engine.journal.store.transaction import Unit
+from risala.engine.journal.upkeep.audit_log import Hand, Look, Values
+from risala.engine.model.callers import Caller, Role
+from risala.engine.model.errors import Forbidden, NotFound
+from risala.engine.operations.arguments import Arguments, Json
+from risala.engine.rules.roles import Verdict, judge
+from risala.engine.services import Services
+
+A = TypeVar("A", bound=Arguments)
+R = TypeVar("R")
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Call(Generic[A]):
+    """One call of an operation: who, what, and what it is done with."""
+
+    services: Services
+    caller: Caller
+    action: str
+    given: A
+
+    @property
+    def now_ms(self) -> int:
+        return self.services.recorder.clock.now_ms()
+
+    def sign(
+        self,
+        look: Look | None = None,
+        subject: str | None = None,
+        *,
+        said: Values | None = None,
+        organization_id: str | None = None,
+        always: bool = False,
+    ) -> Hand:
+        """The caller's hand, for the unit of work that does it. Fields: see :class:`Hand`."""
+        return Hand(
+            caller=self.caller,
+            action=self.action,
+            at=self.now_ms,
+            subject=subject,
+            look=look,
+            organization_id=organization_id,
+            said=said or {},
+            always=always,
+        )
+
+    async def commit(self, unit: Unit[T], by: Hand) -> T:
+        """Commit a unit with its line of the audit trail.
+
+        Raises:
+            Refusal: the unit's own; there is no line.
+            Unavailable: it could not be written.
+        """
+        return await self.services.recorder.journal.commit(signed(by, unit))
+
+    async def note(self, by: Hand) -> None:
+        """Commit a line alone: for what is done elsewhere, or only shown. Ask before you do it.
+
+        Raises:
+            Unavailable: it could not be written; do not do it.
+        """
+        await self.commit(nothing, by)
+
+
+def nothing(_: object) -> None:
+    """A unit of work that writes nothing of its own."""
+
+
+Owner = Callable[[Services, A], str | None]
+"""To which organization belongs what the arguments name; None: to none, or to all.
+
+Raises ``NotFound`` where there is no such thing.
+"""
+
+
+def nobodys(_: Services, __: Arguments) -> str | None:
+    """Of no organization."""
+    return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Operation(Generic[A, R]):
+    name: str
+    arguments: type[A]
+    result: type[R]
+    wire: Callable[[R], Json]
+    """The one place where the result becomes JSON."""
+    handler: Callable[[Call[A]], Awaitable[R]]
+    roles: frozenset[Role]
+    owner: Owner[A] = nobodys
+    for_all: bool = False
+    """Members may ask for it though it is of no organization."""
+    reserved: Mapping[str, frozenset[Role]] = field(default_factory=dict)
+    """Arguments that only some of these roles may give."""
+    changes: bool = False
+    """It changes something: each call that does leaves a line in the audit trail."""
+    reveals: bool = False
+    """It shows bodies, or what customers of several organizations wrote: a line too."""
+
+    def refuse(self, services: Services, caller: Caller, given: A) -> None:
+        """Raises ``NotFound`` or ``Forbidden`` where this is not for the caller."""
+        try:
+            owner = self.owner(services, given) if caller.is_member else None
+        except NotFound:
+            raise NotFound(HIDDEN) from None
+        verdict = judge(caller, self.roles, owner, for_all=self.for_all)
+        if verdict is Verdict.HIDDEN:
+            raise NotFound(HIDDEN)
+        if verdict is Verdict.FORBIDDEN:
+            raise Forbidden(f"This is not for the role {caller.role.value!r}.")
+        for name in sorted(given.model_fields_set & self.reserved.keys()):
+            if caller.role not in self.reserved[name]:
+                raise Forbidden(f"`{name}` is not for the role {caller.role.value!r}.")
+
+
+HIDDEN: Final = "There is no such thing in this organization."
+"""The same words for what is not there and for what is another organization's."""

@@ -1,0 +1,69 @@
+"""To which organization a thing belongs that an operation's arguments name."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from risala.engine.journal.accounts import senders
+from risala.engine.journal.messages import reads, verifications
+from risala.engine.journal.webhooks import endpoints
+from risala.engine.model.errors import NotFound
+from risala.engine.services import Services
+
+
+class NamesOrganization(Protocol):
+    @property
+    def organization_id(self) -> str | None: ...
+
+
+class NamesKey(Protocol):
+    @property
+    def key_id(self) -> str: ...
+
+
+class NamesSender(Protocol):
+    @property
+    def sender_id(self) -> str: ...
+
+
+class NamesMessage(Protocol):
+    @property
+    def message_id(self) -> str: ...
+
+
+class NamesVerification(Protocol):
+    @property
+    def verification_id(self) -> str: ...
+
+
+class NamesEndpoint(Protocol):
+    @property
+    def endpoint_id(self) -> str: ...
+
+
+def named(_: Services, given: NamesOrganization) -> str | None:
+    """The organization that is named itself."""
+    return given.organization_id
+
+
+def of_key(services: Services, given: NamesKey) -> str:
+    return services.accounts.key(given.key_id).organization_id
+
+
+def of_sender(services: Services, given: NamesSender) -> str:
+    return senders.sender(services.reader, given.sender_id).organization_id
+
+
+def of_message(services: Services, given: NamesMessage) -> str:
+    found = reads.view(services.reader, given.message_id)
+    if found is None:
+        raise NotFound("There is no message with this id.")
+    return found.organization_id
+
+
+def of_verification(services: Services, given: NamesVerification) -> str:
+    return verifications.of_operator(services.reader, given.verification_id).organization_id
+
+
+def of_endpoint(services: Services, given: NamesEndpoint) -> str:
+    return endpoints.endpoint(services.reader, given.endpoint_id).organization_id

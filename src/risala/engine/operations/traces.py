@@ -1,0 +1,148 @@
+"""What the audit trail sees of a thing before and after: no secret, code, body or whole number."""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import Final
+from urllib.parse import urlsplit
+
+from risala.engine.journal.accounts import accounts, senders
+from risala.engine.journal.inbound import inbound, opt_outs
+from risala.engine.journal.messages import reads, verifications
+from risala.engine.journal.upkeep.audit_log import Seen
+from risala.engine.journal.webhooks import endpoints as webhooks
+from risala.engine.model.errors import NotFound
+from risala.engine.model.money import money
+
+SHOWN_DIGITS: Final = 4
+"""Of a phone number: enough for who knows it, too few for who does not."""
+
+
+def masked(number: str) -> str:
+    """A phone number's last digits."""
+    return f"…{number[-SHOWN_DIGITS:]}"
+
+
+def origin(url: str) -> str:
+    """Scheme and host of an address: its path and query may hold what opens it."""
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.hostname or ''}"
+
+
+def organization(conn: sqlite3.Connection, organization_id: str) -> Seen | None:
+    try:
+        found = accounts.organization(conn, organization_id)
+    except NotFound:
+        return None
+    return Seen(
+        found.id,
+        {
+            "name": found.name,
+            "status": found.status,
+            "balance": money(found.balance),
+            "pricePerSegment": _money(found.price_per_segment),
+            "smartEncoding": found.smart_encoding,
+            "smsPerSecond": found.sms_per_s,
+            "lowBalance": _money(found.low_balance),
+            "operatorSpendCap": _money(found.operator_spend_cap),
+            "ownerSpendCap": _money(found.owner_spend_cap),
+            "timeZone": found.time_zone,
+        },
+    )
+
+
+def _money(amount: int | None) -> str | None:
+    return None if amount is None else money(amount)
+
+
+def key(conn: sqlite3.Connection, key_id: str) -> Seen | None:
+    try:
+        found = accounts.key(conn, key_id)
+    except NotFound:
+        return None
+    origins = found.allowed_origins
+    return Seen(
+        found.organization_id,
+        {
+            "type": found.type.value,
+            "mode": found.mode.value,
+            "name": found.name,
+            "enabled": found.enabled,
+            "allowedOrigins": None if origins is None else list(origins),
+        },
+    )
+
+
+def sender(conn: sqlite3.Connection, sender_id: str) -> Seen | None:
+    try:
+        found = senders.sender(conn, sender_id)
+    except NotFound:
+        return None
+    values = {
+        "name": found.name,
+        "status": found.status,
+        "cleared": found.cleared,
+        "reason": found.reason,
+    }
+    return Seen(found.organization_id, values)
+
+
+def message(conn: sqlite3.Connection, message_id: str) -> Seen | None:
+    found = reads.view(conn, message_id)
+    if found is None:
+        return None
+    values = {
+        "kind": found.kind,
+        "to": masked(found.to),
+        "status": str(found.status),
+        "segments": found.segments,
+        "price": money(found.price),
+    }
+    return Seen(found.organization_id, values)
+
+
+def verification(conn: sqlite3.Connection, verification_id: str) -> Seen | None:
+    try:
+        found = verifications.of_operator(conn, verification_id)
+    except NotFound:
+        return None
+    values = {
+        "to": masked(found.recipient),
+        "status": str(found.status),
+        "attempts": found.attempts,
+    }
+    return Seen(found.organization_id, values)
+
+
+def verify_settings(conn: sqlite3.Connection, organization_id: str) -> Seen | None:
+    """The settings as they are stored: those that are not the usual ones."""
+    text = verifications.settings(conn, organization_id)
+    return None if text is None else Seen(organization_id, {"settings": text})
+
+
+def endpoint(conn: sqlite3.Connection, endpoint_id: str) -> Seen | None:
+    try:
+        found = webhooks.endpoint(conn, endpoint_id)
+    except NotFound:
+        return None
+    values = {
+        "url": origin(found.url),
+        "mode": found.mode,
+        "types": list(found.types),
+        "headers": sorted(found.headers),
+        "notify": found.notify,
+        "enabled": found.enabled,
+    }
+    return Seen(found.organization_id, values)
+
+
+def route(conn: sqlite3.Connection, route_id: str) -> Seen | None:
+    found = next((each for each in inbound.routes(conn) if each.id == route_id), None)
+    if found is None:
+        return None
+    return Seen(found.organization_id, {"number": found.recipient, "keyword": found.keyword})
+
+
+def opt_out_policy(conn: sqlite3.Connection, organization_id: str) -> Seen | None:
+    heeds = organization_id in opt_outs.policies(conn)
+    return Seen(organization_id, {"heeds": heeds})

@@ -1,0 +1,37 @@
+"""Who is at the other end of a connection."""
+
+from __future__ import annotations
+
+import socket
+import struct
+from typing import Final
+
+import trio
+from hypercorn.utils import parse_socket_addr
+
+USER: Final = "user"
+"""The "host" of a client on a Unix socket; its "port" is the number of the user who connected."""
+_CREDENTIALS: Final = struct.Struct("3i")
+"""``struct ucred`` of Linux: process, user, group."""
+
+
+def client_of(sock: trio.socket.SocketType) -> tuple[str, int] | None:
+    """The client's address, as ASGI's ``client``; None where it cannot be told.
+
+    On a Unix socket it is the user who connected, as the kernel noted it then.
+    """
+    if sock.family != socket.AF_UNIX:
+        return parse_socket_addr(sock.family, sock.getpeername())
+    if not hasattr(socket, "SO_PEERCRED"):  # other systems than Linux
+        return None
+    packed = sock.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
+    _, uid, _ = _CREDENTIALS.unpack(packed)
+    return USER, uid
+
+
+def uid_of(client: object) -> int | None:
+    """The user of :func:`client_of`; None for a client that came by another way."""
+    match client:
+        case (str(kind), int(uid)) if kind == USER and uid >= 0:
+            return uid
+    return None

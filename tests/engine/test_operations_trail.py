@@ -1,0 +1,339 @@
+"""Each operation, walked from the registry: who may call it, and the line that it leaves."""
+
+import json
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field, fields, is_dataclass
+from typing import Any
+
+import pytest
+
+from risala.engine.journal.upkeep import audit_log
+from risala.engine.model.callers import PROCESS, Caller, Face, Role
+from risala.engine.model.clock import iso
+from risala.engine.model.errors import Forbidden, Invalid, NotFound, Refusal
+from risala.engine.model.ids import first_id
+from risala.engine.operations import OPERATIONS
+from risala.engine.operations.arguments import parse
+from risala.engine.operations.verify import Configuration
+from risala.plugins.contract import DriverCommand
+from risala.plugins.testing.fake_driver import FakeDriver
+
+TO = "+22236123456"
+BODY = "the body that nobody may read in the trail"
+TOKEN = "token-in-the-address"
+HEADER = "Bearer value-of-a-header"
+WORD = "4711-voucher"
+OPERATOR = Caller("amina", Face.CLI, Role.OPERATOR)
+DAY_MS = 86_400_000
+
+
+@dataclass(slots=True)
+class Talker(FakeDriver):
+    @property
+    def commands(self):
+        return (DriverCommand("say", "Repeats.", "WORD"),)
+
+    async def command(self, name, arguments):
+        return {}
+
+
+@dataclass
+class World:
+    """A house with one of everything that an operation can be about."""
+
+    house: Any
+    organization_id: str = ""
+    values: dict[str, Any] = field(default_factory=dict)
+    secrets: set[str] = field(default_factory=set)
+
+    async def do(self, name, caller=PROCESS, /, **arguments):
+        found = await self.house.gateway.perform(name, arguments, caller)
+        self.secrets |= {found[key] for key in ("value", "secret") if key in found}
+        return found
+
+    def lines(self):
+        return audit_log.lines(self.house.gateway.services.reader, 500)
+
+    async def make(self):
+        mine = {"organization_id": self.house.principal.organization_id}
+        self.organization_id = mine["organization_id"]
+        key = await self.do("key.create", type="publishable", **mine)
+        sender = await self.do("sender.request", name="Shop", description="News", **mine)
+        hook = await self.do(
+            "webhook.create",
+            url=f"https://example.com/{TOKEN}?key={TOKEN}",
+            types=["sms.failed", "sms.sent"],
+            headers={"Authorization": HEADER},
+            **mine,
+        )
+        endpoint_id = hook["endpoint"]["id"]
+        test = await self.do("webhook.test", endpoint_id=endpoint_id)
+        later = iso(self.house.gateway.services.recorder.clock.now_ms() + DAY_MS)
+        sent = await self.do("send", to=TO, body=BODY, send_at=later, **mine)
+        code = await self.do("verify.send", to=TO, **mine)
+        other = await self.do("verify.send", to=TO, **mine)
+        route = await self.do("inbound.route", keyword="word", **mine)
+        await self.do("inbound.opt_outs", heeds=True, **mine)
+        await self._past()
+        self.values = {
+            **mine,
+            "key_id": key["key"]["id"],
+            "sender_id": sender["id"],
+            "endpoint_id": endpoint_id,
+            "event_id": test["delivery"]["eventId"],
+            "message_id": sent["messageId"],
+            "verification_id": code["verificationId"],
+            "other_verification_id": other["verificationId"],
+            "route_id": route["id"],
+            "code": "000000",
+            "carrier": "fake",
+            "command": "say",
+            "arguments": [WORD],
+            "number": TO,
+            "to": TO,
+            "body": BODY,
+            "amount": "5",
+            "reason": "a slip",
+            "type": "secret",
+            "since": "2020-01-01T00:00:00Z",
+        }
+
+    async def _past(self):
+        """An opt-out and inbound messages, one of them too old to be kept."""
+        recorder = self.house.gateway.services.recorder
+        now_ms, organization_id = recorder.clock.now_ms(), self.organization_id
+
+        def unit(conn):
+            conn.execute(
+                "INSERT INTO opt_outs (organization_id, recipient, carrier, at)"
+                " VALUES (?, ?, 'fake', 1)",
+                (organization_id, TO),
+            )
+            conn.executemany(
+                "INSERT INTO inbound (id, organization_id, carrier, sender, recipient, body,"
+                " carrier_ids, received_at) VALUES (?, ?, 'fake', ?, '1234', ?, '', ?)",
+                [
+                    (message_id, organization_id, TO, BODY, now_ms)
+                    for message_id in (first_id("mo", 0), first_id("mo", now_ms))
+                ],
+            )
+
+        await recorder.journal.commit(unit)
+
+    async def fail_deliveries(self):
+        """What can be replayed."""
+        await self.house.gateway.services.recorder.journal.commit(
+            lambda conn: conn.execute("UPDATE webhook_deliveries SET state = 'failed'").rowcount
+        )
+
+    def arguments(self, name) -> dict[str, Any]:
+        """Valid ones, that change something where the operation changes anything."""
+        special = {
+            "org.create": {"name": "Another"},
+            "org.set": {"name": "Renamed"},
+            "key.set": {"allowed_origins": ["https://shop.example"]},
+            "sender.request": {"name": "Other", "description": "News"},
+            "sender.deny": {"reason": "misleading"},
+            "verify.config": {"code_length": 8},
+            "verify.cancel": {"verification_id": self.values["other_verification_id"]},
+            "webhook.create": {"url": f"https://example.com/{TOKEN}"},
+            "webhook.update": {"headers": {"Authorization": HEADER}},
+            "inbound.route": {"keyword": "other"},
+            "inbound.opt_outs": {"heeds": False},
+            "retention.run": {"place": 5},
+        }.get(name, {})
+        model = OPERATIONS[name].arguments
+        needed = {
+            known.alias or each for each, known in model.model_fields.items() if known.is_required()
+        }
+        wanted = {each: value for each, value in self.values.items() if each in needed}
+        if name == "carriers.ask":
+            wanted["arguments"] = self.values["arguments"]
+        return {**wanted, **special}
+
+
+LAST = (
+    "sender.deny",
+    "webhook.disable",
+    "webhook.enable",
+    "webhook.delete",
+    "key.delete",
+    "org.suspend",
+    "org.resume",
+)
+ORDER = (
+    *sorted(set(OPERATIONS) - {*LAST, "webhook.replay", "webhook.replay_failed"}),
+    *("webhook.replay", "webhook.replay_failed", *LAST),
+)
+
+
+@pytest.fixture
+async def world(open_house, autojump_clock):
+    async with open_house(drivers={"fake": Talker()}) as house:
+        made = World(house)
+        await made.make()
+        yield made
+
+
+def test_every_operation_is_walked():
+    assert sorted(ORDER) == sorted(OPERATIONS)
+
+
+async def test_what_changes_or_reveals_leaves_one_line_and_a_look_leaves_none(world):
+    for name in ORDER:
+        operation = OPERATIONS[name]
+        if "replay" in name:
+            await world.fail_deliveries()
+        before = len(world.lines())
+        await world.do(name, OPERATOR, **world.arguments(name))
+        new = world.lines()[: len(world.lines()) - before]
+        wanted = 1 if operation.changes or operation.reveals else 0
+        assert [line.action for line in new] == [name] * wanted, name
+        for line in new:
+            assert (line.who, line.face, line.role) == ("amina", "cli", "operator")
+            if "carrier" not in name and not name.startswith(("retention", "inbound.list")):
+                assert line.organization_id is not None, name
+    assert (await world.do("audit"))["clean"]
+
+
+async def test_no_secret_code_or_body_is_in_any_line(world):
+    for name in ORDER:
+        if "replay" in name:
+            await world.fail_deliveries()
+        await world.do(name, OPERATOR, **world.arguments(name))
+    rows = world.house.gateway.services.reader.execute("SELECT * FROM audit_log").fetchall()
+    told = json.dumps(rows)
+    assert len(rows) > len([each for each in OPERATIONS.values() if each.changes])
+    assert len(world.secrets) >= 4  # keys, and webhooks' secrets
+    for secret in (*world.secrets, BODY, TOKEN, HEADER, WORD, TO, "000000"):
+        assert secret not in told
+
+
+async def test_what_is_refused_leaves_no_line(world):
+    before = len(world.lines())
+    for name, operation in OPERATIONS.items():
+        good = world.arguments(name)
+        for argument in [each for each in good if each.endswith("_id") or each == "carrier"]:
+            with pytest.raises(NotFound):
+                await world.do(name, OPERATOR, **{**good, argument: "nobody"})
+        with pytest.raises(Invalid, match="no such"):
+            await world.do(name, OPERATOR, **{**good, "unknown argument": 1})
+        if not operation.roles & {Role.VIEWER}:
+            viewer = Caller("v", Face.DASHBOARD, Role.VIEWER, world.organization_id)
+            with pytest.raises(Forbidden):
+                await world.do(name, viewer, **good)
+    assert len(world.lines()) == before
+
+
+async def test_a_member_of_another_organization_finds_nothing(world):
+    other = (await world.do("org.create", name="Other"))["id"]
+    before = len(world.lines())
+    for name, operation in OPERATIONS.items():
+        good = world.arguments(name)
+        for role in (Role.OWNER, Role.DEVELOPER, Role.VIEWER):
+            stranger = Caller("s", Face.DASHBOARD, role, other)
+            if operation.for_all:
+                continue
+            with pytest.raises((NotFound, Forbidden)) as refused:
+                await world.do(name, stranger, **good)
+            if operation.roles & {Role.OWNER} and good:
+                assert isinstance(refused.value, NotFound), name
+                # The same words for what is not there at all.
+                gone = {each: "nobody" if each.endswith("_id") else good[each] for each in good}
+                with pytest.raises(NotFound) as unknown:
+                    await world.do(name, stranger, **gone)
+                assert str(unknown.value) == str(refused.value), name
+    assert len(world.lines()) == before
+
+
+async def test_members_may_what_their_role_says_in_their_own_organization(world):
+    done = set()
+    for name in ORDER:
+        operation = OPERATIONS[name]
+        if "replay" in name:
+            await world.fail_deliveries()
+        arguments = world.arguments(name)
+        if operation.owner.__name__ == "named":
+            arguments = {**arguments, "organization_id": world.organization_id}
+        member = Caller("m", Face.DASHBOARD, Role.OWNER, world.organization_id)
+        if Role.OWNER not in operation.roles:
+            with pytest.raises(Forbidden):
+                await world.do(name, member, **arguments)
+        else:
+            await world.do(name, member, **arguments)
+            done.add(name)
+    assert {"send", "key.create", "webhook.rotate", "message.show", "inbound.list"} <= done
+
+
+@pytest.mark.parametrize(
+    ("name", "argument", "value", "role"),
+    [
+        ("org.set", "price_per_segment", "0.01", Role.OWNER),
+        ("org.set", "sms_per_s", 100, Role.OWNER),
+        ("verify.config", "code_length", 8, Role.VIEWER),
+        ("key.set", "allowed_origins", [], Role.VIEWER),
+        ("inbound.opt_outs", "heeds", False, Role.VIEWER),
+    ],
+)
+async def test_some_arguments_are_for_some_roles_alone(world, name, argument, value, role):
+    member = Caller("m", Face.DASHBOARD, role, world.organization_id)
+    arguments = {**world.arguments(name), argument: value}
+    with pytest.raises(Forbidden, match=argument):
+        await world.do(name, member, **arguments)
+
+
+async def test_members_see_no_marks_of_senders(world):
+    await world.do("org.set", organization_id=world.organization_id, name="Shop")
+    rival = (await world.do("org.create", name="Rival"))["id"]
+    await world.do("sender.request", organization_id=rival, name="Shop", description="x")
+    member = Caller("m", Face.DASHBOARD, Role.VIEWER, rival)
+    for caller, marked in ((PROCESS, True), (member, False)):
+        found = await world.do("sender.list", caller, organization_id=rival)
+        assert bool(found["senders"][0]["marks"]) == marked
+
+
+async def test_a_list_of_all_organizations_is_no_members(world):
+    member = Caller("m", Face.DASHBOARD, Role.OWNER, world.organization_id)
+    for name in ("sender.list", "inbound.list"):
+        with pytest.raises(Forbidden):
+            await world.do(name, member)
+
+
+def test_all_faults_of_arguments_are_named_at_once():
+    with pytest.raises(Invalid) as refused:
+        parse(OPERATIONS["send"].arguments, {"to": "36", "from": "12345", "urgent": 1, "x": 1})
+    assert [(each.path, each.code) for each in refused.value.faults] == [
+        ("organization_id", "missing"),
+        ("to", "invalid_phone_number"),
+        ("body", "missing"),
+        ("from", "invalid_sender"),
+        ("urgent", "invalid_flag"),
+        ("x", "unknown_argument"),
+    ]
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_what_comes_of_an_operation_is_frozen(name):
+    result = OPERATIONS[name].result
+    assert is_dataclass(result)
+    assert result.__dataclass_params__.frozen
+    assert not any(each.type in ("list", "dict") for each in fields(result))
+    assert Configuration.__dataclass_params__.frozen
+
+
+async def test_the_newest_lines_first_and_on_from_there(world):
+    found = await world.do("audit.list", limit=3)
+    seqs = [each["seq"] for each in found["lines"]]
+    assert seqs == sorted(seqs, reverse=True)
+    assert found["next"] == seqs[-1]
+    seen = list(seqs)
+    while found["next"] is not None:
+        found = await world.do("audit.list", limit=3, before=found["next"])
+        seen += [each["seq"] for each in found["lines"]]
+    assert seen == [line.seq for line in world.lines()]
+    some = await world.do("audit.list", operation="key.create", who="risala")
+    assert [each["after"]["type"] for each in some["lines"]] == ["publishable"]
+    assert isinstance(some["lines"][0]["after"], Mapping)
+    with suppress(Refusal):
+        await world.do("audit.list", before=2**70)
