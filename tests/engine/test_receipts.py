@@ -404,6 +404,22 @@ def test_another_recipient_or_carrier_tells_nothing(desk, wrong):
     assert desk.book.status(message_id) == "processing"
 
 
+@pytest.mark.parametrize("ended", [False, True])
+def test_a_submit_in_flight_may_be_the_one_until_its_answer_is_there(desk, ended):
+    """Its receipt came first: it is not that of an older submit without an answer."""
+    older = desk.start()
+    desk.no_answer(older)
+    if ended:
+        desk.resolve()
+    before = desk.book.status(older)
+    newer = desk.start()
+    assert told_by_recipient(desk) == ()
+    assert (desk.book.status(older), desk.held) == (before, 1)
+    desk.answer(newer, "17-36123456-26112014")
+    assert desk.book.status(newer) == "delivered"
+    assert desk.book.status(older) == before
+
+
 def test_a_submit_that_was_answered_is_none_of_them(desk):
     message_id = desk.sent("16-36123456-26112014")
     assert told_by_recipient(desk) == ()

@@ -154,9 +154,23 @@ def _without_answer(
         (*carriers, now_ms - LATE_MS, -LOCAL_DIGITS, local, CANDIDATES_MAX),
     )
     if receipt.recipient_tells:
-        return _alone(Found(*row) for row in rows if row[5] is None)
+        found = _alone(Found(*row) for row in rows if row[5] is None)
+        # The answer of another submit to it is still to come, and may bring this very id.
+        in_flight = isinstance(found, Found) and _is_submitting(conn, carriers, local)
+        return Why.UNKNOWN if in_flight else found
     named = (Found(*row) for row in rows)
     return _alone(one for one in named if _reference(one) == receipt.reference)
+
+
+def _is_submitting(conn: sqlite3.Connection, carriers: Sequence[str], local: str) -> bool:
+    """Whether a segment to this number is in the carriers' hands at this moment."""
+    row = conn.execute(
+        "SELECT 1 FROM messages m JOIN segments s ON s.message_id = m.id"  # noqa: S608 -- constants
+        " WHERE m.status = 'processing' AND s.state = 'submitting'"
+        f" AND s.carrier IN ({places(carriers)}) AND substr(m.recipient, ?) = ? LIMIT 1",
+        (*carriers, -LOCAL_DIGITS, local),
+    ).fetchone()
+    return row is not None
 
 
 def _alone(some: Iterable[Found]) -> Found | Why:
