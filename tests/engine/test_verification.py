@@ -17,7 +17,8 @@ from risala.engine.model.clock import TrioClock
 from risala.engine.model.commands import KeyType, Mode, Principal, SendCode
 from risala.engine.model.errors import RateLimited
 from risala.engine.model.ids import IdSource
-from risala.engine.rules.verification import TABLE, Session, State, Trigger, Verdict, judge
+from risala.engine.rules.verification import TABLE, State, Trigger, Verdict, judge
+from risala.engine.rules.verification import VerificationSession as Session
 from risala.engine.verify.codes import load_codes
 from risala.plugins.testing.fake_driver import FakeDriver
 

@@ -8,7 +8,7 @@ closes. Whatever a deadline cuts short is on disk as it is, and the next start c
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -20,14 +20,15 @@ import trio
 from risala.config.model import CarrierSection, Settings
 from risala.engine.accounts.accounts import Accounts
 from risala.engine.accounts.senders import Senders
-from risala.engine.actors.actor import Ref
+from risala.engine.actors.actor import MailboxFull, Ref
+from risala.engine.actors.alarm import Alarm
 from risala.engine.actors.supervisor import RestartPolicy, Supervisor
 from risala.engine.billing.billing import Billing, tell_entered
 from risala.engine.billing.claims import BillingMessage
 from risala.engine.delivery.driver_commands import DriverCommands
 from risala.engine.delivery.driver_context import LaneContext
 from risala.engine.delivery.fleet import Fleet
-from risala.engine.delivery.keeper import Keeper, NextLook
+from risala.engine.delivery.keeper import Keeper
 from risala.engine.delivery.lane import Lane
 from risala.engine.delivery.lane_parts import LaneHooks
 from risala.engine.delivery.loopwatch import LoopWatch
@@ -49,6 +50,7 @@ from risala.engine.journal.webhooks import deliveries as webhook_log
 from risala.engine.limits.claims import LimitsMessage
 from risala.engine.limits.limits import Limits, LimitsMemory
 from risala.engine.model.clock import Clock, SystemClock
+from risala.engine.model.errors import Draining
 from risala.engine.model.ids import IdSource
 from risala.engine.outside import Outside, build_outward
 from risala.engine.overview import Alone, Running, statistics
@@ -61,7 +63,16 @@ from risala.engine.services import Delivery, Services
 from risala.engine.upkeep.retention import Retention
 from risala.engine.upkeep.set_back import WatchedClock, keep_elapsed
 from risala.engine.verify.codes import Codes, load_codes
-from risala.engine.verify.sessions import Deadlines, Sessions, Sources, text_of
+from risala.engine.verify.sessions import (
+    AT_ONCE_MAX,
+    Reload,
+    SessionsMessage,
+    Sources,
+    VerificationSessions,
+    keep_settling,
+    settle_due,
+    text_of,
+)
 from risala.plugins.contract import Driver
 
 log = structlog.get_logger(__name__)
@@ -162,7 +173,7 @@ async def _open_door(
     core: _Core,
     owners: _Owners,
     recorder: Recorder,
-    ends: Deadlines,
+    ends: Alarm,
     router: Router,
     ailing: Ailing,
     delivery: Callable[[Intake], Delivery],
@@ -182,12 +193,12 @@ async def _open_door(
         owners.billing,
         ailing,
     )
-    sources = Sources(settings, recorder, reader, ids, core.accounts, intake, core.codes)
+    sources = Sources(settings, recorder, reader, ids, core.accounts, intake, core.codes, ends)
     sessions = await core.supervisor.start(
         "sessions",
-        lambda: Sessions(sources, ends),
+        lambda: VerificationSessions(sources),
         mailbox_max=settings.engine.mailbox_max,
-        later_max=settings.engine.mailbox_max,
+        later_max=AT_ONCE_MAX,
     )
     return Gateway(
         Services(
@@ -214,7 +225,7 @@ async def open_gateway(settings: Settings, seams: Seams | None = None) -> AsyncI
         listeners = Listeners(unheard, unheard, partial(tell_entered, owners.billing))
         clock, reader = core.seams.clock, core.journal.reader()
         recorder = Recorder(core.journal, clock, core.seams.ids, listeners, ReceiptGroups())
-        ends, router = Deadlines(recorder, reader), Router(settings.carriers)
+        ends, router = Alarm(clock), Router(settings.carriers)
         alone = Alone(settings, reader, clock)
         yield await _open_door(core, owners, recorder, ends, router, nothing_ails, lambda _: alone)
 
@@ -259,8 +270,9 @@ class _Sending:
 
     recorder: Recorder
     board: Board
-    next_look: NextLook
-    ends: Deadlines
+    next_look: Alarm
+    ends: Alarm
+    """Of verification sessions."""
 
 
 @asynccontextmanager
@@ -284,7 +296,6 @@ async def open_engine(
         sending = _build_sending(core, owners, router, carriers, drivers)
         recorder, board = sending.recorder, sending.board
         await clear_up(core.journal, clock, router, carriers)
-        await sending.ends.settle()
         scheduler = await core.supervisor.start(
             "scheduler",
             lambda: Scheduler(board, router, core.seams.clock),
@@ -303,6 +314,8 @@ async def open_engine(
         gateway = await _open_door(
             core, owners, recorder, sending.ends, router, waits.ailing, running
         )
+        # Before any lane starts: a code whose session is over is not sent.
+        await settle_due(gateway.services.sessions, clock)
         start = core.supervisor.start_service
         if core.seams.watch_loop:
             await start("loop watch", watch.run, policy=DRIVER_POLICY)
@@ -312,7 +325,7 @@ async def open_engine(
         await outward.start(core.supervisor)
         look_back = LookBack(recorder, gateway.services.intake.opt_outs.changed)
         await start("opt-outs", look_back.run)
-        await _start_services(core, sending, scheduler, drivers)
+        await _start_services(core, sending, gateway.services.sessions, scheduler, drivers)
         again = partial(_look_again, sending, gateway.services)
         await start("clock", partial(keep_elapsed, clock, recorder, again))
         engine = Engine(gateway, board, scheduler)
@@ -328,8 +341,9 @@ def _look_again(sending: _Sending, services: Services) -> None:
     """Times in the journal have changed: whoever remembers one looks again."""
     sending.board.queue.load(())
     sending.board.notes.wake()
-    sending.next_look.expect(0)
-    sending.ends.expect(0)
+    sending.next_look.ring()
+    with suppress(MailboxFull, Draining):  # then they are read anew a little later
+        services.sessions.tell_nowait(Reload())
     for endpoint_id, _, _ in webhook_log.waiting(services.reader):
         services.delivery.hint_webhook(endpoint_id)
 
@@ -337,13 +351,16 @@ def _look_again(sending: _Sending, services: Services) -> None:
 async def _start_services(
     core: _Core,
     sending: _Sending,
+    sessions: Ref[SessionsMessage],
     scheduler: Ref[SchedulerMessage],
     drivers: Mapping[str, Driver],
 ) -> None:
     start, recorder, board = core.supervisor.start_service, sending.recorder, sending.board
     await start("storage", core.journal.keep_probing)
     await start("accounts", core.accounts.keep_touching)
-    await start("sessions' deadlines", sending.ends.keep)
+    await start(
+        "sessions' deadlines", partial(keep_settling, sessions, sending.ends, core.seams.clock)
+    )
     keeper = Keeper(
         recorder,
         core.journal.reader(),
@@ -376,7 +393,7 @@ def _build_sending(
     """Notes and times first: the recorder tells them of changes, and lanes write by it."""
     reader, clock, delivery = core.journal.reader(), core.seams.clock, core.settings.delivery
     notes = Notes(reader, core.settings.engine.buffer_rows_max)
-    next_look = NextLook(clock)
+    next_look = Alarm(clock)
     recorder = Recorder(
         core.journal,
         clock,
@@ -398,7 +415,7 @@ def _build_sending(
 
     lanes = Fleet(router, carriers, notes, lane).lanes
     board = Board(notes, lanes, reader, partial(text_of, reader=reader, codes=core.codes))
-    return _Sending(recorder, board, next_look, Deadlines(recorder, core.journal.reader()))
+    return _Sending(recorder, board, next_look, Alarm(clock))
 
 
 def _receipt_groups(

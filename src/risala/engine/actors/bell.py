@@ -5,6 +5,8 @@ It holds nothing but that it rang, so it is made before either of the two, and b
 
 from __future__ import annotations
 
+import math
+
 import trio
 
 
@@ -18,7 +20,8 @@ class Bell:
         """There is news. Rung while nobody waits, it is remembered."""
         self._rung.set()
 
-    async def wait(self) -> None:
-        """Until it rings, or has rung since the last wait ended."""
-        await self._rung.wait()
+    async def wait(self, deadline_s: float = math.inf) -> None:
+        """Until it rings, or has rung since the last wait ended, or a moment on Trio's clock."""
+        with trio.move_on_at(deadline_s):
+            await self._rung.wait()
         self._rung = trio.Event()

@@ -14,43 +14,18 @@ import structlog
 import trio
 
 from risala.config.model import DeliverySection
-from risala.engine.actors.bell import Bell
+from risala.engine.actors.alarm import Alarm
 from risala.engine.journal.messages import deadlines, held
 from risala.engine.journal.recorder import Recorder
-from risala.engine.model.clock import Clock
 from risala.engine.model.errors import Unavailable
 
 log = structlog.get_logger(__name__)
 
-LOOK_S: Final = 30.0
-"""Looks at the index at least this often: the clock on the wall may be set."""
 STORAGE_RETRY_S: Final = 2.0
 FORGET_MS: Final = 60_000
 """Receipts that match nothing are told of so long after their time is over, at most."""
 ASK_S: Final = 10.0
 """How long carriers may be asked about uncertain messages before their policy decides."""
-
-
-class NextLook:
-    """When the keeper looks next; made before it, for those who tell of new deadlines."""
-
-    def __init__(self, clock: Clock) -> None:
-        self._clock = clock
-        self._bell = Bell()
-        self._at_ms = 0
-
-    def expect(self, at_ms: int) -> None:
-        """A deadline was set: look earlier if it is the nearest."""
-        if at_ms < self._at_ms:
-            self._bell.ring()
-
-    async def wait(self, next_ms: int | None) -> None:
-        """Until this time, or an earlier deadline is set, or :data:`LOOK_S` are over."""
-        now_ms = self._clock.now_ms()
-        look_ms = now_ms + round(LOOK_S * 1000)
-        self._at_ms = look_ms if next_ms is None else min(next_ms, look_ms)
-        with trio.move_on_after(max(0, self._at_ms - now_ms) / 1000):
-            await self._bell.wait()
 
 
 class Keeper:
@@ -61,7 +36,7 @@ class Keeper:
         self,
         recorder: Recorder,
         reader: sqlite3.Connection,
-        next_look: NextLook,
+        next_look: Alarm,
         ask: Callable[[int], Awaitable[None]],
         settings: DeliverySection,
     ) -> None:

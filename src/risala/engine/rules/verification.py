@@ -50,7 +50,7 @@ TABLE: Final[dict[tuple[State, Trigger], Move]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Session:
+class VerificationSession:
     """What a decision needs of a session."""
 
     state: State
@@ -69,7 +69,7 @@ class Verdict:
     """None: nothing changes."""
 
 
-def judge(session: Session, *, matches: bool, now_ms: int) -> Verdict:
+def judge(session: VerificationSession, *, matches: bool, now_ms: int) -> Verdict:
     """Judge one guess. A session that is over denies whatever is guessed."""
     if session.state is not State.PENDING:
         return Verdict(False, None)

@@ -1,46 +1,58 @@
 """Verification sessions: the actor that opens, judges and ends them, and keeps their deadlines.
 
-The sessions are rows. The ordered set of deadlines is an index over those that are pending, of
-which only the nearest is in memory: a hundred thousand pending sessions cost nothing while they
-wait. Every decision is made inside the journal's transaction, so that guesses in parallel, a
-deadline and a crash cannot disagree.
+The sessions are rows; what is in memory is the order of things. On one session guesses are judged
+one after the other, in the order in which they came, each on the row as the one before it left it;
+on other sessions at the same time. A judgement is written under the condition that the row is
+still what was judged: the net, should this actor crash with a judgement on its way to the disk.
+
+It says what is due, too: :func:`keep_settling` asks it to settle that, whenever the time comes.
 """
 
 from __future__ import annotations
 
 import json
 import sqlite3
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 
-import structlog
 import trio
 
 from risala.config.model import Settings
 from risala.engine.accounts.accounts import Accounts
-from risala.engine.actors.actor import Decider, Later
+from risala.engine.actors.actor import Decider, Later, Ref
+from risala.engine.actors.alarm import Alarm
 from risala.engine.intake.intake import Intake
 from risala.engine.journal.messages import sessions, verifications
 from risala.engine.journal.messages.sessions import VerificationRow
-from risala.engine.journal.messages.verifications import NewVerification
+from risala.engine.journal.messages.verifications import NewVerification, Overtaken
 from risala.engine.journal.recorder import Recorder
-from risala.engine.journal.rows import DueRow
+from risala.engine.journal.rows import DueRow, Stamp
+from risala.engine.journal.store.patient import patiently
 from risala.engine.journal.store.signature import Signature, signed
+from risala.engine.model.clock import Clock
 from risala.engine.model.commands import Mode, Organization, Principal, SendCode, VerificationView
-from risala.engine.model.errors import Invalid, Unavailable
+from risala.engine.model.errors import Invalid, OutcomeUnknown
 from risala.engine.model.ids import IdSource
 from risala.engine.rules.template import render
-from risala.engine.rules.verification import State
+from risala.engine.rules.verification import State, Trigger, judge
 from risala.engine.rules.verify_settings import VerifySettings, parse_verify_settings
 from risala.engine.verify.codes import Codes
+from risala.engine.verify.deadlines import Deadline, Deadlines
+from risala.engine.verify.turns import Turn, Turns
 
-log = structlog.get_logger(__name__)
-
+DEADLINES_MAX: Final = 2000
+"""Deadlines in memory, about 250 bytes each; reading them holds the loop for some 4 ms."""
 EXPIRE_BATCH: Final = 500
 """Sessions that expire in one unit: ten thousand of one second take twenty."""
-LOOK_S: Final = 30.0
-"""Looks at the deadlines at least this often: the clock on the wall may be set."""
-STORAGE_RETRY_S: Final = 1.0
+RELOAD_S: Final = 30.0
+"""The deadlines are read anew this often. Nothing gets lost but by a commit that outlived the actor
+that asked for it, and who waits for that code sees its session expire in any case."""
+LINE_MAX: Final = 512
+"""Guesses at one session that may wait: no session takes more than a hundred."""
+AT_ONCE_MAX: Final = 4096
+"""Sends and checks under way, as many as the journal lets wait; further ones wait for these."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,10 +85,23 @@ class Withdraw:
     by: Signature | None = None
 
 
-SessionsMessage = Open | Check | Withdraw
+@dataclass(frozen=True, slots=True)
+class Settle:
+    """Expire what is due, a batch at most; answers with when to ask again, or None.
+
+    In UTC epoch milliseconds.
+    """
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
+class Reload:
+    """Deadlines in the journal were changed by another hand: the clock on the wall was set."""
+
+
+SessionsMessage = Open | Check | Withdraw | Settle | Reload
+
+
+@dataclass(frozen=True, slots=True)
 class Sources:
     """What sessions need of the rest of the engine."""
 
@@ -87,28 +112,54 @@ class Sources:
     accounts: Accounts
     intake: Intake
     codes: Codes
+    alarm: Alarm
+    """Wakes who asks to settle what is due; told of each deadline."""
 
 
-class Sessions(Decider[SessionsMessage]):
-    def __init__(self, sources: Sources, deadlines: Deadlines) -> None:
+class VerificationSessions(Decider[SessionsMessage]):
+    def __init__(self, sources: Sources) -> None:
         self._have = sources
-        self._deadlines = deadlines
+        read = partial(verifications.nearest_deadlines, sources.reader)
+        self._deadlines = Deadlines(read, DEADLINES_MAX)
+        self._loaded_s = 0.0
+        self._turns = Turns(LINE_MAX)
+
+    async def started(self) -> None:
+        self._load()
 
     def decide(self, message: SessionsMessage) -> object:
         match message:
             case Open(principal, command, by):
                 return Later(self._open, principal, command, by)
             case Check():
-                return Later(self._check, message)
-            case Withdraw(verification_id, by):
-                return Later(self._withdraw, verification_id, by)
+                return self._judge(message)
+            case Withdraw():
+                return Later(self._withdraw, message)
+            case Settle():
+                return self._settle_due()
+            case Reload():
+                self._load()
+        return None
+
+    def _load(self) -> None:
+        self._deadlines.load()
+        self._loaded_s = trio.current_time()
+        self._have.alarm.ring()
 
     async def _open(self, principal: Principal, command: SendCode, by: Signature | None) -> str:
         organization = self._have.accounts.organization(principal.organization_id)
         new = self._new(organization, principal.mode, command)
-        await self._have.intake.send_code(organization, principal.mode, new, by=by)
-        self._deadlines.expect(new.expires_at)
+        try:
+            await self._have.intake.send_code(organization, principal.mode, new, by=by)
+        except OutcomeUnknown:
+            self._expect(new)  # it may be there
+            raise
+        self._expect(new)
         return new.id
+
+    def _expect(self, new: NewVerification) -> None:
+        self._deadlines.add((new.expires_at, new.id))
+        self._have.alarm.expect(new.expires_at)
 
     def _new(self, organization: Organization, mode: Mode, command: SendCode) -> NewVerification:
         settings = verify_settings(self._have.reader, organization.id)
@@ -138,78 +189,97 @@ class Sessions(Decider[SessionsMessage]):
             ),
         )
 
-    async def _check(self, message: Check) -> bool:
-        have, asker = self._have, message.principal
-        row = verifications.owned(
-            have.reader, asker.organization_id, asker.mode.value, message.verification_id
+    def _judge(self, message: Check) -> object:
+        row = self._asked(message)
+        if row.status is not State.PENDING and message.by is None:
+            return False  # it never moves again, whoever is before us
+        return Later(self._check, message, row, self._turns.join(row.id))
+
+    def _asked(self, message: Check) -> VerificationRow:
+        asker = message.principal
+        return verifications.owned(
+            self._have.reader, asker.organization_id, asker.mode.value, message.verification_id
         )
+
+    async def _check(self, message: Check, row: VerificationRow, turn: Turn) -> bool:
+        codes = self._have.codes
         test = row.mode == "test"
-        matches = have.codes.matches(message.code, row.id, row.code_length, test=test)
-        stamp = have.recorder.stamp()
-        verdict, changes = await have.recorder.journal.commit(
-            signed(
-                message.by,
-                lambda conn: verifications.check(conn, row.id, stamp, matches=matches),
-            )
-        )
-        have.recorder.tell(changes)
-        return verdict.approved
+        matches = codes.matches(message.code, row.id, row.code_length, test=test)
+        try:
+            if not turn.has_come:
+                await turn.wait()
+                row = self._asked(message)
+            while True:
+                stamp = self._have.recorder.stamp()
+                verdict = judge(row.session, matches=matches, now_ms=stamp.now_ms)
+                if await self._write(row, verdict.trigger, stamp, message.by):
+                    return verdict.approved
+                row = self._asked(message)
+        finally:
+            self._turns.leave(turn)
 
-    async def _withdraw(self, verification_id: str, by: Signature | None) -> None:
-        stamp = self._have.recorder.stamp()
-        changes = await self._have.recorder.journal.commit(
-            signed(by, lambda conn: verifications.cancel(conn, verification_id, stamp))
-        )
-        self._have.recorder.tell(changes)
-
-
-class Deadlines:
-    """Expires sessions on time; one task for all of them."""
-
-    def __init__(self, recorder: Recorder, reader: sqlite3.Connection) -> None:
-        self._recorder = recorder
-        self._reader = reader
-        self._wake = trio.Event()
-        self._looks_at_ms = 0
-
-    def expect(self, at_ms: int) -> None:
-        """A session was opened: wake earlier if its end is the nearest."""
-        if at_ms < self._looks_at_ms:
-            self._wake.set()
-
-    async def settle(self) -> None:
-        """Expire every session whose time is over.
-
-        Raises:
-            Unavailable: it could not be written.
-        """
+    async def _withdraw(self, message: Withdraw) -> None:
+        have = self._have
         while True:
-            now_ms = self._recorder.clock.now_ms()
-            count = verifications.count_due(self._reader, now_ms, EXPIRE_BATCH)
-            if count == 0:
+            row = verifications.of_operator(have.reader, message.verification_id)
+            trigger = Trigger.WITHDRAWN if row.status is State.PENDING else None
+            if await self._write(row, trigger, have.recorder.stamp(), message.by):
                 return
-            stamps = [self._recorder.stamp() for _ in range(count)]
-            _, changes = await self._recorder.journal.commit(
-                lambda conn, stamps=stamps: verifications.expire_due(conn, stamps)  # type: ignore[misc]
-            )
-            self._recorder.tell(changes)
 
-    async def keep(self) -> None:
-        """Settle what is due, for life."""
-        while True:
-            try:
-                await self.settle()
-            except Unavailable as error:
-                log.warning("sessions.storage", reason=str(error))
-                await trio.sleep(STORAGE_RETRY_S)
-                continue
-            now_ms = self._recorder.clock.now_ms()
-            look_ms = now_ms + round(LOOK_S * 1000)
-            next_ms = verifications.next_deadline(self._reader)
-            self._looks_at_ms = look_ms if next_ms is None else min(next_ms, look_ms)
-            with trio.move_on_after(max(0, self._looks_at_ms - now_ms) / 1000):
-                await self._wake.wait()
-            self._wake = trio.Event()
+    async def _write(
+        self, row: VerificationRow, trigger: Trigger | None, stamp: Stamp, by: Signature | None
+    ) -> bool:
+        """Put on disk what a session was judged to; False where it must be judged again."""
+        have = self._have
+        if trigger is None and by is None:
+            return True
+        try:
+            changes = await have.recorder.journal.commit(
+                signed(by, lambda conn: verifications.settle(conn, row, trigger, stamp))
+            )
+        except Overtaken:
+            return False
+        have.recorder.tell(changes)
+        if trigger is not Trigger.CODE_WRONG:
+            self._deadlines.remove([(row.expires_at, row.id)])
+        return True
+
+    def _settle_due(self) -> object:
+        if trio.current_time() - self._loaded_s >= RELOAD_S:
+            self._deadlines.load()
+            self._loaded_s = trio.current_time()
+        due = self._deadlines.due(self._have.recorder.clock.now_ms(), EXPIRE_BATCH)
+        return Later(self._expire, due) if due else self._deadlines.next_ms()
+
+    async def _expire(self, due: Sequence[Deadline]) -> int | None:
+        recorder = self._have.recorder
+        ids = [verification_id for _, verification_id in due]
+        stamps = [recorder.stamp() for _ in due]
+        changes = await recorder.journal.commit(
+            lambda conn: verifications.expire(conn, ids, stamps)
+        )
+        recorder.tell(changes)
+        self._deadlines.remove(due)
+        return self._deadlines.next_ms()
+
+
+async def settle_due(sessions: Ref[SessionsMessage], clock: Clock) -> int | None:
+    """Expire every session whose time is over; when the next one's is.
+
+    Raises:
+        Unavailable: it could not be written.
+    """
+    while True:
+        next_ms: int | None = await sessions.ask(Settle())
+        if next_ms is None or next_ms > clock.now_ms():
+            return next_ms
+
+
+async def keep_settling(sessions: Ref[SessionsMessage], alarm: Alarm, clock: Clock) -> None:
+    """Expire sessions on time, for life; one task for all of them."""
+    while True:
+        next_ms = await patiently("sessions", partial(settle_due, sessions, clock))
+        await alarm.wait(next_ms)
 
 
 def verify_settings(reader: sqlite3.Connection, organization_id: str) -> VerifySettings:

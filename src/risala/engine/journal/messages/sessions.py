@@ -9,7 +9,7 @@ from typing import Final
 from risala.engine.journal.rows import Stamp
 from risala.engine.journal.store.named import Rows
 from risala.engine.journal.webhooks import outbox
-from risala.engine.rules.verification import TABLE, Session, State, Trigger
+from risala.engine.rules.verification import TABLE, State, Trigger, VerificationSession
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +29,8 @@ class VerificationRow:
     updated_at: int
 
     @property
-    def session(self) -> Session:
-        return Session(self.status, self.attempts, self.attempts_max, self.expires_at)
+    def session(self) -> VerificationSession:
+        return VerificationSession(self.status, self.attempts, self.attempts_max, self.expires_at)
 
 
 _ROWS: Final = Rows(VerificationRow, status=State)
@@ -45,14 +45,22 @@ def find(conn: sqlite3.Connection, verification_id: str) -> VerificationRow | No
 def shift(
     conn: sqlite3.Connection, row: VerificationRow, trigger: Trigger, stamp: Stamp
 ) -> State | None:
-    """Let a trigger do to a session what the table says, and tell of it; its new state, if any."""
+    """Write what a trigger does to a session, and tell of it; its state after that.
+
+    None, and nothing is written, where the session cannot move, or is no longer what ``row`` says:
+    somebody else was judged meanwhile, or its time came.
+    """
     step = TABLE.get((row.status, trigger))
-    if step is None or step.to is row.status:
+    if step is None:
         return None
-    conn.execute(
-        "UPDATE verifications SET status = ?, reason = ?, updated_at = ? WHERE id = ?",
-        (step.to, step.reason, stamp.now_ms, row.id),
+    guesses = 1 if trigger in (Trigger.CODE_WRONG, Trigger.LAST_CODE_WRONG) else 0
+    written = conn.execute(
+        "UPDATE verifications SET status = ?, reason = ?, attempts = attempts + ?, updated_at = ?"
+        " WHERE id = ? AND status = ? AND attempts = ?",
+        (step.to, step.reason, guesses, stamp.now_ms, row.id, row.status, row.attempts),
     )
+    if written.rowcount == 0:
+        return None
     if step.event is not None:
         outbox.verification_event(conn, row.id, step.event, stamp)
     return step.to

@@ -11,8 +11,8 @@ from risala.engine.journal.messages import acceptance, endings
 from risala.engine.journal.messages.acceptance import Accepted
 from risala.engine.journal.messages.sessions import VerificationRow, find, shift
 from risala.engine.journal.rows import Change, NewMessage, Stamp
-from risala.engine.model.errors import NotFound, RateLimited
-from risala.engine.rules.verification import Trigger, Verdict, judge
+from risala.engine.model.errors import Conflict, NotFound, RateLimited
+from risala.engine.rules.verification import State, Trigger
 
 HOUR_MS: Final = 3_600_000
 _NOT_FOUND: Final = "There is no verification with this id."
@@ -150,74 +150,52 @@ def begin(conn: sqlite3.Connection, new: NewVerification, stamp: Stamp | None = 
     return Begun(new.id, accepted)
 
 
-def check(
-    conn: sqlite3.Connection, verification_id: str, stamp: Stamp, *, matches: bool
-) -> tuple[Verdict, tuple[Change, ...]]:
-    """Judge one guess and count it."""
-    row = of_operator(conn, verification_id)
-    verdict = judge(row.session, matches=matches, now_ms=stamp.now_ms)
-    if verdict.trigger is None:
-        return verdict, ()
-    if verdict.trigger in (Trigger.CODE_WRONG, Trigger.LAST_CODE_WRONG):
-        conn.execute(
-            "UPDATE verifications SET attempts = attempts + 1, updated_at = ? WHERE id = ?",
-            (stamp.now_ms, verification_id),
-        )
-    return verdict, move(conn, row, verdict.trigger, stamp)
+class Overtaken(Conflict):
+    """The session is no longer what was judged: judge it again. Nothing is written."""
 
 
-def move(
-    conn: sqlite3.Connection, row: VerificationRow, trigger: Trigger, stamp: Stamp
+def settle(
+    conn: sqlite3.Connection, row: VerificationRow, trigger: Trigger | None, stamp: Stamp
 ) -> tuple[Change, ...]:
-    """Let a trigger do to a session what the table says; a code that waits goes with it."""
+    """Write what the session ``row`` was judged to; a code that waits goes with its session.
+
+    Args:
+        trigger: None where nothing changes.
+
+    Raises:
+        Overtaken: it has changed since.
+    """
+    if trigger is None:
+        return ()
     state = shift(conn, row, trigger, stamp)
     if state is None:
+        raise Overtaken("The verification has changed meanwhile.")
+    if state is State.PENDING:
         return ()
     # A code that nobody waits for is not sent any more.
     return endings.withdraw_code(conn, row.message_id, state.value, stamp)
 
 
-def count_due(conn: sqlite3.Connection, now_ms: int, count_max: int) -> int:
-    """How many sessions' time is over, counted up to ``count_max``."""
-    (count,) = conn.execute(
-        "SELECT count(*) FROM (SELECT 1 FROM verifications"
-        " WHERE status = 'pending' AND expires_at <= ? LIMIT ?)",
-        (now_ms, count_max),
-    ).fetchone()
-    return int(count)
-
-
-def expire_due(conn: sqlite3.Connection, stamps: Sequence[Stamp]) -> tuple[int, tuple[Change, ...]]:
-    """Expire sessions whose time is over, at most as many as there are stamps; how many."""
-    rows = conn.execute(
-        "SELECT id FROM verifications WHERE status = 'pending' AND expires_at <= ?"
-        " ORDER BY expires_at LIMIT ?",
-        (stamps[0].now_ms, len(stamps)),
-    ).fetchall()
+def expire(
+    conn: sqlite3.Connection, ids: Sequence[str], stamps: Sequence[Stamp]
+) -> tuple[Change, ...]:
+    """Expire those of these sessions that are pending and whose time is over; a stamp for each."""
     changes: list[Change] = []
-    for (verification_id,), stamp in zip(rows, stamps, strict=False):
+    for verification_id, stamp in zip(ids, stamps, strict=True):
         row = find(conn, verification_id)
-        assert row is not None
-        changes += move(conn, row, Trigger.TIME_OVER, stamp)
-    return len(rows), tuple(changes)
+        if row is None or row.status is not State.PENDING or row.expires_at > stamp.now_ms:
+            continue
+        changes += settle(conn, row, Trigger.TIME_OVER, stamp)
+    return tuple(changes)
 
 
-def next_deadline(conn: sqlite3.Connection) -> int | None:
-    """When the next session expires."""
-    row = conn.execute(
-        "SELECT min(expires_at) FROM verifications WHERE status = 'pending'"
-    ).fetchone()
-    at: int | None = row[0]
-    return at
-
-
-def cancel(conn: sqlite3.Connection, verification_id: str, stamp: Stamp) -> tuple[Change, ...]:
-    """Withdraw a session explicitly; one that has ended stays as it is.
-
-    Raises:
-        NotFound: there is none of this id.
-    """
-    return move(conn, of_operator(conn, verification_id), Trigger.WITHDRAWN, stamp)
+def nearest_deadlines(conn: sqlite3.Connection, count_max: int) -> list[tuple[int, str]]:
+    """When the next sessions expire, and which, in order."""
+    return conn.execute(
+        "SELECT expires_at, id FROM verifications WHERE status = 'pending'"
+        " ORDER BY expires_at, id LIMIT ?",
+        (count_max,),
+    ).fetchall()
 
 
 def settings(conn: sqlite3.Connection, organization_id: str) -> str | None:

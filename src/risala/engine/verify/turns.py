@@ -1,0 +1,68 @@
+"""Who is judged next: on one session one guess after the other, on different ones in parallel."""
+
+from __future__ import annotations
+
+from collections import deque
+
+import trio
+
+from risala.engine.model.errors import Overloaded
+
+
+class Turn:
+    """A place in a session's line."""
+
+    __slots__ = ("_called", "session_id")
+
+    def __init__(self, session_id: str) -> None:
+        self.session_id = session_id
+        self._called = trio.Event()
+
+    def call(self) -> None:
+        self._called.set()
+
+    @property
+    def has_come(self) -> bool:
+        return self._called.is_set()
+
+    async def wait(self) -> None:
+        await self._called.wait()
+
+
+class Turns:
+    """The lines of all sessions that somebody guesses at, in the order in which they came.
+
+    Args:
+        line_max: guesses in one session's line; further ones are refused.
+    """
+
+    def __init__(self, line_max: int) -> None:
+        self._line_max = line_max
+        self._lines: dict[str, deque[Turn]] = {}
+
+    def __len__(self) -> int:
+        return len(self._lines)
+
+    def join(self, session_id: str) -> Turn:
+        """The last place in a session's line: who joins must :meth:`leave`, come what may.
+
+        Raises:
+            Overloaded: the line is full.
+        """
+        line = self._lines.setdefault(session_id, deque())
+        if len(line) >= self._line_max:
+            raise Overloaded("Too many guesses at this code wait already. Send again in a moment.")
+        turn = Turn(session_id)
+        line.append(turn)
+        if len(line) == 1:
+            turn.call()
+        return turn
+
+    def leave(self, turn: Turn) -> None:
+        """Judged, or waits no longer: the next one's turn comes."""
+        line = self._lines[turn.session_id]
+        line.remove(turn)
+        if not line:
+            del self._lines[turn.session_id]
+        elif not line[0].has_come:
+            line[0].call()
