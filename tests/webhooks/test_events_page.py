@@ -65,12 +65,13 @@ async def test_the_bodies_are_those_of_the_page(open_house, quick):
         await house.send(metadata={"order": "77"})
         await house.perform("inbound.route", organization_id=house.organization_id)
         await driver.context.inbound(Inbound("+22236123456", "1234", "Vote 7", 0, ("mo1",)))
-        for name, decide in (("Acme", "sender.waive"), ("Acne", "sender.deny")):
+        denied = {"reason": "name_in_use"}
+        for name, decide, why in (("Acme", "sender.waive", {}), ("Acne", "sender.deny", denied)):
             made = await house.perform(
                 "sender.request", organization_id=house.organization_id, name=name,
                 description="shop",
             )  # fmt: skip
-            await house.perform(decide, sender_id=made["id"], reason="name_in_use")
+            await house.perform(decide, sender_id=made["id"], **why)
         await trio.sleep(700)
         seen = await collect(house)
     failing = FakeDriver(always=Refused(Scope.FINAL, "ESME_RINVDSTADR", "No such number."))
