@@ -99,7 +99,8 @@ async def test_each_has_its_own_recipients_of_the_month(autojump_clock, open_pai
         told = [sentence(line) for line in lines]
         words = "The SIM's recipients of this month are used up (recipients_per_month_max = 2)."
         assert told[1] == words
-        assert len(told) == 2
+        assert "until 2026-12-01" in told[2]  # what it waits for at this moment: not stored
+        assert len(told) == 3
         for line in pair.lines.values():
             line.shift_ms = 11 * 24 * 3_600_000  # the next month
         await trio.sleep(700)
