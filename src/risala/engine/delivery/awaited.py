@@ -67,5 +67,4 @@ class Awaited:
     async def wait(self) -> None:
         """Until something is due, or the nearest is another."""
         due_s = min((one[0].due_s for one in self._waiting if one), default=float("inf"))
-        with trio.move_on_at(due_s):
-            await self._bell.wait()
+        await self._bell.wait(due_s)

@@ -14,6 +14,7 @@ from typing import Final
 import structlog
 import trio
 
+from risala.engine.actors.bell import Bell
 from risala.engine.delivery.lane_parts import Job
 from risala.plugins.contract import SUBMIT_S_MAX, Capabilities
 from risala.sms.cause import Cause
@@ -62,7 +63,7 @@ class Calls:
         self._give_up = give_up
         self._open: dict[Call, None] = {}
         self._late: dict[Call, None] = {}
-        self._begun = trio.Event()
+        self._begun = Bell()
 
     @property
     def late(self) -> int:
@@ -73,7 +74,7 @@ class Calls:
         call = Call(job, segment, trio.current_time() + self.limit_s)
         self._open[call] = None
         if len(self._open) == 1:
-            self._begun.set()
+            self._begun.ring()
         return call
 
     def end(self, call: Call) -> None:
@@ -89,7 +90,6 @@ class Calls:
     async def watch(self) -> None:
         """Give up what takes too long, for life."""
         while True:
-            self._begun = trio.Event()
             now_s = trio.current_time()
             for call in self._overdue(now_s):
                 call.given_up = True
@@ -99,8 +99,7 @@ class Calls:
             for call in self._late:
                 if call.deadline_s + LATE_S <= now_s:
                     call.scope.cancel()
-            with trio.move_on_at(self._next_s(now_s)):
-                await self._begun.wait()
+            await self._begun.wait(self._next_s(now_s))
 
     def _overdue(self, now_s: float) -> list[Call]:
         overdue = []

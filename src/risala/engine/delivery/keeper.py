@@ -17,11 +17,10 @@ from risala.config.model import DeliverySection
 from risala.engine.actors.alarm import Alarm
 from risala.engine.journal.messages import deadlines, held
 from risala.engine.journal.recorder import Recorder
-from risala.engine.model.errors import Unavailable
+from risala.engine.journal.store.patient import patiently
 
 log = structlog.get_logger(__name__)
 
-STORAGE_RETRY_S: Final = 2.0
 FORGET_MS: Final = 60_000
 """Receipts that match nothing are told of so long after their time is over, at most."""
 ASK_S: Final = 10.0
@@ -46,25 +45,23 @@ class Keeper:
         self._ask = ask
         self._receipts_held_ms = round(settings.receipts_held_s * 1000)
         self._submits_max = settings.uncertain_submits_max
+        self._forgot_at_ms = 0
 
     async def run(self) -> None:
         """Settle what is due, for life."""
-        forgot_at_ms = 0
         while True:
-            try:
-                while self._is_due():
-                    with trio.move_on_after(ASK_S):
-                        await self._ask(self._recorder.clock.now_ms())
-                    await self._recorder.settle_deadlines(self._submits_max)
-                now_ms = self._recorder.clock.now_ms()
-                if now_ms - forgot_at_ms >= min(FORGET_MS, self._receipts_held_ms):
-                    await self._forget_receipts(now_ms)
-                    forgot_at_ms = now_ms
-            except Unavailable as error:
-                log.warning("keeper.storage", reason=str(error))
-                await trio.sleep(STORAGE_RETRY_S)
-                continue
+            await patiently("keeper", self._settle)
             await self._next_look.wait(deadlines.next_deadline(self._reader))
+
+    async def _settle(self) -> None:
+        while self._is_due():
+            with trio.move_on_after(ASK_S):
+                await self._ask(self._recorder.clock.now_ms())
+            await self._recorder.settle_deadlines(self._submits_max)
+        now_ms = self._recorder.clock.now_ms()
+        if now_ms - self._forgot_at_ms >= min(FORGET_MS, self._receipts_held_ms):
+            await self._forget_receipts(now_ms)
+            self._forgot_at_ms = now_ms
 
     def _is_due(self) -> bool:
         at_ms = deadlines.next_deadline(self._reader)

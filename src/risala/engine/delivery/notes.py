@@ -48,5 +48,4 @@ class Notes:
 
     async def wait(self, deadline_s: float) -> None:
         """Until somebody calls :meth:`wake`, or the deadline on Trio's clock."""
-        with trio.move_on_at(deadline_s):
-            await self._bell.wait()
+        await self._bell.wait(deadline_s)

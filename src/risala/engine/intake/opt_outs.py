@@ -5,22 +5,19 @@ from __future__ import annotations
 import sqlite3
 from typing import Final
 
-import structlog
 import trio
 
 from risala.engine.actors.bell import Bell
 from risala.engine.journal.inbound import opt_outs
 from risala.engine.journal.recorder import Recorder
-from risala.engine.model.errors import RecipientOptedOut, Unavailable
-
-log = structlog.get_logger(__name__)
+from risala.engine.journal.store.patient import patiently
+from risala.engine.model.errors import RecipientOptedOut
 
 LOOK_BACK_MS: Final = 90 * 86_400_000
 """Nobody answers an older message."""
 ROWS_AT_ONCE: Final = 500
 PAUSE_FACTOR: Final = 10
 PAUSE_MIN_S: Final = 0.02
-STORAGE_RETRY_S: Final = 5.0
 
 
 class OptOuts:
@@ -63,21 +60,17 @@ class LookBack:
     async def run(self) -> None:
         """Look through what there is, for life."""
         while True:
-            began_s = trio.current_time()
-            try:
-                done = await self._step()
-            except Unavailable as error:
-                log.warning("opt_outs.storage", reason=str(error))
-                await trio.sleep(STORAGE_RETRY_S)
-                continue
+            done, took_s = await patiently("opt_outs", self._step)
             if done:
                 await self._changed.wait()
             else:
-                took_s = trio.current_time() - began_s
                 await trio.sleep(max(PAUSE_MIN_S, PAUSE_FACTOR * took_s))
 
-    async def _step(self) -> bool:
+    async def _step(self) -> tuple[bool, float]:
+        """Whether all is done, and how long this took, in seconds."""
+        began_s = trio.current_time()
         since_ms = self._recorder.clock.now_ms() - LOOK_BACK_MS
-        return await self._recorder.journal.commit(
+        done = await self._recorder.journal.commit(
             lambda conn: opt_outs.look_back(conn, since_ms, ROWS_AT_ONCE)
         )
+        return done, trio.current_time() - began_s

@@ -8,19 +8,19 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Final, TypeVar
 
 import structlog
-import trio
 
 from risala.engine.actors.broadcast import Broadcast
 from risala.engine.journal.messages import deadlines, declined, delivery, endings, receipts
 from risala.engine.journal.rows import Change, Entered, Stamp
+from risala.engine.journal.store.patient import patiently
 from risala.engine.journal.store.signature import Signature, signed
 from risala.engine.journal.store.writer import Journal, Unit
 from risala.engine.model.clock import Clock
 from risala.engine.model.commands import LifeEvent
-from risala.engine.model.errors import Draining, Unavailable
 from risala.engine.model.ids import IdSource
 from risala.engine.model.states import Status
 from risala.engine.rules.receiptgroups import ReceiptGroups
@@ -33,9 +33,6 @@ _TOLD: Final = (Status.FAILED, Status.UNDELIVERED)
 """Statuses that somebody may have to look into; the others are logged at debug level."""
 log = structlog.get_logger(__name__)
 
-RETRY_FIRST_S: Final = 0.2
-RETRY_MAX_S: Final = 5.0
-"""A full disk is looked at again this often: what a carrier answered must be written down."""
 DEADLINES_BATCH: Final = 64
 """Messages that end by time in one unit: a small one, so that sends get their turn between."""
 
@@ -228,16 +225,8 @@ class Recorder:
         )
 
     async def _commit_for_sure(self, unit: Unit[T]) -> T:
-        wait_s = RETRY_FIRST_S
-        while True:
-            try:
-                return await self.journal.commit(unit)
-            except Draining:
-                raise
-            except Unavailable as error:
-                log.warning("journal.retry", reason=str(error), wait_s=wait_s)
-                await trio.sleep(wait_s)
-                wait_s = min(wait_s * 2, RETRY_MAX_S)
+        """What a carrier answered must be written down, however long the disk is full."""
+        return await patiently("journal", partial(self.journal.commit, unit))
 
 
 def _life(change: Change) -> LifeEvent:

@@ -18,11 +18,11 @@ import trio
 
 from risala.config.model import RetentionSection
 from risala.engine.journal.recorder import Recorder
+from risala.engine.journal.store.patient import patiently
 from risala.engine.journal.store.signature import Signature, signed
 from risala.engine.journal.upkeep import retention
 from risala.engine.journal.upkeep.retention import LATE_MS, Forgot
 from risala.engine.model.clock import iso
-from risala.engine.model.errors import Unavailable
 from risala.engine.model.ids import first_id
 
 log = structlog.get_logger(__name__)
@@ -33,6 +33,7 @@ PAUSE_FACTOR: Final = 10
 PAUSE_MIN_S: Final = 0.05
 EVERY_S: Final = 3600.0
 STORAGE_RETRY_S: Final = 60.0
+"""Nothing of it is in a hurry while the disk is ill."""
 DAY_MS: Final = 86_400_000
 BEHIND_MS: Final = 2 * DAY_MS
 """What should have gone so long ago is told as overdue."""
@@ -132,12 +133,7 @@ class Retention:
     async def run(self) -> None:
         """Forget what is due, for life."""
         while True:
-            try:
-                gone = await self._pass()
-            except Unavailable as error:
-                log.warning("retention.storage", reason=str(error))
-                await trio.sleep(STORAGE_RETRY_S)
-                continue
+            gone = await patiently("retention", self._pass, again_max_s=STORAGE_RETRY_S)
             if gone:
                 log.info("retention.forgot", **gone)
             await trio.sleep(EVERY_S)

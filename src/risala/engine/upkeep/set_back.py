@@ -8,6 +8,7 @@ codes. The other direction needs nothing: a time that is over is over.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Final
 
 import structlog
@@ -15,14 +16,13 @@ import trio
 
 from risala.engine.journal import set_back
 from risala.engine.journal.recorder import Recorder
+from risala.engine.journal.store.patient import patiently
 from risala.engine.model.clock import Clock
-from risala.engine.model.errors import Draining, Unavailable
 
 log = structlog.get_logger(__name__)
 
 SLACK_MS: Final = 1000
 """NTP steps a clock by less than this, or slews it; nobody notices such a wait."""
-STORAGE_RETRY_S: Final = 1.0
 
 
 class WatchedClock:
@@ -58,19 +58,7 @@ async def keep_elapsed(
     """Follow the clock back whenever it is set back, for life; then have everybody look again."""
     while True:
         by_ms = await clock.wait_set_back()
-        rows = await _follow(recorder, by_ms, clock.now_ms())
+        follow = partial(set_back.follow, by_ms=by_ms, now_ms=clock.now_ms())
+        rows = await patiently("clock", partial(recorder.journal.commit, follow))
         log.warning("clock.set_back", by_s=by_ms / 1000, brought_forward=rows)
         look_again()
-
-
-async def _follow(recorder: Recorder, by_ms: int, now_ms: int) -> int:
-    while True:
-        try:
-            return await recorder.journal.commit(
-                lambda conn: set_back.follow(conn, by_ms, now_ms),
-            )
-        except Draining:
-            raise
-        except Unavailable as error:
-            log.warning("clock.storage", reason=str(error))
-            await trio.sleep(STORAGE_RETRY_S)

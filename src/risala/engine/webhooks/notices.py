@@ -3,26 +3,27 @@
 from __future__ import annotations
 
 import sqlite3
+from functools import partial
 from typing import Final
 
 import structlog
-import trio
 
+from risala.engine.actors.alarm import Alarm
 from risala.engine.journal.recorder import Recorder
+from risala.engine.journal.store.patient import patiently
 from risala.engine.journal.webhooks import endpoints as webhooks
 from risala.engine.journal.webhooks.endpoints import Notice
 from risala.engine.model.clock import iso
-from risala.engine.model.errors import Unavailable
 from risala.plugins.mail import Mail, Mailer, MailNotSentError
 
 log = structlog.get_logger(__name__)
 
 LOOK_S: Final = 300.0
+"""Looks for what is owed at least this often: mails are in no hurry."""
 WAIT_S: Final = 300
 """After a first failure; each wait is twice the one before."""
 TRIES_MAX: Final = 8
 """A day and a half of trying; the endpoint shows its state meanwhile."""
-STORAGE_RETRY_S: Final = 2.0
 _WHY: Final = {
     "gone": "It answered 410 Gone, which says that it will not come back.",
     "failing": "It has not accepted a single event for five days.",
@@ -43,36 +44,26 @@ class Notices:
         self._reader = reader
         self._mailer = mailer
         self._operator = operator
-        self._wake = trio.Event()
+        self._alarm = Alarm(recorder.clock, LOOK_S)
 
     def look(self) -> None:
         """An owner is owed a word."""
-        self._wake.set()
+        self._alarm.ring()
 
     async def run(self) -> None:
         """Tell for life."""
         while True:
-            wait_s = LOOK_S
             notice = webhooks.next_notice(self._reader)
-            if notice is not None:
-                wait_s = (notice.due_at - self._recorder.clock.now_ms()) / 1000
-                if wait_s <= 0:
-                    await self._tell(notice)
-                    continue
-            with trio.move_on_after(min(wait_s, LOOK_S)):
-                await self._wake.wait()
-            self._wake = trio.Event()
+            if notice is not None and notice.due_at <= self._recorder.clock.now_ms():
+                await self._tell(notice)
+            else:
+                await self._alarm.wait(None if notice is None else notice.due_at)
 
     async def _tell(self, notice: Notice) -> None:
         endpoint_id = notice.endpoint.id
         again_at = await self._send(notice)
-        try:
-            await self._recorder.journal.commit(
-                lambda conn: webhooks.settle_notice(conn, endpoint_id, again_at)
-            )
-        except Unavailable as error:
-            log.warning("webhooks.notice.storage", reason=str(error))
-            await trio.sleep(STORAGE_RETRY_S)
+        settle = partial(webhooks.settle_notice, endpoint_id=endpoint_id, again_at=again_at)
+        await patiently("webhooks.notice", partial(self._recorder.journal.commit, settle))
 
     async def _send(self, notice: Notice) -> int | None:
         """When to try again; None where it is done."""

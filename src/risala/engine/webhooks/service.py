@@ -11,15 +11,17 @@ import random
 import sqlite3
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final, TypeVar
+from functools import partial
+from typing import Final
 
 import structlog
 import trio
 
 from risala import __version__
 from risala.config.model import WebhooksSection
+from risala.engine.actors.alarm import Alarm
 from risala.engine.journal.recorder import Recorder
-from risala.engine.journal.store.writer import Unit
+from risala.engine.journal.store.patient import patiently
 from risala.engine.journal.webhooks import deliveries as webhook_log
 from risala.engine.journal.webhooks.deliveries import Attempt
 from risala.engine.model.errors import Draining, Unavailable
@@ -29,12 +31,9 @@ from risala.engine.rules.webhooks.sign import signed
 from risala.engine.rules.webhooks.types import Call, Outbound
 from risala.engine.webhooks.endpoints import end_pending
 
-T = TypeVar("T")
 log = structlog.get_logger(__name__)
 
 ROWS_AT_ONCE: Final = 1000
-LOOK_S: Final = 30.0
-"""Looks at what is due at least this often: the clock on the wall may be set."""
 PROMPT_S: Final = 2.0
 """An endpoint that takes longer waits for its turn among the slow."""
 STORAGE_RETRY_S: Final = 1.0
@@ -59,7 +58,7 @@ class Webhooks:
 
     def __init__(self, sources: WebhookSources) -> None:
         self._have = sources
-        self._wake = trio.Event()
+        self._alarm = Alarm(sources.recorder.clock)
         self._lanes = self._new_lanes()
         self._seq = 0
         self._crew: trio.Nursery | None = None
@@ -73,12 +72,12 @@ class Webhooks:
 
     def look(self) -> None:
         """New events may be owed."""
-        self._wake.set()
+        self._alarm.ring()
 
     def hint(self, endpoint_id: str) -> None:
         """Something of this endpoint became due: a replay."""
         self._lanes.expect(endpoint_id, self._have.recorder.clock.now_ms())
-        self._wake.set()
+        self._alarm.ring()
 
     @property
     def in_flight(self) -> int:
@@ -94,7 +93,7 @@ class Webhooks:
                 while True:
                     self._follow()
                     self._hand_out()
-                    await self._wait()
+                    await self._alarm.wait(self._lanes.next_due())
             finally:
                 scope.deadline = trio.current_time() + STOP_S
                 over.set()
@@ -131,15 +130,6 @@ class Webhooks:
                 self._lanes.start(lane, due.seq)
                 self._crew.start_soon(self._deliver, lane, due.seq)
 
-    async def _wait(self) -> None:
-        next_ms = self._lanes.next_due()
-        wait_s = LOOK_S
-        if next_ms is not None:
-            wait_s = min(LOOK_S, max(0, next_ms - self._have.recorder.clock.now_ms()) / 1000)
-        with trio.move_on_after(wait_s):
-            await self._wake.wait()
-        self._wake = trio.Event()
-
     async def _deliver(self, lane: Lane, seq: int) -> None:
         """One attempt at one delivery."""
         commit, clock = self._have.recorder.journal.commit, self._have.recorder.clock
@@ -161,7 +151,7 @@ class Webhooks:
             await trio.sleep(STORAGE_RETRY_S)
             self._lanes.leave(lane, seq, clock.now_ms())
         finally:
-            self._wake.set()
+            self._alarm.ring()
 
     async def _post(self, attempt: Attempt) -> Answer | Fault:
         try:
@@ -185,22 +175,14 @@ class Webhooks:
     async def _finish(self, attempt: Attempt, seen: Answer | Fault) -> bool:
         now_ms = self._have.recorder.clock.now_ms()
         verdict = decide(seen, attempt.tries, now_ms, self._have.jitter())
-        reason = await self._commit_for_sure(
-            lambda conn: webhook_log.finish(conn, attempt, verdict, now_ms)
+        commit = partial(
+            self._have.recorder.journal.commit,
+            lambda conn: webhook_log.finish(conn, attempt, verdict, now_ms),
         )
+        # An answer must be written down: else the event would come again for nothing.
+        reason = await patiently("webhooks", commit)
         if reason is not None:
             log.warning("webhooks.disabled", endpoint=attempt.endpoint_id, reason=reason)
             self._have.disabled()
             await end_pending(self._have.recorder, attempt.endpoint_id)
         return verdict.state == "delivered"
-
-    async def _commit_for_sure(self, unit: Unit[T]) -> T:
-        """An answer must be written down: else the event would come again for nothing."""
-        while True:
-            try:
-                return await self._have.recorder.journal.commit(unit)
-            except Draining:
-                raise
-            except Unavailable as error:
-                log.warning("webhooks.storage", reason=str(error))
-                await trio.sleep(STORAGE_RETRY_S)

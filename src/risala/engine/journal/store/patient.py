@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import TypeVar
+from typing import Final, TypeVar
 
 import structlog
 import trio
@@ -12,27 +12,35 @@ from risala.engine.model.errors import Draining, Unavailable
 
 T = TypeVar("T")
 
+AGAIN_FIRST_S: Final = 0.2
+AGAIN_MAX_S: Final = 5.0
+"""Each pause is twice the one before: a hiccup costs little, and a dead disk is not hammered."""
+
 log = structlog.get_logger(__name__)
 
 
-async def patiently(what: str, attempt: Callable[[], Awaitable[T]], *, again_s: float = 1.0) -> T:
+async def patiently(
+    what: str, attempt: Callable[[], Awaitable[T]], *, again_max_s: float = AGAIN_MAX_S
+) -> T:
     """What an attempt comes to, once the storage takes it.
 
-    After a commit of which nobody knows whether it holds it is attempted again: the unit must find
-    by the row that it was done.
+    After a commit of which nobody knows whether it holds it is attempted again: its unit must find
+    by the rows that it was done.
 
     Args:
         what: who is held up, for the log: ``<what>.storage``.
-        again_s: the pause after each refusal, in seconds.
+        again_max_s: the longest pause between two attempts.
 
     Raises:
-        Draining: the service stops; whatever this is, the next start must find it.
+        Draining: the service stops; the next start finds by the rows what is left to do.
     """
+    wait_s = AGAIN_FIRST_S
     while True:
         try:
             return await attempt()
         except Draining:
             raise
         except Unavailable as error:
-            log.warning(f"{what}.storage", reason=str(error))
-            await trio.sleep(again_s)
+            log.warning(f"{what}.storage", reason=str(error), again_in_s=wait_s)
+            await trio.sleep(wait_s)
+            wait_s = min(2 * wait_s, again_max_s)
