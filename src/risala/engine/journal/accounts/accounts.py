@@ -4,41 +4,47 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Sequence
-from typing import Any
+from typing import Final
 
 from risala.engine.journal.rows import OrganizationChange
+from risala.engine.journal.store.named import Rows
+from risala.engine.journal.store.tables import table, writable
 from risala.engine.model.commands import ApiKey, KeyType, Mode, Organization
 from risala.engine.model.errors import NotFound
 
-_ORGANIZATION = (
-    "SELECT id, name, status, balance, currency, price_per_segment, smart_encoding, sms_per_s,"
-    " created_at, low_balance, spend_cap, owner_spend_cap, time_zone FROM organizations"
+_ORGANIZATIONS: Final = Rows(
+    Organization,
+    {"operator_spend_cap": "spend_cap", "spent_today": "NULL"},
+    smart_encoding=bool,
 )
-_KEY = (
-    "SELECT id, organization_id, type, mode, name, last4, enabled, created_at, last_used_at,"
-    " allowed_origins FROM api_keys"
-)
+# Looked at for every request; what is done by hand goes through the tables.
+_ORGANIZATION: Final = f"SELECT {_ORGANIZATIONS.columns} FROM organizations WHERE id = ?"  # noqa: S608 -- a constant
+
+
+def _origins(text: str | None) -> tuple[str, ...] | None:
+    return None if text is None else tuple(json.loads(text))
+
+
+_KEYS: Final = Rows(ApiKey, type=KeyType, mode=Mode, enabled=bool, allowed_origins=_origins)
+_KEY_BY_HASH: Final = f"SELECT {_KEYS.columns} FROM api_keys WHERE hash = ?"  # noqa: S608 -- a constant
 
 
 def add_organization(conn: sqlite3.Connection, organization: Organization) -> Organization:
-    conn.execute(
-        "INSERT INTO organizations (id, name, status, currency, price_per_segment, created_at)"
-        " VALUES (?, ?, ?, ?, ?, ?)",
-        (
-            organization.id,
-            organization.name,
-            organization.status,
-            organization.currency,
-            organization.price_per_segment,
-            organization.created_at,
-        ),
+    writable(conn, "organizations").insert(
+        {
+            "id": organization.id,
+            "name": organization.name,
+            "status": organization.status,
+            "currency": organization.currency,
+            "price_per_segment": organization.price_per_segment,
+            "created_at": organization.created_at,
+        }
     )
     return organization
 
 
 def organizations(conn: sqlite3.Connection) -> list[Organization]:
-    return [_organization(row) for row in conn.execute(f"{_ORGANIZATION} ORDER BY id")]
+    return _ORGANIZATIONS.find(table(conn, "organizations"), order_by="id")
 
 
 def organization(conn: sqlite3.Connection, organization_id: str) -> Organization:
@@ -47,16 +53,10 @@ def organization(conn: sqlite3.Connection, organization_id: str) -> Organization
     Raises:
         NotFound: there is none of this id.
     """
-    row = conn.execute(f"{_ORGANIZATION} WHERE id = ?", (organization_id,)).fetchone()
+    row = conn.execute(_ORGANIZATION, (organization_id,)).fetchone()
     if row is None:
         raise NotFound(f"There is no organization {organization_id}.")
-    return _organization(row)
-
-
-def _organization(row: Sequence[Any]) -> Organization:
-    values = [*row]
-    values[6] = bool(values[6])
-    return Organization(*values)
+    return _ORGANIZATIONS.of(row)
 
 
 def balance(conn: sqlite3.Connection, organization_id: str) -> int:
@@ -76,22 +76,21 @@ def change_organization(
         NotFound: there is none of this id.
     """
     old = organization(conn, organization_id)
-    conn.execute(
-        "UPDATE organizations SET name = ?, price_per_segment = ?, smart_encoding = ?,"
-        " sms_per_s = ?, low_balance = ?, spend_cap = ?, owner_spend_cap = ?, time_zone = ?"
-        " WHERE id = ?",
-        (
-            old.name if change.name is None else change.name,
-            change.price_per_segment if change.sets_price else old.price_per_segment,
-            int(old.smart_encoding if change.smart_encoding is None else change.smart_encoding),
-            change.sms_per_s if change.sets_rate else old.sms_per_s,
-            change.low_balance if change.sets_low_balance else old.low_balance,
-            change.operator_spend_cap if change.sets_operator_spend_cap else old.operator_spend_cap,
-            change.owner_spend_cap if change.sets_owner_spend_cap else old.owner_spend_cap,
-            change.time_zone or old.time_zone,
-            organization_id,
+    smart = old.smart_encoding if change.smart_encoding is None else change.smart_encoding
+    operator_cap, owner_cap = change.operator_spend_cap, change.owner_spend_cap
+    values = {
+        "name": old.name if change.name is None else change.name,
+        "price_per_segment": (
+            change.price_per_segment if change.sets_price else old.price_per_segment
         ),
-    )
+        "smart_encoding": smart,
+        "sms_per_s": change.sms_per_s if change.sets_rate else old.sms_per_s,
+        "low_balance": change.low_balance if change.sets_low_balance else old.low_balance,
+        "spend_cap": operator_cap if change.sets_operator_spend_cap else old.operator_spend_cap,
+        "owner_spend_cap": owner_cap if change.sets_owner_spend_cap else old.owner_spend_cap,
+        "time_zone": change.time_zone or old.time_zone,
+    }
+    writable(conn, "organizations").update(organization_id, values)
     return organization(conn, organization_id)
 
 
@@ -104,7 +103,7 @@ def set_organization_status(
         NotFound: there is none of this id.
     """
     organization(conn, organization_id)
-    conn.execute("UPDATE organizations SET status = ? WHERE id = ?", (status, organization_id))
+    writable(conn, "organizations").update(organization_id, {"status": status})
     return organization(conn, organization_id)
 
 
@@ -115,13 +114,19 @@ def add_key(conn: sqlite3.Connection, key: ApiKey, digest: bytes) -> ApiKey:
         NotFound: no such organization.
     """
     organization(conn, key.organization_id)
-    conn.execute(
-        "INSERT INTO api_keys (id, organization_id, type, mode, name, hash, last4, enabled,"
-        " created_at, allowed_origins) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        (
-            *(key.id, key.organization_id, key.type, key.mode, key.name, digest, key.last4),
-            *(int(key.enabled), key.created_at, _origins_text(key.allowed_origins)),
-        ),
+    writable(conn, "api_keys").insert(
+        {
+            "id": key.id,
+            "organization_id": key.organization_id,
+            "type": key.type.value,
+            "mode": key.mode.value,
+            "name": key.name,
+            "hash": digest,
+            "last4": key.last4,
+            "enabled": key.enabled,
+            "created_at": key.created_at,
+            "allowed_origins": _origins_text(key.allowed_origins),
+        }
     )
     return key
 
@@ -130,20 +135,13 @@ def _origins_text(origins: tuple[str, ...] | None) -> str | None:
     return None if origins is None else json.dumps(origins)
 
 
-def _key(row: Sequence[Any]) -> ApiKey:
-    values = [*row]
-    values[2] = KeyType(values[2])
-    values[3] = Mode(values[3])
-    values[6] = bool(values[6])
-    values[9] = None if values[9] is None else tuple(json.loads(values[9]))
-    return ApiKey(*values)
-
-
 def keys(conn: sqlite3.Connection, organization_id: str) -> list[ApiKey]:
-    rows = conn.execute(
-        f"{_KEY} WHERE organization_id = ? ORDER BY created_at, id", (organization_id,)
+    return _KEYS.find(
+        table(conn, "api_keys"),
+        "organization_id = ?",
+        (organization_id,),
+        order_by="created_at, id",
     )
-    return [_key(row) for row in rows]
 
 
 def key(conn: sqlite3.Connection, key_id: str) -> ApiKey:
@@ -152,15 +150,15 @@ def key(conn: sqlite3.Connection, key_id: str) -> ApiKey:
     Raises:
         NotFound: there is none of this id.
     """
-    row = conn.execute(f"{_KEY} WHERE id = ?", (key_id,)).fetchone()
-    if row is None:
+    found = _KEYS.find(table(conn, "api_keys"), "id = ?", (key_id,))
+    if not found:
         raise NotFound(f"There is no key {key_id}.")
-    return _key(row)
+    return found[0]
 
 
 def key_by_hash(conn: sqlite3.Connection, digest: bytes) -> ApiKey | None:
-    row = conn.execute(f"{_KEY} WHERE hash = ?", (digest,)).fetchone()
-    return None if row is None else _key(row)
+    row = conn.execute(_KEY_BY_HASH, (digest,)).fetchone()
+    return None if row is None else _KEYS.of(row)
 
 
 def set_key_enabled(conn: sqlite3.Connection, key_id: str, *, enabled: bool) -> ApiKey:
@@ -170,7 +168,7 @@ def set_key_enabled(conn: sqlite3.Connection, key_id: str, *, enabled: bool) -> 
         NotFound: there is none of this id.
     """
     key(conn, key_id)
-    conn.execute("UPDATE api_keys SET enabled = ? WHERE id = ?", (int(enabled), key_id))
+    writable(conn, "api_keys").update(key_id, {"enabled": enabled})
     return key(conn, key_id)
 
 
@@ -183,8 +181,7 @@ def set_key_origins(
         NotFound: there is none of this id.
     """
     key(conn, key_id)
-    text = _origins_text(origins)
-    conn.execute("UPDATE api_keys SET allowed_origins = ? WHERE id = ?", (text, key_id))
+    writable(conn, "api_keys").update(key_id, {"allowed_origins": _origins_text(origins)})
     return key(conn, key_id)
 
 
@@ -195,7 +192,7 @@ def delete_key(conn: sqlite3.Connection, key_id: str) -> ApiKey:
         NotFound: there is none of this id.
     """
     gone = key(conn, key_id)
-    conn.execute("DELETE FROM api_keys WHERE id = ?", (key_id,))
+    writable(conn, "api_keys").delete(key_id)
     return gone
 
 

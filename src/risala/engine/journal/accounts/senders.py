@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
 from risala.engine.journal.rows import Stamp
+from risala.engine.journal.store.named import Rows
+from risala.engine.journal.store.tables import table, writable
 from risala.engine.journal.webhooks import outbox
 from risala.engine.model.commands import Sender
 from risala.engine.model.errors import Conflict, NotFound
@@ -18,16 +19,10 @@ WEEKLY_MESSAGES: Final = 2000
 WEEK_HOURS: Final = 168
 HOUR_MS: Final = 3_600_000
 
-_SENDER: Final = (
-    "SELECT id, organization_id, name, status, cleared, description, reason, created_at,"
-    " updated_at FROM senders"
-)
-
-
-def _sender(row: Sequence[Any]) -> Sender:
-    values = [*row]
-    values[4] = bool(values[4])
-    return Sender(*values)
+_SENDERS: Final = Rows(Sender, cleared=bool)
+# Looked at for every message; what is done by hand goes through the table.
+_BY_NAME: Final = f"SELECT {_SENDERS.columns} FROM senders WHERE organization_id = ? AND folded = ?"  # noqa: S608 -- a constant
+_WAITING: Final = "status = 'pending' AND cleared = 1"
 
 
 def sender(conn: sqlite3.Connection, sender_id: str) -> Sender:
@@ -36,26 +31,24 @@ def sender(conn: sqlite3.Connection, sender_id: str) -> Sender:
     Raises:
         NotFound: there is none of this id.
     """
-    row = conn.execute(f"{_SENDER} WHERE id = ?", (sender_id,)).fetchone()
-    if row is None:
+    found = _SENDERS.find(table(conn, "senders"), "id = ?", (sender_id,))
+    if not found:
         raise NotFound(f"There is no sender {sender_id}.")
-    return _sender(row)
+    return found[0]
 
 
 def by_name(conn: sqlite3.Connection, organization_id: str, name: str) -> Sender | None:
     """The organization's sender of this name, compared without case and with spaces folded."""
-    row = conn.execute(
-        f"{_SENDER} WHERE organization_id = ? AND folded = ?",
-        (organization_id, fold_sender(name)),
-    ).fetchone()
-    return None if row is None else _sender(row)
+    row = conn.execute(_BY_NAME, (organization_id, fold_sender(name))).fetchone()
+    return None if row is None else _SENDERS.of(row)
 
 
 def senders(conn: sqlite3.Connection, organization_id: str | None) -> list[Sender]:
     """Senders of one organization, or of all, the oldest request first."""
-    where = "" if organization_id is None else " WHERE organization_id = ?"
-    arguments = () if organization_id is None else (organization_id,)
-    return [_sender(row) for row in conn.execute(f"{_SENDER}{where} ORDER BY id", arguments)]
+    found = table(conn, "senders")
+    if organization_id is None:
+        return _SENDERS.find(found, order_by="id")
+    return _SENDERS.find(found, "organization_id = ?", (organization_id,), order_by="id")
 
 
 def owned_names(conn: sqlite3.Connection) -> list[Owned]:
@@ -71,10 +64,8 @@ def owned_names(conn: sqlite3.Connection) -> list[Owned]:
 
 def waiting_for_volume(conn: sqlite3.Connection) -> set[str]:
     """Organizations with a cleared sender that is not approved yet."""
-    rows = conn.execute(
-        "SELECT DISTINCT organization_id FROM senders WHERE status = 'pending' AND cleared = 1"
-    )
-    return {row[0] for row in rows}
+    rows = table(conn, "senders").rows_where(_WAITING, select="organization_id")
+    return {row["organization_id"] for row in rows}
 
 
 def add(conn: sqlite3.Connection, new: Sender) -> Sender:
@@ -87,14 +78,19 @@ def add(conn: sqlite3.Connection, new: Sender) -> Sender:
     if old is not None and old.status != "denied":
         raise Conflict(f"The sender {old.name!r} is on the account already: {old.status}.")
     if old is not None:
-        conn.execute("DELETE FROM senders WHERE id = ?", (old.id,))
-    conn.execute(
-        "INSERT INTO senders (id, organization_id, name, folded, status, cleared, description,"
-        " created_at, updated_at) VALUES (?, ?, ?, ?, 'pending', 0, ?, ?, ?)",
-        (
-            *(new.id, new.organization_id, new.name, fold_sender(new.name)),
-            *(new.description, new.created_at, new.created_at),
-        ),
+        writable(conn, "senders").delete(old.id)
+    writable(conn, "senders").insert(
+        {
+            "id": new.id,
+            "organization_id": new.organization_id,
+            "name": new.name,
+            "folded": fold_sender(new.name),
+            "status": "pending",
+            "cleared": False,
+            "description": new.description,
+            "created_at": new.created_at,
+            "updated_at": new.created_at,
+        }
     )
     return sender(conn, new.id)
 
@@ -111,10 +107,8 @@ def clear(conn: sqlite3.Connection, sender_id: str, *, waive: bool, stamp: Stamp
         raise Conflict(f"The sender {old.name!r} was denied; it must be requested again.")
     _refuse_taken(conn, old)
     if old.status == "pending":
-        conn.execute(
-            "UPDATE senders SET cleared = 1, updated_at = ? WHERE id = ?",
-            (stamp.now_ms, sender_id),
-        )
+        cleared = {"cleared": True, "updated_at": stamp.now_ms}
+        writable(conn, "senders").update(sender_id, cleared)
         if waive:
             _approve(conn, old, stamp)
         else:
@@ -123,13 +117,15 @@ def clear(conn: sqlite3.Connection, sender_id: str, *, waive: bool, stamp: Stamp
 
 
 def _refuse_taken(conn: sqlite3.Connection, wanted: Sender) -> None:
-    taken = conn.execute(
-        "SELECT organization_id FROM senders WHERE folded = ? AND organization_id <> ?"
-        " AND (status = 'approved' OR (status = 'pending' AND cleared = 1))",
+    taken = _SENDERS.find(
+        table(conn, "senders"),
+        f"folded = ? AND organization_id <> ? AND (status = 'approved' OR ({_WAITING}))",
         (fold_sender(wanted.name), wanted.organization_id),
-    ).fetchone()
-    if taken is not None:
-        raise Conflict(f"The name {wanted.name!r} is used by the organization {taken[0]}.")
+        limit=1,
+    )
+    if taken:
+        owner = taken[0].organization_id
+        raise Conflict(f"The name {wanted.name!r} is used by the organization {owner}.")
 
 
 def deny(conn: sqlite3.Connection, sender_id: str, reason: str, stamp: Stamp) -> Sender:
@@ -140,11 +136,8 @@ def deny(conn: sqlite3.Connection, sender_id: str, reason: str, stamp: Stamp) ->
     """
     old = sender(conn, sender_id)
     if old.status != "denied":
-        conn.execute(
-            "UPDATE senders SET status = 'denied', cleared = 0, reason = ?, updated_at = ?"
-            " WHERE id = ?",
-            (reason, stamp.now_ms, sender_id),
-        )
+        denied = {"status": "denied", "cleared": False, "reason": reason}
+        writable(conn, "senders").update(sender_id, {**denied, "updated_at": stamp.now_ms})
         outbox.sender_event(conn, sender(conn, sender_id), stamp)
     return sender(conn, sender_id)
 
@@ -166,17 +159,16 @@ def approve_by_volume(conn: sqlite3.Connection, organization_id: str, stamp: Sta
     """Approve the organization's cleared senders where its week's volume is reached."""
     if weekly_volume(conn, organization_id, stamp.now_ms) < WEEKLY_MESSAGES:
         return
-    waiting = conn.execute(
-        f"{_SENDER} WHERE organization_id = ? AND status = 'pending' AND cleared = 1 ORDER BY id",
+    for waiting in _SENDERS.find(
+        table(conn, "senders"),
+        f"organization_id = ? AND {_WAITING}",
         (organization_id,),
-    ).fetchall()
-    for row in waiting:
-        _approve(conn, _sender(row), stamp)
+        order_by="id",
+    ):
+        _approve(conn, waiting, stamp)
 
 
 def _approve(conn: sqlite3.Connection, old: Sender, stamp: Stamp) -> None:
-    conn.execute(
-        "UPDATE senders SET status = 'approved', updated_at = ? WHERE id = ?",
-        (stamp.now_ms, old.id),
-    )
+    approved = {"status": "approved", "updated_at": stamp.now_ms}
+    writable(conn, "senders").update(old.id, approved)
     outbox.sender_event(conn, sender(conn, old.id), stamp)

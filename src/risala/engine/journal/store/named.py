@@ -1,10 +1,12 @@
-"""Rows by name: the fields of a value are the columns that it is read from, in their order."""
+"""Rows by name: the fields of a value are the columns that it is read from."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import fields
 from typing import Any, Generic, TypeVar
+
+from sqlite_utils.db import Table
 
 T = TypeVar("T")
 
@@ -26,9 +28,12 @@ class Rows(Generic[T]):
         """
         names = [field.name for field in fields(shape)]  # type: ignore[arg-type]
         known = sources or {}
+        self._names = names
         self._shape = shape
         self._convert = [(names.index(name), make) for name, make in convert.items()]
-        self.columns = ", ".join(known.get(name, name) for name in names)
+        self.columns = ", ".join(
+            f'{known[name]} AS "{name}"' if name in known else name for name in names
+        )
 
     def of(self, row: Sequence[Any]) -> T:
         """The value of a row that was selected by :attr:`columns`."""
@@ -38,3 +43,16 @@ class Rows(Generic[T]):
         for place, make in self._convert:
             values[place] = make(values[place])
         return self._shape(*values)
+
+    def find(
+        self,
+        table: Table,
+        where: str | None = None,
+        given: Sequence[object] | dict[str, Any] | None = None,
+        *,
+        order_by: str | None = None,
+        limit: int | None = None,
+    ) -> list[T]:
+        """The values of a table's rows, by way of sqlite-utils."""
+        rows = table.rows_where(where, given, order_by, self.columns, limit)
+        return [self.of([row[name] for name in self._names]) for row in rows]
