@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from risala.engine.model.clock import SystemClock
-from risala.engine.model.ids import IdSource, concat_reference, is_id
+from risala.engine.model.ids import IdSource, concat_reference, derived_id, is_id
 
 TIMES = st.integers(min_value=0, max_value=2**48 - 1)
 RANDOM = st.binary(min_size=14, max_size=14)
@@ -69,3 +69,16 @@ def test_is_id_refuses(text):
 def test_real_ones_differ():
     source = IdSource(SystemClock())
     assert len({source.new("ver") for _ in range(1000)}) == 1000
+
+
+@given(TIMES, st.text(), st.text())
+def test_a_derived_id_has_the_same_shape_and_is_the_same_again(now_ms, one, other):
+    text = derived_id("evt", now_ms, one, other)
+    assert is_id(text, "evt")
+    assert text == derived_id("evt", now_ms, one, other)
+    assert text[:13] == made(now_ms, bytes(14)).replace("sms", "evt")[:13]
+
+
+def test_derived_ids_differ_by_what_they_are_of():
+    ids = {derived_id("evt", 1, *of_what) for of_what in (("a", "b"), ("ab", ""), ("a", "c"))}
+    assert len(ids) == 3

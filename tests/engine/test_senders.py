@@ -12,6 +12,7 @@ from risala.engine.journal.accounts import senders
 from risala.engine.journal.messages import acceptance
 from risala.engine.model.commands import SendCode, Sender, SendMessage
 from risala.engine.model.errors import Invalid
+from risala.engine.model.ids import is_id
 from risala.plugins.contract import HealthState
 
 TO = "+22236123456"
@@ -81,7 +82,8 @@ async def test_a_code_may_be_the_two_thousandth(open_house, quick):
             await house.gateway.send_message(house.principal, SendMessage(TO, "x", sender="Acme"))
         )
         assert (response["from"], "notice" in response) == ("Acme", False)
-        assert [e["type"] for e in await house.events()].count("sender.approved") == 1
+        [told] = [e for e in await house.events() if e["type"] == "sender.approved"]
+        assert is_id(told["id"], "evt")
 
 
 async def test_spaces_around_and_within_a_name_are_folded(open_house, quick):

@@ -1,11 +1,13 @@
 """Ids: opaque, prefixed, ordered by time: ``sms_01KB0Z…``.
 
 After the prefix stand 32 characters of Crockford base32: 48 bits of UTC epoch milliseconds, then
-112 random bits. Sorting ids as text sorts them by their millisecond; within one there is no order.
+112 random bits (of an event that a unit of work derives: bits of a digest). Sorting ids as text
+sorts them by their millisecond; within one there is no order.
 """
 
 from __future__ import annotations
 
+import hashlib
 import re
 import secrets
 from collections.abc import Callable
@@ -49,10 +51,9 @@ class IdSource:
 
     def new(self, prefix: str) -> str:
         """A new id, such as ``new("sms")``; never gives one twice."""
-        time_ms = self._clock.now_ms() & _TIME_MASK
+        time_ms = self._clock.now_ms()
         random = int.from_bytes(self._random_bytes(_RANDOM_BYTES), "big")
-        bits = time_ms << (8 * _RANDOM_BYTES) | random
-        return f"{prefix}_{''.join([_PAIRS[bits >> shift & 1023] for shift in _SHIFTS])}"
+        return _written(prefix, time_ms, random)
 
     def chance(self) -> float:
         """A number from 0 up to, but not, 1: for waits that must not be in step with others'."""
@@ -61,7 +62,20 @@ class IdSource:
 
 def first_id(prefix: str, at_ms: int) -> str:
     """The least of all ids of a millisecond: those made before it are less, the others not."""
-    bits = (at_ms & _TIME_MASK) << (8 * _RANDOM_BYTES)
+    return _written(prefix, at_ms, 0)
+
+
+def derived_id(prefix: str, at_ms: int, *of_what: str) -> str:
+    """The one id of what happened to something at a moment: the same whenever it is asked for.
+
+    For units of work that make several, and may run twice: they must make nothing up.
+    """
+    digest = hashlib.sha256("\0".join(of_what).encode()).digest()
+    return _written(prefix, at_ms, int.from_bytes(digest[:_RANDOM_BYTES], "big"))
+
+
+def _written(prefix: str, at_ms: int, low_bits: int) -> str:
+    bits = (at_ms & _TIME_MASK) << (8 * _RANDOM_BYTES) | low_bits
     return f"{prefix}_{''.join([_PAIRS[bits >> shift & 1023] for shift in _SHIFTS])}"
 
 

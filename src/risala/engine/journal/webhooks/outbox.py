@@ -13,6 +13,7 @@ from risala.engine.model.cause_sentences import cause_text
 from risala.engine.model.clock import iso
 from risala.engine.model.commands import Sender
 from risala.engine.model.events import Event
+from risala.engine.model.ids import derived_id
 from risala.engine.model.money import money
 from risala.engine.model.states import Status
 from risala.engine.rules.webhooks.types import TEST_TYPE
@@ -101,9 +102,8 @@ def sender_event(conn: sqlite3.Connection, sender: Sender, stamp: Stamp) -> None
         "status": sender.status,
         "reason": sender.reason,
     }
-    # A sender changes rarely, several at a time hardly ever: one id of the stamp would not do,
-    # so each takes its own from the sender's id and the moment.
-    event_id = f"evt_{sender.id.removeprefix('snd_')}{stamp.now_ms:x}"
+    # One unit may approve several senders, more than the stamp has ids for.
+    event_id = derived_id("evt", stamp.now_ms, sender.id, sender.status)
     _write_row(
         conn,
         event_id,
