@@ -34,7 +34,7 @@ from risala.plugins.contract import (
 from risala.plugins.testing.context import RecordingContext
 from risala.sms.message import Alphabet
 
-EXAMPLES = Path(__file__).parents[4] / "examples/modem-scenarios"
+EXAMPLES = Path(__file__).parents[3] / "examples/modem-scenarios"
 PATIENCE_S = 100_000
 SENDS = 30
 TO = "+22236123456"

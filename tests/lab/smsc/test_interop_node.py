@@ -1,6 +1,6 @@
 """node-smpp, an implementation that we did not write, in both roles over real TCP.
 
-Needs node and npm; tests/drivers/node has the lock. Without them the tests are skipped, and say so.
+Needs node and npm; the lock is in `node` beside this. Without them the tests are skipped, and say so.
 """
 
 import fcntl
@@ -20,7 +20,7 @@ from patience import HANG_S
 from risala.lab.smsc.simulator import Bound, MessageReceived, SimulatorConfig, SmscSimulator
 from risala.lab.smsc.traffic import inbound_pdus
 
-NODE = Path(__file__).parents[1] / "node"
+NODE = Path(__file__).parent / "node"
 INSTALL = ["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund"]
 TEXTS = ["Bonjour", "é" * 200, "سلام عليكم " * 20, "x" * 160, "Prix: 5 £"]
 
