@@ -9,6 +9,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+# How long an example takes, or to think of one, says how busy the machine is.
+settings.register_profile("tests", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("tests")
 
 RAM_DISK = Path("/dev/shm")
 RAM_FREE_MIN_BYTES = 2 * 1024**3

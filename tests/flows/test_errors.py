@@ -294,13 +294,20 @@ def test_an_organization_that_is_suspended_and_resumed_while_it_sends(desk):
     assert post(desk, "/api/sms", payload, "held").status_code == 200
 
 
-@pytest.mark.parametrize("key", ["refused-0001", "refused-0002", "refused-0003"])
-def test_a_refused_request_left_no_trace_of_its_key(desk, key):
-    """The keys of the refusals above: free, and only then taken."""
-    first = post(desk, "/api/sms", {"to": TO, "body": f"after {key}", "idempotencyKey": key})
+@pytest.mark.parametrize(
+    ("change", "status", "code", "key"),
+    [
+        ({"to": "36123456"}, 400, "BAD_REQUEST", "good"),
+        ({"from": "Nobody"}, 400, "BAD_REQUEST", "good"),
+        ({"body": "x" * 307}, 402, "PAYMENT_REQUIRED", "poor"),
+    ],
+)
+def test_a_refused_request_leaves_its_key_free(desk, change, status, code, key):
+    payload = {"to": TO, "body": "after all", "idempotencyKey": f"free-again-{status}-{[*change]}"}
+    refused(desk, "/api/sms", payload | change, status, code, key)
+    first = post(desk, "/api/sms", payload)
     assert first.status_code == 200
-    shown = desk.service.show(desk.account, first.json()["messageId"])
-    assert shown["body"] == f"after {key}"
+    assert desk.service.show(desk.account, first.json()["messageId"])["body"] == "after all"
 
 
 def test_in_the_end_the_books_agree_and_only_what_was_accepted_went_out(desk):
