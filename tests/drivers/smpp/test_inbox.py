@@ -20,7 +20,7 @@ from risala.drivers.smpp.protocol.pdu import (
     Pdu,
 )
 from risala.drivers.smpp.protocol.receipt import IdForm
-from risala.drivers.smpp.protocol.session import Role, Session
+from risala.drivers.smpp.protocol.session import Role, SmppSession
 from risala.drivers.smpp.protocol.submit import DefaultAlphabet
 from risala.drivers.smpp.protocol.tlv import Tlv
 from risala.plugins.contract import Accepted
@@ -43,7 +43,7 @@ class Box:
 
     def __init__(self, **more) -> None:
         ours, self.wire = memory_stream_pair()
-        session = Session(Role.ESME)
+        session = SmppSession(Role.ESME)
         session.send(BindTransceiver())
         session._response(BindTransceiverResp(sequence_number=1))
         self.link = Link(ours, session, _Nobody(), LinkLimits(10, math.inf, 10))

@@ -23,7 +23,7 @@ from risala.drivers.smpp.protocol.session import (
     Event,
     LocalProtocolError,
     Requested,
-    Session,
+    SmppSession,
     State,
 )
 
@@ -88,7 +88,11 @@ class Link:
     """Run :meth:`run` in a nursery; it lasts until :meth:`end`, whatever is cancelled around it."""
 
     def __init__(
-        self, stream: trio.abc.Stream, session: Session, handler: LinkHandler, limits: LinkLimits
+        self,
+        stream: trio.abc.Stream,
+        session: SmppSession,
+        handler: LinkHandler,
+        limits: LinkLimits,
     ) -> None:
         self.session = session
         self.reason: str | None = None

@@ -40,7 +40,7 @@ from risala.drivers.smpp.protocol.session import (
     LocalProtocolError,
     Requested,
     Role,
-    Session,
+    SmppSession,
     State,
     Violated,
 )
@@ -56,8 +56,8 @@ _BINDS = {
 
 class Pair(WirePair):
     def __init__(self) -> None:
-        self.esme = Session(Role.ESME)
-        self.smsc = Session(Role.SMSC)
+        self.esme = SmppSession(Role.ESME)
+        self.smsc = SmppSession(Role.SMSC)
         super().__init__(self.esme, self.smsc)
 
     def ask(self, request, *, by_smsc=False, token=None, **answer):
@@ -94,7 +94,7 @@ def test_a_refused_bind_leaves_both_open(kind):
 
 
 def test_a_bind_answered_by_generic_nack_is_no_bind():
-    esme = Session(Role.ESME)
+    esme = SmppSession(Role.ESME)
     esme.send(BindTransceiver())
     esme.receive(encode(GenericNack(), 1))
     assert esme.state is State.OPEN
@@ -161,7 +161,7 @@ def test_who_may_say_what_in_which_state(role, kind, state):
 
 
 def test_a_wrong_state_is_answered_by_the_requests_own_response():
-    (violated,) = Session(Role.SMSC).receive(encode(SubmitSm(), 5))
+    (violated,) = SmppSession(Role.SMSC).receive(encode(SubmitSm(), 5))
     assert violated.reply == encode(SubmitSmResp(command_status=0x04), 5)
     (violated,) = bound().smsc.receive(encode(BindTransceiver(), 5))
     assert violated.reply[8:12] == b"\0\0\0\x05"
@@ -227,7 +227,7 @@ def test_late_answers_are_awaited_up_to_a_limit():
 
 
 def test_sequence_numbers_wrap_and_pass_over_what_waits():
-    esme = Session(Role.ESME, sequence=SEQUENCE_MAX - 1)
+    esme = SmppSession(Role.ESME, sequence=SEQUENCE_MAX - 1)
     esme.send(BindTransceiver())
     esme.receive(encode(response_to(BindTransceiver()), SEQUENCE_MAX))
     numbers = [esme.send_numbered(SubmitSm())[0] for _ in range(2)]
@@ -274,7 +274,7 @@ def _smsc_conversation() -> bytes:
 
 
 def test_events_do_not_depend_on_how_the_smscs_octets_are_cut():
-    events = same_however_cut(lambda: Session(Role.SMSC), _smsc_conversation())
+    events = same_however_cut(lambda: SmppSession(Role.SMSC), _smsc_conversation())
     assert [type(event) for event in events] == [
         Requested,
         Requested,
@@ -285,8 +285,8 @@ def test_events_do_not_depend_on_how_the_smscs_octets_are_cut():
 
 
 def test_events_do_not_depend_on_how_the_esmes_octets_are_cut():
-    def esme() -> Session:
-        session = Session(Role.ESME)
+    def esme() -> SmppSession:
+        session = SmppSession(Role.ESME)
         session.send(BindTransceiver())
         return session
 
@@ -304,7 +304,7 @@ def test_events_do_not_depend_on_how_the_esmes_octets_are_cut():
 
 def test_a_whole_conversation_over_a_wire_that_cuts_everywhere():
     """Each side's octets as the other really made them, cut at every position."""
-    esme, smsc = Session(Role.ESME), Session(Role.SMSC)
+    esme, smsc = SmppSession(Role.ESME), SmppSession(Role.SMSC)
     receipt = DeliverSm(
         esm_class=4,
         short_message=b"id:7 stat:DELIVRD",
@@ -327,8 +327,8 @@ def test_a_whole_conversation_over_a_wire_that_cuts_everywhere():
     back += octets
     there += esme.respond(requested.request, DeliverSmResp())
 
-    def asking() -> Session:
-        again = Session(Role.ESME)
+    def asking() -> SmppSession:
+        again = SmppSession(Role.ESME)
         again.send(BindTransceiver("risala", "secret"))
         again.state = State.BOUND_TRX
         for request in (SubmitSm(), SubmitMulti(), QuerySm()):
@@ -336,8 +336,8 @@ def test_a_whole_conversation_over_a_wire_that_cuts_everywhere():
         again.state = State.BINDING
         return again
 
-    def answering() -> Session:
-        again = Session(Role.SMSC)
+    def answering() -> SmppSession:
+        again = SmppSession(Role.SMSC)
         again.state = State.BOUND_TRX
         again.send(receipt)
         again.state = State.OPEN
@@ -351,7 +351,7 @@ def test_a_whole_conversation_over_a_wire_that_cuts_everywhere():
 
 @given(st.sampled_from(list(Role)), st.lists(st.binary(max_size=80), max_size=6))
 def test_no_octets_raise(role, pieces):
-    session = Session(role)
+    session = SmppSession(role)
     for piece in pieces:
         session.receive(piece)
 

@@ -121,7 +121,7 @@ class LocalProtocolError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Requested:
-    """The peer asks; answer with :meth:`Session.respond`."""
+    """The peer asks; answer with :meth:`SmppSession.respond`."""
 
     request: Pdu
 
@@ -131,13 +131,13 @@ class Answered:
     """The peer answered a request of ours."""
 
     token: Any
-    """What :meth:`Session.send` was given with the request."""
+    """What :meth:`SmppSession.send` was given with the request."""
     response: Pdu
 
 
 @dataclass(frozen=True, slots=True)
 class AnsweredLate:
-    """The answer to a request that was given up on by :meth:`Session.give_up`."""
+    """The answer to a request that was given up on by :meth:`SmppSession.give_up`."""
 
     token: Any
     response: Pdu
@@ -163,7 +163,7 @@ class Violated:
 Event = Requested | Answered | AnsweredLate | AnsweredNothing | Violated
 
 
-class Session:
+class SmppSession:
     """Both ends of one session use this class.
 
     Args:
