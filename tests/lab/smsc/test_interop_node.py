@@ -1,6 +1,7 @@
 """node-smpp, an implementation that we did not write, in both roles over real TCP.
 
-Needs node and npm; the lock is in `node` beside this. Without them the tests are skipped, and say so.
+Needs node and npm; the lock is in `node` beside this. Without them the tests are skipped, and
+say so.
 """
 
 import fcntl
