@@ -24,7 +24,7 @@ from risala.engine.outside import Outside
 from risala.engine.rules.webhooks.schedule import Answer
 from risala.plugins.testing.fake_driver import FakeDriver
 
-FILES = Path(__file__).parent / "journal-fixtures"
+FILES = Path(__file__).parents[1] / "fixtures"
 NAMES = sorted(path.name.removesuffix(".db.gz") for path in FILES.glob("*.db.gz"))
 PREFIXES = {"good": ("+2223",), "held": ("+2224",), "down": ("+2222",), "test": ()}
 LATER_MS = 1000
@@ -154,7 +154,7 @@ def test_an_old_file_comes_to_have_the_tables_of_a_new_one(name, tmp_path):
 
 
 def test_every_migration_has_a_file_that_ends_with_it():
-    """A new one: make its file as journal-fixtures/README.md says."""
+    """A new one: make its file as journal/fixtures/README.md says."""
     known = [migration.name for migration in migrations.pending(Database(memory=True))]
     seen = {name: json.loads((FILES / f"{name}.json").read_text())["migrations"] for name in NAMES}
     assert sorted(known) in seen.values(), "no file has the newest tables"

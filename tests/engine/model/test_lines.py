@@ -17,7 +17,7 @@ from risala.engine.model.lines import Kind, Line, Wait, line_of
 from risala.engine.model.sentences import sentence
 from risala.sms.cause import Cause
 
-PAGE = (Path(__file__).parents[2] / "docs/reference/error-codes.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[3] / "docs/reference/error-codes.md").read_text(encoding="utf-8")
 NOON = 1_795_262_400_000
 
 

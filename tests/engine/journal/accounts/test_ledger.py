@@ -195,7 +195,7 @@ def test_test_messages_touch_no_money(book):
 def test_notes_that_were_written_twice_are_notes_of_the_old_file(tmp_path):
     """A file of before references were credited once."""
     path = tmp_path / "risala.db"
-    packed = Path(__file__).parent / "journal-fixtures" / "m012.db.gz"
+    packed = Path(__file__).parents[1] / "fixtures" / "m012.db.gz"
     path.write_bytes(gzip.decompress(packed.read_bytes()))
     with closing(sqlite3.connect(path, isolation_level=None)) as conn:
         (organization_id,) = conn.execute("SELECT id FROM organizations").fetchone()
