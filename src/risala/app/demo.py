@@ -112,10 +112,9 @@ async def make_accounts(gateway: Gateway, path: Path) -> dict[str, str]:
     await gateway.perform("topup", {"organization_id": organization_id, "amount": BALANCE})
     accounts: dict[str, str] = {"organization_id": organization_id}
     for name, (key_type, mode) in _KEYS.items():
-        created = await gateway.services.accounts.create_key(
-            organization_id, key_type, mode, "demo"
-        )
-        accounts[name] = created.value
+        asked = {"type": key_type, "mode": mode, "name": "demo"}
+        created = await gateway.perform("key.create", {"organization_id": organization_id, **asked})
+        accounts[name] = created["value"]
     return accounts
 
 
