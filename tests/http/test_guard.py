@@ -12,15 +12,12 @@ import httpx2
 import hypercorn.trio.run
 import hypercorn.trio.tcp_server
 import pytest
-from hypercorn.protocol.h11 import H11Protocol
-from hypercorn.protocol.http_stream import HTTPStream
 from hypercorn.trio.lifespan import Lifespan
-from hypercorn.trio.task_group import TaskGroup
-from hypercorn.trio.worker_context import WorkerContext
 
 from patience import HANG_S, until_true
 from risala.config.model import HttpSection
-from risala.http.server.guard import GuardedServer
+from risala.http.server.connection import GuardedConnection
+from risala.http.server.parser import RequestParser
 
 PROBE = SimpleNamespace(**runpy.run_path(str(Path(__file__).with_name("guard_probe.py"))))
 OK = b"GET /ok HTTP/1.1\r\nHost: x\r\n\r\n"
@@ -42,13 +39,13 @@ def serving(app):
 def sent(monkeypatch):
     """What the server wrote, one item for each write. The clients here are sockets' own."""
     writes = []
-    stock = GuardedServer._send_slice
+    stock = GuardedConnection._write_now
 
-    async def count(connection, data):
+    def count(connection, data):
         writes.append(bytes(data))
-        await stock(connection, data)
+        return stock(connection, data)
 
-    monkeypatch.setattr(GuardedServer, "_send_slice", count)
+    monkeypatch.setattr(GuardedConnection, "_write_now", count)
     return writes
 
 
@@ -65,33 +62,7 @@ class TestSeam:
             assert hypercorn.trio.run.TCPServer is hypercorn.trio.tcp_server.TCPServer
 
     def test_signatures(self):
-        def names(function):
-            return list(inspect.signature(function).parameters)
-
-        assert names(Lifespan) == ["app", "config", "state"]
-        assert names(WorkerContext) == ["max_requests"]
-        assert names(H11Protocol) == [
-            "app", "config", "context", "task_group", "connection_state", "ssl", "client",
-            "server", "send",
-        ]  # fmt: skip
-        assert names(HTTPStream) == [
-            "app", "config", "context", "task_group", "ssl", "client", "server", "send",
-            "stream_id",
-        ]  # fmt: skip
-        assert names(TaskGroup) == []
-
-    def test_all_that_is_overridden_exists_and_is_called(self):
-        def called(owner):
-            names = set()
-            for _, function in inspect.getmembers(owner, inspect.isfunction):
-                names |= {*function.__code__.co_names}
-            return names
-
-        assert {
-            "_handle_events", "_create_stream", "_send_h11_event", "_send_error_response",
-            "_maybe_recycle", "stream_send",
-        } <= called(H11Protocol)  # fmt: skip
-        assert "_send_error_response" in called(HTTPStream)
+        assert list(inspect.signature(Lifespan).parameters) == ["app", "config", "state"]
 
 
 class TestHttp:
@@ -216,14 +187,14 @@ class TestRefusals:
             assert PROBE.problem(await PROBE.talk(address, OK)) == "INTERNAL_SERVER_ERROR"
 
     async def test_what_a_connection_raises_ends_that_connection_only(self, serving, monkeypatch):
-        stock = H11Protocol.handle
+        stock = RequestParser.feed
 
-        async def fail(protocol, event):
-            if b"break" in getattr(event, "data", b""):
+        def fail(parser, data):
+            if b"break" in data:
                 raise LookupError
-            await stock(protocol, event)
+            stock(parser, data)
 
-        monkeypatch.setattr(H11Protocol, "handle", fail)
+        monkeypatch.setattr(RequestParser, "feed", fail)
         async with serving() as (address, _):
             assert await PROBE.talk(address, b"break") == b""
             async with await PROBE.open_raw(address) as stream:

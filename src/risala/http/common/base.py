@@ -22,7 +22,7 @@ from risala.http.common.failed_keys import FailedKeys
 from risala.http.common.origins import cors_headers
 from risala.http.common.problems import Problem, plain, report
 from risala.http.common.respond import problem_response
-from risala.http.common.seams import ASK_FOR_BODY
+from risala.http.common.seams import IN_PLACE
 from risala.http.common.tally import Tally
 from risala.http.common.targets import is_plain_path
 
@@ -40,9 +40,24 @@ def id_of_request() -> str:
 class Connection(TrioASGIHTTPConnection):
     """One request: gives it its id, and every answer, whoever made it, our headers."""
 
+    async def __call__(self, receive: ASGIReceiveCallable, send: ASGISendCallable) -> None:
+        state = self.scope.get("state")
+        if not state or IN_PLACE not in state:
+            await super().__call__(receive, send)
+            return
+        request = self._create_request_from_scope(send)
+        if isinstance(request.body, PulledBody):
+            request.body.pull = receive
+        await self.respond(request, send)
+
     async def handle_request(  # type: ignore[override]
         self, nursery: Nursery, request: Request, send: ASGISendCallable
     ) -> None:
+        await self.respond(request, send)
+        nursery.cancel_scope.cancel()
+
+    async def respond(self, request: Request, send: ASGISendCallable) -> None:
+        """Answer ``request``."""
         # The client's own x-request-id is not looked at: it would let strangers write our log.
         request_id = _IDS.new("req")
         self.scope.setdefault("state", {})["request_id"] = request_id  # type: ignore[typeddict-item]
@@ -72,17 +87,13 @@ class Connection(TrioASGIHTTPConnection):
             origin = request.headers.get("origin")
             headers.update(cors_headers(app.open_paths, request.path, origin))
         await self._send_response(send, response)
-        nursery.cancel_scope.cancel()
 
     def _create_request_from_scope(self, send: ASGISendCallable) -> Request:
         request = super()._create_request_from_scope(send)
         assert isinstance(self.app, JsonApp), "only a JsonApp has connections of this class"
         bytes_max = self.app.body_bytes_max.get(request.path)
         if bytes_max is not None:
-            request.body = AskedBody(request.content_length, bytes_max)
-        state = self.scope.get("state")
-        if state and ASK_FOR_BODY in state and isinstance(request.body, AskedBody):
-            request.body.ask = state[ASK_FOR_BODY]
+            request.body = PulledBody(request.content_length, bytes_max)
         return request
 
 
@@ -91,31 +102,39 @@ def _has_key(request: Request) -> bool:
     return "x-api-key" in request.headers or "authorization" in request.headers
 
 
-class AskedBody(TrioBody):
-    """A body that is asked for (``100 Continue``) when the handler first wants it.
+class PulledBody(TrioBody):
+    """A body that is read when the handler wants it, where the server lets it be pulled.
 
-    Not when it is too large already by what its head says, and not before the head was judged.
+    None of it is when it is too large already by what its head says.
     """
 
-    ask: Callable[[], Awaitable[None]] | None = None
-    """None: the client does not wait to be asked."""
-
-    def __init__(self, expected_content_length: int | None, max_content_length: int | None) -> None:
-        super().__init__(expected_content_length, max_content_length)
-        self._wanted = (
-            expected_content_length is None
-            or max_content_length is None
-            or (expected_content_length <= max_content_length)
-        )
+    pull: ASGIReceiveCallable | None = None
+    """None: somebody else puts it in."""
 
     def __await__(self) -> Generator[Any, None, Any]:
-        if self.ask is not None and self._wanted:
-            yield from self.ask().__await__()
+        yield from self._fill(all_of_it=True).__await__()
         return (yield from super().__await__())
+
+    async def __anext__(self) -> bytes:
+        await self._fill(all_of_it=False)
+        return await super().__anext__()
+
+    async def _fill(self, *, all_of_it: bool) -> None:
+        while (
+            self.pull is not None
+            and self._must_raise is None
+            and not self._complete.is_set()
+            and (all_of_it or not self._data)
+        ):
+            message = await self.pull()
+            if message["type"] == "http.request":
+                self.append(message["body"])
+                if not message["more_body"]:
+                    self.set_complete()
 
 
 class JsonRequest(TrioRequest):
-    body_class = AskedBody  # type: ignore[mutable-override]
+    body_class = PulledBody  # type: ignore[mutable-override]
 
 
 class NoWebsocket:

@@ -4,5 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-ASK_FOR_BODY: Final = "ask_for_body"
-"""In a request's state, where its client waits for leave to send the body: what gives the leave."""
+IN_PLACE: Final = "in_place"
+"""In a request's state: the app may answer in the task that calls it, and call ``receive`` when it
+wants the body and not before. The server asks for it (``100 Continue``), and sees by itself whether
+the client goes away. Without it, as on any other server, somebody must listen meanwhile."""

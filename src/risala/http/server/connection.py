@@ -1,345 +1,264 @@
-"""HTTP/1 of one connection: Hypercorn's, without the ways in that strangers found.
+"""One connection, guarded: whatever its client does costs that connection and nothing else.
 
-What differs from :class:`hypercorn.protocol.h11.H11Protocol`:
-
-* No WebSocket and no HTTP/2, which we do not serve and whose code does not stand junk.
-* An answer whose length is known leaves in one write; any other is sent on as it comes.
-* A request that is over never waits for its own body, and nobody is told of a disconnect: the
-  connection's scope is cancelled, and all that belongs to it ends
-  (:mod:`risala.http.server.guard`).
-* An answer that is ready before its request has come in whole never spoils the connection: the
-  rest is read first, when it is small, else the answer says that the connection ends.
-* ``100 Continue`` is sent when the handler wants the body, not before it has judged the head.
-* Errors that are answered below Quart have the API's shape.
+``docs/discussion/hostile-clients.md`` tells what is refused, and after how long.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable
-from typing import Final
+import os
+import socket
+from typing import Final, NoReturn
 
-import h11
+import structlog
 import trio
-from hypercorn.config import Config
-from hypercorn.events import Closed, RawData, Updated
-from hypercorn.events import Event as HypercornEvent
-from hypercorn.protocol.events import (
-    Body,
-    EndBody,
-    Event,
-    Request,
-    Response,
-    StreamClosed,
-)
-from hypercorn.protocol.h11 import STREAM_ID, H11Protocol
-from hypercorn.protocol.http_stream import ASGIHTTPState, HTTPStream
-from hypercorn.typing import ConnectionState, H11SendableEvent
+from hypercorn.typing import ASGIFramework, LifespanState
+from hypercorn.utils import parse_socket_addr
 
-from risala.engine.model.clock import SystemClock
-from risala.engine.model.ids import IdSource
-from risala.http.common.origins import cors_headers
-from risala.http.common.problems import CODES, Problem, plain
-from risala.http.common.seams import ASK_FOR_BODY
-from risala.http.common.targets import origin_form
-from risala.http.server.face import Face, FaceConfig
+from risala.http.common.problems import Problem
+from risala.http.server.answer import refusal
+from risala.http.server.exchange import Exchange
+from risala.http.server.face import Face, Patience
+from risala.http.server.parser import Request, RequestParser
+from risala.http.server.peer import client_of
 
-Headers = list[tuple[bytes, bytes]]
+log = structlog.get_logger("risala.http")
+
+_READ_BYTES: Final = 16 * 1024
+"""All that one read takes, and so all that a client can have pipelined."""
+_SLICE_BYTES: Final = 16 * 1024
+"""What must be taken within ``write_s``: 1.6 KiB a second, which any link does."""
+_GONE: Final = (OSError, trio.BrokenResourceError, trio.ClosedResourceError)
 
 
-_HELD_BYTES_MAX: Final = 64 * 1024
-"""More than this of one answer is not held back to be joined."""
-_REST_BYTES_MAX: Final = 64 * 1024
-"""Of a body that nobody wants any more: a whole one of nearly every request. To read it costs less
-than a new connection; to read more would be a gift to whoever wastes our time."""
-_BODY_AT_FAULT: Final = frozenset({408, 413})
-"""Answers to a body that is too slow or too long: no more of it is waited for."""
-_DROPPED: Final = frozenset({b"upgrade", b"http2-settings"})
-_CLOSE: Final = (b"connection", b"close")
-_begins: Final = re.compile(rb"[A-Z]{1,20} (/[!-~]*) HTTP/").match
-_find_origin: Final = re.compile(rb"\norigin:[ \t]*([!-~]+)[ \t]*\r?\n", re.IGNORECASE).search
-_IDS: Final = IdSource(SystemClock())
+class GuardedConnection:
+    """One task, which reads, has the app answer, and writes; in one scope, which holds all of it.
 
-
-def refusal(
-    problem: Problem, face: Face, path: str | None, origin: str | None
-) -> tuple[Headers, bytes]:
-    """The headers and the body of an answer that is made below Quart, and ends the connection.
-
-    ``path`` and ``origin`` are the request's; ``path`` is None where it is not known.
+    Idle, it has ``idle_s``; once a header has begun, ``header_s``; with a request under way,
+    ``quiet_s`` from the last bytes sent. The face's sweeper holds it to that, and looks whether
+    the client of a request under way is still there, which nobody reads from.
     """
-    face.tally.answers[problem.status] += 1
-    request_id = _IDS.new("req")
-    body = problem.body(request_id)
-    headers = [
-        (b"content-type", b"application/json"),
-        (b"content-length", str(len(body)).encode()),
-        (b"cache-control", b"no-store"),
-        (b"x-content-type-options", b"nosniff"),
-        (b"x-request-id", request_id.encode()),
-        (b"connection", b"close"),
-    ]
-    more = [*problem.headers.items(), *cors_headers(face.open_paths, path, origin)]
-    return headers + [(name.lower().encode(), value.encode()) for name, value in more], body
 
-
-class Stream(HTTPStream):
-    """One request and its answer."""
-
-    delivering = False
-    """Whether a part of the body waits for the handler to take it."""
-    length: int | None = None
-    """Of the body, in bytes, where the head said it."""
-    _received = 0
-    _drop_bytes_max = 0
-    _dropped: trio.Event | None = None
-    """Set when what was to be dropped has ended, or is too much; None: nothing is dropped."""
-
-    async def handle(self, event: Event) -> None:
-        if isinstance(event, StreamClosed):
-            # Hypercorn would queue `http.disconnect`, and wait when the queue is full. A handler
-            # that is done needs no such word, and one that is not is cancelled.
-            self.closed = True
-            return
-        if isinstance(event, Body):
-            self._received += len(event.data)
-        if self._dropped is not None:
-            if isinstance(event, EndBody) or self._received > self._drop_bytes_max:
-                self._dropped.set()
-            return
-        self.delivering = True
-        await super().handle(event)
-        self.delivering = False
-
-    async def drop_rest(self, within_s: float) -> None:
-        """Take the rest of the body off the line; until it ends, is too long, or takes too long."""
-        self._drop_bytes_max = self._received + _REST_BYTES_MAX
-        if self.length is not None and self.length > self._drop_bytes_max:
-            return
-        self._dropped = trio.Event()
-        with trio.move_on_after(within_s):
-            await self._dropped.wait()
-
-    async def _send_error_response(self, status_code: int) -> None:
-        if hasattr(self, "response"):
-            return  # the handler was cancelled in the midst of sending another head
-        path, origin = self.asked
-        headers, body = refusal(plain(status_code), _face(self.config), path, origin)
-        await self.send(Response(self.stream_id, headers, status_code))
-        if self.scope["method"] != "HEAD":
-            await self.send(Body(self.stream_id, body))
-        await self.send(EndBody(self.stream_id))
-        self.state = ASGIHTTPState.CLOSED
-
-    @property
-    def asked(self) -> tuple[str, str | None]:
-        """The path, and the origin of the page that asks for it."""
-        return self.scope["path"], _value(self.scope["headers"], b"origin")
-
-
-class GuardedProtocol(H11Protocol):
-    """HTTP/1 and nothing else; by-passes Hypercorn's ``ProtocolWrapper``, which speaks HTTP/2."""
-
-    connection: h11.Connection  # type: ignore[mutable-override]
-    stream: Stream | None  # type: ignore[mutable-override]
-    _held = b""
-    """What of the answer has not been sent yet."""
-    _joining = False
-    """Whether there is reason to wait for more of it."""
-    _head = b""
-    """What has come of a request whose head is not whole yet: for the answer, if it is no HTTP."""
-
-    @property
-    def unread(self) -> bool:
-        """Whether bytes of the client's are, or may be, still to come that nobody will read."""
-        return self.connection.their_state in (h11.SEND_BODY, h11.ERROR) or bool(
-            self.connection.trailing_data[0]
-        )
-
-    async def handle(self, event: HypercornEvent) -> None:
-        if isinstance(event, RawData) and self.connection.their_state is h11.IDLE:
-            # No copy where a head comes in one piece, as nearly all do.
-            self._head = self._head + event.data if self._head else event.data
-        await super().handle(event)
-
-    async def stream_send(self, event: Event) -> None:
-        if isinstance(event, Response) and event.status_code >= 200:
-            whole = self.connection.their_state is not h11.SEND_BODY or (
-                await self._take_rest(event.status_code)
-            )
-            # Told beforehand that we are about to close, the client sends no other request on it.
-            if (not whole or self.context.terminated.is_set()) and _CLOSE not in event.headers:
-                event = Response(event.stream_id, [*event.headers, _CLOSE], event.status_code)
-        await super().stream_send(event)
-
-    async def _take_rest(self, status: int) -> bool:
-        """Read what is still to come of a request that is answered; whether that was all of it."""
-        # Who waits for leave to send the body will, told the answer, not send it: or will.
-        waits = self.connection.they_are_waiting_for_100_continue
-        if self.stream is not None and not waits and status not in _BODY_AT_FAULT:
-            await self.stream.drop_rest(_face(self.config).patience.rest_s)
-        return self.connection.their_state is not h11.SEND_BODY
-
-    async def _handle_events(self) -> None:
-        """Hypercorn's loop, without WebSocket and HTTP/2, and without its `100 Continue`."""
-        while True:
-            try:
-                event = self.connection.next_event()
-            except h11.RemoteProtocolError as error:
-                if self.connection.our_state in (h11.IDLE, h11.SEND_RESPONSE):
-                    await self._send_error_response(error.error_status_hint)
-                await self.send(Closed())
-                break
-            if isinstance(event, h11.Request):
-                await self.send(Updated(idle=False))
-                await self._create_stream(event)
-            elif event is h11.PAUSED:
-                await self.can_read.clear()
-                await self.can_read.wait()
-                self._skip_empty_lines()
-            elif isinstance(event, h11.Data) and self.stream is not None:
-                await self.stream.handle(Body(STREAM_ID, event.data))
-            elif isinstance(event, h11.EndOfMessage) and self.stream is not None:
-                await self.stream.handle(EndBody(STREAM_ID))
-            else:  # NEED_DATA, ConnectionClosed, or the rest of what was refused
-                break
-
-    def _skip_empty_lines(self) -> None:
-        """Drop those before a request that was read ahead (RFC 9112 §2.2)."""
-        ahead = self.connection.trailing_data[0]
-        if self.connection.their_state is h11.IDLE and ahead.startswith((b"\r", b"\n")):
-            self.connection = h11.Connection(
-                h11.SERVER, max_incomplete_event_size=self.config.h11_max_incomplete_size
-            )
-            if ahead := ahead.lstrip(b"\r\n"):
-                self.connection.receive_data(ahead)
-
-    async def _create_stream(self, request: h11.Request) -> None:
-        self._head = b""
-        headers = [pair for pair in request.headers if pair[0] not in _DROPPED]
-        try:
-            target, host = origin_form(request.target)
-        except ValueError:
-            target, host = b"", None
-        if problem := _fault(request, target):
-            path = target.partition(b"?")[0].decode("latin-1")
-            head = request.method == b"HEAD"
-            await self._refuse(problem, path, _value(headers, b"origin"), head=head)
-            return
-        if host is not None:
-            headers = [(name, host if name == b"host" else value) for name, value in headers]
-        self.stream = Stream(
-            self.app,
-            self.config,
-            self.context,
-            self.task_group,
-            self.ssl,
-            self.client,
-            self.server,
-            self.stream_send,
-            STREAM_ID,
-        )
-        if (length := _value(headers, b"content-length")) is not None:
-            self.stream.length = int(length)
-        state = self.connection_state
-        if self.connection.they_are_waiting_for_100_continue:
-            state = ConnectionState({**state, ASK_FOR_BODY: self._ask_for_body})
-        await self.stream.handle(
-            Request(
-                stream_id=STREAM_ID,
-                headers=headers,
-                http_version=request.http_version.decode(),
-                method=request.method.decode("ascii").upper(),
-                raw_path=target,
-                state=state,
-            )
-        )
-        self.keep_alive_requests += 1
-        await self.context.mark_request()
-
-    async def _ask_for_body(self) -> None:
-        if self.connection.they_are_waiting_for_100_continue:
-            await self._send_h11_event(h11.InformationalResponse(status_code=100, headers=[]))
-
-    async def _send_h11_event(self, event: H11SendableEvent) -> None:
-        try:
-            data = self.connection.send(event)
-        except h11.LocalProtocolError:
-            if self.connection.their_state is not h11.ERROR:
-                raise
-            return
-        if isinstance(event, h11.Response):
-            self._joining = any(name == b"content-length" for name, _ in event.headers)
-        elif isinstance(event, h11.EndOfMessage):
-            self._joining = False
-        self._held += data or b""
-        # Without a length it is a stream, whose client waits for each part of it.
-        if not self._joining or len(self._held) > _HELD_BYTES_MAX:
-            await self._flush()
-
-    async def _flush(self) -> None:
-        if self._held:
-            data, self._held = self._held, b""
-            await self.send(RawData(data))
-
-    async def _send_error_response(self, status_code: int) -> None:
-        """Answer what h11 could not read: 400, or 431 for a header too large."""
-        head = self.stream is not None and self.stream.scope["method"] == "HEAD"
-        problem = plain(status_code if status_code in CODES else 400)
-        path, origin = _guess(self._head) if self.stream is None else self.stream.asked
-        await self._refuse(problem, path, origin, head=head)
-
-    async def _refuse(
-        self, problem: Problem, path: str | None, origin: str | None, *, head: bool
+    def __init__(
+        self, app: ASGIFramework, face: Face, state: LifespanState, stream: trio.SocketStream
     ) -> None:
-        headers, body = refusal(problem, _face(self.config), path, origin)
-        await self._send_h11_event(h11.Response(status_code=problem.status, headers=headers))
-        if not head:
-            await self._send_h11_event(h11.Data(data=body))
-        await self._send_h11_event(h11.EndOfMessage())
-        await self.send(Closed())
+        self.app = app
+        self.state = state
+        self.patience: Patience = face.patience
+        self.client: tuple[str, int] | None = None
+        self.server: tuple[str, int] | None = None
+        self._face = face
+        self._stream = stream
+        self._descriptor = stream.socket.fileno()
+        self._family = stream.socket.family
+        self._parser = RequestParser()
+        self._scope = trio.CancelScope()
+        self._writing: trio.CancelScope | None = None
+        self._until = trio.current_time() + self.patience.idle_s
+        self._busy = self._seen_busy = self._lingers = False
 
-    async def _maybe_recycle(self) -> None:
-        if self.stream is not None and self.stream.delivering:
-            # The reader waits to hand over a part of the body that nobody will take any more.
-            await self.send(Closed())
-        else:
-            await super()._maybe_recycle()
+    @property
+    def stopping(self) -> bool:
+        return self._face.stopping
+
+    async def run(self) -> None:
+        """Serve the connection and close it."""
+        try:
+            if self.stopping:
+                pass
+            elif self._face.admit(self):
+                with self._scope:
+                    await self._serve()
+                await self._linger()
+            else:
+                await self._turn_away()
+        except* _GONE:
+            pass  # the client's end of it; nobody is left to tell
+        except* Exception as group:
+            names = sorted({type(error).__name__ for error in _leaves(group)})
+            # Without the text, which may be the client's own.
+            log.warning("connection.failed", errors=names)
+            log.debug("connection.failed", exc_info=group)
+        finally:
+            self._face.leave(self)
+            await trio.aclose_forcefully(self._stream)
+
+    def close_idle(self) -> None:
+        self._scope.cancel()
+
+    def hurry(self, until: float) -> None:
+        if self._writing is not None:
+            self._writing.deadline = min(self._writing.deadline, until)
+
+    def sweep(self, now: float) -> None:
+        """Close if its time is over, or if the client of a request under way has gone."""
+        if now > self._until or (self._seen_busy and self._is_gone()):
+            self._scope.cancel()
+        self._seen_busy = self._busy
+
+    async def send(self, data: bytes) -> None:
+        """Write a part of an answer, all of it; cancels the connection where that fails."""
+        self._until = trio.current_time() + self.patience.quiet_s
+        try:
+            # Nearly always there is room for it, and nothing is to be waited for.
+            written = self._write_now(data)
+            for start in range(written, len(data), _SLICE_BYTES):
+                await trio.lowlevel.checkpoint_if_cancelled()
+                await self._send_slice(memoryview(data)[start : start + _SLICE_BYTES])
+        except trio.Cancelled:
+            # By some scope of the handler's own, perhaps; but half an answer is out.
+            self._scope.cancel()
+            raise
+        except (*_GONE, trio.TooSlowError):
+            await self._leave()
+
+    async def read_more(self) -> None:
+        """Read on; who has gone is cancelled here."""
+        data = await self._read()
+        if not data:
+            await self._leave()
+        self._parser.feed(data)
+
+    async def read_body(self, request: Request) -> None:
+        """Read more of a request's body, on which its handler waits."""
+        await self.read_more()
+        if request.fault is not None:
+            await self.refuse(request, request.fault)
+            await self._leave()
+
+    async def refuse(self, request: Request, problem: Problem) -> None:
+        """Answer in the app's stead. The connection ends after it."""
+        self._lingers = True
+        bodiless = request.method == b"HEAD"
+        await self.send(
+            refusal(problem, self._face, request.path, _origin(request), bodiless=bodiless)
+        )
+
+    async def _serve(self) -> None:
+        sock = self._stream.socket
+        self.client = client_of(sock)
+        self.server = parse_socket_addr(sock.family, sock.getsockname())
+        self._face.mark_idle(self)
+        while (request := await self._next()) is not None:
+            self._busy = True
+            self._until = trio.current_time() + self.patience.quiet_s
+            self._face.mark_busy(self)
+            if request.fault is not None:
+                await self.refuse(request, request.fault)
+                return
+            exchange = Exchange(self, request)
+            await exchange.run()
+            if not exchange.keeps:
+                # Closing a socket that has unread bytes sends a reset.
+                unread = not request.complete or self._parser.in_head or self._parser.requests
+                self._lingers = self._lingers or bool(unread)
+                return
+            self._busy = self._seen_busy = False
+            self._until = trio.current_time() + self.patience.idle_s
+            self._face.mark_idle(self)
+            if self.stopping:
+                return
+            if self._parser.requests:
+                await trio.lowlevel.checkpoint()  # who pipelines takes turns with the others
+
+    async def _next(self) -> Request | None:
+        """The next request, whose head has been read; None when the client has gone."""
+        parser = self._parser
+        while not parser.requests:
+            data = await self._read()
+            if not data or self._scope.cancel_called:  # given up in the moment that it began
+                return None
+            if not parser.in_head:
+                # Empty lines before a request are none of it (RFC 9112 §2.2), nor do they begin
+                # one: an idle connection that sends them stays an idle one.
+                data = data.lstrip(b"\r\n")
+                if not data:
+                    continue
+                self._until = trio.current_time() + self.patience.header_s
+            parser.feed(data)
+        return parser.requests.popleft()
+
+    async def _read(self) -> bytes:
+        """What has come; empty when the client sends no more, or has gone."""
+        while True:
+            await trio.lowlevel.wait_readable(self._descriptor)
+            try:
+                return os.read(self._descriptor, _READ_BYTES)
+            except BlockingIOError:
+                continue
+            except OSError:
+                return b""  # a handler that waits for a body has no part in this
+
+    async def _leave(self) -> NoReturn:
+        """End the connection from within: whoever calls this is cancelled."""
+        self._scope.cancel()
+        await trio.sleep_forever()
+        raise AssertionError("the scope holds all that a connection does")
+
+    def _write_now(self, data: bytes) -> int:
+        """As many of the bytes as there is room for."""
+        try:
+            return os.write(self._descriptor, data)
+        except BlockingIOError:
+            return 0
+
+    async def _send_slice(self, data: memoryview) -> None:
+        """Send so much that a client which reads at all takes it in time.
+
+        Shielded: a handler that is cancelled must not leave half of it; hence the deadline.
+        """
+        now = trio.current_time()
+        self._until = now + self.patience.quiet_s
+        until = min(now + self.patience.write_s, self._face.stop_at)
+        with trio.CancelScope(deadline=until, shield=True) as self._writing:
+            await self._stream.send_all(data)
+        if self._writing.cancelled_caught:
+            raise trio.TooSlowError
+        self._writing = None
+
+    def _is_gone(self) -> bool:
+        """Whether the client has closed its side, and so is not there any more."""
+        peek = socket.socket(self._family, socket.SOCK_STREAM, 0, fileno=self._descriptor)
+        try:
+            return not peek.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT)
+        except BlockingIOError:
+            return False
+        except OSError:
+            return True
+        finally:
+            peek.detach()
+
+    async def _linger(self) -> None:
+        """After an answer that came before the end of its request: read on for a moment.
+
+        Closing a socket that has unread bytes sends a reset, which would overtake the answer.
+        """
+        if not self._lingers:
+            return
+        until = min(trio.current_time() + self.patience.linger_s, self._face.stop_at)
+        self._scope = trio.CancelScope(deadline=until)
+        self._busy = self._seen_busy = False
+        self._face.mark_idle(self)
+        with self._scope:
+            await self._stream.send_eof()
+            while await self._stream.receive_some(4 * _READ_BYTES):
+                pass
+
+    async def _turn_away(self) -> None:
+        problem = Problem(503, "There are too many connections.", headers={"Retry-After": "1"})
+        with trio.move_on_after(1):
+            await self._stream.send_all(refusal(problem, self._face, path=None, origin=None))
 
 
-def _fault(request: h11.Request, target: bytes) -> Problem | None:
-    """Why a request that h11 could read is not one for us. ``target`` is empty for none."""
-    if not request.http_version.startswith(b"1."):
-        return plain(400)  # the preface of HTTP/2, above all
-    if not target:
-        return plain(400)
-    names = {name for name, _ in request.headers}
-    if b"transfer-encoding" in names and (
-        b"content-length" in names or request.http_version == b"1.0"
-    ):
-        # Where the body ends is told twice, or to a version that knows no chunks: another server
-        # on the way may see other requests in these bytes than we do (RFC 9112 §6.1).
-        return plain(400)
-    if b"upgrade" in names and (_value(request.headers, b"upgrade") or "").lower() == "websocket":
-        return Problem(400, "This service does not speak WebSocket.")
-    return None
+def _origin(request: Request) -> str | None:
+    """Of the page that asks."""
+    if request.origin is not None:
+        return request.origin
+    value = request.value(b"origin")
+    return None if value is None else value.decode("latin-1")
 
 
-def _face(config: Config) -> Face:
-    assert isinstance(config, FaceConfig), "only risala.http.server.server serves in this process"
-    return config.face
-
-
-def _value(headers: Iterable[tuple[bytes, bytes]], wanted: bytes) -> str | None:
-    """The first value of a header."""
-    return next((value.decode("latin-1") for name, value in headers if name == wanted), None)
-
-
-def _guess(head: bytes) -> tuple[str | None, str | None]:
-    """Path and origin of a head that is no valid one, where they can be seen in it."""
-    line = _begins(head)
-    if line is None:
-        return None, None
-    origin = _find_origin(head)
-    path = line[1].partition(b"?")[0].decode("latin-1")
-    return path, "*" if origin is None else origin[1].decode("latin-1")
+def _leaves(group: BaseExceptionGroup[BaseException]) -> list[BaseException]:
+    leaves: list[BaseException] = []
+    for error in group.exceptions:
+        leaves.extend(_leaves(error) if isinstance(error, BaseExceptionGroup) else [error])
+    return leaves

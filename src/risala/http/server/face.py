@@ -1,7 +1,6 @@
 """The connections of one listening socket: how patient we are with each, how many there may be.
 
-A face (the public API, the control socket) has one :class:`Face`; Hypercorn hands it from
-:class:`FaceConfig` to every connection.
+A face (the public API, the control socket) has one :class:`Face`.
 """
 
 from __future__ import annotations
@@ -13,7 +12,6 @@ from typing import Final, Protocol
 
 import structlog
 import trio
-from hypercorn.config import Config
 
 from risala.http.common.tally import Tally
 
@@ -21,6 +19,8 @@ log = structlog.get_logger("risala.http")
 
 _FULL_SAID_EVERY_S: Final = 60.0
 """A flood is one line a minute in the log, not one for each connection."""
+_SWEEP_EVERY_S: Final = 0.25
+"""So much later than promised may a connection end; 10,000 of them cost a millisecond each time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,6 +55,9 @@ class Connection(Protocol):
 
     def hurry(self, until: float) -> None:
         """No write may last beyond this time of Trio's clock."""
+
+    def sweep(self, now: float) -> None:
+        """Close if the time of what is done on it is over."""
 
 
 class Face:
@@ -123,16 +126,16 @@ class Face:
         for connection in self._open:
             connection.hurry(self._stop_at)
 
+    async def keep_time(self) -> None:
+        """Close whatever is over its time, for ever: one task for the deadlines of all."""
+        while True:
+            await trio.sleep(_SWEEP_EVERY_S)
+            now = trio.current_time()
+            for connection in tuple(self._open):
+                connection.sweep(now)
+
     def _say_full(self) -> None:
         now = trio.current_time()
         if now >= self._full_said_at + _FULL_SAID_EVERY_S:
             self._full_said_at = now
             log.warning("connections.full", connections_max=self._connections_max)
-
-
-class FaceConfig(Config):
-    """Hypercorn's configuration, and the way by which each connection finds its face."""
-
-    def __init__(self, face: Face) -> None:
-        super().__init__()
-        self.face = face

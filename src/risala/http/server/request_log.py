@@ -8,7 +8,6 @@ from typing import Any
 
 from hypercorn.typing import ASGISendCallable as Send
 from quart.wrappers import Request
-from trio import Nursery
 
 from risala.http.common.base import Connection
 
@@ -19,9 +18,9 @@ REQUEST_SCOPE: ContextVar[Mapping[str, Any] | None] = ContextVar("risala_request
 class LoggedConnection(Connection):
     """A request whose id is in all that is logged on its behalf."""
 
-    async def handle_request(  # type: ignore[override]
-        self, nursery: Nursery, request: Request, send: Send
-    ) -> None:
-        # A request has a task, and so a context, of its own: nothing is to be undone.
-        REQUEST_SCOPE.set(self.scope)
-        await super().handle_request(nursery, request, send)
+    async def respond(self, request: Request, send: Send) -> None:
+        token = REQUEST_SCOPE.set(self.scope)
+        try:
+            await super().respond(request, send)
+        finally:
+            REQUEST_SCOPE.reset(token)

@@ -1,8 +1,7 @@
 """One listening socket and its connections: a worker of our own, on Hypercorn's public pieces.
 
-Hypercorn's configuration, its lifespan and its worker context are those of any ASGI server, so the
-app may as well be served by Hypercorn itself. Its own worker takes no class of connections as an
-argument; hence this one, which has nothing else that differs.
+The app is told of its life by Hypercorn's lifespan, and may as well be served by Hypercorn itself.
+Its own worker takes no class of connections as an argument; hence this one.
 """
 
 from __future__ import annotations
@@ -11,17 +10,19 @@ import socket
 from functools import partial
 
 import trio
+from hypercorn.config import Config
 from hypercorn.trio.lifespan import Lifespan
-from hypercorn.trio.worker_context import WorkerContext
-from hypercorn.typing import AppWrapper, LifespanState
+from hypercorn.typing import ASGIFramework, LifespanState
+from hypercorn.utils import wrap_app
 
-from risala.http.server.face import FaceConfig
-from risala.http.server.guard import GuardedServer
+from risala.http.server.connection import GuardedConnection
+from risala.http.server.face import Face
 
 
 async def serve_socket(
-    app: AppWrapper,
-    config: FaceConfig,
+    app: ASGIFramework,
+    config: Config,
+    face: Face,
     sock: socket.socket,
     shutdown: trio.Event,
     *,
@@ -36,15 +37,15 @@ async def serve_socket(
         ExceptionGroup: of Hypercorn's LifespanFailureError, when the app said that it cannot start.
     """
     state: LifespanState = {}
-    lifespan = Lifespan(app, config, state)
-    context = WorkerContext(max_requests=None)
+    lifespan = Lifespan(wrap_app(app, config.wsgi_max_body_size, "asgi"), config, state)
 
     async def serve_connection(stream: trio.SocketStream) -> None:
-        await GuardedServer(app, config, context, state, stream).run()
+        await GuardedConnection(app, face, state, stream).run()
 
     async with trio.open_nursery() as lifespan_nursery:
         await lifespan_nursery.start(lifespan.handle_lifespan)
         await lifespan.wait_for_startup()
+        lifespan_nursery.start_soon(face.keep_time)
         async with trio.open_nursery() as connections:
             listener = trio.SocketListener(trio.socket.from_stdlib_socket(sock))
             async with trio.open_nursery() as accepting:
@@ -58,9 +59,8 @@ async def serve_socket(
                 )
                 task_status.started()
                 await shutdown.wait()
-                config.face.stop(config.graceful_timeout)
-                await context.terminated.set()
-                connections.cancel_scope.deadline = config.face.stop_at
+                face.stop(config.graceful_timeout)
+                connections.cancel_scope.deadline = face.stop_at
                 accepting.cancel_scope.cancel()
         await lifespan.wait_for_shutdown()
         lifespan_nursery.cancel_scope.cancel()

@@ -1,0 +1,199 @@
+"""One request and its answer, as the two calls that an ASGI app knows: ``receive`` and ``send``.
+
+* An answer whose length is known leaves in one write; any other is sent on as it comes.
+* An answer that is ready before its request has come in whole never spoils the connection: the
+  rest is read first, when it is small, else the answer says that the connection ends.
+* ``100 Continue`` is sent when the handler wants the body, not before it has judged the head.
+"""
+
+from __future__ import annotations
+
+from typing import Final, Protocol
+from urllib.parse import unquote
+
+import structlog
+import trio
+from hypercorn.typing import (
+    ASGIFramework,
+    ASGIReceiveEvent,
+    ASGISendEvent,
+    ConnectionState,
+    HTTPScope,
+    LifespanState,
+)
+
+from risala.http.common.problems import Problem, plain
+from risala.http.common.seams import IN_PLACE
+from risala.http.server.answer import CLOSE, CONTINUE, Headers, head
+from risala.http.server.face import Patience
+from risala.http.server.parser import Request
+
+log = structlog.get_logger("risala.http")
+
+_HELD_BYTES_MAX: Final = 64 * 1024
+"""More than this of one answer is not held back to be joined."""
+_REST_BYTES_MAX: Final = 64 * 1024
+"""Of a body that nobody wants any more: a whole one of nearly every request. To read it costs less
+than a new connection; to read more would be a gift to whoever wastes our time."""
+_BODY_AT_FAULT: Final = frozenset({408, 413})
+"""Answers to a body that is too slow or too long: no more of it is waited for."""
+_BODILESS: Final = frozenset({204, 304})
+_CHUNKED: Final = (b"transfer-encoding", b"chunked")
+_NO_MORE: Final = (b"", b"0\r\n\r\n")
+
+
+class Line(Protocol):
+    """What an exchange needs of its connection, which is cancelled when one of these fails."""
+
+    app: ASGIFramework
+    state: LifespanState
+    patience: Patience
+    client: tuple[str, int] | None
+    server: tuple[str, int] | None
+
+    @property
+    def stopping(self) -> bool:
+        """Whether no other request is taken."""
+
+    async def send(self, data: bytes) -> None:
+        """Write a part of an answer, all of it."""
+
+    async def read_more(self) -> None:
+        """Read on."""
+
+    async def read_body(self, request: Request) -> None:
+        """Read more of a body, on which its handler waits; refuses one that is none."""
+
+    async def refuse(self, request: Request, problem: Problem) -> None:
+        """Answer in the app's stead, which ends the connection."""
+
+
+class Exchange:
+    """Lives as long as its request is answered."""
+
+    def __init__(self, connection: Line, request: Request) -> None:
+        self._connection = connection
+        self._request = request
+        self._held = b""
+        """What of the answer has not been sent yet."""
+        self._sent = self._ended = self._told_whole = False
+        self._bodiless = self._chunked = False
+        self._left: int | None = None
+        """Bytes of the answer's body that are still to come, where its head said it."""
+        self.keeps = False
+        """Whether the connection goes on after this answer."""
+
+    async def run(self) -> None:
+        """Have the request answered, by the app or in its stead."""
+        connection = self._connection
+        try:
+            await connection.app(self._scope(), self.receive, self.send)
+        except Exception:
+            log.exception("app.failed")
+        if not self._ended:
+            self.keeps = False
+            if not self._sent:
+                await connection.refuse(self._request, plain(500))
+
+    async def receive(self) -> ASGIReceiveEvent:
+        request = self._request
+        if self._told_whole:
+            # Of a client that goes away nobody is told: all that is done on its behalf ends.
+            await trio.sleep_forever()
+        while not request.parts and not request.complete:
+            if request.waits:
+                request.waits = False
+                await self._connection.send(CONTINUE)
+            await self._connection.read_body(request)
+        body = b"".join(request.parts)
+        request.parts.clear()
+        self._told_whole = request.complete
+        return {"type": "http.request", "body": body, "more_body": not request.complete}
+
+    async def send(self, event: ASGISendEvent) -> None:
+        """Take a part of the answer.
+
+        Raises:
+            ValueError: the answer is none: it has more bytes than it said, or a bad header.
+        """
+        if event["type"] == "http.response.start":
+            await self._start(int(event["status"]), list(event["headers"]))
+        elif event["type"] == "http.response.body":
+            await self._go_on(bytes(event["body"]), more=event["more_body"])
+        else:
+            raise ValueError("an event that has no place here")
+
+    async def _start(self, status: int, headers: Headers) -> None:
+        request = self._request
+        if not request.complete:
+            await self._take_rest(status)
+        lengths = [value for name, value in headers if name == b"content-length"]
+        self._bodiless = request.method == b"HEAD" or status in _BODILESS
+        if lengths and not self._bodiless:
+            self._left = int(lengths[0])
+        self._chunked = not lengths and status not in _BODILESS and request.version == "1.1"
+        # Told beforehand that we are about to close, the client sends no other request on it.
+        self.keeps = request.keep and request.complete and not self._connection.stopping
+        if CLOSE in headers:
+            self.keeps = False
+            headers.remove(CLOSE)
+        more = ([_CHUNKED] if self._chunked else []) + ([] if self.keeps else [CLOSE])
+        self._held = head(status, headers, *more)
+
+    async def _go_on(self, body: bytes, *, more: bool) -> None:
+        if self._ended:
+            return
+        if not self._bodiless:
+            self._held += self._framed(body, more=more)
+        if self._left and not more:
+            raise ValueError("an answer that is shorter than it said")
+        self._ended = not more
+        # Without a length it is a stream, whose client waits for each part of it.
+        if self._held and (self._ended or self._left is None or len(self._held) > _HELD_BYTES_MAX):
+            data, self._held, self._sent = self._held, b"", True
+            await self._connection.send(data)
+            if more:
+                await trio.lowlevel.checkpoint()
+
+    def _framed(self, body: bytes, *, more: bool) -> bytes:
+        if self._left is not None:
+            self._left -= len(body)
+            if self._left < 0:
+                raise ValueError("an answer that is longer than it said")
+        if not self._chunked:
+            return body
+        return (b"%x\r\n%s\r\n" % (len(body), body) if body else b"") + _NO_MORE[not more]
+
+    async def _take_rest(self, status: int) -> None:
+        """Read what is still to come of a request that is answered, within reason."""
+        request = self._request
+        most = request.received + _REST_BYTES_MAX
+        # Who waits for leave to send the body will, told the answer, not send it: or will.
+        if request.waits or status in _BODY_AT_FAULT:
+            return
+        if request.length is not None and request.length > most:
+            return
+        with trio.move_on_after(self._connection.patience.rest_s):
+            while not request.complete and request.received <= most and request.fault is None:
+                await self._connection.read_more()
+                request.parts.clear()
+
+    def _scope(self) -> HTTPScope:
+        request, connection = self._request, self._connection
+        path, _, query = request.target.partition(b"?")
+        return {
+            "type": "http",
+            "http_version": request.version,
+            "asgi": {"spec_version": "2.1", "version": "3.0"},
+            "method": request.method.decode("ascii"),
+            "scheme": "http",
+            "path": unquote(path.decode("ascii")),
+            "raw_path": path,
+            "query_string": query,
+            "root_path": "",
+            "headers": request.headers,
+            "client": connection.client,
+            "server": connection.server,
+            "state": ConnectionState({**connection.state, IN_PLACE: True}),
+            "extensions": {},
+        }

@@ -1,0 +1,273 @@
+"""Requests as llhttp reads them, and the rules that we add to its own.
+
+llhttp is strict about where a request ends; ``docs/discussion/hostile-clients.md`` has the table
+of what is taken and what is refused, which a test holds.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from typing import Final
+
+import httptools
+
+from risala.http.common.problems import Problem, plain
+from risala.http.common.targets import origin_form
+
+HEAD_BYTES_MAX: Final = 16 * 1024
+"""Of a request's first line and its header together."""
+_HEADERS_MAX: Final = 100
+"""Honest clients and the proxies before us send thirty at most."""
+_LENGTH_DIGITS_MAX: Final = 15
+"""A petabyte; more digits are a trick on whoever counts in fewer bits."""
+_DROPPED: Final = frozenset({b"upgrade", b"http2-settings"})
+_begins: Final = re.compile(rb"[A-Z]{1,20} (/[!-~]*) HTTP/").match
+_find_origin: Final = re.compile(rb"\norigin:[ \t]*([!-~]+)[ \t]*\r?\n", re.IGNORECASE).search
+_is_visible: Final = re.compile(rb"[!-~]+").fullmatch
+_odd_method: Final = re.compile(rb"[A-Z]{1,20}(?= )").match
+
+
+class Request:
+    """One request: what has been read of it."""
+
+    __slots__ = (
+        "complete", "fault", "headers", "keep", "length", "method", "origin", "parts", "received",
+        "target", "version", "waits", "wire",
+    )  # fmt: skip
+
+    def __init__(self) -> None:
+        self.method = b""
+        self.target = b""
+        """In origin form; empty when the request could not be read so far."""
+        self.version = "1.1"
+        self.headers: list[tuple[bytes, bytes]] = []
+        """Names in lower case."""
+        self.parts: list[bytes] = []
+        """Of the body: what has come and was not taken yet."""
+        self.received = 0
+        """Bytes of the body that have come."""
+        self.wire = 0
+        """Bytes that came for it after its head, with all that frames the body."""
+        self.length: int | None = None
+        """Of the body, where the head said it."""
+        self.complete = False
+        self.keep = False
+        """Whether another request may follow on the connection."""
+        self.waits = False
+        """Whether the client waits for leave to send the body (``Expect: 100-continue``)."""
+        self.fault: Problem | None = None
+        """Why it is refused, whatever it asks for."""
+        self.origin: str | None = None
+        """Of the page whose request is refused, as far as it can be told."""
+
+    @property
+    def path(self) -> str | None:
+        return self.target.partition(b"?")[0].decode("latin-1") or None
+
+    def refuse(self, problem: Problem) -> None:
+        self.fault = self.fault or problem
+
+    def value(self, wanted: bytes) -> bytes | None:
+        """The first value of a header."""
+        return next((value for name, value in self.headers if name == wanted), None)
+
+
+class RequestParser:
+    """Bytes in, requests out, in their order.
+
+    A request stands in :attr:`requests` as soon as its head has been read; its body follows.
+    One that cannot be read is the last, and has a fault.
+    """
+
+    def __init__(self) -> None:
+        self.requests: deque[Request] = deque()
+        self.in_head = False
+        """Whether a head has begun that has not ended."""
+        self._parser = httptools.HttpRequestParser(self)
+        self._reading: Request | None = None
+        self._resumes = False
+        self._method: bytes | None = None
+        self._head = b""
+        """What has come of a head that is not whole yet: for the answer, if it is no HTTP."""
+        self._head_bytes = 0
+        self._over = False
+
+    def feed(self, data: bytes) -> None:
+        """Read on. What follows a request that could not be read is dropped."""
+        if self._over:
+            return
+        at_start, queued = self._reading is None, len(self.requests)
+        body_of = None if at_start or self.in_head else self._reading
+        self._head, self._head_bytes = (
+            (self._head + data, self._head_bytes + len(data)) if self.in_head else (data, 0)
+        )
+        try:
+            self._parser.feed_data(data)
+        except httptools.HttpParserUpgrade as upgrade:
+            self._resume(data[upgrade.args[0] :])
+        except httptools.HttpParserError as error:
+            odd = _odd_method(data) if at_start and len(self.requests) == queued else None
+            if odd is not None and isinstance(error, httptools.HttpParserInvalidMethodError):
+                # llhttp has a list of methods; the answer to any other is the path's to give.
+                self._renew()
+                self._method = odd[0]
+                self.feed(b"POST" + data[odd.end() :])
+            else:
+                self._end(plain(400))
+        if not self.in_head:
+            self._head = b""
+        elif self._head_bytes > HEAD_BYTES_MAX:
+            self._end(plain(431))
+        if body_of is not None:
+            body_of.wire += len(data)
+            if body_of is self._reading and body_of.wire > _frame_bytes_max(body_of):
+                self._end(plain(400))
+
+    def on_message_begin(self) -> None:
+        if not self._resumes:
+            self._reading = Request()
+            self.in_head = True
+
+    def on_url(self, part: bytes) -> None:
+        if self._reading is not None and not self._resumes:
+            self._reading.target += part
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        if self._reading is not None and self.in_head:
+            self._reading.headers.append((name.lower(), value.strip(b" \t")))
+
+    def on_headers_complete(self) -> None:
+        request = self._reading
+        if request is None or self._resumes:
+            self._resumes = False
+            return
+        parser = self._parser
+        request.method = self._method or parser.get_method()
+        request.version = parser.get_http_version()
+        request.keep = request.version == "1.1" and parser.should_keep_alive()
+        _judge(request)
+        self.in_head, self._method = False, None
+        self.requests.append(request)
+
+    def on_body(self, part: bytes) -> None:
+        if self._reading is not None:
+            self._reading.received += len(part)
+            self._reading.parts.append(part)
+
+    def on_message_complete(self) -> None:
+        request = self._reading
+        if request is None or (self._parser.should_upgrade() and _has_body(request)):
+            return
+        request.complete = True
+        self._reading = None
+
+    def _resume(self, rest: bytes) -> None:
+        """Read on after a head that asked for another protocol, which we do not speak.
+
+        Nobody switches without our word, so the body and the next request come as HTTP/1; llhttp
+        takes what follows for the other protocol's. Some clients ask with every request.
+        """
+        request = self._reading
+        self._renew()
+        self._reading = request
+        if request is not None and request.fault is None:
+            kinds = (b"content-length", b"transfer-encoding")
+            frame = b"".join(b"%s: %s\r\n" % pair for pair in request.headers if pair[0] in kinds)
+            self._resumes = True
+            self._parser.feed_data(b"POST / HTTP/1.1\r\n" + frame + b"\r\n")
+        if rest:
+            self.feed(rest)
+
+    def _renew(self) -> None:
+        self._parser = httptools.HttpRequestParser(self)
+        self._reading = None
+        self.in_head = False
+
+    def _end(self, problem: Problem) -> None:
+        """What comes is no HTTP: the request that it was to be, or its body, is refused."""
+        self._over = True
+        request = self._reading
+        if request is None or self.in_head:
+            request = Request()
+            request.target, request.origin = _guess(self._head)
+            request.method = b"HEAD" if self._head.startswith(b"HEAD ") else b""
+            self.requests.append(request)
+        self.in_head = False
+        request.refuse(problem)
+
+
+def _judge(request: Request) -> None:
+    """Refuse what llhttp takes and we do not, and bring the rest into its one form."""
+    values: dict[bytes, list[bytes]] = {}
+    for name, value in request.headers:
+        values.setdefault(name, []).append(value)
+    host = None
+    try:
+        target, host = origin_form(request.target) if _is_visible(request.target) else (b"", None)
+    except ValueError:
+        target = b""
+    problem = _fault(request, values) if target else plain(400)
+    request.target = target
+    if problem is not None:
+        request.fault = problem
+        origin = values.get(b"origin")
+        request.origin = origin[0].decode("latin-1") if origin else None
+        return
+    if b"content-length" in values:
+        request.length = int(values[b"content-length"][0])
+    expect = values.get(b"expect", [b""])[0].lower()
+    request.waits = expect == b"100-continue" and request.version == "1.1"
+    if host is not None or b"upgrade" in values:
+        request.headers = [
+            (name, host if name == b"host" and host is not None else value)
+            for name, value in request.headers
+            if name not in _DROPPED
+        ]
+
+
+def _fault(request: Request, values: dict[bytes, list[bytes]]) -> Problem | None:
+    """Why a request that llhttp could read is not one for us."""
+    if request.version not in ("1.0", "1.1") or request.method == b"CONNECT":
+        return plain(400)
+    hosts = len(values.get(b"host", ()))
+    if hosts > 1 or (hosts == 0 and request.version == "1.1"):
+        return plain(400)
+    size = len(request.target) + sum(len(name) + len(value) + 4 for name, value in request.headers)
+    if size > HEAD_BYTES_MAX or len(request.headers) > _HEADERS_MAX:
+        return plain(431)
+    codings = values.get(b"transfer-encoding")
+    if codings is not None and (
+        request.version == "1.0"
+        or b"content-length" in values
+        or len(codings) > 1
+        or codings[0].lower() != b"chunked"
+    ):
+        # Where the body ends is told twice, or to a version that knows no chunks: another server
+        # on the way may see other requests in these bytes than we do (RFC 9112 §6.1).
+        return plain(400)
+    lengths = values.get(b"content-length", [b"0"])
+    if len(lengths) > 1 or not lengths[0].isdigit() or len(lengths[0]) > _LENGTH_DIGITS_MAX:
+        return plain(400)
+    if any(value.lower() == b"websocket" for value in values.get(b"upgrade", ())):
+        return Problem(400, "This service does not speak WebSocket.")
+    return None
+
+
+def _frame_bytes_max(request: Request) -> int:
+    """How many bytes a body may take on the wire: without a bound, chunks' own words and what
+    comes after the last would grow for ever. A chunk of one byte takes six."""
+    return HEAD_BYTES_MAX + 8 * request.received
+
+
+def _has_body(request: Request) -> bool:
+    return bool(request.length) or request.value(b"transfer-encoding") is not None
+
+
+def _guess(head: bytes) -> tuple[bytes, str | None]:
+    """Path and origin of a head that is no valid one, where they can be seen in it."""
+    line = _begins(head)
+    if line is None:
+        return b"", None
+    origin = _find_origin(head)
+    return line[1], "*" if origin is None else origin[1].decode("latin-1")
