@@ -203,7 +203,7 @@ async def _opt_outs(call: Call[SetOptOuts]) -> OptOuts:
     return OptOuts(
         organization_id,
         organization_id in opt_outs.policies(reader),
-        tuple(OptedOut(*each) for each in found),
+        tuple(OptedOut(each.recipient, each.carrier, each.at) for each in found),
     )
 
 

@@ -9,10 +9,13 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from risala.engine.journal.store import meta
+from risala.engine.journal.store.named import Rows
 from risala.engine.journal.store.sql import places
+from risala.engine.journal.store.tables import table, writable
 from risala.engine.rules.keywords import START_WORDS, STOP_WORDS, folded
 from risala.sms.message import Inbound
 
@@ -24,6 +27,22 @@ _NOTE: Final = (
     " DO UPDATE SET organization_id = excluded.organization_id, at = excluded.at"
     " WHERE excluded.at >= at"
 )
+
+
+@dataclass(frozen=True, slots=True)
+class _Written:
+    """A message, as far as it says who wrote to whom."""
+
+    seq: int
+    recipient: str
+    carrier: str | None
+    organization_id: str
+    sent_at: int | None
+    mode: str
+    created_at: int
+
+
+_WRITTEN: Final = Rows(_Written)
 
 
 def note_writer(conn: sqlite3.Connection, message_id: str, carrier: str, now_ms: int) -> None:
@@ -42,21 +61,28 @@ def look_back(conn: sqlite3.Connection, since_ms: int, limit: int) -> bool:
     if place is None:
         return True
     above, floor = map(int, place.split())
-    rows = conn.execute(
-        "SELECT seq, recipient, carrier, organization_id, sent_at, mode, created_at FROM messages"
-        " WHERE seq < ? AND seq >= ? ORDER BY seq DESC LIMIT ?",
-        (above, floor, limit),
-    ).fetchall()
+    rows = [
+        _WRITTEN.of(row)
+        for row in conn.execute(
+            f"SELECT {_WRITTEN.columns} FROM messages"  # noqa: S608 -- constants
+            " WHERE seq < ? AND seq >= ? ORDER BY seq DESC LIMIT ?",
+            (above, floor, limit),
+        )
+    ]
     conn.executemany(
         "INSERT INTO last_writers (recipient, carrier, organization_id, at)"  # noqa: S608 -- constants
         f" VALUES (?, ?, ?, ?){_NOTE}",
-        [row[1:5] for row in rows if row[5] == "live" and row[4] is not None and row[2]],
+        [
+            (row.recipient, row.carrier, row.organization_id, row.sent_at)
+            for row in rows
+            if row.mode == "live" and row.sent_at is not None and row.carrier
+        ],
     )
-    done = len(rows) < limit or rows[-1][6] < since_ms or not policies(conn)
+    done = len(rows) < limit or rows[-1].created_at < since_ms or not policies(conn)
     if done:
         meta.remove(conn, _LOOK_BACK)
     else:
-        meta.put(conn, _LOOK_BACK, f"{rows[-1][0]} {floor}")
+        meta.put(conn, _LOOK_BACK, f"{rows[-1].seq} {floor}")
     return done
 
 
@@ -92,21 +118,20 @@ def heed(conn: sqlite3.Connection, carriers: Sequence[str], message: Inbound, no
 
 def policies(conn: sqlite3.Connection) -> set[str]:
     """Organizations that heed opt-outs."""
-    return {row[0] for row in conn.execute("SELECT organization_id FROM opt_out_policies")}
+    return {row["organization_id"] for row in table(conn, "opt_out_policies").rows}
 
 
 def set_policy(conn: sqlite3.Connection, organization_id: str, now_ms: int, *, heeds: bool) -> None:
     """Let an organization's recipients opt out, or not; who has opted out stays on record."""
     if heeds:
-        if not policies(conn):
+        heeding = policies(conn)
+        if not heeding:
             _begin_to_look_back(conn)
-        conn.execute(
-            "INSERT INTO opt_out_policies (organization_id, since) VALUES (?, ?)"
-            " ON CONFLICT DO NOTHING",
-            (organization_id, now_ms),
-        )
+        if organization_id not in heeding:
+            new = {"organization_id": organization_id, "since": now_ms}
+            writable(conn, "opt_out_policies").insert(new)
     else:
-        conn.execute("DELETE FROM opt_out_policies WHERE organization_id = ?", (organization_id,))
+        writable(conn, "opt_out_policies").delete_where("organization_id = ?", (organization_id,))
 
 
 def is_out(conn: sqlite3.Connection, organization_id: str, recipient: str) -> bool:
@@ -117,21 +142,32 @@ def is_out(conn: sqlite3.Connection, organization_id: str, recipient: str) -> bo
     return row is not None
 
 
-def opted_out(
-    conn: sqlite3.Connection, organization_id: str, limit: int
-) -> list[tuple[str, str, int]]:
-    """Numbers that want no messages of an organization: number, carrier, time; latest first."""
-    return conn.execute(
-        "SELECT recipient, carrier, at FROM opt_outs WHERE organization_id = ?"
-        " ORDER BY at DESC LIMIT ?",
-        (organization_id, limit),
-    ).fetchall()
+@dataclass(frozen=True, slots=True)
+class OptOut:
+    """A number that wants no messages of an organization."""
+
+    recipient: str
+    carrier: str
+    at: int
+
+
+_OPT_OUTS: Final = Rows(OptOut)
+
+
+def opted_out(conn: sqlite3.Connection, organization_id: str, limit: int) -> list[OptOut]:
+    """Numbers that want no messages of an organization, the latest first."""
+    return _OPT_OUTS.find(
+        table(conn, "opt_outs"),
+        "organization_id = ?",
+        (organization_id,),
+        order_by="at DESC",
+        limit=limit,
+    )
 
 
 def take_back(conn: sqlite3.Connection, organization_id: str, recipient: str) -> bool:
     """Let an organization write to a number again; False where it was not kept from it."""
-    done = conn.execute(
-        "DELETE FROM opt_outs WHERE organization_id = ? AND recipient = ?",
-        (organization_id, recipient),
-    )
-    return done.rowcount > 0
+    if not is_out(conn, organization_id, recipient):
+        return False
+    writable(conn, "opt_outs").delete((organization_id, recipient))
+    return True

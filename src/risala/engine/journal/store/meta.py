@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sqlite3
 
+from risala.engine.journal.store.tables import writable
+
 
 def get(conn: sqlite3.Connection, key: str) -> str | None:
     row = conn.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
@@ -11,12 +13,8 @@ def get(conn: sqlite3.Connection, key: str) -> str | None:
 
 
 def put(conn: sqlite3.Connection, key: str, value: str) -> None:
-    conn.execute(
-        "INSERT INTO meta (key, value) VALUES (?, ?)"
-        " ON CONFLICT (key) DO UPDATE SET value = excluded.value",
-        (key, value),
-    )
+    writable(conn, "meta").upsert({"key": key, "value": value})
 
 
 def remove(conn: sqlite3.Connection, key: str) -> None:
-    conn.execute("DELETE FROM meta WHERE key = ?", (key,))
+    writable(conn, "meta").delete_where("key = ?", (key,))

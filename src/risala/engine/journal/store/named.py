@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from typing import Any, Generic, TypeVar
 
@@ -55,4 +55,8 @@ class Rows(Generic[T]):
     ) -> list[T]:
         """The values of a table's rows, by way of sqlite-utils."""
         rows = table.rows_where(where, given, order_by, self.columns, limit)
-        return [self.of([row[name] for name in self._names]) for row in rows]
+        return [self.named(row) for row in rows]
+
+    def named(self, row: Mapping[str, Any]) -> T:
+        """The value of a row of sqlite-utils, in which there may be more than its fields."""
+        return self.of([row[name] for name in self._names])

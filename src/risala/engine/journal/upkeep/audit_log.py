@@ -12,8 +12,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeVar
 
-from sqlite_utils import Database
-
+from risala.engine.journal.store.named import Rows
+from risala.engine.journal.store.tables import table, writable
 from risala.engine.journal.store.transaction import Unit
 from risala.engine.model.callers import Caller
 
@@ -94,7 +94,7 @@ class Hand:
         seen = after or before
         organization_id = self.organization_id or (seen and seen.organization_id)
         then = {**(after.values if after else {}), **self.said}
-        Database(conn, execute_plugins=False).table(TABLE).insert(
+        writable(conn, TABLE).insert(
             {
                 "at": self.at,
                 "who": self.caller.who,
@@ -121,20 +121,13 @@ def lines(
     """The newest first. ``before`` is the number of a line; the others leave out what differs."""
     wanted = {"organization_id": organization_id, "action": action, "who": who}
     given = {name: value for name, value in wanted.items() if value is not None}
-    rows = (
-        Database(conn, execute_plugins=False)
-        .table(TABLE)
-        .rows_where(
-            " AND ".join(["seq < :seq", *(f"{name} = :{name}" for name in given)]),
-            {"seq": _SEQ_MAX if before is None else max(0, min(before, _SEQ_MAX)), **given},
-            order_by="seq DESC",
-            limit=count,
-        )
+    return _LINES.find(
+        table(conn, TABLE),
+        " AND ".join(["seq < :seq", *(f"{name} = :{name}" for name in given)]),
+        {"seq": _SEQ_MAX if before is None else max(0, min(before, _SEQ_MAX)), **given},
+        order_by="seq DESC",
+        limit=count,
     )
-    return [
-        Line(**{**row, "before": _unpacked(row["before"]), "after": _unpacked(row["after"])})
-        for row in rows
-    ]
 
 
 def _packed(values: Values | None) -> str | None:
@@ -143,3 +136,6 @@ def _packed(values: Values | None) -> str | None:
 
 def _unpacked(text: str | None) -> Values | None:
     return None if text is None else json.loads(text)
+
+
+_LINES: Final = Rows(Line, before=_unpacked, after=_unpacked)

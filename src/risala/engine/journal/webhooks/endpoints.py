@@ -6,8 +6,10 @@ import json
 import sqlite3
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
+from risala.engine.journal.store.named import Rows
+from risala.engine.journal.store.tables import table, writable
 from risala.engine.model.errors import Conflict, NotFound
 
 ENDPOINTS_MAX: Final = 20
@@ -17,10 +19,7 @@ ROTATION_MS: Final = 24 * 3_600_000
 FAILING_MS: Final = 5 * 24 * 3_600_000
 """An endpoint that has failed so long is disabled (contract §5)."""
 
-_COLUMNS: Final = (
-    "id, organization_id, mode, url, description, types, headers, notify, enabled,"
-    " disabled_reason, failing_since, previous_until, created_at, updated_at"
-)
+_TABLE: Final = "webhook_endpoints"
 _CHANGEABLE: Final = frozenset({"url", "description", "types", "headers", "notify"})
 
 
@@ -44,12 +43,11 @@ class Endpoint:
     updated_at: int
 
 
-def _endpoint(row: Sequence[Any]) -> Endpoint:
-    values = [*row]
-    values[5] = tuple(json.loads(values[5]))
-    values[6] = json.loads(values[6])
-    values[8] = bool(values[8])
-    return Endpoint(*values)
+def _types(text: str) -> tuple[str, ...]:
+    return tuple(json.loads(text))
+
+
+_ENDPOINTS: Final = Rows(Endpoint, types=_types, headers=json.loads, enabled=bool)
 
 
 def packed(value: Sequence[str] | Mapping[str, str]) -> str:
@@ -84,23 +82,20 @@ def endpoint(conn: sqlite3.Connection, endpoint_id: str) -> Endpoint:
     Raises:
         NotFound: there is none of this id.
     """
-    row = conn.execute(
-        f"SELECT {_COLUMNS} FROM webhook_endpoints WHERE id = ? AND deleted_at IS NULL",  # noqa: S608 -- constants
-        (endpoint_id,),
-    ).fetchone()
-    if row is None:
+    found = _ENDPOINTS.find(table(conn, _TABLE), "id = ? AND deleted_at IS NULL", (endpoint_id,))
+    if not found:
         raise NotFound(f"There is no webhook endpoint {endpoint_id}.")
-    return _endpoint(row)
+    return found[0]
 
 
 def endpoints(conn: sqlite3.Connection, organization_id: str) -> list[Endpoint]:
     """An organization's endpoints, the oldest first."""
-    rows = conn.execute(
-        f"SELECT {_COLUMNS} FROM webhook_endpoints"  # noqa: S608 -- constants
-        " WHERE organization_id = ? AND deleted_at IS NULL ORDER BY id",
+    return _ENDPOINTS.find(
+        table(conn, _TABLE),
+        "organization_id = ? AND deleted_at IS NULL",
         (organization_id,),
+        order_by="id",
     )
-    return [_endpoint(row) for row in rows]
 
 
 def add(conn: sqlite3.Connection, new: Endpoint, secret: str) -> Endpoint:
@@ -111,15 +106,20 @@ def add(conn: sqlite3.Connection, new: Endpoint, secret: str) -> Endpoint:
     """
     if len(endpoints(conn, new.organization_id)) >= ENDPOINTS_MAX:
         raise Conflict(f"An organization has at most {ENDPOINTS_MAX} webhook endpoints.")
-    conn.execute(
-        "INSERT INTO webhook_endpoints (id, organization_id, mode, url, description, types,"
-        " headers, notify, secret, created_at, updated_at)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        (
-            *(new.id, new.organization_id, new.mode, new.url, new.description),
-            *(packed(new.types), packed(new.headers), new.notify, secret),
-            *(new.created_at, new.created_at),
-        ),
+    writable(conn, _TABLE).insert(
+        {
+            "id": new.id,
+            "organization_id": new.organization_id,
+            "mode": new.mode,
+            "url": new.url,
+            "description": new.description,
+            "types": packed(new.types),
+            "headers": packed(new.headers),
+            "notify": new.notify,
+            "secret": secret,
+            "created_at": new.created_at,
+            "updated_at": new.created_at,
+        }
     )
     return endpoint(conn, new.id)
 
@@ -134,11 +134,7 @@ def change(
     """
     endpoint(conn, endpoint_id)
     assert values.keys() <= _CHANGEABLE
-    columns = "".join(f"{name} = ?, " for name in values)
-    conn.execute(
-        f"UPDATE webhook_endpoints SET {columns}updated_at = ? WHERE id = ?",  # noqa: S608 -- names checked above
-        (*values.values(), now_ms, endpoint_id),
-    )
+    writable(conn, _TABLE).update(endpoint_id, {**values, "updated_at": now_ms})
     return endpoint(conn, endpoint_id)
 
 
@@ -151,10 +147,15 @@ def set_enabled(
         NotFound: there is none of this id.
     """
     if endpoint(conn, endpoint_id).enabled != enabled:
-        conn.execute(
-            "UPDATE webhook_endpoints SET enabled = ?, disabled_reason = ?, failing_since = NULL,"
-            " notice_due_at = NULL, updated_at = ? WHERE id = ?",
-            (int(enabled), None if enabled else "owner", now_ms, endpoint_id),
+        writable(conn, _TABLE).update(
+            endpoint_id,
+            {
+                "enabled": enabled,
+                "disabled_reason": None if enabled else "owner",
+                "failing_since": None,
+                "notice_due_at": None,
+                "updated_at": now_ms,
+            },
         )
     return endpoint(conn, endpoint_id)
 
@@ -184,10 +185,15 @@ def rotate(
             "The secret was rotated within the last 24 hours and the old one still signs;"
             " rotate again later, or end the old secrets at once."
         )
-    conn.execute(
-        "UPDATE webhook_endpoints SET previous_secret = CASE WHEN ? THEN NULL ELSE secret END,"
-        " previous_until = ?, secret = ?, updated_at = ? WHERE id = ?",
-        (at_once, None if at_once else now_ms + ROTATION_MS, secret, now_ms, endpoint_id),
+    stored = writable(conn, _TABLE)
+    stored.update(
+        endpoint_id,
+        {
+            "previous_secret": None if at_once else stored.get(endpoint_id)["secret"],
+            "previous_until": None if at_once else now_ms + ROTATION_MS,
+            "secret": secret,
+            "updated_at": now_ms,
+        },
     )
     return endpoint(conn, endpoint_id)
 
@@ -199,11 +205,18 @@ def delete(conn: sqlite3.Connection, endpoint_id: str, now_ms: int) -> Endpoint:
         NotFound: there is none of this id.
     """
     found = endpoint(conn, endpoint_id)
-    conn.execute(
-        "UPDATE webhook_endpoints SET enabled = 0, disabled_reason = 'owner', deleted_at = ?,"
-        " secret = '', previous_secret = NULL, headers = '{}', notice_due_at = NULL,"
-        " updated_at = ? WHERE id = ?",
-        (now_ms, now_ms, endpoint_id),
+    writable(conn, _TABLE).update(
+        endpoint_id,
+        {
+            "enabled": False,
+            "disabled_reason": "owner",
+            "deleted_at": now_ms,
+            "secret": "",
+            "previous_secret": None,
+            "headers": packed({}),
+            "notice_due_at": None,
+            "updated_at": now_ms,
+        },
     )
     return found
 
@@ -219,11 +232,15 @@ class Notice:
 
 def next_notice(conn: sqlite3.Connection) -> Notice | None:
     """The notice that is due first."""
-    row = conn.execute(
-        f"SELECT {_COLUMNS}, notice_due_at, notice_tries FROM webhook_endpoints"  # noqa: S608 -- constants
-        " WHERE notice_due_at IS NOT NULL ORDER BY notice_due_at LIMIT 1"
-    ).fetchone()
-    return None if row is None else Notice(_endpoint(row[:-2]), row[-2], row[-1])
+    rows = table(conn, _TABLE).rows_where(
+        "notice_due_at IS NOT NULL",
+        select=f"{_ENDPOINTS.columns}, notice_due_at, notice_tries",
+        order_by="notice_due_at",
+        limit=1,
+    )
+    for row in rows:
+        return Notice(_ENDPOINTS.named(row), row["notice_due_at"], row["notice_tries"])
+    return None
 
 
 def settle_notice(conn: sqlite3.Connection, endpoint_id: str, again_at: int | None) -> None:
