@@ -6,11 +6,13 @@ One that is routed is an event of its organization (``sms.received``), in the sa
 from __future__ import annotations
 
 import sqlite3
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Final
 
 from risala.engine.journal.inbound import opt_outs
 from risala.engine.journal.rows import Stamp
+from risala.engine.journal.store.named import Rows
+from risala.engine.journal.store.tables import table, writable
 from risala.engine.journal.webhooks import outbox
 from risala.engine.model.errors import Conflict, NotFound
 from risala.engine.rules.keywords import keyword_of
@@ -107,13 +109,14 @@ def _ways_to_write(number: str) -> tuple[str, str, str, str]:
 # -- routes ------------------------------------------------------------------------------------
 
 
-_ROUTE: Final = "SELECT id, organization_id, recipient, keyword, created_at FROM inbound_routes"
+_ROUTES: Final = Rows(Route)
+_RECEIVED: Final = Rows(Received)
 
 
 def routes(conn: sqlite3.Connection) -> list[Route]:
     """All routes, in the order in which they are looked at."""
-    order = " ORDER BY keyword = '', recipient = '', keyword, recipient"
-    return [Route(*row) for row in conn.execute(f"{_ROUTE}{order}")]
+    order = "keyword = '', recipient = '', keyword, recipient"
+    return _ROUTES.find(table(conn, "inbound_routes"), order_by=order)
 
 
 def add_route(conn: sqlite3.Connection, new: Route) -> Route:
@@ -122,39 +125,34 @@ def add_route(conn: sqlite3.Connection, new: Route) -> Route:
     Raises:
         Conflict: the number and the word lead to somebody already, or there are too many.
     """
-    taken = conn.execute(
-        f"SELECT organization_id FROM inbound_routes WHERE recipient IN ({_WAYS})"  # noqa: S608 -- a constant
-        " AND keyword = ?",
+    taken = _ROUTES.find(
+        table(conn, "inbound_routes"),
+        f"recipient IN ({_WAYS}) AND keyword = ?",
         (*_ways_to_write(new.recipient), new.keyword),
-    ).fetchone()
-    if taken is not None:
-        raise Conflict(f"These messages go to {taken[0]} already; remove that route first.")
+        limit=1,
+    )
+    if taken:
+        owner = taken[0].organization_id
+        raise Conflict(f"These messages go to {owner} already; remove that route first.")
     if len(routes(conn)) >= ROUTES_MAX:
         raise Conflict(f"There are at most {ROUTES_MAX} routes.")
-    conn.execute(
-        "INSERT INTO inbound_routes (id, organization_id, recipient, keyword, created_at)"
-        " VALUES (?, ?, ?, ?, ?)",
-        (new.id, new.organization_id, new.recipient, new.keyword, new.created_at),
-    )
+    writable(conn, "inbound_routes").insert(asdict(new))
     return new
 
 
 def remove_route(conn: sqlite3.Connection, route_id: str) -> Route:
     """Raises NotFound."""
-    row = conn.execute(f"{_ROUTE} WHERE id = ?", (route_id,)).fetchone()
-    if row is None:
+    found = _ROUTES.find(table(conn, "inbound_routes"), "id = ?", (route_id,))
+    if not found:
         raise NotFound(f"There is no route {route_id}.")
-    conn.execute("DELETE FROM inbound_routes WHERE id = ?", (route_id,))
-    return Route(*row)
+    writable(conn, "inbound_routes").delete(route_id)
+    return found[0]
 
 
 def received(conn: sqlite3.Connection, organization_id: str | None, limit: int) -> list[Received]:
     """The latest messages that came in, of one organization or all."""
-    where = "" if organization_id is None else " WHERE organization_id = ?"
-    arguments = () if organization_id is None else (organization_id,)
-    rows = conn.execute(
-        "SELECT id, organization_id, carrier, sender, recipient, body, received_at"  # noqa: S608 -- constants
-        f" FROM inbound{where} ORDER BY id DESC LIMIT ?",
-        (*arguments, limit),
-    )
-    return [Received(*row) for row in rows]
+    found, order = table(conn, "inbound"), "id DESC"
+    if organization_id is None:
+        return _RECEIVED.find(found, order_by=order, limit=limit)
+    one = "organization_id = ?"
+    return _RECEIVED.find(found, one, (organization_id,), order_by=order, limit=limit)

@@ -48,10 +48,10 @@ def changed_since(conn: sqlite3.Connection, since_ms: int, rows_max: int) -> lis
         rows = conn.execute(query, (rows_max + 1,)).fetchall()
         if len(rows) > rows_max and rows[-1][1] >= since_ms:
             return None
-        found |= dict.fromkeys(row[0] for row in rows if row[1] >= since_ms)
+        found |= dict.fromkeys(message_id for message_id, at in rows if at >= since_ms)
     under_way = conn.execute(_UNDER_WAY, (rows_max + 1,)).fetchall()
     if len(under_way) > rows_max:
         return None
-    found |= dict.fromkeys(row[0] for row in under_way)
+    found |= dict.fromkeys(message_id for (message_id,) in under_way)
     found.pop(None, None)  # type: ignore[call-overload]
     return list(found)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable, Mapping
 
+from risala.engine.journal.store.tables import table, writable
 from risala.plugins.contract import NOTE_KEY_CHARACTERS_MAX, NOTE_TEXT_CHARACTERS_MAX, NOTES_MAX
 
 
@@ -34,33 +35,31 @@ def remember(
         TooManyNotes: none of them was written, once the unit is rolled back.
     """
     forget(conn, carrier, (key for key, text in notes.items() if text is None))
-    rows = [(carrier, key, text, now_ms) for key, text in notes.items() if text is not None]
+    rows = [
+        {"carrier": carrier, "key": key, "text": text, "updated_at": now_ms}
+        for key, text in notes.items()
+        if text is not None
+    ]
     if not rows:
         return
-    conn.executemany(
-        "INSERT INTO carrier_notes (carrier, key, text, updated_at) VALUES (?, ?, ?, ?)"
-        " ON CONFLICT DO UPDATE SET text = excluded.text, updated_at = excluded.updated_at",
-        rows,
-    )
-    count = conn.execute(
-        "SELECT count(*) FROM carrier_notes WHERE carrier = ?", (carrier,)
-    ).fetchone()
-    if count[0] > NOTES_MAX:
+    stored = writable(conn, "carrier_notes")
+    stored.upsert_all(rows)
+    if stored.count_where("carrier = ?", (carrier,)) > NOTES_MAX:
         raise TooManyNotes
 
 
 def forget(conn: sqlite3.Connection, carrier: str, keys: Iterable[str]) -> None:
     """Strike notes; those that are not there do not matter."""
-    conn.executemany(
-        "DELETE FROM carrier_notes WHERE carrier = ? AND key = ?", [(carrier, key) for key in keys]
-    )
+    stored = writable(conn, "carrier_notes")
+    for key in keys:
+        stored.delete_where("carrier = ? AND key = ?", (carrier, key))
 
 
 def recall(conn: sqlite3.Connection, carrier: str, prefix: str) -> dict[str, str]:
     """The notes whose keys begin so, by key."""
-    rows = conn.execute(
-        "SELECT key, text FROM carrier_notes WHERE carrier = ?1 AND key >= ?2"
-        " AND substr(key, 1, length(?2)) = ?2 ORDER BY key",
-        (carrier, prefix),
+    rows = table(conn, "carrier_notes").rows_where(
+        "carrier = :carrier AND key >= :prefix AND substr(key, 1, length(:prefix)) = :prefix",
+        {"carrier": carrier, "prefix": prefix},
+        order_by="key",
     )
-    return dict(rows.fetchall())
+    return {row["key"]: row["text"] for row in rows}

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from risala.engine.journal.store import meta
+from risala.engine.journal.store.named import Rows
 from risala.engine.model.states import Status
 
 TEXT_GONE: Final = 1
@@ -67,6 +68,18 @@ def timelines(conn: sqlite3.Connection, walk: str, before_ms: int, limit: int) -
 
 
 @dataclass(frozen=True, slots=True)
+class _Message:
+    seq: int
+    id: str
+    status: str
+    pruned: int
+    created_at: int
+
+
+_MESSAGES: Final = Rows(_Message)
+
+
+@dataclass(frozen=True, slots=True)
 class _Messages:
     over: list[tuple[str, int]]
     """Those of which nothing is under way: id, and what is gone of it."""
@@ -79,15 +92,17 @@ def _next_messages(conn: sqlite3.Connection, walk: str, before_ms: int, limit: i
     One that is still under way is passed by: a second walk comes :data:`LATE_MS` later.
     """
     key = f"retention.{walk}"
-    rows = conn.execute(
-        "SELECT seq, id, status, pruned, created_at FROM messages WHERE seq > ?"
-        " ORDER BY seq LIMIT ?",
-        (_int(meta.get(conn, key)), limit),
-    ).fetchall()
-    old = [row for row in rows if row[4] < before_ms]
+    rows = [
+        _MESSAGES.of(row)
+        for row in conn.execute(
+            f"SELECT {_MESSAGES.columns} FROM messages WHERE seq > ? ORDER BY seq LIMIT ?",  # noqa: S608 -- a constant
+            (_int(meta.get(conn, key)), limit),
+        )
+    ]
+    old = [row for row in rows if row.created_at < before_ms]
     if old:
-        meta.put(conn, key, str(old[-1][0]))
-    over = [(row[1], row[3]) for row in old if row[2] in _OVER]
+        meta.put(conn, key, str(old[-1].seq))
+    over = [(row.id, row.pruned) for row in old if row.status in _OVER]
     return _Messages(over, len(old) < limit)
 
 
@@ -101,9 +116,10 @@ def events(conn: sqlite3.Connection, after: str, before_ms: int, limit: int) -> 
         "SELECT seq, id, created_at FROM events WHERE seq > ? ORDER BY seq LIMIT ?",
         (_int(after), limit),
     ).fetchall()
-    old = [row for row in rows if row[2] < before_ms]
-    gone = sum(_forget_event(conn, event_id) for _, event_id, _ in old)
-    return Forgot(gone, str(old[-1][0]) if old else after, len(old) < limit)
+    old = [(seq, event_id) for seq, event_id, created_at in rows if created_at < before_ms]
+    gone = sum(_forget_event(conn, event_id) for _, event_id in old)
+    last = str(old[-1][0]) if old else after
+    return Forgot(gone, last, len(old) < limit)
 
 
 def _forget_event(conn: sqlite3.Connection, event_id: str) -> bool:

@@ -75,23 +75,34 @@ def message_event(conn: sqlite3.Connection, message_id: str, status: Status, sta
     _write(conn, told.organization_id, told.mode, kind, message_id, body, stamp, _INDEX[status])
 
 
+class _ToldSession(NamedTuple):
+    """What is told of a session."""
+
+    organization_id: str
+    mode: str
+    recipient: str
+    status: str
+    reason: str | None
+
+
+_SESSION: Final = f"SELECT {', '.join(_ToldSession._fields)} FROM verifications WHERE id = ?"  # noqa: S608
+
+
 def verification_event(
     conn: sqlite3.Connection, verification_id: str, kind: str, stamp: Stamp
 ) -> None:
     """Tell of a session. Never a code."""
-    row = conn.execute(
-        "SELECT organization_id, mode, recipient, status, reason FROM verifications WHERE id = ?",
-        (verification_id,),
-    ).fetchone()
+    told = _ToldSession(*conn.execute(_SESSION, (verification_id,)).fetchone())
     fields = {
         "verificationId": verification_id,
-        "to": row[2],
-        "status": row[3],
-        "reason": row[4],
+        "to": told.recipient,
+        "status": told.status,
+        "reason": told.reason,
     }
     # The SMS's own event and the session's end may fall into one unit: one id for each.
     event_id = stamp.event_ids[0 if kind == "verify.sent" else 1]
-    _write_row(conn, event_id, row[0], row[1], kind, verification_id, fields, stamp.now_ms)
+    organization_id, mode = told.organization_id, told.mode
+    _write_row(conn, event_id, organization_id, mode, kind, verification_id, fields, stamp.now_ms)
 
 
 def sender_event(conn: sqlite3.Connection, sender: Sender, stamp: Stamp) -> None:
