@@ -55,3 +55,11 @@ def test_files_that_a_page_names_are_there(page: Path):
     named = re.findall(r"`([\w.-]+/[\w./-]+\.(?:py|md|toml))`", page.read_text())
     gone = [name for name in named if not (ROOT / name).exists() and not (SOURCE / name).exists()]
     assert gone == []
+
+
+def test_tests_lie_where_their_rooms_do():
+    tests = ROOT / "tests"
+    folders = {path.parent.relative_to(tests) for path in tests.glob("**/test_*.py")}
+    of_rooms = {each for each in folders if (SOURCE / each.parts[0]).is_dir()}
+    strangers = {str(each) for each in of_rooms if not any((SOURCE / each).glob("*.py"))}
+    assert strangers == {"http/api/verify"}, "those of one file of the room may have their folder"

@@ -15,7 +15,7 @@ from risala.engine.rules.webhooks.types import TEST_TYPE, TYPES
 from risala.plugins.contract import Inbound, Refused, Scope
 from risala.plugins.testing.fake_driver import FakeDriver
 
-PAGE = (Path(__file__).parents[2] / "docs/reference/events.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[3] / "docs/reference/events.md").read_text(encoding="utf-8")
 COMMON = ["id", "type", "createdAt", "organizationId", "test"]
 
 

@@ -14,7 +14,7 @@ from risala.http.api.metrics import add_metrics, create_metrics
 from risala.http.server.server import serve_app
 from risala.http.server.sockets import base_url, listen_tcp
 
-WIRE = SimpleNamespace(**runpy.run_path(str(Path(__file__).with_name("wire.py"))))
+WIRE = SimpleNamespace(**runpy.run_path(str(Path(__file__).parents[1] / "server/wire.py")))
 GET = "GET /metrics HTTP/1.1"
 OWN = "Host: 127.0.0.1:8080"
 

@@ -24,7 +24,7 @@ SLOW = b"GET /slow HTTP/1.1\r\nHost: x\r\n\r\n"
 @contextmanager
 def subprocess_serving(**http):
     command = [sys.executable, str(PROBE_FILE), json.dumps(http)]
-    environ = os.environ | {"PYTHONPATH": str(HERE.parent / "support")}
+    environ = os.environ | {"PYTHONPATH": str(HERE.parents[1] / "support")}
     with subprocess.Popen(command, stdout=subprocess.PIPE, env=environ) as process:
         try:
             assert process.stdout is not None

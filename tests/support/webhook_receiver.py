@@ -1,4 +1,4 @@
-"""A real HTTP server that a test tells how to behave (loaded by ``conftest.py``)."""
+"""A real HTTP server that a test tells how to behave (the fixture ``web``)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 import h11
 import trio
 
-TLS = Path(__file__).parent / "tls"
+TLS = Path(__file__).parent / "webhook_receiver_tls"
 """A certificate for ``hooks.example.com`` that nothing but these tests trusts."""
 
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
-import sys
 from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -16,6 +14,7 @@ from typing import Any
 import pytest
 import trio
 
+import webhook_receiver
 from risala.config.model import CarrierSection, Settings, StorageSection, WebhooksSection
 from risala.engine.engine import Engine, Seams, open_engine
 from risala.engine.journal.webhooks import outbox
@@ -185,22 +184,7 @@ def quick(autojump_clock: trio.testing.MockClock) -> trio.testing.MockClock:
     return autojump_clock
 
 
-def _load_receiver() -> ModuleType:
-    # Test folders are no packages: what they share is loaded by its path.
-    path = Path(__file__).with_name("receiver.py")
-    spec = importlib.util.spec_from_file_location("webhook_receiver", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-_RECEIVER = _load_receiver()
-
-
 @pytest.fixture
 def web() -> ModuleType:
-    """Real servers: see ``receiver.py``."""
-    return _RECEIVER
+    """Real servers: see ``tests/support/webhook_receiver.py``."""
+    return webhook_receiver

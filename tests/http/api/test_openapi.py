@@ -197,7 +197,7 @@ class TestPage:
     def test_the_makefile_fetches_the_version_that_is_there(self):
         version = re.search(
             r"^SWAGGER_UI := (\S+)$",
-            (Path(__file__).parents[2] / "Makefile").read_text(),
+            (Path(__file__).parents[3] / "Makefile").read_text(),
             re.MULTILINE,
         )
         first_line = (STATIC / "vendor/swagger-ui/VENDOR.md").read_text().splitlines()[0]

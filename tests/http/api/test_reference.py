@@ -8,7 +8,7 @@ from risala.http.api import batch_reader as batch
 from risala.http.api import bodies, fields, verify_bodies
 from risala.http.common import parse, problems, validation
 
-PAGE = (Path(__file__).parents[2] / "docs/reference/http-api.md").read_text()
+PAGE = (Path(__file__).parents[3] / "docs/reference/http-api.md").read_text()
 
 
 def test_every_status():

@@ -7,7 +7,7 @@ import pytest
 
 from risala.http.server.parser import RequestParser
 
-PAGE = Path(__file__).parents[2] / "docs/reference/http-parsing.md"
+PAGE = Path(__file__).parents[3] / "docs/reference/http-parsing.md"
 READ_BYTES = 16 * 1024
 """As the server reads."""
 POST = b"POST /api/sms HTTP/1.1\r\nHost: a\r\n"

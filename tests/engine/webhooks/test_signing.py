@@ -27,7 +27,7 @@ from risala.http.outbound.client import open_outbound
 VERIFIERS = [standardwebhooks.Webhook, svix.webhooks.Webhook]
 REFUSED = (standardwebhooks.WebhookVerificationError, binascii.Error, ValueError)
 ARABIC = "رسالة ٧٧ 📬"
-HOW_TO = Path(__file__).parents[2] / "docs/how-to/receive-webhooks.md"
+HOW_TO = Path(__file__).parents[3] / "docs/how-to/receive-webhooks.md"
 INSECURE = WebhooksSection(allow_insecure=True)
 
 
