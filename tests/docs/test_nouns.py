@@ -1,0 +1,54 @@
+"""One noun is one class: a name that stands twice in one room needs its reason here."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from pathlib import Path
+
+SOURCE = Path(__file__).parents[2] / "src/risala"
+SPLIT = {"drivers", "lab"}
+"""Their rooms never see each other, as the import contracts prove: there each has its own words."""
+TWICE = {
+    "engine": {
+        "Accepted": "what an operation shows, and the unit of work's answer",
+        "Call": "to a driver, to a receiver, of an operation",
+        "Check": "of a code, and of the doctor",
+        "Delivery": "the engine's parts that deliver, and a webhook's row",
+        "Kind": "of a timeline's line, and of an argument",
+        "Lane": "to a carrier, and to an endpoint",
+        "Line": "of a timeline, and of the audit trail",
+        "OptOuts": "the list as it is shown, and its owner",
+        "Prices": "as billing reckons, and as an operation shows them",
+        "Route": "to a carrier, and of an inbound number",
+        "Rules": "for addresses of receivers, and of retention as shown",
+        "Settle": "told to billing, and to the sessions' actor",
+        "State": "of a verification, and of the doctor's finding",
+        "Verdict": "on a code, on a role, on a receiver's answer",
+    },
+    "http": {
+        "Connection": "the server's, and what a request may know of it",
+        "Issue": "a fault of a request, and its description in the OpenAPI document",
+    },
+    "cli": dict.fromkeys(("JsonView", "LineView", "LiveView"), "one for each simulator's console"),
+    "drivers/modem": {
+        "Verdict": "on an error, and of the doctor",
+    },
+}
+"""By room. Whoever renames one of a pair takes its line away."""
+
+
+def nouns() -> Counter[tuple[str, str]]:
+    found: Counter[tuple[str, str]] = Counter()
+    for path in SOURCE.glob("**/*.py"):
+        parts = path.relative_to(SOURCE).parts
+        room = "/".join(parts[:2]) if parts[0] in SPLIT else parts[0]
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                found[room, node.name] += 1
+    return found
+
+
+def test_a_noun_is_one_class_in_its_room():
+    twice = {key for key, times in nouns().items() if times > 1}
+    assert sorted(twice - {(room, name) for room, names in TWICE.items() for name in names}) == []
