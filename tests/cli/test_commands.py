@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from risala.cli.commands import sender
+from risala.cli.commands.accounts import sender
 from risala.engine.accounts import senders
 from risala.engine.model.errors import InsufficientBalance, Invalid, NotFound, StorageFailed
 

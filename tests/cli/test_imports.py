@@ -85,8 +85,9 @@ def test_a_question_to_a_service_imports_nothing_of_it(service):
     assert service.operator.asked[-1][0] == "key.list"
     assert SERVICE & found == set()
     assert {each for each in found if each.startswith("risala.cli.commands.")} == {
-        "risala.cli.commands.key",
-        "risala.cli.commands.organizations",
+        "risala.cli.commands.accounts",
+        "risala.cli.commands.accounts.key",
+        "risala.cli.commands.accounts.organizations",
     }
 
 
@@ -96,8 +97,9 @@ def test_help_of_a_command_imports_no_other(name):
     rooms = ("risala.cli.commands.", "risala.cli.lab.")
     modules = {each for each in found if each.startswith(rooms)}
     assert modules <= {
-        "risala.cli.commands.org",
-        "risala.cli.commands.organizations",
+        "risala.cli.commands.accounts",
+        "risala.cli.commands.accounts.org",
+        "risala.cli.commands.accounts.organizations",
         "risala.cli.lab.simulate",
         "risala.cli.lab.simulate_modem",
     }

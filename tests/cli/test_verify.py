@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from risala.cli.commands.verify import LANGUAGES
+from risala.cli.commands.messaging.verify import LANGUAGES
 from risala.engine.rules.template import BUILT_IN
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import trio
 
-from risala.cli.commands.webhook_log import replay_failed
+from risala.cli.commands.messaging.webhook_log import replay_failed
 
 
 @pytest.fixture

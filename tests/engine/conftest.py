@@ -22,7 +22,7 @@ from risala.engine.journal.accounts.ledger import top_up
 from risala.engine.journal.messages import timeline
 from risala.engine.journal.messages.acceptance import accept_one
 from risala.engine.journal.rows import NewMessage, Stamp
-from risala.engine.journal.store.schema import migrate
+from risala.engine.journal.store.schema.migrations import migrate
 from risala.engine.model.clock import TrioClock
 from risala.engine.model.commands import KeyType, Mode, Organization, Principal, SendMessage
 from risala.engine.model.ids import IdSource

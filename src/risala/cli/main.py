@@ -11,34 +11,36 @@ from risala import __version__
 from risala.cli.lazy import LazyCommands
 
 _CONTEXT: Final = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
-_COMMANDS: Final = "risala.cli.commands."
+_ACCOUNTS: Final = "risala.cli.commands.accounts."
+_MESSAGING: Final = "risala.cli.commands.messaging."
+_UPKEEP: Final = "risala.cli.commands.upkeep."
 _PLACES: Final = {
-    "serve": _COMMANDS + "service:serve",
-    "init": _COMMANDS + "service:init",
-    "org": _COMMANDS + "org:org",
-    "key": _COMMANDS + "key:key",
-    "sender": _COMMANDS + "sender:sender",
-    "topup": _COMMANDS + "money:topup",
-    "adjust": _COMMANDS + "ledger:adjust",
-    "ledger": _COMMANDS + "ledger:ledger",
-    "price": _COMMANDS + "money:price",
-    "send": _COMMANDS + "messages:send",
-    "message": _COMMANDS + "messages:message",
-    "verify": _COMMANDS + "verify:verify",
-    "webhook": _COMMANDS + "webhook_log:webhook",
-    "inbound": _COMMANDS + "inbound:inbound",
-    "tail": _COMMANDS + "tail:tail",
-    "carriers": _COMMANDS + "inspect:carriers",
-    "plugins": _COMMANDS + "inspect:plugins",
-    "audit": _COMMANDS + "inspect:audit",
-    "audit-log": _COMMANDS + "audit_log:audit_log",
-    "retention": _COMMANDS + "retention:retention",
-    "backup": _COMMANDS + "backup:backup",
-    "restore": _COMMANDS + "backup:restore",
-    "doctor": _COMMANDS + "doctor:doctor",
-    "modem": _COMMANDS + "modem:modem",
+    "serve": _UPKEEP + "service:serve",
+    "init": _UPKEEP + "service:init",
+    "org": _ACCOUNTS + "org:org",
+    "key": _ACCOUNTS + "key:key",
+    "sender": _ACCOUNTS + "sender:sender",
+    "topup": _ACCOUNTS + "money:topup",
+    "adjust": _ACCOUNTS + "ledger:adjust",
+    "ledger": _ACCOUNTS + "ledger:ledger",
+    "price": _ACCOUNTS + "money:price",
+    "send": _MESSAGING + "messages:send",
+    "message": _MESSAGING + "messages:message",
+    "verify": _MESSAGING + "verify:verify",
+    "webhook": _MESSAGING + "webhook_log:webhook",
+    "inbound": _MESSAGING + "inbound:inbound",
+    "tail": _MESSAGING + "tail:tail",
+    "carriers": _UPKEEP + "inspect:carriers",
+    "plugins": _UPKEEP + "inspect:plugins",
+    "audit": _UPKEEP + "inspect:audit",
+    "audit-log": _UPKEEP + "audit_log:audit_log",
+    "retention": _UPKEEP + "retention:retention",
+    "backup": _UPKEEP + "backup:backup",
+    "restore": _UPKEEP + "backup:restore",
+    "doctor": _UPKEEP + "doctor:doctor",
+    "modem": _UPKEEP + "modem:modem",
     "simulate": "risala.cli.lab.simulate:simulate",
-    "openapi": _COMMANDS + "openapi:openapi",
+    "openapi": _UPKEEP + "openapi:openapi",
 }
 
 

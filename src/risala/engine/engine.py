@@ -29,8 +29,8 @@ from risala.engine.delivery.driver_commands import DriverCommands
 from risala.engine.delivery.driver_context import LaneContext
 from risala.engine.delivery.fleet import Fleet
 from risala.engine.delivery.keeper import Keeper
-from risala.engine.delivery.lane import Lane
-from risala.engine.delivery.lane_parts import LaneHooks
+from risala.engine.delivery.lane.lane import Lane
+from risala.engine.delivery.lane.parts import LaneHooks
 from risala.engine.delivery.loopwatch import LoopWatch
 from risala.engine.delivery.notes import Notes
 from risala.engine.delivery.queries import Queries, ask_uncertain
@@ -44,7 +44,7 @@ from risala.engine.intake.opt_outs import LookBack
 from risala.engine.journal.accounts import balances
 from risala.engine.journal.messages import verifications
 from risala.engine.journal.recorder import Listeners, Recorder, unheard
-from risala.engine.journal.store.schema import migrate
+from risala.engine.journal.store.schema.migrations import migrate
 from risala.engine.journal.store.writer import Journal
 from risala.engine.journal.webhooks import deliveries as webhook_log
 from risala.engine.limits.claims import LimitsMessage

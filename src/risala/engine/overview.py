@@ -15,8 +15,8 @@ from risala.config.model import CarrierSection, Settings
 from risala.engine.actors.actor import Ref
 from risala.engine.actors.supervisor import Supervisor
 from risala.engine.delivery.driver_commands import DriverCommands
-from risala.engine.delivery.lane_parts import Gate
-from risala.engine.delivery.lane_statistics import statistics_of
+from risala.engine.delivery.lane.parts import Gate
+from risala.engine.delivery.lane.statistics import statistics_of
 from risala.engine.delivery.loopwatch import LoopWatch
 from risala.engine.delivery.scheduler import (
     Board,

@@ -13,7 +13,7 @@ from risala.engine.accounts.accounts import Accounts
 from risala.engine.accounts.senders import Senders
 from risala.engine.actors.actor import Ref
 from risala.engine.billing.claims import BillingMessage
-from risala.engine.delivery.lane_parts import Gate
+from risala.engine.delivery.lane.parts import Gate
 from risala.engine.follow.live import Follower
 from risala.engine.intake.intake import Intake
 from risala.engine.journal.recorder import Recorder

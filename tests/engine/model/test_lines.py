@@ -11,7 +11,7 @@ from sqlite_utils import Database
 
 from risala.engine.journal.messages import reads as messages
 from risala.engine.journal.messages import timeline
-from risala.engine.journal.store import schema
+from risala.engine.journal.store.schema import migrations as schema
 from risala.engine.model.cause_sentences import CAUSE_SENTENCES, cause_text
 from risala.engine.model.lines import Kind, Line, Wait, line_of
 from risala.engine.model.sentences import sentence

@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 import trio
 
-from risala.cli.commands.webhook_log import replay_failed
+from risala.cli.commands.messaging.webhook_log import replay_failed
 from risala.engine.journal.webhooks.deliveries import ATTEMPTS_KEPT
 from risala.engine.model.clock import iso
 from risala.engine.model.errors import Conflict, Invalid, NotFound

@@ -8,7 +8,7 @@ from typing import Any, Final
 import structlog
 import trio
 
-from risala.engine.delivery.lane import Lane
+from risala.engine.delivery.lane.lane import Lane
 from risala.engine.model.errors import Conflict, Invalid, NotFound
 from risala.plugins.contract import COMMAND_S, Commandable, CommandRefusedError, DriverCommand
 

@@ -6,8 +6,8 @@ import sqlite3
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
-from risala.engine.delivery.calls import checked
-from risala.engine.delivery.lane import Lane
+from risala.engine.delivery.lane.calls import checked
+from risala.engine.delivery.lane.lane import Lane
 from risala.engine.journal.inbound import inbound
 from risala.engine.journal.messages import reads as messages
 from risala.engine.journal.upkeep import notes as noted

@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 import trio
 
 from risala.config.model import CarrierSection
-from risala.engine.delivery.declining import declines
-from risala.engine.delivery.lane import Lane
-from risala.engine.delivery.lane_parts import LaneHooks
+from risala.engine.delivery.lane.declining import declines
+from risala.engine.delivery.lane.lane import Lane
+from risala.engine.delivery.lane.parts import LaneHooks
 from risala.engine.delivery.notes import Notes
 from risala.engine.rules.router import Router, pinned
 

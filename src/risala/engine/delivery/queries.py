@@ -15,8 +15,8 @@ from typing import Final
 import structlog
 import trio
 
-from risala.engine.delivery.awaited import ASK_AFTER_S, WAITING_MAX, AwaitedReceipt
-from risala.engine.delivery.lane import Lane
+from risala.engine.delivery.lane.awaited import ASK_AFTER_S, WAITING_MAX, AwaitedReceipt
+from risala.engine.delivery.lane.lane import Lane
 from risala.engine.journal.messages import reads as messages
 from risala.engine.model.errors import Unavailable
 from risala.engine.model.ids import first_id

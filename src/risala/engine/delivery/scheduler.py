@@ -16,9 +16,9 @@ from typing import Final
 import trio
 
 from risala.engine.actors.actor import Decider, Ref
-from risala.engine.delivery.lane import Lane
-from risala.engine.delivery.lane_parts import Gate, Job
-from risala.engine.delivery.lane_statistics import statistics_of
+from risala.engine.delivery.lane.lane import Lane
+from risala.engine.delivery.lane.parts import Gate, Job
+from risala.engine.delivery.lane.statistics import statistics_of
 from risala.engine.delivery.notes import Notes
 from risala.engine.journal.messages import reads as messages
 from risala.engine.journal.rows import DueRow

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from types import FrameType
 from typing import Final
 
-from risala.engine.delivery.lane import Lane
+from risala.engine.delivery.lane.lane import Lane
 
 _OURS: Final = ("risala.engine", "risala.http", "risala.app")
 """Where one of these was called last, it is not the driver's code that takes so long."""

@@ -7,9 +7,9 @@ from typing import Final
 
 import trio
 
-from risala.engine.delivery.declining import declines
-from risala.engine.delivery.lane import Lane
-from risala.engine.delivery.lane_parts import Gate
+from risala.engine.delivery.lane.declining import declines
+from risala.engine.delivery.lane.lane import Lane
+from risala.engine.delivery.lane.parts import Gate
 from risala.engine.journal.rows import DueRow
 from risala.engine.model.clock import Clock
 from risala.engine.model.lines import Kind, Line, Values, Wait

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import trio
 
-from risala.engine.delivery.lane_parts import Gate
+from risala.engine.delivery.lane.parts import Gate
 from risala.engine.journal.messages import held
 from risala.engine.journal.upkeep import audit, audit_log
 from risala.engine.journal.upkeep.audit_log import Line

@@ -13,7 +13,7 @@ from sqlite_utils import Database
 
 from risala.engine.journal.accounts import ledger
 from risala.engine.journal.messages.acceptance import accept, accept_one
-from risala.engine.journal.store.schema import migrate
+from risala.engine.journal.store.schema.migrations import migrate
 from risala.engine.journal.upkeep.audit import audit
 from risala.engine.model.errors import Conflict, Forbidden, InsufficientBalance, NotFound
 

@@ -4,7 +4,7 @@ import pytest
 from sqlite_utils import Database
 
 from risala.engine.journal.messages import reads as messages
-from risala.engine.journal.store.schema import migrate, migrations
+from risala.engine.journal.store.schema.migrations import migrate, migrations
 from risala.sms.segment import split
 
 LONG = "x" * 200

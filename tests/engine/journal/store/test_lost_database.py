@@ -12,7 +12,7 @@ import pytest
 
 from risala.engine.journal.store import presence
 from risala.engine.journal.store.lock import StorageUnusable
-from risala.engine.journal.store.schema import migrate
+from risala.engine.journal.store.schema.migrations import migrate
 from risala.engine.journal.store.writer import Journal
 from risala.engine.journal.upkeep.audit import audit_file
 from risala.engine.model.errors import OutcomeUnknown, StorageFailed

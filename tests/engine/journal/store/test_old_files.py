@@ -15,7 +15,7 @@ from sqlite_utils import Database
 from risala.config.model import CarrierSection, Settings, StorageSection
 from risala.engine.engine import Seams, open_engine
 from risala.engine.journal.store.opening import open_writer
-from risala.engine.journal.store.schema import migrate, migrations
+from risala.engine.journal.store.schema.migrations import migrate, migrations
 from risala.engine.journal.upkeep.audit import audit_file
 from risala.engine.model.clock import TrioClock
 from risala.engine.model.commands import KeyType, Mode, Principal, SendMessage

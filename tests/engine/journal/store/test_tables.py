@@ -11,7 +11,7 @@ from sqlite_utils import Database
 
 from risala.engine.journal.accounts import accounts
 from risala.engine.journal.store.opening import open_reader, open_writer
-from risala.engine.journal.store.schema import migrate
+from risala.engine.journal.store.schema.migrations import migrate
 from risala.engine.journal.store.tables import table, writable
 from risala.engine.journal.store.transaction import Failed, run_batch
 from risala.engine.model.commands import Organization

@@ -20,9 +20,9 @@ from sqlite_utils import Database
 
 from patience import until
 from risala.engine.journal.rows import Stamp
-from risala.engine.journal.store import schema
 from risala.engine.journal.store.lock import StorageUnusable
 from risala.engine.journal.store.opening import open_writer
+from risala.engine.journal.store.schema import migrations as schema
 from risala.engine.journal.upkeep import checksum
 from risala.engine.journal.upkeep.audit import audit_file
 from risala.engine.journal.upkeep.backup import BackupReport, back_up

@@ -10,7 +10,7 @@ from typing import Final, TypeAlias
 from sqlite_utils import Database
 
 from risala.engine.journal.store.lock import StorageUnusable, claim_file
-from risala.engine.journal.store.schema import NewerSchema
+from risala.engine.journal.store.schema.migrations import NewerSchema
 from risala.engine.journal.store.watched import Meet, WatchedConnection
 from risala.engine.model.errors import StorageFailed
 

@@ -21,7 +21,7 @@ from risala.engine.journal.messages.endings import fail
 from risala.engine.journal.rows import Stamp
 from risala.engine.journal.store.lock import StorageUnusable, claim_file
 from risala.engine.journal.store.opening import connect, open_reader, open_writer, sqlite_sentence
-from risala.engine.journal.store.schema import migrate
+from risala.engine.journal.store.schema.migrations import migrate
 from risala.engine.journal.upkeep import backup, checksum
 from risala.engine.model.commands import AuditReport
 from risala.engine.model.lines import Kind, Line

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from sqlite_utils import Database, Migrations
 
-from risala.engine.journal.store.schema_audit import make_audit_log
-from risala.engine.journal.store.schema_first import complete_first_tables
-from risala.engine.journal.store.schema_inbound import INBOUND, LAST_WRITERS
-from risala.engine.journal.store.schema_money import CREDITED_ONCE, SPEND_CAPS, WHOLE_MINUTES
-from risala.engine.journal.store.schema_outcome import OUTCOME, UNCERTAIN
-from risala.engine.journal.store.schema_receipts import RECEIPTS, RESENDS
-from risala.engine.journal.store.schema_retention import RETENTION
-from risala.engine.journal.store.schema_webhooks import WEBHOOKS
+from risala.engine.journal.store.schema.audit import make_audit_log
+from risala.engine.journal.store.schema.first import complete_first_tables
+from risala.engine.journal.store.schema.inbound import INBOUND, LAST_WRITERS
+from risala.engine.journal.store.schema.money import CREDITED_ONCE, SPEND_CAPS, WHOLE_MINUTES
+from risala.engine.journal.store.schema.outcome import OUTCOME, UNCERTAIN
+from risala.engine.journal.store.schema.receipts import RECEIPTS, RESENDS
+from risala.engine.journal.store.schema.retention import RETENTION
+from risala.engine.journal.store.schema.webhooks import WEBHOOKS
 
 migrations = Migrations("risala")
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from risala.cli.commands.webhooks import webhook
+from risala.cli.commands.messaging.webhooks import webhook
 from risala.cli.reach.options import Options, common
 from risala.cli.reach.refused import Refused
 from risala.cli.show import output, when

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from risala.cli.commands.organizations import on_organization, org_option, organization_id
+from risala.cli.commands.accounts.organizations import on_organization, org_option, organization_id
 from risala.cli.reach.options import Options, common
 from risala.cli.show import output
 

@@ -10,7 +10,7 @@ from typing import Final
 
 import structlog
 
-from risala.engine.delivery.lane_parts import Job, LaneHooks
+from risala.engine.delivery.lane.parts import Job, LaneHooks
 from risala.engine.journal.recorder import Recorder
 from risala.plugins.contract import Choosy, Declined, Driver
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from risala.cli.commands.organizations import organization_id
+from risala.cli.commands.accounts.organizations import organization_id
 from risala.cli.reach.options import Options, common
 from risala.cli.reach.performer import Session
 from risala.cli.show import output

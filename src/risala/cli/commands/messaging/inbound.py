@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from risala.cli.commands.organizations import org_option, organization_id
+from risala.cli.commands.accounts.organizations import org_option, organization_id
 from risala.cli.reach.options import Options, common
 from risala.cli.show import output
 

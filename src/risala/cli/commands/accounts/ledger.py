@@ -6,7 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from risala.cli.commands.organizations import optional_org, organization_and_amount, organization_id
+from risala.cli.commands.accounts.organizations import (
+    optional_org,
+    organization_and_amount,
+    organization_id,
+)
 from risala.cli.reach.options import Options, common
 from risala.cli.show import output
 

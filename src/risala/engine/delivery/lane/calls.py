@@ -15,7 +15,7 @@ import structlog
 import trio
 
 from risala.engine.actors.bell import Bell
-from risala.engine.delivery.lane_parts import Job
+from risala.engine.delivery.lane.parts import Job
 from risala.plugins.contract import SUBMIT_S_MAX, Capabilities
 from risala.sms.cause import Cause
 from risala.sms.message import Segment

@@ -11,10 +11,11 @@ import structlog
 import trio
 
 from risala.config.model import CarrierSection, RetrySection
-from risala.engine.delivery.awaited import Awaited
-from risala.engine.delivery.calls import LATE_MAX, Call, Calls, checked, limit_of
-from risala.engine.delivery.declining import let_wait
-from risala.engine.delivery.lane_parts import (
+from risala.engine.delivery.lane.awaited import Awaited
+from risala.engine.delivery.lane.calls import LATE_MAX, Call, Calls, checked, limit_of
+from risala.engine.delivery.lane.declining import let_wait
+from risala.engine.delivery.lane.learning import Learning
+from risala.engine.delivery.lane.parts import (
     Counts,
     Gate,
     Job,
@@ -22,9 +23,8 @@ from risala.engine.delivery.lane_parts import (
     TraceLine,
     Trust,
 )
-from risala.engine.delivery.learning import Learning
-from risala.engine.delivery.questions import Questions
-from risala.engine.delivery.solo import Solo
+from risala.engine.delivery.lane.questions import Questions
+from risala.engine.delivery.lane.solo import Solo
 from risala.engine.journal.recorder import Recorder
 from risala.engine.journal.rows import DueRow
 from risala.engine.model.clock import iso

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import trio
 
-from risala.engine.delivery.lane import Lane
-from risala.engine.delivery.lane_parts import TraceLine
+from risala.engine.delivery.lane.lane import Lane
+from risala.engine.delivery.lane.parts import TraceLine
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from risala.cli.commands.org import GENERAL, change_organization
-from risala.cli.commands.organizations import (
+from risala.cli.commands.accounts.org import GENERAL, change_organization
+from risala.cli.commands.accounts.organizations import (
     money_of,
     optional_org,
     organization_and_amount,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from risala.cli.commands.organizations import (
+from risala.cli.commands.accounts.organizations import (
     money_of,
     on_organization,
     optional_org,

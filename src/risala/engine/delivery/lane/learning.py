@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from risala.engine.delivery.lane_parts import Counts
+from risala.engine.delivery.lane.parts import Counts
 from risala.engine.rules.breaker import Breaker
 from risala.engine.rules.throttle import Throttle
 from risala.sms.outcome import Accepted, Outcome, Refused, Scope, Throttled, Uncertain, Unsent
