@@ -22,7 +22,7 @@ from risala.engine.engine import Engine, open_engine
 from risala.engine.journal.webhooks import outbox
 from risala.engine.model.commands import Sender
 from risala.engine.outside import Outside
-from risala.engine.rules.webhooks.url import Rules
+from risala.engine.rules.webhooks.url import AddressRules
 from risala.http.outbound.client import open_outbound
 
 ORGANIZATIONS = 5
@@ -80,7 +80,7 @@ async def _open(stack: AsyncExitStack, port: int) -> Bench:
     settings = Settings(
         storage=StorageSection(data_dir=data), webhooks=WebhooksSection(allow_insecure=True)
     )
-    rules, calls_max = Rules(allow_insecure=True), settings.webhooks.attempts_max
+    rules, calls_max = AddressRules(allow_insecure=True), settings.webhooks.attempts_max
     client = await stack.enter_async_context(open_outbound(rules, calls_max))
     engine = await stack.enter_async_context(open_engine(settings, (), {}, outside=Outside(client)))
     bench = Bench(engine, [], [])

@@ -10,22 +10,6 @@ SOURCE = Path(__file__).parents[2] / "src/risala"
 SPLIT = {"drivers", "lab"}
 """Their rooms never see each other, as the import contracts prove: there each has its own words."""
 TWICE = {
-    "engine": {
-        "Accepted": "what an operation shows, and the unit of work's answer",
-        "Call": "to a driver, to a receiver, of an operation",
-        "Check": "of a code, and of the doctor",
-        "Delivery": "the engine's parts that deliver, and a webhook's row",
-        "Kind": "of a timeline's line, and of an argument",
-        "Lane": "to a carrier, and to an endpoint",
-        "Line": "of a timeline, and of the audit trail",
-        "OptOuts": "the list as it is shown, and its owner",
-        "Prices": "as billing reckons, and as an operation shows them",
-        "Route": "to a carrier, and of an inbound number",
-        "Rules": "for addresses of receivers, and of retention as shown",
-        "Settle": "told to billing, and to the sessions' actor",
-        "State": "of a verification, and of the doctor's finding",
-        "Verdict": "on a code, on a role, on a receiver's answer",
-    },
     "http": {
         "Connection": "the server's, and what a request may know of it",
         "Issue": "a fault of a request, and its description in the OpenAPI document",

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from risala.engine.rules.verification import TABLE, State, diagram
+from risala.engine.rules.verification import TABLE, SessionState, diagram
 
 PAGE = (Path(__file__).parents[2] / "docs/reference/verification-states.md").read_text("utf-8")
 
@@ -15,7 +15,7 @@ def test_the_diagram_is_drawn_from_the_table():
 
 
 def test_every_state_event_and_reason_is_explained():
-    for state in State:
+    for state in SessionState:
         assert f"| `{state}` |" in PAGE
     for move in TABLE.values():
         if move.event is not None:

@@ -33,7 +33,7 @@ from risala.engine.model.errors import FieldFault, NotFound, Refusal
 from risala.engine.model.events import What
 from risala.engine.operations import perform
 from risala.engine.services import Services
-from risala.engine.verify.sessions import Check, Open, verify_settings, view_of
+from risala.engine.verify.sessions import Judge, Open, verify_settings, view_of
 
 
 class Gateway:
@@ -130,7 +130,7 @@ class Gateway:
             NotFound: unknown, or not the caller's: the same words for both.
             Draining, StorageFailed: not now; nothing was counted.
         """
-        approved: bool = await self.services.sessions.ask(Check(principal, verification_id, code))
+        approved: bool = await self.services.sessions.ask(Judge(principal, verification_id, code))
         return approved
 
     def get_verification(self, principal: Principal, verification_id: str) -> VerificationView:

@@ -9,7 +9,7 @@ import pytest
 from risala.config.load import load_settings
 from risala.engine.model.sentences import sentence
 from risala.engine.rules.router import UNSERVED, Router
-from risala.engine.upkeep.doctor import Patient, State, examine
+from risala.engine.upkeep.doctor import Grade, Patient, examine
 from risala.sms.address import is_number, network_of
 
 MATTEL, MAURITEL, CHINGUITEL = "+22236123456", "+22246123456", "+22226123456"
@@ -126,7 +126,7 @@ async def test_a_message_that_nobody_serves_is_told_everywhere(
         assert await metric(house) == 2
         patient = Patient(tmp_path, house.gateway.services.recorder.clock.now_ms(), running=True)
         checks = {check.name: check for check in examine(patient, _silent)}
-        assert checks["numbers"].state is State.WARN
+        assert checks["numbers"].state is Grade.WARN
         assert "2 messages wait" in checks["numbers"].text
         assert "numbers like +22246…: name them" in checks["numbers"].text
     # The operator names it: what waited goes out, and its timeline says why it waited.
@@ -139,7 +139,7 @@ async def test_a_message_that_nobody_serves_is_told_everywhere(
         assert await metric(house) == 0
         patient = replace(patient, now_ms=house.gateway.services.recorder.clock.now_ms())
         checks = {check.name: check for check in examine(patient, _silent)}
-        assert checks["numbers"].state is State.OK
+        assert checks["numbers"].state is Grade.OK
 
 
 async def test_a_message_whose_carrier_is_taken_away_is_told_so(open_house, quick, carrier):

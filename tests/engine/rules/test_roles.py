@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from risala.engine.model.callers import Caller, Face, Role
-from risala.engine.rules.roles import DEVELOPERS, OPERATORS, OWNERS, VIEWERS, Verdict, judge
+from risala.engine.rules.roles import DEVELOPERS, OPERATORS, OWNERS, VIEWERS, RoleVerdict, judge
 
 MEMBERS = (Role.OWNER, Role.DEVELOPER, Role.VIEWER)
 SETS = st.sampled_from([OPERATORS, OWNERS, DEVELOPERS, VIEWERS])
@@ -17,24 +17,24 @@ def member(role, organization_id="org_1"):
 
 @given(st.sampled_from(MEMBERS), SETS, st.booleans())
 def test_what_is_anothers_is_never_there(role, roles, for_all):
-    assert judge(member(role), roles, "org_2", for_all=for_all) is Verdict.HIDDEN
+    assert judge(member(role), roles, "org_2", for_all=for_all) is RoleVerdict.HIDDEN
 
 
 @given(st.sampled_from(MEMBERS), SETS, st.sampled_from([None, "org_1"]))
 def test_a_member_may_what_the_role_may_in_their_own_organization(role, roles, organization_id):
-    allowed = judge(member(role), roles, organization_id) is Verdict.ALLOWED
+    allowed = judge(member(role), roles, organization_id) is RoleVerdict.ALLOWED
     assert allowed == (role in roles and organization_id is not None)
 
 
 @given(SETS, st.sampled_from([None, "org_1", "org_2"]))
 def test_the_operator_may_everything_everywhere(roles, organization_id):
     operator = Caller("amina", Face.CLI, Role.OPERATOR)
-    assert judge(operator, roles, organization_id) is Verdict.ALLOWED
+    assert judge(operator, roles, organization_id) is RoleVerdict.ALLOWED
 
 
 def test_prices_are_for_everybody_though_they_are_of_no_organization():
-    assert judge(member(Role.VIEWER), VIEWERS, None, for_all=True) is Verdict.ALLOWED
-    assert judge(member(Role.VIEWER), OPERATORS, None, for_all=True) is Verdict.FORBIDDEN
+    assert judge(member(Role.VIEWER), VIEWERS, None, for_all=True) is RoleVerdict.ALLOWED
+    assert judge(member(Role.VIEWER), OPERATORS, None, for_all=True) is RoleVerdict.FORBIDDEN
 
 
 @pytest.mark.parametrize("role", MEMBERS)

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from risala.engine.upkeep import doctor
-from risala.engine.upkeep.doctor import Check, Patient, State, examine
+from risala.engine.upkeep.doctor import Finding, Grade, Patient, examine
 
 NOW_MS = 1_767_225_600_000
 
@@ -34,7 +34,7 @@ def patient(tmp_path, book) -> Patient:
     return Patient(tmp_path, NOW_MS, running=False)
 
 
-def found(patient: Patient, name: str) -> Check:
+def found(patient: Patient, name: str) -> Finding:
     [check] = [check for check in examine(patient, silent) if check.name == name]
     return check
 
@@ -48,7 +48,7 @@ def lane(
 def test_all_is_well(patient, book):
     book.organization()
     checks = examine(replace(patient, running=True, carriers=(lane(),)), silent)
-    ill = [check for check in checks if check.state is State.FAIL]
+    ill = [check for check in checks if check.state is Grade.FAIL]
     assert ill == []
     assert len({check.name for check in checks}) == len(checks) >= 10
     for check in checks:
@@ -57,20 +57,20 @@ def test_all_is_well(patient, book):
 
 def test_a_directory_that_is_not_there_is_no_failure(tmp_path):
     checks = examine(Patient(tmp_path / "none", NOW_MS, running=False), silent)
-    assert [check.state for check in checks] == [State.WARN, State.OK]
+    assert [check.state for check in checks] == [Grade.WARN, Grade.OK]
 
 
 @pytest.mark.parametrize("name", ["", "risala.db"])
 def test_rights(patient, name):
     (patient.data_dir / name).chmod(0o755)
     check = found(patient, "directory")
-    assert check.state is State.WARN
+    assert check.state is Grade.WARN
     assert "chmod go-rwx" in check.text
 
 
 @pytest.mark.parametrize(
     ("kind", "state"),
-    [("ext4", State.OK), ("tmpfs", State.WARN), ("nfs4", State.FAIL)],
+    [("ext4", Grade.OK), ("tmpfs", Grade.WARN), ("nfs4", Grade.FAIL)],
 )
 def test_file_systems(patient, monkeypatch, kind, state):
     monkeypatch.setattr(doctor, "filesystem_of", lambda *_: kind)
@@ -79,7 +79,7 @@ def test_file_systems(patient, monkeypatch, kind, state):
 
 @pytest.mark.parametrize(
     ("free", "state"),
-    [(10_000_000, State.FAIL), (500_000_000, State.WARN), (50_000_000_000, State.OK)],
+    [(10_000_000, Grade.FAIL), (500_000_000, Grade.WARN), (50_000_000_000, Grade.OK)],
 )
 def test_disk(patient, monkeypatch, free, state):
     monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=free))
@@ -87,10 +87,10 @@ def test_disk(patient, monkeypatch, free, state):
 
 
 def test_who_holds_the_data(patient):
-    assert found(patient, "service").state is State.WARN
-    assert found(replace(patient, pid=1), "service").state is State.FAIL
+    assert found(patient, "service").state is Grade.WARN
+    assert found(replace(patient, pid=1), "service").state is Grade.FAIL
     running = found(replace(patient, running=True, pid=1), "service")
-    assert running == Check("service", State.OK, "The service runs as process 1 and answers.")
+    assert running == Finding("service", Grade.OK, "The service runs as process 1 and answers.")
 
 
 @pytest.mark.parametrize(
@@ -100,20 +100,20 @@ def test_who_holds_the_data(patient):
 def test_sqlite(patient, monkeypatch, version, words):
     monkeypatch.setattr(sqlite3, "sqlite_version_info", version)
     check = found(patient, "sqlite")
-    assert check.state is State.OK
+    assert check.state is Grade.OK
     assert words in check.text
 
 
 def test_a_clock_that_was_set_back(patient, book):
     book.organization()
-    assert found(patient, "clock").state is State.OK
-    assert found(replace(patient, now_ms=NOW_MS - 1000), "clock").state is State.OK
+    assert found(patient, "clock").state is Grade.OK
+    assert found(replace(patient, now_ms=NOW_MS - 1000), "clock").state is Grade.OK
     book.now_ms += 60_000
     book.accept(book.organization())
     check = found(patient, "clock")
-    assert check.state is State.FAIL
+    assert check.state is Grade.FAIL
     assert "was set back" in check.text
-    assert found(replace(patient, now_ms=0), "clock").state is State.FAIL
+    assert found(replace(patient, now_ms=0), "clock").state is Grade.FAIL
 
 
 def test_the_queue(patient, book):
@@ -122,10 +122,10 @@ def test_the_queue(patient, book):
     book.accept(organization)
     book.accept(organization, due_at=NOW_MS + 10**9)
     running = replace(patient, running=True)
-    assert found(patient, "queue").state is State.WARN  # until the service is started
+    assert found(patient, "queue").state is Grade.WARN  # until the service is started
     assert found(running, "queue").text == "1 due messages wait, the oldest for 0 s."
     later = replace(running, now_ms=NOW_MS + 301_000)
-    assert found(later, "queue").state is State.WARN
+    assert found(later, "queue").state is Grade.WARN
 
 
 def test_a_damaged_database(patient, book):
@@ -135,22 +135,22 @@ def test_a_damaged_database(patient, book):
         file.seek(4096 * (page - 1))
         file.write(b"\xff" * 4096)
     check = found(patient, "database")
-    assert check.state is State.FAIL
+    assert check.state is Grade.FAIL
     assert "restore a backup" in check.text
     (patient.data_dir / "risala.db").write_bytes(b"nonsense" * 1000)
-    assert found(patient, "database").state is State.FAIL
+    assert found(patient, "database").state is Grade.FAIL
 
 
 @pytest.mark.parametrize(
     ("carriers", "state"),
     [
-        ((), State.FAIL),
-        ((lane(),), State.OK),
-        ((lane(state="down"),), State.FAIL),
-        ((lane(), lane("b", state="down")), State.WARN),
-        ((lane(gate="paused"),), State.WARN),
-        ((lane(details={"attention": "Top it up."}),), State.WARN),
-        ((lane(details={"attention": None}),), State.OK),
+        ((), Grade.FAIL),
+        ((lane(),), Grade.OK),
+        ((lane(state="down"),), Grade.FAIL),
+        ((lane(), lane("b", state="down")), Grade.WARN),
+        ((lane(gate="paused"),), Grade.WARN),
+        ((lane(details={"attention": "Top it up."}),), Grade.WARN),
+        ((lane(details={"attention": None}),), Grade.OK),
     ],
 )
 def test_carriers(patient, carriers, state):
@@ -160,9 +160,9 @@ def test_carriers(patient, carriers, state):
 @pytest.mark.parametrize(
     ("journal", "state"),
     [
-        ({"units": 5, "commits": 2, "last_error": None}, State.OK),
-        ({"last_error": "database or disk is full"}, State.WARN),
-        ({"queue_peak": 90, "queue_max": 100, "last_error": None}, State.WARN),
+        ({"units": 5, "commits": 2, "last_error": None}, Grade.OK),
+        ({"last_error": "database or disk is full"}, Grade.WARN),
+        ({"queue_peak": 90, "queue_max": 100, "last_error": None}, Grade.WARN),
     ],
 )
 def test_the_journal(patient, journal, state):
@@ -171,7 +171,7 @@ def test_the_journal(patient, journal, state):
 
 
 def test_open_files(patient, monkeypatch):
-    for limit, state in ((1024, State.WARN), (65536, State.OK), (None, State.WARN)):
+    for limit, state in ((1024, Grade.WARN), (65536, Grade.OK), (None, Grade.WARN)):
         monkeypatch.setattr(doctor, "_file_limit", lambda _, limit=limit: limit)
         assert found(patient, "open files").state is state
     monkeypatch.undo()
@@ -197,14 +197,14 @@ def test_what_held_the_service_up_is_told_with_the_worst_of_it(patient):
         },
     ]
 
-    def loop(*latest: dict[str, Any]) -> Check:
+    def loop(*latest: dict[str, Any]) -> Finding:
         statistics = {"loop": {"blockages": len(latest), "latest": list(latest)}}
         return found(replace(patient, running=True, statistics=statistics), "loop")
 
-    assert loop().state is State.OK
+    assert loop().state is Grade.OK
     for part in ("once", "2.5 s", "no driver", "a/b.py:1 in f"):
         assert part in loop(times[0]).text
-    assert loop(*times).state is State.WARN
+    assert loop(*times).state is Grade.WARN
     for part in ("2 times", "2026-01-02", "20 s", "the driver of one or two", "here"):
         assert part in loop(*times).text
 
@@ -213,7 +213,7 @@ def test_what_held_the_service_up_is_told_with_the_worst_of_it(patient):
 def test_what_the_service_knows_of_its_storage(patient, ailment):
     patient = replace(patient, running=True, statistics={"journal": {"ailment": ailment}})
     check = found(patient, "journal")
-    assert check.state is (State.FAIL if ailment else State.OK)
+    assert check.state is (Grade.FAIL if ailment else Grade.OK)
     if ailment:
         assert check.text == "Nothing is accepted: the database was removed. Restore."
 
@@ -221,8 +221,8 @@ def test_what_the_service_knows_of_its_storage(patient, ailment):
 def test_a_database_that_was_there(tmp_path):
     tmp_path.chmod(0o700)
     patient = Patient(tmp_path, NOW_MS, running=False)
-    assert found(patient, "database").state is State.WARN
+    assert found(patient, "database").state is Grade.WARN
     (tmp_path / "risala.db.made").write_text("")
     check = found(patient, "database")
-    assert check.state is State.FAIL
+    assert check.state is Grade.FAIL
     assert "put it back, or restore a backup" in check.text

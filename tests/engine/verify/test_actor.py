@@ -13,8 +13,8 @@ import trio
 from risala.engine.journal.messages import verifications
 from risala.engine.model.commands import KeyType, Mode, Principal, SendCode
 from risala.engine.model.errors import Overloaded, Unavailable
-from risala.engine.rules.verification import State, Trigger
-from risala.engine.verify.sessions import LINE_MAX, Check, Withdraw
+from risala.engine.rules.verification import SessionState, Trigger
+from risala.engine.verify.sessions import LINE_MAX, Judge, Withdraw
 
 TO = "+22236123456"
 RIGHT, WRONG = "000000", "xxxxxx"
@@ -71,7 +71,7 @@ def sessions_of(house):
 async def crash(house) -> None:
     """Make the actor stumble over a message that only a bug could send."""
     with pytest.raises(Unavailable):
-        await sessions_of(house).ask(Check(None, "ver_any", ""))
+        await sessions_of(house).ask(Judge(None, "ver_any", ""))
 
 
 async def endings(house) -> Counter[str]:
@@ -144,7 +144,7 @@ async def test_what_changed_between_judgement_and_commit_is_judged_again(
                 lambda conn: verifications.settle(conn, judged, Trigger.WITHDRAWN, stamp)
             )
         assert answers == [False]
-        assert row(house, verification_id).status is State.CANCELED
+        assert row(house, verification_id).status is SessionState.CANCELED
         assert (await endings(house))[verification_id] == 1
 
 
@@ -167,7 +167,7 @@ async def test_deadlines_are_kept_after_a_crash(open_house, quick):
         await crash(house)
         await trio.sleep(1.2)
         ended = row(house, verification_id)
-        assert ended.status is State.EXPIRED
+        assert ended.status is SessionState.EXPIRED
         assert ended.updated_at - expires_at < 1000
         assert (await endings(house))[verification_id] == 1
 
@@ -203,12 +203,12 @@ class Assault:
             if approved:
                 assert code == RIGHT
                 self.approved[verification_id] += 1
-                assert row(self.house, verification_id).status is State.APPROVED
+                assert row(self.house, verification_id).status is SessionState.APPROVED
             elif code == WRONG:
                 self.denied[verification_id] += 1
             now = row(self.house, verification_id)
             counted = self.denied[verification_id]
-            assert now.status is not State.PENDING or now.attempts >= counted
+            assert now.status is not SessionState.PENDING or now.attempts >= counted
 
     async def one_withdrawal(self, verification_id: str) -> None:
         await trio.sleep(self.chance.uniform(5, 25))
@@ -246,12 +246,12 @@ async def test_no_crash_or_cancellation_bends_a_judgement(open_house, quick, dis
         ended = await endings(house)
         for verification_id in assault.ids:
             session = row(house, verification_id)
-            assert session.status is not State.PENDING
+            assert session.status is not SessionState.PENDING
             assert session.attempts <= session.attempts_max
             assert assault.approved[verification_id] <= 1
             if assault.approved[verification_id]:
-                assert session.status is State.APPROVED
-            if session.status is State.EXPIRED:
+                assert session.status is SessionState.APPROVED
+            if session.status is SessionState.EXPIRED:
                 assert session.updated_at - session.expires_at < 1000
             assert ended[verification_id] == 1
         assert (await house.gateway.perform("audit", {}))["clean"]

@@ -23,7 +23,7 @@ from risala.engine.model.commands import KeyType, Mode, Principal, SendMessage
 from risala.engine.model.ids import IdSource
 from risala.engine.outside import Outside
 from risala.engine.rules.webhooks.schedule import Answer, Fault
-from risala.engine.rules.webhooks.types import Call
+from risala.engine.rules.webhooks.types import WebhookCall
 from risala.plugins.testing.fake_driver import FakeDriver
 
 OK = Answer(200, None, "ok")
@@ -37,12 +37,12 @@ class FakeOutbound:
 
     plan: dict[str, list[Answer | Fault] | Answer | Fault] = field(default_factory=dict)
     takes_s: dict[str, float] = field(default_factory=dict)
-    calls: list[tuple[float, Call]] = field(default_factory=list)
+    calls: list[tuple[float, WebhookCall]] = field(default_factory=list)
     under_way: Counter[str] = field(default_factory=Counter)
     peak: Counter[str] = field(default_factory=Counter)
     arrived: trio.Event = field(default_factory=trio.Event)
 
-    async def post(self, call: Call) -> Answer | Fault:
+    async def post(self, call: WebhookCall) -> Answer | Fault:
         self.calls.append((trio.current_time(), call))
         self.arrived.set()
         self.arrived = trio.Event()

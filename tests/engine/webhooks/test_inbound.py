@@ -9,7 +9,7 @@ import trio
 
 from risala.engine.intake import opt_outs as optout
 from risala.engine.journal.inbound import opt_outs
-from risala.engine.journal.inbound.inbound import Route, add_route
+from risala.engine.journal.inbound.inbound import InboundRoute, add_route
 from risala.engine.journal.store import meta
 from risala.engine.model.commands import KeyType, Mode, Principal, SendCode, SendMessage
 from risala.engine.model.errors import Conflict, Invalid, NotFound, RecipientOptedOut
@@ -202,7 +202,7 @@ async def test_a_route_finds_its_number_however_either_is_written(
 @pytest.mark.parametrize("kept", ["22245000000", "45000000"])
 async def test_a_route_of_an_older_version_still_finds_its_number(open_house, quick, driver, kept):
     async with open_house(driver=driver) as house:
-        route = Route("inr_1", house.organization_id, kept, "", 0)
+        route = InboundRoute("inr_1", house.organization_id, kept, "", 0)
         journal = house.gateway.services.recorder.journal
         await journal.commit(lambda conn: add_route(conn, route))
         await come_in(driver, "hello", recipient=kept)

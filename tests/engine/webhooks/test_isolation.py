@@ -9,7 +9,7 @@ import trio
 
 from patience import HANG_S
 from risala.config.model import WebhooksSection
-from risala.engine.rules.webhooks.url import Rules
+from risala.engine.rules.webhooks.url import AddressRules
 from risala.http.outbound import client as outbound
 from risala.http.outbound.client import open_outbound
 
@@ -40,7 +40,7 @@ async def test_the_sound_ones_do_not_notice(open_house, web, monkeypatch):
         sound = [await stack.enter_async_context(web.receiver()) for _ in range(4)]
         settings = WebhooksSection(allow_insecure=True)
         client = await stack.enter_async_context(
-            open_outbound(Rules(allow_insecure=True), settings.attempts_max)
+            open_outbound(AddressRules(allow_insecure=True), settings.attempts_max)
         )
         house = await stack.enter_async_context(open_house(client, webhooks=settings, inline=False))
         for server in (*servers, *sound):

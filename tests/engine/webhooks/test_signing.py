@@ -21,7 +21,7 @@ from risala.config.model import WebhooksSection
 from risala.engine.model.errors import Conflict
 from risala.engine.rules.webhooks.schedule import Answer, Fault
 from risala.engine.rules.webhooks.sign import new_secret, signed
-from risala.engine.rules.webhooks.url import Rules
+from risala.engine.rules.webhooks.url import AddressRules
 from risala.http.outbound.client import open_outbound
 
 VERIFIERS = [standardwebhooks.Webhook, svix.webhooks.Webhook]
@@ -42,7 +42,7 @@ async def delivered(open_house, web):
     """An event with Arabic in it, as it really arrived, and the secret."""
     async with (
         web.receiver() as server,
-        open_outbound(Rules(allow_insecure=True), 8) as client,
+        open_outbound(AddressRules(allow_insecure=True), 8) as client,
         open_house(client, webhooks=INSECURE, inline=False) as house,
     ):
         _, secret = await house.endpoint(server.url)

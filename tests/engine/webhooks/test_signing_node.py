@@ -18,7 +18,7 @@ import pytest
 from patience import HANG_S
 from risala.config.model import WebhooksSection
 from risala.engine.rules.webhooks.sign import new_secret
-from risala.engine.rules.webhooks.url import Rules
+from risala.engine.rules.webhooks.url import AddressRules
 from risala.http.outbound.client import open_outbound
 
 NODE = Path(__file__).parent / "node"
@@ -64,7 +64,7 @@ def verify(secret: str, headers: dict[str, str], body: bytes) -> list[str]:
 async def test_it_accepts_what_is_ours_and_nothing_else(node_verifier, open_house, web):
     async with (
         web.receiver() as server,
-        open_outbound(Rules(allow_insecure=True), 8) as client,
+        open_outbound(AddressRules(allow_insecure=True), 8) as client,
         open_house(client, webhooks=WebhooksSection(allow_insecure=True), inline=False) as house,
     ):
         endpoint, secret = await house.endpoint(server.url)

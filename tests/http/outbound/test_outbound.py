@@ -13,13 +13,13 @@ import structlog.testing
 import trio
 
 from risala.engine.rules.webhooks.schedule import Answer, Fault
-from risala.engine.rules.webhooks.types import Call
-from risala.engine.rules.webhooks.url import Rules, address_fault
+from risala.engine.rules.webhooks.types import WebhookCall
+from risala.engine.rules.webhooks.url import AddressRules, address_fault
 from risala.http.outbound import client as outbound
 from risala.http.outbound.client import OutboundClient, excerpt, open_outbound
 from risala.http.outbound.pinned import NameUnknown, PinnedBackend
 
-LOOSE = Rules(allow_insecure=True)
+LOOSE = AddressRules(allow_insecure=True)
 BODY = '{"text":"رسالة"}'.encode()
 
 
@@ -40,12 +40,12 @@ class Names:
         return [ip_address(text) for text in found]
 
 
-def call(url: str, **headers: str) -> Call:
-    return Call(url, {"webhook-id": "evt_1", **headers}, BODY)
+def call(url: str, **headers: str) -> WebhookCall:
+    return WebhookCall(url, {"webhook-id": "evt_1", **headers}, BODY)
 
 
 @asynccontextmanager
-async def client(rules: Rules = LOOSE, names: Names | None = None, **more):
+async def client(rules: AddressRules = LOOSE, names: Names | None = None, **more):
     async with open_outbound(rules, 8, names, **more) as one:
         yield one
 
@@ -148,13 +148,13 @@ async def test_a_name_that_leads_inside_is_never_connected_to(addresses, monkeyp
 
     monkeypatch.setattr(outbound, "PinnedBackend", make)
     names = Names(evil_example_com=[addresses])
-    async with client(Rules(), names) as one:
+    async with client(AddressRules(), names) as one:
         with structlog.testing.capture_logs() as logged:
             seen = await one.post(call("https://evil.example.com/"))
     assert isinstance(seen, Fault)
     assert seen.code == "ADDRESS_REFUSED"
     # The owner of the endpoint reads that sentence; the operator reads the log.
-    bad = next(text for text in addresses if address_fault(ip_address(text), Rules()))
+    bad = next(text for text in addresses if address_fault(ip_address(text), AddressRules()))
     assert seen.text == "The host's name leads to an address that webhooks are not sent to."
     assert [(entry["event"], entry["host"]) for entry in logged] == [
         ("webhook.address_refused", "evil.example.com")
@@ -171,7 +171,7 @@ async def test_a_name_that_changes_between_check_and_connect(web, monkeypatch):
         outbound, "PinnedBackend", lambda *a: made.append(NoConnections(*a)) or made[-1]
     )
     names = Names(rebind_example_com=[["1.1.1.1"], ["127.0.0.1"]])
-    async with web.receiver() as server, client(Rules(), names) as one:
+    async with web.receiver() as server, client(AddressRules(), names) as one:
         first = await one.post(call("https://rebind.example.com/"))
         assert made[0].connected == ["1.1.1.1"]
         assert isinstance(first, Fault)
@@ -216,7 +216,7 @@ async def test_real_names(web):
         seen = await one.post(call("http://no-such-name.invalid/"))
         assert isinstance(seen, Fault)
         assert seen.code == "NAME_UNKNOWN"
-    async with client(Rules(ports=(443, server.port))) as one:
+    async with client(AddressRules(ports=(443, server.port))) as one:
         seen = await one.post(call(f"https://127.0.0.1:{server.port}/"))
         assert isinstance(seen, Fault)
         assert seen.code == "URL_REFUSED"

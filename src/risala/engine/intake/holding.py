@@ -16,7 +16,7 @@ from risala.engine.billing.claims import (
     Reserve,
     Settle,
 )
-from risala.engine.journal.messages.acceptance import Accepted
+from risala.engine.journal.messages.acceptance import Acceptance
 from risala.engine.journal.messages.verifications import NewVerification
 from risala.engine.journal.rows import NewMessage
 from risala.engine.limits.claims import (
@@ -110,7 +110,7 @@ class Holding:
                 await self._give_back_sms(1)
             raise
 
-    async def committed(self, items: Sequence[NewMessage], accepted: Accepted) -> None:
+    async def committed(self, items: Sequence[NewMessage], accepted: Acceptance) -> None:
         """These were handed to the journal, in this order; what it accepted is charged."""
         charged: list[Reservation] = []
         doubtful = False

@@ -12,9 +12,9 @@ from risala.engine.model.commands import ApiKey, CreatedKey, KeyType, Mode, Orga
 from risala.engine.model.wire import key_wire, organization_wire
 from risala.engine.operations import owners, traces
 from risala.engine.operations.arguments import (
+    ArgumentKind,
     Arguments,
     Json,
-    Kind,
     MaybeAmount,
     MaybeFlag,
     MaybeRate,
@@ -67,8 +67,8 @@ class SetOrganization(OfOrganization):
 
 
 class CreateKey(OfOrganization):
-    type: Annotated[KeyType, PlainValidator(_key_type), Kind("`secret` or `publishable`")]
-    mode: Annotated[Mode, PlainValidator(_mode), Kind("`live` or `test`")] = Mode.LIVE
+    type: Annotated[KeyType, PlainValidator(_key_type), ArgumentKind("`secret` or `publishable`")]
+    mode: Annotated[Mode, PlainValidator(_mode), ArgumentKind("`live` or `test`")] = Mode.LIVE
     name: MaybeText = None
     allowed_origins: Origins = None
 

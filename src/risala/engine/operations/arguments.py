@@ -38,7 +38,7 @@ class NoArguments(Arguments):
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class ArgumentKind:
     """What an argument is, in the words of the reference."""
 
     text: str
@@ -192,20 +192,24 @@ def origins(value: object) -> tuple[str, ...] | None:
         raise fault(error.code, str(error)) from None
 
 
-Text = Annotated[str, PlainValidator(text), Kind("text")]
-MaybeText = Annotated[str | None, PlainValidator(maybe(text)), Kind("text")]
-MaybeAnyText = Annotated[str | None, PlainValidator(maybe(any_text)), Kind("text, also empty")]
-MaybeTexts = Annotated[tuple[str, ...] | None, PlainValidator(maybe(texts)), Kind("list of texts")]
-MaybeFlag = Annotated[bool | None, PlainValidator(maybe(flag)), Kind("true or false")]
-MaybeRate = Annotated[float | None, PlainValidator(maybe(rate)), Kind("number above 0")]
-MaybeWhole = Annotated[int | None, PlainValidator(maybe(whole)), Kind("whole number")]
-MaybeMoment = Annotated[int | None, PlainValidator(maybe(moment)), Kind("ISO 8601 time")]
-Amount = Annotated[int, PlainValidator(amount_above_0), Kind("decimal text above 0")]
-SignedAmount = Annotated[int, PlainValidator(signed_amount), Kind("decimal text, not 0")]
-MaybeAmount = Annotated[int | None, PlainValidator(maybe(amount)), Kind("decimal text")]
-Number = Annotated[str, PlainValidator(number), Kind("phone number")]
+Text = Annotated[str, PlainValidator(text), ArgumentKind("text")]
+MaybeText = Annotated[str | None, PlainValidator(maybe(text)), ArgumentKind("text")]
+MaybeAnyText = Annotated[
+    str | None, PlainValidator(maybe(any_text)), ArgumentKind("text, also empty")
+]
+MaybeTexts = Annotated[
+    tuple[str, ...] | None, PlainValidator(maybe(texts)), ArgumentKind("list of texts")
+]
+MaybeFlag = Annotated[bool | None, PlainValidator(maybe(flag)), ArgumentKind("true or false")]
+MaybeRate = Annotated[float | None, PlainValidator(maybe(rate)), ArgumentKind("number above 0")]
+MaybeWhole = Annotated[int | None, PlainValidator(maybe(whole)), ArgumentKind("whole number")]
+MaybeMoment = Annotated[int | None, PlainValidator(maybe(moment)), ArgumentKind("ISO 8601 time")]
+Amount = Annotated[int, PlainValidator(amount_above_0), ArgumentKind("decimal text above 0")]
+SignedAmount = Annotated[int, PlainValidator(signed_amount), ArgumentKind("decimal text, not 0")]
+MaybeAmount = Annotated[int | None, PlainValidator(maybe(amount)), ArgumentKind("decimal text")]
+Number = Annotated[str, PlainValidator(number), ArgumentKind("phone number")]
 Origins = Annotated[
-    tuple[str, ...] | None, PlainValidator(origins), Kind("list of origins; empty: any")
+    tuple[str, ...] | None, PlainValidator(origins), ArgumentKind("list of origins; empty: any")
 ]
 
 

@@ -10,7 +10,7 @@ from pydantic.fields import FieldInfo
 
 from risala.engine.model.callers import Role
 from risala.engine.operations import OPERATIONS
-from risala.engine.operations.arguments import Kind
+from risala.engine.operations.arguments import ArgumentKind
 from risala.engine.operations.operation import Operation
 from risala.engine.operations.verify import Configure
 from risala.engine.rules.verify_settings import VerifySettings
@@ -91,7 +91,7 @@ def _arguments(operation: Operation[Any, Any]) -> str:
 
 
 def _argument(operation: Operation[Any, Any], name: str, field: FieldInfo) -> str:
-    kind = next(each.text for each in field.metadata if isinstance(each, Kind))
+    kind = next(each.text for each in field.metadata if isinstance(each, ArgumentKind))
     text = f"`{name}`: {kind}"
     text = text if field.is_required() else f"[{text}]"
     if (roles := operation.reserved.get(name)) is not None:

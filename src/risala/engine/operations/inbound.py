@@ -9,14 +9,14 @@ from typing import Annotated, Any, Final
 from pydantic import PlainValidator
 
 from risala.engine.journal.inbound import inbound, opt_outs
-from risala.engine.journal.inbound.inbound import Received, Route
+from risala.engine.journal.inbound.inbound import InboundRoute, Received
 from risala.engine.model.clock import iso
 from risala.engine.model.errors import NotFound
 from risala.engine.operations import owners, traces
 from risala.engine.operations.arguments import (
+    ArgumentKind,
     Arguments,
     Json,
-    Kind,
     MaybeFlag,
     MaybeWhole,
     NoArguments,
@@ -65,8 +65,8 @@ class ListReceived(OfMaybeOrganization):
 class AddRoute(OfOrganization):
     """Neither a number nor a keyword: all that no other route takes."""
 
-    number: Annotated[str, PlainValidator(_our_number), Kind("number of ours")] = ""
-    keyword: Annotated[str, PlainValidator(_keyword), Kind("one word")] = ""
+    number: Annotated[str, PlainValidator(_our_number), ArgumentKind("number of ours")] = ""
+    keyword: Annotated[str, PlainValidator(_keyword), ArgumentKind("one word")] = ""
 
 
 class OfRoute(Arguments):
@@ -88,7 +88,7 @@ class ReceivedMessages:
 
 @dataclass(frozen=True, slots=True)
 class Routes:
-    routes: tuple[Route, ...]
+    routes: tuple[InboundRoute, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +99,7 @@ class OptedOut:
 
 
 @dataclass(frozen=True, slots=True)
-class OptOuts:
+class OptOutList:
     organization_id: str
     heeds: bool
     numbers: tuple[OptedOut, ...]
@@ -111,7 +111,7 @@ class OptedIn:
     number: str
 
 
-def _route_wire(route: Route) -> Json:
+def _route_wire(route: InboundRoute) -> Json:
     return {
         "id": route.id,
         "organizationId": route.organization_id,
@@ -142,7 +142,7 @@ def _received_wire(found: ReceivedMessages) -> Json:
     }
 
 
-def _opt_outs_wire(found: OptOuts) -> Json:
+def _opt_outs_wire(found: OptOutList) -> Json:
     return {
         "organizationId": found.organization_id,
         "heeds": found.heeds,
@@ -171,24 +171,24 @@ async def _routes(call: Call[NoArguments]) -> Routes:
     return Routes(tuple(inbound.routes(call.services.reader)))
 
 
-async def _route(call: Call[AddRoute]) -> Route:
+async def _route(call: Call[AddRoute]) -> InboundRoute:
     given, services = call.given, call.services
     services.accounts.fresh_organization(given.organization_id)
     route_id = services.ids.new("inr")
-    new = Route(route_id, given.organization_id, given.number, given.keyword, call.now_ms)
+    new = InboundRoute(route_id, given.organization_id, given.number, given.keyword, call.now_ms)
     return await call.commit(
         lambda conn: inbound.add_route(conn, new), call.sign(traces.route, route_id)
     )
 
 
-async def _unroute(call: Call[OfRoute]) -> Route:
+async def _unroute(call: Call[OfRoute]) -> InboundRoute:
     route_id = call.given.route_id
     return await call.commit(
         lambda conn: inbound.remove_route(conn, route_id), call.sign(traces.route, route_id)
     )
 
 
-async def _opt_outs(call: Call[SetOptOuts]) -> OptOuts:
+async def _opt_outs(call: Call[SetOptOuts]) -> OptOutList:
     """Who has opted out of an organization's messages, after changing whether that is heeded."""
     organization_id, heeds = call.given.organization_id, call.given.heeds
     services, reader, now_ms = call.services, call.services.reader, call.now_ms
@@ -200,7 +200,7 @@ async def _opt_outs(call: Call[SetOptOuts]) -> OptOuts:
         )
         services.intake.opt_outs.look_again()
     found = opt_outs.opted_out(reader, organization_id, OPTED_OUT_MAX)
-    return OptOuts(
+    return OptOutList(
         organization_id,
         organization_id in opt_outs.policies(reader),
         tuple(OptedOut(each.recipient, each.carrier, each.at) for each in found),
@@ -238,7 +238,7 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
     Operation(
         name="inbound.route",
         arguments=AddRoute,
-        result=Route,
+        result=InboundRoute,
         wire=_route_wire,
         handler=_route,
         roles=OPERATORS,
@@ -248,7 +248,7 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
     Operation(
         name="inbound.unroute",
         arguments=OfRoute,
-        result=Route,
+        result=InboundRoute,
         wire=_route_wire,
         handler=_unroute,
         roles=OPERATORS,
@@ -257,7 +257,7 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
     Operation(
         name="inbound.opt_outs",
         arguments=SetOptOuts,
-        result=OptOuts,
+        result=OptOutList,
         wire=_opt_outs_wire,
         handler=_opt_outs,
         roles=VIEWERS,

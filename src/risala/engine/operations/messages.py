@@ -23,9 +23,9 @@ from risala.engine.model.limits import AHEAD_MAX_S
 from risala.engine.model.wire import message_wire, timeline_wire
 from risala.engine.operations import owners, traces
 from risala.engine.operations.arguments import (
+    ArgumentKind,
     Arguments,
     Json,
-    Kind,
     MaybeFlag,
     MaybeMoment,
     Number,
@@ -85,17 +85,17 @@ def _validity(value: object) -> int:
 
 class Send(OfOrganization):
     to: Number
-    body: Annotated[str, PlainValidator(_body), Kind("text")] = Field(repr=False)
-    sender: Annotated[str | None, PlainValidator(maybe(_sender)), Kind("sender")] = Field(
+    body: Annotated[str, PlainValidator(_body), ArgumentKind("text")] = Field(repr=False)
+    sender: Annotated[str | None, PlainValidator(maybe(_sender)), ArgumentKind("sender")] = Field(
         default=None, alias="from"
     )
     idempotency_key: Annotated[
-        str | None, PlainValidator(maybe(_idempotency_key)), Kind("text")
+        str | None, PlainValidator(maybe(_idempotency_key)), ArgumentKind("text")
     ] = None
     urgent: MaybeFlag = None
     send_at: MaybeMoment = None
     validity_s: Annotated[
-        int | None, PlainValidator(maybe(_validity)), Kind("whole number of seconds")
+        int | None, PlainValidator(maybe(_validity)), ArgumentKind("whole number of seconds")
     ] = None
 
 
@@ -104,7 +104,7 @@ class OfMessage(Arguments):
 
 
 @dataclass(frozen=True, slots=True)
-class Accepted:
+class AcceptedMessage:
     message_id: str
     response: bytes
     """As ``POST /api/sms/send`` answers it; the same for the same idempotency key."""
@@ -122,7 +122,7 @@ class MessageStory:
     timeline: tuple[TimelineEntry, ...]
 
 
-def _accepted_wire(accepted: Accepted) -> Json:
+def _accepted_wire(accepted: AcceptedMessage) -> Json:
     return {**json.loads(accepted.response), **warning_wire(accepted.warning)}
 
 
@@ -151,7 +151,7 @@ def _message_id(response: bytes) -> str:
     return message_id
 
 
-async def _send(call: Call[Send]) -> Accepted:
+async def _send(call: Call[Send]) -> AcceptedMessage:
     given, services = call.given, call.services
     if given.send_at is not None and given.send_at > call.now_ms + AHEAD_MAX_S * 1000:
         sentence = f"A message is sent within {AHEAD_MAX_S // 86_400} days."
@@ -172,7 +172,7 @@ async def _send(call: Call[Send]) -> Accepted:
     by = call.sign(traces.message)
     response = await services.intake.send(principal, command, by=by)
     message_id = _message_id(response)
-    return Accepted(message_id, response, unserved_warning(services, message_id))
+    return AcceptedMessage(message_id, response, unserved_warning(services, message_id))
 
 
 async def _message_show(call: Call[OfMessage]) -> MessageStory:
@@ -195,7 +195,7 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
     Operation(
         name="send",
         arguments=Send,
-        result=Accepted,
+        result=AcceptedMessage,
         wire=_accepted_wire,
         handler=_send,
         roles=DEVELOPERS,

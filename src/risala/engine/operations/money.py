@@ -15,8 +15,8 @@ from risala.engine.model.wire import ledger_wire
 from risala.engine.operations import owners, traces
 from risala.engine.operations.arguments import (
     Amount,
+    ArgumentKind,
     Json,
-    Kind,
     MaybeFlag,
     MaybeWhole,
     NoArguments,
@@ -39,17 +39,17 @@ ENTRIES_USUAL: Final = 50
 class TakePayment(OfOrganization):
     amount: Amount
     reference: Annotated[
-        str | None, PlainValidator(maybe(words(REFERENCE_MAX))), Kind("text on one line")
+        str | None, PlainValidator(maybe(words(REFERENCE_MAX))), ArgumentKind("text on one line")
     ] = None
     """None: it is given one."""
     note: Annotated[
-        str | None, PlainValidator(maybe(words(NOTE_MAX))), Kind("text on one line")
+        str | None, PlainValidator(maybe(words(NOTE_MAX))), ArgumentKind("text on one line")
     ] = None
 
 
 class Correct(OfOrganization):
     amount: SignedAmount
-    reason: Annotated[str, PlainValidator(words(NOTE_MAX)), Kind("text on one line")]
+    reason: Annotated[str, PlainValidator(words(NOTE_MAX)), ArgumentKind("text on one line")]
 
 
 class ListEntries(OfOrganization):
@@ -70,7 +70,7 @@ class LedgerPage:
 
 
 @dataclass(frozen=True, slots=True)
-class Prices:
+class PriceList:
     per_segment: int
     low_balance: int
     currency: str
@@ -86,7 +86,7 @@ def _page_wire(page: LedgerPage) -> Json:
     }
 
 
-def _prices_wire(prices: Prices) -> Json:
+def _prices_wire(prices: PriceList) -> Json:
     return {
         "perSegment": money(prices.per_segment),
         "lowBalance": money(prices.low_balance),
@@ -141,10 +141,10 @@ async def _list(call: Call[ListEntries]) -> LedgerPage:
     )
 
 
-async def _price(call: Call[NoArguments]) -> Prices:
+async def _price(call: Call[NoArguments]) -> PriceList:
     """What is general at this moment; each organization's own is with the organization."""
     services = call.services
-    return Prices(
+    return PriceList(
         services.intake.per_segment,
         services.intake.low_balance,
         services.settings.service.currency,
@@ -184,7 +184,7 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
     Operation(
         name="price",
         arguments=NoArguments,
-        result=Prices,
+        result=PriceList,
         wire=_prices_wire,
         handler=_price,
         roles=VIEWERS,

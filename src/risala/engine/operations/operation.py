@@ -12,7 +12,7 @@ from risala.engine.journal.upkeep.audit_log import Hand, Look, Values
 from risala.engine.model.callers import Caller, Role
 from risala.engine.model.errors import Forbidden, NotFound
 from risala.engine.operations.arguments import Arguments, Json
-from risala.engine.rules.roles import Verdict, judge
+from risala.engine.rules.roles import RoleVerdict, judge
 from risala.engine.services import Services
 
 A = TypeVar("A", bound=Arguments)
@@ -114,9 +114,9 @@ class Operation(Generic[A, R]):
         except NotFound:
             raise NotFound(HIDDEN) from None
         verdict = judge(caller, self.roles, owner, for_all=self.for_all)
-        if verdict is Verdict.HIDDEN:
+        if verdict is RoleVerdict.HIDDEN:
             raise NotFound(HIDDEN)
-        if verdict is Verdict.FORBIDDEN:
+        if verdict is RoleVerdict.FORBIDDEN:
             raise Forbidden(f"This is not for the role {caller.role.value!r}.")
         for name in sorted(given.model_fields_set & self.reserved.keys()):
             if caller.role not in self.reserved[name]:

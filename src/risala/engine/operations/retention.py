@@ -26,7 +26,7 @@ class Forget(Arguments):
 
 
 @dataclass(frozen=True, slots=True)
-class Rules:
+class RetentionRules:
     rules: tuple[Mapping[str, Any], ...]
 
 
@@ -45,7 +45,7 @@ class Forgotten:
     next: Next | None
 
 
-def _rules_wire(found: Rules) -> Json:
+def _rules_wire(found: RetentionRules) -> Json:
     return {"rules": [dict(each) for each in found.rules]}
 
 
@@ -58,9 +58,11 @@ def _forgotten_wire(done: Forgotten) -> Json:
     }
 
 
-async def _show(call: Call[NoArguments]) -> Rules:
+async def _show(call: Call[NoArguments]) -> RetentionRules:
     have = call.services
-    return Rules(tuple(retention.overview(have.settings.retention, have.reader, call.now_ms)))
+    return RetentionRules(
+        tuple(retention.overview(have.settings.retention, have.reader, call.now_ms))
+    )
 
 
 async def _run(call: Call[Forget]) -> Forgotten:
@@ -84,7 +86,7 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
     Operation(
         name="retention.show",
         arguments=NoArguments,
-        result=Rules,
+        result=RetentionRules,
         wire=_rules_wire,
         handler=_show,
         roles=OPERATORS,

@@ -11,7 +11,7 @@ import trio
 from risala.engine.delivery.lane.parts import Gate
 from risala.engine.journal.messages import held
 from risala.engine.journal.upkeep import audit, audit_log
-from risala.engine.journal.upkeep.audit_log import Line
+from risala.engine.journal.upkeep.audit_log import AuditLine
 from risala.engine.model.clock import iso
 from risala.engine.model.commands import AuditReport
 from risala.engine.model.errors import NotFound
@@ -78,7 +78,7 @@ class Statistics:
 
 @dataclass(frozen=True, slots=True)
 class LinesPage:
-    lines: tuple[Line, ...]
+    lines: tuple[AuditLine, ...]
     next: int | None
     """Where to go on."""
 

@@ -35,7 +35,7 @@ from risala.engine.rules.roles import DEVELOPERS, VIEWERS
 from risala.engine.rules.template import BUILT_IN
 from risala.engine.rules.verify_settings import VerifySettings, parse_verify_settings
 from risala.engine.services import Services
-from risala.engine.verify.sessions import Check, Open, Withdraw, verify_settings, view_of
+from risala.engine.verify.sessions import Judge, Open, Withdraw, verify_settings, view_of
 
 
 class Configure(OfOrganization):
@@ -189,7 +189,7 @@ async def _check(call: Call[CheckCode]) -> Judged:
     by = call.sign(traces.verification, given.verification_id)
     principal = _principal(call, given.organization_id)
     approved = await call.services.sessions.ask(
-        Check(principal, given.verification_id, given.code, by)
+        Judge(principal, given.verification_id, given.code, by)
     )
     return Judged(approved)
 

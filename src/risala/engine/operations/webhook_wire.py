@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from risala.engine.journal.webhooks.endpoints import Endpoint
-from risala.engine.journal.webhooks.history import Delivery
+from risala.engine.journal.webhooks.history import WebhookDelivery
 from risala.engine.model.clock import iso
 
 
@@ -33,7 +33,7 @@ def endpoint_wire(endpoint: Endpoint) -> dict[str, Any]:
     }
 
 
-def delivery_wire(delivery: Delivery) -> dict[str, Any]:
+def delivery_wire(delivery: WebhookDelivery) -> dict[str, Any]:
     pending = delivery.state == "pending"
     return {
         "endpointId": delivery.endpoint_id,

@@ -13,13 +13,13 @@ from risala.engine.journal.webhooks import deliveries as webhook_log
 from risala.engine.journal.webhooks import endpoints as webhooks
 from risala.engine.journal.webhooks import history
 from risala.engine.journal.webhooks.endpoints import Endpoint
-from risala.engine.journal.webhooks.history import Delivery
+from risala.engine.journal.webhooks.history import WebhookDelivery
 from risala.engine.model.errors import NotFound
 from risala.engine.operations import owners, traces
 from risala.engine.operations.arguments import (
+    ArgumentKind,
     Arguments,
     Json,
-    Kind,
     MaybeAnyText,
     MaybeFlag,
     MaybeText,
@@ -85,11 +85,11 @@ class Wished(Arguments):
 
     url: MaybeText = Field(default=None, repr=False)
     types: Annotated[
-        tuple[str, ...] | None, PlainValidator(maybe(_types)), Kind("list of types")
+        tuple[str, ...] | None, PlainValidator(maybe(_types)), ArgumentKind("list of types")
     ] = None
     description: MaybeAnyText = None
     headers: Annotated[
-        dict[str, str] | None, PlainValidator(maybe(_headers)), Kind("names with texts")
+        dict[str, str] | None, PlainValidator(maybe(_headers)), ArgumentKind("names with texts")
     ] = Field(default=None, repr=False)
     notify: MaybeAnyText = None
 
@@ -99,7 +99,7 @@ class Wished(Arguments):
 
 
 class CreateEndpoint(Wished, OfOrganization):
-    mode: Annotated[str, PlainValidator(_mode), Kind("`live` or `test`")] = "live"
+    mode: Annotated[str, PlainValidator(_mode), ArgumentKind("`live` or `test`")] = "live"
 
 
 class UpdateEndpoint(Wished, OfEndpoint):
@@ -111,7 +111,9 @@ class RotateSecret(OfEndpoint):
 
 
 class ListDeliveries(OfEndpoint):
-    state: Annotated[str | None, PlainValidator(maybe(_state)), Kind(", ".join(STATES))] = None
+    state: Annotated[str | None, PlainValidator(maybe(_state)), ArgumentKind(", ".join(STATES))] = (
+        None
+    )
     limit: MaybeWhole = None
     before: MaybeWhole = None
     """Where an answer before this one ended."""
@@ -122,7 +124,7 @@ class OfDelivery(OfEndpoint):
 
 
 class ReplayFailed(OfEndpoint):
-    since: Annotated[int, PlainValidator(_since), Kind("ISO 8601 time")]
+    since: Annotated[int, PlainValidator(_since), ArgumentKind("ISO 8601 time")]
     until: MaybeWhole = None
     """That of the answer before this one."""
 
@@ -153,26 +155,26 @@ class EndpointList:
 
 @dataclass(frozen=True, slots=True)
 class ShownDelivery:
-    delivery: Delivery
+    delivery: WebhookDelivery
 
 
 @dataclass(frozen=True, slots=True)
 class TestOwed:
-    delivery: Delivery
+    delivery: WebhookDelivery
     running: bool
     """Whether anything runs that would deliver it."""
 
 
 @dataclass(frozen=True, slots=True)
 class DeliveryPage:
-    deliveries: tuple[Delivery, ...]
+    deliveries: tuple[WebhookDelivery, ...]
     before: int | None
     """Where to go on."""
 
 
 @dataclass(frozen=True, slots=True)
 class DeliveryStory:
-    delivery: Delivery
+    delivery: WebhookDelivery
     attempts: tuple[Sequence[Any], ...]
 
 

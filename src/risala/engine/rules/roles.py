@@ -17,7 +17,7 @@ VIEWERS: Final = DEVELOPERS | {Role.VIEWER}
 """Everybody of the organization: reading, bodies too."""
 
 
-class Verdict(Enum):
+class RoleVerdict(Enum):
     ALLOWED = auto()
     HIDDEN = auto()
     """It is another organization's: for this caller it is not there."""
@@ -27,16 +27,16 @@ class Verdict(Enum):
 
 def judge(
     caller: Caller, roles: frozenset[Role], organization_id: str | None, *, for_all: bool = False
-) -> Verdict:
+) -> RoleVerdict:
     """Whether a caller may do something to a thing of ``organization_id``.
 
     None: the thing is of no organization, or of all of them; that is no member's business, unless
     it is ``for_all``.
     """
     if not caller.is_member:
-        return Verdict.ALLOWED if caller.role in roles else Verdict.FORBIDDEN
+        return RoleVerdict.ALLOWED if caller.role in roles else RoleVerdict.FORBIDDEN
     if organization_id is not None and organization_id != caller.organization_id:
-        return Verdict.HIDDEN
+        return RoleVerdict.HIDDEN
     if caller.role not in roles or (organization_id is None and not for_all):
-        return Verdict.FORBIDDEN
-    return Verdict.ALLOWED
+        return RoleVerdict.FORBIDDEN
+    return RoleVerdict.ALLOWED

@@ -11,7 +11,7 @@ from enum import StrEnum
 from typing import Final
 
 
-class State(StrEnum):
+class SessionState(StrEnum):
     PENDING = "pending"
     APPROVED = "approved"
     EXPIRED = "expired"
@@ -31,20 +31,26 @@ class Trigger(StrEnum):
 class Move:
     """Where a trigger leads, and what is told about it."""
 
-    to: State
+    to: SessionState
     event: str | None = None
     reason: str | None = None
 
 
-TABLE: Final[dict[tuple[State, Trigger], Move]] = {
-    (State.PENDING, Trigger.CODE_MATCHED): Move(State.APPROVED, "verify.approved"),
-    (State.PENDING, Trigger.CODE_WRONG): Move(State.PENDING),
-    (State.PENDING, Trigger.LAST_CODE_WRONG): Move(State.CANCELED, "verify.failed", "max_attempts"),
-    (State.PENDING, Trigger.TIME_OVER): Move(State.EXPIRED, "verify.failed", "expired"),
-    (State.PENDING, Trigger.DELIVERY_FAILED): Move(
-        State.CANCELED, "verify.failed", "delivery_failed"
+TABLE: Final[dict[tuple[SessionState, Trigger], Move]] = {
+    (SessionState.PENDING, Trigger.CODE_MATCHED): Move(SessionState.APPROVED, "verify.approved"),
+    (SessionState.PENDING, Trigger.CODE_WRONG): Move(SessionState.PENDING),
+    (SessionState.PENDING, Trigger.LAST_CODE_WRONG): Move(
+        SessionState.CANCELED, "verify.failed", "max_attempts"
     ),
-    (State.PENDING, Trigger.WITHDRAWN): Move(State.CANCELED, "verify.failed", "canceled"),
+    (SessionState.PENDING, Trigger.TIME_OVER): Move(
+        SessionState.EXPIRED, "verify.failed", "expired"
+    ),
+    (SessionState.PENDING, Trigger.DELIVERY_FAILED): Move(
+        SessionState.CANCELED, "verify.failed", "delivery_failed"
+    ),
+    (SessionState.PENDING, Trigger.WITHDRAWN): Move(
+        SessionState.CANCELED, "verify.failed", "canceled"
+    ),
 }
 """Whatever is not here changes nothing: a session that is not pending never moves again."""
 
@@ -53,7 +59,7 @@ TABLE: Final[dict[tuple[State, Trigger], Move]] = {
 class VerificationSession:
     """What a decision needs of a session."""
 
-    state: State
+    state: SessionState
     attempts: int
     attempts_max: int
     expires_at: int
@@ -61,7 +67,7 @@ class VerificationSession:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class CodeVerdict:
     """What a check comes to."""
 
     approved: bool
@@ -69,16 +75,16 @@ class Verdict:
     """None: nothing changes."""
 
 
-def judge(session: VerificationSession, *, matches: bool, now_ms: int) -> Verdict:
+def judge(session: VerificationSession, *, matches: bool, now_ms: int) -> CodeVerdict:
     """Judge one guess. A session that is over denies whatever is guessed."""
-    if session.state is not State.PENDING:
-        return Verdict(False, None)
+    if session.state is not SessionState.PENDING:
+        return CodeVerdict(False, None)
     if now_ms >= session.expires_at:
-        return Verdict(False, Trigger.TIME_OVER)
+        return CodeVerdict(False, Trigger.TIME_OVER)
     if matches:
-        return Verdict(True, Trigger.CODE_MATCHED)
+        return CodeVerdict(True, Trigger.CODE_MATCHED)
     last = session.attempts + 1 >= session.attempts_max
-    return Verdict(False, Trigger.LAST_CODE_WRONG if last else Trigger.CODE_WRONG)
+    return CodeVerdict(False, Trigger.LAST_CODE_WRONG if last else Trigger.CODE_WRONG)
 
 
 def diagram() -> str:
@@ -87,5 +93,5 @@ def diagram() -> str:
     for (state, trigger), move in TABLE.items():
         told = f" ({move.event}{': ' + move.reason if move.reason else ''})" if move.event else ""
         lines.append(f"    {state} --> {move.to}: {trigger}{told}")
-    lines += [f"    {state} --> [*]" for state in State if state is not State.PENDING]
+    lines += [f"    {state} --> [*]" for state in SessionState if state is not SessionState.PENDING]
     return "\n".join(lines)

@@ -46,16 +46,16 @@ _MEMORY: Final = {"tmpfs", "ramfs"}
 _NETWORK: Final = {"nfs", "nfs4", "cifs", "smb3", "smbfs"}
 
 
-class State(StrEnum):
+class Grade(StrEnum):
     OK = "ok"
     WARN = "warn"
     FAIL = "fail"
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class Finding:
     name: str
-    state: State
+    state: Grade
     text: str
     """What it means, and what to do."""
 
@@ -75,11 +75,11 @@ class Patient:
     """The running service's own numbers."""
 
 
-def examine(patient: Patient, progress: Progress) -> list[Check]:
+def examine(patient: Patient, progress: Progress) -> list[Finding]:
     """All checks, in the order in which to mend. Reads the whole database; call it in a thread."""
     if not patient.data_dir.is_dir():
         text = f"There is no {patient.data_dir} yet: `risala org create` or `risala serve` make it."
-        return [Check("directory", State.WARN, text), _sqlite(sqlite3.sqlite_version_info)]
+        return [Finding("directory", Grade.WARN, text), _sqlite(sqlite3.sqlite_version_info)]
     checks = [
         _directory(patient.data_dir),
         _filesystem(patient.data_dir),
@@ -95,7 +95,7 @@ def examine(patient: Patient, progress: Progress) -> list[Check]:
     return checks
 
 
-def _directory(data_dir: Path) -> Check:
+def _directory(data_dir: Path) -> Finding:
     name = "directory"
     for path in (data_dir, data_dir / DATABASE):
         try:
@@ -104,87 +104,87 @@ def _directory(data_dir: Path) -> Check:
             continue
         if status.st_uid != os.geteuid():
             text = f"{path} belongs to another user ({status.st_uid}); run as that user."
-            return Check(name, State.WARN, text)
+            return Finding(name, Grade.WARN, text)
         if stat.S_IMODE(status.st_mode) & 0o077:
             text = f"Other users may look into {path}: run `chmod go-rwx {path}`."
-            return Check(name, State.WARN, text)
-    return Check(name, State.OK, f"{data_dir} is its owner's alone.")
+            return Finding(name, Grade.WARN, text)
+    return Finding(name, Grade.OK, f"{data_dir} is its owner's alone.")
 
 
-def _filesystem(data_dir: Path) -> Check:
+def _filesystem(data_dir: Path) -> Finding:
     try:
         mounts = Path("/proc/self/mountinfo").read_text(encoding="utf-8", errors="replace")
     except OSError:
-        return Check("file system", State.WARN, "What holds the data cannot be told here.")
+        return Finding("file system", Grade.WARN, "What holds the data cannot be told here.")
     kind = filesystem_of(data_dir.resolve(), mounts)
     if kind in _NETWORK:
         text = f"The data lies on a network ({kind}), where SQLite fails; move it to a local disk."
-        return Check("file system", State.FAIL, text)
+        return Finding("file system", Grade.FAIL, text)
     if kind in _MEMORY:
         text = f"The data lies in memory ({kind}) and is gone with the machine; move it to a disk."
-        return Check("file system", State.WARN, text)
-    return Check("file system", State.OK, f"The data lies on {kind or 'an unknown file system'}.")
+        return Finding("file system", Grade.WARN, text)
+    return Finding("file system", Grade.OK, f"The data lies on {kind or 'an unknown file system'}.")
 
 
-def _disk(free_bytes: int) -> Check:
+def _disk(free_bytes: int) -> Finding:
     free = f"{free_bytes / 1e9:.1f} GB are free"
     if free_bytes < DISK_FAIL_BYTES:
         text = f"Only {free_bytes // 1_000_000} MB are free: make room before sends are refused."
-        return Check("disk", State.FAIL, text)
+        return Finding("disk", Grade.FAIL, text)
     if free_bytes < DISK_WARN_BYTES:
-        return Check("disk", State.WARN, f"Only {free}: make room soon.")
-    return Check("disk", State.OK, f"{free}.")
+        return Finding("disk", Grade.WARN, f"Only {free}: make room soon.")
+    return Finding("disk", Grade.OK, f"{free}.")
 
 
-def _lock(patient: Patient) -> Check:
+def _lock(patient: Patient) -> Finding:
     if patient.running:
         who = "" if patient.pid is None else f" as process {patient.pid}"
-        return Check("service", State.OK, f"The service runs{who} and answers.")
+        return Finding("service", Grade.OK, f"The service runs{who} and answers.")
     if patient.pid is not None:
         text = f"Process {patient.pid} holds the data and does not answer; look at its log."
-        return Check("service", State.FAIL, text)
+        return Finding("service", Grade.FAIL, text)
     text = "The service does not run: nothing is sent until `risala serve`."
-    return Check("service", State.WARN, text)
+    return Finding("service", Grade.WARN, text)
 
 
-def _sqlite(version: tuple[int, ...]) -> Check:
+def _sqlite(version: tuple[int, ...]) -> Finding:
     words = f"SQLite {'.'.join(map(str, version))}"
     if version < WAL_RESET_FIXED:
         text = (
             f"{words} has a bug that two writing processes can meet (mended in 3.51.3); "
             "harmless here, because the lock lets only one write."
         )
-        return Check("sqlite", State.OK, text)
-    return Check("sqlite", State.OK, f"{words}.")
+        return Finding("sqlite", Grade.OK, text)
+    return Finding("sqlite", Grade.OK, f"{words}.")
 
 
-def _database(patient: Patient, progress: Progress) -> Iterable[Check]:
+def _database(patient: Patient, progress: Progress) -> Iterable[Finding]:
     path = patient.data_dir / DATABASE
     if (reason := missing(path)) is not None:
-        yield Check("database", State.FAIL, reason)
+        yield Finding("database", Grade.FAIL, reason)
         return
     if not path.exists():
-        yield Check("database", State.WARN, "There is no database yet; the first start makes it.")
+        yield Finding("database", Grade.WARN, "There is no database yet; the first start makes it.")
         return
     try:
         with closing(open_reader(path)) as conn:
             check(conn, path, progress)
             size_mb = path.stat().st_size / 1e6
-            yield Check("database", State.OK, f"SQLite finds no fault in its {size_mb:.1f} MB.")
+            yield Finding("database", Grade.OK, f"SQLite finds no fault in its {size_mb:.1f} MB.")
             yield _clock(conn, patient.now_ms)
             yield _queue(conn, patient)
             yield _unserved(conn)
     except StorageUnusable as error:
         text = f"{error} Stop the service, keep a copy of it, and restore a backup."
-        yield Check("database", State.FAIL, text)
+        yield Finding("database", Grade.FAIL, text)
     except sqlite3.Error as error:
-        yield Check("database", State.FAIL, sqlite_sentence(path, error))
+        yield Finding("database", Grade.FAIL, sqlite_sentence(path, error))
 
 
-def _clock(conn: sqlite3.Connection, now_ms: int) -> Check:
+def _clock(conn: sqlite3.Connection, now_ms: int) -> Finding:
     if now_ms < EPOCH_MS:
         text = f"The clock says {iso(now_ms)}, which is long past: set it, and let NTP keep it."
-        return Check("clock", State.FAIL, text)
+        return Finding("clock", Grade.FAIL, text)
     (newest,) = conn.execute(
         "SELECT max(at) FROM (SELECT at FROM (SELECT at FROM ledger ORDER BY seq DESC LIMIT 1)"
         " UNION ALL SELECT created_at FROM (SELECT created_at FROM messages ORDER BY seq DESC"
@@ -195,28 +195,30 @@ def _clock(conn: sqlite3.Connection, now_ms: int) -> Check:
             f"The newest row is of {iso(newest)}, the clock says {iso(now_ms)}: it was set back, "
             "and what waited before the last start waits until it has caught up. Let NTP keep it."
         )
-        return Check("clock", State.FAIL, text)
-    return Check("clock", State.OK, "The clock is after all that is written.")
+        return Finding("clock", Grade.FAIL, text)
+    return Finding("clock", Grade.OK, "The clock is after all that is written.")
 
 
-def _queue(conn: sqlite3.Connection, patient: Patient) -> Check:
+def _queue(conn: sqlite3.Connection, patient: Patient) -> Finding:
     count, oldest = waiting.due(conn, patient.now_ms)
     if oldest is None:
-        return Check("queue", State.OK, "No message that is due waits.")
+        return Finding("queue", Grade.OK, "No message that is due waits.")
     age_s = (patient.now_ms - oldest) // 1000
     words = f"{count} due messages wait, the oldest for {age_s} s"
     if not patient.running:
-        return Check("queue", State.WARN, f"{words}: start the service.")
+        return Finding("queue", Grade.WARN, f"{words}: start the service.")
     if age_s > QUEUE_WARN_S:
         text = f"{words}: see `risala carriers` for one that is down, paused or too slow."
-        return Check("queue", State.WARN, text)
-    return Check("queue", State.OK, f"{words}.")
+        return Finding("queue", Grade.WARN, text)
+    return Finding("queue", Grade.OK, f"{words}.")
 
 
-def _unserved(conn: sqlite3.Connection) -> Check:
+def _unserved(conn: sqlite3.Connection) -> Finding:
     found = waiting.unserved(conn, UNSERVED_COUNTED_MAX)
     if not found.count:
-        return Check("numbers", State.OK, "No message waits for a carrier that serves its number.")
+        return Finding(
+            "numbers", Grade.OK, "No message waits for a carrier that serves its number."
+        )
     more = " or more" if found.count == UNSERVED_COUNTED_MAX else ""
     words = "1 message waits" if found.count == 1 else f"{found.count}{more} messages wait"
     some = ", ".join(f"{prefix}…" for prefix in found.prefixes[:UNSERVED_SHOWN_MAX])
@@ -224,16 +226,16 @@ def _unserved(conn: sqlite3.Connection) -> Check:
         f"{words} because no enabled carrier serves numbers like {some}: name them in a carrier's"
         " `prefixes` or `networks`."
     )
-    return Check("numbers", State.WARN, text)
+    return Finding("numbers", Grade.WARN, text)
 
 
-def _files(limit: int | None) -> Check:
+def _files(limit: int | None) -> Finding:
     if limit is None:
-        return Check("open files", State.WARN, "The limit of open files cannot be told here.")
+        return Finding("open files", Grade.WARN, "The limit of open files cannot be told here.")
     if limit < FILES_WARN:
         text = f"Only {limit} files may be open, and each connection is one: raise LimitNOFILE."
-        return Check("open files", State.WARN, text)
-    return Check("open files", State.OK, f"{limit} files may be open.")
+        return Finding("open files", Grade.WARN, text)
+    return Finding("open files", Grade.OK, f"{limit} files may be open.")
 
 
 def _file_limit(pid: int | None) -> int | None:
@@ -249,30 +251,30 @@ def _file_limit(pid: int | None) -> int | None:
     return None
 
 
-def _carriers(carriers: tuple[dict[str, Any], ...]) -> Check:
+def _carriers(carriers: tuple[dict[str, Any], ...]) -> Finding:
     name = "carriers"
     if not carriers:
         text = "No carrier is configured: messages wait. Add a [[carriers]] table."
-        return Check(name, State.FAIL, text)
+        return Finding(name, Grade.FAIL, text)
     down = _named(carriers, lambda each: each["state"] != "up")
     held = _named(carriers, lambda each: each["gate"] != "open")
     if len(down) == len(carriers):
         text = f"No carrier is up ({', '.join(down)}); `risala carriers` has their words."
-        return Check(name, State.FAIL, text)
+        return Finding(name, Grade.FAIL, text)
     if down:
         text = f"Not up: {', '.join(down)}; `risala carriers` has their words."
-        return Check(name, State.WARN, text)
+        return Finding(name, Grade.WARN, text)
     if held:
         text = f"Held by hand: {', '.join(held)}; undo it by `risala carriers resume NAME`."
-        return Check(name, State.WARN, text)
+        return Finding(name, Grade.WARN, text)
     wants = [
         f"{each['name']}: {each['details']['attention']}"
         for each in carriers
         if each.get("details", {}).get("attention")
     ]
     if wants:
-        return Check(name, State.WARN, " ".join(wants))
-    return Check(name, State.OK, f"All {len(carriers)} are up.")
+        return Finding(name, Grade.WARN, " ".join(wants))
+    return Finding(name, Grade.OK, f"All {len(carriers)} are up.")
 
 
 def _named(
@@ -281,10 +283,10 @@ def _named(
     return [str(each["name"]) for each in carriers if accept(each)]
 
 
-def _loop(statistics: dict[str, Any]) -> Check:
+def _loop(statistics: dict[str, Any]) -> Finding:
     name, loop = "loop", statistics.get("loop", {})
     if not loop.get("latest"):
-        return Check(name, State.OK, "Nothing has held up the service since its start.")
+        return Finding(name, Grade.OK, "Nothing has held up the service since its start.")
     worst = max(loop["latest"], key=lambda each: each["for_s"])
     count, carriers = loop["blockages"], worst["carriers"]
     often = "once" if count == 1 else f"{count} times"
@@ -294,19 +296,19 @@ def _loop(statistics: dict[str, Any]) -> Check:
         f"The whole service stood still {often} since its start, on {worst['at']} for "
         f"{worst['for_s']:g} s: it was {who}, in {worst['where']}{what}. The log has the stack."
     )
-    return Check(name, State.WARN, text)
+    return Finding(name, Grade.WARN, text)
 
 
-def _journal(statistics: dict[str, Any]) -> Check:
+def _journal(statistics: dict[str, Any]) -> Finding:
     name, journal = "journal", statistics.get("journal", {})
     if ailment := journal.get("ailment"):
-        return Check(name, State.FAIL, f"Nothing is accepted: {ailment[0].lower()}{ailment[1:]}")
+        return Finding(name, Grade.FAIL, f"Nothing is accepted: {ailment[0].lower()}{ailment[1:]}")
     if error := journal.get("last_error"):
         text = f"The disk has refused since the start ({error}); see to its space and health."
-        return Check(name, State.WARN, text)
+        return Finding(name, Grade.WARN, text)
     used, limit = journal.get("queue_peak", 0), journal.get("queue_max", 0)
     if limit and used > limit * JOURNAL_WARN_SHARE:
         text = f"Up to {used} of {limit} units waited for the disk: it is too slow for the load."
-        return Check(name, State.WARN, text)
+        return Finding(name, Grade.WARN, text)
     text = f"{journal.get('units', 0)} units in {journal.get('commits', 0)} commits, all well."
-    return Check(name, State.OK, text)
+    return Finding(name, Grade.OK, text)

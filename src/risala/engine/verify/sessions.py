@@ -36,7 +36,7 @@ from risala.engine.model.commands import Mode, Organization, Principal, SendCode
 from risala.engine.model.errors import Invalid, OutcomeUnknown
 from risala.engine.model.ids import IdSource
 from risala.engine.rules.template import render
-from risala.engine.rules.verification import State, Trigger, judge
+from risala.engine.rules.verification import SessionState, Trigger, judge
 from risala.engine.rules.verify_settings import VerifySettings, parse_verify_settings
 from risala.engine.verify.codes import Codes
 from risala.engine.verify.deadlines import Deadline, Deadlines
@@ -65,7 +65,7 @@ class Open:
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class Judge:
     """Judge a guess; answers True where it is approved."""
 
     principal: Principal
@@ -74,7 +74,7 @@ class Check:
     by: Signature | None = None
 
     def __repr__(self) -> str:
-        return f"Check({self.verification_id})"
+        return f"Judge({self.verification_id})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ class Withdraw:
 
 
 @dataclass(frozen=True, slots=True)
-class Settle:
+class ExpireDue:
     """Expire what is due, a batch at most; answers with when to ask again, or None.
 
     In UTC epoch milliseconds.
@@ -98,7 +98,7 @@ class Reload:
     """Deadlines in the journal were changed by another hand: the clock on the wall was set."""
 
 
-SessionsMessage = Open | Check | Withdraw | Settle | Reload
+SessionsMessage = Open | Judge | Withdraw | ExpireDue | Reload
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,11 +131,11 @@ class VerificationSessions(Decider[SessionsMessage]):
         match message:
             case Open(principal, command, by):
                 return Later(self._open, principal, command, by)
-            case Check():
+            case Judge():
                 return self._judge(message)
             case Withdraw():
                 return Later(self._withdraw, message)
-            case Settle():
+            case ExpireDue():
                 return self._settle_due()
             case Reload():
                 self._load()
@@ -189,19 +189,19 @@ class VerificationSessions(Decider[SessionsMessage]):
             ),
         )
 
-    def _judge(self, message: Check) -> object:
+    def _judge(self, message: Judge) -> object:
         row = self._asked(message)
-        if row.status is not State.PENDING and message.by is None:
+        if row.status is not SessionState.PENDING and message.by is None:
             return False  # it never moves again, whoever is before us
         return Later(self._check, message, row, self._turns.join(row.id))
 
-    def _asked(self, message: Check) -> VerificationRow:
+    def _asked(self, message: Judge) -> VerificationRow:
         asker = message.principal
         return verifications.owned(
             self._have.reader, asker.organization_id, asker.mode.value, message.verification_id
         )
 
-    async def _check(self, message: Check, row: VerificationRow, turn: Turn) -> bool:
+    async def _check(self, message: Judge, row: VerificationRow, turn: Turn) -> bool:
         codes = self._have.codes
         test = row.mode == "test"
         matches = codes.matches(message.code, row.id, row.code_length, test=test)
@@ -222,7 +222,7 @@ class VerificationSessions(Decider[SessionsMessage]):
         have = self._have
         while True:
             row = verifications.of_operator(have.reader, message.verification_id)
-            trigger = Trigger.WITHDRAWN if row.status is State.PENDING else None
+            trigger = Trigger.WITHDRAWN if row.status is SessionState.PENDING else None
             if await self._write(row, trigger, have.recorder.stamp(), message.by):
                 return
 
@@ -270,7 +270,7 @@ async def settle_due(sessions: Ref[SessionsMessage], clock: Clock) -> int | None
         Unavailable: it could not be written.
     """
     while True:
-        next_ms: int | None = await sessions.ask(Settle())
+        next_ms: int | None = await sessions.ask(ExpireDue())
         if next_ms is None or next_ms > clock.now_ms():
             return next_ms
 
@@ -305,13 +305,13 @@ def text_of(row: DueRow, reader: sqlite3.Connection, codes: Codes) -> str:
 
 def view_of(row: VerificationRow, now_ms: int) -> VerificationView:
     """A session as it is seen: never pending when its time is over."""
-    over = row.status is State.PENDING and now_ms >= row.expires_at
+    over = row.status is SessionState.PENDING and now_ms >= row.expires_at
     return VerificationView(
         id=row.id,
         organization_id=row.organization_id,
         mode=Mode(row.mode),
         to=row.recipient,
-        status=State.EXPIRED if over else row.status,
+        status=SessionState.EXPIRED if over else row.status,
         reason="expired" if over else row.reason,
         attempts=row.attempts,
         expires_at=row.expires_at,

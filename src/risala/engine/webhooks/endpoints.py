@@ -21,7 +21,7 @@ from risala.engine.model.errors import Conflict, Invalid
 from risala.engine.model.ids import IdSource
 from risala.engine.rules.webhooks.sign import new_secret
 from risala.engine.rules.webhooks.types import DEFAULT_TYPES, TYPES
-from risala.engine.rules.webhooks.url import Rules, UrlRefused, parse_target
+from risala.engine.rules.webhooks.url import AddressRules, UrlRefused, parse_target
 
 DESCRIPTION_MAX: Final = 500
 HEADERS_MAX: Final = 10
@@ -39,10 +39,10 @@ _OURS: Final = frozenset(
 """Headers that are ours or the connection's; so is whatever begins with ``webhook-``."""
 
 
-def rules_of(settings: WebhooksSection) -> Rules:
+def rules_of(settings: WebhooksSection) -> AddressRules:
     """Where webhooks may go, by the settings."""
     networks = tuple(ip_network(text, strict=False) for text in settings.allow_networks)
-    return Rules(settings.allow_insecure, settings.ports, networks)
+    return AddressRules(settings.allow_insecure, settings.ports, networks)
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,10 +25,10 @@ from risala.engine.journal.store.patient import patiently
 from risala.engine.journal.webhooks import deliveries as webhook_log
 from risala.engine.journal.webhooks.deliveries import Attempt
 from risala.engine.model.errors import Draining, Unavailable
-from risala.engine.rules.webhooks.lanes import Lane, Lanes, Widths
+from risala.engine.rules.webhooks.lanes import EndpointLane, Lanes, Widths
 from risala.engine.rules.webhooks.schedule import Answer, Fault, decide
 from risala.engine.rules.webhooks.sign import signed
-from risala.engine.rules.webhooks.types import Call, Outbound
+from risala.engine.rules.webhooks.types import Outbound, WebhookCall
 from risala.engine.webhooks.endpoints import end_pending
 
 log = structlog.get_logger(__name__)
@@ -130,7 +130,7 @@ class Webhooks:
                 self._lanes.start(lane, due.seq)
                 self._crew.start_soon(self._deliver, lane, due.seq)
 
-    async def _deliver(self, lane: Lane, seq: int) -> None:
+    async def _deliver(self, lane: EndpointLane, seq: int) -> None:
         """One attempt at one delivery."""
         commit, clock = self._have.recorder.journal.commit, self._have.recorder.clock
         try:
@@ -166,7 +166,9 @@ class Webhooks:
                     self._have.recorder.clock.now_ms(),
                 ),
             }
-            return await self._have.outbound.post(Call(attempt.url, headers, attempt.body.encode()))
+            return await self._have.outbound.post(
+                WebhookCall(attempt.url, headers, attempt.body.encode())
+            )
         except Exception:
             # A bug over one delivery must not hold up the others: it is tried again like them.
             log.exception("webhooks.bug", event_id=attempt.event_id, endpoint=attempt.endpoint_id)

@@ -17,8 +17,8 @@ import httpcore2
 import trio
 
 from risala.engine.rules.webhooks.schedule import Answer, Fault
-from risala.engine.rules.webhooks.types import Call
-from risala.engine.rules.webhooks.url import Rules, Target, UrlRefused, parse_target
+from risala.engine.rules.webhooks.types import WebhookCall
+from risala.engine.rules.webhooks.url import AddressRules, Target, UrlRefused, parse_target
 from risala.http.outbound.pinned import (
     AddressRefused,
     NameUnknown,
@@ -79,7 +79,7 @@ class OutboundClient:
 
     def __init__(
         self,
-        rules: Rules,
+        rules: AddressRules,
         calls_max: int,
         resolve: Resolve | None = None,
         context: ssl.SSLContext | None = None,
@@ -93,7 +93,7 @@ class OutboundClient:
     def _new_pool(self) -> _Pool:
         return _Pool(self._backend, self._context, self._calls_max)
 
-    async def post(self, call: Call) -> Answer | Fault:
+    async def post(self, call: WebhookCall) -> Answer | Fault:
         """Make one call. What the other side does is an answer or a fault, never an exception."""
         try:
             target = parse_target(call.url, self._rules)
@@ -115,7 +115,7 @@ class OutboundClient:
             except tuple(_NO_ANSWER) as error:
                 return Fault(*_NO_ANSWER[type(error)])
 
-    async def _post(self, target: Target, call: Call) -> Answer:
+    async def _post(self, target: Target, call: WebhookCall) -> Answer:
         if trio.current_time() - self._pool.born_s >= POOL_S:
             await self._replace_pool()
         used = self._pool
@@ -142,7 +142,7 @@ class OutboundClient:
 
 @asynccontextmanager
 async def open_outbound(
-    rules: Rules,
+    rules: AddressRules,
     calls_max: int,
     resolve: Resolve | None = None,
     context: ssl.SSLContext | None = None,
@@ -156,7 +156,7 @@ async def open_outbound(
             await client.aclose()
 
 
-def _request(target: Target, call: Call) -> httpcore2.Request:
+def _request(target: Target, call: WebhookCall) -> httpcore2.Request:
     headers = [
         ("Host", target.authority),
         *call.headers.items(),

@@ -20,7 +20,7 @@ import structlog
 import trio
 from httpcore2._backends.trio import TrioBackend  # the pool's own, behind our check
 
-from risala.engine.rules.webhooks.url import Address, Rules, address_fault
+from risala.engine.rules.webhooks.url import Address, AddressRules, address_fault
 
 log = structlog.get_logger("risala.http")
 
@@ -87,7 +87,7 @@ class SystemResolver:
 class PinnedBackend(httpcore2.AsyncNetworkBackend):
     """Looks a name up, checks every address of it, connects to one of those."""
 
-    def __init__(self, rules: Rules, resolve: Resolve | None = None) -> None:
+    def __init__(self, rules: AddressRules, resolve: Resolve | None = None) -> None:
         self._rules = rules
         self._resolve = resolve or SystemResolver()
         self._tcp = TrioBackend()

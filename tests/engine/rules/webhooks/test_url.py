@@ -6,10 +6,10 @@ from ipaddress import ip_address, ip_network
 
 import pytest
 
-from risala.engine.rules.webhooks.url import Rules, UrlRefused, address_fault, parse_target
+from risala.engine.rules.webhooks.url import AddressRules, UrlRefused, address_fault, parse_target
 
-STRICT = Rules()
-LOOSE = Rules(allow_insecure=True)
+STRICT = AddressRules()
+LOOSE = AddressRules(allow_insecure=True)
 
 HOSTILE_ADDRESSES = [
     "0.0.0.0", "0.1.2.3", "10.0.0.1", "10.255.255.255", "100.64.0.1", "100.100.100.200",
@@ -52,7 +52,7 @@ def test_insecure_is_no_way_into_other_networks(text):
 
 
 def test_networks_may_be_opened_but_never_the_metadata():
-    rules = Rules(networks=(ip_network("10.1.0.0/16"), ip_network("0.0.0.0/0")))
+    rules = AddressRules(networks=(ip_network("10.1.0.0/16"), ip_network("0.0.0.0/0")))
     assert address_fault(ip_address("10.1.2.3"), rules) is None
     assert address_fault(ip_address("::ffff:10.1.2.3"), rules) is None
     assert address_fault(ip_address("169.254.169.254"), rules)
@@ -134,7 +134,7 @@ def test_a_url_is_taken_apart_once(url, host, port, path, authority):
 
 
 def test_ports_are_a_list_and_any_where_insecure():
-    assert parse_target("https://example.com:8443/", Rules(ports=(443, 8443))).port == 8443
+    assert parse_target("https://example.com:8443/", AddressRules(ports=(443, 8443))).port == 8443
     target = parse_target("http://localhost:9999/", LOOSE)
     assert (target.scheme, target.host, target.authority) == ("http", "localhost", "localhost:9999")
     assert parse_target("http://127.0.0.1/", LOOSE).authority == "127.0.0.1"
@@ -151,7 +151,7 @@ def test_plain_http_is_refused_with_the_setting_that_allows_it():
 
 
 def test_inside_names_are_for_whoever_opened_a_network_of_his_own():
-    opened = Rules(networks=(ip_network("10.1.0.0/16"),))
+    opened = AddressRules(networks=(ip_network("10.1.0.0/16"),))
     with pytest.raises(UrlRefused, match=r"\.lan are known inside .*webhooks\.allow_networks"):
         parse_target("https://crm.lan/", STRICT)
     assert parse_target("https://crm.lan/", opened).host == "crm.lan"

@@ -15,18 +15,18 @@ from risala.cli.reach.refused import Refused
 from risala.cli.show import output, progress
 
 if TYPE_CHECKING:
-    from risala.engine.upkeep.doctor import Check, Patient
+    from risala.engine.upkeep.doctor import Finding, Patient
 
 
 @click.command()
 @common
 def doctor(options: Options) -> None:
     """Look everything over: settings, disk, database, clock, carriers. Exit code 1 on a failure."""
-    from risala.engine.upkeep.doctor import State
+    from risala.engine.upkeep.doctor import Grade
 
     log_to_stderr()
     checks = _examine(options)
-    failed = [check for check in checks if check.state is State.FAIL]
+    failed = [check for check in checks if check.state is Grade.FAIL]
     if not output.show(
         options.json, {"ok": not failed, "checks": [asdict(check) for check in checks]}
     ):
@@ -39,22 +39,22 @@ def doctor(options: Options) -> None:
         raise Refused(f"Not well: {', '.join(check.name for check in failed)}.")
 
 
-def _examine(options: Options) -> list[Check]:
+def _examine(options: Options) -> list[Finding]:
     from risala.cli.reach import session
     from risala.config.model import StorageSection
-    from risala.engine.upkeep.doctor import Check, Patient, State, examine
+    from risala.engine.upkeep.doctor import Finding, Grade, Patient, examine
 
     try:
         data_dir = options.settings().storage.data_dir
-        settings = Check("settings", State.OK, "The settings load.")
+        settings = Finding("settings", Grade.OK, "The settings load.")
     except Refused as error:
         # The data is looked at all the same: often both are wrong for one reason.
         data_dir = options.data or StorageSection().data_dir
-        settings = Check("settings", State.FAIL, str(error))
+        settings = Finding("settings", Grade.FAIL, str(error))
 
     there = data_dir.is_dir()
 
-    async def main() -> list[Check]:
+    async def main() -> list[Finding]:
         import trio
 
         patient = await _patient(data_dir) if there else Patient(data_dir, 0, running=False)

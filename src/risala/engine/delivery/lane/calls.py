@@ -34,7 +34,7 @@ _OUTCOMES: Final = (Accepted, Throttled, Refused, Uncertain, Unsent)
 
 
 @dataclass(slots=True, eq=False)
-class Call:
+class SubmitCall:
     """One submit."""
 
     job: Job
@@ -58,11 +58,11 @@ class Calls:
         give_up: told of one whose deadline has passed, once.
     """
 
-    def __init__(self, limit_s: float, give_up: Callable[[Call], None]) -> None:
+    def __init__(self, limit_s: float, give_up: Callable[[SubmitCall], None]) -> None:
         self.limit_s = limit_s
         self._give_up = give_up
-        self._open: dict[Call, None] = {}
-        self._late: dict[Call, None] = {}
+        self._open: dict[SubmitCall, None] = {}
+        self._late: dict[SubmitCall, None] = {}
         self._begun = Bell()
 
     @property
@@ -70,14 +70,14 @@ class Calls:
         """Calls that have not come back long after their deadline."""
         return len(self._late)
 
-    def begin(self, job: Job, segment: Segment) -> Call:
-        call = Call(job, segment, trio.current_time() + self.limit_s)
+    def begin(self, job: Job, segment: Segment) -> SubmitCall:
+        call = SubmitCall(job, segment, trio.current_time() + self.limit_s)
         self._open[call] = None
         if len(self._open) == 1:
             self._begun.ring()
         return call
 
-    def end(self, call: Call) -> None:
+    def end(self, call: SubmitCall) -> None:
         """It came back, in time or not."""
         self._open.pop(call, None)
         self._late.pop(call, None)
@@ -101,7 +101,7 @@ class Calls:
                     call.scope.cancel()
             await self._begun.wait(self._next_s(now_s))
 
-    def _overdue(self, now_s: float) -> list[Call]:
+    def _overdue(self, now_s: float) -> list[SubmitCall]:
         overdue = []
         for call in self._open:
             if call.deadline_s > now_s:

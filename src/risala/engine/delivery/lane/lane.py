@@ -12,7 +12,7 @@ import trio
 
 from risala.config.model import CarrierSection, RetrySection
 from risala.engine.delivery.lane.awaited import Awaited
-from risala.engine.delivery.lane.calls import LATE_MAX, Call, Calls, checked, limit_of
+from risala.engine.delivery.lane.calls import LATE_MAX, Calls, SubmitCall, checked, limit_of
 from risala.engine.delivery.lane.declining import let_wait
 from risala.engine.delivery.lane.learning import Learning
 from risala.engine.delivery.lane.parts import (
@@ -220,7 +220,7 @@ class Lane:
             self._idle.set()
         self.hooks.changed()
 
-    async def _begin(self, job: Job) -> Call | None:
+    async def _begin(self, job: Job) -> SubmitCall | None:
         """Write down that its next part leaves; None where it is not to be sent any more."""
         row, number = job.row, job.remaining[0]
         if (
@@ -245,7 +245,7 @@ class Lane:
         job.attempt = attempt
         return self._calls.begin(job, job.segment(number))
 
-    async def _settle(self, call: Call, outcome: Outcome) -> bool:
+    async def _settle(self, call: SubmitCall, outcome: Outcome) -> bool:
         """Write down what it came to; True where more parts of the message follow at once."""
         job, number = call.job, call.segment.number
         told = self._learning.learn(outcome, trio.current_time())
@@ -264,7 +264,7 @@ class Lane:
         """False where nobody will know whether what it sends arrives."""
         return self.driver.capabilities.receipts and self.health.receipts
 
-    async def _write_down(self, call: Call, outcome: Outcome, *, live: bool = True) -> None:
+    async def _write_down(self, call: SubmitCall, outcome: Outcome, *, live: bool = True) -> None:
         row, segment = call.job.row, call.segment
         at = self.circumstances(row, partly_accepted=call.job.partly_accepted)
         decision = decide(outcome, at)
@@ -272,7 +272,7 @@ class Lane:
             decision = replace(decision, lost_link=True)
         await self.recorder.finish(row.id, segment.number, segment.attempt, decision, live=live)
 
-    def _give_up(self, call: Call) -> None:
+    def _give_up(self, call: SubmitCall) -> None:
         """Its deadline has passed: see to it that its message waits for it no longer."""
         assert self._nursery is not None
         limit_s = self._calls.limit_s
@@ -285,7 +285,7 @@ class Lane:
         self._distrust(f"Its driver has not answered a submit within {limit_s:g} s.")
         self._nursery.start_soon(self._settle_silence, call)
 
-    async def _settle_silence(self, call: Call) -> None:
+    async def _settle_silence(self, call: SubmitCall) -> None:
         text = "The driver did not say what became of the message."
         outcome = Uncertain("", text, cause=Cause.DRIVER_FAULT)
         try:
@@ -296,7 +296,7 @@ class Lane:
             call.settled.set()
             self._finished(call.job, goes_on=False)
 
-    async def _settle_late(self, call: Call, outcome: Outcome) -> None:
+    async def _settle_late(self, call: SubmitCall, outcome: Outcome) -> None:
         """Use an answer that came after its deadline."""
         await call.settled.wait()
         if isinstance(outcome, Uncertain):
@@ -332,7 +332,7 @@ class Lane:
             gives_receipts=self.gives_receipts,
         )
 
-    async def _hear(self, call: Call) -> Outcome:
+    async def _hear(self, call: SubmitCall) -> Outcome:
         """Let the driver submit it, and wait for its answer, whatever the driver is like."""
         self.counts.submitted += 1
         outcome: Outcome | None = None

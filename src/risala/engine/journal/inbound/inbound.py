@@ -24,7 +24,7 @@ ROUTES_MAX: Final = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Route:
+class InboundRoute:
     """To whom messages go that come to a number, or begin with a word."""
 
     id: str
@@ -109,17 +109,17 @@ def _ways_to_write(number: str) -> tuple[str, str, str, str]:
 # -- routes ------------------------------------------------------------------------------------
 
 
-_ROUTES: Final = Rows(Route)
+_ROUTES: Final = Rows(InboundRoute)
 _RECEIVED: Final = Rows(Received)
 
 
-def routes(conn: sqlite3.Connection) -> list[Route]:
+def routes(conn: sqlite3.Connection) -> list[InboundRoute]:
     """All routes, in the order in which they are looked at."""
     order = "keyword = '', recipient = '', keyword, recipient"
     return _ROUTES.find(table(conn, "inbound_routes"), order_by=order)
 
 
-def add_route(conn: sqlite3.Connection, new: Route) -> Route:
+def add_route(conn: sqlite3.Connection, new: InboundRoute) -> InboundRoute:
     """Make a route.
 
     Raises:
@@ -140,7 +140,7 @@ def add_route(conn: sqlite3.Connection, new: Route) -> Route:
     return new
 
 
-def remove_route(conn: sqlite3.Connection, route_id: str) -> Route:
+def remove_route(conn: sqlite3.Connection, route_id: str) -> InboundRoute:
     """Raises NotFound."""
     found = _ROUTES.find(table(conn, "inbound_routes"), "id = ?", (route_id,))
     if not found:

@@ -38,7 +38,7 @@ _TIMELINE: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class Accepted:
+class Acceptance:
     """What became of a unit's messages."""
 
     results: Sequence[bytes | Refusal]
@@ -52,7 +52,7 @@ class Accepted:
 
 def accept(
     conn: sqlite3.Connection, items: Sequence[NewMessage], stamp: Stamp | None = None
-) -> Accepted:
+) -> Acceptance:
     """Accept what can be accepted, of one organization and mode, in the given order.
 
     ``stamp`` is given where the organization has senders that wait for volume.
@@ -104,10 +104,10 @@ def accept(
         _count(conn, taken, stamp)
         if balance < taken[-1].low_balance <= before:
             outbox.balance_event(conn, taken[-1], balance)
-    return Accepted(results, entered, taken[0].id if taken else None)
+    return Acceptance(results, entered, taken[0].id if taken else None)
 
 
-def accept_one(conn: sqlite3.Connection, item: NewMessage, stamp: Stamp | None) -> Accepted:
+def accept_one(conn: sqlite3.Connection, item: NewMessage, stamp: Stamp | None) -> Acceptance:
     """:func:`accept` for a single message.
 
     Raises:

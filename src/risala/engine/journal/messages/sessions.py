@@ -9,7 +9,7 @@ from typing import Final
 from risala.engine.journal.rows import Stamp
 from risala.engine.journal.store.named import Rows
 from risala.engine.journal.webhooks import outbox
-from risala.engine.rules.verification import TABLE, State, Trigger, VerificationSession
+from risala.engine.rules.verification import TABLE, SessionState, Trigger, VerificationSession
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +18,7 @@ class VerificationRow:
     organization_id: str
     mode: str
     recipient: str
-    status: State
+    status: SessionState
     reason: str | None
     attempts: int
     attempts_max: int
@@ -33,7 +33,7 @@ class VerificationRow:
         return VerificationSession(self.status, self.attempts, self.attempts_max, self.expires_at)
 
 
-_ROWS: Final = Rows(VerificationRow, status=State)
+_ROWS: Final = Rows(VerificationRow, status=SessionState)
 _FIND: Final = f"SELECT {_ROWS.columns} FROM verifications WHERE id = ?"  # noqa: S608 -- a constant
 
 
@@ -44,7 +44,7 @@ def find(conn: sqlite3.Connection, verification_id: str) -> VerificationRow | No
 
 def shift(
     conn: sqlite3.Connection, row: VerificationRow, trigger: Trigger, stamp: Stamp
-) -> State | None:
+) -> SessionState | None:
     """Write what a trigger does to a session, and tell of it; its state after that.
 
     None, and nothing is written, where the session cannot move, or is no longer what ``row`` says:

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from typing import Final
 
 from risala.engine.journal.messages import acceptance, endings
-from risala.engine.journal.messages.acceptance import Accepted
+from risala.engine.journal.messages.acceptance import Acceptance
 from risala.engine.journal.messages.sessions import VerificationRow, find, shift
 from risala.engine.journal.rows import Change, NewMessage, Stamp
 from risala.engine.model.errors import Conflict, NotFound, RateLimited
-from risala.engine.rules.verification import State, Trigger
+from risala.engine.rules.verification import SessionState, Trigger
 
 HOUR_MS: Final = 3_600_000
 _NOT_FOUND: Final = "There is no verification with this id."
@@ -121,7 +121,7 @@ class Begun:
     """A session that was opened."""
 
     id: str
-    accepted: Accepted
+    accepted: Acceptance
     """Of its SMS."""
 
 
@@ -170,7 +170,7 @@ def settle(
     state = shift(conn, row, trigger, stamp)
     if state is None:
         raise Overtaken("The verification has changed meanwhile.")
-    if state is State.PENDING:
+    if state is SessionState.PENDING:
         return ()
     # A code that nobody waits for is not sent any more.
     return endings.withdraw_code(conn, row.message_id, state.value, stamp)
@@ -183,7 +183,7 @@ def expire(
     changes: list[Change] = []
     for verification_id, stamp in zip(ids, stamps, strict=True):
         row = find(conn, verification_id)
-        if row is None or row.status is not State.PENDING or row.expires_at > stamp.now_ms:
+        if row is None or row.status is not SessionState.PENDING or row.expires_at > stamp.now_ms:
             continue
         changes += settle(conn, row, Trigger.TIME_OVER, stamp)
     return tuple(changes)

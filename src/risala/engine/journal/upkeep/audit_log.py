@@ -37,7 +37,7 @@ Look = Callable[[sqlite3.Connection, str], Seen | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class AuditLine:
     seq: int
     at: int
     who: str
@@ -117,7 +117,7 @@ def lines(
     organization_id: str | None = None,
     action: str | None = None,
     who: str | None = None,
-) -> list[Line]:
+) -> list[AuditLine]:
     """The newest first. ``before`` is the number of a line; the others leave out what differs."""
     wanted = {"organization_id": organization_id, "action": action, "who": who}
     given = {name: value for name, value in wanted.items() if value is not None}
@@ -138,4 +138,4 @@ def _unpacked(text: str | None) -> Values | None:
     return None if text is None else json.loads(text)
 
 
-_LINES: Final = Rows(Line, before=_unpacked, after=_unpacked)
+_LINES: Final = Rows(AuditLine, before=_unpacked, after=_unpacked)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from risala.engine.journal.webhooks import endpoints as webhooks
-from risala.engine.rules.webhooks.schedule import Verdict
+from risala.engine.rules.webhooks.schedule import AnswerVerdict
 
 ATTEMPTS_KEPT: Final = 32
 """Of one delivery in its log: three rounds of the schedule; older ones go."""
@@ -169,7 +169,9 @@ def end_pending(conn: sqlite3.Connection, endpoint_id: str, now_ms: int) -> int:
     return ended.rowcount
 
 
-def finish(conn: sqlite3.Connection, attempt: Attempt, verdict: Verdict, now_ms: int) -> str | None:
+def finish(
+    conn: sqlite3.Connection, attempt: Attempt, verdict: AnswerVerdict, now_ms: int
+) -> str | None:
     """Write down what an attempt came to; why the endpoint was disabled by it, if it was."""
     seen = (verdict.status, verdict.error, verdict.excerpt)
     conn.execute(

@@ -22,7 +22,7 @@ _SHOWN: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class Delivery:
+class WebhookDelivery:
     seq: int
     endpoint_id: str
     event_id: str
@@ -40,7 +40,7 @@ class Delivery:
 
 def deliveries(
     conn: sqlite3.Connection, endpoint_id: str, state: str | None, before: int | None, limit: int
-) -> list[Delivery]:
+) -> list[WebhookDelivery]:
     """An endpoint's deliveries, the latest first; ``before`` is the seq to go on from."""
     where = "" if state is None else " AND d.state = ?"
     arguments: list[Any] = [endpoint_id, SEQ_MAX if before is None else before]
@@ -49,10 +49,10 @@ def deliveries(
         f"{_SHOWN} WHERE d.endpoint_id = ? AND d.seq < ?{where} ORDER BY d.seq DESC LIMIT ?",
         (*arguments, limit),
     )
-    return [Delivery(*row) for row in rows]
+    return [WebhookDelivery(*row) for row in rows]
 
 
-def delivery(conn: sqlite3.Connection, endpoint_id: str, event_id: str) -> Delivery:
+def delivery(conn: sqlite3.Connection, endpoint_id: str, event_id: str) -> WebhookDelivery:
     """One delivery.
 
     Raises:
@@ -63,7 +63,7 @@ def delivery(conn: sqlite3.Connection, endpoint_id: str, event_id: str) -> Deliv
     ).fetchone()
     if row is None:
         raise NotFound(f"There is no delivery of {event_id} to {endpoint_id}.")
-    return Delivery(*row)
+    return WebhookDelivery(*row)
 
 
 def attempts(conn: sqlite3.Connection, seq: int) -> list[tuple[Any, ...]]:
@@ -80,7 +80,9 @@ def _refuse_disabled(conn: sqlite3.Connection, endpoint_id: str) -> None:
         raise Conflict("The endpoint is disabled; enable it first.")
 
 
-def replay(conn: sqlite3.Connection, endpoint_id: str, event_id: str, now_ms: int) -> Delivery:
+def replay(
+    conn: sqlite3.Connection, endpoint_id: str, event_id: str, now_ms: int
+) -> WebhookDelivery:
     """Make one delivery due again, also one that was delivered.
 
     Raises:

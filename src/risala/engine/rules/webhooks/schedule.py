@@ -35,7 +35,7 @@ class Fault:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class AnswerVerdict:
     state: str
     """``delivered``, ``pending`` (tried again at ``due_at``) or ``failed``."""
     due_at: int
@@ -45,19 +45,19 @@ class Verdict:
     gone: bool = False
 
 
-def decide(seen: Answer | Fault, tries: int, now_ms: int, jitter: float) -> Verdict:
+def decide(seen: Answer | Fault, tries: int, now_ms: int, jitter: float) -> AnswerVerdict:
     """What follows from the ``tries``-th attempt; ``jitter`` is a number from 0 to 1."""
     if isinstance(seen, Fault):
         state, due_at = _again(tries, now_ms, jitter, None)
-        return Verdict(state, due_at, None, f"{seen.code}: {seen.text}", None)
+        return AnswerVerdict(state, due_at, None, f"{seen.code}: {seen.text}", None)
     if 200 <= seen.status < 300:
-        return Verdict("delivered", now_ms, seen.status, None, seen.excerpt)
+        return AnswerVerdict("delivered", now_ms, seen.status, None, seen.excerpt)
     error = _sentence(seen.status)
     if seen.status == 410:
-        return Verdict("failed", now_ms, seen.status, error, seen.excerpt, gone=True)
+        return AnswerVerdict("failed", now_ms, seen.status, error, seen.excerpt, gone=True)
     wait_s = retry_after_s(seen.retry_after, now_ms)
     state, due_at = _again(tries, now_ms, jitter, wait_s)
-    return Verdict(state, due_at, seen.status, error, seen.excerpt)
+    return AnswerVerdict(state, due_at, seen.status, error, seen.excerpt)
 
 
 def _again(tries: int, now_ms: int, jitter: float, asked_s: float | None) -> tuple[str, int]:

@@ -23,7 +23,7 @@ TEST_TYPE: Final = "webhook.test"
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class WebhookCall:
     """One POST to an endpoint: exactly these bytes and headers."""
 
     url: str
@@ -31,11 +31,11 @@ class Call:
     body: bytes
 
     def __repr__(self) -> str:
-        return f"Call({len(self.body)} bytes)"
+        return f"WebhookCall({len(self.body)} bytes)"
 
 
 class Outbound(Protocol):
     """Makes calls to strangers' servers: safely, and within bounds of time and memory."""
 
-    async def post(self, call: Call, /) -> Answer | Fault:
+    async def post(self, call: WebhookCall, /) -> Answer | Fault:
         """Never raises for what the other side does; returns within the time limit."""

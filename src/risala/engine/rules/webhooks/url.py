@@ -92,7 +92,7 @@ class UrlRefused(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Rules:
+class AddressRules:
     """The operator's word on where webhooks may go."""
 
     allow_insecure: bool = False
@@ -118,7 +118,7 @@ class Target:
         return host if self.port == default else f"{host}:{self.port}"
 
 
-def parse_target(url: str, rules: Rules) -> Target:
+def parse_target(url: str, rules: AddressRules) -> Target:
     """Take a URL apart and refuse what no webhook may use.
 
     Raises:
@@ -152,7 +152,7 @@ def parse_target(url: str, rules: Rules) -> Target:
     return Target(parts.scheme, _host(host, rules), port, path)
 
 
-def _host(text: str, rules: Rules) -> str:
+def _host(text: str, rules: AddressRules) -> str:
     """The host in the one form that is used: lower-case ASCII, or an address."""
     host = _ascii(text)
     try:
@@ -194,7 +194,7 @@ def _ascii(text: str) -> str:
     return text
 
 
-def _check_public(labels: Sequence[str], rules: Rules) -> None:
+def _check_public(labels: Sequence[str], rules: AddressRules) -> None:
     """Raises :class:`UrlRefused` for a name that the internet does not know."""
     if len(labels) < 2 or labels[-1] == "localhost":
         raise UrlRefused("The host must be a name that the whole internet knows.")
@@ -211,7 +211,7 @@ def _last(host: str) -> str:
     return host.rsplit(".", 1)[-1]
 
 
-def address_fault(address: Address, rules: Rules) -> str | None:
+def address_fault(address: Address, rules: AddressRules) -> str | None:
     """Why this address must not be connected to; None where it may be."""
     inner = _inner(address)
     if inner is None:
