@@ -10,11 +10,6 @@ SOURCE = Path(__file__).parents[2] / "src/risala"
 SPLIT = {"drivers", "lab"}
 """Their rooms never see each other, as the import contracts prove: there each has its own words."""
 TWICE = {
-    "http": {
-        "Connection": "the server's, and what a request may know of it",
-        "Issue": "a fault of a request, and its description in the OpenAPI document",
-    },
-    "cli": dict.fromkeys(("JsonView", "LineView", "LiveView"), "one for each simulator's console"),
     "drivers/modem": {
         "Verdict": "on an error, and of the doctor",
     },

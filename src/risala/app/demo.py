@@ -72,7 +72,7 @@ class Phone:
 
 
 @dataclass(frozen=True, slots=True)
-class Carrier:
+class DemoCarrier:
     """The simulator to run, and the secret that the driver binds with."""
 
     simulator: SmscSimulator
@@ -96,10 +96,10 @@ class Carrier:
         )
 
 
-def make_carrier(phone: Phone) -> Carrier:
+def make_carrier(phone: Phone) -> DemoCarrier:
     password = secrets.token_hex(4)
     config = SimulatorConfig(name=CARRIER, accounts={SYSTEM_ID: password})
-    return Carrier(SmscSimulator(config, on_message=phone.receive), password)
+    return DemoCarrier(SmscSimulator(config, on_message=phone.receive), password)
 
 
 async def make_accounts(gateway: Gateway, path: Path) -> dict[str, str]:

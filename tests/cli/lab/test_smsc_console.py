@@ -19,7 +19,7 @@ from click.testing import CliRunner
 from rich.console import Console
 
 from patience import HANG_S
-from risala.cli.lab.smsc_console import JsonView, LineView, LiveView, Tally
+from risala.cli.lab.smsc_console import SmscJsonView, SmscLineView, SmscLiveView, SmscTally
 from risala.cli.main import cli
 from risala.lab.smsc import simulator as s
 from risala.sms.receipt import ReceiptState
@@ -48,7 +48,7 @@ def submitted(**changes) -> s.Submitted:
 
 
 def test_rates_are_means_of_the_last_whole_seconds():
-    tally = Tally()
+    tally = SmscTally()
     for now_s in (10.0, 10.5, 11.0, 11.1, 11.9):
         tally.hear(submitted(), now_s)
     assert tally.rate_per_s("Submitted", 12.2) == 1.0
@@ -57,9 +57,9 @@ def test_rates_are_means_of_the_last_whole_seconds():
 
 
 def test_the_picture_has_rates_binds_totals_and_the_last_messages():
-    tally = Tally()
+    tally = SmscTally()
     out = io.StringIO()
-    view = LiveView(tally, "A bad day", Console(file=out, force_terminal=True, width=100))
+    view = SmscLiveView(tally, "A bad day", Console(file=out, force_terminal=True, width=100))
     message = s.ReceivedMessage(0, "smsc", "me", "ACME", "+22236123456", "Bon\x1b[2Jjour", 1)
     for event in (
         s.Listening("127.0.0.1", 2775),
@@ -111,7 +111,7 @@ def test_a_scenario_that_is_none_says_where(tmp_path):
 
 
 def test_lines_name_what_was_refused_and_show_what_phones_send(capsys):
-    view = LineView(Tally())
+    view = SmscLineView(SmscTally())
     for event in (
         s.BindRefused("me", 0x0E),
         s.BindRefused("me", None),
@@ -170,7 +170,7 @@ def test_json_lines_are_the_events_field_by_field(capsys):
         s.MessageReceived(message),
         s.ReceiptSent("esme", "a", ReceiptState.DELIVERED, 0),
     ]
-    view = JsonView()
+    view = SmscJsonView()
     for event in told:
         view.hear(event)
     assert capsys.readouterr().out == ""  # written together, when the loop comes round
@@ -185,7 +185,7 @@ def test_json_lines_are_the_events_field_by_field(capsys):
 
 
 async def test_json_lines_come_by_themselves(capsys):
-    view = JsonView()
+    view = SmscJsonView()
     async with trio.open_nursery() as nursery:
         nursery.start_soon(view.run)
         for port in (1, 2):

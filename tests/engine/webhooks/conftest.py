@@ -22,12 +22,12 @@ from risala.engine.model.clock import TrioClock
 from risala.engine.model.commands import KeyType, Mode, Principal, SendMessage
 from risala.engine.model.ids import IdSource
 from risala.engine.outside import Outside
-from risala.engine.rules.webhooks.schedule import Answer, Fault
+from risala.engine.rules.webhooks.schedule import ReceiverAnswer, ReceiverFault
 from risala.engine.rules.webhooks.types import WebhookCall
 from risala.plugins.testing.fake_driver import FakeDriver
 
-OK = Answer(200, None, "ok")
-DOWN = Fault("NOT_CONNECTED", "It could not be connected to.")
+OK = ReceiverAnswer(200, None, "ok")
+DOWN = ReceiverFault("NOT_CONNECTED", "It could not be connected to.")
 URL = "https://example.com/hook"
 
 
@@ -35,14 +35,16 @@ URL = "https://example.com/hook"
 class FakeOutbound:
     """Answers what ``plan`` says of a URL; keeps each call with its time."""
 
-    plan: dict[str, list[Answer | Fault] | Answer | Fault] = field(default_factory=dict)
+    plan: dict[str, list[ReceiverAnswer | ReceiverFault] | ReceiverAnswer | ReceiverFault] = field(
+        default_factory=dict
+    )
     takes_s: dict[str, float] = field(default_factory=dict)
     calls: list[tuple[float, WebhookCall]] = field(default_factory=list)
     under_way: Counter[str] = field(default_factory=Counter)
     peak: Counter[str] = field(default_factory=Counter)
     arrived: trio.Event = field(default_factory=trio.Event)
 
-    async def post(self, call: WebhookCall) -> Answer | Fault:
+    async def post(self, call: WebhookCall) -> ReceiverAnswer | ReceiverFault:
         self.calls.append((trio.current_time(), call))
         self.arrived.set()
         self.arrived = trio.Event()

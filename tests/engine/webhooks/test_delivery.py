@@ -15,13 +15,13 @@ from risala.engine.rules.webhooks.schedule import (
     RETRY_AFTER_MAX_S,
     TRIES_MAX,
     WAITS_S,
-    Answer,
-    Fault,
+    ReceiverAnswer,
+    ReceiverFault,
 )
 
 URL = "https://example.com/hook"
 OTHER = "https://other.example.com/hook"
-DOWN = Fault("NOT_CONNECTED", "It could not be connected to.")
+DOWN = ReceiverFault("NOT_CONNECTED", "It could not be connected to.")
 DAY_S = 86_400
 
 
@@ -116,10 +116,10 @@ async def test_the_schedule_of_the_contract_then_failed(open_house, quick):
 @pytest.mark.parametrize(
     ("answer", "error"),
     [
-        (Answer(500, None, "<b>boom</b>"), "HTTP 500"),
-        (Answer(302, None, ""), "HTTP 302: redirects are not followed."),
-        (Answer(404, None, ""), "HTTP 404"),
-        (Fault("TIMEOUT", "No answer."), "TIMEOUT: No answer."),
+        (ReceiverAnswer(500, None, "<b>boom</b>"), "HTTP 500"),
+        (ReceiverAnswer(302, None, ""), "HTTP 302: redirects are not followed."),
+        (ReceiverAnswer(404, None, ""), "HTTP 404"),
+        (ReceiverFault("TIMEOUT", "No answer."), "TIMEOUT: No answer."),
     ],
 )
 async def test_what_is_not_2xx_is_tried_again(open_house, quick, answer, error):
@@ -146,7 +146,7 @@ async def test_what_is_not_2xx_is_tried_again(open_house, quick, answer, error):
 )
 async def test_retry_after_is_honoured_and_clamped(open_house, quick, header, wait_s):
     async with open_house() as house:
-        house.outbound.plan[URL] = [Answer(429, header, "")]
+        house.outbound.plan[URL] = [ReceiverAnswer(429, header, "")]
         await house.endpoint()
         await house.happen()
         await house.outbound.wait_calls(2)
@@ -156,7 +156,7 @@ async def test_retry_after_is_honoured_and_clamped(open_house, quick, header, wa
 
 async def test_410_disables_and_what_is_owed_ends(open_house, quick):
     async with open_house() as house:
-        house.outbound.plan[URL] = Answer(410, None, "")
+        house.outbound.plan[URL] = ReceiverAnswer(410, None, "")
         house.outbound.takes_s[URL] = 1
         endpoint, _ = await house.endpoint()
         events = await house.happen(20)
@@ -265,7 +265,7 @@ async def age_failures(house, days: float) -> None:
 
 async def test_one_success_within_five_days_keeps_it(open_house, quick):
     async with open_house() as house:
-        house.outbound.plan[URL] = [DOWN, Answer(204, None, "")]
+        house.outbound.plan[URL] = [DOWN, ReceiverAnswer(204, None, "")]
         endpoint, _ = await house.endpoint()
         await house.happen()
         await trio.sleep(1)
@@ -301,7 +301,7 @@ async def test_the_dead_and_the_slow_take_nothing_from_the_others(open_house, qu
             made = (await house.perform("org.create", name=f"Dead {bad}"))["id"]
             for n in range(bad):
                 url = f"https://dead{n}.example.com/"
-                house.outbound.plan[url] = Fault("TIMEOUT", "No answer.")
+                house.outbound.plan[url] = ReceiverFault("TIMEOUT", "No answer.")
                 house.outbound.takes_s[url] = 15
                 await house.endpoint(url, organization_id=made)
             good = f"https://good{bad}.example.com/"
@@ -333,7 +333,7 @@ async def test_a_bug_over_one_delivery_is_a_failure_of_that_one(open_house, quic
             self.calls += 1
             if call.url == OTHER:
                 raise ZeroDivisionError
-            return Answer(200, None, "")
+            return ReceiverAnswer(200, None, "")
 
     async with open_house(Buggy()) as house:
         broken, _ = await house.endpoint(OTHER)

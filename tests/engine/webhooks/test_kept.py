@@ -7,7 +7,7 @@ import trio
 
 from risala.config.model import RetentionSection
 from risala.engine.model.errors import NotFound
-from risala.engine.rules.webhooks.schedule import Fault
+from risala.engine.rules.webhooks.schedule import ReceiverFault
 
 GOOD = "https://good.example.com/"
 DOWN = "https://down.example.com/"
@@ -31,7 +31,7 @@ async def test_after_forgetting_everything_new_events_are_delivered(open_house, 
 
 async def test_an_event_that_is_owed_is_kept(open_house, quick):
     async with open_house(retention=RetentionSection(events_days=1)) as house:
-        house.outbound.plan[DOWN] = Fault("NOT_CONNECTED", "It is down.")
+        house.outbound.plan[DOWN] = ReceiverFault("NOT_CONNECTED", "It is down.")
         endpoint, _ = await house.endpoint(DOWN)
         (event,) = await house.happen()
         await house.happen(kind="sms.received")  # nobody asked for it: no delivery

@@ -14,7 +14,7 @@ import pytest
 import trio
 
 from risala.engine.engine import DATABASE
-from risala.engine.rules.webhooks.schedule import Answer, Fault
+from risala.engine.rules.webhooks.schedule import ReceiverAnswer, ReceiverFault
 
 pytestmark = pytest.mark.slow
 
@@ -35,10 +35,10 @@ class Receivers:
         await trio.sleep(0.01)
         event = (call.url, call.headers["webhook-id"])
         if call.url == SHAKY and trio.current_time() < self._broken_until_s:
-            return Fault("NOT_CONNECTED", "It is down.")
+            return ReceiverFault("NOT_CONNECTED", "It is down.")
         self.arrived[event] += 1
         await trio.sleep(0.01)
-        return Answer(200, None, "thanks")
+        return ReceiverAnswer(200, None, "thanks")
 
 
 class Snapshots(trio.abc.Instrument):
@@ -130,7 +130,7 @@ async def test_a_stop_waits_for_answers_and_cuts_short_what_takes_too_long(open_
         async def post(self, call):
             self.calls += 1
             await trio.sleep(self.takes_s)
-            return Answer(200, None, "")
+            return ReceiverAnswer(200, None, "")
 
     slow = Slow()
     async with open_house(slow) as house:

@@ -13,11 +13,11 @@ from aiosmtpd.controller import Controller
 
 from risala.config.model import MailSection
 from risala.drivers.mail.smtp import SmtpMailer
-from risala.engine.rules.webhooks.schedule import Answer
+from risala.engine.rules.webhooks.schedule import ReceiverAnswer
 from risala.plugins.mail import Mail, MailNotSentError
 
 URL = "https://example.com/hook"
-GONE = Answer(410, None, "")
+GONE = ReceiverAnswer(410, None, "")
 
 
 class FakeMailer:

@@ -11,10 +11,10 @@ from risala.cli.commands.messaging.webhook_log import replay_failed
 from risala.engine.journal.webhooks.deliveries import ATTEMPTS_KEPT
 from risala.engine.model.clock import iso
 from risala.engine.model.errors import Conflict, Invalid, NotFound
-from risala.engine.rules.webhooks.schedule import Answer, Fault
+from risala.engine.rules.webhooks.schedule import ReceiverAnswer, ReceiverFault
 
 URL = "https://example.com/hook"
-DOWN = Fault("NOT_CONNECTED", "It is down.")
+DOWN = ReceiverFault("NOT_CONNECTED", "It is down.")
 
 
 async def fail(house, endpoint: str, count: int) -> list[str]:
@@ -151,7 +151,7 @@ async def test_the_log_of_one_delivery_is_bounded(open_house, quick):
 
 async def test_the_log_is_read_in_pages(open_house, quick):
     async with open_house() as house:
-        house.outbound.plan[URL] = [DOWN, Answer(200, None, "ok")]
+        house.outbound.plan[URL] = [DOWN, ReceiverAnswer(200, None, "ok")]
         endpoint, _ = await house.endpoint()
         events = await house.happen(25)
         await trio.sleep(1)

@@ -7,13 +7,13 @@ import trio
 import trio.testing
 
 from risala.engine.model.commands import SendCode
-from risala.engine.rules.webhooks.schedule import Fault
+from risala.engine.rules.webhooks.schedule import ReceiverFault
 from risala.engine.upkeep.set_back import SLACK_MS, WatchedClock
 from risala.plugins.contract import HealthState, Refused, Scope, Uncertain
 from risala.plugins.testing.fake_driver import FakeDriver
 
 HOUR_MS = 3_600_000
-DOWN = Fault("NOT_CONNECTED", "It could not be connected to.")
+DOWN = ReceiverFault("NOT_CONNECTED", "It could not be connected to.")
 URL = "https://example.com/hook"
 
 

@@ -19,7 +19,7 @@ import trio
 
 from risala.config.model import WebhooksSection
 from risala.engine.model.errors import Conflict
-from risala.engine.rules.webhooks.schedule import Answer, Fault
+from risala.engine.rules.webhooks.schedule import ReceiverAnswer, ReceiverFault
 from risala.engine.rules.webhooks.sign import new_secret, signed
 from risala.engine.rules.webhooks.url import AddressRules
 from risala.http.outbound.client import open_outbound
@@ -129,8 +129,8 @@ async def test_the_how_tos_code_for_node_accepts_it(delivered, tmp_path):
 async def test_each_attempt_is_signed_anew(open_house, quick):
     async with open_house() as house:
         house.outbound.plan["https://example.com/hook"] = [
-            Fault("TIMEOUT", "No answer."),
-            Answer(200, None, ""),
+            ReceiverFault("TIMEOUT", "No answer."),
+            ReceiverAnswer(200, None, ""),
         ]
         _, secret = await house.endpoint()
         await house.happen()

@@ -10,7 +10,7 @@ from risala.http.api.app import create_api
 from risala.http.common import failed_keys
 from risala.http.common.client_address import ClientAddresses
 from risala.http.common.failed_keys import DELAY_S, FREE_A_MINUTE, FailedKeys
-from risala.http.common.tally import Tally
+from risala.http.common.tally import AnswerTally
 
 GOOD = {"to": "+22236123456", "body": "Hello"}
 HERE, THERE, PROXY = "203.0.113.7", "203.0.113.8", "10.0.0.1"
@@ -98,14 +98,14 @@ async def test_it_is_counted_and_logged_once_without_a_key(autojump_clock, ask, 
 
 @pytest.fixture
 def brake():
-    return FailedKeys(ClientAddresses(()), Tally())
+    return FailedKeys(ClientAddresses(()), AnswerTally())
 
 
 async def test_a_flood_from_everywhere_is_bounded_in_memory_and_in_lines(
     autojump_clock, monkeypatch
 ):
     monkeypatch.setattr(failed_keys, "ADDRESSES_MAX", 50)
-    brake = FailedKeys(ClientAddresses(()), Tally())
+    brake = FailedKeys(ClientAddresses(()), AnswerTally())
     with structlog.testing.capture_logs() as logged:
         async with trio.open_nursery() as nursery:
             for n in range(200):

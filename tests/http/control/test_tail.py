@@ -10,8 +10,8 @@ import pytest
 import trio
 
 from patience import HANG_S, until_true
-from risala.cli.reach.client import NotListening, Told, connect
-from risala.cli.reach.refused import Refused
+from risala.cli.reach.client import NotListening, StreamEvent, connect
+from risala.cli.reach.refused import CommandRefused
 from risala.config.model import HttpSection
 from risala.engine.model.commands import LifeEvent
 from risala.engine.model.errors import NotFound
@@ -152,12 +152,12 @@ async def test_the_client_reads_them(tmp_path):
         serving(tmp_path, gateway) as (client, _, _),
         aclosing(client.tail("life", "org_1", "42")) as told,
     ):
-        assert await anext(told) == Told("ready", {}, "1767225600000")
+        assert await anext(told) == StreamEvent("ready", {}, "1767225600000")
         assert gateway.asked == [(What.LIFE, "org_1", "42")]
         gateway.tell(LIFE, EVENT, Lagged(2))
-        assert await anext(told) == Told("life", LIFE_DATA, "1767225600001")
-        assert await anext(told) == Told("event", {"id": "evt_1", "text": "مرحبا"}, "evt_1")
-        assert await anext(told) == Told("lagged", {"lost": 2}, None)
+        assert await anext(told) == StreamEvent("life", LIFE_DATA, "1767225600001")
+        assert await anext(told) == StreamEvent("event", {"id": "evt_1", "text": "مرحبا"}, "evt_1")
+        assert await anext(told) == StreamEvent("lagged", {"lost": 2}, None)
 
 
 @pytest.mark.parametrize("position", ["x" * 65, "é"])
@@ -227,7 +227,7 @@ async def test_an_organization_has_so_many_and_all_have_so_many(tmp_path, monkey
             return (await anext(told)).kind
 
         assert [await begin("org_1"), await begin("org_1")] == ["ready", "ready"]
-        with pytest.raises(Refused, match="2 such streams"):
+        with pytest.raises(CommandRefused, match="2 such streams"):
             await begin("org_1")
         headers, body = await raw(tmp_path, "/tail/life?organization=org_1", b"}")
         assert headers[b"retry-after"] == b"30"
@@ -245,11 +245,11 @@ async def test_an_organization_has_so_many_and_all_have_so_many(tmp_path, monkey
 
 async def test_an_unknown_organization_is_a_404(tmp_path):
     async with serving(tmp_path, Gateway()) as (client, _, _):
-        with pytest.raises(Refused, match="no organization org_unknown"):
+        with pytest.raises(CommandRefused, match="no organization org_unknown"):
             await anext(client.tail("life", "org_unknown"))
 
 
 async def test_an_older_service_is_named_as_such(tmp_path):
     async with serving(tmp_path, Gateway()) as (client, _, _):
-        with pytest.raises(Refused, match="older"):
+        with pytest.raises(CommandRefused, match="older"):
             await anext(client.tail("nothing"))

@@ -12,7 +12,7 @@ import pytest
 import structlog.testing
 import trio
 
-from risala.engine.rules.webhooks.schedule import Answer, Fault
+from risala.engine.rules.webhooks.schedule import ReceiverAnswer, ReceiverFault
 from risala.engine.rules.webhooks.types import WebhookCall
 from risala.engine.rules.webhooks.url import AddressRules, address_fault
 from risala.http.outbound import client as outbound
@@ -53,7 +53,7 @@ async def client(rules: AddressRules = LOOSE, names: Names | None = None, **more
 async def test_a_call_carries_exactly_its_bytes(web):
     async with web.receiver() as server, client() as one:
         answer = await one.post(call(server.url, **{"X-Mine": "1"}))
-        assert answer == Answer(200, None, "ok")
+        assert answer == ReceiverAnswer(200, None, "ok")
         (request,) = server.requests
         assert request.body == BODY
         assert request.target == "/hook?a=1"
@@ -79,17 +79,17 @@ async def test_tls_keeps_the_name_and_connects_to_the_address(web):
     trust = ssl.create_default_context(cafile=web.TLS / "cert.pem")
     async with web.receiver(tls=True) as server, client(LOOSE, names, context=trust) as one:
         url = f"https://hooks.example.com:{server.port}/x"
-        assert await one.post(call(url)) == Answer(200, None, "ok")
+        assert await one.post(call(url)) == ReceiverAnswer(200, None, "ok")
         (request,) = server.requests
         assert request.server_name == "hooks.example.com"
         assert request.headers["host"] == f"hooks.example.com:{server.port}"
         wrong = await one.post(call(url.replace("hooks", "other")))
-        assert isinstance(wrong, Fault)
+        assert isinstance(wrong, ReceiverFault)
         assert wrong.code == "TLS"
         assert len(server.requests) == 1
     async with web.receiver(tls=True) as server, client(LOOSE, names) as one:
         untrusted = await one.post(call(f"https://hooks.example.com:{server.port}/x"))
-        assert isinstance(untrusted, Fault)
+        assert isinstance(untrusted, ReceiverFault)
         assert untrusted.code == "TLS"
         assert "self" in untrusted.text
 
@@ -99,7 +99,7 @@ async def test_every_status_is_an_answer_and_no_redirect_is_followed(web, status
     body = b"" if status == 204 else b"text"
     behave = web.answer(status, body, location="http://127.0.0.1:1/", retry_after="7")
     async with web.receiver(behave) as server, client() as one:
-        assert await one.post(call(server.url)) == Answer(status, "7", body.decode())
+        assert await one.post(call(server.url)) == ReceiverAnswer(status, "7", body.decode())
         assert len(server.requests) == 1
 
 
@@ -107,7 +107,7 @@ async def test_nothing_is_asked_of_a_proxy(web, monkeypatch):
     for name in ("http_proxy", "HTTP_PROXY", "ALL_PROXY", "https_proxy"):
         monkeypatch.setenv(name, "http://127.0.0.1:1")
     async with web.receiver() as server, client() as one:
-        assert await one.post(call(server.url)) == Answer(200, None, "ok")
+        assert await one.post(call(server.url)) == ReceiverAnswer(200, None, "ok")
 
 
 # -- addresses ---------------------------------------------------------------------------------
@@ -151,7 +151,7 @@ async def test_a_name_that_leads_inside_is_never_connected_to(addresses, monkeyp
     async with client(AddressRules(), names) as one:
         with structlog.testing.capture_logs() as logged:
             seen = await one.post(call("https://evil.example.com/"))
-    assert isinstance(seen, Fault)
+    assert isinstance(seen, ReceiverFault)
     assert seen.code == "ADDRESS_REFUSED"
     # The owner of the endpoint reads that sentence; the operator reads the log.
     bad = next(text for text in addresses if address_fault(ip_address(text), AddressRules()))
@@ -174,11 +174,11 @@ async def test_a_name_that_changes_between_check_and_connect(web, monkeypatch):
     async with web.receiver() as server, client(AddressRules(), names) as one:
         first = await one.post(call("https://rebind.example.com/"))
         assert made[0].connected == ["1.1.1.1"]
-        assert isinstance(first, Fault)
+        assert isinstance(first, ReceiverFault)
         assert first.code == "NOT_CONNECTED"
         # The next attempt looks again, and refuses what it finds.
         second = await one.post(call("https://rebind.example.com/"))
-        assert isinstance(second, Fault)
+        assert isinstance(second, ReceiverFault)
         assert second.code == "ADDRESS_REFUSED"
         assert made[0].connected == ["1.1.1.1"]
         assert names.asked == ["rebind.example.com"] * 2
@@ -197,7 +197,7 @@ async def test_the_system_is_not_asked_behind_our_back(web, monkeypatch):
 
     monkeypatch.setattr(trio.socket, "getaddrinfo", notice)
     async with web.receiver() as server, client(LOOSE, names) as one:
-        assert await one.post(call(f"http://hooks.example.com:{server.port}/")) == Answer(
+        assert await one.post(call(f"http://hooks.example.com:{server.port}/")) == ReceiverAnswer(
             200, None, "ok"
         )
     assert set(looked_up) <= {"127.0.0.1", b"127.0.0.1"}
@@ -207,18 +207,20 @@ async def test_the_next_address_is_tried(web):
     names = Names(hooks_example_com=[["127.0.0.2", "127.0.0.1"]])
     async with web.receiver() as server, client(LOOSE, names) as one:
         answer = await one.post(call(f"http://hooks.example.com:{server.port}/"))
-        assert answer == Answer(200, None, "ok")
+        assert answer == ReceiverAnswer(200, None, "ok")
 
 
 async def test_real_names(web):
     async with web.receiver() as server, client() as one:
-        assert await one.post(call(f"http://localhost:{server.port}/")) == Answer(200, None, "ok")
+        assert await one.post(call(f"http://localhost:{server.port}/")) == ReceiverAnswer(
+            200, None, "ok"
+        )
         seen = await one.post(call("http://no-such-name.invalid/"))
-        assert isinstance(seen, Fault)
+        assert isinstance(seen, ReceiverFault)
         assert seen.code == "NAME_UNKNOWN"
     async with client(AddressRules(ports=(443, server.port))) as one:
         seen = await one.post(call(f"https://127.0.0.1:{server.port}/"))
-        assert isinstance(seen, Fault)
+        assert isinstance(seen, ReceiverFault)
         assert seen.code == "URL_REFUSED"
 
 
@@ -257,7 +259,7 @@ async def test_who_does_not_answer_has_a_time_limit(web, hasty, behaviour):
     }[behaviour]
     async with web.receiver(behave) as server, client() as one:
         seen = await one.post(call(server.url))
-        assert isinstance(seen, Fault)
+        assert isinstance(seen, ReceiverFault)
         assert seen.code == "TIMEOUT"
 
 
@@ -270,7 +272,7 @@ async def test_an_endless_body_changes_nothing(web, uninterested, behaviour):
     }[behaviour]
     async with web.receiver(behave) as server, client() as one:
         seen = await one.post(call(server.url))
-        assert isinstance(seen, Answer)
+        assert isinstance(seen, ReceiverAnswer)
         assert seen.status == 200
         assert len(seen.excerpt) <= 1024
 
@@ -289,9 +291,9 @@ async def test_what_is_no_http_is_a_fault(web, sent, code):
     async with web.receiver(web.raw(sent)) as server, client() as one:
         seen = await one.post(call(server.url))
         if code is None:
-            assert not (isinstance(seen, Answer) and 200 <= seen.status < 300)
+            assert not (isinstance(seen, ReceiverAnswer) and 200 <= seen.status < 300)
         else:
-            assert isinstance(seen, Fault)
+            assert isinstance(seen, ReceiverFault)
             assert seen.code == code
 
 
@@ -300,7 +302,7 @@ async def test_nobody_there(web):
         url = server.url
     async with client() as one:
         seen = await one.post(call(url))
-        assert isinstance(seen, Fault)
+        assert isinstance(seen, ReceiverFault)
         assert seen.code == "NOT_CONNECTED"
 
 
@@ -311,7 +313,7 @@ async def test_a_name_server_that_hangs_has_the_same_limit(hasty):
 
     async with client(LOOSE, Hangs()) as one:
         seen = await one.post(call("http://slow.example.com/"))
-        assert isinstance(seen, Fault)
+        assert isinstance(seen, ReceiverFault)
         assert seen.code == "TIMEOUT"
 
 
@@ -325,7 +327,7 @@ async def test_no_slot_of_the_pool_is_lost(web, hasty, monkeypatch):
                 for _ in range(8):
                     nursery.start_soon(one.post, call(dead.url))
         monkeypatch.setattr(outbound, "LIMIT_S", 600.0)
-        assert await one.post(call(good.url)) == Answer(200, None, "ok")
+        assert await one.post(call(good.url)) == ReceiverAnswer(200, None, "ok")
         assert len(one._pool.pool.connections) <= 2
 
 
@@ -336,7 +338,7 @@ async def test_an_old_pool_is_replaced_when_nobody_uses_it(web, monkeypatch):
             nursery.start_soon(one.post, call(server.url))
             await server.wait_requests(1)
             monkeypatch.setattr(outbound, "POOL_S", -1.0)
-            assert await one.post(call(server.url)) == Answer(200, None, "ok")
+            assert await one.post(call(server.url)) == ReceiverAnswer(200, None, "ok")
             monkeypatch.setattr(outbound, "POOL_S", 3600.0)
         assert one._pool is not first
         assert (first.calls, first.pool.connections) == (0, [])

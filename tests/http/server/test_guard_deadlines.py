@@ -13,7 +13,7 @@ import trio.testing
 from patience import HANG_S, until_true
 from risala.config.model import HttpSection
 from risala.http.server import server
-from risala.http.server.face import Face, Patience
+from risala.http.server.face import Patience, ServerFace
 from risala.http.server.sockets import connections_room
 
 PROBE = SimpleNamespace(**runpy.run_path(str(Path(__file__).with_name("guard_probe.py"))))
@@ -162,7 +162,7 @@ class TestLimit:
             def close_idle(self):
                 raise AssertionError
 
-        face, first, second = Face(Patience(), 1), Nobody(), Nobody()
+        face, first, second = ServerFace(Patience(), 1), Nobody(), Nobody()
         assert face.admit(first)
         face.mark_idle(first)
         face.leave(first)

@@ -89,7 +89,7 @@ class ModemView(Protocol):
     def end(self) -> None: ...
 
 
-class JsonView:
+class ModemJsonView:
     """One object a line."""
 
     def __init__(self, *, commands: bool = False) -> None:
@@ -107,7 +107,7 @@ class JsonView:
         pass
 
 
-class LineView:
+class ModemLineView:
     """One line an event, and the totals at the end."""
 
     def __init__(self, tally: ModemTally, *, commands: bool = False) -> None:
@@ -180,7 +180,7 @@ def _network(level: int, registration: int) -> str:
     return f"{_REGISTRATIONS.get(registration, str(registration))}, signal {level} ({known})"
 
 
-class LiveView:
+class ModemLiveView:
     """A picture that stays in its place, with a line to type on below it."""
 
     def __init__(
@@ -269,7 +269,7 @@ async def run_modem(simulator: s.ModemSimulator, tally: ModemTally, view: ModemV
                 view.answer(str(fault))
 
     simulator.on_event = on_event
-    live = view if isinstance(view, LiveView) else None
+    live = view if isinstance(view, ModemLiveView) else None
     with (
         keys() if live else nullcontext(),
         trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals,
@@ -285,7 +285,7 @@ async def run_modem(simulator: s.ModemSimulator, tally: ModemTally, view: ModemV
                 nursery.cancel_scope.cancel()
 
 
-async def _refresh(view: LiveView) -> None:
+async def _refresh(view: ModemLiveView) -> None:
     while True:
         view.refresh()
         await trio.sleep(1 / REFRESHES_PER_S)

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Final, Protocol
 import click
 
 from risala.cli.lab.simulate_modem import modem
-from risala.cli.reach.refused import Refused
+from risala.cli.reach.refused import CommandRefused
 
 if TYPE_CHECKING:
     import ssl
     from collections.abc import Callable
 
-    from risala.cli.lab.smsc_console import Tally, View
+    from risala.cli.lab.smsc_console import SmscTally, View
     from risala.lab.smsc.simulator import SimulatorEvent, SmscSimulator
 
     class Build(Protocol):
@@ -82,11 +82,11 @@ def smsc(
     as_json: bool,
 ) -> None:
     """An SMSC (SMPP 3.4) that shows each message it receives. Ends with Ctrl-C."""
-    from risala.cli.lab.smsc_console import Tally
+    from risala.cli.lab.smsc_console import SmscTally
     from risala.lab.smsc.simulator import SimulatorConfig, SmscSimulator
     from risala.sms.receipt import ReceiptState
 
-    tally = Tally()
+    tally = SmscTally()
     accounts = None if system_id is None else {system_id: password}
     tls = _tls(tls_cert, tls_key, tls_client_ca)
     if scenario is not None:
@@ -130,7 +130,7 @@ def _in_a_mood(
     try:
         loaded = load_scenario(path)
     except ScenarioError as fault:
-        raise Refused(str(fault)) from fault
+        raise CommandRefused(str(fault)) from fault
     build = partial(scenario_simulator, loaded, host=host, port=port, tls=tls, accounts=accounts)
     return loaded.title, build
 
@@ -145,29 +145,29 @@ def _tls(cert: Path | None, key: Path | None, client_ca: Path | None) -> ssl.SSL
     try:
         return server_context(cert, key, client_ca)
     except TlsFilesError as fault:
-        raise Refused(str(fault)) from fault
+        raise CommandRefused(str(fault)) from fault
 
 
-def _view(tally: Tally, title: str, *, lines: bool, as_json: bool) -> View:
-    from risala.cli.lab.smsc_console import JsonView, LineView, LiveView
+def _view(tally: SmscTally, title: str, *, lines: bool, as_json: bool) -> View:
+    from risala.cli.lab.smsc_console import SmscJsonView, SmscLineView, SmscLiveView
 
     if as_json:
-        return JsonView()
+        return SmscJsonView()
     if lines or not sys.stdout.isatty():
-        return LineView(tally)
-    return LiveView(tally, title)
+        return SmscLineView(tally)
+    return SmscLiveView(tally, title)
 
 
-def _run(build: Build, tally: Tally, view: View) -> None:
+def _run(build: Build, tally: SmscTally, view: View) -> None:
     import trio
 
-    from risala.cli.lab.smsc_console import REFRESHES_PER_S, JsonView, LiveView
+    from risala.cli.lab.smsc_console import REFRESHES_PER_S, SmscJsonView, SmscLiveView
 
     def on_event(event: SimulatorEvent) -> None:
         tally.hear(event, trio.current_time())
         view.hear(event)
 
-    async def refresh(picture: LiveView) -> None:
+    async def refresh(picture: SmscLiveView) -> None:
         while True:
             picture.refresh(trio.current_time())
             await trio.sleep(1 / REFRESHES_PER_S)
@@ -176,9 +176,9 @@ def _run(build: Build, tally: Tally, view: View) -> None:
         with trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
             async with trio.open_nursery() as nursery:
                 await nursery.start(simulator.run)
-                if isinstance(view, LiveView):
+                if isinstance(view, SmscLiveView):
                     nursery.start_soon(refresh, view)
-                elif isinstance(view, JsonView):
+                elif isinstance(view, SmscJsonView):
                     nursery.start_soon(view.run)
                 async for _ in signals:
                     nursery.cancel_scope.cancel()
@@ -191,6 +191,6 @@ def _run(build: Build, tally: Tally, view: View) -> None:
         if fault is None or rest is not None:
             raise
         config = simulator.config
-        raise Refused(f"{config.host}:{config.port} cannot be listened on.") from group
+        raise CommandRefused(f"{config.host}:{config.port} cannot be listened on.") from group
     finally:
         view.end()

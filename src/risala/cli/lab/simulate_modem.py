@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from risala.cli.reach.refused import Refused
+from risala.cli.reach.refused import CommandRefused
 
 if TYPE_CHECKING:
     from risala.cli.lab.modem_console import ModemTally, ModemView
@@ -101,9 +101,9 @@ def _refused(group: BaseExceptionGroup[BaseException]) -> BaseException:
     while isinstance(fault, BaseExceptionGroup):
         fault = fault.exceptions[0]
     if isinstance(fault, LinkError):
-        return Refused(str(fault))
+        return CommandRefused(str(fault))
     assert isinstance(fault, OSError)
-    return Refused(f"The port cannot be opened: {fault.strerror}.")
+    return CommandRefused(f"The port cannot be opened: {fault.strerror}.")
 
 
 def _refuse_beside_a_scenario(context: click.Context) -> None:
@@ -140,7 +140,7 @@ def _simulator(
         try:
             loaded = load_scenario(path)
         except ScenarioError as fault:
-            raise Refused(str(fault)) from fault
+            raise CommandRefused(str(fault)) from fault
         config = loaded.config(**changes)
         return loaded.title, ModemSimulator(config, link=link, listen=listen, **loaded.rules)
     try:
@@ -169,10 +169,10 @@ def _view(
     as_json: bool,
     commands: bool,
 ) -> ModemView:
-    from risala.cli.lab.modem_console import JsonView, LineView, LiveView
+    from risala.cli.lab.modem_console import ModemJsonView, ModemLineView, ModemLiveView
 
     if as_json:
-        return JsonView(commands=commands)
+        return ModemJsonView(commands=commands)
     if lines or not sys.stdout.isatty():
-        return LineView(tally, commands=commands)
-    return LiveView(tally, simulator, title)
+        return ModemLineView(tally, commands=commands)
+    return ModemLiveView(tally, simulator, title)

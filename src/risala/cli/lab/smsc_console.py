@@ -32,7 +32,7 @@ _TOTALS: Final = {
 }
 
 
-class Tally:
+class SmscTally:
     """Totals and rates of everything that was told."""
 
     def __init__(self) -> None:
@@ -106,7 +106,7 @@ class View(Protocol):
     def end(self) -> None: ...
 
 
-class JsonView:
+class SmscJsonView:
     """One object a line; the lines of one turn of the loop are written together."""
 
     def __init__(self) -> None:
@@ -147,10 +147,10 @@ _names: Final[dict[type, tuple[str, ...]]] = {}
 _encode: Final = json.JSONEncoder(ensure_ascii=False, default=_fields_of).encode
 
 
-class LineView:
+class SmscLineView:
     """One line an event, and the totals at the end."""
 
-    def __init__(self, tally: Tally) -> None:
+    def __init__(self, tally: SmscTally) -> None:
         self._tally = tally
 
     def hear(self, event: s.SimulatorEvent) -> None:
@@ -188,10 +188,10 @@ class LineView:
             click.echo(line)
 
 
-class LiveView:
+class SmscLiveView:
     """A picture that stays in its place."""
 
-    def __init__(self, tally: Tally, title: str, console: Console | None = None) -> None:
+    def __init__(self, tally: SmscTally, title: str, console: Console | None = None) -> None:
         self._tally = tally
         self._title = title
         self._live = Live(console=console, auto_refresh=False)

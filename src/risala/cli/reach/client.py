@@ -14,7 +14,7 @@ import httpcore2
 import httpx2
 
 from risala.cli.reach.answers import TIMED_OUT, TIMEOUT_S, WENT_AWAY, sentences_of
-from risala.cli.reach.refused import Refused
+from risala.cli.reach.refused import CommandRefused
 from risala.http.common.control_path import CONTROL_NAME, unix_address
 
 
@@ -33,30 +33,30 @@ class RemoteGateway:
         """As :meth:`risala.engine.gateway.Gateway.perform`.
 
         Raises:
-            Refused: the engine's sentence.
+            CommandRefused: the engine's sentence.
         """
         request = {"operation": name, "arguments": arguments}
         try:
             response = await self._client.post("/perform", json=request)
         except httpx2.TimeoutException:
-            raise Refused(TIMED_OUT) from None
+            raise CommandRefused(TIMED_OUT) from None
         except httpx2.TransportError:
-            raise Refused(WENT_AWAY) from None
+            raise CommandRefused(WENT_AWAY) from None
         payload = response.json()
         if response.status_code != 200:
-            raise Refused(sentences_of(payload))
+            raise CommandRefused(sentences_of(payload))
         result: dict[str, Any] = payload["result"]
         return result
 
     async def tail(
         self, what: str, organization_id: str | None = None, position: str | None = None
-    ) -> AsyncGenerator[Told]:
+    ) -> AsyncGenerator[StreamEvent]:
         """What happens: ``life``, ``events`` or ``all``; from ``position`` on, the last id seen.
 
         Ends when the service stops.
 
         Raises:
-            Refused: the service's sentence.
+            CommandRefused: the service's sentence.
             NotListening: it went away.
         """
         # One layer below httpx2, whose iterators do not close each other when they are left early.
@@ -78,7 +78,7 @@ class RemoteGateway:
                     body = b"".join([chunk async for chunk in chunks])
                     raise _refusal(response.status, body)
                 if (b"Content-Type", b"text/event-stream") not in _titled(response.headers):
-                    raise Refused(_OLDER)
+                    raise CommandRefused(_OLDER)
                 begun = b""
                 async for chunk in chunks:
                     *blocks, begun = (begun + chunk).split(b"\n\n")
@@ -93,7 +93,7 @@ _OLDER: Final = "The service that runs is older and cannot be followed."
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class StreamEvent:
     """One server-sent event."""
 
     kind: str
@@ -102,12 +102,12 @@ class Told:
     """Where to go on from; None: from where it was."""
 
 
-def _told(block: bytes) -> Told | None:
+def _told(block: bytes) -> StreamEvent | None:
     """A block of lines as our service writes them; None for a comment."""
     fields = dict(line.split(": ", 1) for line in block.decode().split("\n") if ": " in line)
     if "event" not in fields:
         return None
-    return Told(fields["event"], json.loads(fields["data"]), fields.get("id"))
+    return StreamEvent(fields["event"], json.loads(fields["data"]), fields.get("id"))
 
 
 def _titled(headers: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
@@ -118,7 +118,7 @@ def _refusal(status: int, body: bytes) -> Exception:
     message = sentences_of(json.loads(body))
     if status == 503:
         return NotListening(message)
-    return Refused(_OLDER if "path" in message else message)
+    return CommandRefused(_OLDER if "path" in message else message)
 
 
 @asynccontextmanager

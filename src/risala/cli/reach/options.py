@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Concatenate, Final, ParamSpec, TypeVar
 import click
 
 from risala.cli.reach.logs import log_to_stderr
-from risala.cli.reach.performer import Session
-from risala.cli.reach.refused import Refused
+from risala.cli.reach.performer import GatewaySession
+from risala.cli.reach.refused import CommandRefused
 
 if TYPE_CHECKING:
     from risala.config.model import Settings
@@ -41,14 +41,14 @@ class Options:
         """The settings that this command runs under; ``http__port=1`` overrides ``http.port``.
 
         Raises:
-            Refused: every fault of them.
+            CommandRefused: every fault of them.
         """
         from risala.config.faults import ConfigError
 
         try:
             return self.loader(**overrides)()
         except ConfigError as error:
-            raise Refused(str(error)) from error
+            raise CommandRefused(str(error)) from error
 
     def loader(self, **overrides: Any) -> Callable[[], Settings]:  # noqa: ANN401
         """Reads the settings at each call; raises ``ConfigError``."""
@@ -63,12 +63,12 @@ class Options:
         """The settings of a command that works on the data, which must be there.
 
         Raises:
-            Refused: it is not, and the command does not make it.
+            CommandRefused: it is not, and the command does not make it.
         """
         settings = self.settings()
         data_dir = settings.storage.data_dir
         if not creates and not data_dir.is_dir():
-            raise Refused(
+            raise CommandRefused(
                 f"There is no data in {data_dir}: begin with `risala org create`, "
                 "or name the right directory with --data."
             )
@@ -77,7 +77,7 @@ class Options:
 
     def run(
         self,
-        work: Callable[[Session], Awaitable[R]],
+        work: Callable[[GatewaySession], Awaitable[R]],
         *,
         creates: bool = False,
         waits: bool = False,
@@ -87,7 +87,7 @@ class Options:
         ``waits``: the work waits for more than the answers of its operations, and so needs Trio.
 
         Raises:
-            Refused: by the engine, or because there is no engine to reach.
+            CommandRefused: by the engine, or because there is no engine to reach.
         """
         from risala.cli.reach import quick
 
@@ -95,7 +95,7 @@ class Options:
         if directory is not None:
             with quick.connected(directory) as gateway:
                 if gateway is not None:
-                    return quick.run(work(Session(gateway, running=True)))
+                    return quick.run(work(GatewaySession(gateway, running=True)))
         settings = self.data_settings(creates=creates)
         # Imported here: Trio, the engine and the HTTP client are nine tenths of a command's start.
         from risala.cli.reach import session

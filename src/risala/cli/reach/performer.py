@@ -11,7 +11,7 @@ class Performer(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Session:
+class GatewaySession:
     """A gateway, ours or a running service's."""
 
     performer: Performer

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from risala.cli.reach.answers import TIMED_OUT, TIMEOUT_S, WENT_AWAY, sentences_of
-from risala.cli.reach.refused import Refused
+from risala.cli.reach.refused import CommandRefused
 from risala.http.common.control_path import CONTROL_NAME, unix_address
 
 T = TypeVar("T")
@@ -67,18 +67,18 @@ class QuickGateway:
         """As :meth:`risala.engine.gateway.Gateway.perform`; returns before anything else runs.
 
         Raises:
-            Refused: the engine's sentence.
+            CommandRefused: the engine's sentence.
         """
         body = json.dumps({"operation": name, "arguments": arguments})
         try:
             status, told = _asked(self._connection, "POST", "/perform", body)
         except TimeoutError:
-            raise Refused(TIMED_OUT) from None
+            raise CommandRefused(TIMED_OUT) from None
         except (OSError, http.client.HTTPException):
-            raise Refused(WENT_AWAY) from None
+            raise CommandRefused(WENT_AWAY) from None
         payload = json.loads(told)
         if status != 200:
-            raise Refused(sentences_of(payload))
+            raise CommandRefused(sentences_of(payload))
         result: dict[str, Any] = payload["result"]
         return result
 

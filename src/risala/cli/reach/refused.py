@@ -2,7 +2,7 @@
 
 ::
 
-    Refused     exit code 1 and one sentence on stderr; click's own UsageError is exit code 2
+    CommandRefused  exit code 1 and one sentence on stderr; click's own UsageError is exit code 2
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import IO, Any
 import click
 
 
-class Refused(click.ClickException):
+class CommandRefused(click.ClickException):
     """The command was understood and cannot be done."""
 
     def show(self, file: IO[Any] | None = None) -> None:

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 import trio
 
 from risala.cli.reach.client import NotListening, RemoteGateway, connect
-from risala.cli.reach.performer import Session
-from risala.cli.reach.refused import Refused
+from risala.cli.reach.performer import GatewaySession
+from risala.cli.reach.refused import CommandRefused
 from risala.engine.journal.store.lock import DataDirectoryBusy, DataLock, StorageUnusable
 from risala.engine.model.callers import Caller, Face, operator_by
 from risala.engine.model.errors import EngineError, StorageFailed
@@ -41,7 +41,7 @@ class Service:
     pid: int | None
 
 
-class Unreachable(Refused):
+class Unreachable(CommandRefused):
     """Somebody holds the data directory and does not answer."""
 
     def __init__(self, message: str, pid: int | None) -> None:
@@ -49,7 +49,7 @@ class Unreachable(Refused):
         self.pid = pid
 
 
-def run(settings: Settings, work: Callable[[Session], Awaitable[T]]) -> T:
+def run(settings: Settings, work: Callable[[GatewaySession], Awaitable[T]]) -> T:
     """Run a command's work in a session."""
 
     async def main() -> T:
@@ -65,7 +65,7 @@ def run_async(main: Callable[[], Awaitable[T]]) -> T:
         return trio.run(main)
     except BaseExceptionGroup as group:
         # A nursery on the way wraps what the work raised.
-        refused, rest = group.split(Refused)
+        refused, rest = group.split(CommandRefused)
         if refused is None or rest is not None:
             raise
         raise _leaf(refused) from None
@@ -78,11 +78,11 @@ def _leaf(group: BaseException) -> BaseException:
 
 
 @asynccontextmanager
-async def open_session(settings: Settings) -> AsyncIterator[Session]:
-    """Raises :class:`Refused` when the data directory can be neither opened nor asked."""
+async def open_session(settings: Settings) -> AsyncIterator[GatewaySession]:
+    """Raises :class:`CommandRefused` when the data directory can be neither opened nor asked."""
     async with hold_or_reach(settings.storage.data_dir) as service:
         if service is not None:
-            yield Session(service.gateway, running=True)
+            yield GatewaySession(service.gateway, running=True)
             return
         async with _own(settings) as session:
             yield session
@@ -94,7 +94,7 @@ async def hold_or_reach(data_dir: Path) -> AsyncIterator[Service | None]:
 
     Raises:
         Unreachable: somebody holds the directory and does not answer.
-        Refused: it cannot be locked at all.
+        CommandRefused: it cannot be locked at all.
     """
     until = trio.current_time() + _PATIENCE_S
     while True:
@@ -104,7 +104,7 @@ async def hold_or_reach(data_dir: Path) -> AsyncIterator[Service | None]:
         except DataDirectoryBusy as error:
             busy = error
         except StorageUnusable as error:
-            raise Refused(str(error)) from error
+            raise CommandRefused(str(error)) from error
         else:
             try:
                 yield None
@@ -133,11 +133,11 @@ class _Refusing:
         try:
             return await self.gateway.perform(name, arguments, self.caller)
         except EngineError as error:
-            raise Refused(str(error)) from error
+            raise CommandRefused(str(error)) from error
 
 
 @asynccontextmanager
-async def _own(settings: Settings) -> AsyncIterator[Session]:
+async def _own(settings: Settings) -> AsyncIterator[GatewaySession]:
     from risala.cli.reach.logs import log_to_stderr
     from risala.engine.engine import DATABASE, open_gateway
     from risala.engine.journal.store.opening import storage_sentence
@@ -145,7 +145,9 @@ async def _own(settings: Settings) -> AsyncIterator[Session]:
     log_to_stderr()
     try:
         async with open_gateway(settings) as gateway:
-            yield Session(_Refusing(gateway, operator_by(Face.CLI, os.getuid())), running=False)
+            yield GatewaySession(
+                _Refusing(gateway, operator_by(Face.CLI, os.getuid())), running=False
+            )
     except BaseExceptionGroup as group:  # the journal's nursery wraps why it cannot be opened
         expected, rest = group.split((StorageUnusable, StorageFailed))
         if expected is None or rest is not None:
@@ -153,5 +155,5 @@ async def _own(settings: Settings) -> AsyncIterator[Session]:
         error = _leaf(expected)
         if isinstance(error, StorageFailed):
             path = settings.storage.data_dir / DATABASE
-            raise Refused(storage_sentence(path, error)) from group
-        raise Refused(str(error)) from group
+            raise CommandRefused(storage_sentence(path, error)) from group
+        raise CommandRefused(str(error)) from group

@@ -26,7 +26,7 @@ from risala.engine.journal.webhooks import deliveries as webhook_log
 from risala.engine.journal.webhooks.deliveries import Attempt
 from risala.engine.model.errors import Draining, Unavailable
 from risala.engine.rules.webhooks.lanes import EndpointLane, Lanes, Widths
-from risala.engine.rules.webhooks.schedule import Answer, Fault, decide
+from risala.engine.rules.webhooks.schedule import ReceiverAnswer, ReceiverFault, decide
 from risala.engine.rules.webhooks.sign import signed
 from risala.engine.rules.webhooks.types import Outbound, WebhookCall
 from risala.engine.webhooks.endpoints import end_pending
@@ -153,7 +153,7 @@ class Webhooks:
         finally:
             self._alarm.ring()
 
-    async def _post(self, attempt: Attempt) -> Answer | Fault:
+    async def _post(self, attempt: Attempt) -> ReceiverAnswer | ReceiverFault:
         try:
             headers = {
                 **attempt.headers,
@@ -172,9 +172,9 @@ class Webhooks:
         except Exception:
             # A bug over one delivery must not hold up the others: it is tried again like them.
             log.exception("webhooks.bug", event_id=attempt.event_id, endpoint=attempt.endpoint_id)
-            return Fault("INTERNAL", "Something went wrong on our side.")
+            return ReceiverFault("INTERNAL", "Something went wrong on our side.")
 
-    async def _finish(self, attempt: Attempt, seen: Answer | Fault) -> bool:
+    async def _finish(self, attempt: Attempt, seen: ReceiverAnswer | ReceiverFault) -> bool:
         now_ms = self._have.recorder.clock.now_ms()
         verdict = decide(seen, attempt.tries, now_ms, self._have.jitter())
         commit = partial(

@@ -14,7 +14,7 @@ from risala.http.api.sms import add_sms
 from risala.http.api.verify import add_verify
 from risala.http.common.base import JsonApp
 from risala.http.common.client_address import ClientAddresses
-from risala.http.common.facade import Gateway
+from risala.http.common.facade import GatewayFacade
 from risala.http.common.failed_keys import FailedKeys
 from risala.http.common.problems import Problem
 from risala.http.common.respond import json_bytes, json_response
@@ -23,7 +23,7 @@ _ALIVE: Final = json_bytes({"status": "ok"})
 _READY: Final = json_bytes({"status": "ready"})
 
 
-def create_api(gateway: Gateway, settings: Settings, clock: Clock | None = None) -> JsonApp:
+def create_api(gateway: GatewayFacade, settings: Settings, clock: Clock | None = None) -> JsonApp:
     """The app that :func:`risala.http.server.server.serve_app` serves to the world."""
     app = JsonApp(
         "risala.http.api",
@@ -41,7 +41,7 @@ def create_api(gateway: Gateway, settings: Settings, clock: Clock | None = None)
     return app
 
 
-def _add_probes(app: JsonApp, gateway: Gateway) -> None:
+def _add_probes(app: JsonApp, gateway: GatewayFacade) -> None:
     async def alive() -> TrioResponse:
         return json_response(_ALIVE)
 

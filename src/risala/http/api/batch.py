@@ -16,7 +16,7 @@ from risala.engine.model.errors import OutcomeUnknown, RateLimited, Refusal
 from risala.http.api.batch_reader import Item, parse_batch
 from risala.http.common.auth import secret_key
 from risala.http.common.base import JsonApp, id_of_request
-from risala.http.common.facade import Gateway
+from risala.http.common.facade import GatewayFacade
 from risala.http.common.parse import read_body
 from risala.http.common.problems import Problem, problem_of
 from risala.http.common.respond import json_response
@@ -24,7 +24,7 @@ from risala.http.common.respond import json_response
 PATH: Final = "/api/sms/batch"
 
 
-def add_batch(app: JsonApp, gateway: Gateway, clock: Clock, http: HttpSection) -> None:
+def add_batch(app: JsonApp, gateway: GatewayFacade, clock: Clock, http: HttpSection) -> None:
     desk = ReadingDesk(http.batches_read_max)
 
     async def read_items() -> list[Item]:

@@ -28,7 +28,7 @@ from risala.http.common.parse import (
     has_escapes,
     read_text,
 )
-from risala.http.common.problems import Issue, Problem, bad_body
+from risala.http.common.problems import BodyIssue, Problem, bad_body
 from risala.http.common.validation import validate
 
 ITEMS_A_TURN: Final = 32
@@ -121,7 +121,7 @@ class _Reader:
             seen.add(name)
             if len(seen) > MEMBERS_MAX:
                 text = f"The body must have at most {MEMBERS_MAX} members."
-                raise bad_body([Issue((), "too_many_entries", text)])
+                raise bad_body([BodyIssue((), "too_many_entries", text)])
             self._take(":")
             yield name
         if self.peek():
@@ -182,7 +182,7 @@ class _Reader:
         if self._at + VALUE_CHARACTERS_MAX >= len(self._text):
             raise fault("invalid_json", path)
         text = f"Here is no valid JSON, or more than {VALUE_CHARACTERS_MAX} characters of it."
-        raise bad_body([Issue(path, "invalid_json", text)])
+        raise bad_body([BodyIssue(path, "invalid_json", text)])
 
 
 def _decode(piece: str) -> tuple[Any, int]:
@@ -194,4 +194,4 @@ def _decode(piece: str) -> tuple[Any, int]:
 
 
 def _bad_list(code: str, rule: str) -> Problem:
-    return bad_body([Issue(("messages",), code, f"`messages` {rule}")])
+    return bad_body([BodyIssue(("messages",), code, f"`messages` {rule}")])

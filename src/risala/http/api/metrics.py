@@ -18,7 +18,7 @@ from quart_trio.wrappers import TrioResponse
 from risala.config.model import Settings
 from risala.http.common.base import JsonApp
 from risala.http.common.problems import plain
-from risala.http.common.tally import Tally
+from risala.http.common.tally import AnswerTally
 
 CONTENT_TYPE: Final = "text/plain; version=1.0.0; charset=utf-8"
 _PROXIES: Final = frozenset(
@@ -41,7 +41,7 @@ class Measured(Protocol):
 
 
 def add_metrics(
-    app: JsonApp, gateway: Measured, *, everybody: bool, tally: Tally | None = None
+    app: JsonApp, gateway: Measured, *, everybody: bool, tally: AnswerTally | None = None
 ) -> None:
     """Serve ``/metrics`` on ``app``; unless to ``everybody``, to clients on this machine only.
 
@@ -57,7 +57,7 @@ def add_metrics(
     app.route_to("/metrics", metrics, method="GET")
 
 
-def create_metrics(gateway: Measured, settings: Settings, tally: Tally) -> JsonApp:
+def create_metrics(gateway: Measured, settings: Settings, tally: AnswerTally) -> JsonApp:
     """The app for an address of its own: whoever can reach it may read."""
     app = JsonApp(
         "risala.http.api.metrics",

@@ -10,12 +10,12 @@ from risala.engine.model.wire import message_wire
 from risala.http.api.bodies import parse_get, parse_send
 from risala.http.common.auth import secret_key
 from risala.http.common.base import JsonApp
-from risala.http.common.facade import Gateway
+from risala.http.common.facade import GatewayFacade
 from risala.http.common.parse import read_body
 from risala.http.common.respond import json_bytes, json_response
 
 
-def add_sms(app: JsonApp, gateway: Gateway, clock: Clock) -> None:
+def add_sms(app: JsonApp, gateway: GatewayFacade, clock: Clock) -> None:
     async def send(request: Request) -> TrioResponse:
         principal = secret_key(gateway, request.headers)
         command = parse_send(await read_body(request), clock.now_ms())

@@ -17,7 +17,7 @@ from risala.http.api.verify_bodies import CheckCodeBody, GetVerificationBody, pa
 from risala.http.common.auth import api_key, secret_key
 from risala.http.common.base import JsonApp
 from risala.http.common.client_address import ClientAddresses, bucket_of
-from risala.http.common.facade import Gateway
+from risala.http.common.facade import GatewayFacade
 from risala.http.common.parse import read_body
 from risala.http.common.respond import json_bytes, json_response
 from risala.http.common.validation import parse_body
@@ -30,7 +30,7 @@ _APPROVED: Final = json_bytes({"status": "approved"})
 _DENIED: Final = json_bytes({"status": "denied"})
 
 
-def add_verify(app: JsonApp, gateway: Gateway, settings: Settings) -> None:
+def add_verify(app: JsonApp, gateway: GatewayFacade, settings: Settings) -> None:
     door = _Door(gateway, ClientAddresses(settings.http.trusted_proxies))
 
     async def send() -> TrioResponse:
@@ -62,7 +62,7 @@ def add_verify(app: JsonApp, gateway: Gateway, settings: Settings) -> None:
 class _Door:
     """What is asked before a byte of the body is read."""
 
-    gateway: Gateway
+    gateway: GatewayFacade
     addresses: ClientAddresses
 
     async def enter(self, use: AddressUse) -> Principal:

@@ -6,7 +6,7 @@ from werkzeug.datastructures import Headers
 
 from risala.engine.model.commands import KeyType, Principal
 from risala.engine.model.errors import Forbidden, Unauthorized
-from risala.http.common.facade import Gateway
+from risala.http.common.facade import GatewayFacade
 
 
 def api_key(headers: Headers) -> str:
@@ -25,7 +25,7 @@ def api_key(headers: Headers) -> str:
     return key
 
 
-def secret_key(gateway: Gateway, headers: Headers) -> Principal:
+def secret_key(gateway: GatewayFacade, headers: Headers) -> Principal:
     """The principal of a secret key: 401, then 403 for the organization, then for the type."""
     principal = gateway.authenticate(api_key(headers))
     if principal.type is not KeyType.SECRET:

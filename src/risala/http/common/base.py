@@ -23,7 +23,7 @@ from risala.http.common.origins import cors_headers
 from risala.http.common.problems import Problem, plain, report
 from risala.http.common.respond import problem_response
 from risala.http.common.seams import IN_PLACE
-from risala.http.common.tally import Tally
+from risala.http.common.tally import AnswerTally
 from risala.http.common.targets import is_plain_path
 
 _IDS: Final = IdSource(SystemClock())
@@ -174,7 +174,7 @@ class JsonApp(QuartTrio):
         self.config["BODY_TIMEOUT"] = body_timeout_s
         self.body_bytes_max: dict[str, int] = {}
         """Of the paths whose bodies have a limit of their own."""
-        self.tally = Tally()
+        self.tally = AnswerTally()
         self.failed_keys: FailedKeys | None = None
         """Holds answers to wrong keys back; None: every answer leaves at once."""
         self.open_paths: set[str] = set()

@@ -21,7 +21,7 @@ from risala.engine.model.commands import (
 from risala.engine.model.errors import FieldFault, Refusal
 
 
-class Gateway(Protocol):
+class GatewayFacade(Protocol):
     def authenticate(self, api_key: str) -> Principal:
         """Who holds this key. Raises ``Unauthorized``, or ``Forbidden`` for the organization."""
 

@@ -16,7 +16,7 @@ import trio
 
 from risala.engine.rules.windows import SlidingWindows, Window
 from risala.http.common.client_address import ClientAddresses, bucket_of
-from risala.http.common.tally import Tally
+from risala.http.common.tally import AnswerTally
 
 log = structlog.get_logger("risala.http")
 
@@ -40,7 +40,7 @@ class FailedKeys:
     def __init__(
         self,
         addresses: ClientAddresses,
-        tally: Tally,
+        tally: AnswerTally,
         now_s: Callable[[], float] = trio.current_time,
     ) -> None:
         self._addresses = addresses

@@ -13,7 +13,7 @@ from typing import Any, Final, NoReturn
 
 from quart.wrappers import Request
 
-from risala.http.common.problems import Issue, Problem, bad_body, plain
+from risala.http.common.problems import BodyIssue, Problem, bad_body, plain
 
 DEPTH_MAX: Final = 32
 """Objects within arrays within objects; nothing that we take needs more than four."""
@@ -112,7 +112,7 @@ def has_escapes(raw: bytes) -> bool:
     return b"\\u" in raw
 
 
-def character_faults(members: dict[str, Any], known: frozenset[str]) -> list[Issue]:
+def character_faults(members: dict[str, Any], known: frozenset[str]) -> list[BodyIssue]:
     """A fault for each member that holds a NUL or a lone surrogate.
 
     Only members that we know are named: an unknown name would be the client's own text.
@@ -123,7 +123,7 @@ def character_faults(members: dict[str, Any], known: frozenset[str]) -> list[Iss
         if any(_is_unfit(text) for text in _strings({name: value}))
     }
     return [
-        Issue(path, "invalid_characters", "NUL and lone surrogates are not allowed.")
+        BodyIssue(path, "invalid_characters", "NUL and lone surrogates are not allowed.")
         for path in sorted(paths)
     ]
 
@@ -161,4 +161,4 @@ _SENTENCES: Final = {
 
 def fault(code: str, path: tuple[str | int, ...] = ()) -> Problem:
     """400 for the body as a whole, or for the part of it that cannot be read."""
-    return bad_body([Issue(path, code, _SENTENCES[code])])
+    return bad_body([BodyIssue(path, code, _SENTENCES[code])])

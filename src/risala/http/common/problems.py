@@ -71,7 +71,7 @@ _SENTENCES: Final[Mapping[int, str]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Issue:
+class BodyIssue:
     """One fault of a body: where, a stable code, a sentence."""
 
     path: tuple[str | int, ...]
@@ -110,7 +110,7 @@ def plain(status: int, headers: Mapping[str, str] | None = None) -> Problem:
     return Problem(status, _SENTENCES[status], headers=headers or {})
 
 
-def bad_body(issues: Sequence[Issue]) -> Problem:
+def bad_body(issues: Sequence[BodyIssue]) -> Problem:
     """400 that names every fault at once."""
     if len(issues) == 1:
         message = issues[0].message
@@ -122,7 +122,8 @@ def bad_body(issues: Sequence[Issue]) -> Problem:
 def with_faults(problem: Problem, faults: Iterable[errors.FieldFault]) -> Problem:
     """A bad body's answer with faults that the engine knows of; each member has one at most."""
     issues = [
-        Issue(tuple(told["path"]), told["code"], told["message"]) for told in problem.data["issues"]
+        BodyIssue(tuple(told["path"]), told["code"], told["message"])
+        for told in problem.data["issues"]
     ]
     told = {issue.path for issue in issues}
     return bad_body(issues + [new for new in map(_issue, faults) if new.path not in told])
@@ -177,9 +178,9 @@ def _refused(error: errors.EngineError) -> Problem:
             return plain(500)
 
 
-def _issue(fault: errors.FieldFault) -> Issue:
+def _issue(fault: errors.FieldFault) -> BodyIssue:
     path = tuple(fault.path.split(".")) if fault.path else ()
-    return Issue(path, fault.code, fault.message)
+    return BodyIssue(path, fault.code, fault.message)
 
 
 def _unknown(error: errors.OutcomeUnknown) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 
 @dataclass(slots=True)
-class Tally:
+class AnswerTally:
     """Since the start. The answers below the API (400, 431, 503 at the door) are among them."""
 
     answers: Counter[int] = field(default_factory=Counter)

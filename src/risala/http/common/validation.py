@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic_core import ErrorDetails
 
 from risala.http.common.parse import character_faults, has_escapes, read_object
-from risala.http.common.problems import Issue, bad_body
+from risala.http.common.problems import BodyIssue, bad_body
 
 
 class RequestBody(BaseModel):
@@ -77,8 +77,8 @@ def _names(model: type[RequestBody]) -> frozenset[str]:
 
 
 def _issues(
-    details: Iterable[ErrorDetails], told: list[Issue], names: frozenset[str]
-) -> list[Issue]:
+    details: Iterable[ErrorDetails], told: list[BodyIssue], names: frozenset[str]
+) -> list[BodyIssue]:
     """One issue for each member that has none yet."""
     paths = {issue.path for issue in told}
     issues = []
@@ -91,13 +91,13 @@ def _issues(
     return issues
 
 
-def _issue(path: tuple[str | int, ...], detail: ErrorDetails) -> Issue:
+def _issue(path: tuple[str | int, ...], detail: ErrorDetails) -> BodyIssue:
     kind = detail["type"]
     if kind == "string_type" and detail["input"] is None and len(detail["loc"]) == 1:
         kind = "missing"  # null is as if omitted
     code = _CODES.get(kind)
     if code is None:
-        return Issue(path, kind, detail["msg"])
+        return BodyIssue(path, kind, detail["msg"])
     context: dict[str, Any] = detail.get("ctx", {})
     name = ".".join(map(str, path)) or "body"
     if len(detail["loc"]) > 1:
@@ -107,4 +107,4 @@ def _issue(path: tuple[str | int, ...], detail: ErrorDetails) -> Issue:
         least=context.get("min_length", context.get("ge")),
         most=context.get("max_length", context.get("le")),
     )
-    return Issue(path, code, sentence)
+    return BodyIssue(path, code, sentence)

@@ -57,7 +57,7 @@ AGAIN_S: Final = 30
 POSITION_CHARACTERS_MAX: Final = 64
 
 
-class Follower(Protocol):
+class StreamFollower(Protocol):
     async def __anext__(self) -> Told: ...
 
     def close(self) -> None: ...
@@ -68,7 +68,7 @@ class Followed(Protocol):
 
     def follow(
         self, what: What, organization_id: str | None = ..., position: str | None = ..., /
-    ) -> AbstractContextManager[Follower]:
+    ) -> AbstractContextManager[StreamFollower]:
         """Raises ``NotFound`` for an organization that is not there."""
 
 
@@ -79,7 +79,7 @@ class Streams:
         self._followed = followed
         self._shutdown = shutdown
         self._open: Counter[str | None] = Counter()
-        self._followers: set[Follower] = set()
+        self._followers: set[StreamFollower] = set()
 
     @property
     def open(self) -> int:
@@ -123,7 +123,10 @@ class Streams:
         return None
 
     async def _chunks(
-        self, follow: AbstractContextManager[Follower], what: What, organization_id: str | None
+        self,
+        follow: AbstractContextManager[StreamFollower],
+        what: What,
+        organization_id: str | None,
     ) -> AsyncIterator[bytes]:
         # Counted where it is sure to be counted down: a body that is never begun never ends.
         if self._refusal(organization_id) is not None:
@@ -140,7 +143,7 @@ class Streams:
                 yield chunk
 
     @contextmanager
-    def _counted(self, organization_id: str | None, follower: Follower) -> Iterator[None]:
+    def _counted(self, organization_id: str | None, follower: StreamFollower) -> Iterator[None]:
         self._open[organization_id] += 1
         self._followers.add(follower)
         try:

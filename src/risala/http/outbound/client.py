@@ -16,7 +16,7 @@ from typing import Final
 import httpcore2
 import trio
 
-from risala.engine.rules.webhooks.schedule import Answer, Fault
+from risala.engine.rules.webhooks.schedule import ReceiverAnswer, ReceiverFault
 from risala.engine.rules.webhooks.types import WebhookCall
 from risala.engine.rules.webhooks.url import AddressRules, Target, UrlRefused, parse_target
 from risala.http.outbound.pinned import (
@@ -93,29 +93,29 @@ class OutboundClient:
     def _new_pool(self) -> _Pool:
         return _Pool(self._backend, self._context, self._calls_max)
 
-    async def post(self, call: WebhookCall) -> Answer | Fault:
+    async def post(self, call: WebhookCall) -> ReceiverAnswer | ReceiverFault:
         """Make one call. What the other side does is an answer or a fault, never an exception."""
         try:
             target = parse_target(call.url, self._rules)
         except UrlRefused as error:
-            return Fault("URL_REFUSED", str(error))
+            return ReceiverFault("URL_REFUSED", str(error))
         with deadline(LIMIT_S):
             try:
                 return await self._post(target, call)
             except httpcore2.PoolTimeout:
                 # It lost its slots: never seen, and mended all the same.
                 await self._replace_pool()
-                return Fault("BUSY", "No connection was free on our side.")
+                return ReceiverFault("BUSY", "No connection was free on our side.")
             except AddressRefused as error:
-                return Fault("ADDRESS_REFUSED", str(error))
+                return ReceiverFault("ADDRESS_REFUSED", str(error))
             except NameUnknown as error:
-                return Fault("NAME_UNKNOWN", str(error))
+                return ReceiverFault("NAME_UNKNOWN", str(error))
             except httpcore2.ConnectError as error:
                 return _not_connected(error)
             except tuple(_NO_ANSWER) as error:
-                return Fault(*_NO_ANSWER[type(error)])
+                return ReceiverFault(*_NO_ANSWER[type(error)])
 
-    async def _post(self, target: Target, call: WebhookCall) -> Answer:
+    async def _post(self, target: Target, call: WebhookCall) -> ReceiverAnswer:
         if trio.current_time() - self._pool.born_s >= POOL_S:
             await self._replace_pool()
         used = self._pool
@@ -174,7 +174,7 @@ def _request(target: Target, call: WebhookCall) -> httpcore2.Request:
     )
 
 
-async def _answer(response: httpcore2.Response) -> Answer:
+async def _answer(response: httpcore2.Response) -> ReceiverAnswer:
     retry_after = next(
         (value for name, value in response.headers if name.lower() == b"retry-after"), None
     )
@@ -189,7 +189,7 @@ async def _answer(response: httpcore2.Response) -> Answer:
                         break
         except (httpcore2.TimeoutException, httpcore2.NetworkError, httpcore2.ProtocolError):
             pass  # the head has said what matters
-    return Answer(
+    return ReceiverAnswer(
         response.status,
         None if retry_after is None else retry_after.decode("latin-1"),
         excerpt(bytes(begun)),
@@ -203,12 +203,12 @@ def excerpt(body: bytes) -> str:
     return "".join(kept).strip()
 
 
-def _not_connected(error: httpcore2.ConnectError) -> Fault:
+def _not_connected(error: httpcore2.ConnectError) -> ReceiverFault:
     cause: BaseException | None = error
     while cause is not None:
         if isinstance(cause, ssl.SSLCertVerificationError):
-            return Fault("TLS", f"Its certificate is not valid: {cause.verify_message}.")
+            return ReceiverFault("TLS", f"Its certificate is not valid: {cause.verify_message}.")
         if isinstance(cause, ssl.SSLError):
-            return Fault("TLS", "No TLS connection came about.")
+            return ReceiverFault("TLS", "No TLS connection came about.")
         cause = cause.__cause__ or cause.__context__
-    return Fault("NOT_CONNECTED", "It could not be connected to.")
+    return ReceiverFault("NOT_CONNECTED", "It could not be connected to.")

@@ -10,7 +10,7 @@ from risala.engine.model.clock import SystemClock
 from risala.engine.model.ids import IdSource
 from risala.http.common.origins import cors_headers
 from risala.http.common.problems import Problem
-from risala.http.server.face import Face
+from risala.http.server.face import ServerFace
 
 Headers = list[tuple[bytes, bytes]]
 CONTINUE: Final = b"HTTP/1.1 100 \r\n\r\n"
@@ -53,7 +53,12 @@ def head(status: int, headers: Iterable[tuple[bytes, bytes]], *more: tuple[bytes
 
 
 def refusal(
-    problem: Problem, face: Face, path: str | None, origin: str | None, *, bodiless: bool = False
+    problem: Problem,
+    face: ServerFace,
+    path: str | None,
+    origin: str | None,
+    *,
+    bodiless: bool = False,
 ) -> bytes:
     """An answer that is made below the app, and ends the connection.
 

@@ -16,8 +16,8 @@ from hypercorn.utils import parse_socket_addr
 
 from risala.http.common.problems import Problem
 from risala.http.server.answer import refusal
-from risala.http.server.exchange import Exchange
-from risala.http.server.face import Face, Patience
+from risala.http.server.exchange import HttpExchange
+from risala.http.server.face import Patience, ServerFace
 from risala.http.server.parser import Request, RequestParser
 from risala.http.server.peer import client_of
 
@@ -39,7 +39,7 @@ class GuardedConnection:
     """
 
     def __init__(
-        self, app: ASGIFramework, face: Face, state: LifespanState, stream: trio.SocketStream
+        self, app: ASGIFramework, face: ServerFace, state: LifespanState, stream: trio.SocketStream
     ) -> None:
         self.app = app
         self.state = state
@@ -145,7 +145,7 @@ class GuardedConnection:
             if request.fault is not None:
                 await self.refuse(request, request.fault)
                 return
-            exchange = Exchange(self, request)
+            exchange = HttpExchange(self, request)
             await exchange.run()
             if not exchange.keeps:
                 # Closing a socket that has unread bytes sends a reset.

@@ -42,7 +42,7 @@ _CHUNKED: Final = (b"transfer-encoding", b"chunked")
 _NO_MORE: Final = (b"", b"0\r\n\r\n")
 
 
-class Line(Protocol):
+class ExchangeLine(Protocol):
     """What an exchange needs of its connection, which is cancelled when one of these fails."""
 
     app: ASGIFramework
@@ -68,10 +68,10 @@ class Line(Protocol):
         """Answer in the app's stead, which ends the connection."""
 
 
-class Exchange:
+class HttpExchange:
     """Lives as long as its request is answered."""
 
-    def __init__(self, connection: Line, request: Request) -> None:
+    def __init__(self, connection: ExchangeLine, request: Request) -> None:
         self._connection = connection
         self._request = request
         self._held = b""

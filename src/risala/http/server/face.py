@@ -1,6 +1,6 @@
 """The connections of one listening socket: how patient we are with each, how many there may be.
 
-A face (the public API, the control socket) has one :class:`Face`.
+A face (the public API, the control socket) has one :class:`ServerFace`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Final, Protocol
 import structlog
 import trio
 
-from risala.http.common.tally import Tally
+from risala.http.common.tally import AnswerTally
 
 log = structlog.get_logger("risala.http")
 
@@ -47,7 +47,7 @@ class Patience:
     """For reading past what we will not read, so that a reset does not overtake our answer."""
 
 
-class Connection(Protocol):
+class FaceConnection(Protocol):
     """What a face knows of each of its connections."""
 
     def close_idle(self) -> None:
@@ -60,7 +60,7 @@ class Connection(Protocol):
         """Close if the time of what is done on it is over."""
 
 
-class Face:
+class ServerFace:
     """All connections of one socket. Its methods are called on the loop, and never wait."""
 
     def __init__(
@@ -68,17 +68,17 @@ class Face:
         patience: Patience,
         connections_max: int,
         open_paths: AbstractSet[str] = frozenset(),
-        tally: Tally | None = None,
+        tally: AnswerTally | None = None,
     ) -> None:
         self.patience = patience
-        self.tally = tally or Tally()
+        self.tally = tally or AnswerTally()
         """Of the answers that the app gives, and of those that are given in its stead."""
         self.open_paths = open_paths
         """Paths whose answers pages of any origin may read (:mod:`risala.http.common.origins`)."""
         self._connections_max = connections_max
-        self._open: set[Connection] = set()
+        self._open: set[FaceConnection] = set()
         # By the time since when they are idle, longest first: dicts keep their order.
-        self._idle: dict[Connection, None] = {}
+        self._idle: dict[FaceConnection, None] = {}
         self._stop_at = inf
         self._full_said_at = -inf
 
@@ -96,7 +96,7 @@ class Face:
         """Open connections, idle ones included."""
         return len(self._open)
 
-    def admit(self, connection: Connection) -> bool:
+    def admit(self, connection: FaceConnection) -> bool:
         """Whether one more is welcome. At the limit the one that idled longest goes for it."""
         if len(self._open) >= self._connections_max:
             self._say_full()
@@ -108,13 +108,13 @@ class Face:
         self._open.add(connection)
         return True
 
-    def mark_idle(self, connection: Connection) -> None:
+    def mark_idle(self, connection: FaceConnection) -> None:
         self._idle[connection] = None
 
-    def mark_busy(self, connection: Connection) -> None:
+    def mark_busy(self, connection: FaceConnection) -> None:
         self._idle.pop(connection, None)
 
-    def leave(self, connection: Connection) -> None:
+    def leave(self, connection: FaceConnection) -> None:
         self._open.discard(connection)
         self._idle.pop(connection, None)
 

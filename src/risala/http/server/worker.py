@@ -16,13 +16,13 @@ from hypercorn.typing import ASGIFramework, LifespanState
 from hypercorn.utils import wrap_app
 
 from risala.http.server.connection import GuardedConnection
-from risala.http.server.face import Face
+from risala.http.server.face import ServerFace
 
 
 async def serve_socket(
     app: ASGIFramework,
     config: Config,
-    face: Face,
+    face: ServerFace,
     sock: socket.socket,
     shutdown: trio.Event,
     *,

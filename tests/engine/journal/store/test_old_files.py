@@ -21,7 +21,7 @@ from risala.engine.model.clock import TrioClock
 from risala.engine.model.commands import KeyType, Mode, Principal, SendMessage
 from risala.engine.model.ids import IdSource
 from risala.engine.outside import Outside
-from risala.engine.rules.webhooks.schedule import Answer
+from risala.engine.rules.webhooks.schedule import ReceiverAnswer
 from risala.plugins.testing.fake_driver import FakeDriver
 
 FILES = Path(__file__).parents[1] / "fixtures"
@@ -59,9 +59,9 @@ class Endpoints:
     def __init__(self) -> None:
         self.events: set[str] = set()
 
-    async def post(self, call) -> Answer:
+    async def post(self, call) -> ReceiverAnswer:
         self.events.add(call.headers["webhook-id"])
-        return Answer(200, None, "ok")
+        return ReceiverAnswer(200, None, "ok")
 
 
 @asynccontextmanager

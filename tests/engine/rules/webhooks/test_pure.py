@@ -13,8 +13,8 @@ from risala.engine.rules.webhooks.schedule import (
     RETRY_AFTER_MAX_S,
     TRIES_MAX,
     WAITS_S,
-    Answer,
-    Fault,
+    ReceiverAnswer,
+    ReceiverFault,
     decide,
     retry_after_s,
 )
@@ -31,7 +31,7 @@ def test_the_schedule_is_the_contracts():
 
 @given(st.integers(100, 599), st.integers(1, 30), st.floats(0, 1), st.text(max_size=80))
 def test_every_answer_is_decided(status, tries, jitter, header):
-    verdict = decide(Answer(status, header, "x"), tries, NOW_MS, jitter)
+    verdict = decide(ReceiverAnswer(status, header, "x"), tries, NOW_MS, jitter)
     assert verdict.state == (
         "delivered" if 200 <= status < 300
         else "failed" if status == 410 or tries >= TRIES_MAX
@@ -60,7 +60,7 @@ def test_retry_after(text, seconds):
 
 
 def test_a_fault_says_what_it_is():
-    verdict = decide(Fault("TLS", "Bad certificate."), 1, NOW_MS, 0.0)
+    verdict = decide(ReceiverFault("TLS", "Bad certificate."), 1, NOW_MS, 0.0)
     assert (verdict.error, verdict.status, verdict.due_at) == (
         "TLS: Bad certificate.", None, NOW_MS + 5000,
     )  # fmt: skip

@@ -11,7 +11,7 @@ from risala.cli.reach.options import Options, common
 from risala.cli.show import output
 
 if TYPE_CHECKING:
-    from risala.cli.reach.performer import Session
+    from risala.cli.reach.performer import GatewaySession
 
 Json = dict[str, Any]
 
@@ -51,7 +51,7 @@ def key_create(
 ) -> None:
     """Make a key and print its value, once."""
 
-    async def work(session: Session) -> Json:
+    async def work(session: GatewaySession) -> Json:
         return await session.perform(
             "key.create",
             organization_id=await organization_id(session, org),
@@ -96,7 +96,7 @@ def key_list(options: Options, org: str | None) -> None:
 
 
 def _on_key(operation: str, done: str, options: Options, key_id: str) -> None:
-    async def work(session: Session) -> Json:
+    async def work(session: GatewaySession) -> Json:
         return await session.perform(operation, key_id=key_id)
 
     found = options.run(work)
@@ -131,7 +131,7 @@ def key_origins(options: Options, key_id: str, origins: tuple[str, ...], lift: b
         raise click.UsageError("Give origins, or --any.")
     changes = {"allowed_origins": list(origins) or None} if lift or origins else {}
 
-    async def work(session: Session) -> Json:
+    async def work(session: GatewaySession) -> Json:
         return await session.perform_exactly("key.set", {"key_id": key_id, **changes})
 
     found = options.run(work)

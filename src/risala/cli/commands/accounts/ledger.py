@@ -15,7 +15,7 @@ from risala.cli.reach.options import Options, common
 from risala.cli.show import output
 
 if TYPE_CHECKING:
-    from risala.cli.reach.performer import Session
+    from risala.cli.reach.performer import GatewaySession
 
 Json = dict[str, Any]
 
@@ -33,7 +33,7 @@ def ledger(
 ) -> None:
     """Each movement of ORG's balance, the newest first, with the balance after it."""
 
-    async def work(session: Session) -> Json:
+    async def work(session: GatewaySession) -> Json:
         return await session.perform(
             "ledger.list",
             organization_id=await organization_id(session, organization),
@@ -74,7 +74,7 @@ def ledger(
 def adjust(options: Options, organization: str | None, amount: str, reason: str) -> None:
     """Correct the balance of ORG (its id or name) by AMOUNT: 5, or -5.25 to take away."""
 
-    async def work(session: Session) -> tuple[Json, Json]:
+    async def work(session: GatewaySession) -> tuple[Json, Json]:
         found = await organization_id(session, organization)
         entry = await session.perform("adjust", organization_id=found, amount=amount, reason=reason)
         return entry, await session.perform("org.show", organization_id=found)

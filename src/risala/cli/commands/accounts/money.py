@@ -17,7 +17,7 @@ from risala.cli.reach.options import Options, common
 from risala.cli.show import output
 
 if TYPE_CHECKING:
-    from risala.cli.reach.performer import Session
+    from risala.cli.reach.performer import GatewaySession
 
 Json = dict[str, Any]
 
@@ -40,7 +40,7 @@ def topup(
 ) -> None:
     """Add AMOUNT (100 or 99.50) to the balance of ORG (its id or name)."""
 
-    async def work(session: Session) -> tuple[Json, Json]:
+    async def work(session: GatewaySession) -> tuple[Json, Json]:
         found = await organization_id(session, organization)
         entry = await session.perform(
             "topup", organization_id=found, amount=amount, reference=reference, note=note
@@ -72,7 +72,7 @@ def price_show(options: Options, organization: str | None) -> None:
 
 
 def _show(options: Options, organization: str | None) -> None:
-    async def work(session: Session) -> Json:
+    async def work(session: GatewaySession) -> Json:
         general = await session.perform("price")
         if organization is None:
             found = (await session.perform("org.list"))["organizations"]

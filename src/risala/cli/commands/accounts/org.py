@@ -16,7 +16,7 @@ from risala.cli.reach.options import Options, common
 from risala.cli.show import output
 
 if TYPE_CHECKING:
-    from risala.cli.reach.performer import Session
+    from risala.cli.reach.performer import GatewaySession
 
 Json = dict[str, Any]
 NO_CAP: Final = "none"
@@ -36,7 +36,7 @@ def org() -> None:
 def org_create(options: Options, name: str, price: str | None) -> None:
     """Make an organization."""
 
-    async def work(session: Session) -> Json:
+    async def work(session: GatewaySession) -> Json:
         return await session.perform("org.create", name=name, price_per_segment=price)
 
     made = options.run(work, creates=True)
@@ -49,7 +49,7 @@ def org_create(options: Options, name: str, price: str | None) -> None:
 def org_list(options: Options) -> None:
     """All organizations."""
 
-    async def work(session: Session) -> Json:
+    async def work(session: GatewaySession) -> Json:
         return await session.perform("org.list")
 
     found = options.run(work)
@@ -167,7 +167,7 @@ def org_set(
 def change_organization(options: Options, given: str | None, changes: Json) -> Json:
     """Have an organization's settings changed; it as it is then."""
 
-    async def work(session: Session) -> Json:
+    async def work(session: GatewaySession) -> Json:
         found = await organization_id(session, given)
         return await session.perform_exactly("org.set", {"organization_id": found, **changes})
 

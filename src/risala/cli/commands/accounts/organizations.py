@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from risala.cli.reach.refused import Refused
+from risala.cli.reach.refused import CommandRefused
 from risala.cli.show import output
 
 if TYPE_CHECKING:
     from risala.cli.reach.options import Options
-    from risala.cli.reach.performer import Session
+    from risala.cli.reach.performer import GatewaySession
 
 org_option = click.option(
     "--org", metavar="ORG", help="Its id or name; may be omitted while there is only one."
@@ -44,7 +44,7 @@ def organization_and_amount(command: Callable[..., Any]) -> Callable[..., Any]:
 def on_organization(operation: str, options: Options, given: str | None) -> dict[str, Any]:
     """Perform an operation that takes an organization and nothing else."""
 
-    async def work(session: Session) -> dict[str, Any]:
+    async def work(session: GatewaySession) -> dict[str, Any]:
         found = await organization_id(session, given)
         return await session.perform(operation, organization_id=found)
 
@@ -57,11 +57,11 @@ def money_of(organization: dict[str, Any], field: str) -> str | None:
     return None if amount is None else output.money(amount, organization["currency"])
 
 
-async def organization_id(session: Session, given: str | None) -> str:
+async def organization_id(session: GatewaySession, given: str | None) -> str:
     """The id for what was given: an id, a name that only one has, or nothing.
 
     Raises:
-        Refused: none, or more than one, is meant.
+        CommandRefused: none, or more than one, is meant.
     """
     if given is not None and given.startswith("org_"):
         return given
@@ -72,10 +72,16 @@ async def organization_id(session: Session, given: str | None) -> str:
         case [only], _:
             return str(only["id"])
         case [], None:
-            raise Refused("There is no organization yet; make one with `risala org create NAME`.")
+            raise CommandRefused(
+                "There is no organization yet; make one with `risala org create NAME`."
+            )
         case [], _:
-            raise Refused(f"There is no organization named {given!r}; see `risala org list`.")
+            raise CommandRefused(
+                f"There is no organization named {given!r}; see `risala org list`."
+            )
         case _, None:
-            raise Refused(f"There are {len(found)} organizations; say which with --org.")
+            raise CommandRefused(f"There are {len(found)} organizations; say which with --org.")
         case _:
-            raise Refused(f"{len(found)} organizations are named {given!r}; use the id of one.")
+            raise CommandRefused(
+                f"{len(found)} organizations are named {given!r}; use the id of one."
+            )

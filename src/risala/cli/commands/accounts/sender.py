@@ -8,12 +8,12 @@ import click
 
 from risala.cli.commands.accounts.organizations import org_option, organization_id
 from risala.cli.reach.options import Options, common
-from risala.cli.reach.refused import Refused
+from risala.cli.reach.refused import CommandRefused
 from risala.cli.show import output
 from risala.sms.address import fold_sender
 
 if TYPE_CHECKING:
-    from risala.cli.reach.performer import Session
+    from risala.cli.reach.performer import GatewaySession
 
 Json = dict[str, Any]
 REASONS: Final = ("name_in_use", "misleading", "regulations", "ownership")
@@ -33,7 +33,7 @@ def sender() -> None:
 def sender_request(options: Options, name: str, description: str, org: str | None) -> None:
     """Ask for NAME in an organization's place; messages leave from the default one meanwhile."""
 
-    async def work(session: Session) -> Json:
+    async def work(session: GatewaySession) -> Json:
         return await session.perform(
             "sender.request",
             organization_id=await organization_id(session, org),
@@ -53,7 +53,7 @@ def sender_request(options: Options, name: str, description: str, org: str | Non
 def sender_list(options: Options, org: str | None) -> None:
     """All requests and approved senders."""
 
-    async def work(session: Session) -> Json:
+    async def work(session: GatewaySession) -> Json:
         wanted = None if org is None else await organization_id(session, org)
         return await session.perform("sender.list", organization_id=wanted)
 
@@ -95,22 +95,26 @@ def _look_twice(found: Json) -> None:
 
 
 def _decide(options: Options, operation: str, given: str, **more: str) -> Json:
-    async def work(session: Session) -> Json:
+    async def work(session: GatewaySession) -> Json:
         return await session.perform(operation, sender_id=await _sender_id(session, given), **more)
 
     return options.run(work)
 
 
-async def _sender_id(session: Session, given: str) -> str:
+async def _sender_id(session: GatewaySession, given: str) -> str:
     """The id for an id, or for a name that only one organization has asked for."""
     if given.startswith("snd_"):
         return given
     listed: list[Json] = (await session.perform("sender.list"))["senders"]
     found = [each for each in listed if fold_sender(each["name"]) == fold_sender(given)]
     if not found:
-        raise Refused(f"Nobody has asked for the sender {given!r}; see `risala sender list`.")
+        raise CommandRefused(
+            f"Nobody has asked for the sender {given!r}; see `risala sender list`."
+        )
     if len(found) > 1:
-        raise Refused(f"{len(found)} organizations have asked for {given!r}; use the id of one.")
+        raise CommandRefused(
+            f"{len(found)} organizations have asked for {given!r}; use the id of one."
+        )
     return str(found[0]["id"])
 
 

@@ -11,7 +11,7 @@ from risala.cli.reach.options import Options, common
 from risala.cli.show import output
 
 if TYPE_CHECKING:
-    from risala.cli.reach.performer import Session
+    from risala.cli.reach.performer import GatewaySession
 
 Json = dict[str, Any]
 
@@ -28,7 +28,7 @@ def inbound() -> None:
 def inbound_list(options: Options, org: str | None, limit: int) -> None:
     """The latest messages that came in."""
 
-    async def work(session: Session) -> Json:
+    async def work(session: GatewaySession) -> Json:
         wanted = None if org is None else await organization_id(session, org)
         return await session.perform("inbound.list", organization_id=wanted, limit=limit)
 
@@ -53,7 +53,7 @@ def inbound_list(options: Options, org: str | None, limit: int) -> None:
 def inbound_routes(options: Options) -> None:
     """To whom messages go, in the order in which it is decided."""
 
-    async def work(session: Session) -> Json:
+    async def work(session: GatewaySession) -> Json:
         return await session.perform("inbound.routes")
 
     found = options.run(work)
@@ -79,7 +79,7 @@ def inbound_route(
 ) -> None:
     """Give an organization what comes in; with neither option, all that no other route takes."""
 
-    async def work(session: Session) -> Json:
+    async def work(session: GatewaySession) -> Json:
         found = await organization_id(session, org)
         return await session.perform(
             "inbound.route", organization_id=found, number=number, keyword=keyword
@@ -96,7 +96,7 @@ def inbound_route(
 def inbound_unroute(options: Options, route: str) -> None:
     """Remove a route."""
 
-    async def work(session: Session) -> Json:
+    async def work(session: GatewaySession) -> Json:
         return await session.perform("inbound.unroute", route_id=route)
 
     gone = options.run(work)
@@ -115,7 +115,7 @@ def inbound_unroute(options: Options, route: str) -> None:
 def inbound_opt_outs(options: Options, org: str | None, heed: bool | None) -> None:
     """Who has opted out of an organization's messages, after changing whether that is heeded."""
 
-    async def work(session: Session) -> Json:
+    async def work(session: GatewaySession) -> Json:
         found = await organization_id(session, org)
         return await session.perform("inbound.opt_outs", organization_id=found, heeds=heed)
 
@@ -137,7 +137,7 @@ def inbound_opt_outs(options: Options, org: str | None, heed: bool | None) -> No
 def inbound_opt_in(options: Options, number: str, org: str | None) -> None:
     """Take back the opt-out of NUMBER, who has asked for that by another way."""
 
-    async def work(session: Session) -> Json:
+    async def work(session: GatewaySession) -> Json:
         found = await organization_id(session, org)
         return await session.perform("inbound.opt_in", organization_id=found, number=number)
 

@@ -12,7 +12,7 @@ from risala.cli.show import output, when
 from risala.sms.address import normalise_number
 
 if TYPE_CHECKING:
-    from risala.cli.reach.performer import Session
+    from risala.cli.reach.performer import GatewaySession
 
 Json = dict[str, Any]
 
@@ -56,7 +56,7 @@ def send(
     except ValueError as error:
         raise click.BadParameter(str(error), param_hint="TO") from error
 
-    async def work(session: Session) -> tuple[Json, bool]:
+    async def work(session: GatewaySession) -> tuple[Json, bool]:
         accepted = await session.perform(
             "send",
             organization_id=await organization_id(session, org),
@@ -95,7 +95,7 @@ def message() -> None:
 def message_cancel(options: Options, message_id: str) -> None:
     """Withdraw a message that has not left yet, and refund it."""
 
-    async def work(session: Session) -> Json:
+    async def work(session: GatewaySession) -> Json:
         return await session.perform("message.cancel", message_id=message_id)
 
     found = options.run(work)
@@ -113,7 +113,7 @@ def message_cancel(options: Options, message_id: str) -> None:
 def message_show(options: Options, message_id: str) -> None:
     """A message and its timeline, with each carrier's own words."""
 
-    async def work(session: Session) -> Json:
+    async def work(session: GatewaySession) -> Json:
         return await session.perform("message.show", message_id=message_id)
 
     found = options.run(work)

@@ -15,14 +15,14 @@ import click
 
 from risala.cli.commands.accounts.organizations import organization_id
 from risala.cli.reach.options import Options, common
-from risala.cli.reach.refused import Refused
+from risala.cli.reach.refused import CommandRefused
 from risala.cli.show import output
 
 if TYPE_CHECKING:
     import trio
 
-    from risala.cli.reach.client import Told
-    from risala.cli.reach.performer import Session
+    from risala.cli.reach.client import StreamEvent
+    from risala.cli.reach.performer import GatewaySession
 
 Json = dict[str, Any]
 AGAIN_S: Final = 0.2
@@ -54,11 +54,13 @@ def tail(options: Options, events: bool, org: str | None) -> None:
     """
     data_dir = options.data_settings().storage.data_dir
 
-    async def work(session: Session) -> None:
+    async def work(session: GatewaySession) -> None:
         import trio
 
         if not session.running:
-            raise Refused("The service is not running: nothing happens that could be followed.")
+            raise CommandRefused(
+                "The service is not running: nothing happens that could be followed."
+            )
         wanted = None if org is None else await organization_id(session, org)
         teller = Teller("events" if events else "life", options.json)
         with trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
@@ -110,7 +112,7 @@ class Teller:
         self._away = False
         self._seen: OrderedDict[str, str] = OrderedDict()
 
-    def tell(self, told: Told) -> bool:
+    def tell(self, told: StreamEvent) -> bool:
         """Tell one thing, unless it was the last of its message or event; False: nobody reads."""
         if self._is_known(told):
             return True
@@ -144,7 +146,7 @@ class Teller:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             self._closed = True  # whoever read us has seen enough
 
-    def _is_known(self, told: Told) -> bool:
+    def _is_known(self, told: StreamEvent) -> bool:
         key = told.data.get("messageId" if told.kind == "life" else "id")
         if key is None:
             return False
@@ -155,7 +157,7 @@ class Teller:
             self._seen.popitem(last=False)
         return known
 
-    def _gap(self, told: Told) -> str | None:
+    def _gap(self, told: StreamEvent) -> str | None:
         match told.kind:
             case "lagged" if self.what == "events":
                 return "… this reader was too slow; the events that it missed follow …"
@@ -176,7 +178,7 @@ def _json(value: Json) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def _members(told: Told) -> Json:
+def _members(told: StreamEvent) -> Json:
     if told.kind == "event":
         return {"organizationId": told.data["organizationId"], "event": told.data}
     return told.data

@@ -14,7 +14,7 @@ from risala.sms.address import normalise_number
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from risala.cli.reach.performer import Session
+    from risala.cli.reach.performer import GatewaySession
 
 Json = dict[str, Any]
 LANGUAGES: Final = ("fr", "ar", "en")
@@ -47,7 +47,7 @@ def verify_send(
     except ValueError as error:
         raise click.BadParameter(str(error), param_hint="TO") from error
 
-    async def work(session: Session) -> tuple[Json, bool]:
+    async def work(session: GatewaySession) -> tuple[Json, bool]:
         sent = await session.perform(
             "verify.send",
             organization_id=await organization_id(session, org),
@@ -77,7 +77,7 @@ def verify_send(
 def verify_check(options: Options, verification_id: str, code: str) -> None:
     """Judge a code: prints `approved` or `denied`. A wrong one counts as an attempt."""
 
-    async def work(session: Session) -> Json:
+    async def work(session: GatewaySession) -> Json:
         found = await session.perform("verify.get", verification_id=verification_id)
         return await session.perform(
             "verify.check",
@@ -126,7 +126,7 @@ def verify_cancel(options: Options, verification_id: str) -> None:
 
 
 def _of_one(options: Options, operation: str, verification_id: str) -> Json:
-    async def work(session: Session) -> Json:
+    async def work(session: GatewaySession) -> Json:
         return await session.perform(operation, verification_id=verification_id)
 
     return options.run(work)
@@ -176,7 +176,7 @@ def verify_config(
     Lists replace those that are set. An empty text goes back to the default.
     """
 
-    async def work(session: Session) -> tuple[Json, str]:
+    async def work(session: GatewaySession) -> tuple[Json, str]:
         found = {"organization_id": await organization_id(session, organization)}
         currency: str = (await session.perform_exactly("org.show", found))["currency"]
         shown = await session.perform_exactly("verify.config", found)

@@ -12,11 +12,11 @@ import click
 
 from risala.cli.commands.messaging.webhooks import webhook
 from risala.cli.reach.options import Options, common
-from risala.cli.reach.refused import Refused
+from risala.cli.reach.refused import CommandRefused
 from risala.cli.show import output, when
 
 if TYPE_CHECKING:
-    from risala.cli.reach.performer import Session
+    from risala.cli.reach.performer import GatewaySession
 
 __all__ = ["webhook"]
 
@@ -32,13 +32,13 @@ _LOOK_S: Final = 0.2
 def webhook_test(options: Options, endpoint: str) -> None:
     """Send an endpoint a test event and tell what it answered; exit code 1 if not 2xx."""
 
-    async def work(session: Session) -> Json:
+    async def work(session: GatewaySession) -> Json:
         import trio
 
         made = await session.perform("webhook.test", endpoint_id=endpoint)
         event_id = made["delivery"]["eventId"]
         if not made["running"]:
-            raise Refused(f"The service is not running; {event_id} is sent when it starts.")
+            raise CommandRefused(f"The service is not running; {event_id} is sent when it starts.")
         until = trio.current_time() + _TEST_WAIT_S
         while True:
             found = await session.perform(
@@ -57,7 +57,7 @@ def webhook_test(options: Options, endpoint: str) -> None:
         if delivery["excerpt"]:
             click.echo(output.clean(delivery["excerpt"]))
     if delivery["state"] != "delivered":
-        raise Refused("The endpoint did not accept it.")
+        raise CommandRefused("The endpoint did not accept it.")
 
 
 @webhook.command("deliveries")
@@ -74,7 +74,7 @@ def webhook_deliveries(
         _show_attempts(options, endpoint, event)
         return
 
-    async def work(session: Session) -> Json:
+    async def work(session: GatewaySession) -> Json:
         return await session.perform(
             "webhook.deliveries", endpoint_id=endpoint, state=state, limit=limit
         )
@@ -97,7 +97,7 @@ def webhook_deliveries(
 
 
 def _show_attempts(options: Options, endpoint: str, event: str) -> None:
-    async def work(session: Session) -> Json:
+    async def work(session: GatewaySession) -> Json:
         return await session.perform("webhook.delivery", endpoint_id=endpoint, event_id=event)
 
     found = options.run(work)
@@ -161,7 +161,7 @@ def webhook_replay(options: Options, endpoint: str, event: str | None, since: st
         _replay_one(options, endpoint, event)
         return
 
-    async def work(session: Session) -> Json:
+    async def work(session: GatewaySession) -> Json:
         with _shown(quiet=options.json) as update:
             return await replay_failed(session.perform, endpoint, str(since), update)
 
@@ -190,7 +190,7 @@ async def replay_failed(
 
 
 def _replay_one(options: Options, endpoint: str, event: str) -> None:
-    async def work(session: Session) -> Json:
+    async def work(session: GatewaySession) -> Json:
         return await session.perform("webhook.replay", endpoint_id=endpoint, event_id=event)
 
     found = options.run(work)

@@ -13,7 +13,7 @@ from risala.cli.show import output
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from risala.cli.reach.performer import Session
+    from risala.cli.reach.performer import GatewaySession
 
 Json = dict[str, Any]
 _WHY: Final = {
@@ -83,7 +83,7 @@ def webhook_create(
 ) -> None:
     """Make an endpoint and print its secret, once."""
 
-    async def work(session: Session) -> Json:
+    async def work(session: GatewaySession) -> Json:
         return await session.perform(
             "webhook.create",
             organization_id=await organization_id(session, org),
@@ -163,7 +163,7 @@ def _fields(shown: Json) -> Json:
 
 
 def _perform(options: Options, operation: str, **arguments: Any) -> Json:  # noqa: ANN401 -- JSON
-    async def work(session: Session) -> Json:
+    async def work(session: GatewaySession) -> Json:
         return await session.perform(operation, **arguments)
 
     return options.run(work)

@@ -9,7 +9,7 @@ import click
 
 from risala.cli.commands.accounts.organizations import organization_id
 from risala.cli.reach.options import Options, common
-from risala.cli.reach.performer import Session
+from risala.cli.reach.performer import GatewaySession
 from risala.cli.show import output
 
 Json = dict[str, Any]
@@ -34,7 +34,7 @@ def audit_log(
 ) -> None:
     """Who changed or looked into what, by which face, the latest first."""
 
-    async def work(session: Session) -> Json:
+    async def work(session: GatewaySession) -> Json:
         wanted = None
         if organization is not None:
             wanted = await organization_id(session, organization)

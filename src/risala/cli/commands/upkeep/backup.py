@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from risala.cli.reach.options import Options, common
-from risala.cli.reach.refused import Refused
+from risala.cli.reach.refused import CommandRefused
 from risala.cli.show import output, progress
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def backup(options: Options, file: Path, force: bool) -> None:
 
     settings = options.data_settings()
     if file.exists() and not force:
-        raise Refused(f"{file} is there already; --force writes over it.")
+        raise CommandRefused(f"{file} is there already; --force writes over it.")
     report = _back_up(settings, file, options)
     payload = {
         "path": str(report.path),
@@ -70,16 +70,16 @@ def _back_up(settings: Settings, file: Path, options: Options) -> BackupReport:
             if service is not None:
                 await _refuse_of_the_ill(service)
             if (reason := missing(database)) is not None:
-                raise Refused(reason)
+                raise CommandRefused(reason)
             if not database.exists():
-                raise Refused(f"There is no database in {settings.storage.data_dir} yet.")
+                raise CommandRefused(f"There is no database in {settings.storage.data_dir} yet.")
             with progress.shown(quiet=options.json) as shown:
                 # The thread hears of a cancellation through `shown`, so that it is waited for.
                 work = partial(back_up, database, file, shown)
                 try:
                     return await trio.to_thread.run_sync(work)
                 except StorageUnusable as error:
-                    raise Refused(str(error)) from error
+                    raise CommandRefused(str(error)) from error
 
     return session.run_async(main)
 
@@ -88,7 +88,7 @@ async def _refuse_of_the_ill(service: Service) -> None:
     """What lies in the place of a database that was lost is no backup of it."""
     journal = (await service.gateway.perform("statistics", {})).get("journal", {})
     if journal.get("lost"):
-        raise Refused(f"There is nothing to back up: {journal['ailment']}")
+        raise CommandRefused(f"There is nothing to back up: {journal['ailment']}")
 
 
 @click.command()
@@ -112,7 +112,7 @@ def restore(options: Options, file: Path, resend_pending: bool, force: bool) -> 
     """
     settings = options.data_settings(creates=True)
     if not file.is_file():
-        raise Refused(f"There is no file {file}.")
+        raise CommandRefused(f"There is no file {file}.")
     report = _restore(settings, file, resend_pending, force, options)
     payload = {
         "path": str(report.database),
@@ -164,7 +164,7 @@ def _restore(
     async def main() -> RestoreReport:
         async with session.hold_or_reach(settings.storage.data_dir) as service:
             if service is not None:
-                raise Refused("The service is running; stop it, then restore.")
+                raise CommandRefused("The service is running; stop it, then restore.")
             with progress.shown(quiet=options.json) as shown:
                 work = partial(
                     restore,
@@ -178,7 +178,7 @@ def _restore(
                 try:
                     return await trio.to_thread.run_sync(work)
                 except StorageUnusable as error:
-                    raise Refused(str(error)) from error
+                    raise CommandRefused(str(error)) from error
 
     return session.run_async(main)
 
@@ -202,4 +202,6 @@ def _totals(audit: AuditReport) -> str:
 
 def _tell_faults(audit: AuditReport, sentence: str) -> None:
     if not audit.clean:
-        raise Refused(f"{sentence}: {len(audit.faults)} fault(s), the first: {audit.faults[0]}.")
+        raise CommandRefused(
+            f"{sentence}: {len(audit.faults)} fault(s), the first: {audit.faults[0]}."
+        )

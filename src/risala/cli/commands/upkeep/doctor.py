@@ -11,7 +11,7 @@ import click
 
 from risala.cli.reach.logs import log_to_stderr
 from risala.cli.reach.options import Options, common
-from risala.cli.reach.refused import Refused
+from risala.cli.reach.refused import CommandRefused
 from risala.cli.show import output, progress
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def doctor(options: Options) -> None:
             empty="",
         )
     if failed:
-        raise Refused(f"Not well: {', '.join(check.name for check in failed)}.")
+        raise CommandRefused(f"Not well: {', '.join(check.name for check in failed)}.")
 
 
 def _examine(options: Options) -> list[Finding]:
@@ -47,7 +47,7 @@ def _examine(options: Options) -> list[Finding]:
     try:
         data_dir = options.settings().storage.data_dir
         settings = Finding("settings", Grade.OK, "The settings load.")
-    except Refused as error:
+    except CommandRefused as error:
         # The data is looked at all the same: often both are wrong for one reason.
         data_dir = options.data or StorageSection().data_dir
         settings = Finding("settings", Grade.FAIL, str(error))
@@ -84,7 +84,7 @@ async def _patient(data_dir: Path) -> Patient:
             )
     except session.Unreachable as error:
         return replace(patient, pid=error.pid)
-    except Refused:
+    except CommandRefused:
         return patient  # what is wrong with the directory shows among the checks
 
 

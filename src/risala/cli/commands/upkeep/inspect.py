@@ -9,11 +9,11 @@ import click
 
 from risala.cli.reach.logs import log_to_stderr
 from risala.cli.reach.options import Options, common
-from risala.cli.reach.refused import Refused
+from risala.cli.reach.refused import CommandRefused
 from risala.cli.show import output
 
 if TYPE_CHECKING:
-    from risala.cli.reach.performer import Session
+    from risala.cli.reach.performer import GatewaySession
 
 Json = dict[str, Any]
 
@@ -23,7 +23,7 @@ Json = dict[str, Any]
 def audit(options: Options) -> None:
     """Prove that balances, ledger and messages agree. Exit code 1 when they do not."""
 
-    async def work(session: Session) -> Json:
+    async def work(session: GatewaySession) -> Json:
         return await session.perform("audit")
 
     report = options.run(work)
@@ -36,7 +36,7 @@ def audit(options: Options) -> None:
                 f"{report['entries']} ledger entries."
             )
     if not report["clean"]:
-        raise Refused(f"The audit found {len(report['faults'])} fault(s).")
+        raise CommandRefused(f"The audit found {len(report['faults'])} fault(s).")
 
 
 @click.group(invoke_without_command=True)
@@ -67,7 +67,7 @@ _gate("drain", "Let a carrier finish what it has, and give it nothing new.")
 def show(options: Options, carrier: str) -> None:
     """One carrier: what its driver tells of it, what it can be asked, the link's latest life."""
 
-    async def work(session: Session) -> Json:
+    async def work(session: GatewaySession) -> Json:
         return await session.perform("carriers.show", carrier=carrier)
 
     found = options.run(work)
@@ -129,7 +129,7 @@ def _unmatched(told: Json) -> None:
 def ask(options: Options, carrier: str, command: str | None, arguments: tuple[str, ...]) -> None:
     """Ask a carrier's driver for something of its own; without COMMAND, what it can be asked."""
 
-    async def work(session: Session) -> Json:
+    async def work(session: GatewaySession) -> Json:
         if command is None:
             return await session.perform("carriers.show", carrier=carrier)
         return await session.perform(
@@ -156,7 +156,7 @@ def _commands(carrier: str, commands: list[Json]) -> None:
 
 
 def _carriers(options: Options, operation: str, carrier: str | None) -> None:
-    async def work(session: Session) -> tuple[Json, bool]:
+    async def work(session: GatewaySession) -> tuple[Json, bool]:
         return await session.perform(operation, carrier=carrier), session.running
 
     found, running = options.run(work)

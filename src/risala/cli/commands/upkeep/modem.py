@@ -14,7 +14,7 @@ import click
 
 from risala.cli.reach.logs import log_to_stderr
 from risala.cli.reach.options import Options, common
-from risala.cli.reach.refused import Refused
+from risala.cli.reach.refused import CommandRefused
 from risala.cli.show import output
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def probe(options: Options, /, port: str | None, **asking: Any) -> None:  # noqa
     if not output.show(options.json, _payload(found)) and found.can_send is not None:
         output.table(("", "Found"), _rows(found), empty="")
     if found.can_send is False:
-        raise Refused(found.verdict)
+        raise CommandRefused(found.verdict)
     if not options.json:
         output.said(found.verdict)
 
@@ -110,7 +110,7 @@ def doctor(options: Options, /, port: str, **asking: Any) -> None:  # noqa: ANN4
             empty="",
         )
     if found.failed:
-        raise Refused(f"Not well: {', '.join(check.name for check in found.failed)}.")
+        raise CommandRefused(f"Not well: {', '.join(check.name for check in found.failed)}.")
     if not options.json:
         output.said(found.verdict)
 
@@ -154,7 +154,7 @@ def _notes_path() -> Path:
 
 
 def _settings(options: Options, port: str, baud: int, pin_env: str | None) -> ModemSettings:
-    """Raises Refused; the PIN is in no text."""
+    """Raises CommandRefused; the PIN is in no text."""
     from pydantic import ValidationError
 
     from risala.config.faults import ConfigError
@@ -171,14 +171,14 @@ def _settings(options: Options, port: str, baud: int, pin_env: str | None) -> Mo
     try:
         return ModemSettings.model_validate(resolve_secrets(table))
     except ConfigError as error:
-        raise Refused(str(error)) from None
+        raise CommandRefused(str(error)) from None
     except ValidationError as error:
         # Pydantic's error holds the values, and one may be the PIN.
         faults = (
             f"{'.'.join(map(str, each['loc']))}: {each['msg'].removeprefix('Value error, ')}"
             for each in error.errors(include_url=False, include_input=False)
         )
-        raise Refused("; ".join(faults)) from None
+        raise CommandRefused("; ".join(faults)) from None
 
 
 def _table(options: Options, name: str) -> dict[str, Any]:
@@ -188,7 +188,7 @@ def _table(options: Options, name: str) -> dict[str, Any]:
     if found is not None:
         return found.settings
     names = ", ".join(each.name for each in carriers)
-    raise Refused(
+    raise CommandRefused(
         f"{name} is neither a port (/dev/…, socket://…) nor a carrier with a modem"
         + (f"; those are: {names}." if names else " of the settings.")
     )
@@ -236,7 +236,9 @@ def _list(options: Options, baud: int) -> None:
             empty="No serial port is there.",
         )
     if not any(each.answers or each.served for each in found):
-        raise Refused("No modem answers: see the plug and the hub, and that no program has it.")
+        raise CommandRefused(
+            "No modem answers: see the plug and the hub, and that no program has it."
+        )
     if not options.json:
         output.said("Look closer: risala modem probe PORT")
 

@@ -12,7 +12,7 @@ from risala.cli.reach.options import Options, common
 from risala.cli.show import output
 
 if TYPE_CHECKING:
-    from risala.cli.reach.performer import Session
+    from risala.cli.reach.performer import GatewaySession
 
 Json = dict[str, Any]
 _WHAT: Final = {
@@ -33,7 +33,7 @@ def retention() -> None:
 def retention_show(options: Options) -> None:
     """What is kept for how long, and the oldest that is there."""
 
-    async def work(session: Session) -> Json:
+    async def work(session: GatewaySession) -> Json:
         return await session.perform("retention.show")
 
     found = options.run(work)
@@ -59,7 +59,7 @@ def retention_show(options: Options) -> None:
 def retention_run(options: Options) -> None:
     """Forget now what is older; the service does so by itself, every hour."""
 
-    async def work(session: Session) -> Json:
+    async def work(session: GatewaySession) -> Json:
         return await forget(session.perform)
 
     done = options.run(work)

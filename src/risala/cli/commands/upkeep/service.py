@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from risala.cli.reach.options import CONFIG_NAME, Options, common
-from risala.cli.reach.refused import Refused
+from risala.cli.reach.refused import CommandRefused
 from risala.cli.show import output
 
 
@@ -49,8 +49,8 @@ def init(path: Path, force: bool, as_json: bool) -> None:
         with open(os.open(path, flags, 0o644), "w", encoding="utf-8") as file:
             file.write(render_template())
     except FileExistsError:
-        raise Refused(f"{path} is there already; --force writes over it.") from None
+        raise CommandRefused(f"{path} is there already; --force writes over it.") from None
     except OSError as error:
-        raise Refused(f"{path} cannot be written: {error.strerror}.") from error
+        raise CommandRefused(f"{path} cannot be written: {error.strerror}.") from error
     if not output.show(as_json, {"path": str(path)}):
         output.said(f"Wrote {path}. Every setting in it is explained, and set to its default.")

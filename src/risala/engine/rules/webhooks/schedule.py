@@ -17,7 +17,7 @@ RETRY_AFTER_MAX_S: Final = 86_400
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ReceiverAnswer:
     """What an endpoint answered."""
 
     status: int
@@ -27,7 +27,7 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class ReceiverFault:
     """Why no answer came: ``code`` for programs, ``text`` for people."""
 
     code: str
@@ -45,9 +45,11 @@ class AnswerVerdict:
     gone: bool = False
 
 
-def decide(seen: Answer | Fault, tries: int, now_ms: int, jitter: float) -> AnswerVerdict:
+def decide(
+    seen: ReceiverAnswer | ReceiverFault, tries: int, now_ms: int, jitter: float
+) -> AnswerVerdict:
     """What follows from the ``tries``-th attempt; ``jitter`` is a number from 0 to 1."""
-    if isinstance(seen, Fault):
+    if isinstance(seen, ReceiverFault):
         state, due_at = _again(tries, now_ms, jitter, None)
         return AnswerVerdict(state, due_at, None, f"{seen.code}: {seen.text}", None)
     if 200 <= seen.status < 300:

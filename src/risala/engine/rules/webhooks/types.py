@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Protocol
 
-from risala.engine.rules.webhooks.schedule import Answer, Fault
+from risala.engine.rules.webhooks.schedule import ReceiverAnswer, ReceiverFault
 
 DEFAULT_TYPES: Final = ("sms.sent", "sms.failed", "verify.sent", "verify.approved", "verify.failed")
 """Those of the service's specification: what an endpoint gets that does not choose."""
@@ -37,5 +37,5 @@ class WebhookCall:
 class Outbound(Protocol):
     """Makes calls to strangers' servers: safely, and within bounds of time and memory."""
 
-    async def post(self, call: WebhookCall, /) -> Answer | Fault:
+    async def post(self, call: WebhookCall, /) -> ReceiverAnswer | ReceiverFault:
         """Never raises for what the other side does; returns within the time limit."""

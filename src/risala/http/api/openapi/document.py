@@ -16,7 +16,7 @@ from risala import __version__
 from risala.engine.model import errors
 from risala.http.api.openapi import service, sms, verify
 from risala.http.api.openapi.answers import Error
-from risala.http.api.openapi.operation import Operation
+from risala.http.api.openapi.operation import ApiOperation
 from risala.http.common.problems import CODES, Problem, plain, problem_of
 
 OPERATIONS: Final = (*sms.OPERATIONS, *verify.OPERATIONS, *service.OPERATIONS)
@@ -139,7 +139,7 @@ def document_bytes() -> bytes:
     return json.dumps(document(), ensure_ascii=False, separators=(",", ":")).encode()
 
 
-def document(operations: Iterable[Operation] = OPERATIONS) -> dict[str, Any]:
+def document(operations: Iterable[ApiOperation] = OPERATIONS) -> dict[str, Any]:
     operations = tuple(operations)
     paths: dict[str, dict[str, Any]] = {}
     for operation in operations:
@@ -164,7 +164,7 @@ def document(operations: Iterable[Operation] = OPERATIONS) -> dict[str, Any]:
     }
 
 
-def _schemas(operations: Iterable[Operation]) -> dict[str, Any]:
+def _schemas(operations: Iterable[ApiOperation]) -> dict[str, Any]:
     models: dict[tuple[type[BaseModel], JsonSchemaMode], None] = {(Error, "validation"): None}
     for operation in operations:
         for model in (operation.body, operation.answer):
@@ -187,7 +187,7 @@ def _schemas(operations: Iterable[Operation]) -> dict[str, Any]:
     return dict(sorted(schemas.items()))
 
 
-def _operation(operation: Operation) -> dict[str, Any]:
+def _operation(operation: ApiOperation) -> dict[str, Any]:
     made: dict[str, Any] = {
         "operationId": operation.name,
         "tags": [operation.tag],

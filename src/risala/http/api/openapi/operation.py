@@ -15,7 +15,7 @@ WITH_BODY = (400, 401, 403, 408, 413, 415, 503, *EVERY)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Operation:
+class ApiOperation:
     path: str
     method: str = "post"
     name: str

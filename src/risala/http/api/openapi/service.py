@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Final
 
 from risala.http.api.openapi.answers import Health
-from risala.http.api.openapi.operation import EVERY, Operation
+from risala.http.api.openapi.operation import EVERY, ApiOperation
 
 OPERATIONS: Final = (
-    Operation(
+    ApiOperation(
         path="/healthz",
         method="get",
         name="isAlive",
@@ -18,7 +18,7 @@ OPERATIONS: Final = (
         answer=Health,
         answer_examples={"alive": {"value": {"status": "ok"}}},
     ),
-    Operation(
+    ApiOperation(
         path="/readyz",
         method="get",
         name="isReady",
@@ -29,7 +29,7 @@ OPERATIONS: Final = (
         answer_examples={"ready": {"value": {"status": "ready"}}},
         errors=(503, *EVERY),
     ),
-    Operation(
+    ApiOperation(
         path="/openapi.json",
         method="get",
         name="getOpenapi",
@@ -38,7 +38,7 @@ OPERATIONS: Final = (
         description="OpenAPI 3.1. Needs no key.",
         answer_types={"application/json": {"schema": {"type": "object"}}},
     ),
-    Operation(
+    ApiOperation(
         path="/docs",
         method="get",
         name="getDocs",

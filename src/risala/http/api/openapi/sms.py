@@ -7,7 +7,7 @@ from typing import Final
 from risala.engine.model.errors import SenderNotApproved
 from risala.http.api.bodies import PAST, BatchBody, GetBody, SendBody
 from risala.http.api.openapi.answers import BatchAnswer, MessageAnswer, SendAnswer
-from risala.http.api.openapi.operation import WITH_BODY, Operation
+from risala.http.api.openapi.operation import WITH_BODY, ApiOperation
 from risala.http.common.problems import problem_of
 
 _MESSAGE: Final = {"to": "+22236123456", "body": "Salam from Risala"}
@@ -52,7 +52,7 @@ _STORED: Final = {
     "updatedAt": "2026-11-21T08:30:02.907Z",
 }
 
-SEND: Final = Operation(
+SEND: Final = ApiOperation(
     path="/api/sms",
     name="sendSms",
     tag="SMS",
@@ -91,7 +91,7 @@ SEND: Final = Operation(
         "pending": {"summary": "The requested sender awaits approval", "value": _PENDING},
     },
 )
-BATCH: Final = Operation(
+BATCH: Final = ApiOperation(
     path="/api/sms/batch",
     name="sendSmsBatch",
     tag="SMS",
@@ -124,7 +124,7 @@ BATCH: Final = Operation(
         }
     },
 )
-GET: Final = Operation(
+GET: Final = ApiOperation(
     path="/api/sms/get",
     name="getSms",
     tag="SMS",

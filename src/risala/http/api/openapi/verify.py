@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Final
 
 from risala.http.api.openapi.answers import CheckAnswer, SendCodeAnswer, VerificationAnswer
-from risala.http.api.openapi.operation import WITH_BODY, Operation
+from risala.http.api.openapi.operation import WITH_BODY, ApiOperation
 from risala.http.api.verify_bodies import CheckCodeBody, GetVerificationBody, SendCodeBody
 
 _ID: Final = "ver_06GZR07DZ6B66NB0QHY1RFRDJAQR3ECT"
 
-SEND: Final = Operation(
+SEND: Final = ApiOperation(
     path="/api/verify/send",
     name="sendCode",
     tag="Verify",
@@ -40,7 +40,7 @@ SEND: Final = Operation(
     },
     answer_examples={"sent": {"value": {"verificationId": _ID}}},
 )
-CHECK: Final = Operation(
+CHECK: Final = ApiOperation(
     path="/api/verify/check",
     name="checkCode",
     tag="Verify",
@@ -58,7 +58,7 @@ CHECK: Final = Operation(
         "denied": {"summary": "It is not, or not any more", "value": {"status": "denied"}},
     },
 )
-GET: Final = Operation(
+GET: Final = ApiOperation(
     path="/api/verify/get",
     name="getVerification",
     tag="Verify",
