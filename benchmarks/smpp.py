@@ -30,7 +30,7 @@ from risala.drivers.smpp.protocol.pdu import (
     SubmitSmResp,
     response_to,
 )
-from risala.drivers.smpp.protocol.session import Role, SmppSession
+from risala.drivers.smpp.protocol.session import SmppRole, SmppSession
 
 WINDOWS = (10, 100, 1000)
 _LIMITS = LinkLimits(response_timeout_s=30.0, enquire_link_s=3600.0, window_max=max(WINDOWS))
@@ -69,7 +69,7 @@ class _Smsc(_Nobody):
 
 async def _serve(port: int) -> None:
     async def one(stream: trio.SocketStream) -> None:
-        await Link(stream, SmppSession(Role.SMSC), _Smsc(), _LIMITS).run()
+        await Link(stream, SmppSession(SmppRole.SMSC), _Smsc(), _LIMITS).run()
 
     await trio.serve_tcp(one, port, host="127.0.0.1")
 
@@ -77,7 +77,7 @@ async def _serve(port: int) -> None:
 async def _measure(port: int, window: int, seconds: float) -> float:
     """PDUs a second, with so many submits unanswered at each moment."""
     stream = await trio.open_tcp_stream("127.0.0.1", port)
-    link = Link(stream, SmppSession(Role.ESME), _Nobody(), _LIMITS)
+    link = Link(stream, SmppSession(SmppRole.ESME), _Nobody(), _LIMITS)
     answered = 0
     until = 0.0
     quiet = trio.Event()

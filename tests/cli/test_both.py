@@ -239,7 +239,7 @@ class World:
         """Things of its own for each row, named in its arguments."""
         names = {"n": str(next(self._numbers)), "file": str(directory / "file")}
 
-        async def work(reached: session.Session) -> None:
+        async def work(reached: session.GatewaySession) -> None:
             organization = (await reached.perform("org.create", name=f"Org {names['n']}"))["id"]
             await reached.perform("topup", organization_id=organization, amount="100")
             key = await reached.perform("key.create", organization_id=organization, type="secret")
@@ -274,7 +274,7 @@ class World:
         assert self.run("backup", names["backup"]).exit_code == 0
         return names
 
-    async def _prepare_verification(self, reached: session.Session, names: dict[str, str]) -> None:
+    async def _prepare_verification(self, reached: session.GatewaySession, names: dict[str, str]) -> None:
         made = await reached.perform("org.create", name=f"Codes {names['n']}")
         await reached.perform("topup", organization_id=made["id"], amount="1")
         key = await reached.perform("key.create", organization_id=made["id"], type="publishable")

@@ -16,11 +16,11 @@ from risala.drivers.modem.driver import ModemDriver
 from risala.drivers.modem.port.serial import PortError, PortFault
 from risala.drivers.modem.settings import ModemSettings
 from risala.drivers.modem.tpdu.pdu import (
-    Address,
     Deliver,
     Direction,
     StatusReport,
     Submit,
+    TpAddress,
     UserData,
     from_hex,
     to_hex,
@@ -34,7 +34,7 @@ from risala.plugins.testing.context import RecordingContext
 from risala.sms.alphabet import choose_alphabet
 
 NOW_MS = 1_795_176_000_000  # 2026-11-20 12:00:00 UTC
-SMSC = Address.of_number("+22200000001")
+SMSC = TpAddress.of_number("+22200000001")
 
 _PATIENCE_S = 100_000
 
@@ -91,7 +91,7 @@ class FakeModem:
 
     async def report(self, reference: int, number: str, status: int = 0) -> None:
         sent = datetime.fromtimestamp(NOW_MS / 1000, UTC)
-        report = StatusReport(reference, Address.of_number(number), sent, sent, status)
+        report = StatusReport(reference, TpAddress.of_number(number), sent, sent, status)
         pdu, octets = to_hex(report, SMSC)
         await self.say(f"+CDS: {octets}\r\n{pdu}")
 
@@ -206,7 +206,7 @@ def tpdu_octets(pdu: str) -> int:
 def deliver(text: str, sender: str = "+22236999999", header: bytes = b"") -> str:
     data = UserData.of_text(text, choose_alphabet(text), header=header)
     sent_at = datetime.fromtimestamp(NOW_MS / 1000, UTC)
-    return to_hex(Deliver(Address.of_number(sender), data, sent_at), SMSC)[0]
+    return to_hex(Deliver(TpAddress.of_number(sender), data, sent_at), SMSC)[0]
 
 
 class Line:

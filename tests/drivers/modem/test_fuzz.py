@@ -13,12 +13,12 @@ from risala.drivers.modem.at.engine import LINE_MAX, Answer, AtEngine, Command
 from risala.drivers.modem.at.fields import brackets, registration, values
 from risala.drivers.modem.inbound.assembly import text_of
 from risala.drivers.modem.tpdu.pdu import (
-    Address,
     Deliver,
     Direction,
     PduError,
     StatusReport,
     Submit,
+    TpAddress,
     UserData,
     from_hex,
     to_hex,
@@ -28,7 +28,7 @@ from risala.sms.alphabet import choose_alphabet
 from risala.sms.segment import user_data_header
 
 NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
-SMSC = Address.of_number("+22200000001")
+SMSC = TpAddress.of_number("+22200000001")
 RUNS = 15_000
 HEADERS = (b"", user_data_header(5, 3, 2), user_data_header(500, 3, 2, reference_bits=16))
 

@@ -24,7 +24,7 @@ from risala.drivers.modem.inbound.assembly import text_of
 from risala.drivers.modem.inbound.reports import SentLog
 from risala.drivers.modem.settings import ModemSettings
 from risala.drivers.modem.talk.ladder import Ladder, Rung
-from risala.drivers.modem.tpdu.pdu import Address, Deliver, StatusReport, UserData
+from risala.drivers.modem.tpdu.pdu import Deliver, StatusReport, TpAddress, UserData
 from risala.drivers.modem.tpdu.ussd import amount_in, read_answer, requests
 from risala.plugins.manager import PluginManager
 from risala.sms.cause import Cause
@@ -153,7 +153,7 @@ def test_amounts(text, pattern, amount):
 
 
 def report(reference, local="22236123456", status=0, sent_at=NOW, ton=1):
-    return StatusReport(reference, Address(local, ton), sent_at, sent_at, status)
+    return StatusReport(reference, TpAddress(local, ton), sent_at, sent_at, status)
 
 
 def test_a_reference_that_wraps_is_told_by_its_time():
@@ -250,7 +250,7 @@ def test_a_rung_that_helped_for_a_moment_did_not_help():
 
 def test_octets_that_are_no_text():
     def eight_bit(octets):
-        return Deliver(Address("1"), UserData(data=octets, dcs=4), None)
+        return Deliver(TpAddress("1"), UserData(data=octets, dcs=4), None)
 
     assert text_of(eight_bit(b"hello")) == "hello"
     assert text_of(eight_bit(b"\x00\xff")) == "00ff"

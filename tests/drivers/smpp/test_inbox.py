@@ -9,7 +9,7 @@ import pytest
 import trio
 from trio.testing import memory_stream_pair, wait_all_tasks_blocked
 
-from risala.drivers.smpp.inbox import Inbox
+from risala.drivers.smpp.inbox import SmppInbox
 from risala.drivers.smpp.link import Link, LinkLimits
 from risala.drivers.smpp.protocol.codec import PduReader
 from risala.drivers.smpp.protocol.pdu import (
@@ -20,7 +20,7 @@ from risala.drivers.smpp.protocol.pdu import (
     Pdu,
 )
 from risala.drivers.smpp.protocol.receipt import IdForm
-from risala.drivers.smpp.protocol.session import Role, SmppSession
+from risala.drivers.smpp.protocol.session import SmppRole, SmppSession
 from risala.drivers.smpp.protocol.submit import DefaultAlphabet
 from risala.drivers.smpp.protocol.tlv import Tlv
 from risala.plugins.contract import Accepted
@@ -43,13 +43,13 @@ class Box:
 
     def __init__(self, **more) -> None:
         ours, self.wire = memory_stream_pair()
-        session = SmppSession(Role.ESME)
+        session = SmppSession(SmppRole.ESME)
         session.send(BindTransceiver())
         session._response(BindTransceiverResp(sequence_number=1))
         self.link = Link(ours, session, _Nobody(), LinkLimits(10, math.inf, 10))
         self.heard: list[int] = []
         self.context = RecordingContext()
-        self.inbox = Inbox(
+        self.inbox = SmppInbox(
             self.context,
             id_form=IdForm.SAME,
             default_alphabet=DefaultAlphabet.GSM7,

@@ -29,7 +29,7 @@ from risala.drivers.smpp.protocol.pdu import (
     UnbindResp,
     response_to,
 )
-from risala.drivers.smpp.protocol.session import Role, SmppSession
+from risala.drivers.smpp.protocol.session import SmppRole, SmppSession
 
 _LIMITS = LinkLimits(response_timeout_s=10, enquire_link_s=math.inf, window_max=2)
 
@@ -74,7 +74,7 @@ class Wire:
         ours, theirs = memory_stream_pair()
         self.handler = Handler()
         self.peer = Peer(theirs)
-        self.link = Link(ours, SmppSession(Role.ESME), self.handler, limits)
+        self.link = Link(ours, SmppSession(SmppRole.ESME), self.handler, limits)
         self.results: dict[str, Pdu | LinkError] = {}
 
     async def submit(self, name: str) -> None:
@@ -254,7 +254,7 @@ async def test_a_peer_that_takes_no_octets_is_given_up(autojump_clock):
         async def aclose(self) -> None:
             await trio.lowlevel.checkpoint()
 
-    link = Link(Stuck(), SmppSession(Role.ESME), Handler(), LinkLimits(5, math.inf, 1))
+    link = Link(Stuck(), SmppSession(SmppRole.ESME), Handler(), LinkLimits(5, math.inf, 1))
     async with trio.open_nursery() as nursery:
         nursery.start_soon(link.run)
         with pytest.raises(NoAnswerError):

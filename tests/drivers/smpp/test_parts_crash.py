@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from trio.testing import MockClock, wait_all_tasks_blocked
 
-from risala.drivers.smpp.parts import Parts
+from risala.drivers.smpp.parts import SmppParts
 from risala.drivers.smpp.protocol.pdu import DeliverSm
 from risala.drivers.smpp.protocol.submit import DefaultAlphabet
 from risala.plugins.contract import Inbound, NotStoredError
@@ -90,7 +90,9 @@ class Brought:
 
 async def one_life(disk: Disk, carrier: Carrier, *, together: bool, then_s: float = 0.0) -> None:
     """Until the process dies, or until all is quiet."""
-    parts = Parts(disk, TIMEOUT_S, DefaultAlphabet.GSM7, lambda: round(trio.current_time() * 1000))
+    parts = SmppParts(
+        disk, TIMEOUT_S, DefaultAlphabet.GSM7, lambda: round(trio.current_time() * 1000)
+    )
     carrier.answered.clear()
 
     async def bring() -> None:
@@ -255,7 +257,7 @@ def test_parts_that_all_come_again_strike_nothing_of_what_is_not_stored_yet(dies
 def test_a_disk_that_refuses_now_and_then_loses_and_doubles_nothing(order, refused, together):
     async def main():
         disk, carrier = Moody(refused), Carrier(list(order))
-        parts = Parts(disk, TIMEOUT_S, DefaultAlphabet.GSM7, lambda: 0)
+        parts = SmppParts(disk, TIMEOUT_S, DefaultAlphabet.GSM7, lambda: 0)
         async with trio.open_nursery() as nursery:
             nursery.start_soon(parts.run)
             while carrier.waiting:

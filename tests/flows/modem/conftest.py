@@ -24,7 +24,7 @@ import trio
 from trio.testing import memory_stream_pair
 
 from patience import HANG_S
-from risala.lab.modem.ports import Link, PtyStream
+from risala.lab.modem.ports import PortLink, PtyStream
 from risala.lab.modem.simulator import (
     MessageReceived,
     ModemConfig,
@@ -71,7 +71,7 @@ class Wire:
 
     def __init__(self, simulator: ModemSimulator, link: Path) -> None:
         self._simulator = simulator
-        self._link = Link(link)
+        self._link = PortLink(link)
         self.port = str(link)
         self.reached = threading.Event()
         """The point was reached, and it was spoilt."""

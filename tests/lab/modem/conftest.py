@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from risala.drivers.modem.tpdu.pdu import Address, Direction, Submit, UserData, from_hex, to_hex
+from risala.drivers.modem.tpdu.pdu import Direction, Submit, TpAddress, UserData, from_hex, to_hex
 from risala.lab.modem.modem import SimulatedModem
 from risala.lab.modem.quirks import LineRules, Mood, ReportRules
 from risala.lab.modem.world.config import ModemConfig
@@ -69,7 +69,7 @@ class Desk:
     def send(self, text, *, report=False, to=TO, header=b"", for_s=0.0):
         """+CMGS in PDU mode; the lines that come of it."""
         data = UserData.of_text(text, choose_alphabet(text), header=header)
-        pdu, octets = to_hex(Submit(Address.of_number(to), data, status_report=report))
+        pdu, octets = to_hex(Submit(TpAddress.of_number(to), data, status_report=report))
         assert self.type(f"AT+CMGS={octets}\r") == "\r\n> "
         return [line for line in self.type(f"{pdu}\x1a", for_s).split("\r\n") if line]
 

@@ -15,10 +15,10 @@ from risala.lab.modem.simulator import (
     MessageReceived,
     Misbehaved,
     ModemSimulator,
+    ModemStarted,
     PortGone,
     ReportSent,
     SignalChanged,
-    Started,
     Submitted,
     Waiting,
 )
@@ -48,7 +48,7 @@ HAPPENS = {
     "full-storage": lambda it: bool(it.of(Waiting)),
     "no-coverage": lambda it: {one.registration for one in it.of(SignalChanged)} >= {1, 2, 3, 5},
     "bad-cable": lambda it: {one.kind for one in it.of(Misbehaved)} >= {"garbage", "drop"},
-    "restless": lambda it: len(it.of(Started)) > 3,
+    "restless": lambda it: len(it.of(ModemStarted)) > 3,
     "chatty": lambda it: len(it.of(InboundSent)) >= 4 and len(it.context.inbounds) >= 4,
     "everything": lambda it: len({one.kind for one in it.of(Misbehaved)}) > 1,
 }

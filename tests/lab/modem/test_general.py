@@ -5,7 +5,7 @@ import pytest
 from risala.lab.modem.at.keyboard import INPUT_OCTETS_MAX, LINE_OCTETS_MAX
 from risala.lab.modem.core import OUTPUT_OCTETS_MAX
 from risala.lab.modem.world.config import PIN_TRIES
-from risala.lab.modem.world.events import Heard, SignalChanged, Started, Trouble, UssdAsked
+from risala.lab.modem.world.events import Heard, ModemStarted, SignalChanged, Trouble, UssdAsked
 from risala.lab.modem.world.profiles import PROFILES
 
 
@@ -212,7 +212,7 @@ def test_a_restart_forgets_settings_and_says_its_first_lines(new_desk, name):
     desk.modem.is_noisy = False
     assert desk.rows("AT+CMGF?") == ["+CMGF: 0"]
     assert desk.rows("AT+CREG?") == [f"+CREG: 0,{2 if profile.register_s > 1 else 1}"]
-    assert desk.of(Started)
+    assert desk.of(ModemStarted)
 
 
 def test_power_off_ends_with_goodbye(new_desk):

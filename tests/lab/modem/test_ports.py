@@ -10,7 +10,7 @@ import trio.testing
 
 from patience import HANG_S
 from risala.drivers.modem.port.serial import open_port
-from risala.lab.modem.ports import Link, LinkError, PtyStream
+from risala.lab.modem.ports import PortLink, PortLinkError, PtyStream
 from risala.lab.modem.simulator import ModemConfig, ModemSimulator, PortOpened, Trouble
 
 
@@ -94,14 +94,14 @@ def test_a_link_writes_over_nothing_of_others(path, there):
         path.symlink_to("/dev/null")
     else:
         path.mkdir()
-    with pytest.raises(LinkError, match="modem"):
-        Link(path).make("/dev/pts/0")
+    with pytest.raises(PortLinkError, match="modem"):
+        PortLink(path).make("/dev/pts/0")
     assert os.path.lexists(path)
 
 
 def test_a_link_that_another_simulator_left_or_took_over(path):
     path.symlink_to("/dev/pts/999999")
-    ours, theirs = Link(path), Link(path)
+    ours, theirs = PortLink(path), PortLink(path)
     ours.make("/dev/pts/1000000")
     assert os.readlink(path) == "/dev/pts/1000000"
     theirs.make("/dev/pts/1000001")

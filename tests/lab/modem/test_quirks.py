@@ -9,17 +9,17 @@ from risala.lab.modem.quirks import (
     LineRules,
     Quirk,
     QuirkKind,
-    Refusal,
     ReportRules,
+    SendRefusal,
     Until,
     quirk_named,
 )
 from risala.lab.modem.world.events import (
     MessageReceived,
     Misbehaved,
+    ModemStarted,
     PortGone,
     ReportSent,
-    Started,
     Submitted,
 )
 from risala.lab.modem.world.profiles import PROFILES
@@ -99,7 +99,7 @@ def test_in_the_middle_of_a_send(new_desk, kind, taken):
     assert desk.send("again")[-1] == "OK"
     assert desk.of(MessageReceived)[-1].text == "again"
     assert bool(desk.of(PortGone)) is (kind is K.VANISH)
-    assert bool(desk.of(Started)) is (kind in (K.REBOOT, K.VANISH))
+    assert bool(desk.of(ModemStarted)) is (kind in (K.REBOOT, K.VANISH))
 
 
 @pytest.mark.parametrize(
@@ -180,7 +180,7 @@ def test_a_vanished_port_forgets_all_but_its_storages(desk):
 
 @pytest.mark.parametrize("taken", [False, True])
 def test_the_network_refuses_a_share(new_desk, taken):
-    desk = new_desk(refusals=[Refusal(38, 40, taken=taken)])
+    desk = new_desk(refusals=[SendRefusal(38, 40, taken=taken)])
     results = Counter(desk.send(str(number))[-1] for number in range(100))
     assert set(results) == {"OK", "+CMS ERROR: 38"}
     assert 25 < results["+CMS ERROR: 38"] < 55

@@ -4,7 +4,7 @@ import pytest
 
 from risala.lab.modem.script.actions import HELP, ActionError, perform
 from risala.lab.modem.script.scenario import Scenario, load_scenario
-from risala.lab.modem.script.script import Script, Step
+from risala.lab.modem.script.script import Script, ScriptStep
 from risala.lab.modem.world.config import ReportStatus
 from risala.lab.modem.world.events import (
     InboundSent,
@@ -60,7 +60,7 @@ def test_all_that_it_says_arrives(tmp_path):
     assert rules["refusals"][0].error == 38
     assert rules["reports"].lost_percent == 5
     assert rules["line"].lost_in_percent == 1
-    assert rules["steps"] == [Step(do="signal 3", at_s=2)]
+    assert rules["steps"] == [ScriptStep(do="signal 3", at_s=2)]
 
 
 @pytest.mark.parametrize(
@@ -145,9 +145,9 @@ def test_steps_come_at_their_time_and_after_sends(desk):
     script = Script(
         desk.modem,
         [
-            Step(do="signal 3", at_s=5),
-            Step(do="register searching", after_sends=2),
-            Step(do="sms عمر x", at_s=6),
+            ScriptStep(do="signal 3", at_s=5),
+            ScriptStep(do="register searching", after_sends=2),
+            ScriptStep(do="sms عمر x", at_s=6),
         ],
     )
     tell = desk.modem.tell

@@ -24,7 +24,7 @@ from risala.lab.modem.script.actions import HELP, REGISTRATION
 
 MESSAGES_SHOWN: Final = 8
 REFRESHES_PER_S: Final = 4
-_COMMANDS: Final = (s.Heard, s.Answered)
+_COMMANDS: Final = (s.Heard, s.CommandAnswered)
 _TOTALS: Final = {
     "Submitted": "segments",
     "MessageReceived": "messages",
@@ -61,7 +61,7 @@ class ModemTally:
                 self.messages.append(f"→ {event.recipient}: {event.text}")
             case s.InboundSent():
                 self.messages.append(f"← {event.sender}: {event.text}")
-            case s.Answered():
+            case s.CommandAnswered():
                 self.last_command = f"{event.line}  {event.result}"
             case s.Trouble():
                 self.trouble = event.text
@@ -139,11 +139,11 @@ def _told(event: s.ModemEvent) -> tuple[str, str, str | None]:
         case s.PortGone():
             back = "" if event.for_s is None else f"; back in {event.for_s:g} s"
             return "gone", f"the port is gone{back}", "yellow"
-        case s.Started():
+        case s.ModemStarted():
             return "start", event.reason, "yellow"
         case s.Heard():
             return "command", event.line, None
-        case s.Answered():
+        case s.CommandAnswered():
             return "answer", event.result, None
         case s.Submitted(error=None):
             return "segment", _segment(event), None

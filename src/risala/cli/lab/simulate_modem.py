@@ -92,15 +92,15 @@ def modem(
 
 
 def _refused(group: BaseExceptionGroup[BaseException]) -> BaseException:
-    from risala.lab.modem.simulator import LinkError
+    from risala.lab.modem.simulator import PortLinkError
 
-    faults, rest = group.split((OSError, LinkError))
+    faults, rest = group.split((OSError, PortLinkError))
     if faults is None or rest is not None:
         return group
     fault: BaseException = faults
     while isinstance(fault, BaseExceptionGroup):
         fault = fault.exceptions[0]
-    if isinstance(fault, LinkError):
+    if isinstance(fault, PortLinkError):
         return CommandRefused(str(fault))
     assert isinstance(fault, OSError)
     return CommandRefused(f"The port cannot be opened: {fault.strerror}.")

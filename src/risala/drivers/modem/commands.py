@@ -11,7 +11,7 @@ from risala.drivers.modem.talk.link import LinkError
 from risala.plugins.contract import CommandRefusedError, DriverCommand
 
 if TYPE_CHECKING:
-    from risala.drivers.modem.session import Session
+    from risala.drivers.modem.session import ModemSession
 
 Answer = Mapping[str, str | int | float | None]
 
@@ -32,7 +32,7 @@ _NO_CODE: Final = (
 _NOT_CONNECTED: Final = "The modem is not ready; `risala carriers` says why."
 
 
-async def dial(session: Session | None, arguments: Sequence[str]) -> Answer:
+async def dial(session: ModemSession | None, arguments: Sequence[str]) -> Answer:
     """Raises :class:`CommandRefusedError`."""
     if not arguments or not all(map(_is_code, arguments)):
         raise CommandRefusedError("A code has digits, * and #, and so have choices: ussd '*124#'")
@@ -44,7 +44,9 @@ async def dial(session: Session | None, arguments: Sequence[str]) -> Answer:
     return {"text": text}
 
 
-async def balance(session: Session | None, arguments: Sequence[str], *, is_told: bool) -> Answer:
+async def balance(
+    session: ModemSession | None, arguments: Sequence[str], *, is_told: bool
+) -> Answer:
     """Raises :class:`CommandRefusedError`.
 
     Args:
@@ -70,7 +72,7 @@ def _none(arguments: Sequence[str]) -> None:
         raise CommandRefusedError("It takes no arguments.")
 
 
-def _ready(session: Session | None) -> Session:
+def _ready(session: ModemSession | None) -> ModemSession:
     if session is None:
         raise CommandRefusedError(_NOT_CONNECTED)
     return session

@@ -13,7 +13,7 @@ from risala.drivers.modem.card.balance import Balance
 from risala.drivers.modem.life import Life, OpenPort, Port
 from risala.drivers.modem.port import serial
 from risala.drivers.modem.port.usb import UsbReset
-from risala.drivers.modem.session import Session
+from risala.drivers.modem.session import ModemSession
 from risala.drivers.modem.settings import ModemSettings
 from risala.drivers.modem.talk.ladder import ResetUsb
 from risala.drivers.modem.tpdu.pdu import PduError
@@ -86,7 +86,7 @@ class ModemDriver:
         self._life: Life | None = None
 
     @property
-    def _session(self) -> Session | None:
+    def _session(self) -> ModemSession | None:
         return self._life.session if self._life is not None else None
 
     # -- submitting --------------------------------------------------------------------------

@@ -12,8 +12,8 @@ import trio
 from risala.drivers.modem.at.engine import Late, Urc
 from risala.drivers.modem.at.fields import number, values
 from risala.drivers.modem.card.balance import Balance
-from risala.drivers.modem.card.tally import Tally
-from risala.drivers.modem.inbound.parts import Parts
+from risala.drivers.modem.card.tally import QuotaTally
+from risala.drivers.modem.inbound.parts import ModemParts
 from risala.drivers.modem.inbound.reports import SentLog
 from risala.drivers.modem.notes import short_name
 from risala.drivers.modem.port.serial import PortError
@@ -21,7 +21,7 @@ from risala.drivers.modem.ready.pinmemory import PinMemory
 from risala.drivers.modem.ready.start import bring_up
 from risala.drivers.modem.ready.unready import Unready
 from risala.drivers.modem.sender import Records
-from risala.drivers.modem.session import Session
+from risala.drivers.modem.session import ModemSession
 from risala.drivers.modem.settings import ModemSettings
 from risala.drivers.modem.talk.asking import Asker
 from risala.drivers.modem.talk.ladder import Ladder, ResetUsb, climb
@@ -77,13 +77,13 @@ class Life:
         limits = (settings.segments_per_day_max, settings.recipients_per_month_max)
         self._records = Records(
             SentLog(),
-            Tally(context, now_ms, *limits),
-            Parts(context),
+            QuotaTally(context, now_ms, *limits),
+            ModemParts(context),
             PinMemory(context),
             self._on_late_outcome,
             now_ms,
         )
-        self.session: Session | None = None
+        self.session: ModemSession | None = None
         """None while the modem is not ready."""
         self._look_again = trio.Event()
         self._early: deque[Urc] = deque(maxlen=_EARLY_MAX)
@@ -178,7 +178,7 @@ class Life:
         )
         for refusal in facts.init_refused:
             context.trace(f"init: the modem does not take {refusal}.")
-        session = Session(context, asker, facts, self._settings, records, self._balance)
+        session = ModemSession(context, asker, facts, self._settings, records, self._balance)
         self.session = session
         while self._early:
             session.inbox.on_urc(self._early.popleft())

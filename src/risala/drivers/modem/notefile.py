@@ -19,7 +19,7 @@ _OCTETS_MAX: Final = 1_000_000
 
 
 class NoteFile:
-    """:class:`~risala.drivers.modem.notes.Notes` as a JSON object, read and written whole."""
+    """:class:`~risala.drivers.modem.notes.ModemNotes` as a JSON object, read and written whole."""
 
     def __init__(self, path: Path) -> None:
         self._path = path

@@ -9,7 +9,7 @@ from typing import Final, Protocol
 _NAME_DIGITS: Final = 16
 
 
-class Notes(Protocol):
+class ModemNotes(Protocol):
     """See :class:`risala.plugins.contract.DriverContext`."""
 
     async def remember(self, notes: Mapping[str, str | None]) -> None: ...

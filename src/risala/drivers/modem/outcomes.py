@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from risala.drivers.modem.at.causes import cause_of_trouble
-from risala.drivers.modem.at.errors import Verdict, trouble_of
+from risala.drivers.modem.at.errors import ErrorVerdict, trouble_of
 from risala.drivers.modem.at.lines import Result
 from risala.sms.cause import Cause
 from risala.sms.outcome import Outcome, Refused, Scope, Throttled, Uncertain, Unsent
@@ -16,11 +16,11 @@ _RAW_MAX: Final = 80
 """Of a modem's own word: its longest errors in words have 40."""
 
 _SCOPES: Final = {
-    Verdict.FINAL: Scope.FINAL,
-    Verdict.CARRIER: Scope.CARRIER,
-    Verdict.NOW: Scope.NOW,
-    Verdict.FULL: Scope.NOW,
-    Verdict.RECIPIENT: Scope.RECIPIENT,
+    ErrorVerdict.FINAL: Scope.FINAL,
+    ErrorVerdict.CARRIER: Scope.CARRIER,
+    ErrorVerdict.NOW: Scope.NOW,
+    ErrorVerdict.FULL: Scope.NOW,
+    ErrorVerdict.RECIPIENT: Scope.RECIPIENT,
 }
 
 
@@ -33,15 +33,15 @@ def outcome_of(result: Result, *, has_left: bool = True) -> Outcome:
     trouble = trouble_of(result)
     raw, text, cause = result.raw[:_RAW_MAX], trouble.text, cause_of_trouble(trouble)
     match trouble.verdict:
-        case Verdict.SLOW:
+        case ErrorVerdict.SLOW:
             return Throttled(raw, text, SLOW_DOWN_S, cause)
-        case Verdict.BUSY:
+        case ErrorVerdict.BUSY:
             return Throttled(raw, text, SIM_BUSY_S, cause)
-        case Verdict.SICK:
+        case ErrorVerdict.SICK:
             return Unsent(raw, text, cause)
-        case Verdict.UNCERTAIN if has_left:
+        case ErrorVerdict.UNCERTAIN if has_left:
             return Uncertain(raw, cause=cause)  # the cause's own sentence says it all
-        case Verdict.UNCERTAIN:
+        case ErrorVerdict.UNCERTAIN:
             text = "There was no network; nothing was sent."
             return Refused(Scope.NOW, raw, text, Cause.NO_SERVICE)
         case verdict:

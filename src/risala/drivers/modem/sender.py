@@ -9,12 +9,12 @@ from typing import Final
 import trio
 
 from risala.drivers.modem.at.engine import Answer, Row
-from risala.drivers.modem.at.errors import Verdict, trouble_of
+from risala.drivers.modem.at.errors import ErrorVerdict, trouble_of
 from risala.drivers.modem.at.fields import first, number
 from risala.drivers.modem.card.quota import Counted
-from risala.drivers.modem.card.tally import Tally
-from risala.drivers.modem.inbound.inbox import Inbox
-from risala.drivers.modem.inbound.parts import Parts
+from risala.drivers.modem.card.tally import QuotaTally
+from risala.drivers.modem.inbound.inbox import ModemInbox
+from risala.drivers.modem.inbound.parts import ModemParts
 from risala.drivers.modem.inbound.reports import SentLog
 from risala.drivers.modem.outcomes import outcome_of
 from risala.drivers.modem.ready.pinmemory import PinMemory
@@ -44,8 +44,8 @@ class Records:
     """What outlives the port: sends that may be reported, what was used up, parts of messages."""
 
     log: SentLog
-    tally: Tally
-    parts: Parts
+    tally: QuotaTally
+    parts: ModemParts
     pin: PinMemory
     late: Callable[[Segment, Outcome], None]
     """Told of an outcome that nobody waits for any more."""
@@ -67,11 +67,16 @@ class _Job:
     """In the quota, from before it leaves."""
 
 
-class Sender:
+class ModemSender:
     """Of one modem, as long as its port stays open."""
 
     def __init__(
-        self, asker: Asker, facts: Facts, inbox: Inbox, settings: ModemSettings, records: Records
+        self,
+        asker: Asker,
+        facts: Facts,
+        inbox: ModemInbox,
+        settings: ModemSettings,
+        records: Records,
     ) -> None:
         self._asker = asker
         self._facts = facts
@@ -252,7 +257,7 @@ def _leave(job: _Job) -> None:
 
 
 def _is_full(answer: Answer | None) -> bool:
-    return answer is not None and trouble_of(answer.result).verdict is Verdict.FULL
+    return answer is not None and trouble_of(answer.result).verdict is ErrorVerdict.FULL
 
 
 def _told(rows: tuple[Row, ...]) -> bool:

@@ -13,11 +13,11 @@ from risala.drivers.modem.at.fields import Registration
 from risala.drivers.modem.at.lines import RESTARTED
 from risala.drivers.modem.card import limits
 from risala.drivers.modem.card.balance import Balance
-from risala.drivers.modem.inbound.inbox import Inbox
-from risala.drivers.modem.inbound.intake import Intake
+from risala.drivers.modem.inbound.inbox import ModemInbox
+from risala.drivers.modem.inbound.intake import ModemIntake
 from risala.drivers.modem.ready.start import Facts
 from risala.drivers.modem.ready.unready import Unready
-from risala.drivers.modem.sender import Records, Sender
+from risala.drivers.modem.sender import ModemSender, Records
 from risala.drivers.modem.settings import ModemSettings
 from risala.drivers.modem.talk.asking import Asker
 from risala.drivers.modem.talk.dialogue import Dialogues
@@ -36,7 +36,7 @@ _TAIL: Final = 4
 """Digits of an IMSI that are shown: enough to tell SIMs apart."""
 
 
-class Session:
+class ModemSession:
     def __init__(
         self,
         context: DriverContext,
@@ -53,7 +53,7 @@ class Session:
         self._records = records
         self.balance = balance
         self.dialogues = Dialogues(asker, self._on_unasked)
-        intake = Intake(
+        intake = ModemIntake(
             context,
             asker.link,
             records.log,
@@ -62,8 +62,8 @@ class Session:
             wants_messages=settings.inbound,
             assembly_timeout_s=settings.assembly_timeout_s,
         )
-        self.inbox = Inbox(context, asker, facts, intake)
-        self.sender = Sender(asker, facts, self.inbox, settings, records)
+        self.inbox = ModemInbox(context, asker, facts, intake)
+        self.sender = ModemSender(asker, facts, self.inbox, settings, records)
         self._watch = Watch(asker, self.inbox, settings.check_every_s, self._on_sight)
         self._seen = False
         self._fault: LinkError | Unready | None = None

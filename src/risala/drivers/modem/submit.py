@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from risala.drivers.modem.tpdu.pdu import Address, Submit, UserData
+from risala.drivers.modem.tpdu.pdu import Submit, TpAddress, UserData
 from risala.drivers.modem.tpdu.tpfields import relative_code
 from risala.sms.message import Segment
 from risala.sms.segment import user_data_header
@@ -17,7 +17,7 @@ def submit_of(segment: Segment, now_ms: int, *, status_report: bool) -> Submit:
     if segment.total > 1:
         header = user_data_header(segment.reference, segment.total, segment.number)
     return Submit(
-        destination=Address.of_number(segment.recipient),
+        destination=TpAddress.of_number(segment.recipient),
         user_data=UserData.of_text(segment.text, segment.alphabet, header=header),
         validity=relative_code((segment.expires_at_ms - now_ms) / 60_000),
         status_report=status_report,

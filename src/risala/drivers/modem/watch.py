@@ -9,7 +9,7 @@ from typing import Final
 import trio
 
 from risala.drivers.modem.at.fields import Registration, first, registration, signal_dbm
-from risala.drivers.modem.inbound.inbox import Inbox
+from risala.drivers.modem.inbound.inbox import ModemInbox
 from risala.drivers.modem.ready.storage import Usage
 from risala.drivers.modem.talk.asking import Asker
 
@@ -40,7 +40,7 @@ class Sight:
 
 class Watch:
     def __init__(
-        self, asker: Asker, inbox: Inbox, every_s: float, on_sight: Callable[[Sight], None]
+        self, asker: Asker, inbox: ModemInbox, every_s: float, on_sight: Callable[[Sight], None]
     ) -> None:
         self._asker = asker
         self._inbox = inbox

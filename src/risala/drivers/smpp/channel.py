@@ -19,7 +19,7 @@ from risala.drivers.smpp.protocol.pdu import (
     BindTransceiver,
     BindTransmitter,
 )
-from risala.drivers.smpp.protocol.session import Role, SmppSession
+from risala.drivers.smpp.protocol.session import SmppRole, SmppSession
 from risala.drivers.smpp.protocol.status import BIND_ADVICE, BIND_HINTS, ESME_RBINDFAIL, status_of
 from risala.drivers.smpp.protocol.tlv import SC_INTERFACE_VERSION, find
 from risala.drivers.smpp.reaching import UnreachableError, broken_tls, open_stream
@@ -140,7 +140,7 @@ class Channel:
         Raises:
             BindRefusedError, LinkError, TlsError: no bind.
         """
-        link = Link(stream, SmppSession(Role.ESME), self._handler, self._limits)
+        link = Link(stream, SmppSession(SmppRole.ESME), self._handler, self._limits)
         fault: BindRefusedError | LinkError | None = None
         async with trio.open_nursery() as nursery:
             nursery.start_soon(link.run)

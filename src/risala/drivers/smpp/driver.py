@@ -10,7 +10,7 @@ import trio
 
 from risala.drivers.smpp.channel import BindKind, Channel
 from risala.drivers.smpp.habits import Habits, asks_for_receipts
-from risala.drivers.smpp.inbox import Inbox
+from risala.drivers.smpp.inbox import SmppInbox
 from risala.drivers.smpp.link import Link, LinkError, LinkHandler, NotSentError
 from risala.drivers.smpp.outbind import OutbindListener
 from risala.drivers.smpp.protocol.fields import FieldError
@@ -84,7 +84,7 @@ class SmppDriver:
         self._channels: list[Channel] = []
         self._guests: list[Channel] = []
         """Binds on connections that the carrier made, while they last."""
-        self._inbox: Inbox | None = None
+        self._inbox: SmppInbox | None = None
         self._context: DriverContext | None = None
         self._habits = Habits(settings, self._learnt)
         self._told_by: Channel | None = None
@@ -183,7 +183,7 @@ class SmppDriver:
         task_status.started()
         self._context = context
         settings = self.settings
-        self._inbox = Inbox(
+        self._inbox = SmppInbox(
             context,
             id_form=settings.message_id_form,
             causes=settings.receipt_causes,

@@ -15,7 +15,7 @@ import trio
 
 from risala.drivers.smpp.link import Link
 from risala.drivers.smpp.notable import Notable
-from risala.drivers.smpp.parts import Delivery, Parts
+from risala.drivers.smpp.parts import SmppParts, Unanswered
 from risala.drivers.smpp.protocol.pdu import AlertNotification, DataSm, DeliverSm, Pdu, response_to
 from risala.drivers.smpp.protocol.receipt import IdForm, is_receipt, parse_receipt
 from risala.drivers.smpp.protocol.submit import DefaultAlphabet
@@ -34,7 +34,7 @@ class _LateOutcome:
     outcome: Outcome
 
 
-class Inbox:
+class SmppInbox:
     """Between the links' readers and the engine."""
 
     def __init__(
@@ -54,8 +54,8 @@ class Inbox:
         self._look_at = look_at
         """Shown each receipt; gives it back as it is to be used."""
         self._notable = Notable()
-        self._parts = Parts(context, parts_timeout_s, default_alphabet, now_ms)
-        self._put, self._take = trio.open_memory_channel[Delivery | _LateOutcome](_QUEUE_MAX)
+        self._parts = SmppParts(context, parts_timeout_s, default_alphabet, now_ms)
+        self._put, self._take = trio.open_memory_channel[Unanswered | _LateOutcome](_QUEUE_MAX)
 
     async def run(self) -> None:
         """Serve for life."""
@@ -72,7 +72,7 @@ class Inbox:
         if not isinstance(request, DeliverSm | DataSm):
             return  # outbind asks for no answer either; nothing else may come to an ESME
         try:
-            self._put.send_nowait(Delivery(link, request))
+            self._put.send_nowait(Unanswered(link, request))
         except trio.WouldBlock:
             link.respond(request, response_to(request, _ESME_RX_T_APPN))
 
@@ -91,12 +91,12 @@ class Inbox:
             match job:
                 case _LateOutcome(segment=segment, outcome=outcome):
                     await self._context.late_outcome(segment, outcome)
-                case Delivery(request=request) if is_receipt(request):
+                case Unanswered(request=request) if is_receipt(request):
                     await self._receipt(job)
-                case Delivery():
+                case Unanswered():
                     await self._parts.take(job)
 
-    async def _receipt(self, delivery: Delivery) -> None:
+    async def _receipt(self, delivery: Unanswered) -> None:
         receipt = parse_receipt(delivery.request, self._id_form, self._causes)
         if receipt is None:
             # Refused, it would come again and again and be no clearer.

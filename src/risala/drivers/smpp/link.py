@@ -20,11 +20,11 @@ from risala.drivers.smpp.protocol.session import (
     Answered,
     AnsweredLate,
     AnsweredNothing,
+    BindState,
     Event,
     LocalProtocolError,
     Requested,
     SmppSession,
-    State,
 )
 
 _READ_OCTETS: Final = 64 * 1024
@@ -177,7 +177,7 @@ class Link:
 
     def respond(self, request: Pdu, response: Pdu) -> None:
         """Answer a request of the peer; after the link's end there is nobody to hear it."""
-        if self.reason is None and self.session.state is not State.CLOSED:
+        if self.reason is None and self.session.state is not BindState.CLOSED:
             self.write_soon(self.session.respond(request, response))
 
     def write_soon(self, octets: bytes) -> None:
@@ -260,7 +260,7 @@ class Link:
                 self._handle(event)
                 if self.reason is not None:
                     return  # what came behind it was never heard
-            if self.session.state is State.CLOSED:
+            if self.session.state is BindState.CLOSED:
                 self.end_when_written("unbound")
 
     async def _write(self) -> None:

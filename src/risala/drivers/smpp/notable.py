@@ -23,7 +23,7 @@ from risala.drivers.smpp.protocol.tlv import (
     Tlv,
     find,
 )
-from risala.drivers.smpp.protocol.tlv_names import PARAMETERS, Kind, name_of
+from risala.drivers.smpp.protocol.tlv_names import PARAMETERS, TlvKind, name_of
 
 VALUES_MAX: Final = 50
 """Different values that are shown; half of what a trace holds. Some parameters differ in each."""
@@ -83,7 +83,7 @@ class Notable:
 def _value(tlv: Tlv, text: str) -> str:
     octets = tlv.value
     row = PARAMETERS.get(tlv.tag)
-    if row is not None and row.kind is Kind.INTEGER and len(octets) <= row.octets_max:
+    if row is not None and row.kind is TlvKind.INTEGER and len(octets) <= row.octets_max:
         return str(tlv.number)
     words = octets.rstrip(b"\0").decode("latin-1")
     # Neither a text, nor what the receipt repeats of one.

@@ -3,7 +3,7 @@
 A part alone is no message that could be stored. It is noted instead
 (:meth:`DriverContext.remember`) and answered at once; when the last one is here the message is
 stored, and the notes go in the same instant. What never becomes whole is stored as it is, with
-``[…]`` where parts are missing: after :attr:`Parts.timeout_s`, and when too many wait.
+``[…]`` where parts are missing: after :attr:`SmppParts.timeout_s`, and when too many wait.
 
 However a crash falls, each part is with the carrier, in a note, or in a stored message:
 
@@ -57,7 +57,7 @@ _STORING: Final = "storing/"
 
 
 @dataclass(slots=True, eq=False)
-class Delivery:
+class Unanswered:
     """One ``deliver_sm`` or ``data_sm`` that waits for its answer."""
 
     link: Link
@@ -75,7 +75,7 @@ class _Noted(NamedTuple):
     at_ms: int
 
 
-class Parts:
+class SmppParts:
     """Joins, stores and answers.
 
     Args:
@@ -103,7 +103,7 @@ class Parts:
         self._changed = trio.Event()
         self._recall()
 
-    async def take(self, delivery: Delivery) -> None:
+    async def take(self, delivery: Unanswered) -> None:
         """Store a message, or note a part; then answer."""
         request = delivery.request
         decoded = decode_message(request, self._default_alphabet)

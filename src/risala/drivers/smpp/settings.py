@@ -16,7 +16,7 @@ from pydantic import (
 
 from risala.drivers.smpp.protocol.receipt import IdForm
 from risala.drivers.smpp.protocol.references import Wanted
-from risala.drivers.smpp.protocol.status import Verdict
+from risala.drivers.smpp.protocol.status import StatusVerdict
 from risala.drivers.smpp.protocol.submit import (
     Concatenating,
     DefaultAlphabet,
@@ -117,7 +117,7 @@ class SmppSettings(BaseModel):
     dest_ton: Octet | None = None
     dest_npi: Octet | None = None
     message_id_form: IdForm = IdForm.SAME
-    status_verdicts: dict[StatusCode, Verdict] = {}
+    status_verdicts: dict[StatusCode, StatusVerdict] = {}
     """What this carrier means by its codes: ``{"0x45" = "final"}``."""
     status_causes: dict[StatusCode, Cause] = {}
     """Why this carrier refuses with a code: ``{"0x410" = "NO_CREDIT"}``, a word of the error codes.
@@ -195,5 +195,5 @@ class SmppSettings(BaseModel):
         return {int(code, 16): cause for code, cause in self.status_causes.items()}
 
     @property
-    def verdicts(self) -> dict[int, Verdict]:
+    def verdicts(self) -> dict[int, StatusVerdict]:
         return {int(code, 16): verdict for code, verdict in self.status_verdicts.items()}

@@ -12,7 +12,7 @@ from risala.engine.actors.alarm import Alarm
 from risala.engine.journal.recorder import Recorder
 from risala.engine.journal.store.patient import patiently
 from risala.engine.journal.webhooks import endpoints as webhooks
-from risala.engine.journal.webhooks.endpoints import Notice
+from risala.engine.journal.webhooks.endpoints import DisabledNotice
 from risala.engine.model.clock import iso
 from risala.plugins.mail import Mail, Mailer, MailNotSentError
 
@@ -59,13 +59,13 @@ class Notices:
             else:
                 await self._alarm.wait(None if notice is None else notice.due_at)
 
-    async def _tell(self, notice: Notice) -> None:
+    async def _tell(self, notice: DisabledNotice) -> None:
         endpoint_id = notice.endpoint.id
         again_at = await self._send(notice)
         settle = partial(webhooks.settle_notice, endpoint_id=endpoint_id, again_at=again_at)
         await patiently("webhooks.notice", partial(self._recorder.journal.commit, settle))
 
-    async def _send(self, notice: Notice) -> int | None:
+    async def _send(self, notice: DisabledNotice) -> int | None:
         """When to try again; None where it is done."""
         to = notice.endpoint.notify or self._operator
         if self._mailer is None or to is None:
@@ -82,7 +82,7 @@ class Notices:
         return None
 
 
-def mail_of(notice: Notice, to: str) -> Mail:
+def mail_of(notice: DisabledNotice, to: str) -> Mail:
     """What the owner reads."""
     endpoint = notice.endpoint
     why = _WHY.get(endpoint.disabled_reason or "", "It was disabled.")

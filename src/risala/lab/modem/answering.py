@@ -18,7 +18,15 @@ from risala.lab.modem.at.keyboard import (
     Overlong,
     Typed,
 )
-from risala.lab.modem.at.replies import NUMERIC, CommandError, Later, Prompt, Reply, Rows, final_of
+from risala.lab.modem.at.replies import (
+    NUMERIC,
+    BodyPrompt,
+    CommandError,
+    LaterReply,
+    Reply,
+    Rows,
+    final_of,
+)
 from risala.lab.modem.at.syntax import Form, Invocation, invocations
 from risala.lab.modem.commands import table
 from risala.lab.modem.commands.general import NoCarrier
@@ -42,7 +50,7 @@ class Answering:
         self._blocks: list[Rows] = []
         """Rows of the commands of the line so far."""
         self._line = ""
-        self._prompt: Prompt | None = None
+        self._prompt: BodyPrompt | None = None
         self._quirk: Quirk | None = None
         self._busy = self._is_at_work = False
         self._turn = 0
@@ -169,9 +177,9 @@ class Answering:
             self._fail(error)
             return
         match reply:
-            case Prompt():
+            case BodyPrompt():
                 self._ask(reply)
-            case Later(after_s, then):
+            case LaterReply(after_s, then):
                 turn = self._turn
 
                 def done() -> None:
@@ -183,7 +191,7 @@ class Answering:
                 self._blocks.append(reply)
                 self._continue()
 
-    def _ask(self, prompt: Prompt) -> None:
+    def _ask(self, prompt: BodyPrompt) -> None:
         self._calls.clear()  # a body ends its line
         quirk = self._quirk
         if quirk is not None and quirk.kind is QuirkKind.REFUSE:
@@ -241,7 +249,7 @@ class Answering:
         modem = self._modem
         for piece in self._changed(octets, quirk):
             modem.emit(piece)
-        modem.tell(e.Answered(self._line, final))
+        modem.tell(e.CommandAnswered(self._line, final))
         self._busy = False
         afterwards, self._afterwards = self._afterwards, []
         for action in afterwards:

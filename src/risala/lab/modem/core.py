@@ -13,21 +13,21 @@ from datetime import datetime
 from functools import partial
 from typing import Any, Final, Protocol
 
-from risala.drivers.modem.tpdu.pdu import Address, Deliver, StatusReport
+from risala.drivers.modem.tpdu.pdu import Deliver, StatusReport, TpAddress
 from risala.lab.modem.at import ussd
 from risala.lab.modem.at.replies import Rows
-from risala.lab.modem.at.settings import Setting, Settings
-from risala.lab.modem.at.syntax import Arguments
+from risala.lab.modem.at.settings import NumberSetting, NumberSettings
+from risala.lab.modem.at.syntax import CommandArguments
 from risala.lab.modem.at.textmode import Parameters, Writer, written
 from risala.lab.modem.card import Card
 from risala.lab.modem.power import Power
 from risala.lab.modem.quirks import Mood
 from risala.lab.modem.world import events as e
 from risala.lab.modem.world.config import ModemConfig
-from risala.lab.modem.world.network import REGISTERED, UNKNOWN_SIGNAL, Network
+from risala.lab.modem.world.network import REGISTERED, UNKNOWN_SIGNAL, SimulatedNetwork
 from risala.lab.modem.world.phones import Dice
 from risala.lab.modem.world.profiles import Profile
-from risala.lab.modem.world.storage import REPORT_PLACES, REPORTS, Storage
+from risala.lab.modem.world.storage import REPORT_PLACES, REPORTS, SimulatedStorage
 from risala.lab.modem.world.timetable import Timetable
 
 OUTPUT_OCTETS_MAX: Final = 65_536
@@ -80,7 +80,7 @@ class Inlet(Protocol):
     def acknowledge(self, *, good: bool = True) -> Rows:
         """+CNMA."""
 
-    def set_routing(self, arguments: Arguments) -> Rows:
+    def set_routing(self, arguments: CommandArguments) -> Rows:
         """+CNMI."""
 
 
@@ -95,7 +95,7 @@ class ModemCore:
         tell: hears everything, as it happens. Must not block.
     """
 
-    settings: Settings
+    settings: NumberSettings
     charset: str
     """+CSCS."""
     parameters: Parameters
@@ -115,7 +115,7 @@ class ModemCore:
         self,
         config: ModemConfig,
         *,
-        settings: Iterable[Setting],
+        settings: Iterable[NumberSetting],
         make_voice: Callable[[ModemCore], Voice],
         make_inlet: Callable[[ModemCore], Inlet],
         dice: Dice,
@@ -134,13 +134,15 @@ class ModemCore:
         profile = config.profile
         places = {REPORTS: REPORT_PLACES, **profile.places, **config.places}
         self.stores = {
-            name: Storage(name, places[name], profile.first_index)
+            name: SimulatedStorage(name, places[name], profile.first_index)
             for name in (*profile.storages, *((REPORTS,) if config.reports_apart else ()))
         }
         self.incoming = make_inlet(self)
-        self.network = Network(config, self.timetable, dice, wall, tell, self.incoming.take)
-        self.cnmi: Setting = Setting("+CNMI", profile.cnmi, (0,) * len(profile.cnmi))
-        self.settings = Settings((*settings, self.cnmi))
+        self.network = SimulatedNetwork(
+            config, self.timetable, dice, wall, tell, self.incoming.take
+        )
+        self.cnmi: NumberSetting = NumberSetting("+CNMI", profile.cnmi, (0,) * len(profile.cnmi))
+        self.settings = NumberSettings((*settings, self.cnmi))
         self.power = Power(self)
         self._make_voice = make_voice
         self._voice = make_voice(self)
@@ -253,9 +255,9 @@ class ModemCore:
         self.function = _FULL
 
     @property
-    def smsc(self) -> Address | None:
+    def smsc(self) -> TpAddress | None:
         """The service centre that received PDUs come from."""
-        return Address.of_number(self.smsc_number) if self.smsc_number else None
+        return TpAddress.of_number(self.smsc_number) if self.smsc_number else None
 
     @property
     def writer(self) -> Writer:

@@ -7,7 +7,7 @@ from typing import Final
 
 from risala.drivers.modem.tpdu.pdu import Deliver, StatusReport, to_hex
 from risala.lab.modem.at.replies import Cms, CmsError, Rows
-from risala.lab.modem.at.syntax import Arguments
+from risala.lab.modem.at.syntax import CommandArguments
 from risala.lab.modem.core import ModemCore
 from risala.lab.modem.world import events as e
 from risala.lab.modem.world.storage import REPORTS, Stat
@@ -123,7 +123,7 @@ class Incoming:
 
     # -- +CNMI ---------------------------------------------------------------------------------
 
-    def set_routing(self, arguments: Arguments) -> Rows:
+    def set_routing(self, arguments: CommandArguments) -> Rows:
         modem = self._modem
         modem.settings.set(modem.cnmi, arguments)
         mode, *_, buffer = modem.settings["+CNMI"]

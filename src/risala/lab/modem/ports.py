@@ -13,7 +13,7 @@ import trio
 _READ_OCTETS: Final = 4096
 
 
-class LinkError(Exception):
+class PortLinkError(Exception):
     """The link cannot be made; ``str()`` says why, in one sentence."""
 
 
@@ -71,7 +71,7 @@ class PtyStream(trio.abc.Stream):
         await trio.lowlevel.checkpoint()
 
 
-class Link:
+class PortLink:
     """A symbolic link that leads to the port while there is one, as ``/dev/serial/by-id`` does."""
 
     def __init__(self, path: Path) -> None:
@@ -81,7 +81,7 @@ class Link:
     def make(self, target: str) -> None:
         """
         Raises:
-            LinkError: something else is at its place, or its folder cannot be written to.
+            PortLinkError: something else is at its place, or its folder cannot be written to.
         """
         try:
             self._check_place()
@@ -90,16 +90,16 @@ class Link:
             fresh.symlink_to(target)
             fresh.replace(self.path)
         except OSError as error:
-            raise LinkError(f"{self.path} cannot be made: {error.strerror}.") from error
+            raise PortLinkError(f"{self.path} cannot be made: {error.strerror}.") from error
         self._target = target
 
     def _check_place(self) -> None:
         """Only what another simulator left behind may be written over."""
         if self.path.is_symlink():
             if self.path.exists() and not str(self.path.resolve()).startswith("/dev/pts/"):
-                raise LinkError(f"{self.path} leads to something else.")
+                raise PortLinkError(f"{self.path} leads to something else.")
         elif self.path.exists():
-            raise LinkError(f"{self.path} is there already, and is no link.")
+            raise PortLinkError(f"{self.path} is there already, and is no link.")
 
     def remove(self) -> None:
         """Unless it is another's by now."""

@@ -89,7 +89,7 @@ class Power:
         self._epoch += 1
         self._hang, self.is_listening = None, False
         modem.forget()
-        modem.tell(e.Started(reason))
+        modem.tell(e.ModemStarted(reason))
         for after_s, line in modem.profile.boot:
             self.own_after(after_s, partial(modem.say_fact, line))
         self.own_after(modem.profile.boot_s, self._booted)

@@ -79,7 +79,7 @@ class Quirk:
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
+class SendRefusal:
     """The network refuses a share of the sends with a ``+CMS ERROR``."""
 
     error: int
@@ -115,7 +115,7 @@ class Mood:
         self,
         dice: Dice,
         quirks: Sequence[Quirk] = (),
-        refusals: Sequence[Refusal] = (),
+        refusals: Sequence[SendRefusal] = (),
         reports: ReportRules | None = None,
         line: LineRules | None = None,
     ) -> None:
@@ -149,7 +149,7 @@ class Mood:
             return met % quirk.every == 0
         return quirk.percent is None or self.chance(quirk.percent)
 
-    def refusal(self) -> Refusal | None:
+    def refusal(self) -> SendRefusal | None:
         return next((each for each in self.refusals if self.chance(each.percent)), None)
 
     def reports(self, planned: list[PlannedReport]) -> list[PlannedReport]:

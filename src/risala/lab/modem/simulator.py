@@ -33,32 +33,32 @@ from typing import Any, Final, TypeVar
 import trio
 
 from risala.lab.modem.modem import SimulatedModem
-from risala.lab.modem.ports import Link, LinkError, PtyStream
+from risala.lab.modem.ports import PortLink, PortLinkError, PtyStream
 from risala.lab.modem.quirks import (
     SICK,
     LineRules,
     Mood,
     Quirk,
     QuirkKind,
-    Refusal,
     ReportRules,
+    SendRefusal,
     Until,
 )
 from risala.lab.modem.script.actions import ActionError, perform
-from risala.lab.modem.script.script import Script, Step
+from risala.lab.modem.script.script import Script, ScriptStep
 from risala.lab.modem.world.config import ModemConfig, ReferenceForm, ReportStatus
 from risala.lab.modem.world.events import (
-    Answered,
+    CommandAnswered,
     Heard,
     InboundSent,
     MessageReceived,
     Misbehaved,
     ModemEvent,
+    ModemStarted,
     PortGone,
     PortOpened,
     ReportSent,
     SignalChanged,
-    Started,
     Submitted,
     Trouble,
     UssdAsked,
@@ -71,30 +71,30 @@ __all__ = [
     "PROFILES",
     "SICK",
     "ActionError",
-    "Answered",
+    "CommandAnswered",
     "Heard",
     "InboundSent",
     "LineRules",
-    "LinkError",
     "MessageReceived",
     "Misbehaved",
     "ModemConfig",
     "ModemEvent",
     "ModemSimulator",
+    "ModemStarted",
     "Mood",
     "PortGone",
+    "PortLinkError",
     "PortOpened",
     "Profile",
     "Quirk",
     "QuirkKind",
     "ReferenceForm",
-    "Refusal",
     "ReportRules",
     "ReportSent",
     "ReportStatus",
+    "ScriptStep",
+    "SendRefusal",
     "SignalChanged",
-    "Started",
-    "Step",
     "Submitted",
     "Trouble",
     "Until",
@@ -131,10 +131,10 @@ class ModemSimulator:
         listen: tuple[str, int] | None = None,
         seed: int = 1,
         quirks: Sequence[Quirk] | None = None,
-        refusals: Sequence[Refusal] = (),
+        refusals: Sequence[SendRefusal] = (),
         reports: ReportRules | None = None,
         line: LineRules | None = None,
-        steps: Sequence[Step] = (),
+        steps: Sequence[ScriptStep] = (),
         on_event: Callable[[ModemEvent], None] = lambda event: None,
         wall: Callable[[], datetime] = _wall,
     ) -> None:
@@ -153,7 +153,7 @@ class ModemSimulator:
         self._steps = steps
         self._script: Script | None = None
         self._wall = wall
-        self._link = Link(link) if link is not None else None
+        self._link = PortLink(link) if link is not None else None
         self._listen = listen
         self._changed = trio.Event()
         self._told = trio.Event()
@@ -163,7 +163,7 @@ class ModemSimulator:
         """Serve until cancelled; ``task_status`` is started with the path.
 
         Raises:
-            LinkError: the link cannot be made.
+            PortLinkError: the link cannot be made.
             OSError: the TCP port cannot be listened on.
         """
         serve = self._serve_pty if self._listen is None else self._serve_tcp
@@ -227,7 +227,7 @@ class ModemSimulator:
     # -- what can be done to it --------------------------------------------------------------------
 
     def receive(self, sender: str, text: str, **how: Any) -> None:  # noqa: ANN401 - as send()
-        """A phone sends a message to the SIM: see :meth:`.network.Network.send`.
+        """A phone sends a message to the SIM: see :meth:`.network.SimulatedNetwork.send`.
 
         Raises:
             PduError: no PDU can say it.

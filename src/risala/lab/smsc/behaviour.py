@@ -80,7 +80,7 @@ class Behaviour(Protocol):
         """``now_s`` is a clock that only ever goes forward."""
 
 
-class Accounts:
+class SmscAccounts:
     """Who may bind. None lets anybody."""
 
     def __init__(self, accounts: Mapping[str, str] | None) -> None:
@@ -135,7 +135,7 @@ class SteadyBehaviour:
         jitter: float = 0.0,
         rng: random.Random | None = None,
     ) -> None:
-        self._accounts = Accounts(accounts)
+        self._accounts = SmscAccounts(accounts)
         self._answer_after_s = answer_after_s
         self._receipt_after_s = receipt_after_s
         self._receipt_state = receipt_state

@@ -51,7 +51,7 @@ class Content:
 
 
 @dataclass(slots=True, eq=False)
-class Mail:
+class PhoneMail:
     """One message to one phone, or one part of it: what is kept of it to the end."""
 
     account: Account
@@ -70,26 +70,26 @@ class MailRoom:
 
     def __init__(self, exchange: Exchange) -> None:
         self._exchange = exchange
-        self._mails: OrderedDict[str, list[Mail]] = OrderedDict()
-        self._waiting: dict[Mail, Content] = {}
+        self._mails: OrderedDict[str, list[PhoneMail]] = OrderedDict()
+        self._waiting: dict[PhoneMail, Content] = {}
 
     def take(self, account: Account, message_id: str, content: Content) -> None:
         """A submit was accepted."""
-        mail = Mail(account, message_id, source_of(content.request))
+        mail = PhoneMail(account, message_id, source_of(content.request))
         # Of an id that no answer gave nobody can ask; the receipt's own keeps them apart.
         self._mails.setdefault(message_id or content.receipt_id, []).append(mail)
         if len(self._mails) > self._exchange.config.messages_max:
             self._mails.popitem(last=False)
         self._plan(mail, content)
 
-    def find(self, account: Account, message_id: str, source: Source) -> list[Mail]:
+    def find(self, account: Account, message_id: str, source: Source) -> list[PhoneMail]:
         """The messages of this id, if they are this account's and this sender's."""
         mails = self._mails.get(message_id, [])
         return [mail for mail in mails if mail.account is account and mail.source == source]
 
     def waiting(
         self, account: Account, source: Source, recipient: Source, service_type: str
-    ) -> list[Mail]:
+    ) -> list[PhoneMail]:
         """The messages between these two that no phone has yet."""
         return [
             mail
@@ -99,7 +99,7 @@ class MailRoom:
             and content.request.service_type == service_type
         ]
 
-    def cancel(self, mail: Mail) -> bool:
+    def cancel(self, mail: PhoneMail) -> bool:
         """Withdraw one; False where its phone has it already."""
         content = self._waiting.get(mail)
         if content is None:
@@ -108,7 +108,7 @@ class MailRoom:
         self._finish(mail, content, ReceiptState.DELETED)
         return True
 
-    def replace(self, mail: Mail, by: ReplaceSm) -> bool:
+    def replace(self, mail: PhoneMail, by: ReplaceSm) -> bool:
         """Give one another text; False where its phone has it already.
 
         What ``by`` leaves out of the times stays (§4.10.1).
@@ -140,7 +140,7 @@ class MailRoom:
 
     # -- what happens to them ----------------------------------------------------------------
 
-    def _plan(self, mail: Mail, content: Content) -> None:
+    def _plan(self, mail: PhoneMail, content: Content) -> None:
         exchange, request = self._exchange, content.request
         now_ms = exchange.now_ms()
         wait_s, life_s = exchange.config.hold_s, None
@@ -157,29 +157,29 @@ class MailRoom:
         else:
             self._later(mail, wait_s, partial(self._give, mail, content))
 
-    def _give(self, mail: Mail, content: Content) -> None:
+    def _give(self, mail: PhoneMail, content: Content) -> None:
         """Its phone has it now; receipts follow."""
         self._waiting.pop(mail, None)
         for planned in content.receipts:
             self._later(mail, planned.after_s, partial(self._report, mail, content, planned))
         self._exchange.taken(mail.account, content.submitted)
 
-    def _report(self, mail: Mail, content: Content, planned: PlannedReceipt) -> None:
+    def _report(self, mail: PhoneMail, content: Content, planned: PlannedReceipt) -> None:
         self._move(mail, planned.state, planned.error_code)
         if planned.is_sent:
             self._send(mail, content, planned.form)
 
-    def _finish(self, mail: Mail, content: Content, state: ReceiptState) -> None:
+    def _finish(self, mail: PhoneMail, content: Content, state: ReceiptState) -> None:
         self._waiting.pop(mail, None)
         mail.turn += 1
         self._move(mail, state, "000")
         self._send(mail, content, ReceiptForm.STANDARD)
 
-    def _move(self, mail: Mail, state: ReceiptState, error_code: str) -> None:
+    def _move(self, mail: PhoneMail, state: ReceiptState, error_code: str) -> None:
         mail.state, mail.error_code = state, error_code
         mail.done_ms = self._exchange.now_ms() if state.is_final else None
 
-    def _send(self, mail: Mail, content: Content, form: ReceiptForm) -> None:
+    def _send(self, mail: PhoneMail, content: Content, form: ReceiptForm) -> None:
         if not content.wants(mail.state):
             return
         pdu = receipt_pdu(
@@ -192,7 +192,7 @@ class MailRoom:
             pdu = replace(pdu, tlvs=(*pdu.tlvs, *own))
         self._exchange.keep(mail.account, Kept(pdu, mail.message_id, mail.state))
 
-    def _later(self, mail: Mail, wait_s: float, action: Callable[[], None]) -> None:
+    def _later(self, mail: PhoneMail, wait_s: float, action: Callable[[], None]) -> None:
         turn = mail.turn
         self._exchange.planned += 1
 
@@ -203,7 +203,7 @@ class MailRoom:
 
         self._exchange.timetable.after(wait_s, due)
 
-    def _tell(self, mail: Mail, change: str, content: Content) -> None:
+    def _tell(self, mail: PhoneMail, change: str, content: Content) -> None:
         text = content.submitted.text
         self._exchange.on_event(Changed(mail.account.system_id, mail.message_id, change, text))
 

@@ -12,7 +12,7 @@ from typing import Final
 
 from risala.drivers.smpp.protocol.pdu import Bind, DataSm, SubmitSm
 from risala.drivers.smpp.protocol.tlv_names import make_tlv
-from risala.lab.smsc.behaviour import Accounts, Mishap, Pace, PlannedReceipt, Reaction
+from risala.lab.smsc.behaviour import Mishap, Pace, PlannedReceipt, Reaction, SmscAccounts
 from risala.lab.smsc.scenario import MishapRule, Receipts, Scenario, Span
 from risala.lab.smsc.simulator import (
     ReceivedMessage,
@@ -32,7 +32,7 @@ class ScenarioBehaviour:
 
     def __init__(self, scenario: Scenario, accounts: Mapping[str, str] | None = None) -> None:
         self._scenario = scenario
-        self._accounts = Accounts(accounts)
+        self._accounts = SmscAccounts(accounts)
         self._rng = random.Random(scenario.seed)  # noqa: S311 - a run should repeat itself
         throttle = scenario.throttle
         self._pace = Pace(throttle.rate_per_s if throttle else None)

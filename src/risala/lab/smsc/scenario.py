@@ -80,7 +80,7 @@ class Closed(ScenarioTable):
     status: Status = "0x14"
 
 
-class Refusal(ScenarioTable):
+class SubmitRefusal(ScenarioTable):
     percent: Percent
     status: Status = "0x08"
 
@@ -126,7 +126,7 @@ class Receipts(ScenarioTable):
         return value
 
 
-class Inbound(ScenarioTable):
+class InboundTraffic(ScenarioTable):
     """Messages from phones."""
 
     rate_per_s: Rate = 1.0
@@ -152,10 +152,10 @@ class Scenario(ScenarioTable):
     throttle: Throttling | None = None
     congestion: Congestion | None = None
     closed: Closed | None = None
-    refusals: tuple[Refusal, ...] = ()
+    refusals: tuple[SubmitRefusal, ...] = ()
     mishaps: tuple[MishapRule, ...] = ()
     receipts: Receipts = Receipts()
-    inbound: Inbound | None = None
+    inbound: InboundTraffic | None = None
 
     @property
     def inbound_plan(self) -> InboundPlan | None:

@@ -14,7 +14,7 @@ import trio
 
 from risala.drivers.smpp.link import Link, LinkLimits
 from risala.drivers.smpp.protocol.pdu import DataSm, DeliverSm
-from risala.drivers.smpp.protocol.session import Role, SmppSession
+from risala.drivers.smpp.protocol.session import SmppRole, SmppSession
 from risala.lab.smsc.behaviour import Behaviour, SteadyBehaviour
 from risala.lab.smsc.config import SimulatorConfig
 from risala.lab.smsc.connection import SmscConnection
@@ -126,7 +126,7 @@ class SmscSimulator:
         wire = Wire(stream, piece_octets=config.piece_octets, piece_after_s=config.piece_after_s)
         connection = SmscConnection(self._exchange, self._mails, wire)
         limits = LinkLimits(config.response_timeout_s, config.enquire_link_s)
-        link = Link(wire, SmppSession(Role.SMSC), connection, limits)
+        link = Link(wire, SmppSession(SmppRole.SMSC), connection, limits)
         self._links.add(link)
         try:
             async with trio.open_nursery() as nursery:

@@ -49,7 +49,7 @@ class InboundPlan:
     seed: int = 1
 
 
-class Deliver(Protocol):
+class DeliverCall(Protocol):
     """Have these sent; False where nobody has ever bound who could take them."""
 
     def __call__(self, *pdus: DeliverSm | DataSm) -> bool: ...
@@ -101,7 +101,7 @@ def _part(
 class Phones:
     """Sends by a plan; without one it sends nothing."""
 
-    def __init__(self, plan: InboundPlan | None, deliver: Deliver) -> None:
+    def __init__(self, plan: InboundPlan | None, deliver: DeliverCall) -> None:
         self._plan = plan
         self._deliver = deliver
         self.texts: list[str] = []

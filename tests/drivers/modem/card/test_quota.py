@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from risala.drivers.modem.card.quota import Quota
-from risala.drivers.modem.card.tally import Tally
+from risala.drivers.modem.card.tally import QuotaTally
 from risala.plugins.contract import Accepted, HealthState, NotStoredError, Refused, Scope, Unsent
 from risala.plugins.testing.conformance import segment
 from risala.plugins.testing.context import RecordingContext
@@ -100,7 +100,7 @@ class Book:
         self.restart()
 
     def restart(self, sim: str = "sim-a") -> None:
-        self.tally = Tally(self.context, lambda: self.now_ms, *self.limits)
+        self.tally = QuotaTally(self.context, lambda: self.now_ms, *self.limits)
         self.tally.take_sim(sim)
 
     @property

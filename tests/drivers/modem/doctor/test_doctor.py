@@ -10,7 +10,7 @@ from trio.testing import memory_stream_pair
 
 from risala.drivers.modem.doctor.bench import Bench
 from risala.drivers.modem.doctor.doctor import CHECKS, examine
-from risala.drivers.modem.doctor.findings import Findings, State, Strength
+from risala.drivers.modem.doctor.findings import CheckState, Findings, Strength
 from risala.drivers.modem.notefile import NoteFile
 from risala.drivers.modem.port.host import Access, Host, Process
 from risala.drivers.modem.port.serial import PortError, PortFault
@@ -123,7 +123,7 @@ def practice(modem) -> Practice:
     return Practice(modem)
 
 
-def state_of(found: Findings, name: str) -> State:
+def state_of(found: Findings, name: str) -> CheckState:
     return next(check.state for check in found.checks if check.name == name)
 
 
@@ -137,12 +137,12 @@ def after(name: str) -> set[str]:
 
 
 def skipped(found: Findings) -> set[str]:
-    return {check.name for check in found.checks if check.state is State.SKIPPED}
+    return {check.name for check in found.checks if check.state is CheckState.SKIPPED}
 
 
 async def test_a_modem_that_is_well(autojump_clock, practice):
     found = await practice.examine()
-    assert {check.state for check in found.checks} == {State.OK}
+    assert {check.state for check in found.checks} == {CheckState.OK}
     assert found.can_send
     assert found.verdict == "This modem can send."
     assert found.facts() == {
@@ -190,7 +190,7 @@ async def test_nothing_is_sent_read_or_deleted_and_the_routing_is_put_back(
 async def test_no_device(autojump_clock, practice):
     practice.plugged = False
     found = await practice.examine()
-    assert state_of(found, "device") is State.FAIL
+    assert state_of(found, "device") is CheckState.FAIL
     assert OTHER in text_of(found, "device")
     assert skipped(found) == after("device")
     assert not found.can_send
@@ -213,7 +213,7 @@ async def test_no_device(autojump_clock, practice):
 async def test_no_permission(autojump_clock, practice, access, says):
     practice.host.told = access
     found = await practice.examine()
-    assert state_of(found, "permission") is State.FAIL
+    assert state_of(found, "permission") is CheckState.FAIL
     assert says in text_of(found, "permission")
     assert skipped(found) == after("permission") - {"ModemManager"}
 
@@ -228,7 +228,7 @@ async def test_a_sandbox_forbids_what_permissions_allow(autojump_clock, practice
 async def test_modem_manager_runs(autojump_clock, practice):
     practice.host.running = [MINICOM, MANAGER]
     found = await practice.examine()
-    assert state_of(found, "ModemManager") is State.WARN
+    assert state_of(found, "ModemManager") is CheckState.WARN
     rule = 'ATTRS{idVendor}=="12d1", ATTRS{idProduct}=="1001", ENV{ID_MM_DEVICE_IGNORE}="1"'
     assert rule in text_of(found, "ModemManager")
     assert found.can_send
@@ -239,7 +239,7 @@ async def test_modem_manager_runs(autojump_clock, practice):
 
     practice.host.left_alone = True
     found = await practice.examine()
-    assert state_of(found, "ModemManager") is State.OK
+    assert state_of(found, "ModemManager") is CheckState.OK
 
 
 @pytest.mark.parametrize(
@@ -267,7 +267,7 @@ async def test_somebody_has_the_port(autojump_clock, practice, holding, running,
         assert "as it should be: `risala carriers` tells" in found.verdict
         assert "the Risala service (process 71) has the port" in text_of(found, "answers")
     else:
-        assert state_of(found, "port is free") is State.FAIL
+        assert state_of(found, "port is free") is CheckState.FAIL
         assert found.can_send is False
 
 
@@ -275,7 +275,7 @@ async def test_the_service_and_another_program_have_the_port(autojump_clock, pra
     practice.fault = PortFault.BUSY
     practice.host.holding = practice.host.running = [SERVICE, MINICOM]
     found = await practice.examine()
-    assert state_of(found, "port is free") is State.FAIL
+    assert state_of(found, "port is free") is CheckState.FAIL
     assert "stop it" in text_of(found, "port is free")
 
 
@@ -283,7 +283,7 @@ async def test_somebody_listens_without_locking_it(autojump_clock, practice):
     practice.host.holding = [MINICOM]
     found = await practice.examine()
     assert "minicom (process 72) has the port open too" in text_of(found, "port is free")
-    assert state_of(found, "port is free") is State.FAIL
+    assert state_of(found, "port is free") is CheckState.FAIL
 
 
 async def test_no_serial_port(autojump_clock, practice):
@@ -326,7 +326,7 @@ async def test_a_silent_modem(autojump_clock, practice):
     practice.modem.deaf = True
     practice.host.stick = [OTHER]
     found = await practice.examine()
-    assert state_of(found, "answers") is State.FAIL
+    assert state_of(found, "answers") is CheckState.FAIL
     assert "Nothing answers AT" in text_of(found, "answers")
     assert OTHER in text_of(found, "answers")
     assert skipped(found) == after("answers")
@@ -362,7 +362,7 @@ async def test_a_modem_that_falls_silent(autojump_clock, practice):
 
     practice.modem.replies[r"AT\+CSQ"] = hang
     found = await practice.examine()
-    assert state_of(found, "signal") is State.FAIL
+    assert state_of(found, "signal") is CheckState.FAIL
     assert "fell silent" in text_of(found, "signal")
     assert skipped(found) == after("signal")
 
@@ -402,12 +402,12 @@ async def test_habits_are_told(autojump_clock, practice):
 async def test_flight_mode(autojump_clock, practice):
     practice.modem.replies[r"AT\+CFUN\?"] = "+CFUN: 4\r\n\r\nOK"
     found = await practice.examine()
-    assert state_of(found, "radio") is State.WARN
+    assert state_of(found, "radio") is CheckState.WARN
     assert practice.modem.count("AT+CFUN=1") == 1
 
     practice.modem.replies[r"AT\+CFUN=1"] = "ERROR"
     found = await practice.examine()
-    assert state_of(found, "radio") is State.FAIL
+    assert state_of(found, "radio") is CheckState.FAIL
     assert skipped(found) == {"registration", "signal"}
 
 
@@ -427,7 +427,7 @@ async def test_flight_mode(autojump_clock, practice):
 async def test_no_sim(autojump_clock, practice, said, says):
     practice.modem.replies[r"AT\+CPIN\?"] = said
     found = await practice.examine()
-    assert state_of(found, "SIM") is State.FAIL
+    assert state_of(found, "SIM") is CheckState.FAIL
     assert says in text_of(found, "SIM")
     # The radio does without a SIM.
     assert skipped(found) == after("SIM") - {"signal"}
@@ -478,7 +478,7 @@ async def test_the_right_pin(autojump_clock, practice, modem):
 async def test_a_pin_is_wanted_and_none_is_given(autojump_clock, practice, modem):
     LockedSim(modem, tries=2)
     found = await practice.examine()
-    assert state_of(found, "PIN") is State.FAIL
+    assert state_of(found, "PIN") is CheckState.FAIL
     assert "2 tries are left" in text_of(found, "PIN")
     assert "--pin-env" in text_of(found, "PIN")
     assert skipped(found) == after("PIN") - {"signal"}
@@ -489,7 +489,7 @@ async def test_a_wrong_pin_is_typed_once_however_often_one_looks(autojump_clock,
     sim = LockedSim(modem)
     for _ in range(3):
         found = await practice.examine(pin="9999")
-        assert state_of(found, "PIN") is State.FAIL
+        assert state_of(found, "PIN") is CheckState.FAIL
         assert "2 tries are left" in text_of(found, "PIN")
         assert "9999" not in repr(found)
         practice.memory = PinMemory()  # another process: the modem remembers
@@ -507,7 +507,7 @@ async def test_after_a_wrong_pin_one_insists_but_never_on_the_last_try(
     found = await practice.examine(pin="9999")
     assert "1 try is left" in text_of(found, "PIN")
     for pin in ("9999", "1234"):
-        assert state_of(await practice.examine(pin=pin), "PIN") is State.FAIL
+        assert state_of(await practice.examine(pin=pin), "PIN") is CheckState.FAIL
     assert (typed(modem), sim.tries) == (1, 1)
     sim.tries = 2
     assert (await practice.examine(pin="1234")).can_send
@@ -564,20 +564,20 @@ async def test_a_sim_that_wants_its_puk(autojump_clock, practice, modem):
     LockedSim(modem, tries=0)
     found = await practice.examine(pin="1234")
     assert "PUK" in text_of(found, "PIN")
-    assert state_of(found, "PIN") is State.FAIL
+    assert state_of(found, "PIN") is CheckState.FAIL
     assert typed(modem) == 0
 
 
 @pytest.mark.parametrize(
     ("said", "state", "says"),
     [
-        ("0,1", State.OK, "home network (Mauritel)"),
-        ("0,6", State.OK, "SMS only"),
-        ("0,5", State.WARN, "Roaming (Mauritel)"),
-        ("0,3", State.FAIL, "denies this SIM"),
-        ("0,2", State.FAIL, "Searching"),
-        ("0,0", State.FAIL, "AT+COPS=0"),
-        ("0,4", State.FAIL, "Searching"),
+        ("0,1", CheckState.OK, "home network (Mauritel)"),
+        ("0,6", CheckState.OK, "SMS only"),
+        ("0,5", CheckState.WARN, "Roaming (Mauritel)"),
+        ("0,3", CheckState.FAIL, "denies this SIM"),
+        ("0,2", CheckState.FAIL, "Searching"),
+        ("0,0", CheckState.FAIL, "AT+COPS=0"),
+        ("0,4", CheckState.FAIL, "Searching"),
     ],
 )
 async def test_registration(autojump_clock, practice, said, state, says):
@@ -587,33 +587,33 @@ async def test_registration(autojump_clock, practice, said, state, says):
     found = await practice.examine()
     assert state_of(found, "registration") is state
     assert says in text_of(found, "registration")
-    assert found.can_send is (state is not State.FAIL)
+    assert found.can_send is (state is not CheckState.FAIL)
 
 
 async def test_a_modem_that_has_just_been_plugged_in_is_given_time(autojump_clock, practice):
     states = iter(["2", "2", "2"])
     practice.modem.replies[r"AT\+CREG\?"] = lambda _: f"+CREG: 0,{next(states, '1')}\r\n\r\nOK"
     found = await practice.examine()
-    assert state_of(found, "registration") is State.OK
+    assert state_of(found, "registration") is CheckState.OK
 
 
 async def test_registration_is_not_told(autojump_clock, practice):
     practice.modem.replies[r"AT\+C(G|E)?REG\?"] = "ERROR"
     found = await practice.examine()
-    assert state_of(found, "registration") is State.WARN
+    assert state_of(found, "registration") is CheckState.WARN
     assert found.can_send
 
 
 @pytest.mark.parametrize(
     ("csq", "registered", "state", "says"),
     [
-        ("31,99", True, State.OK, "-51 dBm, excellent"),
-        ("15,99", True, State.OK, "-83 dBm, good"),
-        ("10,99", True, State.OK, "-93 dBm, fair"),
-        ("5,99", True, State.WARN, "-103 dBm, weak"),
-        ("0,99", True, State.WARN, "-113 dBm, too weak"),
-        ("99,99", True, State.WARN, "does not tell"),
-        ("99,99", False, State.FAIL, "antenna"),
+        ("31,99", True, CheckState.OK, "-51 dBm, excellent"),
+        ("15,99", True, CheckState.OK, "-83 dBm, good"),
+        ("10,99", True, CheckState.OK, "-93 dBm, fair"),
+        ("5,99", True, CheckState.WARN, "-103 dBm, weak"),
+        ("0,99", True, CheckState.WARN, "-113 dBm, too weak"),
+        ("99,99", True, CheckState.WARN, "does not tell"),
+        ("99,99", False, CheckState.FAIL, "antenna"),
     ],
 )
 async def test_signal(autojump_clock, practice, csq, registered, state, says):
@@ -639,14 +639,14 @@ def test_bars_are_drawn():
 async def test_no_smsc_number(autojump_clock, practice):
     practice.modem.replies[r"AT\+CSCA\?"] = '+CSCA: "",129\r\n\r\nOK'
     found = await practice.examine()
-    assert state_of(found, "SMSC number") is State.FAIL
+    assert state_of(found, "SMSC number") is CheckState.FAIL
     assert "smsc_number" in text_of(found, "SMSC number")
     assert skipped(found) == set()
     assert (await practice.examine(smsc_number="+22200000009")).smsc == "+22200000009"
 
     practice.modem.replies[r"AT\+CSCA\?"] = "ERROR"
     found = await practice.examine()
-    assert state_of(found, "SMSC number") is State.WARN
+    assert state_of(found, "SMSC number") is CheckState.WARN
 
 
 # -- messages -------------------------------------------------------------------------------------
@@ -655,17 +655,17 @@ async def test_no_smsc_number(autojump_clock, practice):
 async def test_no_pdu_mode(autojump_clock, practice):
     practice.modem.replies[r"AT\+CMGF=0"] = "ERROR"
     found = await practice.examine()
-    assert state_of(found, "PDU mode") is State.FAIL
+    assert state_of(found, "PDU mode") is CheckState.FAIL
     assert found.facts()["pduMode"] is False
 
 
 @pytest.mark.parametrize(
     ("used", "inbound", "state", "says"),
     [
-        (3, True, State.OK, "3 of 20"),
-        (17, True, State.WARN, "nearly full"),
-        (20, True, State.WARN, "20 of 20 places are taken: nothing more comes in"),
-        (20, False, State.FAIL, "delete them"),
+        (3, True, CheckState.OK, "3 of 20"),
+        (17, True, CheckState.WARN, "nearly full"),
+        (20, True, CheckState.WARN, "20 of 20 places are taken: nothing more comes in"),
+        (20, False, CheckState.FAIL, "delete them"),
     ],
 )
 async def test_storage(autojump_clock, practice, deliver_pdu, used, inbound, state, says):
@@ -680,7 +680,7 @@ async def test_storage(autojump_clock, practice, deliver_pdu, used, inbound, sta
 async def test_no_storage(autojump_clock, practice):
     practice.modem.replies[r"AT\+CPMS.*"] = "ERROR"
     found = await practice.examine()
-    assert state_of(found, "storage") is State.WARN
+    assert state_of(found, "storage") is CheckState.WARN
     assert found.can_send
 
 
@@ -688,8 +688,8 @@ async def test_no_announcements(autojump_clock, practice):
     practice.modem.replies[r"AT\+CNMI.*"] = "ERROR"
     practice.modem.replies[r"AT\+CSMS.*"] = "ERROR"
     found = await practice.examine()
-    assert state_of(found, "receiving") is State.WARN
-    assert state_of(found, "status reports") is State.WARN
+    assert state_of(found, "receiving") is CheckState.WARN
+    assert state_of(found, "status reports") is CheckState.WARN
     assert found.can_send
     facts = found.facts()
     assert (facts["cnmi"], facts["csms"], facts["statusReports"]) == (None, 0, False)
@@ -697,5 +697,5 @@ async def test_no_announcements(autojump_clock, practice):
 
 async def test_reports_that_are_not_wanted(autojump_clock, practice):
     found = await practice.examine(reports=False)
-    assert state_of(found, "status reports") is State.OK
+    assert state_of(found, "status reports") is CheckState.OK
     assert "reports = false" in text_of(found, "status reports")

@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 from risala.drivers.modem.inbound.assembly import (
     ASSEMBLIES_MAX,
     PARTS_MAX,
-    Assembler,
-    Part,
+    ReceivedPdu,
+    TpduAssembler,
     digest_of,
 )
-from risala.drivers.modem.inbound.parts import Parts, notes_of
-from risala.drivers.modem.tpdu.pdu import Address, Deliver, UserData, to_hex
+from risala.drivers.modem.inbound.parts import ModemParts, notes_of
+from risala.drivers.modem.tpdu.pdu import Deliver, TpAddress, UserData, to_hex
 from risala.plugins.contract import NOTE_TEXT_CHARACTERS_MAX, NotStoredError
 from risala.plugins.testing.context import RecordingContext
 from risala.sms.message import Alphabet
@@ -28,11 +28,11 @@ DAY_MS = 86_400_000
 def deliver(text, number, total, reference=5, sender="+22236999999"):
     header = user_data_header(reference, total, number)
     data = UserData.of_text(text, Alphabet.GSM7, header=header)
-    return Deliver(Address.of_number(sender), data, NOW)
+    return Deliver(TpAddress.of_number(sender), data, NOW)
 
 
 def part(text, number, total, reference=5, sender="+22236999999", digest=None):
-    return Part(
+    return ReceivedPdu(
         deliver(text, number, total, reference, sender), digest or f"{text}-{number}-{reference}"
     )
 
@@ -44,7 +44,7 @@ def texts(assembler):
 @settings(deadline=None)
 @given(st.permutations(range(4)), st.integers(0, 2))
 def test_parts_in_any_order_and_twice(order, again):
-    assembler = Assembler()
+    assembler = TpduAssembler()
     for at, index in enumerate(order):
         assembler.add(part("abcd"[index], index + 1, 4, digest=str(index)), NOW_MS)
         if at == again:
@@ -58,7 +58,7 @@ def test_parts_in_any_order_and_twice(order, again):
 
 
 def test_two_senders_with_one_reference():
-    assembler = Assembler()
+    assembler = TpduAssembler()
     assembler.add(part("a", 1, 2), NOW_MS)
     assembler.add(part("b", 1, 2, sender="+22236000000"), NOW_MS)
     assert texts(assembler) == []
@@ -67,14 +67,14 @@ def test_two_senders_with_one_reference():
 
 
 def test_one_reference_again_while_the_first_waits():
-    assembler = Assembler()
+    assembler = TpduAssembler()
     for one in (part("a", 1, 2), part("b", 1, 2), part("c", 2, 2)):
         assembler.add(one, NOW_MS)
     assert texts(assembler) == ["a[…]", "bc"]
 
 
 def test_what_is_overdue_goes_as_it_is():
-    assembler = Assembler()
+    assembler = TpduAssembler()
     assembler.add(part("b", 2, 3), NOW_MS)
     assembler.end_overdue(NOW_MS, NOW_MS)
     assert texts(assembler) == []
@@ -85,7 +85,7 @@ def test_what_is_overdue_goes_as_it_is():
 
 @pytest.mark.parametrize(("messages", "each"), [(ASSEMBLIES_MAX + 1, 1), (21, 100)])
 def test_memory_is_bounded(messages, each):
-    assembler = Assembler()
+    assembler = TpduAssembler()
     for reference in range(messages):
         for number in range(1, each + 1):
             sender = f"+222{reference:08}"
@@ -104,15 +104,15 @@ class Desk:
 
     def __init__(self) -> None:
         self.context = RecordingContext()
-        self.parts = Parts(self.context)
+        self.parts = ModemParts(self.context)
 
     async def keep(self, tpdu, at_ms=NOW_MS):
         pdu, octets = to_hex(tpdu)
-        await self.parts.keep(Part(tpdu, digest_of(pdu)), pdu, octets, at_ms)
+        await self.parts.keep(ReceivedPdu(tpdu, digest_of(pdu)), pdu, octets, at_ms)
         return digest_of(pdu)
 
     def crash(self):
-        self.parts = Parts(self.context)
+        self.parts = ModemParts(self.context)
 
 
 async def test_a_part_is_there_after_a_crash_and_goes_with_its_message():

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 
 from risala.drivers.modem.tpdu.coding import CharacterSet, coding_of, dcs_of
 from risala.drivers.modem.tpdu.pdu import (
-    Address,
     Deliver,
     Direction,
     PduError,
     StatusReport,
     Submit,
+    TpAddress,
     UserData,
     from_hex,
     to_hex,
@@ -28,7 +28,7 @@ from risala.sms.message import Alphabet
 from risala.sms.segment import join, split, user_data_header
 
 TO_PHONE, TO_NETWORK = Direction.TO_PHONE, Direction.TO_NETWORK
-MAURITEL = Address.of_number("+22236123456")
+MAURITEL = TpAddress.of_number("+22236123456")
 
 
 def text_data(text, **more):
@@ -44,7 +44,10 @@ def test_septets_of_the_classic_example():
 
 def test_submit_octet_by_octet():
     submit = Submit(
-        Address.of_number("+46708251358"), text_data("hellohello"), validity=170, status_report=True
+        TpAddress.of_number("+46708251358"),
+        text_data("hellohello"),
+        validity=170,
+        status_report=True,
     )
     # SMSC from the SIM, 31 = SUBMIT + relative validity + report, MR 0, 11 digits, TOA 91
     assert to_hex(submit) == ("0031000B916407281553F80000AA0AE8329BFD4697D9EC37", 23)
@@ -53,8 +56,8 @@ def test_submit_octet_by_octet():
 def test_deliver_octet_by_octet():
     hexadecimal = "07917283010010F5040BC87238880900F10000993092516195800AE8329BFD4697D9EC37"
     smsc, deliver = from_hex(hexadecimal, TO_PHONE)
-    assert smsc == Address("27381000015")
-    assert deliver.originator == Address("27838890001", ton=4, npi=8)
+    assert smsc == TpAddress("27381000015")
+    assert deliver.originator == TpAddress("27838890001", ton=4, npi=8)
     assert deliver.sent_at == datetime(2099, 3, 29, 15, 16, 59, tzinfo=timezone(timedelta(hours=2)))
     assert deliver.user_data.text == "hellohello"
     assert not deliver.more_messages
@@ -81,7 +84,7 @@ def test_alphanumeric_originator():
         "a",
         "1234567",
     ]:
-        deliver = Deliver(Address(text, 5, 0), text_data("x"), None)
+        deliver = Deliver(TpAddress(text, 5, 0), text_data("x"), None)
         assert Deliver.decode(deliver.encode()).originator.text == text
 
 
@@ -96,7 +99,7 @@ def test_alphanumeric_originator_whose_length_counts_whole_octets():
     [("22236123456", 1, "+22236123456"), ("1234", 0, "1234"), ("*100#", 0, "*100#"), ("", 1, "")],
 )
 def test_numbers_read_as_people_write_them(text, ton, readable):
-    deliver = Deliver(Address(text, ton), text_data("x"), None)
+    deliver = Deliver(TpAddress(text, ton), text_data("x"), None)
     assert Deliver.decode(deliver.encode()).originator.readable == readable
 
 
@@ -155,7 +158,7 @@ def test_national_languages(elements, text):
     for more in (b"", user_data_header(5, 2, 1)[1:]):
         octets = bytes.fromhex(elements) + more
         data = UserData(text, header=bytes((len(octets),)) + octets)
-        sent = Deliver(Address("36123456"), data, None)
+        sent = Deliver(TpAddress("36123456"), data, None)
         found = from_hex(to_hex(sent)[0], TO_PHONE)[1]
         assert found == sent
         assert found.user_data.text == text
@@ -261,13 +264,13 @@ def test_times_of_real_networks(octets, expected):
 
 
 def test_the_service_centre_in_front():
-    smsc = Address.of_number("+22200000001")
+    smsc = TpAddress.of_number("+22200000001")
     hexadecimal, tpdu_octets = to_hex(Submit(MAURITEL, text_data("x")), smsc)
     assert hexadecimal.startswith("07912202000000F1")
     assert len(hexadecimal) == 2 * (8 + tpdu_octets)
     assert from_hex(hexadecimal, TO_NETWORK)[0] == smsc
     with pytest.raises(PduError):
-        Address("1" * 21).encode_smsc()
+        TpAddress("1" * 21).encode_smsc()
 
 
 def test_a_modem_that_writes_no_service_centre():
@@ -353,9 +356,9 @@ user_datas = st.one_of(
 )
 numbers = st.text("0123456789*#abc", max_size=20)
 addresses = st.one_of(
-    st.builds(Address, numbers, st.sampled_from([0, 1, 2, 3, 4, 6]), st.integers(0, 15)),
+    st.builds(TpAddress, numbers, st.sampled_from([0, 1, 2, 3, 4, 6]), st.integers(0, 15)),
     st.builds(
-        lambda t: Address(t, 5, 0),
+        lambda t: TpAddress(t, 5, 0),
         st.text(st.sampled_from(sorted(GSM7_CHARACTERS - set("@€[]{}^|~\\\f"))), max_size=11),
     ),
 )
@@ -400,7 +403,7 @@ reports = st.builds(
     pid=st.one_of(st.none(), octet),
     user_data=st.one_of(st.none(), user_datas),
 )
-smscs = st.one_of(st.none(), st.builds(Address, numbers.filter(bool), st.just(1)))
+smscs = st.one_of(st.none(), st.builds(TpAddress, numbers.filter(bool), st.just(1)))
 
 
 @settings(deadline=None)
@@ -481,7 +484,7 @@ oracle_numbers = st.text("0123456789", min_size=3, max_size=15).map(lambda digit
 @given(oracle_texts, oracle_numbers, st.sampled_from([b"", user_data_header(5, 3, 2)]))
 def test_smspdudecoder_reads_our_submit(text, number, header):
     data = text_data(text, header=header)
-    hexadecimal = to_hex(Submit(Address.of_number(number), data, validity=167))[0]
+    hexadecimal = to_hex(Submit(TpAddress.of_number(number), data, validity=167))[0]
     found = smspdudecoder.fields.SMSSubmit.decode(StringIO(hexadecimal))
     # It cuts at TP-UDL characters, not septets, so that an extension character leaves padding.
     assert found["user_data"]["data"].rstrip("@") == text.rstrip("@")
@@ -492,8 +495,8 @@ def test_smspdudecoder_reads_our_submit(text, number, header):
 @given(oracle_texts, oracle_numbers, st.sampled_from([b"", user_data_header(5, 3, 2)]))
 def test_smspdudecoder_reads_our_deliver(text, number, header):
     sent_at = datetime(2026, 11, 20, 12, 34, 56, tzinfo=UTC)
-    deliver = Deliver(Address.of_number(number), text_data(text, header=header), sent_at)
-    smsc = Address.of_number("+22200000001")
+    deliver = Deliver(TpAddress.of_number(number), text_data(text, header=header), sent_at)
+    smsc = TpAddress.of_number("+22200000001")
     found = smspdudecoder.fields.SMSDeliver.decode(StringIO(to_hex(deliver, smsc)[0]))
     assert found["user_data"]["data"].rstrip("@") == text.rstrip("@")
     assert "+" + found["sender"]["number"] == number
@@ -504,8 +507,8 @@ def test_smspdudecoder_reads_our_deliver(text, number, header):
 @given(oracle_texts, oracle_numbers)
 def test_gsmmodem_reads_ours(text, number):
     sent_at = datetime(2026, 11, 20, 12, 34, 56, tzinfo=UTC)
-    smsc = Address.of_number("+22200000001")
-    address = Address.of_number(number)
+    smsc = TpAddress.of_number("+22200000001")
+    address = TpAddress.of_number(number)
     deliver = Deliver(address, text_data(text), sent_at)
     found = gsmmodem.pdu.decodeSmsPdu(to_hex(deliver, smsc)[0])
     assert (found["number"], found["text"], found["time"]) == (number, text, sent_at)

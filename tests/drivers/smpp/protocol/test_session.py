@@ -37,27 +37,27 @@ from risala.drivers.smpp.protocol.session import (
     Answered,
     AnsweredLate,
     AnsweredNothing,
+    BindState,
     LocalProtocolError,
     Requested,
-    Role,
+    SmppRole,
     SmppSession,
-    State,
     Violated,
 )
 from risala.drivers.smpp.protocol.tlv import Tlv
 from risala.plugins.testing.wire import WirePair, same_however_cut
 
 _BINDS = {
-    BindTransmitter: State.BOUND_TX,
-    BindReceiver: State.BOUND_RX,
-    BindTransceiver: State.BOUND_TRX,
+    BindTransmitter: BindState.BOUND_TX,
+    BindReceiver: BindState.BOUND_RX,
+    BindTransceiver: BindState.BOUND_TRX,
 }
 
 
 class Pair(WirePair):
     def __init__(self) -> None:
-        self.esme = SmppSession(Role.ESME)
-        self.smsc = SmppSession(Role.SMSC)
+        self.esme = SmppSession(SmppRole.ESME)
+        self.smsc = SmppSession(SmppRole.SMSC)
         super().__init__(self.esme, self.smsc)
 
     def ask(self, request, *, by_smsc=False, token=None, **answer):
@@ -90,21 +90,21 @@ def test_a_bind_binds_both_ends_alike(kind):
 def test_a_refused_bind_leaves_both_open(kind):
     pair = Pair()
     pair.ask(kind("risala"), command_status=0x0E)
-    assert pair.esme.state is pair.smsc.state is State.OPEN
+    assert pair.esme.state is pair.smsc.state is BindState.OPEN
 
 
 def test_a_bind_answered_by_generic_nack_is_no_bind():
-    esme = SmppSession(Role.ESME)
+    esme = SmppSession(SmppRole.ESME)
     esme.send(BindTransceiver())
     esme.receive(encode(GenericNack(), 1))
-    assert esme.state is State.OPEN
+    assert esme.state is BindState.OPEN
 
 
 @pytest.mark.parametrize("by_smsc", [False, True])
 def test_an_unbind_closes_both_whoever_says_it(by_smsc):
     pair = bound()
     pair.ask(Unbind(), by_smsc=by_smsc)
-    assert pair.esme.state is pair.smsc.state is State.CLOSED
+    assert pair.esme.state is pair.smsc.state is BindState.CLOSED
     with pytest.raises(LocalProtocolError):
         pair.esme.send(SubmitSm())
     with pytest.raises(LocalProtocolError):
@@ -123,32 +123,32 @@ def test_what_crosses_an_unbind_is_still_answered():
 # What each side may ask in each state, written out from table 2-1 of the standard.
 _SUBMITS = {SubmitSm, SubmitMulti, DataSm, QuerySm, CancelSm, ReplaceSm}
 _ESME_MAY = {
-    State.OPEN: {BindTransmitter, BindReceiver, BindTransceiver, EnquireLink},
-    State.BOUND_TX: _SUBMITS | {Unbind, EnquireLink},
-    State.BOUND_RX: {Unbind, EnquireLink},
-    State.BOUND_TRX: _SUBMITS | {Unbind, EnquireLink},
+    BindState.OPEN: {BindTransmitter, BindReceiver, BindTransceiver, EnquireLink},
+    BindState.BOUND_TX: _SUBMITS | {Unbind, EnquireLink},
+    BindState.BOUND_RX: {Unbind, EnquireLink},
+    BindState.BOUND_TRX: _SUBMITS | {Unbind, EnquireLink},
 }
 _SMSC_MAY = {
-    State.OPEN: {Outbind, EnquireLink},
-    State.BOUND_TX: {Unbind, EnquireLink},
-    State.BOUND_RX: {DeliverSm, DataSm, AlertNotification, Unbind, EnquireLink},
-    State.BOUND_TRX: {DeliverSm, DataSm, AlertNotification, Unbind, EnquireLink},
+    BindState.OPEN: {Outbind, EnquireLink},
+    BindState.BOUND_TX: {Unbind, EnquireLink},
+    BindState.BOUND_RX: {DeliverSm, DataSm, AlertNotification, Unbind, EnquireLink},
+    BindState.BOUND_TRX: {DeliverSm, DataSm, AlertNotification, Unbind, EnquireLink},
 }
 _REQUESTS = set().union(*_ESME_MAY.values(), *_SMSC_MAY.values())
 
 
-def _in_state(state: State) -> Pair:
+def _in_state(state: BindState) -> Pair:
     kinds = {bound: kind for kind, bound in _BINDS.items()}
-    return Pair() if state is State.OPEN else bound(kinds[state])
+    return Pair() if state is BindState.OPEN else bound(kinds[state])
 
 
 @pytest.mark.parametrize("state", _ESME_MAY)
 @pytest.mark.parametrize("kind", sorted(_REQUESTS, key=lambda kind: kind.__name__))
-@pytest.mark.parametrize("role", Role)
+@pytest.mark.parametrize("role", SmppRole)
 def test_who_may_say_what_in_which_state(role, kind, state):
     pair = _in_state(state)
-    speaker, listener = (pair.esme, pair.smsc) if role is Role.ESME else (pair.smsc, pair.esme)
-    may = kind in (_ESME_MAY if role is Role.ESME else _SMSC_MAY)[state]
+    speaker, listener = (pair.esme, pair.smsc) if role is SmppRole.ESME else (pair.smsc, pair.esme)
+    may = kind in (_ESME_MAY if role is SmppRole.ESME else _SMSC_MAY)[state]
     (event,) = listener.receive(encode(kind(), 9))
     if may:
         assert isinstance(event, Requested)
@@ -161,7 +161,7 @@ def test_who_may_say_what_in_which_state(role, kind, state):
 
 
 def test_a_wrong_state_is_answered_by_the_requests_own_response():
-    (violated,) = SmppSession(Role.SMSC).receive(encode(SubmitSm(), 5))
+    (violated,) = SmppSession(SmppRole.SMSC).receive(encode(SubmitSm(), 5))
     assert violated.reply == encode(SubmitSmResp(command_status=0x04), 5)
     (violated,) = bound().smsc.receive(encode(BindTransceiver(), 5))
     assert violated.reply[8:12] == b"\0\0\0\x05"
@@ -227,7 +227,7 @@ def test_late_answers_are_awaited_up_to_a_limit():
 
 
 def test_sequence_numbers_wrap_and_pass_over_what_waits():
-    esme = SmppSession(Role.ESME, sequence=SEQUENCE_MAX - 1)
+    esme = SmppSession(SmppRole.ESME, sequence=SEQUENCE_MAX - 1)
     esme.send(BindTransceiver())
     esme.receive(encode(response_to(BindTransceiver()), SEQUENCE_MAX))
     numbers = [esme.send_numbered(SubmitSm())[0] for _ in range(2)]
@@ -241,7 +241,7 @@ def test_sync_lost_is_nacked_and_fatal():
     (violated,) = pair.smsc.receive(b"\x10\0\0\0" + encode(SubmitSm(), 5)[4:])
     assert violated.fatal
     assert violated.reply == encode(GenericNack(command_status=0x02), 5)
-    assert pair.smsc.state is State.CLOSED
+    assert pair.smsc.state is BindState.CLOSED
 
 
 def test_an_unknown_command_is_nacked():
@@ -274,7 +274,7 @@ def _smsc_conversation() -> bytes:
 
 
 def test_events_do_not_depend_on_how_the_smscs_octets_are_cut():
-    events = same_however_cut(lambda: SmppSession(Role.SMSC), _smsc_conversation())
+    events = same_however_cut(lambda: SmppSession(SmppRole.SMSC), _smsc_conversation())
     assert [type(event) for event in events] == [
         Requested,
         Requested,
@@ -286,7 +286,7 @@ def test_events_do_not_depend_on_how_the_smscs_octets_are_cut():
 
 def test_events_do_not_depend_on_how_the_esmes_octets_are_cut():
     def esme() -> SmppSession:
-        session = SmppSession(Role.ESME)
+        session = SmppSession(SmppRole.ESME)
         session.send(BindTransceiver())
         return session
 
@@ -304,7 +304,7 @@ def test_events_do_not_depend_on_how_the_esmes_octets_are_cut():
 
 def test_a_whole_conversation_over_a_wire_that_cuts_everywhere():
     """Each side's octets as the other really made them, cut at every position."""
-    esme, smsc = SmppSession(Role.ESME), SmppSession(Role.SMSC)
+    esme, smsc = SmppSession(SmppRole.ESME), SmppSession(SmppRole.SMSC)
     receipt = DeliverSm(
         esm_class=4,
         short_message=b"id:7 stat:DELIVRD",
@@ -328,19 +328,19 @@ def test_a_whole_conversation_over_a_wire_that_cuts_everywhere():
     there += esme.respond(requested.request, DeliverSmResp())
 
     def asking() -> SmppSession:
-        again = SmppSession(Role.ESME)
+        again = SmppSession(SmppRole.ESME)
         again.send(BindTransceiver("risala", "secret"))
-        again.state = State.BOUND_TRX
+        again.state = BindState.BOUND_TRX
         for request in (SubmitSm(), SubmitMulti(), QuerySm()):
             again.send(request)
-        again.state = State.BINDING
+        again.state = BindState.BINDING
         return again
 
     def answering() -> SmppSession:
-        again = SmppSession(Role.SMSC)
-        again.state = State.BOUND_TRX
+        again = SmppSession(SmppRole.SMSC)
+        again.state = BindState.BOUND_TRX
         again.send(receipt)
-        again.state = State.OPEN
+        again.state = BindState.OPEN
         return again
 
     heard = same_however_cut(asking, back)
@@ -349,7 +349,7 @@ def test_a_whole_conversation_over_a_wire_that_cuts_everywhere():
     assert [type(event) for event in heard] == [Requested, *[Violated] * 3, Answered]
 
 
-@given(st.sampled_from(list(Role)), st.lists(st.binary(max_size=80), max_size=6))
+@given(st.sampled_from(list(SmppRole)), st.lists(st.binary(max_size=80), max_size=6))
 def test_no_octets_raise(role, pieces):
     session = SmppSession(role)
     for piece in pieces:
@@ -360,4 +360,4 @@ def test_unbind_resp_ends_the_session():
     pair = bound()
     (requested,) = pair.to_b(pair.esme.send(Unbind()))
     pair.to_a(pair.smsc.respond(requested.request, UnbindResp()))
-    assert pair.smsc.state is State.CLOSED
+    assert pair.smsc.state is BindState.CLOSED

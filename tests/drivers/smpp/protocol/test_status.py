@@ -2,7 +2,13 @@
 
 import pytest
 
-from risala.drivers.smpp.protocol.status import BIND_ADVICE, STATUSES, Verdict, refusal, status_of
+from risala.drivers.smpp.protocol.status import (
+    BIND_ADVICE,
+    STATUSES,
+    StatusVerdict,
+    refusal,
+    status_of,
+)
 from risala.sms.cause import Cause
 from risala.sms.outcome import Refused, Scope, Throttled
 
@@ -30,7 +36,7 @@ def test_how_far_a_refusal_reaches(scope, values):
 
 
 def test_a_carrier_may_mean_something_else():
-    verdicts = {0x45: Verdict.FINAL, 0x401: Verdict.THROTTLED}
+    verdicts = {0x45: StatusVerdict.FINAL, 0x401: StatusVerdict.THROTTLED}
     told = refusal(0x45, verdicts)
     assert told == Refused(Scope.FINAL, "ESME_RSUBMITFAIL", "", Cause.CARRIER_FAULT)
     assert isinstance(refusal(0x401, verdicts), Throttled)

@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from risala.drivers.modem.at.errors import CME, CMS, Trouble, Verdict
+from risala.drivers.modem.at.errors import CME, CMS, ErrorMeaning, ErrorVerdict
 from risala.sms.cause import Cause
 
 _BY_VERDICT: Final = {
-    Verdict.FINAL: Cause.UNKNOWN_NUMBER,
-    Verdict.CARRIER: Cause.REJECTED,
-    Verdict.NOW: Cause.CARRIER_FAULT,
-    Verdict.RECIPIENT: Cause.ABSENT,
-    Verdict.SLOW: Cause.THROTTLED,
-    Verdict.UNCERTAIN: Cause.NOT_ACKNOWLEDGED,
-    Verdict.SICK: Cause.DEVICE_FAULT,
-    Verdict.BUSY: Cause.BUSY,
-    Verdict.FULL: Cause.DEVICE_FAULT,
+    ErrorVerdict.FINAL: Cause.UNKNOWN_NUMBER,
+    ErrorVerdict.CARRIER: Cause.REJECTED,
+    ErrorVerdict.NOW: Cause.CARRIER_FAULT,
+    ErrorVerdict.RECIPIENT: Cause.ABSENT,
+    ErrorVerdict.SLOW: Cause.THROTTLED,
+    ErrorVerdict.UNCERTAIN: Cause.NOT_ACKNOWLEDGED,
+    ErrorVerdict.SICK: Cause.DEVICE_FAULT,
+    ErrorVerdict.BUSY: Cause.BUSY,
+    ErrorVerdict.FULL: Cause.DEVICE_FAULT,
 }
 _CMS: Final[Mapping[Cause, tuple[int, ...]]] = {
     Cause.BARRED: (196,),
@@ -34,7 +34,7 @@ _CME: Final[Mapping[Cause, tuple[int, ...]]] = {
 }
 """Where the verdict alone does not tell."""
 
-_BY_TROUBLE: Final[Mapping[Trouble, Cause]] = {
+_BY_TROUBLE: Final[Mapping[ErrorMeaning, Cause]] = {
     table[code]: cause
     for table, causes in ((CMS, _CMS), (CME, _CME))
     for cause, codes in causes.items()
@@ -51,7 +51,7 @@ _BY_STATUS: Final[Mapping[int, Cause]] = {
 """TP-ST (23.040 §9.2.3.15), where the state of the receipt does not tell already."""
 
 
-def cause_of_trouble(trouble: Trouble) -> Cause:
+def cause_of_trouble(trouble: ErrorMeaning) -> Cause:
     return _BY_TROUBLE.get(trouble) or _BY_VERDICT[trouble.verdict]
 
 

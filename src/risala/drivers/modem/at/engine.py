@@ -36,7 +36,7 @@ from risala.drivers.modem.at.lines import (
     name_of,
     pdu_header_of,
 )
-from risala.drivers.modem.at.payloads import Awaited, Payloads, UssdLines
+from risala.drivers.modem.at.payloads import AwaitedPayload, Payloads, UssdLines
 
 __all__ = [
     "ESCAPE",
@@ -264,7 +264,7 @@ class AtEngine:
             return
         header = pdu_header_of(name, line) if name in ROW_HEADERS else None
         if header is not None:
-            self._expect(Awaited(header, len(self._rows)), events)
+            self._expect(AwaitedPayload(header, len(self._rows)), events)
         self._rows.append(Row(line))
 
     def _bare(self, line: str, events: list[Event]) -> None:
@@ -283,11 +283,11 @@ class AtEngine:
             return
         header = pdu_header_of(name, line) if name in URC_HEADERS else None
         if header is not None:
-            self._expect(Awaited(header, None), events)
+            self._expect(AwaitedPayload(header, None), events)
         else:
             events.append(Urc(name, line))
 
-    def _expect(self, awaited: Awaited, events: list[Event]) -> None:
+    def _expect(self, awaited: AwaitedPayload, events: list[Event]) -> None:
         given_up = self._payloads.expect(awaited)
         if given_up is not None:
             events.append(Noise(len(given_up.header.line)))

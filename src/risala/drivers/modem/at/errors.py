@@ -14,7 +14,7 @@ from typing import Final
 from risala.drivers.modem.at.lines import Result, ResultKind
 
 
-class Verdict(StrEnum):
+class ErrorVerdict(StrEnum):
     """What an error asks us to do."""
 
     FINAL = "final"
@@ -38,8 +38,8 @@ class Verdict(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Trouble:
-    verdict: Verdict
+class ErrorMeaning:
+    verdict: ErrorVerdict
     text: str
     """One plain sentence."""
     words: str = ""
@@ -51,118 +51,127 @@ class Trouble:
     @property
     def sick(self) -> bool:
         """The lane needs an operator."""
-        return self.verdict is Verdict.SICK or self.every_message
+        return self.verdict is ErrorVerdict.SICK or self.every_message
 
 
-_FINAL, _CARRIER, _NOW, _SLOW = Verdict.FINAL, Verdict.CARRIER, Verdict.NOW, Verdict.SLOW
-_SICK = Verdict.SICK
+_FINAL, _CARRIER, _NOW, _SLOW = (
+    ErrorVerdict.FINAL,
+    ErrorVerdict.CARRIER,
+    ErrorVerdict.NOW,
+    ErrorVerdict.SLOW,
+)
+_SICK = ErrorVerdict.SICK
 
-CMS: Final[Mapping[int, Trouble]] = {
-    1: Trouble(_FINAL, "The number is not assigned to anybody."),
-    8: Trouble(_CARRIER, "The operator has barred this SIM from sending."),
-    10: Trouble(_CARRIER, "Sending is barred for this SIM or to this number."),
-    17: Trouble(_NOW, "The network failed."),
-    21: Trouble(_CARRIER, "The network rejected the message."),
-    22: Trouble(_SLOW, "The network is congested."),
-    27: Trouble(Verdict.RECIPIENT, "The recipient's network or phone cannot be reached."),
-    28: Trouble(_CARRIER, "The network does not know this SIM's subscriber."),
-    29: Trouble(_CARRIER, "The network refused the service."),
-    30: Trouble(_FINAL, "The network does not know the recipient."),
-    38: Trouble(_NOW, "The network is out of order."),
-    41: Trouble(_NOW, "The network had a temporary failure."),
-    42: Trouble(_SLOW, "The network is congested."),
-    47: Trouble(_NOW, "The network has no resources for it now."),
-    50: Trouble(_CARRIER, "This SIM has no subscription for SMS."),
-    69: Trouble(_CARRIER, "The network does not offer this."),
-    96: Trouble(_CARRIER, "The network found the message malformed."),
-    97: Trouble(_CARRIER, "The network does not know this type of message."),
-    98: Trouble(_NOW, "The network was not ready for the message."),
-    99: Trouble(_CARRIER, "The network found the message malformed."),
-    111: Trouble(_NOW, "The network reported a protocol error."),
-    127: Trouble(_NOW, "The network failed in working with another one."),
-    192: Trouble(_SLOW, "The service centre is busy."),
-    193: Trouble(_CARRIER, "The service centre has no subscription for this SIM."),
-    194: Trouble(_NOW, "The service centre failed."),
-    195: Trouble(_FINAL, "The service centre finds the number invalid."),
-    196: Trouble(_FINAL, "The recipient is barred."),
-    197: Trouble(_CARRIER, "The service centre rejected it as a duplicate."),
-    198: Trouble(_CARRIER, "The service centre does not know the form of the validity."),
-    199: Trouble(_CARRIER, "The service centre does not take the validity."),
-    300: Trouble(_NOW, "The modem failed."),
-    301: Trouble(_NOW, "The modem has the message service reserved."),
-    302: Trouble(_NOW, "The modem does not allow it now.", "operation not allowed"),
-    303: Trouble(_CARRIER, "The modem does not support it.", "operation not supported"),
-    304: Trouble(_CARRIER, "The modem finds the message malformed.", "invalid pdu mode parameter"),
-    305: Trouble(
+CMS: Final[Mapping[int, ErrorMeaning]] = {
+    1: ErrorMeaning(_FINAL, "The number is not assigned to anybody."),
+    8: ErrorMeaning(_CARRIER, "The operator has barred this SIM from sending."),
+    10: ErrorMeaning(_CARRIER, "Sending is barred for this SIM or to this number."),
+    17: ErrorMeaning(_NOW, "The network failed."),
+    21: ErrorMeaning(_CARRIER, "The network rejected the message."),
+    22: ErrorMeaning(_SLOW, "The network is congested."),
+    27: ErrorMeaning(ErrorVerdict.RECIPIENT, "The recipient's network or phone cannot be reached."),
+    28: ErrorMeaning(_CARRIER, "The network does not know this SIM's subscriber."),
+    29: ErrorMeaning(_CARRIER, "The network refused the service."),
+    30: ErrorMeaning(_FINAL, "The network does not know the recipient."),
+    38: ErrorMeaning(_NOW, "The network is out of order."),
+    41: ErrorMeaning(_NOW, "The network had a temporary failure."),
+    42: ErrorMeaning(_SLOW, "The network is congested."),
+    47: ErrorMeaning(_NOW, "The network has no resources for it now."),
+    50: ErrorMeaning(_CARRIER, "This SIM has no subscription for SMS."),
+    69: ErrorMeaning(_CARRIER, "The network does not offer this."),
+    96: ErrorMeaning(_CARRIER, "The network found the message malformed."),
+    97: ErrorMeaning(_CARRIER, "The network does not know this type of message."),
+    98: ErrorMeaning(_NOW, "The network was not ready for the message."),
+    99: ErrorMeaning(_CARRIER, "The network found the message malformed."),
+    111: ErrorMeaning(_NOW, "The network reported a protocol error."),
+    127: ErrorMeaning(_NOW, "The network failed in working with another one."),
+    192: ErrorMeaning(_SLOW, "The service centre is busy."),
+    193: ErrorMeaning(_CARRIER, "The service centre has no subscription for this SIM."),
+    194: ErrorMeaning(_NOW, "The service centre failed."),
+    195: ErrorMeaning(_FINAL, "The service centre finds the number invalid."),
+    196: ErrorMeaning(_FINAL, "The recipient is barred."),
+    197: ErrorMeaning(_CARRIER, "The service centre rejected it as a duplicate."),
+    198: ErrorMeaning(_CARRIER, "The service centre does not know the form of the validity."),
+    199: ErrorMeaning(_CARRIER, "The service centre does not take the validity."),
+    300: ErrorMeaning(_NOW, "The modem failed."),
+    301: ErrorMeaning(_NOW, "The modem has the message service reserved."),
+    302: ErrorMeaning(_NOW, "The modem does not allow it now.", "operation not allowed"),
+    303: ErrorMeaning(_CARRIER, "The modem does not support it.", "operation not supported"),
+    304: ErrorMeaning(
+        _CARRIER, "The modem finds the message malformed.", "invalid pdu mode parameter"
+    ),
+    305: ErrorMeaning(
         _CARRIER, "The modem is in text mode, or finds a parameter wrong.", "invalid text mode"
     ),
-    310: Trouble(_SICK, "There is no SIM in the modem.", "sim not inserted"),
-    311: Trouble(_SICK, "The SIM wants its PIN.", "sim pin required"),
-    312: Trouble(_SICK, "The modem is locked to another SIM.", "ph-sim pin required"),
-    313: Trouble(_SICK, "The SIM failed.", "sim failure"),
-    314: Trouble(Verdict.BUSY, "The SIM is busy.", "sim busy"),
-    315: Trouble(_SICK, "The modem does not take this SIM.", "sim wrong"),
-    316: Trouble(_SICK, "The SIM is blocked and wants its PUK.", "sim puk required"),
-    317: Trouble(_SICK, "The SIM wants its PIN2.", "sim pin2 required"),
-    318: Trouble(_SICK, "The SIM is blocked and wants its PUK2.", "sim puk2 required"),
-    320: Trouble(_NOW, "The modem's storage failed.", "memory failure"),
-    321: Trouble(_NOW, "There is nothing at this place of the storage.", "invalid memory index"),
-    322: Trouble(Verdict.FULL, "The modem's storage is full.", "memory full"),
-    330: Trouble(
+    310: ErrorMeaning(_SICK, "There is no SIM in the modem.", "sim not inserted"),
+    311: ErrorMeaning(_SICK, "The SIM wants its PIN.", "sim pin required"),
+    312: ErrorMeaning(_SICK, "The modem is locked to another SIM.", "ph-sim pin required"),
+    313: ErrorMeaning(_SICK, "The SIM failed.", "sim failure"),
+    314: ErrorMeaning(ErrorVerdict.BUSY, "The SIM is busy.", "sim busy"),
+    315: ErrorMeaning(_SICK, "The modem does not take this SIM.", "sim wrong"),
+    316: ErrorMeaning(_SICK, "The SIM is blocked and wants its PUK.", "sim puk required"),
+    317: ErrorMeaning(_SICK, "The SIM wants its PIN2.", "sim pin2 required"),
+    318: ErrorMeaning(_SICK, "The SIM is blocked and wants its PUK2.", "sim puk2 required"),
+    320: ErrorMeaning(_NOW, "The modem's storage failed.", "memory failure"),
+    321: ErrorMeaning(
+        _NOW, "There is nothing at this place of the storage.", "invalid memory index"
+    ),
+    322: ErrorMeaning(ErrorVerdict.FULL, "The modem's storage is full.", "memory full"),
+    330: ErrorMeaning(
         _CARRIER,
         "The SMSC number is missing or wrong; set smsc_number.",
         "sms center address unknown",
         every_message=True,
     ),
-    331: Trouble(_NOW, "There is no network service.", "no network service"),
-    332: Trouble(
-        Verdict.UNCERTAIN, "The network did not acknowledge it in time.", "network timeout"
+    331: ErrorMeaning(_NOW, "There is no network service.", "no network service"),
+    332: ErrorMeaning(
+        ErrorVerdict.UNCERTAIN, "The network did not acknowledge it in time.", "network timeout"
     ),
-    340: Trouble(_NOW, "The modem expected no acknowledgement.", "no +cnma acknowledgement"),
-    500: Trouble(_NOW, "The modem gives no reason.", "unknown error"),
-    512: Trouble(_NOW, "The modem could not send: a collision or a weak signal."),
-    513: Trouble(Verdict.UNCERTAIN, "The network did not acknowledge it in time."),
-    514: Trouble(_SLOW, "The modem or the network is congested."),
-    515: Trouble(Verdict.BUSY, "The modem is still starting.", "please wait"),
+    340: ErrorMeaning(_NOW, "The modem expected no acknowledgement.", "no +cnma acknowledgement"),
+    500: ErrorMeaning(_NOW, "The modem gives no reason.", "unknown error"),
+    512: ErrorMeaning(_NOW, "The modem could not send: a collision or a weak signal."),
+    513: ErrorMeaning(ErrorVerdict.UNCERTAIN, "The network did not acknowledge it in time."),
+    514: ErrorMeaning(_SLOW, "The modem or the network is congested."),
+    515: ErrorMeaning(ErrorVerdict.BUSY, "The modem is still starting.", "please wait"),
 }
 """By number. 332 and 513 are a silence of the network *after* the message left: sent again, it
 could arrive twice, so the carrier's ``on_uncertain`` decides."""
 
-CME: Final[Mapping[int, Trouble]] = {
-    -1: Trouble(_NOW, "The modem gives no reason."),
-    0: Trouble(_NOW, "The modem failed.", "phone failure"),
-    3: Trouble(_NOW, "The modem does not allow it now.", "operation not allowed"),
-    4: Trouble(_CARRIER, "The modem does not support it.", "operation not supported"),
-    5: Trouble(_SICK, "The modem is locked to another SIM.", "ph-sim pin required"),
-    10: Trouble(_SICK, "There is no SIM in the modem.", "sim not inserted"),
-    11: Trouble(_SICK, "The SIM wants its PIN.", "sim pin required"),
-    12: Trouble(_SICK, "The SIM is blocked and wants its PUK.", "sim puk required"),
-    13: Trouble(_SICK, "The SIM failed.", "sim failure"),
-    14: Trouble(Verdict.BUSY, "The SIM is busy.", "sim busy"),
-    15: Trouble(_SICK, "The modem does not take this SIM.", "sim wrong"),
-    16: Trouble(_SICK, "The PIN is wrong.", "incorrect password"),
-    17: Trouble(_SICK, "The SIM wants its PIN2.", "sim pin2 required"),
-    18: Trouble(_SICK, "The SIM is blocked and wants its PUK2.", "sim puk2 required"),
-    20: Trouble(Verdict.FULL, "The modem's storage is full.", "memory full"),
-    21: Trouble(_NOW, "There is nothing at this place of the storage.", "invalid index"),
-    22: Trouble(_NOW, "The modem did not find it.", "not found"),
-    23: Trouble(_NOW, "The modem's storage failed.", "memory failure"),
-    24: Trouble(_CARRIER, "The modem finds a text too long.", "text string too long"),
-    30: Trouble(_NOW, "There is no network service.", "no network service"),
-    31: Trouble(
-        Verdict.UNCERTAIN, "The network did not acknowledge it in time.", "network timeout"
+CME: Final[Mapping[int, ErrorMeaning]] = {
+    -1: ErrorMeaning(_NOW, "The modem gives no reason."),
+    0: ErrorMeaning(_NOW, "The modem failed.", "phone failure"),
+    3: ErrorMeaning(_NOW, "The modem does not allow it now.", "operation not allowed"),
+    4: ErrorMeaning(_CARRIER, "The modem does not support it.", "operation not supported"),
+    5: ErrorMeaning(_SICK, "The modem is locked to another SIM.", "ph-sim pin required"),
+    10: ErrorMeaning(_SICK, "There is no SIM in the modem.", "sim not inserted"),
+    11: ErrorMeaning(_SICK, "The SIM wants its PIN.", "sim pin required"),
+    12: ErrorMeaning(_SICK, "The SIM is blocked and wants its PUK.", "sim puk required"),
+    13: ErrorMeaning(_SICK, "The SIM failed.", "sim failure"),
+    14: ErrorMeaning(ErrorVerdict.BUSY, "The SIM is busy.", "sim busy"),
+    15: ErrorMeaning(_SICK, "The modem does not take this SIM.", "sim wrong"),
+    16: ErrorMeaning(_SICK, "The PIN is wrong.", "incorrect password"),
+    17: ErrorMeaning(_SICK, "The SIM wants its PIN2.", "sim pin2 required"),
+    18: ErrorMeaning(_SICK, "The SIM is blocked and wants its PUK2.", "sim puk2 required"),
+    20: ErrorMeaning(ErrorVerdict.FULL, "The modem's storage is full.", "memory full"),
+    21: ErrorMeaning(_NOW, "There is nothing at this place of the storage.", "invalid index"),
+    22: ErrorMeaning(_NOW, "The modem did not find it.", "not found"),
+    23: ErrorMeaning(_NOW, "The modem's storage failed.", "memory failure"),
+    24: ErrorMeaning(_CARRIER, "The modem finds a text too long.", "text string too long"),
+    30: ErrorMeaning(_NOW, "There is no network service.", "no network service"),
+    31: ErrorMeaning(
+        ErrorVerdict.UNCERTAIN, "The network did not acknowledge it in time.", "network timeout"
     ),
-    32: Trouble(_NOW, "The network takes emergency calls only.", "emergency"),
-    50: Trouble(_CARRIER, "The modem finds a parameter wrong.", "incorrect parameters"),
-    100: Trouble(_NOW, "The modem gives no reason.", "unknown"),
+    32: ErrorMeaning(_NOW, "The network takes emergency calls only.", "emergency"),
+    50: ErrorMeaning(_CARRIER, "The modem finds a parameter wrong.", "incorrect parameters"),
+    100: ErrorMeaning(_NOW, "The modem gives no reason.", "unknown"),
 }
 
 WRONG_PIN: Final = CME[16]
 
 _RESERVED_FCS: Final = range(128, 256)
-_UNKNOWN_FCS: Final = Trouble(_CARRIER, "The service centre refused it.")
-_UNKNOWN: Final = Trouble(_NOW, "The modem refused it with a code that we do not know.")
-_NO_REASON: Final = Trouble(_NOW, "The modem refused it without a reason.")
+_UNKNOWN_FCS: Final = ErrorMeaning(_CARRIER, "The service centre refused it.")
+_UNKNOWN: Final = ErrorMeaning(_NOW, "The modem refused it with a code that we do not know.")
+_NO_REASON: Final = ErrorMeaning(_NOW, "The modem refused it without a reason.")
 
 # The longest words first: "sim pin required" is in "ph-sim pin required".
 _BY_WORDS: Final = sorted(
@@ -171,7 +180,7 @@ _BY_WORDS: Final = sorted(
 )
 
 
-def trouble_of(result: Result) -> Trouble:
+def trouble_of(result: Result) -> ErrorMeaning:
     """What a result other than OK means."""
     match result.kind:
         case ResultKind.ERROR:

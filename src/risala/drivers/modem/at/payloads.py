@@ -12,7 +12,7 @@ _HEADERS_MAX: Final = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Awaited:
+class AwaitedPayload:
     """A header whose PDU has not come yet."""
 
     header: PduHeader
@@ -24,14 +24,14 @@ class Payloads:
     """Headers that wait for their second line, which may follow much later."""
 
     def __init__(self) -> None:
-        self._awaited: list[Awaited] = []
+        self._awaited: list[AwaitedPayload] = []
 
-    def expect(self, awaited: Awaited) -> Awaited | None:
+    def expect(self, awaited: AwaitedPayload) -> AwaitedPayload | None:
         """Wait for its second line. The one that gave way to it, where too many wait."""
         self._awaited.append(awaited)
         return self._awaited.pop(0) if len(self._awaited) > _HEADERS_MAX else None
 
-    def claim(self, line: str) -> Awaited | None:
+    def claim(self, line: str) -> AwaitedPayload | None:
         """The header that this line belongs to. The newest that fits takes it: a header and its
         PDU mostly stand together."""
         newest_first = self._awaited[::-1]

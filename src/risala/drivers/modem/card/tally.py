@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Final
 
 from risala.drivers.modem.card.quota import PREFIX, Counted, Quota, outdated
-from risala.drivers.modem.notes import Notes
+from risala.drivers.modem.notes import ModemNotes
 from risala.sms.message import Segment
 
 _LAST: Final = f"{PREFIX}last"
@@ -17,12 +17,12 @@ _LAST: Final = f"{PREFIX}last"
 _UNKNOWN: Final = "unknown"
 
 
-class Tally:
+class QuotaTally:
     """Each SIM has its own quota, whichever modem or port it is in."""
 
     def __init__(
         self,
-        notes: Notes,
+        notes: ModemNotes,
         now_ms: Callable[[], int],
         segments_per_day_max: int | None = None,
         recipients_per_month_max: int | None = None,

@@ -8,7 +8,7 @@ import trio
 
 from risala.drivers.modem.at.fields import Registration
 from risala.drivers.modem.doctor.bench import Bench
-from risala.drivers.modem.doctor.findings import REGISTRATIONS, Verdict, fail, ok, warn
+from risala.drivers.modem.doctor.findings import REGISTRATIONS, CheckVerdict, fail, ok, warn
 from risala.drivers.modem.ready.identity import identify_card, identify_sim
 from risala.drivers.modem.ready.pin import SIM_LOOK_S, SIM_LOOKS, sim_word, tries_left, unlock
 from risala.drivers.modem.ready.pinmemory import FRESH_TRIES
@@ -28,7 +28,7 @@ _SETTLED: Final = (
 )
 
 
-async def sim(bench: Bench) -> Verdict:
+async def sim(bench: Bench) -> CheckVerdict:
     try:
         word = await _word(bench)
     except Unready as fault:
@@ -55,7 +55,7 @@ async def _word(bench: Bench) -> str | None:
     return None
 
 
-async def pin(bench: Bench) -> Verdict:
+async def pin(bench: Bench) -> CheckVerdict:
     """Types it where it is asked for, at most once, as the driver does."""
     if bench.sim_word == "SIM PIN":
         await identify_card(bench.asker, bench.found.identity)
@@ -108,7 +108,7 @@ def _tries(left: int | None) -> str:
     return f" {left} {'try is' if left == 1 else 'tries are'} left."
 
 
-async def registration(bench: Bench) -> Verdict:
+async def registration(bench: Bench) -> CheckVerdict:
     """Waits a little for one that searches."""
     until = trio.current_time() + _SEARCH_S
     state = await registration_of(bench.asker)
@@ -121,7 +121,7 @@ async def registration(bench: Bench) -> Verdict:
     return _judged(state, bench.found.operator)
 
 
-def _judged(state: Registration | None, operator: str) -> Verdict:
+def _judged(state: Registration | None, operator: str) -> CheckVerdict:
     where = f" ({operator})" if operator else ""
     match state:
         case None:
@@ -147,7 +147,7 @@ def _judged(state: Registration | None, operator: str) -> Verdict:
             )
 
 
-async def smsc(bench: Bench) -> Verdict:
+async def smsc(bench: Bench) -> CheckVerdict:
     try:
         found = bench.found.smsc = await find_smsc(bench.asker, bench.settings.smsc_number)
     except Unready:

@@ -16,10 +16,10 @@ import trio
 from risala.drivers.modem.doctor import card_checks as sim_checks
 from risala.drivers.modem.doctor import host_checks, modem_checks
 from risala.drivers.modem.doctor.bench import Bench
-from risala.drivers.modem.doctor.findings import Check, Findings, State, Verdict, fail
+from risala.drivers.modem.doctor.findings import Check, CheckState, CheckVerdict, Findings, fail
 from risala.drivers.modem.talk.link import LinkError, PortLostError
 
-Look = Callable[[Bench], Awaitable[Verdict]]
+Look = Callable[[Bench], Awaitable[CheckVerdict]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,10 +78,10 @@ class _Round:
             blamed = self._blamed(step)
             if blamed:
                 self._missing[step.name] = blamed
-                verdict = Verdict(State.SKIPPED, self._reason(blamed))
+                verdict = CheckVerdict(CheckState.SKIPPED, self._reason(blamed))
             else:
                 verdict = await self._look(step)
-                if verdict.state is State.FAIL or self._is_served(step):
+                if verdict.state is CheckState.FAIL or self._is_served(step):
                     self._missing[step.name] = step.name
             self._bench.found.checks.append(Check(step.name, verdict.state, verdict.text))
 
@@ -97,7 +97,7 @@ class _Round:
     def _blamed(self, step: _Step) -> str:
         return next((self._missing[need] for need in step.needs if need in self._missing), "")
 
-    async def _look(self, step: _Step) -> Verdict:
+    async def _look(self, step: _Step) -> CheckVerdict:
         try:
             with trio.move_on_at(self._deadline):
                 await trio.lowlevel.checkpoint()

@@ -37,7 +37,7 @@ REGISTRATIONS: Final = {
 }
 
 
-class State(StrEnum):
+class CheckState(StrEnum):
     OK = "ok"
     WARN = "warn"
     FAIL = "fail"
@@ -45,10 +45,10 @@ class State(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class CheckVerdict:
     """What one check came to."""
 
-    state: State
+    state: CheckState
     text: str
     """What it means, and what to do."""
 
@@ -56,20 +56,20 @@ class Verdict:
 @dataclass(frozen=True, slots=True)
 class Check:
     name: str
-    state: State
+    state: CheckState
     text: str
 
 
-def ok(text: str) -> Verdict:
-    return Verdict(State.OK, text)
+def ok(text: str) -> CheckVerdict:
+    return CheckVerdict(CheckState.OK, text)
 
 
-def warn(text: str) -> Verdict:
-    return Verdict(State.WARN, text)
+def warn(text: str) -> CheckVerdict:
+    return CheckVerdict(CheckState.WARN, text)
 
 
-def fail(text: str) -> Verdict:
-    return Verdict(State.FAIL, text)
+def fail(text: str) -> CheckVerdict:
+    return CheckVerdict(CheckState.FAIL, text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,11 +113,11 @@ class Findings:
 
     @property
     def failed(self) -> list[Check]:
-        return [check for check in self.checks if check.state is State.FAIL]
+        return [check for check in self.checks if check.state is CheckState.FAIL]
 
     @property
     def warned(self) -> list[Check]:
-        return [check for check in self.checks if check.state is State.WARN]
+        return [check for check in self.checks if check.state is CheckState.WARN]
 
     @property
     def can_send(self) -> bool | None:

@@ -7,7 +7,7 @@ from typing import Final
 import trio
 
 from risala.drivers.modem.doctor.bench import Bench
-from risala.drivers.modem.doctor.findings import Verdict, fail, ok, warn
+from risala.drivers.modem.doctor.findings import CheckVerdict, fail, ok, warn
 from risala.drivers.modem.port.host import MODEM_MANAGER, Host, Process
 from risala.drivers.modem.port.serial import PortError, PortFault, is_tcp
 
@@ -15,7 +15,7 @@ _LIST: Final = "`risala modem probe` without a port looks at all serial ports th
 _TCP = ok("It is reached over TCP.")
 
 
-async def device(bench: Bench) -> Verdict:
+async def device(bench: Bench) -> CheckVerdict:
     await trio.lowlevel.checkpoint()
     if is_tcp(bench.port):
         return _TCP
@@ -31,7 +31,7 @@ async def device(bench: Bench) -> Verdict:
     )
 
 
-async def permission(bench: Bench) -> Verdict:
+async def permission(bench: Bench) -> CheckVerdict:
     await trio.lowlevel.checkpoint()
     access = None if is_tcp(bench.port) else bench.host.access(bench.port)
     if access is None:
@@ -54,7 +54,7 @@ async def permission(bench: Bench) -> Verdict:
     )
 
 
-async def modem_manager(bench: Bench) -> Verdict:
+async def modem_manager(bench: Bench) -> CheckVerdict:
     await trio.lowlevel.checkpoint()
     running = next((each for each in bench.host.processes() if _is_modem_manager(each)), None)
     if running is None:
@@ -78,7 +78,7 @@ def _rule(host: Host, port: str) -> str:
     return rule if ids else f"{rule} (`lsusb` shows VVVV:PPPP)"
 
 
-async def free(bench: Bench) -> Verdict:
+async def free(bench: Bench) -> CheckVerdict:
     """Opens the port: only that tells."""
     holders = [] if is_tcp(bench.port) else bench.host.holders(bench.port)
     try:
@@ -93,7 +93,7 @@ async def free(bench: Bench) -> Verdict:
     return ok("It opens, and nobody else has it.")
 
 
-def _closed(bench: Bench, fault: PortError, holders: list[Process]) -> Verdict:
+def _closed(bench: Bench, fault: PortError, holders: list[Process]) -> CheckVerdict:
     if fault.fault is PortFault.FORBIDDEN:
         return fail(
             f"{bench.port} may not be opened although its permissions allow it: by a sandbox such "
@@ -113,7 +113,7 @@ def _closed(bench: Bench, fault: PortError, holders: list[Process]) -> Verdict:
     )
 
 
-def _held(bench: Bench, holders: list[Process], text: str) -> Verdict:
+def _held(bench: Bench, holders: list[Process], text: str) -> CheckVerdict:
     """The service may have it; whoever else has it is in the way."""
     text = f"{text}: {_advice(holders)}"
     if not all(each.is_service for each in holders):

@@ -6,7 +6,7 @@ from typing import Final
 
 from risala.drivers.modem.at.fields import first, number, signal_dbm
 from risala.drivers.modem.doctor.bench import Bench
-from risala.drivers.modem.doctor.findings import WEAK_BARS, Strength, Verdict, fail, ok, warn
+from risala.drivers.modem.doctor.findings import WEAK_BARS, CheckVerdict, Strength, fail, ok, warn
 from risala.drivers.modem.port.serial import is_tcp
 from risala.drivers.modem.ready.identity import identify_modem
 from risala.drivers.modem.ready.routing import choose_routing, choose_storage
@@ -22,7 +22,7 @@ _POSITION: Final = b"$G"
 # -- does it answer -----------------------------------------------------------------------------
 
 
-async def answers(bench: Bench) -> Verdict:
+async def answers(bench: Bench) -> CheckVerdict:
     quirk = ""
     if not await _hears(bench):
         quirk = "the first command after a rest is lost"
@@ -86,7 +86,7 @@ def _tcp_silence(bench: Bench, heard: bytes) -> str:
     )
 
 
-async def radio(bench: Bench) -> Verdict:
+async def radio(bench: Bench) -> CheckVerdict:
     if not await radio_is_off(bench.asker):
         return ok("It is on.")
     bench.note("the radio was off (flight mode)")
@@ -95,7 +95,7 @@ async def radio(bench: Bench) -> Verdict:
     return fail("It is off (flight mode), and AT+CFUN=1 is refused: see the SIM, and replug it.")
 
 
-async def signal(bench: Bench) -> Verdict:
+async def signal(bench: Bench) -> CheckVerdict:
     dbm = signal_dbm(first(await bench.asker.rows("AT+CSQ"), "+CSQ"))
     bench.found.signal_dbm = dbm
     found = bench.found.registration
@@ -113,7 +113,7 @@ async def signal(bench: Bench) -> Verdict:
 # -- does it take messages ------------------------------------------------------------------------
 
 
-async def pdu_mode(bench: Bench) -> Verdict:
+async def pdu_mode(bench: Bench) -> CheckVerdict:
     taken = bench.found.pdu_mode = await bench.asker.ok("AT+CMGF=0")
     if taken:
         return ok("The modem takes messages as PDUs.")
@@ -123,7 +123,7 @@ async def pdu_mode(bench: Bench) -> Verdict:
     )
 
 
-async def storage(bench: Bench) -> Verdict:
+async def storage(bench: Bench) -> CheckVerdict:
     asker, found = bench.asker, bench.found
     before = first(await asker.rows("AT+CPMS?"), "+CPMS")
     try:
@@ -155,7 +155,7 @@ async def _usage(bench: Bench, name: str) -> Usage | None:
     return None if used is None or total is None else Usage(used, total)
 
 
-def _full(bench: Bench, text: str) -> Verdict:
+def _full(bench: Bench, text: str) -> CheckVerdict:
     text = f"{text}: nothing more comes in, and some modems do not even send."
     if bench.settings.inbound:
         return warn(f"{text}{_emptied(bench)}")
@@ -166,7 +166,7 @@ def _emptied(bench: Bench) -> str:
     return " `risala serve` stores and deletes them." if bench.settings.inbound else ""
 
 
-async def receiving(bench: Bench) -> Verdict:
+async def receiving(bench: Bench) -> CheckVerdict:
     """Tries what the driver would set, and puts it back: nobody reads this port afterwards."""
     asker, settings = bench.asker, bench.settings
     cnmi = first(await asker.rows("AT+CNMI?"), "+CNMI")
@@ -188,7 +188,7 @@ async def receiving(bench: Bench) -> Verdict:
     return warn("The modem takes no +CNMI: what comes in is found when the storage is looked at.")
 
 
-async def status_reports(bench: Bench) -> Verdict:
+async def status_reports(bench: Bench) -> CheckVerdict:
     routing = bench.found.routing
     if not bench.settings.reports:
         return ok("They are not asked for (reports = false).")

@@ -24,7 +24,7 @@ PARTS_MAX: Final = 2000
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class ReceivedPdu:
     """A received message as it came."""
 
     deliver: Deliver
@@ -33,7 +33,7 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Whole:
+class JoinedMessage:
     message: Inbound
     digests: tuple[str, ...] = ()
     """Of all parts that went into it, and of those that were there twice."""
@@ -52,7 +52,7 @@ def place_of(deliver: Deliver) -> Concatenation | None:
     return None if place is None or place.total == 1 else place
 
 
-class Assembler:
+class TpduAssembler:
     """Messages of several parts. What is done waits in :attr:`outgoing` until it is safe."""
 
     def __init__(self) -> None:
@@ -60,10 +60,10 @@ class Assembler:
         self._assembler = assembly.Assembler(finished_max=0)
         self._spare: dict[assembly.Key, list[str]] = {}
         """Digests of parts that were there twice."""
-        self.outgoing: deque[Whole] = deque()
+        self.outgoing: deque[JoinedMessage] = deque()
         self._parts = 0
 
-    def add(self, part: Part, now_ms: int) -> None:
+    def add(self, part: ReceivedPdu, now_ms: int) -> None:
         """Take a part. What it makes whole is outgoing then: mostly nothing or one message."""
         place = place_of(part.deliver)
         if place is None:
@@ -100,7 +100,7 @@ class Assembler:
         self.outgoing.append(_handed_over(whole, spare, now_ms, why))
 
 
-def message_of(parts: Iterable[Part], texts: Iterable[str], now_ms: int) -> Inbound:
+def message_of(parts: Iterable[ReceivedPdu], texts: Iterable[str], now_ms: int) -> Inbound:
     """The message that these parts are."""
     ordered = list(parts)
     return Inbound(
@@ -112,13 +112,15 @@ def message_of(parts: Iterable[Part], texts: Iterable[str], now_ms: int) -> Inbo
     )
 
 
-def _handed_over(whole: assembly.Whole, spare: Iterable[str], now_ms: int, why: str) -> Whole:
-    came: list[Part] = [one.token for one in whole.parts]
+def _handed_over(
+    whole: assembly.Whole, spare: Iterable[str], now_ms: int, why: str
+) -> JoinedMessage:
+    came: list[ReceivedPdu] = [one.token for one in whole.parts]
     texts = {one.number: one.text for one in whole.parts}
     # Each part that is missing is marked here, so that a reader sees how many.
     every = [texts.get(number, MISSING) for number in range(1, whole.segments + 1)]
     digests = (*(part.digest for part in came), *spare)
-    return Whole(message_of(came, every, now_ms), digests, whole.segments - len(came), why)
+    return JoinedMessage(message_of(came, every, now_ms), digests, whole.segments - len(came), why)
 
 
 def text_of(deliver: Deliver) -> str:

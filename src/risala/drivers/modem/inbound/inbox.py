@@ -15,7 +15,7 @@ from risala.drivers.modem.at.engine import Urc
 from risala.drivers.modem.at.fields import number, values
 from risala.drivers.modem.at.lines import ResultKind
 from risala.drivers.modem.inbound.assembly import digest_of
-from risala.drivers.modem.inbound.intake import Intake
+from risala.drivers.modem.inbound.intake import ModemIntake
 from risala.drivers.modem.ready.start import Facts
 from risala.drivers.modem.ready.storage import Place, Storage, Stored, Usage
 from risala.drivers.modem.talk.asking import Asker
@@ -52,7 +52,7 @@ class _Room:
 _Job = _Announced | _Direct | _Room | None
 
 
-class Inbox:
+class ModemInbox:
     """Of one modem, as long as its port stays open."""
 
     def __init__(
@@ -60,7 +60,7 @@ class Inbox:
         context: DriverContext,
         asker: Asker,
         facts: Facts,
-        intake: Intake,
+        intake: ModemIntake,
     ) -> None:
         self._context = context
         self._asker = asker

@@ -8,8 +8,14 @@ from typing import Final
 
 import trio
 
-from risala.drivers.modem.inbound.assembly import Part, digest_of, message_of, place_of, text_of
-from risala.drivers.modem.inbound.parts import Parts, notes_of
+from risala.drivers.modem.inbound.assembly import (
+    ReceivedPdu,
+    digest_of,
+    message_of,
+    place_of,
+    text_of,
+)
+from risala.drivers.modem.inbound.parts import ModemParts, notes_of
 from risala.drivers.modem.inbound.reports import SentLog
 from risala.drivers.modem.talk.link import AtLink
 from risala.drivers.modem.tpdu.pdu import Deliver, Direction, StatusReport, from_hex
@@ -21,7 +27,7 @@ _PID_SILENT: Final = 0x40
 """Short message type 0: acknowledged and thrown away (23.040 §9.2.3.9)."""
 
 
-class Intake:
+class ModemIntake:
     """Hands over what comes in; what cannot be stored at this moment is tried until it can."""
 
     def __init__(
@@ -29,7 +35,7 @@ class Intake:
         context: DriverContext,
         link: AtLink,
         log: SentLog,
-        parts: Parts,
+        parts: ModemParts,
         now_ms: Callable[[], int],
         *,
         wants_messages: bool,
@@ -56,10 +62,10 @@ class Intake:
         if not isinstance(tpdu, Deliver) or not self._wants_messages:
             return False
         if tpdu.pid != _PID_SILENT:
-            await self._message(Part(tpdu, digest_of(pdu)), pdu, tpdu_octets)
+            await self._message(ReceivedPdu(tpdu, digest_of(pdu)), pdu, tpdu_octets)
         return True
 
-    async def _message(self, part: Part, pdu: str, tpdu_octets: int | None) -> None:
+    async def _message(self, part: ReceivedPdu, pdu: str, tpdu_octets: int | None) -> None:
         now_ms = self._now_ms()
         if place_of(part.deliver) is None:
             message = message_of([part], [text_of(part.deliver)], now_ms)

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from risala.drivers.modem.inbound.assembly import Assembler, Part, Whole
-from risala.drivers.modem.notes import Notes
+from risala.drivers.modem.inbound.assembly import JoinedMessage, ReceivedPdu, TpduAssembler
+from risala.drivers.modem.notes import ModemNotes
 from risala.drivers.modem.tpdu.pdu import Deliver, Direction, PduError, from_hex
 
 _PART: Final = "part/"
@@ -22,12 +22,12 @@ _SEEN_MS: Final = 8 * 86_400_000
 """Longer than any message waits for its parts, and than networks try."""
 
 
-class Parts:
+class ModemParts:
     """Of one modem, as long as it is configured."""
 
-    def __init__(self, notes: Notes) -> None:
+    def __init__(self, notes: ModemNotes) -> None:
         self._notes = notes
-        self._assembler = Assembler()
+        self._assembler = TpduAssembler()
         seen = ((int(text), key) for key, text in notes.recall(_SEEN).items())
         self._seen = {key.removeprefix(_SEEN): at_ms for at_ms, key in sorted(seen)}
         for part, at_ms in _recalled(notes):
@@ -37,7 +37,7 @@ class Parts:
         """True of a part that was kept: it may be deleted, and means nothing new."""
         return digest in self._seen
 
-    async def keep(self, part: Part, pdu: str, tpdu_octets: int | None, now_ms: int) -> None:
+    async def keep(self, part: ReceivedPdu, pdu: str, tpdu_octets: int | None, now_ms: int) -> None:
         """Make a part durable, and join it to the others.
 
         Raises:
@@ -71,23 +71,23 @@ class Parts:
         self._assembler.end_crowd(now_ms)
 
     @property
-    def outgoing(self) -> Whole | None:
+    def outgoing(self) -> JoinedMessage | None:
         """The next message to hand over; :meth:`is_safe` once it is."""
         return self._assembler.outgoing[0] if self._assembler.outgoing else None
 
-    def is_safe(self, whole: Whole) -> None:
+    def is_safe(self, whole: JoinedMessage) -> None:
         """It was stored, and the notes of its parts are struck."""
         assert self._assembler.outgoing[0] is whole
         self._assembler.outgoing.popleft()
 
 
-def notes_of(whole: Whole) -> Iterable[str]:
+def notes_of(whole: JoinedMessage) -> Iterable[str]:
     """The keys of the notes that are struck with it."""
     return [f"{_PART}{digest}" for digest in whole.digests]
 
 
-def _recalled(notes: Notes) -> list[tuple[Part, int]]:
-    found: list[tuple[Part, int]] = []
+def _recalled(notes: ModemNotes) -> list[tuple[ReceivedPdu, int]]:
+    found: list[tuple[ReceivedPdu, int]] = []
     for key, text in notes.recall(_PART).items():
         at_ms, octets, pdu = text.split(" ")
         try:
@@ -95,5 +95,5 @@ def _recalled(notes: Notes) -> list[tuple[Part, int]]:
         except PduError:
             continue  # an older release read it
         if isinstance(tpdu, Deliver):
-            found.append((Part(tpdu, key.removeprefix(_PART)), int(at_ms)))
+            found.append((ReceivedPdu(tpdu, key.removeprefix(_PART)), int(at_ms)))
     return sorted(found, key=lambda each: each[1])

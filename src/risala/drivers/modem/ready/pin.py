@@ -7,7 +7,7 @@ from typing import Final
 import trio
 from pydantic import SecretStr
 
-from risala.drivers.modem.at.errors import WRONG_PIN, Verdict, trouble_of
+from risala.drivers.modem.at.errors import WRONG_PIN, ErrorVerdict, trouble_of
 from risala.drivers.modem.at.fields import first, number
 from risala.drivers.modem.ready.identity import Identity, identify_card
 from risala.drivers.modem.ready.pinmemory import FRESH_TRIES, PinMemory
@@ -70,7 +70,7 @@ async def sim_word(asker: Asker) -> str | None:
         # "+CPIN: READY" may come late: the answer is empty then.
         return fields[0].upper() if fields else None
     trouble = trouble_of(answer.result)
-    if trouble.verdict is Verdict.BUSY:
+    if trouble.verdict is ErrorVerdict.BUSY:
         return None
     if trouble.sick:
         raise Unready(HealthState.SICK, trouble.text)

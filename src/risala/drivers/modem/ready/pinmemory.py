@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Final
 
-from risala.drivers.modem.notes import Notes, short_name
+from risala.drivers.modem.notes import ModemNotes, short_name
 from risala.drivers.modem.ready.identity import Identity
 from risala.plugins.contract import NotStoredError
 
@@ -43,8 +43,8 @@ class PinMemory:
     Without ``notes`` it lasts as long as the process.
     """
 
-    def __init__(self, notes: Notes | None = None) -> None:
-        self._notes: Notes = notes or _Forgetful()
+    def __init__(self, notes: ModemNotes | None = None) -> None:
+        self._notes: ModemNotes = notes or _Forgetful()
         self._known = self._notes.recall(_PREFIX)
         self._unwritten: dict[str, str | None] = {}
         self.may_retry = False

@@ -28,9 +28,9 @@ from risala.drivers.modem.tpdu.tpfields import (
     STATUS_REPORT,
     VPF,
     VPF_RELATIVE,
-    Address,
     PduError,
     Reader,
+    TpAddress,
     read_address,
     read_smsc,
     read_time,
@@ -39,12 +39,12 @@ from risala.drivers.modem.tpdu.tpfields import (
 from risala.drivers.modem.tpdu.userdata import UserData, read_user_data
 
 __all__ = [
-    "Address",
     "Deliver",
     "Direction",
     "PduError",
     "StatusReport",
     "Submit",
+    "TpAddress",
     "Tpdu",
     "UserData",
     "from_hex",
@@ -68,7 +68,7 @@ class Direction(Enum):
 class Submit:
     """SMS-SUBMIT (§9.2.2.2): what a phone sends."""
 
-    destination: Address
+    destination: TpAddress
     user_data: UserData
     reference: int = 0
     """TP-MR. Modems put their own in its place and tell it in ``+CMGS:``."""
@@ -137,7 +137,7 @@ class Submit:
 class Deliver:
     """SMS-DELIVER (§9.2.2.1): what a phone receives."""
 
-    originator: Address
+    originator: TpAddress
     user_data: UserData
     sent_at: datetime | None
     """TP-SCTS: when the service centre got it; None where the network wrote no date."""
@@ -196,7 +196,7 @@ def decode_tpdu(octets: bytes, direction: Direction) -> Tpdu:
     return (StatusReport if kind == MTI_STATUS_REPORT else Deliver).decode(octets)
 
 
-def to_hex(tpdu: Tpdu, smsc: Address | None = None) -> tuple[str, int]:
+def to_hex(tpdu: Tpdu, smsc: TpAddress | None = None) -> tuple[str, int]:
     """The hexadecimal text of a PDU, and the octets of its TPDU alone, as ``+CMGS=`` wants them."""
     octets = tpdu.encode()
     prefix = smsc.encode_smsc() if smsc else b"\0"
@@ -205,7 +205,7 @@ def to_hex(tpdu: Tpdu, smsc: Address | None = None) -> tuple[str, int]:
 
 def from_hex(
     text: str, direction: Direction, tpdu_octets: int | None = None
-) -> tuple[Address | None, Tpdu]:
+) -> tuple[TpAddress | None, Tpdu]:
     """Service centre and TPDU out of a PDU in hexadecimal.
 
     Args:

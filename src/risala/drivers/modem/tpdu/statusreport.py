@@ -12,9 +12,9 @@ from risala.drivers.modem.tpdu.tpfields import (
     MTI_STATUS_REPORT,
     NO_MORE_MESSAGES,
     STATUS_REPORT,
-    Address,
     PduError,
     Reader,
+    TpAddress,
     read_address,
     read_time,
     write_time,
@@ -32,7 +32,7 @@ class StatusReport:
 
     reference: int
     """TP-MR of the SUBMIT."""
-    recipient: Address
+    recipient: TpAddress
     sent_at: datetime | None
     """TP-SCTS: when the service centre got the SUBMIT."""
     done_at: datetime | None

@@ -93,7 +93,7 @@ def _pack_digits(text: str) -> bytes:
 
 
 @dataclass(frozen=True, slots=True)
-class Address:
+class TpAddress:
     """An address field with its type (§9.1.2.5). TON and NPI are plain numbers: all occur."""
 
     text: str
@@ -102,7 +102,7 @@ class Address:
     npi: int = NPI_ISDN
 
     @classmethod
-    def of_number(cls, number: str) -> Address:
+    def of_number(cls, number: str) -> TpAddress:
         """``+22236123456`` is international, anything else of an unknown type (a short code)."""
         if number.startswith("+"):
             return cls(number[1:])
@@ -139,7 +139,7 @@ class Address:
         return bytes((1 + len(value), self._type)) + value
 
 
-def read_address(reader: Reader) -> Address:
+def read_address(reader: Reader) -> TpAddress:
     """TP-OA, TP-DA or TP-RA."""
     length = reader.octet("the address")
     kind = reader.octet("the address")
@@ -148,16 +148,16 @@ def read_address(reader: Reader) -> Address:
     octets = reader.take((length + 1) // 2, "the address")
     ton, npi = kind >> 4 & 0x07, kind & 0x0F
     if ton != TON_ALPHANUMERIC:
-        return Address(_digits(octets, length), ton, npi)
+        return TpAddress(_digits(octets, length), ton, npi)
     septets = unpack(octets, length * 4 // 7)
     # Eight septets and seven take the same seven octets, and many senders give the length of the
     # octets: the last septet of zeros is padding then, and would read as "@".
     if septets and len(septets) % 8 == 0 and septets[-1] == 0:
         septets = septets[:-1]
-    return Address(decode_gsm7(septets), ton, npi)
+    return TpAddress(decode_gsm7(septets), ton, npi)
 
 
-def read_smsc(reader: Reader) -> Address | None:
+def read_smsc(reader: Reader) -> TpAddress | None:
     """The service centre in front of a PDU; None where the modem is to use its own (length 0)."""
     length = reader.octet("the SMSC number")
     if length == 0:
@@ -166,7 +166,7 @@ def read_smsc(reader: Reader) -> Address | None:
         raise PduError("the SMSC number is longer than 10 octets")
     kind = reader.octet("the SMSC number")
     octets = reader.take(length - 1, "the SMSC number")
-    return Address(_digits(octets, 2 * len(octets)), kind >> 4 & 0x07, kind & 0x0F)
+    return TpAddress(_digits(octets, 2 * len(octets)), kind >> 4 & 0x07, kind & 0x0F)
 
 
 def read_time(reader: Reader, what: str) -> datetime | None:

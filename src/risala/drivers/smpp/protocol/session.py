@@ -50,16 +50,16 @@ _ESME_RINVBNDSTS: Final = 0x04
 _ESME_RALYBND: Final = 0x05
 
 
-class Role(StrEnum):
+class SmppRole(StrEnum):
     ESME = "esme"
     SMSC = "smsc"
 
     @property
-    def peer(self) -> Role:
-        return Role.SMSC if self is Role.ESME else Role.ESME
+    def peer(self) -> SmppRole:
+        return SmppRole.SMSC if self is SmppRole.ESME else SmppRole.ESME
 
 
-class State(StrEnum):
+class BindState(StrEnum):
     OPEN = "open"
     BINDING = "binding"
     BOUND_TX = "bound_tx"
@@ -73,17 +73,17 @@ class State(StrEnum):
         return self in _BOUND
 
 
-_BOUND: Final = frozenset({State.BOUND_TX, State.BOUND_RX, State.BOUND_TRX})
-_TX: Final = frozenset({State.BOUND_TX, State.BOUND_TRX})
-_RX: Final = frozenset({State.BOUND_RX, State.BOUND_TRX})
-_OPEN: Final = frozenset({State.OPEN})
+_BOUND: Final = frozenset({BindState.BOUND_TX, BindState.BOUND_RX, BindState.BOUND_TRX})
+_TX: Final = frozenset({BindState.BOUND_TX, BindState.BOUND_TRX})
+_RX: Final = frozenset({BindState.BOUND_RX, BindState.BOUND_TRX})
+_OPEN: Final = frozenset({BindState.OPEN})
 _TX_REQUESTS: Final = (SubmitSm, SubmitMulti, DataSm, QuerySm, CancelSm, ReplaceSm)
 # Some peers ask enquire_link before the bind; it harms nobody to answer.
-_ALIVE: Final = frozenset(set(State) - {State.CLOSED})
+_ALIVE: Final = frozenset(set(BindState) - {BindState.CLOSED})
 
-MAY_SEND: Final[dict[tuple[Role, int], frozenset[State]]] = {
+MAY_SEND: Final[dict[tuple[SmppRole, int], frozenset[BindState]]] = {
     **{
-        (Role.ESME, kind.command_id): states
+        (SmppRole.ESME, kind.command_id): states
         for kind, states in (
             *((bind, _OPEN) for bind in (BindReceiver, BindTransmitter, BindTransceiver)),
             *((kind, _TX) for kind in _TX_REQUESTS),
@@ -91,7 +91,7 @@ MAY_SEND: Final[dict[tuple[Role, int], frozenset[State]]] = {
         )
     },
     **{
-        (Role.SMSC, kind.command_id): states
+        (SmppRole.SMSC, kind.command_id): states
         for kind, states in (
             *((kind, _RX) for kind in (DeliverSm, DataSm, AlertNotification)),
             *((Outbind, _OPEN), (Unbind, _BOUND), (EnquireLink, _ALIVE)),
@@ -101,17 +101,17 @@ MAY_SEND: Final[dict[tuple[Role, int], frozenset[State]]] = {
 """Requests, by who sends them and the states in which they may (§2.3, table 2-1)."""
 
 _BOUND_AS: Final = {
-    BindTransmitter.command_id: State.BOUND_TX,
-    BindReceiver.command_id: State.BOUND_RX,
-    BindTransceiver.command_id: State.BOUND_TRX,
+    BindTransmitter.command_id: BindState.BOUND_TX,
+    BindReceiver.command_id: BindState.BOUND_RX,
+    BindTransceiver.command_id: BindState.BOUND_TRX,
 }
 _UNANSWERED: Final = frozenset({Outbind.command_id, AlertNotification.command_id})
 _UNBIND: Final = Unbind.command_id
-_NEVER: Final[frozenset[State]] = frozenset()
+_NEVER: Final[frozenset[BindState]] = frozenset()
 # The same table, one look-up for each PDU.
 _SENDABLE: Final = {
     role: {command: states for (who, command), states in MAY_SEND.items() if who is role}
-    for role in Role
+    for role in SmppRole
 }
 
 
@@ -171,9 +171,11 @@ class SmppSession:
         octets_max: the longest PDU that we take.
     """
 
-    def __init__(self, role: Role, *, octets_max: int = PDU_OCTETS_MAX, sequence: int = 0) -> None:
+    def __init__(
+        self, role: SmppRole, *, octets_max: int = PDU_OCTETS_MAX, sequence: int = 0
+    ) -> None:
         self.role = role
-        self.state = State.OPEN
+        self.state = BindState.OPEN
         self._sendable = _SENDABLE[role]
         self._receivable = _SENDABLE[role.peer]
         self._reader = PduReader(octets_max)
@@ -221,15 +223,15 @@ class SmppSession:
             LocalProtocolError: a bind answered twice, or any answer after the end.
             FieldError: a value does not fit its field.
         """
-        if self.state is State.CLOSED:
+        if self.state is BindState.CLOSED:
             raise LocalProtocolError(f"{response.name} after the session's end")
         if request.command_id in _BOUND_AS:
-            if self.state is not State.BINDING:
+            if self.state is not BindState.BINDING:
                 raise LocalProtocolError(f"{response.name} in {self.state}")
             self._bound(request.command_id, response.command_status)
         octets = encode(response, request.sequence_number)
         if response.command_id == UnbindResp.command_id and not response.command_status:
-            self.state = State.CLOSED
+            self.state = BindState.CLOSED
         return octets
 
     def give_up(self, sequence_number: int) -> None:
@@ -246,7 +248,7 @@ class SmppSession:
         """What these octets mean. Never raises for anything that a peer may send."""
         events: list[Event] = []
         for pdu in self._reader.feed(octets):
-            if self.state is State.CLOSED:
+            if self.state is BindState.CLOSED:
                 break
             if isinstance(pdu, PduFault):
                 events.append(self._fault(pdu))
@@ -260,8 +262,10 @@ class SmppSession:
         command_id = pdu.command_id
         allowed = self._receivable.get(command_id, _NEVER)
         # Requests may cross our unbind on the way; they are still answered.
-        if self.state not in allowed and not (self.state is State.UNBINDING and allowed & _BOUND):
-            already = command_id in _BOUND_AS and self.state is not State.UNBINDING
+        if self.state not in allowed and not (
+            self.state is BindState.UNBINDING and allowed & _BOUND
+        ):
+            already = command_id in _BOUND_AS and self.state is not BindState.UNBINDING
             status = _ESME_RALYBND if already else _ESME_RINVBNDSTS
             reason = f"{pdu.name} in {self.state}"
             return Violated(reason, _refusal(command_id, pdu.sequence_number, status), fatal=False)
@@ -286,7 +290,7 @@ class SmppSession:
         if request_id in _BOUND_AS:
             self._bound(request_id, pdu.command_status or int(pdu.command_id != expected))
         elif request_id == _UNBIND:
-            self.state = State.CLOSED
+            self.state = BindState.CLOSED
         return Answered(token, pdu)
 
     def _fault(self, fault: PduFault) -> Violated:
@@ -296,7 +300,7 @@ class SmppSession:
             # The header itself is not to be trusted (§4.3).
             status, sequence = fault.command_status, fault.sequence_number
             reply = encode(GenericNack(command_status=status, sequence_number=sequence))
-            self.state = State.CLOSED
+            self.state = BindState.CLOSED
         return Violated(fault.reason, reply, fatal=not fault.in_sync)
 
     # -- state -------------------------------------------------------------------------------
@@ -304,12 +308,12 @@ class SmppSession:
     def _follow(self, command_id: int) -> None:
         """Where a request leads, whoever sent it."""
         if command_id in _BOUND_AS:
-            self.state = State.BINDING
+            self.state = BindState.BINDING
         elif command_id == _UNBIND:
-            self.state = State.UNBINDING
+            self.state = BindState.UNBINDING
 
     def _bound(self, bind_id: int, command_status: int) -> None:
-        self.state = State.OPEN if command_status else _BOUND_AS[bind_id]
+        self.state = BindState.OPEN if command_status else _BOUND_AS[bind_id]
 
     def _next_sequence(self) -> int:
         sequence = self._sequence

@@ -15,7 +15,7 @@ from risala.sms.cause import Cause
 from risala.sms.outcome import Outcome, Refused, Scope, Throttled
 
 
-class Verdict(StrEnum):
+class StatusVerdict(StrEnum):
     """What a refused submit comes to; the words for ``status_verdicts`` in the configuration."""
 
     THROTTLED = "throttled"
@@ -29,15 +29,20 @@ class Verdict(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Status:
+class CommandStatus:
     value: int
     name: str
-    verdict: Verdict
+    verdict: StatusVerdict
     text: str
     cause: Cause
 
 
-_T, _N, _C, _F = Verdict.THROTTLED, Verdict.NOW, Verdict.CARRIER, Verdict.FINAL
+_T, _N, _C, _F = (
+    StatusVerdict.THROTTLED,
+    StatusVerdict.NOW,
+    StatusVerdict.CARRIER,
+    StatusVerdict.FINAL,
+)
 
 _ROWS: Final = (
     (0x01, "ESME_RINVMSGLEN", _C, "The carrier says that the message is too long for it."),
@@ -141,8 +146,8 @@ _SAYS_IT_ALL: Final = (
 )
 """Causes to which the sentence of a status adds nothing, so that it is not kept."""
 
-STATUSES: Final[dict[int, Status]] = {
-    value: Status(value, name, verdict, text, _CAUSES.get(value, Cause.UNSUPPORTED))
+STATUSES: Final[dict[int, CommandStatus]] = {
+    value: CommandStatus(value, name, verdict, text, _CAUSES.get(value, Cause.UNSUPPORTED))
     for value, name, verdict, text in _ROWS
 }
 ESME_RBINDFAIL: Final = 0x0D
@@ -152,7 +157,7 @@ _UNKNOWN_TEXT: Final = "The carrier refused with a code that the standard does n
 _VENDOR_TEXT: Final = "The carrier refused with a code of its own; its manual tells the reason."
 
 
-def status_of(command_status: int) -> Status:
+def status_of(command_status: int) -> CommandStatus:
     """The row of any value, also of those that the standard leaves to vendors or does not know.
 
     A vendor's code is by default this carrier's business; a reserved one may be a fault that
@@ -162,17 +167,17 @@ def status_of(command_status: int) -> Status:
     if row is not None:
         return row
     if VENDOR_FIRST <= command_status <= VENDOR_LAST:
-        return Status(
+        return CommandStatus(
             command_status, f"VENDOR_0x{command_status:03X}", _C, _VENDOR_TEXT, Cause.REJECTED
         )
-    return Status(
+    return CommandStatus(
         command_status, f"UNKNOWN_0x{command_status:08X}", _N, _UNKNOWN_TEXT, Cause.CARRIER_FAULT
     )
 
 
 def refusal(
     command_status: int,
-    verdicts: Mapping[int, Verdict] | None = None,
+    verdicts: Mapping[int, StatusVerdict] | None = None,
     causes: Mapping[int, Cause] | None = None,
 ) -> Outcome:
     """What a submit answered by this status, which is not 0, came to.
@@ -188,7 +193,7 @@ def refusal(
         cause, text = causes[command_status], ""
     elif cause in _SAYS_IT_ALL and row.value in STATUSES:
         text = ""
-    if verdict is Verdict.THROTTLED:
+    if verdict is StatusVerdict.THROTTLED:
         return Throttled(row.name, text, cause=cause)
     return Refused(Scope(verdict.value), row.name, text, cause)
 

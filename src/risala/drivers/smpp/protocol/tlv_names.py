@@ -14,7 +14,7 @@ from risala.drivers.smpp.protocol.tlv import Tlv
 OCTETS_MAX: Final = 0xFFFF
 
 
-class Kind(StrEnum):
+class TlvKind(StrEnum):
     INTEGER = "integer"
     C_OCTETS = "c_octets"
     """Text with a NUL at its end."""
@@ -25,12 +25,12 @@ class Kind(StrEnum):
 class Parameter:
     tag: int
     name: str
-    kind: Kind
+    kind: TlvKind
     octets_min: int
     octets_max: int
 
 
-_I, _C, _O = Kind.INTEGER, Kind.C_OCTETS, Kind.OCTETS
+_I, _C, _O = TlvKind.INTEGER, TlvKind.C_OCTETS, TlvKind.OCTETS
 _ROWS: Final = (
     (0x0005, "dest_addr_subunit", _I, 1, 1),
     (0x0006, "dest_network_type", _I, 1, 1),
@@ -143,11 +143,11 @@ def _octets(name: str, row: Parameter | None, value: int | str) -> bytes:
     if isinstance(value, str):
         if value.startswith("hex:"):
             return bytes.fromhex(value.removeprefix("hex:"))
-        if row and row.kind is Kind.INTEGER:
+        if row and row.kind is TlvKind.INTEGER:
             raise ValueError(f"{name} is a number")
-        end = b"\0" if row and row.kind is Kind.C_OCTETS else b""
+        end = b"\0" if row and row.kind is TlvKind.C_OCTETS else b""
         return value.encode("latin-1") + end
-    size = row.octets_max if row and row.kind is Kind.INTEGER else max(1, _size_of(value))
+    size = row.octets_max if row and row.kind is TlvKind.INTEGER else max(1, _size_of(value))
     if value < 0 or value >= 1 << (8 * size):
         raise ValueError(f"{name} is a number of {size} octets")
     return value.to_bytes(size)

@@ -222,7 +222,7 @@ def delete(conn: sqlite3.Connection, endpoint_id: str, now_ms: int) -> Endpoint:
 
 
 @dataclass(frozen=True, slots=True)
-class Notice:
+class DisabledNotice:
     """An owner who is to be told that an endpoint was disabled."""
 
     endpoint: Endpoint
@@ -230,7 +230,7 @@ class Notice:
     tries: int
 
 
-def next_notice(conn: sqlite3.Connection) -> Notice | None:
+def next_notice(conn: sqlite3.Connection) -> DisabledNotice | None:
     """The notice that is due first."""
     rows = table(conn, _TABLE).rows_where(
         "notice_due_at IS NOT NULL",
@@ -239,7 +239,7 @@ def next_notice(conn: sqlite3.Connection) -> Notice | None:
         limit=1,
     )
     for row in rows:
-        return Notice(_ENDPOINTS.named(row), row["notice_due_at"], row["notice_tries"])
+        return DisabledNotice(_ENDPOINTS.named(row), row["notice_due_at"], row["notice_tries"])
     return None
 
 

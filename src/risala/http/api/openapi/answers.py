@@ -21,11 +21,11 @@ Absent = SkipJsonSchema[None]
 """A member that is not there where it has nothing to say; it is never null."""
 
 
-class Answer(BaseModel):
+class AnswerModel(BaseModel):
     model_config = ConfigDict(use_attribute_docstrings=True, strict=True)
 
 
-class Notice(Answer):
+class Notice(AnswerModel):
     """The requested sender awaits approval; the message goes out from the default sender."""
 
     code: Literal["SENDER_PENDING_APPROVAL"]
@@ -35,7 +35,7 @@ class Notice(Answer):
     """For people; its words may change."""
 
 
-class SendAnswer(Answer):
+class SendAnswer(AnswerModel):
     """An accepted message: stored, charged and synced to disk."""
 
     accepted: Literal[True]
@@ -51,7 +51,7 @@ class SendAnswer(Answer):
     notice: Notice | Absent = None
 
 
-class Issue(Answer):
+class Issue(AnswerModel):
     """One fault of a body."""
 
     path: list[str | int]
@@ -62,7 +62,7 @@ class Issue(Answer):
     """For people; its words may change."""
 
 
-class ErrorData(Answer):
+class ErrorData(AnswerModel):
     """What else there is to say, by kind of error."""
 
     issues: list[Issue] | Absent = None
@@ -81,7 +81,7 @@ class ErrorData(Answer):
     """Why the service is not ready."""
 
 
-class Error(Answer):
+class Error(AnswerModel):
     """Every status on every path has this body. It never repeats an API key, a code or a body."""
 
     code: Annotated[str, schema(type="string", enum=list(CODES.values()))]
@@ -94,13 +94,13 @@ class Error(Answer):
     """Quote it when you ask about a request; the header `x-request-id` has it too."""
 
 
-class BatchAnswer(Answer):
+class BatchAnswer(AnswerModel):
     """A result for each message, in the order of the messages."""
 
     results: list[SendAnswer | Error]
 
 
-class MessageAnswer(Answer):
+class MessageAnswer(AnswerModel):
     """A message as it stands. `null`: not known yet, or of the body: no longer kept."""
 
     message_id: Annotated[str, Field(alias="messageId")]
@@ -134,20 +134,20 @@ class MessageAnswer(Answer):
     updated_at: Annotated[Instant, Field(alias="updatedAt")]
 
 
-class SendCodeAnswer(Answer):
+class SendCodeAnswer(AnswerModel):
     """The code is on its way."""
 
     verification_id: Annotated[str, Field(alias="verificationId")]
     """For `POST /api/verify/check` and `POST /api/verify/get`."""
 
 
-class CheckAnswer(Answer):
+class CheckAnswer(AnswerModel):
     """Whether it is the code."""
 
     status: Literal["approved", "denied"]
 
 
-class VerificationAnswer(Answer):
+class VerificationAnswer(AnswerModel):
     """A verification as it stands."""
 
     id: str
@@ -160,7 +160,7 @@ class VerificationAnswer(Answer):
     updated_at: Annotated[Instant, Field(alias="updatedAt")]
 
 
-class Health(Answer):
+class Health(AnswerModel):
     """It is well."""
 
     status: Literal["ok", "ready"]

@@ -19,7 +19,7 @@ Rows = Sequence[str]
 
 
 @dataclass(frozen=True, slots=True)
-class Later:
+class LaterReply:
     """The answer takes time: until then the modem hears no command."""
 
     after_s: float
@@ -27,15 +27,15 @@ class Later:
 
 
 @dataclass(frozen=True, slots=True)
-class Prompt:
+class BodyPrompt:
     """``> ``: what is typed next goes to ``then``."""
 
-    then: Callable[[bytes], Rows | Later]
+    then: Callable[[bytes], Rows | LaterReply]
     is_text: bool
     """CR begins a further line, instead of being nothing."""
 
 
-Reply = Rows | Later | Prompt
+Reply = Rows | LaterReply | BodyPrompt
 
 
 class CommandError(Exception):

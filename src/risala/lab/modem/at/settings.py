@@ -6,11 +6,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from risala.lab.modem.at.replies import CommandError, Rows
-from risala.lab.modem.at.syntax import Arguments
+from risala.lab.modem.at.syntax import CommandArguments
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
+class NumberSetting:
     """Numbers that are set, read back, and forgotten at a restart: ``+CSDH: (0,1)``."""
 
     name: str
@@ -30,10 +30,10 @@ def numbers_of(allowed: str) -> frozenset[int]:
     return frozenset(found)
 
 
-class Settings:
+class NumberSettings:
     """The values of all settings."""
 
-    def __init__(self, settings: Iterable[Setting]) -> None:
+    def __init__(self, settings: Iterable[NumberSetting]) -> None:
         self._defaults = {each.name: list(each.defaults) for each in settings}
         self._values: dict[str, list[int]] = {}
         self.reset()
@@ -48,7 +48,7 @@ class Settings:
     def text(self, name: str) -> str:
         return ",".join(map(str, self._values[name]))
 
-    def set(self, setting: Setting, arguments: Arguments) -> Rows:
+    def set(self, setting: NumberSetting, arguments: CommandArguments) -> Rows:
         """What is left out stays. Raises :class:`CmeError` for a value that is not allowed."""
         if len(arguments) > len(setting.allowed):
             raise CommandError

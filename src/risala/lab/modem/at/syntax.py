@@ -30,7 +30,7 @@ class Form(Enum):
     """``AT+X=…``"""
 
 
-class Arguments(tuple[str, ...]):
+class CommandArguments(tuple[str, ...]):
     """What stands behind ``=``: unquoted, empty where left out."""
 
     __slots__ = ()
@@ -52,7 +52,7 @@ class Arguments(tuple[str, ...]):
         return int(text)
 
 
-_NONE: Final = Arguments()
+_NONE: Final = CommandArguments()
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class Invocation:
     name: str
     """In capitals, ``+CMGS``, ``E``, ``&F``, ``S3``; ``D`` for a call."""
     form: Form
-    arguments: Arguments = _NONE
+    arguments: CommandArguments = _NONE
 
     @property
     def text(self) -> str:
@@ -95,14 +95,14 @@ def _first(text: str) -> tuple[Invocation, str]:
         dialled = _semicolon(text)
         assert dialled is not None
         number = dialled[1][1:].strip()
-        return Invocation("D", Form.SET, Arguments((number,))), text[dialled.end() :]
+        return Invocation("D", Form.SET, CommandArguments((number,))), text[dialled.end() :]
     if register := _s_register(text):
         return _register(register), text[register.end() :]
     if extended := _extended(text):
         return _one_extended(extended, text)
     if basic := _basic(text):
         form = Form.READ if basic[2] else Form.SET if basic[3] else Form.EXECUTE
-        arguments = Arguments((basic[3],)) if basic[3] else _NONE
+        arguments = CommandArguments((basic[3],)) if basic[3] else _NONE
         return Invocation(basic[1].upper(), form, arguments), text[basic.end() :]
     raise CommandError
 
@@ -111,7 +111,7 @@ def _register(found: re.Match[str]) -> Invocation:
     name = f"S{int(found[1])}"
     if found[2] == "?":
         return Invocation(name, Form.READ)
-    return Invocation(name, Form.SET, Arguments((found[3] or "0",)))
+    return Invocation(name, Form.SET, CommandArguments((found[3] or "0",)))
 
 
 def _one_extended(found: re.Match[str], text: str) -> tuple[Invocation, str]:
@@ -130,7 +130,7 @@ def _one_extended(found: re.Match[str], text: str) -> tuple[Invocation, str]:
 _argument: Final = re.compile(r'\s*(?:"([^"]*)"?|([^,]*))\s*(?:,|$)').match
 
 
-def arguments_of(text: str) -> Arguments:
+def arguments_of(text: str) -> CommandArguments:
     """``1,"a,b",,3`` is ``1``, ``a,b``, nothing, ``3``."""
     found: list[str] = []
     at = 0
@@ -142,4 +142,4 @@ def arguments_of(text: str) -> Arguments:
         at = match.end()
     if text.endswith(","):
         found.append("")
-    return Arguments(found)
+    return CommandArguments(found)

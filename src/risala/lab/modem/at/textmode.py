@@ -11,12 +11,19 @@ from datetime import datetime
 from typing import Final
 
 from risala.drivers.modem.tpdu.coding import CharacterSet
-from risala.drivers.modem.tpdu.pdu import Address, Deliver, PduError, StatusReport, Submit, UserData
+from risala.drivers.modem.tpdu.pdu import (
+    Deliver,
+    PduError,
+    StatusReport,
+    Submit,
+    TpAddress,
+    UserData,
+)
 from risala.drivers.modem.tpdu.tpfields import HEADER, VPF, VPF_RELATIVE, Reader
 from risala.drivers.modem.tpdu.tpfields import STATUS_REPORT as WANTS_REPORT
 from risala.drivers.modem.tpdu.userdata import read_user_data
 from risala.lab.modem.at.replies import Cms, CmsError
-from risala.lab.modem.world.storage import Stored
+from risala.lab.modem.world.storage import StoredTpdu
 from risala.sms.alphabet import (
     decode_gsm7,
     decode_ucs2,
@@ -96,9 +103,9 @@ def submit_of(number: str, kind: int | None, body: bytes, how: Parameters, chars
         CmsError: 305, it cannot be one.
     """
     number = read_number(number, charset)
-    destination = Address.of_number(number)
+    destination = TpAddress.of_number(number)
     if kind is not None and not number.startswith("+"):
-        destination = Address(number, kind >> 4 & 0x07, kind & 0x0F)
+        destination = TpAddress(number, kind >> 4 & 0x07, kind & 0x0F)
     has_header = bool(how.fo & HEADER)
     seven_bit = UserData(dcs=how.dcs).coding.characters is CharacterSet.GSM7
     try:
@@ -139,7 +146,7 @@ def _time(moment: datetime | None) -> str:
     return f"{moment:%y/%m/%d,%H:%M:%S}{quarters:+03d}"
 
 
-def _type(address: Address) -> int:
+def _type(address: TpAddress) -> int:
     return 0x80 | (address.ton & 7) << 4 | address.npi & 0x0F
 
 
@@ -151,7 +158,7 @@ class Writer:
     details: bool
     smsc: str
 
-    def _address(self, address: Address) -> str:
+    def _address(self, address: TpAddress) -> str:
         return f'"{written(address.readable, self.charset)}"'
 
     def _center(self) -> str:
@@ -176,7 +183,7 @@ class Writer:
             )
         return f"{head}\r\n{text}"
 
-    def listed(self, index: int, stored: Stored) -> str:
+    def listed(self, index: int, stored: StoredTpdu) -> str:
         """A row of +CMGL."""
         head, tpdu = f'+CMGL: {index},"{stored.stat.word}"', stored.tpdu
         if isinstance(tpdu, StatusReport):
@@ -192,7 +199,7 @@ class Writer:
             head += f",{kind},{len(text)}"
         return f"{head}\r\n{text}"
 
-    def shown(self, stored: Stored) -> str:
+    def shown(self, stored: StoredTpdu) -> str:
         """The row of +CMGR."""
         head, tpdu = f'+CMGR: "{stored.stat.word}"', stored.tpdu
         if isinstance(tpdu, StatusReport):

@@ -7,19 +7,19 @@ from dataclasses import dataclass
 from typing import Any
 
 from risala.lab.modem.at.replies import CommandError, Reply, Rows
-from risala.lab.modem.at.settings import Setting
-from risala.lab.modem.at.syntax import Arguments, Form, Invocation
+from risala.lab.modem.at.settings import NumberSetting
+from risala.lab.modem.at.syntax import CommandArguments, Form, Invocation
 from risala.lab.modem.core import ModemCore
 
 
 @dataclass(frozen=True, slots=True)
-class Command:
+class CommandForms:
     """A form that is left out is refused; ``=?`` without an answer is OK (27.007 §4.1)."""
 
     execute: Callable[[ModemCore], Reply] | None = None
     read: Callable[[ModemCore], Rows] | None = None
     test: Callable[[ModemCore], Reply] | None = None
-    set: Callable[[ModemCore, Arguments], Reply] | None = None
+    set: Callable[[ModemCore, CommandArguments], Reply] | None = None
 
     def run(self, modem: ModemCore, call: Invocation) -> Reply:
         match call.form:
@@ -47,10 +47,10 @@ def accepted(*_: object) -> Rows:
     return ()
 
 
-def setting_command(setting: Setting) -> Command:
+def setting_command(setting: NumberSetting) -> CommandForms:
     """Sets it, reads it back, and tells what it may be."""
     allowed = ",".join(f"({each})" for each in setting.allowed)
-    return Command(
+    return CommandForms(
         read=lambda modem: (f"{setting.name}: {modem.settings.text(setting.name)}",),
         test=says(f"{setting.name}: {allowed}"),
         set=lambda modem, arguments: modem.settings.set(setting, arguments),

@@ -5,47 +5,47 @@ from __future__ import annotations
 from typing import Final
 
 from risala.lab.modem.at.replies import Cme, CmeError, CommandError, Rows
-from risala.lab.modem.at.settings import Setting
-from risala.lab.modem.at.syntax import Arguments
-from risala.lab.modem.commands.command import Command, accepted, says
+from risala.lab.modem.at.settings import NumberSetting
+from risala.lab.modem.at.syntax import CommandArguments
+from risala.lab.modem.commands.command import CommandForms, accepted, says
 from risala.lab.modem.core import ModemCore
 
 SETTINGS: Final = (
-    Setting("+CMEE", ("0-2",), (0,)),
-    Setting("+ICF", ("0-6", "0-3"), (3, 3)),
-    Setting("+IFC", ("0-2", "0-2"), (0, 0)),
-    Setting("+CRC", ("0,1",), (0,)),
-    Setting("+CR", ("0,1",), (0,)),
-    Setting("+COLP", ("0,1",), (0,)),
-    Setting("+CCWA", ("0,1",), (0,)),
-    Setting("+CSSN", ("0,1", "0,1"), (0, 0)),
-    Setting("+CVHU", ("0-2",), (0,)),
-    Setting("+CTZU", ("0,1",), (0,)),
-    Setting("+CTZR", ("0,1",), (0,)),
-    Setting("+CMUX", ("0",), (0,)),
+    NumberSetting("+CMEE", ("0-2",), (0,)),
+    NumberSetting("+ICF", ("0-6", "0-3"), (3, 3)),
+    NumberSetting("+IFC", ("0-2", "0-2"), (0, 0)),
+    NumberSetting("+CRC", ("0,1",), (0,)),
+    NumberSetting("+CR", ("0,1",), (0,)),
+    NumberSetting("+COLP", ("0,1",), (0,)),
+    NumberSetting("+CCWA", ("0,1",), (0,)),
+    NumberSetting("+CSSN", ("0,1", "0,1"), (0, 0)),
+    NumberSetting("+CVHU", ("0-2",), (0,)),
+    NumberSetting("+CTZU", ("0,1",), (0,)),
+    NumberSetting("+CTZR", ("0,1",), (0,)),
+    NumberSetting("+CMUX", ("0",), (0,)),
 )
 _BAUDS: Final = "0,1200,2400,4800,9600,19200,38400,57600,115200,230400,460800,921600"
 
 
-def _switch(name: str) -> Command:
+def _switch(name: str) -> CommandForms:
     """``E0``, ``E1``, ``E``: kept under its letter; what is no 0 is 1."""
 
-    def put(modem: ModemCore, arguments: Arguments) -> Rows:
+    def put(modem: ModemCore, arguments: CommandArguments) -> Rows:
         modem.switch(name, arguments.number(0, 0, (0, 1)))
         return ()
 
-    return Command(set=put)
+    return CommandForms(set=put)
 
 
-def _register(number: int) -> Command:
-    def put(modem: ModemCore, arguments: Arguments) -> Rows:
+def _register(number: int) -> CommandForms:
+    def put(modem: ModemCore, arguments: CommandArguments) -> Rows:
         modem.registers[number] = arguments.number(0, 0, range(256))
         return ()
 
-    return Command(set=put, read=lambda modem: (f"{modem.registers.get(number, 0):03d}",))
+    return CommandForms(set=put, read=lambda modem: (f"{modem.registers.get(number, 0):03d}",))
 
 
-def register_command(name: str) -> Command | None:
+def register_command(name: str) -> CommandForms | None:
     """``S3`` and the like; None for what is none."""
     number = name[1:]
     if not name.startswith("S") or not number.isdigit() or int(number) > 255:
@@ -58,13 +58,13 @@ def _reset(modem: ModemCore) -> Rows:
     return ()
 
 
-def _about(modem: ModemCore, arguments: Arguments) -> Rows:
+def _about(modem: ModemCore, arguments: CommandArguments) -> Rows:
     if arguments.number(0, 0) not in range(10):
         raise CommandError
     return [line.format(imei=modem.config.imei) for line in modem.profile.about]
 
 
-def _dial(modem: ModemCore, arguments: Arguments) -> Rows:
+def _dial(modem: ModemCore, arguments: CommandArguments) -> Rows:
     number = arguments.text(0).removesuffix(";").strip()
     if number.startswith(("*", "#")) and number.endswith("#"):
         modem.ask_ussd(number)
@@ -80,7 +80,7 @@ def _imei(modem: ModemCore) -> Rows:
     return (modem.config.imei,)
 
 
-def _function(modem: ModemCore, arguments: Arguments) -> Rows:
+def _function(modem: ModemCore, arguments: CommandArguments) -> Rows:
     """+CFUN (27.007 §8.2): 1 full, 4 radio off, 0 minimum; with ``,1`` it starts anew."""
     level = arguments.number(0, None, (0, 1, 4))
     if arguments.number(1, 0, (0, 1)):
@@ -90,57 +90,59 @@ def _function(modem: ModemCore, arguments: Arguments) -> Rows:
     return ()
 
 
-def _power_off(modem: ModemCore, arguments: Arguments) -> Rows:
+def _power_off(modem: ModemCore, arguments: CommandArguments) -> Rows:
     if arguments.number(0, 1) not in (0, 1):
         raise CmeError(Cme.INCORRECT_PARAMETERS)
     modem.after_answer(modem.power.off)
     return ()
 
 
-def _named(text: str) -> Command:
-    return Command(execute=lambda modem: (getattr(modem.profile, text),))
+def _named(text: str) -> CommandForms:
+    return CommandForms(execute=lambda modem: (getattr(modem.profile, text),))
 
 
-_ACCEPTED: Final = Command(execute=accepted, set=accepted)
+_ACCEPTED: Final = CommandForms(execute=accepted, set=accepted)
 
 COMMANDS: Final = {
-    "": Command(execute=accepted),
+    "": CommandForms(execute=accepted),
     "E": _switch("E"),
     "V": _switch("V"),
     "Q": _switch("Q"),
-    "Z": Command(execute=_reset, set=lambda modem, _: _reset(modem)),
-    "&F": Command(execute=_reset, set=lambda modem, _: _reset(modem)),
-    "I": Command(set=_about),
-    "D": Command(set=_dial),
-    "A": Command(execute=lambda _: _no_carrier()),
+    "Z": CommandForms(execute=_reset, set=lambda modem, _: _reset(modem)),
+    "&F": CommandForms(execute=_reset, set=lambda modem, _: _reset(modem)),
+    "I": CommandForms(set=_about),
+    "D": CommandForms(set=_dial),
+    "A": CommandForms(execute=lambda _: _no_carrier()),
     **dict.fromkeys(("H", "O", "L", "M", "X", "&C", "&D", "&W", "&K", "&S", "&V"), _ACCEPTED),
     **dict.fromkeys(("+CGMI", "+GMI"), _named("manufacturer")),
     **dict.fromkeys(("+CGMM", "+GMM"), _named("model")),
     **dict.fromkeys(("+CGMR", "+GMR"), _named("revision")),
-    **dict.fromkeys(("+CGSN", "+GSN"), Command(execute=_imei, set=lambda modem, _: _imei(modem))),
-    "+GCAP": Command(execute=says("+GCAP: +CGSM,+FCLASS,+DS")),
-    "+FCLASS": Command(read=says("0"), test=says("0,1"), set=accepted),
-    "+WS46": Command(read=says("12"), test=says("(12,22,25,28,29,30,31)"), set=accepted),
-    "+CFUN": Command(
+    **dict.fromkeys(
+        ("+CGSN", "+GSN"), CommandForms(execute=_imei, set=lambda modem, _: _imei(modem))
+    ),
+    "+GCAP": CommandForms(execute=says("+GCAP: +CGSM,+FCLASS,+DS")),
+    "+FCLASS": CommandForms(read=says("0"), test=says("0,1"), set=accepted),
+    "+WS46": CommandForms(read=says("12"), test=says("(12,22,25,28,29,30,31)"), set=accepted),
+    "+CFUN": CommandForms(
         read=lambda modem: (f"+CFUN: {modem.function}",),
         test=says("+CFUN: (0,1,4),(0,1)"),
         set=_function,
     ),
-    "+IPR": Command(read=says("+IPR: 0"), test=says(f"+IPR: (),({_BAUDS})"), set=accepted),
-    "+CPAS": Command(execute=says("+CPAS: 0"), test=says("+CPAS: (0,3,4)")),
-    "+CEER": Command(execute=says("+CEER: No error")),
-    "+CHUP": Command(execute=accepted),
+    "+IPR": CommandForms(read=says("+IPR: 0"), test=says(f"+IPR: (),({_BAUDS})"), set=accepted),
+    "+CPAS": CommandForms(execute=says("+CPAS: 0"), test=says("+CPAS: (0,3,4)")),
+    "+CEER": CommandForms(execute=says("+CEER: No error")),
+    "+CHUP": CommandForms(execute=accepted),
     "+VTS": _ACCEPTED,
-    "+CPOWD": Command(set=_power_off, execute=None),
-    "+QPOWD": Command(set=_power_off),
-    "+CBC": Command(
+    "+CPOWD": CommandForms(set=_power_off, execute=None),
+    "+QPOWD": CommandForms(set=_power_off),
+    "+CBC": CommandForms(
         execute=says("+CBC: 0,100"), read=says("+CBC: 0,100"), test=says("+CBC: (0-3),(0-100)")
     ),
-    "+CCLK": Command(
+    "+CCLK": CommandForms(
         read=lambda modem: (f'+CCLK: "{modem.clock_text()}"',), test=says(), set=accepted
     ),
-    "+CLIP": Command(read=says("+CLIP: 0,1"), test=says("+CLIP: (0,1)"), set=accepted),
-    "+CLIR": Command(read=says("+CLIR: 0,4"), test=says("+CLIR: (0-2)"), set=accepted),
+    "+CLIP": CommandForms(read=says("+CLIP: 0,1"), test=says("+CLIP: (0,1)"), set=accepted),
+    "+CLIR": CommandForms(read=says("+CLIR: 0,4"), test=says("+CLIR: (0-2)"), set=accepted),
 }
 
 

@@ -5,29 +5,29 @@ from __future__ import annotations
 from typing import Final
 
 from risala.drivers.modem.tpdu.pdu import (
-    Address,
     Deliver,
     Direction,
     PduError,
     Submit,
+    TpAddress,
     from_hex,
     to_hex,
 )
 from risala.lab.modem.at import textmode
-from risala.lab.modem.at.replies import Cms, CmsError, Later, Prompt, Reply, Rows
-from risala.lab.modem.at.settings import Setting
-from risala.lab.modem.at.syntax import Arguments
-from risala.lab.modem.commands.command import Command, accepted, says
+from risala.lab.modem.at.replies import BodyPrompt, Cms, CmsError, LaterReply, Reply, Rows
+from risala.lab.modem.at.settings import NumberSetting
+from risala.lab.modem.at.syntax import CommandArguments
+from risala.lab.modem.commands.command import CommandForms, accepted, says
 from risala.lab.modem.commands.sending import send
 from risala.lab.modem.core import ModemCore
-from risala.lab.modem.world.storage import ALL, REPORTS, Stat, Storage, Stored
+from risala.lab.modem.world.storage import ALL, REPORTS, SimulatedStorage, Stat, StoredTpdu
 
 SETTINGS: Final = (
-    Setting("+CMGF", ("0,1",), (0,)),
-    Setting("+CSDH", ("0,1",), (0,)),
-    Setting("+CSMS", ("0,1",), (0,)),
-    Setting("+CMMS", ("0-2",), (0,)),
-    Setting("+CGSMS", ("0-3",), (1,)),
+    NumberSetting("+CMGF", ("0,1",), (0,)),
+    NumberSetting("+CSDH", ("0,1",), (0,)),
+    NumberSetting("+CSMS", ("0,1",), (0,)),
+    NumberSetting("+CMMS", ("0-2",), (0,)),
+    NumberSetting("+CGSMS", ("0-3",), (1,)),
 )
 _TPDU_OCTETS_MAX: Final = 200
 """More than any TPDU has; the length of +CMGS is looked at before there is one."""
@@ -60,14 +60,14 @@ def _small(modem: ModemCore, text: str, low: int, high: int) -> int:
 # -- settings --------------------------------------------------------------------------------------
 
 
-def _service(modem: ModemCore, arguments: Arguments) -> Rows:
+def _service(modem: ModemCore, arguments: CommandArguments) -> Rows:
     arguments.number(0, None, (0, 1))
     [setting] = [each for each in SETTINGS if each.name == "+CSMS"]
     modem.settings.set(setting, arguments)
     return ("+CSMS: 1,1,1",)
 
 
-def _charset(modem: ModemCore, arguments: Arguments) -> Rows:
+def _charset(modem: ModemCore, arguments: CommandArguments) -> Rows:
     name = arguments.text(0).upper()
     if name not in modem.profile.alphabets:
         raise _invalid(modem)
@@ -80,7 +80,7 @@ def _charsets(modem: ModemCore) -> Rows:
     return (f"+CSCS: ({names})",)
 
 
-def _parameters(modem: ModemCore, arguments: Arguments) -> Rows:
+def _parameters(modem: ModemCore, arguments: CommandArguments) -> Rows:
     old = modem.parameters
     fo, pid, dcs = (
         _small(modem, arguments.text(at, str(default)), 0, 255)
@@ -96,7 +96,7 @@ def _parameters_read(modem: ModemCore) -> Rows:
     return (f"+CSMP: {how.fo},{vp},{how.pid},{how.dcs}",)
 
 
-def _center(modem: ModemCore, arguments: Arguments) -> Rows:
+def _center(modem: ModemCore, arguments: CommandArguments) -> Rows:
     number = textmode.read_number(arguments.text(0), modem.charset)
     if not number.removeprefix("+").isdigit() or len(number) > 21:
         raise _invalid(modem)
@@ -118,7 +118,7 @@ def _usage(modem: ModemCore, *, named: bool) -> str:
     return f"+CPMS: {','.join(pieces)}"
 
 
-def _counts(store: Storage) -> str:
+def _counts(store: SimulatedStorage) -> str:
     return f"{store.used},{store.places}"
 
 
@@ -128,7 +128,7 @@ def _memories_offered(modem: ModemCore) -> Rows:
     return (f"+CPMS: ({read}),({write}),({write})",)
 
 
-def _choose_memories(modem: ModemCore, arguments: Arguments) -> Rows:
+def _choose_memories(modem: ModemCore, arguments: CommandArguments) -> Rows:
     chosen = list(modem.memories)
     for at, name in enumerate(arguments[:3]):
         if not name:
@@ -141,18 +141,18 @@ def _choose_memories(modem: ModemCore, arguments: Arguments) -> Rows:
     return (_usage(modem, named=False),)
 
 
-def _acknowledge(modem: ModemCore, arguments: Arguments) -> Reply:
+def _acknowledge(modem: ModemCore, arguments: CommandArguments) -> Reply:
     kind = _small(modem, arguments.text(0, "0"), 0, 2)
     if arguments.text(1):
         _small(modem, arguments.text(1), 1, _TPDU_OCTETS_MAX)
-        return Prompt(lambda _: modem.incoming.acknowledge(good=kind != 2), is_text=False)
+        return BodyPrompt(lambda _: modem.incoming.acknowledge(good=kind != 2), is_text=False)
     return modem.incoming.acknowledge(good=kind != 2)
 
 
 # -- reading ---------------------------------------------------------------------------------------
 
 
-def _list(modem: ModemCore, arguments: Arguments) -> Rows:
+def _list(modem: ModemCore, arguments: CommandArguments) -> Rows:
     if is_text_mode(modem):
         stat = _WORDS.get(arguments.text(0, Stat.REC_UNREAD.word).upper())
         if stat is None:
@@ -171,19 +171,19 @@ def _list(modem: ModemCore, arguments: Arguments) -> Rows:
     return rows
 
 
-def _is_read(stored: Stored) -> None:
+def _is_read(stored: StoredTpdu) -> None:
     if stored.stat is Stat.REC_UNREAD:
         stored.stat = Stat.REC_READ
 
 
-def _index(modem: ModemCore, arguments: Arguments, store: Storage) -> int:
+def _index(modem: ModemCore, arguments: CommandArguments, store: SimulatedStorage) -> int:
     text = arguments.text(0)
     if not text.isascii() or not text.isdigit() or int(text[:9]) not in store.indexes:
         raise CmsError(Cms.INVALID_INDEX)
     return int(text)
 
 
-def _show(modem: ModemCore, arguments: Arguments) -> Rows:
+def _show(modem: ModemCore, arguments: CommandArguments) -> Rows:
     store = modem.stores[modem.memories[0]]
     stored = store.get(_index(modem, arguments, store))
     if stored is None:
@@ -204,7 +204,7 @@ def _show(modem: ModemCore, arguments: Arguments) -> Rows:
     return (row,)
 
 
-def _delete(modem: ModemCore, arguments: Arguments) -> Rows:
+def _delete(modem: ModemCore, arguments: CommandArguments) -> Rows:
     store = modem.stores[modem.memories[0]]
     flag = _small(modem, arguments.text(1, "0"), 0, 4)
     if flag:
@@ -223,7 +223,7 @@ def _delete_test(modem: ModemCore) -> Rows:
 # -- sending and writing ---------------------------------------------------------------------------
 
 
-def _typed_submit(modem: ModemCore, arguments: Arguments, body: bytes) -> Submit:
+def _typed_submit(modem: ModemCore, arguments: CommandArguments, body: bytes) -> Submit:
     """The SUBMIT of a body in text mode."""
     kind = int(arguments[1]) if len(arguments) > 1 and arguments[1].isdigit() else None
     return textmode.submit_of(arguments.text(0), kind, body, modem.parameters, modem.charset)
@@ -231,7 +231,7 @@ def _typed_submit(modem: ModemCore, arguments: Arguments, body: bytes) -> Submit
 
 def _pdu_of(
     modem: ModemCore, body: bytes, octets: int, direction: Direction
-) -> tuple[Address | None, Submit | Deliver]:
+) -> tuple[TpAddress | None, Submit | Deliver]:
     try:
         text = body.decode("ascii")
         smsc, tpdu = from_hex(text, direction)
@@ -245,21 +245,21 @@ def _pdu_of(
     return smsc, tpdu
 
 
-def _send(modem: ModemCore, arguments: Arguments) -> Prompt:
+def _send(modem: ModemCore, arguments: CommandArguments) -> BodyPrompt:
     if is_text_mode(modem):
         if not arguments.text(0):
             raise _invalid(modem)
-        return Prompt(
+        return BodyPrompt(
             lambda body: send(modem, _typed_submit(modem, arguments, body), None), is_text=True
         )
     octets = _small(modem, arguments.text(0), 1, _TPDU_OCTETS_MAX)
 
-    def typed(body: bytes) -> Rows | Later:
+    def typed(body: bytes) -> Rows | LaterReply:
         smsc, tpdu = _pdu_of(modem, body, octets, Direction.TO_NETWORK)
         assert isinstance(tpdu, Submit)
         return send(modem, tpdu, smsc)
 
-    return Prompt(typed, is_text=False)
+    return BodyPrompt(typed, is_text=False)
 
 
 def _keep(modem: ModemCore, tpdu: Submit | Deliver, stat: Stat) -> Rows:
@@ -269,24 +269,24 @@ def _keep(modem: ModemCore, tpdu: Submit | Deliver, stat: Stat) -> Rows:
     return (f"+CMGW: {index}",)
 
 
-def _write(modem: ModemCore, arguments: Arguments) -> Prompt:
+def _write(modem: ModemCore, arguments: CommandArguments) -> BodyPrompt:
     if is_text_mode(modem):
         word = arguments.text(2, Stat.STO_UNSENT.word).upper()
         if word not in (Stat.STO_UNSENT.word, Stat.STO_SENT.word):
             raise CmsError(Cms.OPERATION_NOT_SUPPORTED)
         stat = Stat(_WORDS[word])
-        return Prompt(
+        return BodyPrompt(
             lambda body: _keep(modem, _typed_submit(modem, arguments, body), stat), is_text=True
         )
     octets = _small(modem, arguments.text(0), 1, _TPDU_OCTETS_MAX)
     stat = Stat(_small(modem, arguments.text(1, "2"), 0, 3))
     direction = Direction.TO_PHONE if stat in _RECEIVED else Direction.TO_NETWORK
-    return Prompt(
+    return BodyPrompt(
         lambda body: _keep(modem, _pdu_of(modem, body, octets, direction)[1], stat), is_text=False
     )
 
 
-def _send_stored(modem: ModemCore, arguments: Arguments) -> Reply:
+def _send_stored(modem: ModemCore, arguments: CommandArguments) -> Reply:
     store = modem.stores[modem.memories[1]]
     stored = store.get(_index(modem, arguments, store))
     if stored is None or not isinstance(stored.tpdu, Submit):
@@ -295,7 +295,7 @@ def _send_stored(modem: ModemCore, arguments: Arguments) -> Reply:
     if number := arguments.text(1):
         number = textmode.read_number(number, modem.charset)
         submit = Submit(
-            Address.of_number(number),
+            TpAddress.of_number(number),
             submit.user_data,
             validity=submit.validity,
             validity_format=submit.validity_format,
@@ -307,43 +307,43 @@ def _send_stored(modem: ModemCore, arguments: Arguments) -> Reply:
     return answer
 
 
-def _no_commands(modem: ModemCore, _: Arguments) -> Prompt:
+def _no_commands(modem: ModemCore, _: CommandArguments) -> BodyPrompt:
     """+CMGC: taken, and SMS-COMMANDs are not supported by this network."""
 
     def typed(_: bytes) -> Rows:
         raise CmsError(Cms.OPERATION_NOT_SUPPORTED)
 
-    return Prompt(typed, is_text=is_text_mode(modem))
+    return BodyPrompt(typed, is_text=is_text_mode(modem))
 
 
 COMMANDS: Final = {
-    "+CSMS": Command(
+    "+CSMS": CommandForms(
         read=lambda modem: (f"+CSMS: {modem.settings['+CSMS'][0]},1,1,1",),
         test=says("+CSMS: (0,1)"),
         set=_service,
     ),
-    "+CSCS": Command(
+    "+CSCS": CommandForms(
         read=lambda modem: (f'+CSCS: "{modem.charset}"',),
         test=_charsets,
         set=_charset,
     ),
-    "+CSMP": Command(read=_parameters_read, set=_parameters),
-    "+CSCA": Command(read=_center_read, set=_center),
-    "+CSCB": Command(read=says('+CSCB: 0,"",""'), test=says("+CSCB: (0,1)"), set=accepted),
-    "+CSAS": Command(execute=accepted, set=accepted, test=says("+CSAS: (0)")),
-    "+CRES": Command(execute=accepted, set=accepted, test=says("+CRES: (0)")),
-    "+CPMS": Command(
+    "+CSMP": CommandForms(read=_parameters_read, set=_parameters),
+    "+CSCA": CommandForms(read=_center_read, set=_center),
+    "+CSCB": CommandForms(read=says('+CSCB: 0,"",""'), test=says("+CSCB: (0,1)"), set=accepted),
+    "+CSAS": CommandForms(execute=accepted, set=accepted, test=says("+CSAS: (0)")),
+    "+CRES": CommandForms(execute=accepted, set=accepted, test=says("+CRES: (0)")),
+    "+CPMS": CommandForms(
         read=lambda modem: (_usage(modem, named=True),),
         test=_memories_offered,
         set=_choose_memories,
     ),
-    "+CNMI": Command(
+    "+CNMI": CommandForms(
         read=lambda modem: (f"+CNMI: {modem.settings.text('+CNMI')}",),
         test=lambda modem: (f"+CNMI: {','.join(f'({x})' for x in modem.cnmi.allowed)}",),
         set=lambda modem, arguments: modem.incoming.set_routing(arguments),
     ),
-    "+CNMA": Command(set=_acknowledge, test=says("+CNMA: (0-2)")),
-    "+CMGL": Command(
+    "+CNMA": CommandForms(set=_acknowledge, test=says("+CNMA: (0-2)")),
+    "+CMGL": CommandForms(
         set=_list,
         test=lambda modem: (
             '+CMGL: ("REC UNREAD","REC READ","STO UNSENT","STO SENT","ALL")'
@@ -351,10 +351,10 @@ COMMANDS: Final = {
             else "+CMGL: (0-4)",
         ),
     ),
-    "+CMGR": Command(set=_show),
-    "+CMGD": Command(set=_delete, test=_delete_test),
-    "+CMGS": Command(set=_send),
-    "+CMGW": Command(set=_write),
-    "+CMSS": Command(set=_send_stored),
-    "+CMGC": Command(set=_no_commands),
+    "+CMGR": CommandForms(set=_show),
+    "+CMGD": CommandForms(set=_delete, test=_delete_test),
+    "+CMGS": CommandForms(set=_send),
+    "+CMGW": CommandForms(set=_write),
+    "+CMSS": CommandForms(set=_send_stored),
+    "+CMGC": CommandForms(set=_no_commands),
 }

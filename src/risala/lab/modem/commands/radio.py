@@ -4,24 +4,24 @@ from __future__ import annotations
 
 from typing import Final
 
-from risala.lab.modem.at.replies import Cme, CmeError, Later, Reply, Rows
-from risala.lab.modem.at.settings import Setting
-from risala.lab.modem.at.syntax import Arguments
-from risala.lab.modem.commands.command import Command, accepted, says
+from risala.lab.modem.at.replies import Cme, CmeError, LaterReply, Reply, Rows
+from risala.lab.modem.at.settings import NumberSetting
+from risala.lab.modem.at.syntax import CommandArguments
+from risala.lab.modem.commands.command import CommandForms, accepted, says
 from risala.lab.modem.core import REGISTRATIONS, ModemCore
 
 SETTINGS: Final = (
-    *(Setting(name, ("0-2",), (0,)) for name in REGISTRATIONS),
-    Setting("+CGATT", ("0,1",), (1,)),
-    Setting("+CGEREP", ("0-2", "0,1"), (0, 0)),
+    *(NumberSetting(name, ("0-2",), (0,)) for name in REGISTRATIONS),
+    NumberSetting("+CGATT", ("0,1",), (1,)),
+    NumberSetting("+CGEREP", ("0-2", "0,1"), (0, 0)),
 )
 _FORMATS: Final = ("operator", "operator_short", "operator_code")
 _PHONEBOOK_PLACES: Final = 250
 
 
-def _registration(name: str) -> Command:
+def _registration(name: str) -> CommandForms:
     [setting] = [each for each in SETTINGS if each.name == name]
-    return Command(
+    return CommandForms(
         read=lambda modem: (modem.registration_line(name, is_read=True),),
         test=says(f"{name}: (0-2)"),
         set=lambda modem, arguments: modem.settings.set(setting, arguments),
@@ -50,10 +50,10 @@ def _scan(modem: ModemCore) -> Reply:
         other = '(3,"Mattel","MATTEL","60901",7)'
         return (f"+COPS: {own},{other},,(0-4),(0-2)",)
 
-    return Later(config.scan_s, found)
+    return LaterReply(config.scan_s, found)
 
 
-def _choose_operator(modem: ModemCore, arguments: Arguments) -> Rows:
+def _choose_operator(modem: ModemCore, arguments: CommandArguments) -> Rows:
     mode = arguments.number(0, None, range(5))
     if mode == 3:
         modem.operator_mode = (modem.operator_mode[0], arguments.number(1, None, range(3)))
@@ -68,7 +68,7 @@ def _choose_operator(modem: ModemCore, arguments: Arguments) -> Rows:
     return ()
 
 
-def _pin(modem: ModemCore, arguments: Arguments) -> Rows:
+def _pin(modem: ModemCore, arguments: CommandArguments) -> Rows:
     if len(arguments) > 1:
         modem.card.unblock(arguments.text(0), arguments.text(1))
     else:
@@ -77,13 +77,13 @@ def _pin(modem: ModemCore, arguments: Arguments) -> Rows:
     return ()
 
 
-def _pin_tries(modem: ModemCore, arguments: Arguments) -> Rows:
+def _pin_tries(modem: ModemCore, arguments: CommandArguments) -> Rows:
     card = modem.card
     rows = (f"+CPINR: SIM PIN,{card.pin_tries},3", f"+CPINR: SIM PUK,{card.puk_tries},10")
     return [row for row in rows if arguments.text(0) in row]
 
 
-def _lock(modem: ModemCore, arguments: Arguments) -> Rows:
+def _lock(modem: ModemCore, arguments: CommandArguments) -> Rows:
     """+CLCK (27.007 §7.4): only the SIM's PIN can be a lock here."""
     if arguments.text(0).upper() != "SC":
         return ("+CLCK: 0",) if arguments.text(1) == "2" else ()
@@ -95,7 +95,7 @@ def _lock(modem: ModemCore, arguments: Arguments) -> Rows:
     return ()
 
 
-def _ussd(modem: ModemCore, arguments: Arguments) -> Rows:
+def _ussd(modem: ModemCore, arguments: CommandArguments) -> Rows:
     if arguments.number(0, 1, (0, 1, 2)) == 1 and arguments.text(1):
         modem.dial_ussd(arguments.text(1))
     return ()
@@ -110,25 +110,29 @@ def _own_number(modem: ModemCore) -> Rows:
 
 COMMANDS: Final = {
     **{name: _registration(name) for name in REGISTRATIONS},
-    "+CSQ": Command(execute=_signal, read=None, test=says("+CSQ: (0-31,99),(0-7,99)")),
-    "+COPS": Command(read=_operator, test=_scan, set=_choose_operator),
-    "+CPIN": Command(read=lambda modem: (f"+CPIN: {modem.card.word}",), set=_pin),
-    "+CPINR": Command(set=_pin_tries),
-    "+CLCK": Command(set=_lock, test=says('+CLCK: ("SC")')),
-    "+CIMI": Command(execute=lambda modem: (modem.config.imsi,)),
-    "+CCID": Command(
+    "+CSQ": CommandForms(execute=_signal, read=None, test=says("+CSQ: (0-31,99),(0-7,99)")),
+    "+COPS": CommandForms(read=_operator, test=_scan, set=_choose_operator),
+    "+CPIN": CommandForms(read=lambda modem: (f"+CPIN: {modem.card.word}",), set=_pin),
+    "+CPINR": CommandForms(set=_pin_tries),
+    "+CLCK": CommandForms(set=_lock, test=says('+CLCK: ("SC")')),
+    "+CIMI": CommandForms(execute=lambda modem: (modem.config.imsi,)),
+    "+CCID": CommandForms(
         execute=lambda modem: (f"+CCID: {modem.config.iccid}",),
         read=lambda modem: (f"+CCID: {modem.config.iccid}",),
     ),
-    "+CNUM": Command(execute=_own_number),
-    "+CUSD": Command(read=says("+CUSD: 0"), test=says("+CUSD: (0-2)"), set=_ussd, execute=accepted),
-    "+CPBS": Command(
+    "+CNUM": CommandForms(execute=_own_number),
+    "+CUSD": CommandForms(
+        read=says("+CUSD: 0"), test=says("+CUSD: (0-2)"), set=_ussd, execute=accepted
+    ),
+    "+CPBS": CommandForms(
         read=says(f'+CPBS: "SM",0,{_PHONEBOOK_PLACES}'), test=says('+CPBS: ("SM")'), set=accepted
     ),
-    "+CPBR": Command(test=says(f"+CPBR: (1-{_PHONEBOOK_PLACES}),40,16"), set=accepted),
-    "+CPBF": Command(test=says("+CPBF: 40,16"), set=accepted),
-    "+CGDCONT": Command(read=says(), test=says('+CGDCONT: (1-5),"IP",,,(0),(0)'), set=accepted),
-    "+CGACT": Command(read=says("+CGACT: 1,0"), test=says("+CGACT: (0,1)"), set=accepted),
+    "+CPBR": CommandForms(test=says(f"+CPBR: (1-{_PHONEBOOK_PLACES}),40,16"), set=accepted),
+    "+CPBF": CommandForms(test=says("+CPBF: 40,16"), set=accepted),
+    "+CGDCONT": CommandForms(
+        read=says(), test=says('+CGDCONT: (1-5),"IP",,,(0),(0)'), set=accepted
+    ),
+    "+CGACT": CommandForms(read=says("+CGACT: 1,0"), test=says("+CGACT: (0,1)"), set=accepted),
 }
 
 # -- what makers have of their own -----------------------------------------------------------------
@@ -141,7 +145,7 @@ def _huawei_pin(modem: ModemCore) -> Rows:
     return (f"^CPIN: {word},{tries},{card.puk_tries},{card.pin_tries},10,3",)
 
 
-def _curc(modem: ModemCore, arguments: Arguments) -> Rows:
+def _curc(modem: ModemCore, arguments: CommandArguments) -> Rows:
     modem.is_noisy = arguments.number(0, 1, (0, 1, 2)) > 0
     return ()
 
@@ -151,34 +155,38 @@ def _serving(modem: ModemCore) -> Rows:
     return (f"^SYSINFO:{service},3,0,5,{int(modem.card.is_ready)},,4",)
 
 
-def _quectel_tries(modem: ModemCore, _: Arguments) -> Rows:
+def _quectel_tries(modem: ModemCore, _: CommandArguments) -> Rows:
     card = modem.card
     return (f'+QPINC: "SC",{card.pin_tries},{card.puk_tries}',)
 
 
 OWN: Final = {
-    "^CURC": Command(read=says("^CURC: 1"), test=says("^CURC: (0-2)"), set=_curc),
-    "^ICCID": Command(read=lambda modem: (f"^ICCID: {modem.config.iccid}",)),
-    "^CPIN": Command(read=_huawei_pin),
-    "^SYSINFO": Command(execute=_serving),
-    "^HCSQ": Command(read=lambda modem: (f'^HCSQ: "WCDMA",{modem.signal},40,60',)),
-    "^CARDMODE": Command(execute=says("^CARDMODE: 2")),
-    "^SYSCFG": Command(read=says("^SYSCFG:2,0,3FFFFFFF,1,2"), set=accepted),
-    "+QCCID": Command(execute=lambda modem: (f"+QCCID: {modem.config.iccid}",)),
-    "+QPINC": Command(read=lambda modem: _quectel_tries(modem, Arguments()), set=_quectel_tries),
-    "+QINDCFG": Command(
+    "^CURC": CommandForms(read=says("^CURC: 1"), test=says("^CURC: (0-2)"), set=_curc),
+    "^ICCID": CommandForms(read=lambda modem: (f"^ICCID: {modem.config.iccid}",)),
+    "^CPIN": CommandForms(read=_huawei_pin),
+    "^SYSINFO": CommandForms(execute=_serving),
+    "^HCSQ": CommandForms(read=lambda modem: (f'^HCSQ: "WCDMA",{modem.signal},40,60',)),
+    "^CARDMODE": CommandForms(execute=says("^CARDMODE: 2")),
+    "^SYSCFG": CommandForms(read=says("^SYSCFG:2,0,3FFFFFFF,1,2"), set=accepted),
+    "+QCCID": CommandForms(execute=lambda modem: (f"+QCCID: {modem.config.iccid}",)),
+    "+QPINC": CommandForms(
+        read=lambda modem: _quectel_tries(modem, CommandArguments()), set=_quectel_tries
+    ),
+    "+QINDCFG": CommandForms(
         test=says('+QINDCFG: "all",(0,1),(0,1)'), set=accepted, read=says('+QINDCFG: "all",1')
     ),
-    "+QURCCFG": Command(read=says('+QURCCFG: "urcport","usbat"'), set=accepted),
-    "+QCFG": Command(set=accepted),
-    "+QNWINFO": Command(
+    "+QURCCFG": CommandForms(read=says('+QURCCFG: "urcport","usbat"'), set=accepted),
+    "+QCFG": CommandForms(set=accepted),
+    "+QNWINFO": CommandForms(
         execute=lambda modem: (
             f'+QNWINFO: "FDD LTE","{modem.config.operator_code}","LTE BAND 3",1300',
         )
     ),
-    "+SPIC": Command(
+    "+SPIC": CommandForms(
         execute=lambda modem: (f"+SPIC: {modem.card.pin_tries},{modem.card.puk_tries},0,0",)
     ),
-    "+CSPN": Command(read=lambda modem: (f'+CSPN: "{modem.config.operator}",0',)),
-    "+CSMINS": Command(read=lambda modem: (f"+CSMINS: 0,{int(modem.card.is_in)}",), set=accepted),
+    "+CSPN": CommandForms(read=lambda modem: (f'+CSPN: "{modem.config.operator}",0',)),
+    "+CSMINS": CommandForms(
+        read=lambda modem: (f"+CSMINS: 0,{int(modem.card.is_in)}",), set=accepted
+    ),
 }

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from risala.drivers.modem.tpdu.pdu import Address, Submit
-from risala.lab.modem.at.replies import Cms, CmsError, Later, Rows
+from risala.drivers.modem.tpdu.pdu import Submit, TpAddress
+from risala.lab.modem.at.replies import Cms, CmsError, LaterReply, Rows
 from risala.lab.modem.core import ModemCore
 from risala.lab.modem.world.config import ReferenceForm
 
 
 def send(
-    modem: ModemCore, submit: Submit, smsc: Address | None, *, name: str = "+CMGS"
-) -> Rows | Later:
+    modem: ModemCore, submit: Submit, smsc: TpAddress | None, *, name: str = "+CMGS"
+) -> Rows | LaterReply:
     """
     Raises:
         CmsError: the network does not take it, or says so.
@@ -33,7 +33,7 @@ def send(
         raise CmsError(refusal.error)
     told = f"{name}: {_told(config.reference_form, reference)}"
     if config.answer_after_s:
-        return Later(config.answer_after_s, lambda: (told,))
+        return LaterReply(config.answer_after_s, lambda: (told,))
     return (told,)
 
 

@@ -7,18 +7,18 @@ from typing import Final
 from risala.lab.modem.at.replies import CommandError, Reply
 from risala.lab.modem.at.syntax import Form, Invocation
 from risala.lab.modem.commands import general, messages, radio
-from risala.lab.modem.commands.command import Command, setting_command
+from risala.lab.modem.commands.command import CommandForms, setting_command
 from risala.lab.modem.core import ModemCore
 from risala.lab.modem.world.profiles import Profile
 
 SETTINGS: Final = (*general.SETTINGS, *radio.SETTINGS, *messages.SETTINGS)
 _OWN: Final = {**radio.OWN, **{name: general.COMMANDS[name] for name in ("+CPOWD", "+QPOWD")}}
-_COMMANDS: Final[dict[str, Command]] = {
+_COMMANDS: Final[dict[str, CommandForms]] = {
     **{each.name: setting_command(each) for each in SETTINGS},
     **general.COMMANDS,
     **radio.COMMANDS,
     **messages.COMMANDS,
-    "+CLAC": Command(execute=lambda modem: [f"AT{name}" for name in offered(modem.profile)]),
+    "+CLAC": CommandForms(execute=lambda modem: [f"AT{name}" for name in offered(modem.profile)]),
 }
 # fmt: off
 _NEED_A_SIM: Final = frozenset((

@@ -8,7 +8,7 @@ from typing import Final
 
 from risala.drivers.modem.tpdu.pdu import PduError
 from risala.lab.modem.core import ModemCore
-from risala.lab.modem.quirks import Refusal, Until
+from risala.lab.modem.quirks import SendRefusal, Until
 from risala.lab.modem.world.config import ReportStatus
 from risala.lab.modem.world.network import UNKNOWN_SIGNAL
 from risala.lab.modem.world.phones import delivers
@@ -139,7 +139,7 @@ def _report(modem: ModemCore, rest: str) -> None:
 def _refuse(modem: ModemCore, rest: str) -> None:
     modem.mood.refusals.clear()
     if rest != "off":
-        modem.mood.refusals.append(Refusal(_whole("refuse", rest, _CMS_MAX)))
+        modem.mood.refusals.append(SendRefusal(_whole("refuse", rest, _CMS_MAX)))
 
 
 def _store(modem: ModemCore, word: str, rest: str) -> str:

@@ -12,9 +12,9 @@ from typing import Annotated, Any, Self
 
 from pydantic import Field, field_validator, model_validator
 
-from risala.lab.modem.quirks import LineRules, Quirk, QuirkKind, Refusal, ReportRules, Until
+from risala.lab.modem.quirks import LineRules, Quirk, QuirkKind, ReportRules, SendRefusal, Until
 from risala.lab.modem.script.actions import ActionError, check
-from risala.lab.modem.script.script import Step
+from risala.lab.modem.script.script import ScriptStep
 from risala.lab.modem.world.config import ModemConfig, ReferenceForm, ReportStatus
 from risala.lab.modem.world.profiles import PROFILES
 from risala.lab.scenario_file import Percent, ScenarioTable, Seconds, read_scenario
@@ -150,10 +150,10 @@ class Scenario(ScenarioTable):
         return {
             "seed": self.seed,
             "quirks": [Quirk(**each.model_dump()) for each in self.quirks] or None,
-            "refusals": [Refusal(**each.model_dump()) for each in self.refusals],
+            "refusals": [SendRefusal(**each.model_dump()) for each in self.refusals],
             "reports": ReportRules(**reports),
             "line": LineRules(**self.line.model_dump()),
-            "steps": [Step(**each.model_dump()) for each in self.steps],
+            "steps": [ScriptStep(**each.model_dump()) for each in self.steps],
         }
 
 

@@ -12,7 +12,7 @@ from risala.lab.modem.world import events as e
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
+class ScriptStep:
     do: str
     """As on the console: ``signal 5``."""
     at_s: float | None = None
@@ -22,7 +22,7 @@ class Step:
 
 
 class Script:
-    def __init__(self, modem: ModemCore, steps: Sequence[Step]) -> None:
+    def __init__(self, modem: ModemCore, steps: Sequence[ScriptStep]) -> None:
         self._modem = modem
         self._sends = 0
         self._by_sends = [step for step in steps if step.after_sends is not None]
@@ -38,7 +38,7 @@ class Script:
                 if step.after_sends == self._sends:
                     self._modem.timetable.after(0, partial(self._do, step))
 
-    def _do(self, step: Step) -> None:
+    def _do(self, step: ScriptStep) -> None:
         try:
             perform(self._modem, step.do)
         except ActionError as fault:

@@ -24,7 +24,7 @@ class PortGone:
 
 
 @dataclass(frozen=True, slots=True)
-class Started:
+class ModemStarted:
     """It was switched on, or has started anew: settings are gone."""
 
     reason: str
@@ -38,7 +38,7 @@ class Heard:
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
+class CommandAnswered:
     """Its final result."""
 
     line: str
@@ -134,9 +134,9 @@ class Trouble:
 ModemEvent = (
     PortOpened
     | PortGone
-    | Started
+    | ModemStarted
     | Heard
-    | Answered
+    | CommandAnswered
     | Submitted
     | MessageReceived
     | ReportSent

@@ -40,7 +40,7 @@ class PlannedReport:
     status: int
 
 
-class Network:
+class SimulatedNetwork:
     """
     Args:
         offer: gives the modem a TPDU: the way that it took, or None while it can take none.

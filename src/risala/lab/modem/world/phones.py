@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Final, Protocol, TypeVar
 
 from risala.drivers.modem.tpdu.coding import CharacterSet
-from risala.drivers.modem.tpdu.pdu import Address, Deliver, Submit, UserData
+from risala.drivers.modem.tpdu.pdu import Deliver, Submit, TpAddress, UserData
 from risala.drivers.modem.tpdu.tpfields import TON_ALPHANUMERIC
 from risala.sms.alphabet import choose_alphabet
 from risala.sms.message import ReferenceBits
@@ -58,11 +58,11 @@ class Phones:
         return None
 
 
-def address_of(sender: str) -> Address:
+def address_of(sender: str) -> TpAddress:
     """A number, or a name where it has letters."""
     if sender.removeprefix("+").isdecimal():
-        return Address.of_number(sender)
-    return Address(sender, TON_ALPHANUMERIC, 0)
+        return TpAddress.of_number(sender)
+    return TpAddress(sender, TON_ALPHANUMERIC, 0)
 
 
 def delivers(

@@ -32,17 +32,17 @@ ALL = 4
 
 
 @dataclass(slots=True)
-class Stored:
+class StoredTpdu:
     tpdu: Tpdu
     stat: Stat
 
 
-class Storage:
+class SimulatedStorage:
     def __init__(self, name: str, places: int, first_index: int) -> None:
         self.name = name
         self.places = places
         self._first = first_index
-        self._kept: dict[int, Stored] = {}
+        self._kept: dict[int, StoredTpdu] = {}
 
     @property
     def used(self) -> int:
@@ -60,10 +60,10 @@ class Storage:
         """Its index: the first that is free. None where it is full."""
         index = next((each for each in self.indexes if each not in self._kept), None)
         if index is not None:
-            self._kept[index] = Stored(tpdu, stat)
+            self._kept[index] = StoredTpdu(tpdu, stat)
         return index
 
-    def get(self, index: int) -> Stored | None:
+    def get(self, index: int) -> StoredTpdu | None:
         return self._kept.get(index)
 
     def remove(self, index: int) -> None:
@@ -72,7 +72,7 @@ class Storage:
     def remove_all(self, stats: frozenset[Stat]) -> None:
         self._kept = {i: it for i, it in self._kept.items() if it.stat not in stats}
 
-    def list(self, stat: int) -> list[tuple[int, Stored]]:
+    def list(self, stat: int) -> list[tuple[int, StoredTpdu]]:
         """Those of a ``<stat>``, by their index."""
         found = sorted(self._kept.items())
         return [(i, it) for i, it in found if stat in (ALL, it.stat)]
