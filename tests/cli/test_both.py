@@ -274,7 +274,9 @@ class World:
         assert self.run("backup", names["backup"]).exit_code == 0
         return names
 
-    async def _prepare_verification(self, reached: session.GatewaySession, names: dict[str, str]) -> None:
+    async def _prepare_verification(
+        self, reached: session.GatewaySession, names: dict[str, str]
+    ) -> None:
         made = await reached.perform("org.create", name=f"Codes {names['n']}")
         await reached.perform("topup", organization_id=made["id"], amount="1")
         key = await reached.perform("key.create", organization_id=made["id"], type="publishable")
