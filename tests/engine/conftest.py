@@ -190,7 +190,7 @@ class Book:
         return f"{prefix}_{next(self._numbers):032d}"
 
     def stamp(self) -> Stamp:
-        return Stamp(self.now_ms, (self.id("evt"), self.id("evt")))
+        return Stamp(self.now_ms)
 
     def organization(self, balance: int = 1_000_000, **fields: Any) -> str:
         organization = Organization(

@@ -224,7 +224,7 @@ async def open_gateway(settings: Settings, seams: Seams | None = None) -> AsyncI
         owners = await _start_owners(core)
         listeners = Listeners(unheard, unheard, partial(tell_entered, owners.billing))
         clock, reader = core.seams.clock, core.journal.reader()
-        recorder = Recorder(core.journal, clock, core.seams.ids, listeners, ReceiptGroups())
+        recorder = Recorder(core.journal, clock, listeners, ReceiptGroups())
         ends, router = Alarm(clock), Router(settings.carriers)
         alone = Alone(settings, reader, clock)
         yield await _open_door(core, owners, recorder, ends, router, nothing_ails, lambda _: alone)
@@ -397,7 +397,6 @@ def _build_sending(
     recorder = Recorder(
         core.journal,
         clock,
-        core.seams.ids,
         Listeners(notes.pending, next_look.expect, partial(tell_entered, owners.billing)),
         _receipt_groups(carriers, drivers),
     )

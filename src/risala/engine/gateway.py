@@ -30,7 +30,7 @@ from risala.engine.model.commands import (
     VerificationView,
 )
 from risala.engine.model.errors import FieldFault, NotFound, Refusal
-from risala.engine.model.events import What
+from risala.engine.model.told import What
 from risala.engine.operations import perform
 from risala.engine.services import Services
 from risala.engine.verify.sessions import Judge, Open, verify_settings, view_of

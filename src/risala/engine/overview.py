@@ -34,9 +34,9 @@ from risala.engine.journal.rows import DueRow
 from risala.engine.model.clock import Clock
 from risala.engine.model.commands import MessageView, TimelineEntry
 from risala.engine.model.errors import Conflict, StorageFailed
-from risala.engine.model.events import What
 from risala.engine.model.lines import Kind, Line, Wait, is_same_wait
 from risala.engine.model.states import Status
+from risala.engine.model.told import What
 from risala.engine.rules.router import Router, pinned
 from risala.engine.services import Services
 from risala.plugins.contract import DriverCommand, HealthState

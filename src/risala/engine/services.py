@@ -19,9 +19,9 @@ from risala.engine.intake.intake import Intake
 from risala.engine.journal.recorder import Recorder
 from risala.engine.journal.rows import DueRow
 from risala.engine.limits.claims import LimitsMessage
-from risala.engine.model.events import What
 from risala.engine.model.ids import IdSource
 from risala.engine.model.lines import Line
+from risala.engine.model.told import What
 from risala.engine.verify.sessions import SessionsMessage
 from risala.plugins.contract import DriverCommand
 

@@ -18,6 +18,7 @@ from risala.engine.journal.upkeep.retention import LATE_MS, TEXT_GONE, TIMELINE_
 from risala.engine.journal.webhooks import outbox
 from risala.engine.model.clock import iso
 from risala.engine.model.commands import SendMessage
+from risala.engine.model.events import EventType, MessageEvent
 from risala.engine.model.ids import IdSource, first_id
 from risala.engine.model.lines import Kind, Line
 from risala.engine.model.states import SegmentState
@@ -202,10 +203,11 @@ def forget_events(book, before_ms, limit=2):
 
 def event(book, organization_id, *states):
     """An event, and its delivery to an endpoint for each state."""
-    (event_id, _), now_ms = book.stamp().event_ids, book.now_ms
+    whose, what = (organization_id, "live", "x"), ("+222", "R", "sent", None, None, None, {})
+    told = MessageEvent(EventType.SMS_SENT, book.now_ms, *whose, *what)
 
     def unit(conn):
-        outbox._write_row(conn, event_id, organization_id, "live", "sms.sent", "x", {}, now_ms)
+        event_id = outbox.write(conn, told)
         for number, each in enumerate(states):
             conn.execute(
                 "INSERT OR IGNORE INTO webhook_endpoints (id, organization_id, mode, url, types,"
@@ -221,9 +223,9 @@ def event(book, organization_id, *states):
                 "INSERT INTO webhook_attempts (delivery, n, started_at) VALUES (?, 1, 0)",
                 (made.lastrowid,),
             )
+        return event_id
 
-    book.unit(unit)
-    return event_id
+    return book.unit(unit)
 
 
 def test_events_go_with_their_deliveries_unless_one_is_pending(book):

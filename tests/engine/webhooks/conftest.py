@@ -20,6 +20,7 @@ from risala.engine.engine import Engine, Seams, open_engine
 from risala.engine.journal.webhooks import outbox
 from risala.engine.model.clock import TrioClock
 from risala.engine.model.commands import KeyType, Mode, Principal, SendMessage
+from risala.engine.model.events import EventType, MessageEvent
 from risala.engine.model.ids import IdSource
 from risala.engine.outside import Outside
 from risala.engine.rules.webhooks.schedule import ReceiverAnswer, ReceiverFault
@@ -102,17 +103,12 @@ class House:
     async def happen(self, count: int = 1, kind: str = "sms.sent", mode: str = "live") -> list[str]:
         """Write events as a unit of the engine would; their ids."""
         recorder = self.gateway.services.recorder
-        ids = [recorder.stamp().event_ids[0] for _ in range(count)]
-        now_ms, organization_id = self.clock.now_ms(), self.organization_id
-
-        def unit(conn) -> None:
-            for event_id in ids:
-                outbox._write_row(
-                    conn, event_id, organization_id, mode, kind, "sms_x", {"n": 1}, now_ms
-                )
-
-        await recorder.journal.commit(unit)
-        return ids
+        whose = (self.organization_id, mode, "sms_x")
+        what = ("+22236123456", "RISALA", "sent", None, None, None, {})
+        event = MessageEvent(EventType(kind), self.clock.now_ms(), *whose, *what)
+        return await recorder.journal.commit(
+            lambda conn: [outbox.write(conn, event) for _ in range(count)]
+        )
 
     async def log(self, endpoint_id: str, event_id: str) -> tuple[dict, list[dict]]:
         shown = await self.perform("webhook.delivery", endpoint_id=endpoint_id, event_id=event_id)

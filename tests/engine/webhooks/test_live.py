@@ -12,8 +12,8 @@ from patience import HANG_S
 from risala.engine.follow import live
 from risala.engine.model.commands import KeyType, Mode, Principal, SendMessage
 from risala.engine.model.errors import NotFound
-from risala.engine.model.events import Event, Lagged, LifeEvent, Ready, Reset, What
 from risala.engine.model.sentences import sentence
+from risala.engine.model.told import Lagged, LifeEvent, OutboxEvent, Ready, Reset, What
 from risala.plugins.contract import Refused, Scope
 from risala.plugins.testing.fake_driver import FakeDriver
 
@@ -36,7 +36,7 @@ async def drain(follower) -> list:
 
 
 def ids(told) -> list[str]:
-    return [each.id for each in told if isinstance(each, Event)]
+    return [each.id for each in told if isinstance(each, OutboxEvent)]
 
 
 def stands(told) -> dict[str, str]:
@@ -58,13 +58,15 @@ async def test_each_event_and_each_change_in_order(open_house, quick):
             message_id = await house.send()
             told = await drain(follower)
             assert ids(told)[:3] == written
-            body = json.loads(next(e.body for e in told if isinstance(e, Event) and e.seq == 4))
+            body = json.loads(
+                next(e.body for e in told if isinstance(e, OutboxEvent) and e.seq == 4)
+            )
             assert (body["type"], body["messageId"]) == ("sms.sent", message_id)
             changes = [each.status for each in told if isinstance(each, LifeEvent)]
             assert changes == ["pending", "processing", "sent"]
 
 
-@pytest.mark.parametrize(("what", "kind"), [(What.EVENTS, Event), (What.LIFE, LifeEvent)])
+@pytest.mark.parametrize(("what", "kind"), [(What.EVENTS, OutboxEvent), (What.LIFE, LifeEvent)])
 async def test_only_what_was_asked_for(open_house, quick, what, kind):
     async with open_house() as house:
         with house.gateway.follow(what) as follower:
@@ -227,7 +229,7 @@ async def test_coming_back_makes_up_for_the_time_away(open_house, quick):
         assert stands(told) == {
             scheduled: "canceled", failed: "failed", sent: "sent", under_way: "processing",
         }  # fmt: skip
-        kinds = [json.loads(each.body)["type"] for each in told if isinstance(each, Event)]
+        kinds = [json.loads(each.body)["type"] for each in told if isinstance(each, OutboxEvent)]
         assert kinds == ["sms.failed", "sms.sent"]
         # By the position that `ready` gave: everything since.
         with house.gateway.follow(BOTH, house.organization_id, str(ready.at)) as follower:

@@ -15,8 +15,8 @@ from risala.cli.reach.refused import CommandRefused
 from risala.config.model import HttpSection
 from risala.engine.model.commands import LifeEvent
 from risala.engine.model.errors import NotFound
-from risala.engine.model.events import Event, Lagged, Ready, Reset, What
 from risala.engine.model.lines import Kind, Line
+from risala.engine.model.told import Lagged, OutboxEvent, Ready, Reset, What
 from risala.http.common.control_path import CONTROL_NAME, unix_address
 from risala.http.control import streams as live
 from risala.http.control.app import serve_control
@@ -81,7 +81,7 @@ LIFE = LifeEvent(
     Line(Kind.WRITTEN, values={"text": "é\u2028\n"}),
     raw="OK",
 )
-EVENT = Event(7, "evt_1", "org_1", '{"id":"evt_1","text":"مرحبا"}')
+EVENT = OutboxEvent(7, "evt_1", "org_1", '{"id":"evt_1","text":"مرحبا"}')
 LIFE_DATA = {
     "at": "2026-01-01T00:00:00.001Z", "messageId": "sms_1", "organizationId": "org_1",
     "to": "+22236123456", "status": "sent", "text": "é\u2028\n", "carrier": None, "raw": "OK",
@@ -212,7 +212,9 @@ async def test_who_reads_nothing_is_given_up(tmp_path, monkeypatch):
             async with deaf:
                 await deaf.send_all(b"GET /tail/events HTTP/1.1\r\nhost: control\r\n\r\n")
                 await until_true(lambda: streams.open)
-                gateway.tell(*[Event(n, f"evt_{n}", "org_1", "x" * 1000) for n in range(5000)])
+                gateway.tell(
+                    *[OutboxEvent(n, f"evt_{n}", "org_1", "x" * 1000) for n in range(5000)]
+                )
                 await until_true(lambda: not streams.open)
 
 

@@ -14,7 +14,7 @@ import trio
 from risala.engine.actors.bell import Bell
 from risala.engine.actors.broadcast import Broadcast
 from risala.engine.journal.webhooks import outbox
-from risala.engine.model.events import Event
+from risala.engine.model.told import OutboxEvent
 
 ROWS_AT_ONCE: Final = 500
 APART_S: Final = 0.005
@@ -35,7 +35,7 @@ class Feed:
         self._committed = committed
         self._listeners = listeners
         self._seq = outbox.last_seq(reader)
-        self.events: Broadcast[Event] = Broadcast()
+        self.events: Broadcast[OutboxEvent] = Broadcast()
         """Each event, after its commit, in the order of the outbox."""
 
     async def run(self) -> None:

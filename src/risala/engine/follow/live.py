@@ -23,7 +23,7 @@ from risala.engine.actors.broadcast import Broadcast
 from risala.engine.journal.messages import live
 from risala.engine.journal.webhooks import outbox
 from risala.engine.model.clock import Clock
-from risala.engine.model.events import Event, Lagged, LifeEvent, Ready, Reset, Told, What
+from risala.engine.model.told import Lagged, LifeEvent, OutboxEvent, Ready, Reset, Told, What
 
 QUEUE_MAX: Final = 1000
 """What waits for one reader."""
@@ -53,9 +53,9 @@ class _Missed:
     messages: dict[str, None] = field(default_factory=dict)
     too_much: bool = False
 
-    def note(self, value: Event | LifeEvent) -> None:
+    def note(self, value: OutboxEvent | LifeEvent) -> None:
         self.lost += 1
-        if isinstance(value, Event):
+        if isinstance(value, OutboxEvent):
             if self.after_seq is None:
                 self.after_seq = value.seq - 1
         elif len(self.messages) < MISSED_MESSAGES_MAX:
@@ -81,7 +81,7 @@ class Follower:
         self._reader = reader
         self._what = what
         self._organization_id = organization_id
-        self._queue: deque[Event | LifeEvent] = deque()
+        self._queue: deque[OutboxEvent | LifeEvent] = deque()
         self._missed: _Missed | None = None
         self._making_up: Iterator[Told | None] = iter((Ready(now_ms),))
         if position is not None:
@@ -117,7 +117,7 @@ class Follower:
                 self._wake = trio.Event()
                 await self._wake.wait()
 
-    def push(self, value: Event | LifeEvent) -> None:
+    def push(self, value: OutboxEvent | LifeEvent) -> None:
         """Something happened; never blocks."""
         if self._organization_id not in (None, value.organization_id):
             return
@@ -207,7 +207,7 @@ class Live:
         self,
         reader: sqlite3.Connection,
         clock: Clock,
-        events: Broadcast[Event],
+        events: Broadcast[OutboxEvent],
         life: Broadcast[LifeEvent],
     ) -> None:
         self._reader = reader

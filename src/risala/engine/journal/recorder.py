@@ -21,7 +21,6 @@ from risala.engine.journal.store.signature import Signature, signed
 from risala.engine.journal.store.writer import Journal, Unit
 from risala.engine.model.clock import Clock
 from risala.engine.model.commands import LifeEvent
-from risala.engine.model.ids import IdSource
 from risala.engine.model.states import Status
 from risala.engine.rules.receiptgroups import ReceiptGroups
 from risala.engine.rules.retry import Decision
@@ -58,7 +57,6 @@ class Recorder:
         self,
         journal: Journal,
         clock: Clock,
-        ids: IdSource,
         listeners: Listeners,
         groups: ReceiptGroups,
     ) -> None:
@@ -69,10 +67,9 @@ class Recorder:
         self.statuses: Counter[str] = Counter()
         """How often a message came into each status after it was accepted, since the start."""
         self.groups = groups
-        self._ids = ids
 
     def stamp(self) -> Stamp:
-        return Stamp(self.clock.now_ms(), (self._ids.new("evt"), self._ids.new("evt")))
+        return Stamp(self.clock.now_ms())
 
     async def start(
         self,

@@ -139,8 +139,6 @@ class Stamp:
     """What a unit of work needs from outside: it may run twice, so it makes up nothing itself."""
 
     now_ms: int
-    event_ids: tuple[str, str]
-    """For the at most two events of one message that the unit may write."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,56 +1,213 @@
-"""What those who follow an organization are told: events, changes of messages, and gaps."""
+"""Events: what is told of messages, verifications, senders and balances, as frozen values.
+
+An event is a kind, a moment, whose it is, what it is about, and what was true at that moment. Its
+body, which webhooks carry and signatures cover, follows from these alone: the same values give the
+same bytes, whenever they are asked for. Its id follows from them and from its place in the outbox.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from enum import Flag, auto
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, ClassVar, Final
 
-from risala.engine.model.commands import LifeEvent
+from risala.engine.model.cause_sentences import cause_text
+from risala.engine.model.clock import iso
+from risala.engine.model.ids import derived_id
+from risala.engine.model.money import money
 
-__all__ = ["Event", "Lagged", "LifeEvent", "Ready", "Reset", "Told", "What"]
+
+class EventType(StrEnum):
+    """All there are; endpoints ask for them by these words."""
+
+    SMS_SENT = "sms.sent"
+    SMS_DELIVERED = "sms.delivered"
+    SMS_FAILED = "sms.failed"
+    SMS_RECEIVED = "sms.received"
+    VERIFY_SENT = "verify.sent"
+    VERIFY_APPROVED = "verify.approved"
+    VERIFY_FAILED = "verify.failed"
+    SENDER_APPROVED = "sender.approved"
+    SENDER_DENIED = "sender.denied"
+    BALANCE_LOW = "balance.low"
+    WEBHOOK_TEST = "webhook.test"
 
 
 @dataclass(frozen=True, slots=True)
-class Lagged:
-    """This listener was too slow: so many values are missing here."""
+class Event(ABC):
+    """What all events have. Each family adds what is told of its subject."""
 
-    lost: int
+    TYPES: ClassVar[tuple[EventType, ...]]
+    """Those of the family."""
 
-
-class What(Flag):
-    """What is followed."""
-
-    EVENTS = auto()
-    """What webhooks carry."""
-    LIFE = auto()
-    """Each change of each message, codes too."""
-
-
-@dataclass(frozen=True, slots=True)
-class Event:
-    """An event of the outbox, after its commit."""
-
-    seq: int
-    id: str
+    type: EventType
+    at: int
+    """UTC epoch milliseconds."""
     organization_id: str
-    body: str
-    """JSON, as webhooks carry it; one line."""
+    mode: str
+    subject: str
+    """The id of what it is about."""
+
+    @abstractmethod
+    def told(self) -> dict[str, Any]:
+        """The members of the body that only this family has, in their order."""
 
 
 @dataclass(frozen=True, slots=True)
-class Ready:
-    """From here on nothing is missing."""
+class MessageEvent(Event):
+    """A message that was sent came to a new status."""
 
-    at: int | None = None
-    """When that was, as a position to come back to; None where the reader came with one."""
+    TYPES: ClassVar[tuple[EventType, ...]] = (
+        EventType.SMS_SENT,
+        EventType.SMS_DELIVERED,
+        EventType.SMS_FAILED,
+    )
+
+    recipient: str
+    sender: str
+    status: str
+    provider_message_id: str | None
+    error_code: str | None
+    carrier_code: str | None
+    metadata: Mapping[str, str]
+
+    def told(self) -> dict[str, Any]:
+        return {
+            "messageId": self.subject,
+            "to": self.recipient,
+            "from": self.sender,
+            "status": self.status,
+            "providerMessageId": self.provider_message_id,
+            "errorCode": self.error_code,
+            "errorText": cause_text(self.error_code),
+            "carrierCode": self.carrier_code,
+            "metadata": dict(self.metadata),
+        }
 
 
 @dataclass(frozen=True, slots=True)
-class Reset:
-    """What is missing here cannot be made up for: read everything anew."""
+class InboundEvent(Event):
+    """A message came in: the only event with a text."""
 
-    reason: str
-    """A plain sentence."""
+    TYPES: ClassVar[tuple[EventType, ...]] = (EventType.SMS_RECEIVED,)
+
+    recipient: str | None
+    sender: str
+    provider_message_id: str | None
+    text: str = field(repr=False)
+
+    def told(self) -> dict[str, Any]:
+        return {
+            "messageId": self.subject,
+            "to": self.recipient,
+            "from": self.sender,
+            "status": "received",
+            "providerMessageId": self.provider_message_id,
+            "errorCode": None,
+            "errorText": None,
+            "carrierCode": None,
+            "metadata": {},
+            "text": self.text,
+        }
 
 
-Told = Event | LifeEvent | Ready | Lagged | Reset
+@dataclass(frozen=True, slots=True)
+class VerificationEvent(Event):
+    """A code was sent, or its session ended. Never the code."""
+
+    TYPES: ClassVar[tuple[EventType, ...]] = (
+        EventType.VERIFY_SENT,
+        EventType.VERIFY_APPROVED,
+        EventType.VERIFY_FAILED,
+    )
+
+    recipient: str
+    status: str
+    """Of the session at that moment: one may have ended before the carrier took its SMS."""
+    reason: str | None
+
+    def told(self) -> dict[str, Any]:
+        return {
+            "verificationId": self.subject,
+            "to": self.recipient,
+            "status": self.status,
+            "reason": self.reason,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class SenderEvent(Event):
+    """A sender was decided on."""
+
+    TYPES: ClassVar[tuple[EventType, ...]] = (EventType.SENDER_APPROVED, EventType.SENDER_DENIED)
+
+    name: str
+    status: str
+    reason: str | None
+
+    def told(self) -> dict[str, Any]:
+        return {
+            "senderId": self.subject,
+            "name": self.name,
+            "status": self.status,
+            "reason": self.reason,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class BalanceEvent(Event):
+    """A charge took the balance below what the organization set; amounts in minor units."""
+
+    TYPES: ClassVar[tuple[EventType, ...]] = (EventType.BALANCE_LOW,)
+
+    balance: int
+    low_balance: int
+    currency: str
+
+    def told(self) -> dict[str, Any]:
+        return {
+            "balance": money(self.balance),
+            "lowBalance": money(self.low_balance),
+            "currency": self.currency,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class TrialEvent(Event):
+    """Somebody tries an endpoint; nothing happened."""
+
+    TYPES: ClassVar[tuple[EventType, ...]] = (EventType.WEBHOOK_TEST,)
+
+    def told(self) -> dict[str, Any]:
+        return {"endpointId": self.subject}
+
+
+FAMILIES: Final[Mapping[EventType, type[Event]]] = {
+    kind: family
+    for family in (
+        *(MessageEvent, InboundEvent, VerificationEvent),
+        *(SenderEvent, BalanceEvent, TrialEvent),
+    )
+    for kind in family.TYPES
+}
+
+
+def event_id(event: Event, place: int) -> str:
+    """The id of an event at its place in the outbox: nothing is made up, and none comes twice."""
+    return derived_id("evt", event.at, event.type, event.subject, str(place))
+
+
+def event_body(event: Event, identity: str) -> str:
+    """The event as webhooks carry it: JSON in one line."""
+    whole = {
+        "id": identity,
+        "type": event.type,
+        "createdAt": iso(event.at),
+        "organizationId": event.organization_id,
+        "test": event.mode == "test",
+        **event.told(),
+    }
+    return json.dumps(whole, ensure_ascii=False, separators=(",", ":"))

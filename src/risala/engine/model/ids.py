@@ -1,7 +1,7 @@
 """Ids: opaque, prefixed, ordered by time: ``sms_01KB0Z…``.
 
 After the prefix stand 32 characters of Crockford base32: 48 bits of UTC epoch milliseconds, then
-112 random bits (of an event that a unit of work derives: bits of a digest). Sorting ids as text
+112 random bits (of an event: bits of a digest). Sorting ids as text
 sorts them by their millisecond; within one there is no order.
 """
 

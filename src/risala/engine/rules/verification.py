@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
+from risala.engine.model.events import EventType
+
 
 class SessionState(StrEnum):
     PENDING = "pending"
@@ -32,24 +34,26 @@ class Move:
     """Where a trigger leads, and what is told about it."""
 
     to: SessionState
-    event: str | None = None
+    event: EventType | None = None
     reason: str | None = None
 
 
 TABLE: Final[dict[tuple[SessionState, Trigger], Move]] = {
-    (SessionState.PENDING, Trigger.CODE_MATCHED): Move(SessionState.APPROVED, "verify.approved"),
+    (SessionState.PENDING, Trigger.CODE_MATCHED): Move(
+        SessionState.APPROVED, EventType.VERIFY_APPROVED
+    ),
     (SessionState.PENDING, Trigger.CODE_WRONG): Move(SessionState.PENDING),
     (SessionState.PENDING, Trigger.LAST_CODE_WRONG): Move(
-        SessionState.CANCELED, "verify.failed", "max_attempts"
+        SessionState.CANCELED, EventType.VERIFY_FAILED, "max_attempts"
     ),
     (SessionState.PENDING, Trigger.TIME_OVER): Move(
-        SessionState.EXPIRED, "verify.failed", "expired"
+        SessionState.EXPIRED, EventType.VERIFY_FAILED, "expired"
     ),
     (SessionState.PENDING, Trigger.DELIVERY_FAILED): Move(
-        SessionState.CANCELED, "verify.failed", "delivery_failed"
+        SessionState.CANCELED, EventType.VERIFY_FAILED, "delivery_failed"
     ),
     (SessionState.PENDING, Trigger.WITHDRAWN): Move(
-        SessionState.CANCELED, "verify.failed", "canceled"
+        SessionState.CANCELED, EventType.VERIFY_FAILED, "canceled"
     ),
 }
 """Whatever is not here changes nothing: a session that is not pending never moves again."""

@@ -183,11 +183,10 @@ class Endpoints:
         found = webhooks.endpoint(self._reader, endpoint_id)
         if not found.enabled:
             raise Conflict("The endpoint is disabled; enable it first.")
-        now_ms, event_id = self._recorder.clock.now_ms(), self._ids.new("evt")
-        await self._recorder.journal.commit(
-            signed(by, lambda conn: outbox.test_event(conn, found, event_id, now_ms))
+        now_ms = self._recorder.clock.now_ms()
+        return await self._recorder.journal.commit(
+            signed(by, lambda conn: outbox.trial_event(conn, found, now_ms))
         )
-        return event_id
 
     def _check(self, wish: Wish) -> None:
         if wish.url is not None:

@@ -42,8 +42,8 @@ from quart_trio.wrappers import TrioResponse
 from risala.engine.model.clock import iso
 from risala.engine.model.commands import LifeEvent
 from risala.engine.model.errors import Draining, EngineError, Overloaded, RateLimited
-from risala.engine.model.events import Event, Lagged, Ready, Reset, Told, What
 from risala.engine.model.sentences import sentence
+from risala.engine.model.told import Lagged, OutboxEvent, Ready, Reset, Told, What
 
 STREAMS_MAX: Final = 100
 """Of all organizations together; the control socket has a few connections more than that."""
@@ -157,7 +157,7 @@ class Streams:
 
 def _chunk(told: Told, what: What) -> bytes:
     match told:
-        case Event():
+        case OutboxEvent():
             return f"id: {told.id}\nevent: event\ndata: {told.body}\n\n".encode()
         case LifeEvent():
             # Beside events their ids are the position: an id of its own would take it away.

@@ -10,7 +10,6 @@ import stat
 import threading
 from contextlib import closing
 from functools import partial
-from itertools import count
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -58,10 +57,8 @@ def damage(path: Path) -> None:
 
 
 def put_back(source: Path, database: Path, **fields) -> RestoreReport:
-    numbers = count(1)
-
     def stamp() -> Stamp:
-        return Stamp(1_767_225_700_000, (f"evt_r{next(numbers)}", f"evt_r{next(numbers)}"))
+        return Stamp(1_767_225_700_000)
 
     options = {"resend_pending": False, "even_unclean": False, "progress": silent, **fields}
     return restore(source, database, stamp=stamp, **options)

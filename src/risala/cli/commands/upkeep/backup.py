@@ -152,14 +152,12 @@ def _restore(
     from risala.engine.journal.store.lock import StorageUnusable
     from risala.engine.journal.upkeep.restore import restore
     from risala.engine.model.clock import SystemClock
-    from risala.engine.model.ids import IdSource
 
     clock = SystemClock()
-    ids = IdSource(clock)
     file = file.absolute()
 
     def stamp() -> Stamp:
-        return Stamp(clock.now_ms(), (ids.new("evt"), ids.new("evt")))
+        return Stamp(clock.now_ms())
 
     async def main() -> RestoreReport:
         async with session.hold_or_reach(settings.storage.data_dir) as service:

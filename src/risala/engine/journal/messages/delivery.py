@@ -401,7 +401,7 @@ def requeue(
     )
     if not code_is_wanted(conn, message, now_ms):
         # A withdrawn code has no event of its own: the stamp's ids are not used.
-        return withdraw_code(conn, message.id, "ended", Stamp(now_ms, ("", "")))
+        return withdraw_code(conn, message.id, "ended", Stamp(now_ms))
     return (change_of(message, now_ms, decision.line, decision.raw),)
 
 

@@ -5,30 +5,59 @@ from __future__ import annotations
 import json
 import sqlite3
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from risala.engine.journal.rows import NewMessage, Stamp
 from risala.engine.journal.webhooks import endpoints as webhooks
-from risala.engine.model.cause_sentences import cause_text
-from risala.engine.model.clock import iso
 from risala.engine.model.commands import Sender
-from risala.engine.model.events import Event
-from risala.engine.model.ids import derived_id
-from risala.engine.model.money import money
+from risala.engine.model.events import (
+    BalanceEvent,
+    Event,
+    EventType,
+    InboundEvent,
+    MessageEvent,
+    SenderEvent,
+    TrialEvent,
+    VerificationEvent,
+    event_body,
+    event_id,
+)
 from risala.engine.model.states import Status
-from risala.engine.rules.webhooks.types import TEST_TYPE
+from risala.engine.model.told import OutboxEvent
 from risala.sms.message import Inbound
 
-_MESSAGE_EVENT = {
-    Status.SENT: "sms.sent",
-    Status.DELIVERED: "sms.delivered",
-    Status.UNDELIVERED: "sms.failed",
-    Status.FAILED: "sms.failed",
+
+def write(conn: sqlite3.Connection, event: Event) -> str:
+    """Write an event, and owe it to each endpoint that asked for its type; the event's id."""
+    identity = _insert(conn, event)
+    webhooks.fan_out(conn, identity, event.organization_id, event.mode, event.type, event.at)
+    return identity
+
+
+def _insert(conn: sqlite3.Connection, event: Event) -> str:
+    identity = event_id(event, last_seq(conn))
+    conn.execute(
+        "INSERT INTO events (id, organization_id, mode, type, subject, body, created_at)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?)",
+        (
+            identity,
+            event.organization_id,
+            event.mode,
+            event.type.value,
+            event.subject,
+            event_body(event, identity),
+            event.at,
+        ),
+    )
+    return identity
+
+
+_MESSAGE_EVENT: Final = {
+    Status.SENT: EventType.SMS_SENT,
+    Status.DELIVERED: EventType.SMS_DELIVERED,
+    Status.UNDELIVERED: EventType.SMS_FAILED,
+    Status.FAILED: EventType.SMS_FAILED,
 }
-
-
-_INDEX = {Status.SENT: 0, Status.DELIVERED: 1, Status.UNDELIVERED: 1, Status.FAILED: 1}
-"""Which id of the stamp an event takes: one unit may bring a message to sent and beyond."""
 
 
 class _ToldMessage(NamedTuple):
@@ -59,20 +88,23 @@ def message_event(conn: sqlite3.Connection, message_id: str, status: Status, sta
     if told.kind == "code":
         if status is Status.SENT:
             assert told.verification_id is not None
-            verification_event(conn, told.verification_id, "verify.sent", stamp)
+            verification_event(conn, told.verification_id, EventType.VERIFY_SENT, stamp)
         return
-    body = {
-        "messageId": message_id,
-        "to": told.recipient,
-        "from": told.sender,
-        "status": status.value,
-        "providerMessageId": told.provider_message_id,
-        "errorCode": told.error_code,
-        "errorText": cause_text(told.error_code),
-        "carrierCode": told.carrier_code,
-        "metadata": json.loads(told.metadata),
-    }
-    _write(conn, told.organization_id, told.mode, kind, message_id, body, stamp, _INDEX[status])
+    event = MessageEvent(
+        kind,
+        stamp.now_ms,
+        told.organization_id,
+        told.mode,
+        message_id,
+        told.recipient,
+        told.sender,
+        status.value,
+        told.provider_message_id,
+        told.error_code,
+        told.carrier_code,
+        json.loads(told.metadata),
+    )
+    write(conn, event)
 
 
 class _ToldSession(NamedTuple):
@@ -89,63 +121,28 @@ _SESSION: Final = f"SELECT {', '.join(_ToldSession._fields)} FROM verifications 
 
 
 def verification_event(
-    conn: sqlite3.Connection, verification_id: str, kind: str, stamp: Stamp
+    conn: sqlite3.Connection, verification_id: str, kind: EventType, stamp: Stamp
 ) -> None:
-    """Tell of a session. Never a code."""
+    """Tell of a session."""
     told = _ToldSession(*conn.execute(_SESSION, (verification_id,)).fetchone())
-    fields = {
-        "verificationId": verification_id,
-        "to": told.recipient,
-        "status": told.status,
-        "reason": told.reason,
-    }
-    # The SMS's own event and the session's end may fall into one unit: one id for each.
-    event_id = stamp.event_ids[0 if kind == "verify.sent" else 1]
-    organization_id, mode = told.organization_id, told.mode
-    _write_row(conn, event_id, organization_id, mode, kind, verification_id, fields, stamp.now_ms)
+    whose = (told.organization_id, told.mode, verification_id)
+    what = (told.recipient, told.status, told.reason)
+    write(conn, VerificationEvent(kind, stamp.now_ms, *whose, *what))
 
 
 def sender_event(conn: sqlite3.Connection, sender: Sender, stamp: Stamp) -> None:
     """Tell that a sender was approved or denied."""
-    fields = {
-        "senderId": sender.id,
-        "name": sender.name,
-        "status": sender.status,
-        "reason": sender.reason,
-    }
-    # One unit may approve several senders, more than the stamp has ids for.
-    event_id = derived_id("evt", stamp.now_ms, sender.id, sender.status)
-    _write_row(
-        conn,
-        event_id,
-        sender.organization_id,
-        "live",
-        f"sender.{sender.status}",
-        sender.id,
-        fields,
-        stamp.now_ms,
-    )
+    kind = EventType(f"sender.{sender.status}")
+    whose = (sender.organization_id, "live", sender.id)
+    what = (sender.name, sender.status, sender.reason)
+    write(conn, SenderEvent(kind, stamp.now_ms, *whose, *what))
 
 
 def balance_event(conn: sqlite3.Connection, charged: NewMessage, balance: int) -> None:
     """Tell that the charge of a message took the balance below what the organization set."""
-    fields = {
-        "balance": money(balance),
-        "lowBalance": money(charged.low_balance),
-        "currency": charged.currency,
-    }
-    # A message is charged once: its own number serves for the one event that may come of it.
-    event_id = f"evt_{charged.id.removeprefix('sms_')}"
-    _write_row(
-        conn,
-        event_id,
-        charged.organization_id,
-        charged.mode,
-        "balance.low",
-        charged.organization_id,
-        fields,
-        charged.created_at,
-    )
+    whose = (charged.organization_id, charged.mode, charged.organization_id)
+    what = (balance, charged.low_balance, charged.currency)
+    write(conn, BalanceEvent(EventType.BALANCE_LOW, charged.created_at, *whose, *what))
 
 
 def received_event(
@@ -155,69 +152,27 @@ def received_event(
     message: Inbound,
     stamp: Stamp,
 ) -> None:
-    """Tell of a message that came in; the only event with a text."""
-    fields: dict[str, Any] = {
-        "messageId": message_id,
-        "to": message.recipient,
-        "from": message.sender,
-        "status": "received",
-        "providerMessageId": message.carrier_ids[0] if message.carrier_ids else None,
-        "errorCode": None,
-        "errorText": None,
-        "carrierCode": None,
-        "metadata": {},
-        "text": message.text,
-    }
-    _write(conn, organization_id, "live", "sms.received", message_id, fields, stamp, 0)
-
-
-def _write(
-    conn: sqlite3.Connection,
-    organization_id: str,
-    mode: str,
-    kind: str,
-    subject: str,
-    fields: dict[str, Any],
-    stamp: Stamp,
-    index: int,
-) -> None:
-    _write_row(
-        conn, stamp.event_ids[index], organization_id, mode, kind, subject, fields, stamp.now_ms
+    """Tell of a message that came in."""
+    event = InboundEvent(
+        EventType.SMS_RECEIVED,
+        stamp.now_ms,
+        organization_id,
+        "live",
+        message_id,
+        message.recipient,
+        message.sender,
+        message.carrier_ids[0] if message.carrier_ids else None,
+        message.text,
     )
+    write(conn, event)
 
 
-def _write_row(
-    conn: sqlite3.Connection,
-    event_id: str,
-    organization_id: str,
-    mode: str,
-    kind: str,
-    subject: str,
-    fields: dict[str, Any],
-    now_ms: int,
-) -> None:
-    body = {
-        "id": event_id,
-        "type": kind,
-        "createdAt": iso(now_ms),
-        "organizationId": organization_id,
-        "test": mode == "test",
-        **fields,
-    }
-    conn.execute(
-        "INSERT INTO events (id, organization_id, mode, type, subject, body, created_at)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?)",
-        (
-            event_id,
-            organization_id,
-            mode,
-            kind,
-            subject,
-            json.dumps(body, ensure_ascii=False, separators=(",", ":")),
-            now_ms,
-        ),
-    )
-    webhooks.fan_out(conn, event_id, organization_id, mode, kind, now_ms)
+def trial_event(conn: sqlite3.Connection, endpoint: webhooks.Endpoint, now_ms: int) -> str:
+    """Owe a test event to one endpoint, whatever it asked for; the event's id."""
+    whose = (endpoint.organization_id, endpoint.mode, endpoint.id)
+    identity = _insert(conn, TrialEvent(EventType.WEBHOOK_TEST, now_ms, *whose))
+    webhooks.owe(conn, identity, endpoint.id, now_ms)
+    return identity
 
 
 def last_seq(conn: sqlite3.Connection) -> int:
@@ -225,13 +180,13 @@ def last_seq(conn: sqlite3.Connection) -> int:
     return int(seq)
 
 
-def after(conn: sqlite3.Connection, seq: int, limit: int) -> list[Event]:
+def after(conn: sqlite3.Connection, seq: int, limit: int) -> list[OutboxEvent]:
     """Events that are new since ``seq``, in order."""
     rows = conn.execute(
         "SELECT seq, id, organization_id, body FROM events WHERE seq > ? ORDER BY seq LIMIT ?",
         (seq, limit),
     )
-    return [Event(*row) for row in rows]
+    return [OutboxEvent(*row) for row in rows]
 
 
 def seq_before(conn: sqlite3.Connection, at_ms: int) -> int:
@@ -270,13 +225,3 @@ def position(conn: sqlite3.Connection, event_id: str) -> Position | None:
         "SELECT seq, organization_id, created_at FROM events WHERE id = ?", (event_id,)
     ).fetchone()
     return None if row is None else Position(*row)
-
-
-def test_event(
-    conn: sqlite3.Connection, endpoint: webhooks.Endpoint, event_id: str, now_ms: int
-) -> None:
-    """Owe a test event to one endpoint, whatever it asked for."""
-    fields = {"endpointId": endpoint.id}
-    organization_id, mode = endpoint.organization_id, endpoint.mode
-    _write_row(conn, event_id, organization_id, mode, TEST_TYPE, endpoint.id, fields, now_ms)
-    webhooks.owe(conn, event_id, endpoint.id, now_ms)

@@ -6,20 +6,26 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Protocol
 
+from risala.engine.model.events import EventType
 from risala.engine.rules.webhooks.schedule import ReceiverAnswer, ReceiverFault
 
-DEFAULT_TYPES: Final = ("sms.sent", "sms.failed", "verify.sent", "verify.approved", "verify.failed")
+DEFAULT_TYPES: Final = (
+    EventType.SMS_SENT,
+    EventType.SMS_FAILED,
+    EventType.VERIFY_SENT,
+    EventType.VERIFY_APPROVED,
+    EventType.VERIFY_FAILED,
+)
 """Those of the service's specification: what an endpoint gets that does not choose."""
 TYPES: Final = (
     *DEFAULT_TYPES,
-    "sms.delivered",
-    "sms.received",
-    "balance.low",
-    "sender.approved",
-    "sender.denied",
+    EventType.SMS_DELIVERED,
+    EventType.SMS_RECEIVED,
+    EventType.BALANCE_LOW,
+    EventType.SENDER_APPROVED,
+    EventType.SENDER_DENIED,
 )
-TEST_TYPE: Final = "webhook.test"
-"""Goes to one endpoint, by hand, whatever it asked for."""
+"""What an endpoint may ask for: all but ``webhook.test``, which goes by hand to the one meant."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,56 @@
+"""What those who follow an organization are told: events, changes of messages, and gaps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Flag, auto
+
+from risala.engine.model.commands import LifeEvent
+
+__all__ = ["Lagged", "LifeEvent", "OutboxEvent", "Ready", "Reset", "Told", "What"]
+
+
+@dataclass(frozen=True, slots=True)
+class Lagged:
+    """This listener was too slow: so many values are missing here."""
+
+    lost: int
+
+
+class What(Flag):
+    """What is followed."""
+
+    EVENTS = auto()
+    """What webhooks carry."""
+    LIFE = auto()
+    """Each change of each message, codes too."""
+
+
+@dataclass(frozen=True, slots=True)
+class OutboxEvent:
+    """An event of the outbox, after its commit."""
+
+    seq: int
+    id: str
+    organization_id: str
+    body: str
+    """JSON, as webhooks carry it; one line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """From here on nothing is missing."""
+
+    at: int | None = None
+    """When that was, as a position to come back to; None where the reader came with one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reset:
+    """What is missing here cannot be made up for: read everything anew."""
+
+    reason: str
+    """A plain sentence."""
+
+
+Told = OutboxEvent | LifeEvent | Ready | Lagged | Reset
