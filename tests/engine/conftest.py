@@ -19,16 +19,21 @@ from risala.config.model import CarrierSection, DeliverySection, Settings, Stora
 from risala.engine.engine import Engine, Seams, open_engine
 from risala.engine.journal.accounts.accounts import add_organization
 from risala.engine.journal.accounts.ledger import top_up
-from risala.engine.journal.messages import timeline
+from risala.engine.journal.attempts import Arrival, Attempt, Lease, SubmitAnswer
+from risala.engine.journal.messages import delivery, receipts, timeline
 from risala.engine.journal.messages.acceptance import accept_one
-from risala.engine.journal.rows import NewMessage, Stamp
+from risala.engine.journal.messages.delivery import Started
+from risala.engine.journal.rows import Change, NewMessage, Stamp
 from risala.engine.journal.store.schema.migrations import migrate
 from risala.engine.model.clock import TrioClock
 from risala.engine.model.commands import KeyType, Mode, Organization, Principal, SendMessage
 from risala.engine.model.ids import IdSource
 from risala.engine.model.lines import JUST_ACCEPTED
 from risala.engine.model.sentences import sentence
+from risala.engine.rules.receiptgroups import Groups, alone
+from risala.engine.rules.retry import Decision
 from risala.plugins.testing.fake_driver import FakeDriver
+from risala.sms.receipt import Receipt
 
 
 @dataclass
@@ -218,6 +223,27 @@ class Book:
         new = self.new_message(organization_id, **fields)
         self.unit(lambda conn: accept_one(conn, new, None))
         return new.id
+
+    def begin(
+        self, message_id: str, number: int = 1, carrier: str = "mattel", *, opens: bool = True
+    ) -> Started | None:
+        """A lane is about to submit a segment."""
+        lease = Lease(message_id, number, carrier, opens)
+        return self.unit(lambda conn: delivery.start(conn, [lease], self.now_ms))[0]
+
+    def finish(
+        self, attempt: Attempt, decision: Decision, *, live: bool = True, groups: Groups = alone
+    ) -> tuple[Change, ...]:
+        """Its carrier answered."""
+        answer = SubmitAnswer(attempt, decision, self.stamp(), live)
+        return self.unit(lambda conn: delivery.finish(conn, [answer], groups))[0]
+
+    def record(
+        self, receipt: Receipt, carrier: str = "mattel", groups: Groups = alone
+    ) -> tuple[Change, ...]:
+        """A receipt came."""
+        arrival = Arrival(carrier, receipt, self.stamp())
+        return self.unit(lambda conn: receipts.record(conn, [arrival], groups))[0]
 
     def new_message(self, organization_id: str, **fields: Any) -> NewMessage:
         message_id = self.id("sms")

@@ -10,7 +10,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from risala.config.model import DeliverySection, OnUncertain, RetrySection
-from risala.engine.journal.messages import deadlines, delivery
+from risala.engine.journal.attempts import Attempt
+from risala.engine.journal.messages import deadlines
 from risala.engine.model.commands import SendCode
 from risala.engine.model.sentences import sentence
 from risala.engine.rules.retry import Circumstances, decide
@@ -106,11 +107,7 @@ def test_whatever_the_carrier_says_the_copies_are_bounded(open_book, history, mo
     policy = RESEND["on_uncertain_message"]
     copies = 0
     for outcome in history:
-        began = book.unit(
-            lambda conn: delivery.start_segment(
-                conn, message_id, 1, "mattel", opens_attempt=True, now_ms=book.now_ms
-            )
-        )
+        began = book.begin(message_id)
         if began is None:
             break
         if outcome == "crash":
@@ -121,12 +118,7 @@ def test_whatever_the_carrier_says_the_copies_are_bounded(open_book, history, mo
             at = Circumstances(
                 book.now_ms, book.now_ms + 10**9, 0, "@mattel", False, None, policy, RetrySection()
             )
-            decision, stamp = decide(outcome, at), book.stamp()
-            book.unit(
-                lambda conn, d=decision, s=stamp, n=began.attempt: delivery.finish_segment(
-                    conn, message_id, 1, n, d, s
-                )
-            )
+            book.finish(Attempt(message_id, 1, began.attempt, "mattel"), decide(outcome, at))
         book.now_ms += 20_000
         stamps = [book.stamp()]
         book.unit(lambda conn, s=stamps: deadlines.resolve_due(conn, s, submits_max=most))

@@ -12,13 +12,12 @@ import pytest
 
 from risala.config.model import OnUncertain
 from risala.engine.journal.accounts import accounts, ledger
+from risala.engine.journal.attempts import Attempt
 from risala.engine.journal.messages import (
     acceptance,
     deadlines,
-    delivery,
     endings,
     held,
-    receipts,
     timeline,
 )
 from risala.engine.journal.messages import (
@@ -42,23 +41,14 @@ def a_life_of_everything(book):
     conn, organization_id = book.conn, book.organization()
 
     def submit(message_id, number, decision, carrier="mattel"):
-        opens = number == 1
-        book.unit(
-            lambda conn: delivery.start_segment(
-                conn, message_id, number, carrier, opens_attempt=opens, now_ms=book.now_ms
-            )
-        )
-        stamp = book.stamp()
-        book.unit(
-            lambda conn: delivery.finish_segment(conn, message_id, number, 1, decision, stamp)
-        )
+        book.begin(message_id, number, carrier, opens=number == 1)
+        book.finish(Attempt(message_id, number, 1, carrier), decision)
 
     def yes(carrier_id):
         return Decision(Step.ADVANCE, SegmentState.ACCEPTED, LINE, "OK", carrier_id=carrier_id)
 
     def receipt(carrier_id):
-        told, stamp = Receipt(carrier_id, ReceiptState.DELIVERED, "DELIVRD"), book.stamp()
-        book.unit(lambda conn: receipts.record(conn, "mattel", told, stamp))
+        book.record(Receipt(carrier_id, ReceiptState.DELIVERED, "DELIVRD"))
 
     delivered = book.accept(organization_id, segments=2)
     receipt("early")
@@ -89,11 +79,7 @@ def a_life_of_everything(book):
             ),
         )
     lost = book.accept(organization_id)
-    book.unit(
-        lambda conn: delivery.start_segment(
-            conn, lost, 1, "mattel", opens_attempt=True, now_ms=book.now_ms
-        )
-    )
+    book.begin(lost)
     policy = OnUncertain(action="fail", after_s=0)
     book.unit(lambda conn: deadlines.recover(conn, lambda *_: policy, book.now_ms, 10))
     book.accept(organization_id, valid_until=book.now_ms)

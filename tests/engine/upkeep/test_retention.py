@@ -9,8 +9,9 @@ import pytest
 import trio
 
 from risala.config.model import RetentionSection
+from risala.engine.journal.attempts import Attempt
 from risala.engine.journal.inbound import inbound
-from risala.engine.journal.messages import delivery, endings, held, receipts
+from risala.engine.journal.messages import endings, held
 from risala.engine.journal.messages import reads as messages
 from risala.engine.journal.upkeep import retention
 from risala.engine.journal.upkeep.audit import audit
@@ -33,13 +34,8 @@ KEPT = ("ledger", "idempotency", "organizations", "accepted_hours", "verificatio
 
 
 def submit(book, message_id, carrier_id=None):
-    book.unit(
-        lambda conn: delivery.start_segment(
-            conn, message_id, 1, "mattel", opens_attempt=True, now_ms=book.now_ms
-        )
-    )
+    book.begin(message_id)
     if carrier_id is not None:
-        stamp = book.stamp()
         yes = Decision(
             Step.ADVANCE,
             SegmentState.ACCEPTED,
@@ -47,13 +43,11 @@ def submit(book, message_id, carrier_id=None):
             "OK",
             carrier_id=carrier_id,
         )
-        book.unit(lambda conn: delivery.finish_segment(conn, message_id, 1, 1, yes, stamp))
+        book.finish(Attempt(message_id, 1, 1, "mattel"), yes)
 
 
 def receipt(book, carrier_id):
-    stamp = book.stamp()
-    told = Receipt(carrier_id, ReceiptState.DELIVERED, "id:1 stat:DELIVRD text:hello")
-    book.unit(lambda conn: receipts.record(conn, "mattel", told, stamp))
+    book.record(Receipt(carrier_id, ReceiptState.DELIVERED, "id:1 stat:DELIVRD text:hello"))
 
 
 @pytest.fixture

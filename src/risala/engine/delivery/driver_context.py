@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from risala.engine.delivery.lane.calls import checked
 from risala.engine.delivery.lane.lane import Lane
+from risala.engine.journal.attempts import Attempt
 from risala.engine.journal.inbound import inbound
 from risala.engine.journal.messages import reads as messages
 from risala.engine.journal.upkeep import notes as noted
@@ -86,9 +87,8 @@ class LaneContext:
         partly = bool(messages.acknowledged_parts(self._reader, row.id))
         outcome = discreet(outcome, segment, is_code=row.kind == "code")
         decision = decide(outcome, self._lane.circumstances(row, partly_accepted=partly))
-        await self._lane.recorder.finish(
-            row.id, segment.number, segment.attempt, decision, live=False
-        )
+        attempt = Attempt(row.id, segment.number, segment.attempt, self.carrier)
+        await self._lane.recorder.finish(attempt, decision, live=False)
         if isinstance(outcome, Accepted):
             self._lane.awaited.expect(row.id, segment.number, outcome.carrier_id)
 

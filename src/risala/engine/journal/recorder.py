@@ -14,7 +14,9 @@ from typing import Final, TypeVar
 import structlog
 
 from risala.engine.actors.broadcast import Broadcast
+from risala.engine.journal.attempts import Arrival, Attempt, Lease, SubmitAnswer
 from risala.engine.journal.messages import deadlines, declined, delivery, endings, receipts
+from risala.engine.journal.messages.declined import Declining
 from risala.engine.journal.rows import Change, Entered, Stamp
 from risala.engine.journal.store.patient import patiently
 from risala.engine.journal.store.signature import Signature, signed
@@ -71,15 +73,7 @@ class Recorder:
     def stamp(self) -> Stamp:
         return Stamp(self.clock.now_ms())
 
-    async def start(
-        self,
-        message_id: str,
-        number: int,
-        carrier: str,
-        *,
-        opens_attempt: bool,
-        from_line: str | None = None,
-    ) -> int | None:
+    async def start(self, lease: Lease) -> int | None:
         """Write down that a segment is about to leave; the attempt's number, or None: let it be.
 
         Between the parts of a message it keeps trying: the message is in nobody else's hands.
@@ -88,40 +82,24 @@ class Recorder:
             Unavailable: it could not be written; nothing may leave.
         """
         now_ms = self.clock.now_ms()
-        commit = self.journal.commit if opens_attempt else self._commit_for_sure
-        started = await commit(
-            lambda conn: delivery.start_segment(
-                conn,
-                message_id,
-                number,
-                carrier,
-                opens_attempt=opens_attempt,
-                now_ms=now_ms,
-                from_line=from_line,
-            )
-        )
+        commit = self.journal.commit if lease.opens else self._commit_for_sure
+        (started,) = await commit(lambda conn: delivery.start(conn, [lease], now_ms))
         if started is None:
             return None
         self.tell(started.changes)
         return started.attempt
 
-    async def finish(
-        self, message_id: str, number: int, attempt: int, decision: Decision, *, live: bool = True
-    ) -> None:
+    async def finish(self, attempt: Attempt, decision: Decision, *, live: bool = True) -> None:
         """Write down what a submit came to; keeps trying while the disk refuses."""
-        stamp = self.stamp()
-        changes = await self._commit_for_sure(
-            lambda conn: delivery.finish_segment(
-                *(conn, message_id, number, attempt, decision, stamp),
-                live=live,
-                groups=self.groups.of,
-            )
+        answer = SubmitAnswer(attempt, decision, self.stamp(), live)
+        (changes,) = await self._commit_for_sure(
+            lambda conn: delivery.finish(conn, [answer], self.groups.of)
         )
         if decision.resolve_at is not None:
             self.listeners.deadline(decision.resolve_at)
         self.tell(changes)
 
-    async def give_back(self, message_id: str, carrier: str, cause: Cause | None) -> None:
+    async def give_back(self, attempt: Attempt, cause: Cause | None) -> None:
         """Queue a message again whose remaining parts cannot go out now.
 
         ``cause`` is None where the operator paused the carrier.
@@ -129,26 +107,18 @@ class Recorder:
         now_ms = self.clock.now_ms()
         self.tell(
             await self._commit_for_sure(
-                lambda conn: delivery.give_back(conn, message_id, carrier, cause, now_ms)
+                lambda conn: delivery.give_back(conn, attempt, cause, now_ms)
             )
         )
 
-    async def decline(
-        self, message_id: str, carrier: str, reason: str, due_at: int, route: str | None
-    ) -> None:
+    async def decline(self, declining: Declining) -> None:
         """Let a message wait, or go by another route, that a carrier would not take now.
 
         Raises:
             Unavailable: it could not be written: it is as due as it was.
         """
         stamp = self.stamp()
-        self.tell(
-            await self.journal.commit(
-                lambda conn: declined.decline(
-                    conn, message_id, carrier, reason, due_at, route, stamp
-                )
-            )
-        )
+        self.tell(await self.journal.commit(lambda conn: declined.decline(conn, declining, stamp)))
 
     async def receipt(self, carrier: str, receipt: Receipt) -> None:
         """Write down a receipt.
@@ -156,12 +126,11 @@ class Recorder:
         Raises:
             Unavailable: it could not be written: let the carrier bring it again.
         """
-        stamp = self.stamp()
-        self.tell(
-            await self.journal.commit(
-                lambda conn: receipts.record(conn, carrier, receipt, stamp, self.groups.of)
-            )
+        arrival = Arrival(carrier, receipt, self.stamp())
+        (changes,) = await self.journal.commit(
+            lambda conn: receipts.record(conn, [arrival], self.groups.of)
         )
+        self.tell(changes)
 
     async def cancel(self, message_id: str, *, by: Signature | None = None) -> None:
         """Withdraw a message that has not left.

@@ -23,7 +23,7 @@ from risala.engine.actors.alarm import Alarm
 from risala.engine.journal.recorder import Recorder
 from risala.engine.journal.store.patient import patiently
 from risala.engine.journal.webhooks import deliveries as webhook_log
-from risala.engine.journal.webhooks.deliveries import Attempt
+from risala.engine.journal.webhooks.deliveries import WebhookAttempt
 from risala.engine.model.errors import Draining, Unavailable
 from risala.engine.rules.webhooks.lanes import EndpointLane, Lanes, Widths
 from risala.engine.rules.webhooks.schedule import ReceiverAnswer, ReceiverFault, decide
@@ -153,7 +153,7 @@ class Webhooks:
         finally:
             self._alarm.ring()
 
-    async def _post(self, attempt: Attempt) -> ReceiverAnswer | ReceiverFault:
+    async def _post(self, attempt: WebhookAttempt) -> ReceiverAnswer | ReceiverFault:
         try:
             headers = {
                 **attempt.headers,
@@ -174,7 +174,7 @@ class Webhooks:
             log.exception("webhooks.bug", event_id=attempt.event_id, endpoint=attempt.endpoint_id)
             return ReceiverFault("INTERNAL", "Something went wrong on our side.")
 
-    async def _finish(self, attempt: Attempt, seen: ReceiverAnswer | ReceiverFault) -> bool:
+    async def _finish(self, attempt: WebhookAttempt, seen: ReceiverAnswer | ReceiverFault) -> bool:
         now_ms = self._have.recorder.clock.now_ms()
         verdict = decide(seen, attempt.tries, now_ms, self._have.jitter())
         commit = partial(

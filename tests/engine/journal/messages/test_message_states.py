@@ -22,7 +22,8 @@ from hypothesis.stateful import (
 
 from risala.config.model import OnUncertain, RetrySection
 from risala.engine.journal.accounts.accounts import set_organization_status
-from risala.engine.journal.messages import deadlines, delivery, endings, receipts
+from risala.engine.journal.attempts import Attempt
+from risala.engine.journal.messages import deadlines, delivery, endings
 from risala.engine.journal.messages import reads as messages
 from risala.engine.journal.upkeep.audit import audit
 from risala.engine.model.errors import Conflict
@@ -143,12 +144,8 @@ class Lives(RuleBasedStateMachine):
         if outcome == "accepted":
             outcome = Accepted(part.carrier_id, "ESME_ROK")
         decision = decide(outcome, self.circumstances(part))
-        stamp = self.book.stamp()
-        self.book.unit(
-            lambda conn: delivery.finish_segment(
-                conn, part.message_id, part.number, part.attempt, decision, stamp, live=live
-            )
-        )
+        attempt = Attempt(part.message_id, part.number, part.attempt, part.carrier)
+        self.book.finish(attempt, decision, live=live)
         return outcome
 
     def settle_deadlines(self):
@@ -210,11 +207,7 @@ class Lives(RuleBasedStateMachine):
         assert self.begin(last.message_id, number, last.carrier, opens=False) is not None
 
     def begin(self, message_id, number, carrier, *, opens):
-        started = self.book.unit(
-            lambda conn: delivery.start_segment(
-                conn, message_id, number, carrier, opens_attempt=opens, now_ms=self.book.now_ms
-            )
-        )
+        started = self.book.begin(message_id, number, carrier, opens=opens)
         if started is not None:
             part = Part(message_id, number, started.attempt, carrier)
             self.in_flight.append(part)
@@ -232,11 +225,9 @@ class Lives(RuleBasedStateMachine):
 
     def link_lost_between_parts(self, draw):
         part = pop(draw, self.between)
-        self.book.unit(
-            lambda conn: delivery.give_back(
-                conn, part.message_id, part.carrier, Cause.LINK_DOWN, self.book.now_ms
-            )
-        )
+        last = Attempt(part.message_id, part.number, part.attempt, part.carrier)
+        now_ms = self.book.now_ms
+        self.book.unit(lambda conn: delivery.give_back(conn, last, Cause.LINK_DOWN, now_ms))
 
     # -- carriers
 
@@ -252,8 +243,7 @@ class Lives(RuleBasedStateMachine):
         part = draw(st.sampled_from(self.seen[-8:]))
         name = draw(st.sampled_from([part.carrier_id, part.carrier_id.lower()]))
         state = draw(st.sampled_from([ReceiptState.DELIVERED] * 6 + list(ReceiptState)))
-        told, stamp = Receipt(name, state, f"stat:{state}"), self.book.stamp()
-        self.book.unit(lambda conn: receipts.record(conn, part.carrier, told, stamp))
+        self.book.record(Receipt(name, state, f"stat:{state}"), part.carrier)
 
     # -- time and death
 

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from structlog.testing import capture_logs
 
 from risala.config.model import DeliverySection
-from risala.engine.journal.messages import delivery, held, receipts
+from risala.engine.journal.attempts import Attempt
+from risala.engine.journal.messages import held
 from risala.engine.journal.messages.held import UNMATCHED_MAX
 from risala.engine.journal.messages.matching import Why, is_for
 from risala.engine.model.errors import RecipientOptedOut
@@ -278,8 +279,7 @@ def test_what_is_kept_of_them_has_a_bound_in_number_and_time(book, monkeypatch):
 
     def receive(count: int) -> None:
         for n in range(count):
-            stamp, receipt = book.stamp(), told(f"r{n}")
-            book.unit(lambda conn, r=receipt, s=stamp: receipts.record(conn, "mattel", r, s))
+            book.record(told(f"r{n}"))
         now_ms = book.now_ms
         book.unit(lambda conn: held.forget(conn, now_ms + 1, now_ms))
 
@@ -298,8 +298,7 @@ def test_what_overflows_is_counted_too(book, monkeypatch):
     monkeypatch.setattr(held, "HELD_MAX", 10)
     for n in range(30):
         book.now_ms += 1
-        stamp, receipt = book.stamp(), told(f"r{n}", also_known_as=(f"0x{n}",))
-        book.unit(lambda conn, r=receipt, s=stamp: receipts.record(conn, "mattel", r, s))
+        book.record(told(f"r{n}", also_known_as=(f"0x{n}",)))
     left = book.one("SELECT count(DISTINCT carrier_id) FROM held_receipts")
     assert held.unmatched_total(book.conn, "mattel") == 30 - left
 
@@ -352,17 +351,8 @@ def test_whatever_comes_only_the_one_message_that_fits_is_delivered(open_book, h
             Step.ADVANCE, SegmentState.ACCEPTED, Line(Kind.PART_ACCEPTED), "OK",
             carrier_id=carrier_id,
         )  # fmt: skip
-        book.unit(
-            lambda conn: delivery.start_segment(
-                conn, message_id, 1, carrier, opens_attempt=True, now_ms=book.now_ms
-            )
-        )
-        stamp = book.stamp()
-        book.unit(
-            lambda conn: delivery.finish_segment(
-                conn, message_id, 1, 1, yes, stamp, groups=GROUPS.of
-            )
-        )
+        book.begin(message_id, 1, carrier)
+        book.finish(Attempt(message_id, 1, 1, carrier), yes, groups=GROUPS.of)
         sent[message_id] = (carrier, carrier_id, to)
         for each in [each for each in waiting if fits(message_id, *each)]:
             others = {m for m in sent if m not in delivered | {message_id} and fits(m, *each)}
@@ -378,8 +368,7 @@ def test_whatever_comes_only_the_one_message_that_fits_is_delivered(open_book, h
             delivered.update(still)
         elif not exact:
             waiting.append((carrier, carrier_id, recipient))
-        stamp, receipt = book.stamp(), told(carrier_id, recipient)
-        book.unit(lambda conn: receipts.record(conn, carrier, receipt, stamp, GROUPS.of))
+        book.record(told(carrier_id, recipient), carrier, GROUPS.of)
 
     for kind, *what in history:
         book.now_ms += 1

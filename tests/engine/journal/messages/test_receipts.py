@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from risala.config.model import OnUncertain
-from risala.engine.journal.messages import deadlines, delivery, held, receipts, timeline
+from risala.engine.journal.attempts import Attempt
+from risala.engine.journal.messages import deadlines, held, timeline
 from risala.engine.journal.messages.matching import LATE_MS
 from risala.engine.model.lines import Kind, Line
 from risala.engine.model.states import SegmentState
@@ -37,27 +38,19 @@ class Desk:
         return message_id
 
     def begin(self, message_id, number, carrier="mattel", *, opens=False):
-        self.book.unit(
-            lambda conn: delivery.start_segment(
-                conn, message_id, number, carrier, opens_attempt=opens, now_ms=self.book.now_ms
-            )
-        )
+        self.book.begin(message_id, number, carrier, opens=opens)
 
     def answer(self, message_id, carrier_id, number=1, attempt=1):
         accepted = Decision(
             Step.ADVANCE, SegmentState.ACCEPTED, YES, "ESME_ROK", carrier_id=carrier_id
         )
-        stamp = self.book.stamp()
-        return self.book.unit(
-            lambda conn: delivery.finish_segment(conn, message_id, number, attempt, accepted, stamp)
-        )
+        return self.book.finish(Attempt(message_id, number, attempt, "mattel"), accepted)
 
     def receipt(
         self, carrier_id, state=ReceiptState.DELIVERED, also=(), carrier="mattel", cause=None
     ):
         told = Receipt(carrier_id, state, f"stat:{state}", cause, also)
-        stamp = self.book.stamp()
-        return self.book.unit(lambda conn: receipts.record(conn, carrier, told, stamp))
+        return self.book.record(told, carrier)
 
     def no_answer(self, message_id, number=1, attempt=1, action="fail"):
         uncertain = Decision(
@@ -68,19 +61,13 @@ class Desk:
             resolve_at=self.book.now_ms + 1000,
             resolve_action=action,
         )
-        stamp = self.book.stamp()
-        return self.book.unit(
-            lambda conn: delivery.finish_segment(
-                conn, message_id, number, attempt, uncertain, stamp
-            )
-        )
+        return self.book.finish(Attempt(message_id, number, attempt, "mattel"), uncertain)
 
     def receipt_with(self, reference, carrier_id="7", state=ReceiptState.DELIVERED, **changes):
         """A receipt that names the submit by its own reference."""
         fields = {"recipient": self.book.one("SELECT recipient FROM messages LIMIT 1"), **changes}
         told = Receipt(carrier_id, state, f"stat:{state}", reference=reference, **fields)
-        stamp = self.book.stamp()
-        return self.book.unit(lambda conn: receipts.record(conn, "mattel", told, stamp))
+        return self.book.record(told)
 
     def resolve(self):
         self.book.now_ms += 2000
@@ -374,8 +361,7 @@ def told_by_recipient(desk, recipient="+22236123456", carrier="mattel"):
         recipient=recipient,
         recipient_tells=True,
     )
-    stamp = desk.book.stamp()
-    return desk.book.unit(lambda conn: receipts.record(conn, carrier, told, stamp))
+    return desk.book.record(told, carrier)
 
 
 @pytest.mark.parametrize("recipient", ["+22236123456", "36123456", "0022236123456"])

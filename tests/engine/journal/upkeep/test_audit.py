@@ -7,7 +7,8 @@ from contextlib import closing
 
 import pytest
 
-from risala.engine.journal.messages import delivery, endings, receipts
+from risala.engine.journal.attempts import Attempt
+from risala.engine.journal.messages import endings
 from risala.engine.journal.upkeep.audit import audit, audit_file
 from risala.engine.model.lines import Kind, Line
 from risala.engine.model.states import SegmentState
@@ -29,8 +30,7 @@ def books(open_book, tmp_path):
             submit(book, message_id, number)
     for number in (1, 2):
         receipt = Receipt(f"{ids['delivered']}-{number}", ReceiptState.DELIVERED, "stat:DELIVRD")
-        stamp = book.stamp()
-        book.unit(lambda conn, r=receipt, s=stamp: receipts.record(conn, "mattel", r, s))
+        book.record(receipt)
     ids["failed"] = book.accept(organization_id)
     stamp = book.stamp()
     book.unit(lambda conn: endings.fail(conn, ids["failed"], Cause.REJECTED, stamp))
@@ -45,15 +45,10 @@ def books(open_book, tmp_path):
 
 
 def submit(book, message_id, number):
-    book.unit(
-        lambda conn: delivery.start_segment(
-            conn, message_id, number, "mattel", opens_attempt=number == 1, now_ms=book.now_ms
-        )
-    )
+    book.begin(message_id, number, opens=number == 1)
     name, line = f"{message_id}-{number}", Line(Kind.PART_ACCEPTED)
     accepted = Decision(Step.ADVANCE, SegmentState.ACCEPTED, line, "OK", carrier_id=name)
-    stamp = book.stamp()
-    book.unit(lambda conn: delivery.finish_segment(conn, message_id, number, 1, accepted, stamp))
+    book.finish(Attempt(message_id, number, 1, "mattel"), accepted)
 
 
 def test_books_that_are_right_are_clean_and_counted(books):

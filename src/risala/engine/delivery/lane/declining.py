@@ -11,6 +11,7 @@ from typing import Final
 import structlog
 
 from risala.engine.delivery.lane.parts import Job, LaneHooks
+from risala.engine.journal.messages.declined import Declining
 from risala.engine.journal.recorder import Recorder
 from risala.plugins.contract import Choosy, Declined, Driver
 
@@ -49,7 +50,7 @@ async def let_wait(
     now_ms = recorder.clock.now_ms()
     route = hooks.willing_route(row.recipient, (*row.tried_carriers, carrier), segments)
     due_at = now_ms if route else _look_again_at_ms(declined, now_ms)
-    await recorder.decline(row.id, carrier, declined.text, due_at, route)
+    await recorder.decline(Declining(row.id, carrier, declined.text, due_at, route))
     return True
 
 

@@ -25,6 +25,7 @@ from risala.engine.delivery.lane.parts import (
 )
 from risala.engine.delivery.lane.questions import Questions
 from risala.engine.delivery.lane.solo import Solo
+from risala.engine.journal.attempts import Attempt, Lease
 from risala.engine.journal.recorder import Recorder
 from risala.engine.journal.rows import DueRow
 from risala.engine.model.clock import iso
@@ -231,13 +232,8 @@ class Lane:
             self.breaker.withdrew()
             self.throttle.give_back()
             return None
-        attempt = await self.recorder.start(
-            row.id,
-            number,
-            self.name,
-            opens_attempt=job.attempt == 0,
-            from_line=self._own_number(),
-        )
+        lease = Lease(row.id, number, self.name, job.attempt == 0, self._own_number())
+        attempt = await self.recorder.start(lease)
         if attempt is None:
             self.breaker.withdrew()
             self.throttle.give_back()
@@ -270,7 +266,8 @@ class Lane:
         decision = decide(outcome, at)
         if decision.step is Step.AWAIT and (call.lost_link or self._is_down()):
             decision = replace(decision, lost_link=True)
-        await self.recorder.finish(row.id, segment.number, segment.attempt, decision, live=live)
+        attempt = Attempt(row.id, segment.number, segment.attempt, self.name)
+        await self.recorder.finish(attempt, decision, live=live)
 
     def _give_up(self, call: SubmitCall) -> None:
         """Its deadline has passed: see to it that its message waits for it no longer."""
@@ -404,7 +401,8 @@ class Lane:
 
     async def _give_back(self, job: Job, cause: Cause | None) -> None:
         try:
-            await self.recorder.give_back(job.row.id, self.name, cause)
+            attempt = Attempt(job.row.id, 1, job.attempt, self.name)
+            await self.recorder.give_back(attempt, cause)
         finally:
             self._finished(job, goes_on=False)
 

@@ -7,12 +7,14 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from risala.config.model import OnUncertain
+from risala.engine.journal.attempts import Attempt
 from risala.engine.journal.messages import timeline
 from risala.engine.journal.messages.delivery import requeue
 from risala.engine.journal.messages.endings import fail
 from risala.engine.journal.messages.receipts import take_those_with_receipts
 from risala.engine.journal.messages.state import MessageState, load
 from risala.engine.journal.rows import ALONE_AFTER_LOSSES, Change, Stamp
+from risala.engine.model.commands import TimelineEntry
 from risala.engine.model.lines import Kind, Line, Values, line_of
 from risala.engine.model.states import ACKNOWLEDGED, SegmentState, Status
 from risala.engine.rules.receiptgroups import Groups, alone
@@ -110,7 +112,11 @@ def _resend(conn: sqlite3.Connection, message: MessageState, now_ms: int) -> tup
         due_at=now_ms,
         route=_follow_route(conn, message),
     )
-    return requeue(conn, message, 1, message.carrier or "", decision, now_ms)
+    return requeue(conn, message, _last_attempt(message), decision, now_ms)
+
+
+def _last_attempt(message: MessageState) -> Attempt:
+    return Attempt(message.id, 1, message.attempts, message.carrier or "")
 
 
 def _goes_alone(conn: sqlite3.Connection, message_id: str) -> bool:
@@ -161,15 +167,14 @@ def _recover_one(
             "UPDATE messages SET resolve_at = ?, resolve_action = ?, updated_at = ? WHERE id = ?",
             (now_ms + round(policy.after_s * 1000), policy.action, now_ms, message.id),
         )
-        timeline.append(
-            conn,
-            message.id,
+        entry = TimelineEntry(
             now_ms,
             Status.PROCESSING,
             Line(Kind.UNCERTAIN, Cause.SERVICE_STOPPED),
-            carrier=message.carrier,
-            attempt=message.attempts,
+            message.carrier,
+            message.attempts,
         )
+        timeline.append(conn, message.id, entry)
         return
     decision = Decision(
         Step.REQUEUE,
@@ -177,7 +182,7 @@ def _recover_one(
         Line(Kind.PARTS_WAIT, Cause.SERVICE_STOPPED),
         route=_follow_route(conn, message),
     )
-    requeue(conn, message, 1, message.carrier or "", decision, now_ms)
+    requeue(conn, message, _last_attempt(message), decision, now_ms)
 
 
 def next_deadline(conn: sqlite3.Connection) -> int | None:

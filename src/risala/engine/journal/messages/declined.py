@@ -3,40 +3,47 @@
 from __future__ import annotations
 
 import sqlite3
+from dataclasses import dataclass
 
 from risala.engine.journal.messages import timeline
 from risala.engine.journal.messages.endings import code_is_wanted, withdraw_code
 from risala.engine.journal.messages.state import change_of, load
 from risala.engine.journal.rows import Change, Stamp
+from risala.engine.model.commands import TimelineEntry
 from risala.engine.model.lines import Kind, Line, note
 from risala.engine.model.states import Status
 from risala.sms.cause import Cause
 
 
-def decline(
-    conn: sqlite3.Connection,
-    message_id: str,
-    carrier: str,
-    reason: str,
-    due_at: int,
-    route: str | None,
-    stamp: Stamp,
-) -> tuple[Change, ...]:
+@dataclass(frozen=True, slots=True)
+class Declining:
+    """What a carrier would not take, and when or where it is tried again."""
+
+    message_id: str
+    carrier: str
+    reason: str
+    due_at: int
+    route: str | None
+    """Another route; None: it waits for this carrier."""
+
+
+def decline(conn: sqlite3.Connection, declining: Declining, stamp: Stamp) -> tuple[Change, ...]:
     """Due at another time, or by another route. Only that it waits, and for what, is told, once."""
-    message = load(conn, message_id)
+    message = load(conn, declining.message_id)
     if message is None or message.status is not Status.PENDING:
         return ()
     if not code_is_wanted(conn, message, stamp.now_ms):
         return withdraw_code(conn, message.id, "ended", stamp)
-    message.due_at = due_at
-    message.route = route or message.route
+    message.due_at = declining.due_at
+    message.route = declining.route or message.route
     conn.execute(
         "UPDATE messages SET due_at = ?, route = ?, updated_at = ? WHERE id = ?",
         (message.due_at, message.route, stamp.now_ms, message.id),
     )
-    line = Line(Kind.HELD_BACK, Cause.QUOTA_USED, note(reason))
-    if route is None and not _is_told(conn, message.id, carrier, line):
-        timeline.append(conn, message.id, stamp.now_ms, Status.PENDING, line, carrier=carrier)
+    line = Line(Kind.HELD_BACK, Cause.QUOTA_USED, note(declining.reason))
+    if declining.route is None and not _is_told(conn, message.id, declining.carrier, line):
+        entry = TimelineEntry(stamp.now_ms, Status.PENDING, line, declining.carrier)
+        timeline.append(conn, message.id, entry)
     return (change_of(message, stamp.now_ms, line),)
 
 

@@ -11,6 +11,7 @@ from risala.engine.journal.messages import sessions, timeline
 from risala.engine.journal.messages.state import MessageState, change_of, load
 from risala.engine.journal.rows import Change, Entered, Stamp
 from risala.engine.journal.webhooks import outbox
+from risala.engine.model.commands import TimelineEntry
 from risala.engine.model.errors import Conflict, NotFound
 from risala.engine.model.lines import SENT, SENT_NAMELESS, Kind, Line, Values
 from risala.engine.model.states import ACKNOWLEDGED, SegmentState, Status
@@ -77,16 +78,10 @@ def _move(
         f" updated_at = :now{_MOMENT.get(status, '')} WHERE id = :id",
         {"status": status, "now": stamp.now_ms, "id": message.id},
     )
-    timeline.append(
-        conn,
-        message.id,
-        stamp.now_ms,
-        status,
-        line,
-        carrier=message.carrier,
-        attempt=message.attempts or None,
-        raw=raw,
+    entry = TimelineEntry(
+        stamp.now_ms, status, line, message.carrier, message.attempts or None, raw=raw
     )
+    timeline.append(conn, message.id, entry)
     outbox.message_event(conn, message.id, status, stamp)
     return change_of(message, stamp.now_ms, line, raw, entered)
 

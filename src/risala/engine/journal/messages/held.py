@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from risala.engine.journal.attempts import Arrival, Attempt
 from risala.engine.journal.messages.matching import Why, carrier_key, is_for, with_id
 from risala.engine.journal.messages.state import MessageState
 from risala.engine.journal.store.sql import places
 from risala.engine.model.states import SegmentState
 from risala.sms.message import submit_reference
-from risala.sms.receipt import Receipt, ReceiptState
+from risala.sms.receipt import ReceiptState
 
 HELD_MAX: Final = 10_000
 """Receipts that match nothing, kept at one time: a peer that sends rubbish fills no disk."""
@@ -58,8 +59,9 @@ def segment_state(state: ReceiptState) -> SegmentState:
     return SegmentState.UNDELIVERED
 
 
-def hold(conn: sqlite3.Connection, carrier: str, receipt: Receipt, why: Why, now_ms: int) -> None:
+def hold(conn: sqlite3.Connection, arrival: Arrival, why: Why) -> None:
     """Keep a receipt until the answer that names it comes."""
+    carrier, receipt, now_ms = arrival.carrier, arrival.receipt, arrival.stamp.now_ms
     span = conn.execute("SELECT max(seq) - min(seq) FROM held_receipts").fetchone()[0] or 0
     if span >= HELD_MAX:
         first = conn.execute(
@@ -124,17 +126,13 @@ def _held(row: tuple[str, str, str, str, str | None, str | None, str | None]) ->
 
 
 def named(
-    conn: sqlite3.Connection,
-    carriers: Sequence[str],
-    message: MessageState,
-    number: int,
-    attempt: int,
+    conn: sqlite3.Connection, carriers: Sequence[str], message: MessageState, attempt: Attempt
 ) -> str | None:
     """The carrier's id of a submit without an answer, from a held receipt that names it."""
     rows = conn.execute(
         "SELECT carrier_id, recipient, sender FROM held_receipts"  # noqa: S608 -- constants
         f" WHERE carrier IN ({places(carriers)}) AND reference = ?",
-        (*carriers, submit_reference(message.id, number, attempt)),
+        (*carriers, submit_reference(message.id, attempt.segment, attempt.number)),
     )
     for carrier_id, recipient, sender in rows:
         if is_for(message.recipient, recipient, sender, or_untold=False):

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
+from risala.engine.journal.attempts import Attempt
 from risala.engine.journal.store.sql import places
 from risala.engine.model.states import SegmentState
 from risala.sms.message import submit_reference
@@ -50,6 +51,11 @@ class Found:
     carrier: str
     carrier_id: str | None
     recipient: str
+
+    @property
+    def try_of_it(self) -> Attempt:
+        """The attempt at it that its carrier has, or had."""
+        return Attempt(self.message_id, self.number, self.attempt, self.carrier)
 
 
 _SEGMENTS: Final = (

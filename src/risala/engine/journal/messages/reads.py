@@ -167,7 +167,7 @@ def reroute(
     )
     for key, _, message_id in moved:
         if key == UNSERVED:
-            timeline.append(conn, message_id, now_ms, "pending", _UNSERVED)
+            timeline.append(conn, message_id, TimelineEntry(now_ms, "pending", _UNSERVED))
         elif queue[0] == UNSERVED:
-            timeline.append(conn, message_id, now_ms, "pending", _SERVED)
+            timeline.append(conn, message_id, TimelineEntry(now_ms, "pending", _SERVED))
     return (rows[-1][0], rows[-1][1]) if len(rows) == count else None

@@ -6,7 +6,7 @@ import sqlite3
 from typing import Final
 
 from risala.engine.model.commands import TimelineEntry
-from risala.engine.model.lines import Line, line_of
+from risala.engine.model.lines import line_of
 from risala.engine.model.states import Status
 
 ENTRIES_MAX: Final = 200
@@ -15,29 +15,20 @@ ENTRIES_MAX: Final = 200
 _FINAL = (Status.DELIVERED, Status.UNDELIVERED, Status.FAILED, Status.CANCELED, Status.SENT)
 
 
-def append(
-    conn: sqlite3.Connection,
-    message_id: str,
-    at: int,
-    status: str,
-    line: Line,
-    *,
-    carrier: str | None = None,
-    attempt: int | None = None,
-    segment: int | None = None,
-    raw: str | None = None,
-) -> None:
+def append(conn: sqlite3.Connection, message_id: str, entry: TimelineEntry) -> None:
     """Add one entry; beyond :data:`ENTRIES_MAX` only entries of a final state."""
     (last,) = conn.execute(
         "SELECT coalesce(max(n), 0) FROM timeline WHERE message_id = ?", (message_id,)
     ).fetchone()
-    if last >= ENTRIES_MAX and status not in _FINAL:
+    if last >= ENTRIES_MAX and entry.status not in _FINAL:
         return
+    line = entry.line
     conn.execute(
         "INSERT INTO timeline (message_id, n, at, status, text, carrier, attempt, segment, raw,"
         " kind, details) VALUES (?, ?, ?, ?, '', ?, ?, ?, ?, ?, ?)",
         (
-            *(message_id, last + 1, at, status, carrier, attempt, segment, raw or None),
+            *(message_id, last + 1, entry.at, entry.status),
+            *(entry.carrier, entry.attempt, entry.segment, entry.raw or None),
             *(line.kind.value, line.details),
         ),
     )

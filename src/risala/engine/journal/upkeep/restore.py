@@ -23,7 +23,7 @@ from risala.engine.journal.store.lock import StorageUnusable, claim_file
 from risala.engine.journal.store.opening import connect, open_reader, open_writer, sqlite_sentence
 from risala.engine.journal.store.schema.migrations import migrate
 from risala.engine.journal.upkeep import backup, checksum
-from risala.engine.model.commands import AuditReport
+from risala.engine.model.commands import AuditReport, TimelineEntry
 from risala.engine.model.lines import Kind, Line
 from risala.engine.model.states import Status
 from risala.sms.cause import Cause
@@ -170,7 +170,7 @@ def _end(conn: sqlite3.Connection, message_id: str, _: str, stamp: Stamp) -> Non
 
 def _keep(conn: sqlite3.Connection, message_id: str, status: str, stamp: Stamp) -> None:
     line = _RESENT if status == Status.PENDING else _UNCERTAIN
-    timeline.append(conn, message_id, stamp.now_ms, status, line)
+    timeline.append(conn, message_id, TimelineEntry(stamp.now_ms, status, line))
 
 
 def _swap(copy: Path, database: Path, now_ms: int) -> Path | None:

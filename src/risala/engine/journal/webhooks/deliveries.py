@@ -24,7 +24,7 @@ class Due:
 
 
 @dataclass(frozen=True, slots=True)
-class Attempt:
+class WebhookAttempt:
     """Everything that one attempt needs, as it was when it began."""
 
     seq: int
@@ -38,7 +38,7 @@ class Attempt:
     secrets: tuple[str, ...]
 
     def __repr__(self) -> str:
-        return f"Attempt({self.event_id} to {self.endpoint_id}, {self.number})"
+        return f"WebhookAttempt({self.event_id} to {self.endpoint_id}, {self.number})"
 
 
 def first_due(conn: sqlite3.Connection, endpoint_id: str, in_flight: Collection[int]) -> Due | None:
@@ -100,7 +100,7 @@ _BEGUN: Final = (
 )
 
 
-def begin(conn: sqlite3.Connection, seq: int, now_ms: int) -> Attempt | None:
+def begin(conn: sqlite3.Connection, seq: int, now_ms: int) -> WebhookAttempt | None:
     """Write down that an attempt begins, before a byte of it leaves; None: there is none to make.
 
     The delivery stays due as it is: whoever is killed now finds it again.
@@ -139,7 +139,7 @@ def begin(conn: sqlite3.Connection, seq: int, now_ms: int) -> Attempt | None:
     secrets: tuple[str, ...] = (begun.secret,)
     if begun.previous_secret is not None and (begun.previous_until or 0) > now_ms:
         secrets = (begun.secret, begun.previous_secret)
-    return Attempt(
+    return WebhookAttempt(
         seq,
         number,
         begun.tries + 1,
@@ -170,7 +170,7 @@ def end_pending(conn: sqlite3.Connection, endpoint_id: str, now_ms: int) -> int:
 
 
 def finish(
-    conn: sqlite3.Connection, attempt: Attempt, verdict: AnswerVerdict, now_ms: int
+    conn: sqlite3.Connection, attempt: WebhookAttempt, verdict: AnswerVerdict, now_ms: int
 ) -> str | None:
     """Write down what an attempt came to; why the endpoint was disabled by it, if it was."""
     seen = (verdict.status, verdict.error, verdict.excerpt)
