@@ -64,8 +64,8 @@ class CarrierSection(BaseModel):
     enabled: bool = True
     """False keeps the table and sends nothing that way."""
     prefixes: tuple[Prefix, ...] = ("+222",)
-    """Beginnings of the numbers that it takes. With ``networks`` none, unless they are given
-    too."""
+    """Beginnings of the numbers that it takes. Where ``networks`` is given and ``prefixes`` is not,
+    the networks alone decide."""
     networks: tuple[Network, ...] = ()
     """Networks whose mobile numbers it takes, by the national plan: ``chinguitel`` (``+2222``),
     ``mattel`` (``+2223``), ``mauritel`` (``+2224``), each without its fixed lines (second digit
@@ -98,7 +98,7 @@ class CarrierSection(BaseModel):
 
     @property
     def serves_numbers(self) -> bool:
-        """False for the one that plays for test keys."""
+        """False for the carrier that plays for test keys: no live message is routed to it."""
         return bool(self.prefixes or self.networks)
 
     @property

@@ -10,7 +10,7 @@ from risala.config import schema
 from risala.config.faults import Fault, Path
 
 RESERVED: Final = frozenset(("RISALA_DATA", "RISALA_CONFIG"))
-"""The command line's own; they are settings under other names."""
+"""Variables that the command line itself reads: ``--data`` and ``--config`` have these too."""
 
 
 def read_environment(

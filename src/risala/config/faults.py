@@ -41,7 +41,7 @@ class ConfigError(Exception):
 
     def __init__(self, faults: Iterable[Fault]) -> None:
         self.faults = tuple(faults)
-        """In the order of the key paths, as found."""
+        """In the order of their key paths; for one key, in the order in which they were found."""
         lines = [str(fault) for fault in self.faults]
         if len(lines) > 1:
             lines = [f"The settings have {len(lines)} faults:", *(f"  {line}" for line in lines)]

@@ -57,8 +57,9 @@ def _validated(tree: dict[str, Any], origins: Origins, faults: list[Fault]) -> S
     try:
         settings = Settings.model_validate(tree)
     except ValidationError as error:
-        # Without the input: a value may be a secret in the wrong place. For the same reason the
-        # fault is raised outside, so that this exception does not hang on it.
+        # Faults are taken without their input: a value may be a secret in the wrong place. For the
+        # same reason ConfigError is raised outside this block, so that pydantic's exception, which
+        # holds the values, does not become its context.
         details = error.errors(include_url=False, include_input=False)
         faults = from_pydantic(details, origins) + faults
     if faults:
@@ -99,7 +100,8 @@ def _syntax(path: FilePath, message: str) -> str:
 def _put(tree: dict[str, Any], path: Path, value: object) -> bool:
     """Set ``value`` at ``path``; tables merge, everything else is replaced.
 
-    False, and nothing changed, where something above ``path`` is no table.
+    Returns:
+        False, with nothing changed, where ``path`` leads through something that is no table.
     """
     *parents, name = path
     for step in parents:
@@ -125,7 +127,7 @@ def _leaves(path: Path, value: object) -> Iterator[Path]:
 
 
 def _forget(by_path: dict[Path, str], path: Path, value: object) -> None:
-    """A value that replaces a whole table is the source of all that is in it."""
+    """Drop the sources of what is below ``path`` where ``value`` replaces the whole table."""
     if not isinstance(value, Mapping):
         for known in [known for known in by_path if known[: len(path)] == path]:
             del by_path[known]
@@ -137,7 +139,7 @@ def _forget(by_path: dict[Path, str], path: Path, value: object) -> None:
 def _carrier_faults(raw: object, origins: Origins) -> list[Fault]:
     """What the model cannot see: a name given twice, a table that no driver reads."""
     if not isinstance(raw, list):
-        return []  # absent, or a fault that the model tells
+        return []  # there are no carriers, or the model itself reports that they are no list
     carriers = [(n, table) for n, table in enumerate(raw) if isinstance(table, dict)]
     faults = [
         Fault(schema.key_of(path), text, origins.of(path))

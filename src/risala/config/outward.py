@@ -43,4 +43,4 @@ class MailSection(Section):
     sender: str = "risala@localhost"
     """The address that mails are from."""
     operator: str | None = None
-    """Told what concerns an organization of which no address is known."""
+    """Address that is told what concerns an organization without an address of its own."""

@@ -34,7 +34,7 @@ def root() -> Node:
 
 
 def resolve(node: Node) -> Node:
-    """``node`` with its reference followed and the null of an optional setting left out."""
+    """``node`` with its ``$ref`` followed, and without the null that an optional setting allows."""
     for choice in node.get("anyOf", ()):
         if choice.get("type") != "null":
             node = {key: value for key, value in node.items() if key != "anyOf"} | choice
@@ -177,6 +177,6 @@ def _named(node: Node) -> list[tuple[str, Node]]:
 
 
 def _own_words(child: Node) -> str:
-    """The section's class says more than the field that holds it."""
+    """The meaning of a table: its class's docstring, which says more than the field's."""
     target = root()["$defs"][child["$ref"].rpartition("/")[2]]
     return str(target.get("description", ""))

@@ -48,6 +48,6 @@ class SendersSection(Section):
     what resembles the service's own sender, and another organization's name or sender."""
 
     generic: tuple[Word, ...] = _GENERIC
-    """A name that is made of these words alone says nobody's name."""
+    """Words that say nobody's name: a sender made of these alone is marked."""
     protected: tuple[Word, ...] = _PROTECTED
     """Banks, operators and others whose names are worth feigning."""

@@ -13,7 +13,7 @@ from typing import Final
 from risala.config import schema
 
 _WIDTH: Final = 96
-"""Of a line of explanation: fits a terminal beside a line number."""
+"""Columns of a line of explanation: fits a terminal of 100 beside an editor's line numbers."""
 
 _HEAD: Final = """\
 # The settings of Risala. What is commented out is the default.
@@ -65,7 +65,7 @@ def _setting(setting: schema.Setting) -> str:
 
 
 def _list(setting: schema.Setting) -> Iterator[str]:
-    """A list that is too long for a line."""
+    """The lines of a setting whose default is a list too long for one line."""
     yield f"#{setting.name} = ["
     line = "#"
     for item in setting.node["default"]:

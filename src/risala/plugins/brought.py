@@ -27,14 +27,14 @@ class UnfitPluginError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Brought:
-    """All that a plugin registered, in its order."""
+    """All that one plugin registered, in the order in which it did."""
 
     drivers: tuple[DriverFactory, ...] = ()
     mailers: tuple[MailerFactory, ...] = ()
     payment_methods: tuple[PaymentMethodFactory, ...] = ()
 
     def named(self) -> Iterator[tuple[str, str]]:
-        """What each thing is, and its name: no two plugins may bring the same."""
+        """The kind and the name of each thing: no two plugins may bring the same pair."""
         for kind, factories in (
             ("driver", self.drivers),
             ("mailer", self.mailers),
@@ -45,13 +45,13 @@ class Brought:
 
 
 def brought_by(plugin: object) -> Brought:
-    """Call one plugin's hooks, and see that all of it is sound.
+    """Call one plugin's hooks, and check all that it registers.
 
     Each plugin has a pluggy manager of its own: in a common one a hook that raises ends the call
     for the plugins after it, and a misspelt hook is nobody's.
 
     Raises:
-        UnfitPluginError: something is wrong with it.
+        UnfitPluginError: a hook failed or is misspelt, or what it registered cannot be used.
     """
     hooks = pluggy.PluginManager("risala")
     hooks.add_hookspecs(hookspecs)
@@ -70,7 +70,8 @@ def brought_by(plugin: object) -> Brought:
         _asked(call.risala_register_payment_methods, PaymentMethodFactory),
     )
     for driver in brought.drivers:
-        if driver.name in CarrierSection.model_fields:  # it names the carrier's own table
+        # The driver's name is also the key of its table within [[carriers]].
+        if driver.name in CarrierSection.model_fields:
             raise UnfitPluginError(f'"{driver.name}" cannot be the name of a driver')
     named: set[tuple[str, str]] = set()
     for kind, name in brought.named():

@@ -56,11 +56,13 @@ __all__ = [
 
 
 NOTES_MAX: Final = 10_000
-"""Notes of one carrier: a month's recipients, or the parts of some thousand long messages."""
+"""The most notes that one carrier may keep (:meth:`DriverContext.remember`): room for a month's
+recipients, or for the parts of some thousand long messages."""
 NOTE_KEY_CHARACTERS_MAX: Final = 200
 NOTE_TEXT_CHARACTERS_MAX: Final = 4096
 COMMAND_S: Final = 50.0
-"""A driver's command has so long: the operator's own patience is a minute."""
+"""The longest that a driver's command may take, in seconds; it is cancelled then. The command line
+gives up after a minute, and must get the reason before."""
 
 
 SUBMIT_S_MAX: Final = 3600.0
@@ -86,6 +88,8 @@ class HealthState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Health:
+    """How a carrier's link is, as its driver tells it (:meth:`DriverContext.health`)."""
+
     state: HealthState
     text: str
     """One sentence for the operator. Never a credential."""
@@ -121,9 +125,9 @@ class Capabilities:
     A few seconds later the engine gives it up as uncertain; its answer is still used if it comes,
     and a call that never comes back is cancelled in the end."""
     account: str = ""
-    """Where and as whom the carrier knows us, where others may be bound to the same: carriers of
-    one driver and one account get each other's receipts and inbound messages. Empty: nobody is.
-    Never a secret."""
+    """Where and as whom the carrier knows us (host and user, say). Several configured carriers of
+    one driver with the same account get each other's receipts and inbound messages. Empty: no
+    other connection shares this one's account. Never a secret."""
 
 
 class DriverContext(Protocol):
@@ -144,8 +148,9 @@ class DriverContext(Protocol):
         """Hand over a received message; returns once it is on disk.
 
         Args:
-            forget: keys of notes that go in the same instant: the parts that it was put
-                together from, say. However a crash falls, either they are there or it is.
+            forget: keys of notes that are deleted in the same transaction, such as the parts that
+                the message was joined from. Whenever a crash comes, either the notes are there or
+                the message is.
 
         Raises:
             NotStoredError: answer the carrier with a temporary error.
@@ -198,7 +203,10 @@ class Choosy(Protocol):
         A message that is declined goes to another carrier, or waits: no attempt is spent on it.
 
         Args:
-            is_next: it would be submitted now; else somebody wants to know what it waits for.
+            recipient: ``+222XXXXXXXX``.
+            segments: how many submits the message takes.
+            is_next: True where the message would be submitted now; False where somebody only asks
+                what it waits for.
         """
 
 

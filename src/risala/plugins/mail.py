@@ -35,7 +35,7 @@ class Mailer(Protocol):
         """Hand a mail over; returns once it was taken. Bounded in time.
 
         Raises:
-            MailNotSentError: why not.
+            MailNotSentError: the server could not be reached, or refused the mail.
         """
 
 

@@ -33,7 +33,7 @@ from risala.plugins.mail import Mailer, MailerFactory
 from risala.plugins.payment import PaymentMethod, PaymentMethodFactory, PaymentOffer
 from risala.plugins.tables import PluginConfigError, SecretResolver, table_fault, validated
 
-# By name, because this room may not see that one.
+# Named by text and not imported: this room may not see the drivers' room.
 BUILTINS: Final = (
     "risala.drivers.smpp.plugin",
     "risala.drivers.modem.plugin",
@@ -74,7 +74,7 @@ class _Candidate:
     name: str
     source: str
     bring: Callable[[], object]
-    """Imports it."""
+    """Imports the plugin's module, and gives what holds its hooks."""
 
 
 class PluginManager:
@@ -85,7 +85,7 @@ class PluginManager:
         self._mailers: dict[str, MailerFactory] = {}
         self._payment_methods: dict[str, PaymentMethodFactory] = {}
         self._owners: dict[tuple[str, str], str] = {}
-        """What a thing is and its name, to the plugin's name."""
+        """The name of the plugin that brought a thing, by the thing's kind and name."""
 
     def load(
         self,
@@ -291,7 +291,7 @@ def _installed(entry: importlib.metadata.EntryPoint) -> _Candidate:
 
 
 def _import_file(path: Path) -> ModuleType:
-    name = f"risala_plugin_{path.stem}"  # so that a plugin json.py hides nothing
+    name = f"risala_plugin_{path.stem}"  # a prefix, so that a plugin json.py hides no module
     spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None
     assert spec.loader is not None

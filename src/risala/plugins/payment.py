@@ -37,11 +37,12 @@ from pydantic import BaseModel
 from risala.sms.message import Inbound
 
 STEP_S: Final = 30.0
-"""A step has so long: somebody looks at a page that turns."""
+"""The longest that a step may take, in seconds: somebody waits in front of a page."""
 REFERENCE_CHARACTERS_MAX: Final = 100
-"""Of a reference, normalised: card processors' ids have about seventy."""
+"""Longest reference, counted once it is normalised: card processors' ids have about seventy."""
 ENTERED_CHARACTERS_MAX: Final = 200
-"""Of each text that a customer enters; the desk refuses longer ones before a method sees them."""
+"""Longest text that a customer may enter in a field; the desk refuses longer ones before a method
+sees them."""
 
 
 class PaymentMethodError(Exception):
@@ -83,9 +84,10 @@ class PaymentField:
     name: str
     """Its key among what was entered: lower-case letters, digits, ``_``."""
     label: Mapping[str, str]
-    """What stands beside it, by language (``en``, ``fr``, ``ar``); ``en`` is always there."""
+    """What stands beside it on the page, by language (``en``, ``fr``, ``ar``); always in ``en``."""
     is_reference: bool = False
-    """It is the transaction's reference: the desk normalises it and refuses one that was used."""
+    """True where the transaction's reference is entered: the desk normalises it and refuses one
+    that was credited before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,12 +95,12 @@ class PaymentOffer:
     """How a method is offered. Read once, after it was built."""
 
     title: Mapping[str, str]
-    """By language; ``en`` is always there."""
+    """The method's name on pages, by language; ``en`` is always there."""
     begun_by: Beginner = Beginner.CUSTOMER
     amount_min: int = 1
-    """Minor units."""
+    """The least that may be paid, in minor units."""
     amount_max: int | None = None
-    """Minor units; None: the desk's own limit alone."""
+    """The most that may be paid, in minor units; None: only the desk's own limit holds."""
     asks_first: tuple[PaymentField, ...] = ()
     """Entered beside the amount, before :meth:`PaymentMethod.begin`."""
     only_in_demo: bool = False
@@ -117,7 +119,7 @@ class Payment:
     currency: str
     """ISO 4217: ``MRU``."""
     language: str
-    """Of the customer's pages: ``en``, ``fr`` or ``ar``."""
+    """The language of the customer's pages: ``en``, ``fr`` or ``ar``."""
     begun_at_ms: int
     """UTC epoch milliseconds."""
     return_url: str
@@ -132,7 +134,7 @@ class Payment:
 
 @dataclass(frozen=True, slots=True)
 class PaymentPending:
-    """It goes on; stored, and shown to the customer."""
+    """The payment goes on: this is stored, and shown to the customer."""
 
     confirmation: Confirmation
     reference: str | None = None
@@ -184,9 +186,9 @@ class PaymentReport:
 
     result: PaymentSettled | PaymentRefused
     payment_id: str | None = None
-    """Where the provider repeats ours. Else the desk looks for a pending payment of this method
-    with that reference, then for one of that amount and payer; what fits none, or several, waits
-    for the operator."""
+    """Our payment's id, where the provider repeats it. Else the desk looks for a pending payment of
+    this method with the report's reference, then for one of its amount and payer; a report that
+    fits none, or several, waits for the operator."""
     needs_operator: bool = False
     """The provider's word is not proof enough to credit by itself (a text's sender can be
     forged): it is matched, and waits for the operator unless his caps allow more."""
@@ -197,7 +199,7 @@ class PaymentCallback:
     """A request to ``/pay/METHOD/callback``, as it came."""
 
     headers: Mapping[str, str]
-    """By lower-case name."""
+    """The request's headers, by lower-case name."""
     query: Mapping[str, str]
     body: bytes = field(repr=False)
     """Bounded by the server; untouched, so that a signature over it can be checked."""

@@ -1,4 +1,4 @@
-"""Tables of the configuration whose keys a plugin says: checked by its own model."""
+"""Tables of the configuration that belong to a plugin: checked by the plugin's own model."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class PluginConfigError(ConfigError):
 
 
 class SecretResolver(Protocol):
-    """As :func:`risala.config.secrets.resolve_secrets`."""
+    """Puts secrets in: the shape of :func:`risala.config.secrets.resolve_secrets`."""
 
     def __call__(self, table: Mapping[str, Any], *, where: str) -> dict[str, Any]: ...
 
@@ -30,10 +30,14 @@ class SecretResolver(Protocol):
 def validated(
     model: type[BaseModel], table: Mapping[str, Any], where: str, resolve: SecretResolver
 ) -> BaseModel:
-    """The plugin's own settings; secrets that are missing and fields that are wrong at once.
+    """The plugin's settings, validated, with their secrets in.
+
+    Args:
+        where: the table's key path, for faults: ``carriers[0].smpp``.
 
     Raises:
-        PluginConfigError: every fault with its key path, and never a value.
+        PluginConfigError: secrets are missing or fields are wrong: every fault at once with its key
+            path, and never a value.
     """
     faults: list[Fault] = []
     try:
@@ -47,18 +51,20 @@ def validated(
     except ValidationError as error:
         for found in error.errors(include_url=False, include_input=False):
             key = ".".join([where, *map(str, found["loc"])])
-            if key not in named:  # a secret's own fault says more than that its field is empty
+            # That a secret's variable is not set was said already; that its field is therefore
+            # empty would only be the same fault once more.
+            if key not in named:
                 text = found["msg"].removeprefix("Value error, ")
                 faults.append(table_fault(key, text[:1].lower() + text[1:]))
     else:
         if not faults:
             return settings
-    # The cause is dropped: pydantic's error holds the values, and one may be a secret.
+    # ``from None``: pydantic's error holds the values, of which one may be a secret.
     raise PluginConfigError(faults) from None
 
 
 def _without_env(table: Mapping[str, Any]) -> dict[str, Any]:
-    """The table with its unresolved secrets as empty texts."""
+    """The table with an empty text for each secret whose variable is not set."""
     return {
         key.removesuffix(_ENV): ""
         if key.endswith(_ENV)

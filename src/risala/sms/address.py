@@ -57,7 +57,8 @@ def normalise_number(text: str) -> str:
 
 
 LOCAL_DIGITS_MIN: Final = 7
-"""Of a whole number in a country that we know nothing of; what is shorter is a service's number."""
+"""The fewest digits that a local number of any country but ours is taken to have; fewer digits are
+a service's number (a short code), to which no country code belongs."""
 E164_DIGITS_MAX: Final = 15
 _INTERNATIONAL_ACCESS: Final = "00"
 
@@ -89,7 +90,7 @@ def with_country(text: str, national_prefix: str) -> str:
 
 
 def _is_local(digits: str, country: str) -> bool:
-    """True for a whole number of that country, written without its code."""
+    """Whether ``digits`` are a whole number of that country, written without its country code."""
     if country == COUNTRY_CODE:
         return is_number(f"+{country}{digits}")
     return digits[:1] != "0" and LOCAL_DIGITS_MIN <= len(digits) <= E164_DIGITS_MAX - len(country)

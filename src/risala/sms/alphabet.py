@@ -22,7 +22,7 @@ because on the phone ESC and ``e`` would become ``€``."""
 
 
 def _read(octets: bytes) -> str | None:
-    """What the published table has at ``octets``, None where it has nothing."""
+    """The character that the published table has for ``octets``; None where it has none."""
     try:
         return str(Codec().decode(octets)[0])
     except UnicodeDecodeError:
@@ -57,7 +57,7 @@ _UNITS: Final = (
     | {octets: text for text, octets in _EXTENSION.items()}
     | {bytes((ESCAPE, ESCAPE)): " ", bytes((ESCAPE,)): ""}
 )
-"""What one unit of septets reads as: a septet, or ESC with the one behind it."""
+"""The character that a unit reads as; a unit is one septet, or ESC with the septet behind it."""
 
 
 def fits_gsm7(text: str) -> bool:

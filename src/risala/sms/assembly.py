@@ -22,7 +22,7 @@ REPEATS_S: Final = 600.0
 """A part that comes again this long after its message was whole belongs to that message: the
 carrier missed our answer. References are used again much later than that."""
 MISSING: Final = "[…]"
-"""Stands where parts never came."""
+"""Stands in a text in the place of parts that never came."""
 
 Key = tuple[Any, ...]
 """Reference, its bits, number of parts, and who sends to whom."""
@@ -32,14 +32,16 @@ class Part(NamedTuple):
     number: int
     text: str
     token: Any
-    """What was handed in with it; of a part that came twice, the latest."""
+    """What :meth:`Assembler.add` was given with the part; where the part came twice, what it was
+    given the last time."""
 
     def __repr__(self) -> str:
         return f"Part({self.number}, {len(self.text)} characters)"
 
     @property
     def mark(self) -> int:
-        """Tells a part's text from another one, in every run."""
+        """A checksum of the text, the same in every run: tells whether a part that comes again is
+        the one that was here before."""
         return crc32(self.text.encode("utf-8", "surrogatepass"))
 
 
@@ -50,28 +52,29 @@ class _Assembly:
     touched_at_s: float
     parts: dict[int, Part] = field(default_factory=dict)
     repeats: bool = True
-    """Every part so far was in a message that was whole a moment ago."""
+    """Every part so far belongs to a message that was whole a moment ago: the carrier sends that
+    message again."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Finished:
     at_s: float
     marks: tuple[int, ...]
-    """Of its parts, in order."""
+    """The marks of the message's parts, in their order."""
 
 
 @dataclass(frozen=True, slots=True)
 class Whole:
-    """A message: complete, or given up on."""
+    """A message whose parts were joined: complete, or given up on with some parts missing."""
 
     text: str = field(repr=False)
     segments: int
-    """How many it should have."""
+    """How many parts the message was sent in."""
     parts: tuple[Part, ...] = ()
-    """Those that came, in order."""
+    """The parts that came, in their order."""
     key: Key = ()
     repeats: bool = False
-    """It was whole before: nothing new is in it."""
+    """True where the carrier sent a whole message again: nothing new is in it."""
 
     @property
     def is_complete(self) -> bool:
@@ -79,7 +82,7 @@ class Whole:
 
     @property
     def marks(self) -> tuple[int, ...]:
-        """By which its parts are known when they come again."""
+        """The marks of the parts that came: they are recognised by these when they come again."""
         return tuple(part.mark for part in self.parts)
 
 
@@ -87,8 +90,9 @@ class Assembler:
     """Holds parts until their message is whole.
 
     Args:
-        finished_max: messages whose parts are still known when they come again; 0 where somebody
-            else knows them.
+        assemblies_max: messages that may wait for parts before :meth:`give_way` gives one up.
+        finished_max: whole messages whose parts are still recognised when they come again; 0 where
+            the caller recognises repeated parts by itself.
     """
 
     def __init__(
@@ -107,10 +111,13 @@ class Assembler:
         token: object = None,
         now_s: float = 0.0,
     ) -> Whole | None:
-        """The whole message, once its last part is here.
+        """Take a part; the whole message once its last part is here, else None.
 
         Args:
-            ends: who sends to whom; the reference is unique between them only.
+            place: which part of which message it is; None for a message of one part.
+            ends: who sends to whom; the reference is unique between these two only.
+            token: given back with the part (:attr:`Part.token`).
+            now_s: seconds of a clock that only goes forward.
         """
         if place is None or place.total == 1:
             return Whole(join([text]), 1, (Part(1, text, token),))
@@ -127,14 +134,14 @@ class Assembler:
         return self._finish(key, now_s)
 
     def held(self, key: Key, number: int) -> Part | None:
-        """This part of an unfinished message."""
+        """The part with this number of an unfinished message; None where it has not come."""
         assembly = self._assemblies.get(key)
         return assembly.parts.get(number) if assembly else None
 
     def displaced(self, key: Key, number: int, text: str) -> Whole | None:
-        """The message whose reference is used anew: it has another text in this place.
+        """Give up the unfinished message that has another text in this part's place; None if none.
 
-        No other part of it will come.
+        The sender uses that message's reference for a new one: no other part of it will come.
         """
         part = self.held(key, number)
         return self._take(key) if part is not None and part.text != text else None
@@ -143,7 +150,7 @@ class Assembler:
         """Undo an :meth:`add` with this token.
 
         Args:
-            before: what :meth:`held` gave before it.
+            before: what :meth:`held` gave before that :meth:`add`.
         """
         part = self.held(key, number)
         if part is None or part.token is not token:
@@ -157,10 +164,10 @@ class Assembler:
             del self._assemblies[key]
 
     def put_back(self, whole: Whole, numbers: Iterable[int], touched_at_s: float) -> None:
-        """Hold parts of a message again.
+        """Hold parts of a message again, which could not be handed on.
 
         Args:
-            numbers: which ones; the others will come again, or never did.
+            numbers: the parts to hold; the others will be sent again, or never came.
         """
         kept = set(numbers)
         if not whole.repeats:
@@ -178,23 +185,24 @@ class Assembler:
                 assembly.parts.setdefault(part.number, part)
 
     def give_way(self, *, at_once: bool = False) -> Whole | None:
-        """The message that was touched longest ago, where too many wait, or ``at_once``."""
+        """Give up the message that was touched longest ago, where too many wait, or ``at_once``."""
         if not self._assemblies or (not at_once and len(self._assemblies) <= self._assemblies_max):
             return None
         return self._take(next(iter(self._assemblies)))
 
     def take_older(self, before_s: float = math.inf) -> list[Whole]:
-        """Messages whose last part came before that: no other part will come."""
+        """Give up the messages whose latest part came before ``before_s``: no other will come."""
         keys = [key for key, one in self._assemblies.items() if one.touched_at_s < before_s]
         return [self._take(key) for key in keys]
 
     def take_begun(self, before_s: float) -> list[Whole]:
-        """Messages whose first part came before that, however lately another one did."""
+        """Give up the messages whose first part came before ``before_s``, however lately another
+        part did."""
         keys = [key for key, one in self._assemblies.items() if one.began_at_s < before_s]
         return [self._take(key) for key in keys]
 
     def take_first_begun(self) -> Whole:
-        """The message that waits longest since its first part.
+        """Give up the message that waits longest since its first part.
 
         Raises:
             ValueError: none waits.
@@ -206,15 +214,16 @@ class Assembler:
         return len(self._assemblies)
 
     def oldest_s(self) -> float | None:
-        """When the message that waits longest was touched."""
+        """When the message whose last part came longest ago got it; None where none waits."""
         return next((one.touched_at_s for one in self._assemblies.values()), None)
 
     def recall_finished(self, key: Key, marks: tuple[int, ...], at_s: float) -> None:
-        """A message was whole then, in another run."""
+        """Recognise the parts of a message that was whole at ``at_s``, before a restart."""
         self._finished[key] = _Finished(at_s, marks)
 
     def forget_finished(self, now_s: float) -> list[Key]:
-        """Forget the messages whose parts will not come again, or are too many; which they were."""
+        """Forget the whole messages that are older than :data:`REPEATS_S` or one too many; their
+        keys."""
         old: list[Key] = []
         while self._finished:
             key, one = next(iter(self._finished.items()))

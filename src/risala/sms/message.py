@@ -47,7 +47,7 @@ class Segment:
     urgent: bool = False
     """True for one-time codes."""
     reference_bits: ReferenceBits = 8
-    """How wide a reference every part of the message has room for; a narrower one always fits."""
+    """The widest reference that every part of the message has room for; 8 bits always fit."""
 
     @property
     def submit_reference(self) -> int:
@@ -58,8 +58,8 @@ class Segment:
 def submit_reference(message_id: str, number: int, attempt: int) -> int:
     """1 to 65535, by which a receipt may name a submit whose answer never came.
 
-    It can be told again after a restart from what the journal has. Others have the same one: it
-    means something only among the uncertain submits to one recipient.
+    It follows from its arguments alone, so that after a restart it is computed anew. Different
+    submits may share one: it tells submits apart only among the uncertain ones to one recipient.
     """
     return crc32(f"{message_id}/{number}/{attempt}".encode()) % 0xFFFF + 1
 

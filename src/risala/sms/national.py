@@ -1,8 +1,9 @@
 """National language shift tables of GSM 7-bit: Turkish, Spanish, Portuguese (23.038 annex A).
 
-A header in the message names them: a *locking* table stands in for the default alphabet, a *single*
-shift table for the extension table behind ESC. We write neither (:mod:`risala.sms.alphabet` takes
-UCS-2); phones in those languages do. Each is given by what differs from the table that it replaces.
+A header in the message names the tables: a *locking* table stands in for the default alphabet, a
+*single* shift table for the extension table behind ESC. We never send with either
+(:mod:`risala.sms.alphabet` takes UCS-2); phones in those languages do. A table is written down here
+by where it differs from the one that it replaces.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ PORTUGUESE: Final = 3
 
 
 def _differences(text: str) -> dict[int, str]:
-    """``04€`` is € at septet 04."""
+    """Characters by septet: ``04€`` puts € at septet 0x04."""
     return {int(each[:2], 16): each[2:] for each in text.split()}
 
 
@@ -32,7 +33,7 @@ _LOCKING: Final = {
         " 24º 40Í 5BÃ 5CÕ 5DÚ 60~ 7Bã 7Cõ 7D`"
     ),
 }
-"""Spanish has none: its letters but a few are in the default alphabet."""
+"""Spanish has no locking table: nearly all its letters are in the default alphabet."""
 _SINGLE: Final = {
     TURKISH: _differences("47Ğ 49İ 53Ş 63ç 67ğ 69ı 73ş"),  # A.2.1
     SPANISH: _differences("09ç 41Á 49Í 4FÓ 55Ú 61á 69í 6Fó 75ú"),  # A.2.2
@@ -47,9 +48,10 @@ _units: Final = re.compile(rb"\x1b?[\x00-\xff]").findall
 
 @cache
 def _readings(locking: int, single: int) -> Mapping[bytes, str]:
-    """What one unit of septets reads as: a septet, or ESC with the one behind it."""
+    """The character that each unit reads as; a unit is one septet, or ESC with the one behind."""
     base = {n: decode_gsm7(bytes((n,))) for n in range(0x80) if n != ESCAPE}
-    # Undefined behind ESC is read in the table without it, whichever that is (§6.2.1.1).
+    # A septet that is undefined behind ESC is read as if it stood alone, in the locking table in
+    # use (§6.2.1.1).
     extension = {
         n: text if (text := decode_gsm7(bytes((ESCAPE, n)))) != base[n] else None for n in base
     }
@@ -64,16 +66,21 @@ def _readings(locking: int, single: int) -> Mapping[bytes, str]:
 
 @cache
 def _writings(locking: int, single: int) -> Mapping[str, bytes]:
-    """The shortest unit for each character."""
+    """The shortest unit (a septet, or ESC and a septet) that writes each character."""
     readings = _readings(locking, single)
     longest_first = sorted(readings, key=len, reverse=True)
     return {readings[unit]: unit for unit in longest_first if unit[-1] != ESCAPE}
 
 
 def decode_national(octets: bytes, locking: int, single: int) -> str:
-    """Text of unpacked septets in these languages' tables; in the default ones where we have none.
+    """Text of unpacked septets in the tables of two languages (23.038 §6.2.1.2.4).
 
-    Never raises. Else as :func:`risala.sms.alphabet.decode_gsm7`.
+    A language whose table we lack is read in the default one. Never raises; septets that mean
+    nothing are treated as by :func:`risala.sms.alphabet.decode_gsm7`.
+
+    Args:
+        locking: the language of the locking table, 0 for the default alphabet.
+        single: the language of the single shift table, 0 for the default extension table.
     """
     if locking not in _LOCKING and single not in _SINGLE:
         return decode_gsm7(octets)

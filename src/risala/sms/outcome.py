@@ -11,8 +11,8 @@
 
 ``cause`` is a word of the closed list of :class:`~risala.sms.cause.Cause`, with a sentence of its
 own in every language. ``raw`` is the carrier's own word (``ESME_RTHROTTLED``, ``+CMS ERROR: 38``).
-``text`` is left empty, or a plain English sentence that says more than the cause's own does: it is
-shown in its place. Neither ever carries message text or credentials.
+``text`` is left empty, or is a plain English sentence that says more than the cause's sentence and
+is shown instead of it. Neither ``raw`` nor ``text`` ever carries message text or credentials.
 """
 
 from __future__ import annotations
@@ -67,7 +67,8 @@ class Uncertain:
     raw: str
     text: str = ""
     carrier_id: str | None = None
-    """Where the id is known all the same, because the driver chose it: the carrier can be asked."""
+    """The message's id at the carrier, where it is known without an answer because the driver chose
+    it: with this id the carrier can be asked what became of the message."""
     cause: Cause = Cause.NO_ANSWER
 
 

@@ -40,7 +40,8 @@ class Receipt:
     also_known_as: tuple[str, ...] = ()
     """Other forms of the id by the carrier's configured rule (hex for decimal and the reverse)."""
     recipient: str | None = None
-    """Who the message was for. Another's receipt is no receipt of it, whatever the id."""
+    """Who the message was for, where the receipt says so. It is not matched to a message for
+    anybody else, even under the same carrier's id."""
     sender: str | None = None
     """Who it was sent as, where the receipt says so: some carriers write the two the wrong way
     round, and either may be the recipient then."""
@@ -48,12 +49,13 @@ class Receipt:
     """The submit's own reference (:attr:`Segment.submit_reference`), where the carrier repeats it:
     it names a submit whose answer, and with it the carrier's id, never came."""
     recipient_tells: bool = False
-    """True of a line that sends one message after the other and says so little that the recipient
-    must do: where one submit to it has no answer, the receipt is taken to tell of that one."""
+    """True from a line that submits one message after the other and whose receipts carry no usable
+    id (a modem). Where exactly one submit to the recipient has no answer, the receipt is taken to
+    be that submit's."""
 
     @property
     def why(self) -> Cause:
-        """Why it was not delivered; means nothing of one that is."""
+        """Why the segment was not delivered; of no meaning where ``state`` is ``DELIVERED``."""
         return self.cause or _BY_STATE.get(self.state, Cause.UNDELIVERABLE)
 
 

@@ -38,7 +38,8 @@ def whole_capacity(alphabet: Alphabet) -> int:
 
 
 def part_capacity(alphabet: Alphabet, *, reference_bits: ReferenceBits = 8) -> int:
-    """Septets or code units that fit one part of a concatenated message: 153 or 67."""
+    """Septets or code units that fit one part of a concatenated message: 153 or 67 (152 or 66 with
+    a 16-bit reference)."""
     return _PART[alphabet, reference_bits]
 
 
@@ -92,16 +93,16 @@ class Parts:
     """A message as it is sent."""
 
     texts: tuple[str, ...] = field(repr=False)
-    """Of each part, in order; together they are the message's."""
+    """The parts' texts in order; joined they are the message's text."""
     reference_bits: ReferenceBits
-    """How wide a reference every part has room for."""
+    """The widest reference that every part has room for."""
 
 
 def cut(text: str, alphabet: Alphabet | None = None) -> Parts:
-    """The parts to send: with room for a 16-bit reference wherever that costs no part more.
+    """The parts to send: with room for a 16-bit reference wherever that takes no further part.
 
-    As many as :func:`count` tells, which is what is charged, whoever carries them and however he
-    writes the reference.
+    There are as many as :func:`count` says, which is what the customer is charged for, whichever
+    carrier takes them and however wide a reference it writes.
     """
     narrow = split(text, alphabet)
     wide = narrow if len(narrow) == 1 else split(text, alphabet, reference_bits=16)
@@ -162,7 +163,8 @@ class UserDataHeader:
     concatenation: Concatenation | None
     locking: int = 0
     single: int = 0
-    """National languages of the two tables of GSM 7-bit; 0 is none (§9.2.3.24.15, §9.2.3.24.16)."""
+    """Languages of the locking and of the single shift table of GSM 7-bit (§9.2.3.24.16 and
+    §9.2.3.24.15); 0 is the default table."""
 
 
 def user_data_header(

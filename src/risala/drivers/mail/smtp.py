@@ -15,9 +15,10 @@ from risala.config.model import MailSection
 from risala.plugins.mail import Mail, MailNotSentError
 
 TIMEOUT_S: Final = 20.0
-"""For each step of the conversation."""
+"""Seconds for each step of the conversation with the server, the connection included."""
 AT_ONCE: Final = 2
-"""Threads: mail is rare, and a server that hangs must not take the pool from others."""
+"""Threads that send mail at once: mail is rare, and a server that hangs must not take the thread
+pool from whatever else needs it."""
 
 
 class SmtpMailer:
@@ -44,7 +45,7 @@ class SmtpMailer:
         message["Subject"] = mail.subject
         message["Date"] = formatdate()
         message["Message-ID"] = make_msgid(domain="risala.invalid")
-        # Not every server takes eight bits.
+        # base64, because not every server takes eight bits a character (8BITMIME).
         message.set_content(mail.text, cte="base64")
         with self._connect() as server:
             server.send_message(message)
@@ -71,5 +72,5 @@ class SmtpMailer:
 
 
 def _reason(error: Exception) -> str:
-    """The error's own words on one line."""
+    """What the server or the system says of an error, on one line."""
     return " ".join(str(error).split())[:200] or type(error).__name__

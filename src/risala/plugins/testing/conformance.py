@@ -58,9 +58,9 @@ class DriverConformance:
     """Subclass it as ``class TestSomething(DriverConformance)``."""
 
     patience_s = 5.0
-    """How long anything may take that the carrier does at once."""
+    """Seconds that may pass until something happens that the carrier does at once."""
     leave_s = 5.0
-    """How long ``run`` may take to end when it is cancelled."""
+    """Seconds that ``run`` may take to end after it is cancelled."""
 
     def open_driver(self) -> AbstractAsyncContextManager[Driver]:
         """A built driver that is not running, with its carrier ready."""

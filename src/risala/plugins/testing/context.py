@@ -37,10 +37,10 @@ class RecordingContext:
         self.refusals = 0
         self.note_refusals = 0
         self.refused = 0
-        """How many were refused so far."""
+        """Receipts, inbound messages and notes that were refused so far."""
         self.gate: trio.Event | None = None
         self.held = 0
-        """How many wait at the gate."""
+        """Calls that wait at :attr:`gate` now."""
         self._changed = trio.Event()
 
     @property

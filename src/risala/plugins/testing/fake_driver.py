@@ -100,7 +100,7 @@ class FakeDriver:
         self.held = trio.Event()
 
     def let_go(self) -> None:
-        """Answer those that wait, and all that follow."""
+        """Answer the submits that wait, and from now on every one at once."""
         if self.held is not None:
             self.held.set()
         self.held = None
@@ -114,7 +114,7 @@ class FakeDriver:
         await self.context.receipt(Receipt(carrier_id, state, f"stat:{state}"))
 
     async def wait_submitted(self, count: int) -> None:
-        """Until so many segments were submitted in all."""
+        """Return once at least ``count`` segments were submitted in all."""
         while len(self.submitted) < count:
             self._arrived = trio.Event()
             await self._arrived.wait()
