@@ -12,11 +12,13 @@ from openapi_spec_validator import validate
 
 from risala.cli.main import cli
 from risala.engine.model.commands import MessageView
+from risala.engine.model.events import EventType, event_body
 from risala.engine.model.states import Status
 from risala.engine.model.wire import message_wire
 from risala.http.api.bodies import SendBody
 from risala.http.api.fields import FIT_PATTERN, INSTANT_PATTERN, NUMBER_PATTERN, SENDER_PATTERN
 from risala.http.api.openapi.document import OPERATIONS, document
+from risala.http.api.openapi.webhooks import EXAMPLES
 from risala.http.api.reference import _FILES, ASSETS
 from risala.http.common.assets import STATIC
 from risala.http.common.problems import CODES
@@ -87,6 +89,22 @@ def test_every_status_is_told_with_its_error(whole, operation):
             checker(whole, media["schema"]).validate(media["example"])
             assert ("Retry-After" in told["headers"]) == (status in ("429", "503"))
             assert "x-request-id" in told["headers"]
+
+
+@pytest.mark.parametrize("kind", EventType)
+def test_events_are_told_as_they_are_sent(whole, kind):
+    told = whole["webhooks"][kind]["post"]["requestBody"]["content"]["application/json"]
+    sent = json.loads(event_body(EXAMPLES[kind], told["example"]["id"]))
+    assert told["example"] == sent
+    schema = whole["components"]["schemas"][told["schema"]["$ref"].rpartition("/")[2]]
+    assert list(schema["properties"]) == list(sent) == schema["required"]
+    checker(whole, told["schema"]).validate(sent)
+    with pytest.raises(jsonschema.ValidationError):
+        checker(whole, told["schema"]).validate(sent | {"type": "other"})
+
+
+def test_every_event_and_no_other_is_told(whole):
+    assert [*whole["webhooks"]] == [*EventType]
 
 
 def test_answers_have_the_members_that_are_told(whole):

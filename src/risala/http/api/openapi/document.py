@@ -14,7 +14,7 @@ from pydantic_core import core_schema
 
 from risala import __version__
 from risala.engine.model import errors
-from risala.http.api.openapi import service, sms, verify
+from risala.http.api.openapi import service, sms, verify, webhooks
 from risala.http.api.openapi.answers import Error
 from risala.http.api.openapi.operation import ApiOperation
 from risala.http.common.problems import CODES, Problem, plain, problem_of
@@ -43,6 +43,7 @@ zeros, and the last two digits of the number choose what becomes of a test messa
 _TAGS: Final = (
     {"name": "SMS", "description": "Messages, and what became of them."},
     {"name": "Verify", "description": "Phone numbers, proven by a one-time code."},
+    {"name": "Webhooks", "description": "What is sent to the endpoints that you name."},
     {"name": "Service", "description": "What the service tells of itself; without a key."},
 )
 _SECURITY: Final = {
@@ -155,6 +156,7 @@ def document(operations: Iterable[ApiOperation] = OPERATIONS) -> dict[str, Any]:
         },
         "tags": list(_TAGS),
         "paths": paths,
+        "webhooks": webhooks.webhooks(),
         "components": {
             "schemas": _schemas(operations),
             "responses": {_name(status): _error(status) for status in sorted(_MEANINGS)},
@@ -165,7 +167,9 @@ def document(operations: Iterable[ApiOperation] = OPERATIONS) -> dict[str, Any]:
 
 
 def _schemas(operations: Iterable[ApiOperation]) -> dict[str, Any]:
-    models: dict[tuple[type[BaseModel], JsonSchemaMode], None] = {(Error, "validation"): None}
+    models: dict[tuple[type[BaseModel], JsonSchemaMode], None] = {
+        (model, "validation"): None for model in (Error, *webhooks.MODELS)
+    }
     for operation in operations:
         for model in (operation.body, operation.answer):
             if model is not None:

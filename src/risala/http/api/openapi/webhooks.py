@@ -1,0 +1,225 @@
+"""What is sent to webhook endpoints, as the reference tells it: a body for each family of events.
+
+The bodies are made in :mod:`risala.engine.model.events`; nothing at run time goes through here.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Any, ClassVar, Final
+
+from pydantic import Field
+from pydantic.json_schema import WithJsonSchema
+
+from risala.engine.model.events import (
+    FAMILIES,
+    BalanceEvent,
+    Event,
+    EventType,
+    InboundEvent,
+    MessageEvent,
+    SenderEvent,
+    TrialEvent,
+    VerificationEvent,
+    event_body,
+)
+from risala.http.api.openapi.answers import AnswerModel, Instant
+
+
+def _types(family: type[Event]) -> WithJsonSchema:
+    return WithJsonSchema({"type": "string", "enum": [kind.value for kind in family.TYPES]})
+
+
+class _Told(AnswerModel):
+    """What every event has. Fields may be added; none is taken away."""
+
+    FAMILY: ClassVar[type[Event]]
+
+    id: str
+    """The same in the header `webhook-id`, each time that the event is sent."""
+    type: str
+    created_at: Annotated[Instant, Field(alias="createdAt")]
+    organization_id: Annotated[str, Field(alias="organizationId")]
+    test: bool
+    """True for what test keys do; such events go only to endpoints that were made for them."""
+
+
+class MessageTold(_Told):
+    """A message came to a new status: one event, however many segments it has."""
+
+    FAMILY = MessageEvent
+
+    type: Annotated[str, _types(MessageEvent)]
+    message_id: Annotated[str, Field(alias="messageId")]
+    to: str
+    sender: Annotated[str, Field(alias="from")]
+    status: str
+    """`sent`, `delivered`, `undelivered` or `failed`."""
+    provider_message_id: Annotated[str | None, Field(alias="providerMessageId")]
+    error_code: Annotated[str | None, Field(alias="errorCode")]
+    """As of `POST /api/sms/get`, and so are the next two."""
+    error_text: Annotated[str | None, Field(alias="errorText")]
+    carrier_code: Annotated[str | None, Field(alias="carrierCode")]
+    metadata: dict[str, str]
+    """Yours, as it was sent."""
+
+
+class InboundTold(_Told):
+    """A message came in, and a route gives it to the organization."""
+
+    FAMILY = InboundEvent
+
+    type: Annotated[str, _types(InboundEvent)]
+    message_id: Annotated[str, Field(alias="messageId")]
+    to: str | None
+    """Null where the carrier does not tell."""
+    sender: Annotated[str, Field(alias="from")]
+    status: str
+    """Always `received`."""
+    provider_message_id: Annotated[str | None, Field(alias="providerMessageId")]
+    error_code: Annotated[None, Field(alias="errorCode")]
+    error_text: Annotated[None, Field(alias="errorText")]
+    carrier_code: Annotated[None, Field(alias="carrierCode")]
+    metadata: dict[str, str]
+    """Empty."""
+    text: str
+
+
+class VerificationTold(_Told):
+    """A code was sent, or its verification ended. Never the code."""
+
+    FAMILY = VerificationEvent
+
+    type: Annotated[str, _types(VerificationEvent)]
+    verification_id: Annotated[str, Field(alias="verificationId")]
+    to: str
+    status: str
+    """`pending`, `approved`, `expired` or `canceled`."""
+    reason: str | None
+    """Of `verify.failed`: `expired`, `max_attempts`, `delivery_failed` or `canceled`."""
+
+
+class SenderTold(_Told):
+    """A sender that was asked for was decided on."""
+
+    FAMILY = SenderEvent
+
+    type: Annotated[str, _types(SenderEvent)]
+    sender_id: Annotated[str, Field(alias="senderId")]
+    name: str
+    status: str
+    """`approved` or `denied`."""
+    reason: str | None
+
+
+class BalanceTold(_Told):
+    """A charge took the balance below what the organization set."""
+
+    FAMILY = BalanceEvent
+
+    type: Annotated[str, _types(BalanceEvent)]
+    balance: str
+    """What was left after that charge: a decimal string, as all amounts are."""
+    low_balance: Annotated[str, Field(alias="lowBalance")]
+    currency: str
+
+
+class TrialTold(_Told):
+    """Somebody tried the endpoint; nothing happened."""
+
+    FAMILY = TrialEvent
+
+    type: Annotated[str, _types(TrialEvent)]
+    endpoint_id: Annotated[str, Field(alias="endpointId")]
+
+
+MODELS: Final = (MessageTold, InboundTold, VerificationTold, SenderTold, BalanceTold, TrialTold)
+
+_LIVE: Final = (1_795_231_187_670, "org_06GZR7F45ATR38BGRJTCACHCWB8JPGP5", "live")
+_TAIL: Final = "06GZR7G2S8Y82F86A5D9RSE7XH300HSN"
+_EVENT_ID: Final = "evt_06GZR7G2TTD7CG1MXYNKYGWV011JA66E"
+_TO: Final = "+22236123456"
+EXAMPLES: Final[dict[EventType, Event]] = {
+    event.type: event
+    for event in (
+        *(
+            MessageEvent(kind, *_LIVE, f"sms_{_TAIL}", _TO, "RISALA", status, *rest, {"order": "7"})
+            for kind, status, *rest in (
+                (EventType.SMS_SENT, "sent", "1a1fc1de", None, None),
+                (EventType.SMS_DELIVERED, "delivered", "1a1fc1de", None, None),
+                (EventType.SMS_FAILED, "failed", None, "REJECTED", "ESME_RINVDSTADR"),
+            )
+        ),
+        InboundEvent(EventType.SMS_RECEIVED, *_LIVE, f"mo_{_TAIL}", "1234", _TO, None, "Vote 7"),
+        *(
+            VerificationEvent(kind, *_LIVE, f"ver_{_TAIL}", _TO, status, reason)
+            for kind, status, reason in (
+                (EventType.VERIFY_SENT, "pending", None),
+                (EventType.VERIFY_APPROVED, "approved", None),
+                (EventType.VERIFY_FAILED, "canceled", "max_attempts"),
+            )
+        ),
+        SenderEvent(EventType.SENDER_APPROVED, *_LIVE, f"snd_{_TAIL}", "Acme", "approved", None),
+        SenderEvent(
+            *(EventType.SENDER_DENIED, *_LIVE, f"snd_{_TAIL}", "Acme", "denied"),
+            "The name is already used by another organization.",
+        ),
+        BalanceEvent(EventType.BALANCE_LOW, *_LIVE, _LIVE[1], 4950, 5000, "MRU"),
+        TrialEvent(EventType.WEBHOOK_TEST, *_LIVE, f"whe_{_TAIL}"),
+    )
+}
+
+_SUMMARIES: Final = {
+    EventType.SMS_SENT: "A carrier acknowledged every segment of a message",
+    EventType.SMS_DELIVERED: "Every segment's receipt says that it reached the phone",
+    EventType.SMS_FAILED: "A message ended `failed` or `undelivered`",
+    EventType.SMS_RECEIVED: "A message came in",
+    EventType.VERIFY_SENT: "A carrier acknowledged the SMS with a code",
+    EventType.VERIFY_APPROVED: "The right code was checked",
+    EventType.VERIFY_FAILED: "A verification ended otherwise",
+    EventType.SENDER_APPROVED: "A sender was approved",
+    EventType.SENDER_DENIED: "A sender was denied",
+    EventType.BALANCE_LOW: "A charge took the balance below what the organization set",
+    EventType.WEBHOOK_TEST: "Somebody tried the endpoint",
+}
+_HEADERS: Final = {
+    "webhook-id": "The event's id; the same event may come again.",
+    "webhook-timestamp": "When this attempt was made, in seconds since 1970.",
+    "webhook-signature": "`v1,` and an HMAC-SHA256 in base64, as Standard Webhooks has it; two of"
+    " them, separated by a space, while an old secret still signs.",
+}
+
+
+def webhooks() -> dict[str, Any]:
+    """By type: the POST that an endpoint gets."""
+    models = {model.FAMILY: model for model in MODELS}
+    return {kind.value: {"post": _post(kind, models[FAMILIES[kind]])} for kind in EventType}
+
+
+def _post(kind: EventType, model: type[_Told]) -> dict[str, Any]:
+    example = json.loads(event_body(EXAMPLES[kind], _EVENT_ID))
+    return {
+        "operationId": f"on{''.join(word.capitalize() for word in kind.value.split('.'))}",
+        "tags": ["Webhooks"],
+        "summary": _SUMMARIES[kind],
+        "security": [],
+        "parameters": [
+            {"name": name, "in": "header", "required": True, "description": text}
+            | {"schema": {"type": "string"}}
+            for name, text in _HEADERS.items()
+        ],
+        "requestBody": {
+            "required": True,
+            "content": {
+                "application/json": {
+                    "schema": {"$ref": f"#/components/schemas/{model.__name__}"},
+                    "example": example,
+                }
+            },
+        },
+        "responses": {
+            "2XX": {"description": "Taken, within 15 seconds. The answer's body does not matter."},
+            "410": {"description": "The endpoint is gone: it is disabled at once."},
+            "default": {"description": "Not taken: the same event comes again later."},
+        },
+    }
