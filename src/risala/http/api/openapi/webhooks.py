@@ -47,7 +47,7 @@ class _Told(AnswerModel):
 class MessageTold(_Told):
     """A message came to a new status: one event, however many segments it has."""
 
-    FAMILY = MessageEvent
+    FAMILY: ClassVar[type[Event]] = MessageEvent
 
     type: Annotated[str, _types(MessageEvent)]
     message_id: Annotated[str, Field(alias="messageId")]
@@ -67,7 +67,7 @@ class MessageTold(_Told):
 class InboundTold(_Told):
     """A message came in, and a route gives it to the organization."""
 
-    FAMILY = InboundEvent
+    FAMILY: ClassVar[type[Event]] = InboundEvent
 
     type: Annotated[str, _types(InboundEvent)]
     message_id: Annotated[str, Field(alias="messageId")]
@@ -88,7 +88,7 @@ class InboundTold(_Told):
 class VerificationTold(_Told):
     """A code was sent, or its verification ended. Never the code."""
 
-    FAMILY = VerificationEvent
+    FAMILY: ClassVar[type[Event]] = VerificationEvent
 
     type: Annotated[str, _types(VerificationEvent)]
     verification_id: Annotated[str, Field(alias="verificationId")]
@@ -102,7 +102,7 @@ class VerificationTold(_Told):
 class SenderTold(_Told):
     """A sender that was asked for was decided on."""
 
-    FAMILY = SenderEvent
+    FAMILY: ClassVar[type[Event]] = SenderEvent
 
     type: Annotated[str, _types(SenderEvent)]
     sender_id: Annotated[str, Field(alias="senderId")]
@@ -115,7 +115,7 @@ class SenderTold(_Told):
 class BalanceTold(_Told):
     """A charge took the balance below what the organization set."""
 
-    FAMILY = BalanceEvent
+    FAMILY: ClassVar[type[Event]] = BalanceEvent
 
     type: Annotated[str, _types(BalanceEvent)]
     balance: str
@@ -127,7 +127,7 @@ class BalanceTold(_Told):
 class TrialTold(_Told):
     """Somebody tried the endpoint; nothing happened."""
 
-    FAMILY = TrialEvent
+    FAMILY: ClassVar[type[Event]] = TrialEvent
 
     type: Annotated[str, _types(TrialEvent)]
     endpoint_id: Annotated[str, Field(alias="endpointId")]
@@ -139,26 +139,39 @@ _LIVE: Final = (1_795_231_187_670, "org_06GZR7F45ATR38BGRJTCACHCWB8JPGP5", "live
 _TAIL: Final = "06GZR7G2S8Y82F86A5D9RSE7XH300HSN"
 _EVENT_ID: Final = "evt_06GZR7G2TTD7CG1MXYNKYGWV011JA66E"
 _TO: Final = "+22236123456"
+
+
+def _message(
+    kind: EventType,
+    status: str,
+    carrier_id: str | None,
+    error: str | None = None,
+    carrier_code: str | None = None,
+) -> MessageEvent:
+    return MessageEvent(
+        *(kind, *_LIVE, f"sms_{_TAIL}", _TO, "RISALA"),
+        status=status,
+        provider_message_id=carrier_id,
+        error_code=error,
+        carrier_code=carrier_code,
+        metadata={"order": "7"},
+    )
+
+
+def _verification(kind: EventType, status: str, reason: str | None = None) -> VerificationEvent:
+    return VerificationEvent(kind, *_LIVE, f"ver_{_TAIL}", _TO, status, reason)
+
+
 EXAMPLES: Final[dict[EventType, Event]] = {
     event.type: event
     for event in (
-        *(
-            MessageEvent(kind, *_LIVE, f"sms_{_TAIL}", _TO, "RISALA", status, *rest, {"order": "7"})
-            for kind, status, *rest in (
-                (EventType.SMS_SENT, "sent", "1a1fc1de", None, None),
-                (EventType.SMS_DELIVERED, "delivered", "1a1fc1de", None, None),
-                (EventType.SMS_FAILED, "failed", None, "REJECTED", "ESME_RINVDSTADR"),
-            )
-        ),
+        _message(EventType.SMS_SENT, "sent", "1a1fc1de"),
+        _message(EventType.SMS_DELIVERED, "delivered", "1a1fc1de"),
+        _message(EventType.SMS_FAILED, "failed", None, "REJECTED", "ESME_RINVDSTADR"),
         InboundEvent(EventType.SMS_RECEIVED, *_LIVE, f"mo_{_TAIL}", "1234", _TO, None, "Vote 7"),
-        *(
-            VerificationEvent(kind, *_LIVE, f"ver_{_TAIL}", _TO, status, reason)
-            for kind, status, reason in (
-                (EventType.VERIFY_SENT, "pending", None),
-                (EventType.VERIFY_APPROVED, "approved", None),
-                (EventType.VERIFY_FAILED, "canceled", "max_attempts"),
-            )
-        ),
+        _verification(EventType.VERIFY_SENT, "pending"),
+        _verification(EventType.VERIFY_APPROVED, "approved"),
+        _verification(EventType.VERIFY_FAILED, "canceled", "max_attempts"),
         SenderEvent(EventType.SENDER_APPROVED, *_LIVE, f"snd_{_TAIL}", "Acme", "approved", None),
         SenderEvent(
             *(EventType.SENDER_DENIED, *_LIVE, f"snd_{_TAIL}", "Acme", "denied"),
@@ -192,7 +205,7 @@ _HEADERS: Final = {
 
 def webhooks() -> dict[str, Any]:
     """By type: the POST that an endpoint gets."""
-    models = {model.FAMILY: model for model in MODELS}
+    models: dict[type[Event], type[_Told]] = {model.FAMILY: model for model in MODELS}
     return {kind.value: {"post": _post(kind, models[FAMILIES[kind]])} for kind in EventType}
 
 
