@@ -60,6 +60,8 @@ MAY: dict[str, str] = {
     f"{JOURNAL}/upkeep/backup.py": FILE,
     f"{JOURNAL}/upkeep/restore.py": FILE,
     f"{JOURNAL}/upkeep/retention.py": BULK,
+    f"{JOURNAL}/upkeep/upgrade/room.py": FILE,
+    f"{JOURNAL}/upkeep/upgrade/upgrade.py": FILE,
     f"{JOURNAL}/webhooks/deliveries.py": HOT,
     f"{JOURNAL}/webhooks/endpoints.py": HOT,  # the fan-out of an event, an endpoint that fails
     f"{JOURNAL}/webhooks/history.py": READER,

@@ -21,6 +21,7 @@ from risala.app.outside import open_outside
 from risala.app.reload import Reloader
 from risala.app.stop import Stop
 from risala.app.tracebacks import guard_last_words
+from risala.app.upgrading import Show, unshown, upgrade_meanwhile
 from risala.config.faults import ConfigError, Fault
 from risala.config.model import CarrierSection, Settings
 from risala.engine.actors.supervisor import SupervisionFailed
@@ -60,11 +61,15 @@ _EXPECTED: Final = (StorageUnusable, StorageFailed, ListenError, ConfigError, Su
 
 
 def run_service(
-    settings: Settings, *, demo: bool = False, load: Callable[[], Settings] | None = None
+    settings: Settings,
+    *,
+    demo: bool = False,
+    load: Callable[[], Settings] | None = None,
+    show: Show = unshown,
 ) -> int:
     """Run until SIGINT or SIGTERM; the exit status. Expected faults are one sentence on stderr.
 
-    ``load`` reads the settings anew, for SIGHUP.
+    ``load`` reads the settings anew, for SIGHUP. ``show`` is for how far an upgrade is.
     """
     configure_logs(settings.log, quiet=demo)
     guard_last_words()
@@ -75,7 +80,9 @@ def run_service(
     gc.set_threshold(*GC_THRESHOLDS)
     sys.setswitchinterval(SWITCH_S)
     try:
-        trio.run(partial(_serve, settings, demo=demo, load=load), strict_exception_groups=True)
+        trio.run(
+            partial(_serve, settings, demo=demo, load=load, show=show), strict_exception_groups=True
+        )
     except BaseExceptionGroup as group:
         expected, rest = group.split(_EXPECTED)
         if expected is None or rest is not None:
@@ -107,7 +114,9 @@ def _leaf(error: BaseException) -> BaseException:
     return error
 
 
-async def _serve(settings: Settings, *, demo: bool, load: Callable[[], Settings] | None) -> None:
+async def _serve(
+    settings: Settings, *, demo: bool, load: Callable[[], Settings] | None, show: Show
+) -> None:
     data_dir = settings.storage.data_dir
     stop = Stop(settings)
     with ExitStack() as held:
@@ -123,6 +132,11 @@ async def _serve(settings: Settings, *, demo: bool, load: Callable[[], Settings]
             signals = await outer.enter_async_context(trio.open_nursery())
             outer.callback(signals.cancel_scope.cancel)
             await signals.start(stop.wait_for_signals)
+            bound = [each for each in (api_socket, metrics_socket) if each is not None]
+            await upgrade_meanwhile(stop, bound, show)
+            if stop.asked.is_set():
+                log.info("service.stopped")
+                return
             shown = _demo(data_dir) if demo else None
             carriers = settings.carriers
             if shown is not None:

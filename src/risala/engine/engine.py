@@ -62,6 +62,7 @@ from risala.engine.rules.throttle import Throttle
 from risala.engine.services import Delivery, Services
 from risala.engine.upkeep.retention import Retention
 from risala.engine.upkeep.set_back import WatchedClock, keep_elapsed
+from risala.engine.upkeep.upgrade import bring_over
 from risala.engine.verify.codes import Codes, load_codes
 from risala.engine.verify.sessions import (
     AT_ONCE_MAX,
@@ -119,8 +120,10 @@ async def open_core(settings: Settings, seams: Seams) -> AsyncIterator[_Core]:
     Raises:
         StorageUnusable: one sentence says why.
     """
+    path = Path(settings.storage.data_dir) / DATABASE
+    await bring_over(path, seams.clock, inline=seams.inline_journal)
     journal = Journal(
-        Path(settings.storage.data_dir) / DATABASE,
+        path,
         migrate=migrate,
         commit_units_max=settings.storage.commit_units_max,
         queue_units_max=settings.storage.queue_units_max,

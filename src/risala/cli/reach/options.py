@@ -100,7 +100,7 @@ class Options:
         # Imported here: Trio, the engine and the HTTP client are nine tenths of a command's start.
         from risala.cli.reach import session
 
-        return session.run(settings, work)
+        return session.run(settings, work, quiet=self.json)
 
 
 def common(command: Callable[Concatenate[Options, P], R]) -> Callable[..., R]:

@@ -14,11 +14,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
+import click
 import trio
 
 from risala.cli.reach.client import NotListening, RemoteGateway, connect
 from risala.cli.reach.performer import GatewaySession
 from risala.cli.reach.refused import CommandRefused
+from risala.cli.show import progress
 from risala.engine.journal.store.lock import DataDirectoryBusy, DataLock, StorageUnusable
 from risala.engine.model.callers import Caller, Face, operator_by
 from risala.engine.model.errors import EngineError, StorageFailed
@@ -49,11 +51,13 @@ class Unreachable(CommandRefused):
         self.pid = pid
 
 
-def run(settings: Settings, work: Callable[[GatewaySession], Awaitable[T]]) -> T:
-    """Run a command's work in a session."""
+def run(
+    settings: Settings, work: Callable[[GatewaySession], Awaitable[T]], *, quiet: bool = False
+) -> T:
+    """Run a command's work in a session; ``quiet``: nothing but its answer is to be seen."""
 
     async def main() -> T:
-        async with open_session(settings) as session:
+        async with open_session(settings, quiet=quiet) as session:
             return await work(session)
 
     return run_async(main)
@@ -78,13 +82,13 @@ def _leaf(group: BaseException) -> BaseException:
 
 
 @asynccontextmanager
-async def open_session(settings: Settings) -> AsyncIterator[GatewaySession]:
+async def open_session(settings: Settings, *, quiet: bool = False) -> AsyncIterator[GatewaySession]:
     """Raises :class:`CommandRefused` when the data directory can be neither opened nor asked."""
     async with hold_or_reach(settings.storage.data_dir) as service:
         if service is not None:
             yield GatewaySession(service.gateway, running=True)
             return
-        async with _own(settings) as session:
+        async with _own(settings, quiet=quiet) as session:
             yield session
 
 
@@ -137,23 +141,41 @@ class _Refusing:
 
 
 @asynccontextmanager
-async def _own(settings: Settings) -> AsyncIterator[GatewaySession]:
+async def _own(settings: Settings, *, quiet: bool) -> AsyncIterator[GatewaySession]:
     from risala.cli.reach.logs import log_to_stderr
     from risala.engine.engine import DATABASE, open_gateway
     from risala.engine.journal.store.opening import storage_sentence
 
     log_to_stderr()
+    path = settings.storage.data_dir / DATABASE
     try:
+        await _bring_over(path, quiet=quiet)
         async with open_gateway(settings) as gateway:
             yield GatewaySession(
                 _Refusing(gateway, operator_by(Face.CLI, os.getuid())), running=False
             )
+    except StorageUnusable as error:
+        raise CommandRefused(str(error)) from error
     except BaseExceptionGroup as group:  # the journal's nursery wraps why it cannot be opened
         expected, rest = group.split((StorageUnusable, StorageFailed))
         if expected is None or rest is not None:
             raise
-        error = _leaf(expected)
-        if isinstance(error, StorageFailed):
-            path = settings.storage.data_dir / DATABASE
-            raise CommandRefused(storage_sentence(path, error)) from group
-        raise CommandRefused(str(error)) from group
+        why = _leaf(expected)
+        if isinstance(why, StorageFailed):
+            raise CommandRefused(storage_sentence(path, why)) from group
+        raise CommandRefused(str(why)) from group
+
+
+async def _bring_over(path: Path, *, quiet: bool) -> None:
+    """Bring a database of an older version over, where it is one, and show how far it is."""
+    from risala.engine.model.clock import SystemClock
+    from risala.engine.upkeep.upgrade import bring_over, is_due
+
+    if not is_due(path):
+        return
+    if not quiet:
+        click.echo(
+            f"{path} is brought over to this version, once; this may take a while.", err=True
+        )
+    with progress.shown(quiet=quiet) as shown:
+        await bring_over(path, SystemClock(), shown)

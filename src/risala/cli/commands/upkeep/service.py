@@ -11,7 +11,7 @@ import click
 
 from risala.cli.reach.options import CONFIG_NAME, Options, common
 from risala.cli.reach.refused import CommandRefused
-from risala.cli.show import output
+from risala.cli.show import output, progress
 
 
 @click.command()
@@ -33,7 +33,8 @@ def serve(options: Options, demo: bool, host: str | None, port: int | None) -> N
     settings = options.settings(**flags)
     from risala.app import run_service
 
-    raise SystemExit(run_service(settings, demo=demo, load=options.loader(**flags)))
+    load = options.loader(**flags)
+    raise SystemExit(run_service(settings, demo=demo, load=load, show=progress.shown))
 
 
 @click.command()

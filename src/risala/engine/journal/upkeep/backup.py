@@ -57,6 +57,43 @@ def back_up(database: Path, target: Path, progress: Progress) -> BackupReport:
     Raises:
         StorageUnusable: it could not be read or written, or the copy is damaged.
     """
+    found: list[AuditReport] = []
+
+    def look(partial: Path) -> None:
+        with closing(open_reader(partial)) as conn:
+            check(conn, database, progress)
+            found.append(audit_with(conn, progress))
+
+    size_bytes, sha256 = _write(database, target, progress, look)
+    return BackupReport(target, size_bytes, sha256, found[0])
+
+
+def set_aside(
+    database: Path,
+    target: Path,
+    progress: Progress,
+    prepare: Callable[[sqlite3.Connection], None],
+) -> None:
+    """:func:`back_up` of a database of any version, without a look at its books.
+
+    ``prepare`` may change the copy before it gets its name.
+
+    Raises:
+        StorageUnusable: it could not be read or written, or the copy is damaged.
+    """
+
+    def look(partial: Path) -> None:
+        with closing(connect(partial, "rw")) as conn:
+            prepare(conn)
+            check(conn, database, progress)
+
+    _write(database, target, progress, look)
+
+
+def _write(
+    database: Path, target: Path, progress: Progress, look: Callable[[Path], None]
+) -> tuple[int, str]:
+    """Write a copy and its checksum: its size and that. What ``look`` raises ends it."""
     partial = target.with_name(f"{target.name}.partial")
     if target.exists() and target.samefile(database):
         raise StorageUnusable(f"{target} is the database itself.")
@@ -65,7 +102,7 @@ def back_up(database: Path, target: Path, progress: Progress) -> BackupReport:
             try:
                 with closing(open_reader(database)) as source:
                     copy(source, partial, progress)
-                report = _verify(partial, database, progress)
+                look(partial)
                 os.fsync(descriptor)
                 size_bytes = os.fstat(descriptor).st_size
                 sha256 = checksum.of_file(partial, progress)
@@ -79,7 +116,7 @@ def back_up(database: Path, target: Path, progress: Progress) -> BackupReport:
         raise StorageUnusable(sqlite_sentence(database, error)) from error
     except OSError as error:
         raise StorageUnusable(f"{target} cannot be written: {error.strerror}.") from error
-    return BackupReport(target, size_bytes, sha256, report)
+    return size_bytes, sha256
 
 
 def copy(source: sqlite3.Connection, target: Path, progress: Progress) -> None:
@@ -181,9 +218,3 @@ def _exclusive(partial: Path) -> Iterator[int]:
         yield descriptor
     finally:
         os.close(descriptor)
-
-
-def _verify(partial: Path, database: Path, progress: Progress) -> AuditReport:
-    with closing(open_reader(partial)) as conn:
-        check(conn, database, progress)
-        return audit_with(conn, progress)

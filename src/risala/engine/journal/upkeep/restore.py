@@ -23,6 +23,7 @@ from risala.engine.journal.store.lock import StorageUnusable, claim_file
 from risala.engine.journal.store.opening import connect, open_reader, open_writer, sqlite_sentence
 from risala.engine.journal.store.schema.migrations import migrate
 from risala.engine.journal.upkeep import backup, checksum
+from risala.engine.journal.upkeep.upgrade.upgrade import bring_over
 from risala.engine.model.commands import AuditReport, TimelineEntry
 from risala.engine.model.lines import Kind, Line
 from risala.engine.model.states import Status
@@ -87,6 +88,7 @@ def restore(
         backup.remove(copy)
         claim_file(copy)
         _fetch(source, copy, progress)
+        bring_over(copy, progress, lambda: stamp().now_ms, backs_up=False)
         with closing(open_writer(copy, migrate)) as conn:
             before = backup.audit_with(conn, progress)
             if before.faults and not even_unclean:

@@ -24,23 +24,48 @@ class NewerSchema(Exception):
     """The file was written by a newer Risala."""
 
 
-def migrate(db: Database) -> None:
-    """Bring the file up to this version's schema.
+def migrate(db: Database, *, before: str | None = None) -> None:
+    """Bring the file up to this version's schema, or to where it was ``before`` a migration.
 
     Raises:
         NewerSchema: the file holds a migration that this version does not know.
     """
-    known = {migration.name for migration in migrations.pending(Database(memory=True))}
-    applied = {migration.name for migration in migrations.applied(db)}
-    newer = sorted(applied - known)
+    refuse_newer(db)
+    done = applied(db)
+    if "m002_messages" in done and "m003_verifications" not in done:
+        complete_first_tables(db)
+    names = known()
+    later = names[names.index(before) :] if before is not None else []
+    migrations.apply(db, stop_before=[name for name in later if name not in done])
+
+
+def refuse_newer(db: Database) -> None:
+    """
+    Raises:
+        NewerSchema: the file holds a migration that this version does not know.
+    """
+    newer = sorted(applied(db).difference(known()))
     if newer:
         raise NewerSchema(
             f"the database was written by a newer Risala (it has {newer[-1]!r}); "
             "install that version or restore an older backup"
         )
-    if "m002_messages" in applied and "m003_verifications" not in applied:
-        complete_first_tables(db)
-    migrations.apply(db)
+
+
+def known() -> list[str]:
+    """The names of all migrations, in order."""
+    return [migration.name for migration in migrations.pending(Database(memory=True))]
+
+
+def applied(db: Database) -> set[str]:
+    """The names of those that a file has."""
+    return {migration.name for migration in migrations.applied(db)}
+
+
+def following(name: str) -> str | None:
+    """The migration after one; None: that is the last."""
+    names = known()
+    return next(iter(names[names.index(name) + 1 :]), None)
 
 
 ACCOUNTS = """

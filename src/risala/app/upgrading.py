@@ -1,0 +1,92 @@
+"""The service while its database is brought over: it lives, tells how far it is, can be stopped.
+
+What it will listen on is bound already, and is listened on meanwhile by an app that answers 503.
+Connections that wait to be accepted when it hands over are the real service's.
+"""
+
+from __future__ import annotations
+
+import socket
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Final, TypeAlias
+
+import trio
+
+from risala.app.stop import Stop
+from risala.engine.engine import DATABASE
+from risala.engine.model.clock import SystemClock
+from risala.engine.upkeep.upgrade import UpgradeWatch, bring_over, is_due
+from risala.http.common.upgrading import create_upgrading
+from risala.http.server.server import serve_app
+from risala.http.server.sockets import base_url, listen_control
+
+GRACE_S: Final = 1.0
+"""Answers of a few hundred bytes: whoever has not taken one by then would hold up the start."""
+
+UpgradeProgress: TypeAlias = Callable[[str, int, int], None]
+Show: TypeAlias = Callable[[], AbstractContextManager[UpgradeProgress]]
+"""Shows the progress in a terminal, where there is one."""
+
+
+@contextmanager
+def unshown() -> Iterator[UpgradeProgress]:
+    yield _unheard
+
+
+async def upgrade_meanwhile(
+    stop: Stop, sockets: Iterable[socket.socket], show: Show = unshown
+) -> None:
+    """Bring the database over; returns at once where that is not due, and when a stop is asked for.
+
+    ``sockets`` are listened on meanwhile, and stay open.
+
+    Raises:
+        StorageUnusable: why it cannot be; the next start goes on from where it was.
+    """
+    settings = stop.settings
+    path = settings.storage.data_dir / DATABASE
+    if not is_due(path):
+        return
+    watch = UpgradeWatch()
+    bound = [*sockets]
+    where = f"{base_url(bound[0])}/readyz"
+    print(f"The database is being brought over to this version; {where} tells how far it is.")
+    sys.stdout.flush()
+    over = trio.Event()
+    http = settings.http.model_copy(update={"graceful_stop_s": GRACE_S})
+    with listen_control(settings.storage.data_dir) as control:
+        async with trio.open_nursery() as faces:
+            for sock in (*(each.dup() for each in bound), control):
+                app = create_upgrading(lambda: watch.now)
+                await faces.start(partial(serve_app, app, http, sock=sock, shutdown=over))
+            try:
+                await _work(stop, path, watch, show)
+            finally:
+                over.set()
+
+
+async def _work(stop: Stop, path: Path, watch: UpgradeWatch, show: Show) -> None:
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(_cancel_when, stop.asked, nursery.cancel_scope)
+        nursery.start_soon(watch.keep_logging)
+        with show() as shown:
+            await bring_over(path, SystemClock(), partial(_tell, watch, shown))
+        nursery.cancel_scope.cancel()
+
+
+async def _cancel_when(asked: trio.Event, scope: trio.CancelScope) -> None:
+    await asked.wait()
+    scope.cancel()
+
+
+def _tell(watch: UpgradeWatch, shown: UpgradeProgress, step: str, done: int, total: int) -> None:
+    watch.tell(step, done, total)
+    shown(step, done, total)
+
+
+def _unheard(step: str, done: int, total: int) -> None:
+    pass

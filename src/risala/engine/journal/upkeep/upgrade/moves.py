@@ -1,0 +1,9 @@
+"""The moves that this version knows, in the order of their migrations."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from risala.engine.journal.upkeep.upgrade.move import RowMove
+
+MOVES: Final[tuple[RowMove, ...]] = ()

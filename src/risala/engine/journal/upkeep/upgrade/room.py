@@ -1,0 +1,49 @@
+"""Whether the disk has room for an upgrade: looked at before anything is changed."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+from pathlib import Path
+from typing import Final
+
+from risala.engine.journal.store.lock import StorageUnusable
+
+GROWTH_SHARE: Final = 4
+"""A moved row takes the room that others have left, but not to the byte: a quarter of the file is
+several times what was measured."""
+SPARE_BYTES: Final = 96 * 1024 * 1024
+"""The journal beside the database (64 MiB at the most between two checkpoints), and some for
+whatever else writes to the disk."""
+
+
+def free_bytes(directory: Path) -> int:
+    """What this process may still write there."""
+    free: int = shutil.disk_usage(directory).free
+    return free
+
+
+def need_bytes(conn: sqlite3.Connection, *, copies: bool) -> int:
+    """What an upgrade may take at the most; ``copies``: a backup is still to be made."""
+    (pages,) = conn.execute("pragma page_count").fetchone()
+    (page_bytes,) = conn.execute("pragma page_size").fetchone()
+    size: int = pages * page_bytes
+    return (size if copies else 0) + size // GROWTH_SHARE + SPARE_BYTES
+
+
+def refuse_too_little(path: Path, need: int, free: int) -> None:
+    """
+    Raises:
+        StorageUnusable: how much there is, how much it takes, and what to do.
+    """
+    if free < need:
+        raise StorageUnusable(
+            f"To bring {path} over to this version takes {megabytes(need)} MB of free disk, and "
+            f"{path.parent} has {megabytes(free)}: make room, then start again. "
+            "Nothing was changed, so that the version before this one still works."
+        )
+
+
+def megabytes(size: int) -> int:
+    """Rounded up: nobody is told that 0 MB are needed."""
+    return -(-size // 1_000_000)

@@ -1,0 +1,256 @@
+"""Bringing a database of an older version over, however many rows it has.
+
+::
+
+    look at the space       too little: refused, nothing is changed
+    make a backup           beside the database, whole or not there; checked by SQLite
+    short migrations        each in its transaction
+    audit                   by the checks of the version before; faults are noted, and told
+    the move's migration    renames the old tables, makes the new ones
+    move rows, in steps     each in its transaction, which also takes them out of the old tables
+    audit                   by today's checks: as many rows, and no fault that was not there before
+    remove the old tables   which are empty
+
+Killed at any instant, the next start goes on from there. Nobody else may open the database before
+the end: the caller holds the lock of the data directory. What the rows of the old tables say is
+never thrown away: it is in the new ones, and in the backup.
+
+**A database whose books did not agree before** is brought over all the same. To refuse would end a
+service that ran with those books until yesterday; the faults are told in the log and by
+``risala audit``, which finds them again, and the backup holds the rows as they were.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+import structlog
+from sqlite_utils import Database
+
+from risala.engine.journal.store.lock import StorageUnusable
+from risala.engine.journal.store.opening import open_reader, open_writer, sqlite_sentence
+from risala.engine.journal.store.schema import migrations as schema
+from risala.engine.journal.upkeep import backup
+from risala.engine.journal.upkeep.upgrade import note as notes
+from risala.engine.journal.upkeep.upgrade import room
+from risala.engine.journal.upkeep.upgrade.move import RowMove
+from risala.engine.journal.upkeep.upgrade.moves import MOVES
+from risala.engine.journal.upkeep.upgrade.note import Books, UpgradeNote
+
+ROWS_AT_ONCE: Final = 500
+"""Moved by one step: many for one sync, and few enough that a stop waits for a blink only and the
+memory stays flat."""
+
+_log = structlog.get_logger(__name__)
+
+
+def is_due(path: Path, moves: Sequence[RowMove] = MOVES) -> bool:
+    """Whether a database has rows that must be moved before it can be used.
+
+    Raises:
+        StorageUnusable: it cannot be read.
+    """
+    try:
+        if not moves or not path.exists() or not path.stat().st_size:
+            return False
+        with closing(open_reader(path)) as conn:
+            return any(_is_due(conn, move) for move in moves)
+    except sqlite3.Error as error:
+        raise StorageUnusable(sqlite_sentence(path, error)) from error
+
+
+def bring_over(
+    path: Path,
+    progress: backup.Progress,
+    now_ms: Callable[[], int],
+    *,
+    moves: Sequence[RowMove] = MOVES,
+    backs_up: bool = True,
+    free_bytes: Callable[[Path], int] = room.free_bytes,
+) -> None:
+    """Bring a database over; does nothing where :func:`is_due` says no. Call it in a thread.
+
+    What ``progress`` raises ends it, between two steps or within a long statement.
+
+    Raises:
+        StorageUnusable: why not, and what to do; the next start goes on from where it was.
+    """
+    if not is_due(path, moves):
+        return
+    try:
+        with closing(open_writer(path, schema.refuse_newer)) as conn:
+            for move in moves:
+                if _is_due(conn, move):
+                    _Upgrade(path, conn, move, progress).run(now_ms, backs_up, free_bytes)
+    except sqlite3.Error as error:
+        raise StorageUnusable(_sentence(path, error)) from error
+
+
+def _is_due(conn: sqlite3.Connection, move: RowMove) -> bool:
+    if move.migration in schema.applied(Database(conn, execute_plugins=False)):
+        return move.is_unfinished(conn)
+    return move.concerns(conn)
+
+
+@dataclass(frozen=True, slots=True)
+class _Upgrade:
+    path: Path
+    conn: sqlite3.Connection
+    move: RowMove
+    progress: backup.Progress
+
+    def run(
+        self, now_ms: Callable[[], int], backs_up: bool, free_bytes: Callable[[Path], int]
+    ) -> None:
+        note = notes.read(self.conn)
+        if self._is_before():
+            note = self._begin(note, now_ms(), backs_up, free_bytes)
+        assert note is not None, "the migration came after the note"
+        note = self._move(note)
+        self._look_again(note)
+        with self._transaction():
+            self.move.finish(self.conn)
+            notes.strike(self.conn)
+            notes.write(self.conn, note, notes.DONE)
+        self.conn.execute("pragma wal_checkpoint(truncate)")
+        _log.info("upgrade.done", migration=note.migration, backup=note.backup)
+
+    def _is_before(self) -> bool:
+        return self.move.migration not in schema.applied(self._database)
+
+    @property
+    def _database(self) -> Database:
+        return Database(self.conn, execute_plugins=False)
+
+    # -- before the move
+
+    def _begin(
+        self,
+        note: UpgradeNote | None,
+        now_ms: int,
+        backs_up: bool,
+        free_bytes: Callable[[Path], int],
+    ) -> UpgradeNote:
+        """All that comes before the first row is moved, or the rest of it after a kill."""
+        if note is None or note.migration != self.move.migration:
+            note = UpgradeNote(self.move.migration, self._backup_name(now_ms) if backs_up else None)
+        copies = note.backup is not None and not self._backup(note.backup).exists()
+        need = room.need_bytes(self.conn, copies=copies)
+        room.refuse_too_little(self.path, need, free_bytes(self.path.parent))
+        with self._transaction():  # first, so that a start after a kill finds the copy by its name
+            notes.write(self.conn, note)
+        if copies:
+            _log.info("upgrade.backup", file=note.backup)
+            assert note.backup is not None
+            backup.set_aside(self.path, self._backup(note.backup), self.progress, _without_note)
+        self._migrate(before=self.move.migration)
+        note = replace(note, books=self._books())
+        assert note.books is not None
+        if note.books.faults:
+            faults = note.books.faults
+            _log.warning("upgrade.faults", count=len(faults), first=faults[0], backup=note.backup)
+        with self._transaction():
+            notes.write(self.conn, note)
+        self._migrate(before=schema.following(self.move.migration))
+        return note
+
+    def _migrate(self, before: str | None) -> None:
+        with backup.interruptible(self.conn, partial(self.progress, "changing tables", 0, 0)):
+            schema.migrate(self._database, before=before)
+
+    def _backup(self, name: str) -> Path:
+        return self.path.with_name(name)
+
+    def _backup_name(self, now_ms: int) -> str:
+        """A name that no file has: by the migration, and by the moment."""
+        number = self.move.migration.partition("_")[0]
+        moment = datetime.fromtimestamp(now_ms / 1000, UTC)
+        return f"{self.path.stem}-before-{number}-{moment:%Y%m%dT%H%M%S}.db"
+
+    def _books(self) -> Books:
+        found = backup.audit_with(self.conn, self.progress)
+        return Books(found.organizations, found.messages, found.entries, found.faults)
+
+    # -- the move
+
+    def _move(self, note: UpgradeNote) -> UpgradeNote:
+        left = self.move.remaining(self.conn)
+        if note.total is None:
+            note = replace(note, total=left)
+            with self._transaction():
+                notes.write(self.conn, note)
+        total = max(note.total or 0, left)
+        _log.info("upgrade.moving", migration=note.migration, done=total - left, total=total)
+        while True:
+            tell = partial(self.progress, "moving rows", total - left, total)
+            tell()
+            with backup.interruptible(self.conn, tell), self._transaction():
+                moved = self.move.step(self.conn, ROWS_AT_ONCE)
+            if not moved:
+                return note
+            left = max(left - moved, 0)
+
+    # -- after the move
+
+    def _look_again(self, note: UpgradeNote) -> None:
+        """
+        Raises:
+            StorageUnusable: the books do not say what they said before.
+        """
+        if note.books is None:
+            return
+        after = self._books()
+        before = note.books
+        counts = ("organizations", "messages", "entries")
+        wrong = [
+            f"{name}: {getattr(before, name)} before, {getattr(after, name)} after"
+            for name in counts
+            if getattr(before, name) != getattr(after, name)
+        ]
+        wrong += _new_faults(before, after)
+        if wrong:
+            raise StorageUnusable(
+                f"{self.path} was brought over, and its books do not say what they said before "
+                f"({wrong[0]}). Go on with the version before this one and with {note.backup}, "
+                "and report this: it is a fault of ours."
+            )
+
+    # -- how
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        self.conn.execute("begin immediate")
+        try:
+            yield
+            self.conn.execute("commit")
+        except BaseException:
+            if self.conn.in_transaction:
+                self.conn.rollback()
+            raise
+
+
+def _new_faults(before: Books, after: Books) -> list[str]:
+    """Faults that were not there. An audit shows only so many of a kind, and any of them."""
+    new = [fault for fault in after.faults if fault not in before.faults]
+    return new if len(after.faults) > len(before.faults) or not before.faults else []
+
+
+def _sentence(path: Path, error: sqlite3.Error) -> str:
+    sentence = sqlite_sentence(path, error)
+    if (getattr(error, "sqlite_errorcode", None) or 0) & 0xFF == sqlite3.SQLITE_FULL:
+        return f"{sentence} Make room and start again: it goes on from where it was."
+    return sentence
+
+
+def _without_note(copy: sqlite3.Connection) -> None:
+    """The copy is the database as it was: nothing has begun in it."""
+    copy.execute("begin")
+    notes.strike(copy)
+    copy.execute("commit")

@@ -1,0 +1,45 @@
+"""How far a database of an older version has been brought over."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+_MINUTE_S: Final = 60
+_HOUR_S: Final = 3600
+
+
+@dataclass(frozen=True, slots=True)
+class Upgrading:
+    step: str
+    """What is being done: ``copying``, ``moving rows`` …"""
+    done: int
+    total: int
+    """Of the step; 0: not known."""
+    left_s: int | None
+    """Until the step is done, by its pace until now; None: that cannot be told yet."""
+
+    @property
+    def sentence(self) -> str:
+        words = [self.step]
+        if self.total:
+            words.append(f"{100 * self.done // self.total} %")
+        if self.left_s is not None:
+            words.append(_left(self.left_s))
+        return f"The database is being brought over to this version: {', '.join(words)}."
+
+    def wire(self) -> dict[str, Any]:
+        return {
+            "step": self.step,
+            "done": self.done,
+            "total": self.total,
+            "secondsLeft": self.left_s,
+        }
+
+
+def _left(left_s: int) -> str:
+    if left_s < _MINUTE_S:
+        return "less than a minute left"
+    unit, size = ("hour", _HOUR_S) if left_s >= _HOUR_S else ("minute", _MINUTE_S)
+    count = -(-left_s // size)
+    return f"about {count} {unit}{'' if count == 1 else 's'} left"

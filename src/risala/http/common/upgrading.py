@@ -1,0 +1,54 @@
+"""What every address of ours says while the database is brought over to this version."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from quart import request
+from quart_trio.wrappers import TrioResponse
+
+from risala.engine.model.upgrading import Upgrading
+from risala.http.common.base import JsonApp
+from risala.http.common.problems import Problem
+from risala.http.common.respond import json_bytes, json_response
+
+AGAIN_MAX_S: Final = 60
+"""Nobody is told to stay away for longer: the pace may change."""
+AGAIN_UNKNOWN_S: Final = 5
+_ALIVE: Final = json_bytes({"status": "ok"})
+_BODY_BYTES_MAX: Final = 1024
+_BODY_TIMEOUT_S: Final = 1.0
+"""No body is ever looked at."""
+
+
+def create_upgrading(look: Callable[[], Upgrading]) -> JsonApp:
+    """An app that lives, is not ready, and does nothing else; ``look`` tells how far it is."""
+    app = JsonApp(
+        "risala.http.common.upgrading",
+        body_bytes_max=_BODY_BYTES_MAX,
+        body_timeout_s=_BODY_TIMEOUT_S,
+    )
+
+    async def alive() -> TrioResponse:
+        return json_response(_ALIVE)
+
+    @app.before_request
+    async def refuse() -> None:
+        if request.path != "/healthz":
+            raise _problem(look())
+
+    app.route_to("/healthz", alive, method="GET")
+    return app
+
+
+def _problem(now: Upgrading) -> Problem:
+    left_s = AGAIN_UNKNOWN_S if now.left_s is None else now.left_s
+    data: dict[str, Any] = {"reasons": [_reason(now)], "upgrading": now.wire()}
+    again = {"Retry-After": str(min(max(left_s, 1), AGAIN_MAX_S))}
+    return Problem(503, now.sentence, data, again)
+
+
+def _reason(now: Upgrading) -> str:
+    """As all reasons of ``/readyz``: neither a capital nor a full stop."""
+    return now.sentence[0].lower() + now.sentence[1:].removesuffix(".")

@@ -1,0 +1,301 @@
+"""Rows that move in steps: killed at any instant, what comes of it in the end is the same."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import os
+import shutil
+import sqlite3
+import stat
+from collections.abc import Callable
+from contextlib import closing, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from sqlite_utils import Database
+
+from risala.engine.journal.store.lock import StorageUnusable
+from risala.engine.journal.store.schema import migrations
+from risala.engine.journal.upkeep import backup
+from risala.engine.journal.upkeep.upgrade import note, room, upgrade
+from risala.engine.journal.upkeep.upgrade.upgrade import bring_over, is_due
+
+FIXTURES = Path(__file__).parents[1] / "fixtures"
+STONES = 1700
+"""Four steps, the last of them short."""
+MIGRATION = "m023_audit_log"
+NOW_MS = 1_767_225_600_000
+MiB = 1024 * 1024
+
+
+class KilledError(Exception):
+    """In the tests' own hands: what a power cut is to a process."""
+
+
+@dataclass
+class StonesMove:
+    """Stones move from one heap to another, each polished on its way."""
+
+    migration: str = MIGRATION
+    statements: Callable[[], None] = field(default=lambda: None)
+    """Called before each statement."""
+
+    def concerns(self, conn: sqlite3.Connection) -> bool:
+        return bool(conn.execute("SELECT 1 FROM sqlite_schema WHERE name = 'heap'").fetchone())
+
+    is_unfinished = concerns
+
+    def remaining(self, conn: sqlite3.Connection) -> int:
+        return conn.execute("SELECT count(*) FROM heap").fetchone()[0]
+
+    def step(self, conn: sqlite3.Connection, rows_max: int) -> int:
+        rows = conn.execute("SELECT n, stone FROM heap ORDER BY n LIMIT ?", (rows_max,)).fetchall()
+        for n, stone in rows:
+            self.statements()
+            conn.execute("INSERT INTO polished VALUES (?, ?)", (n, f"polished {stone}"))
+            self.statements()
+            conn.execute("DELETE FROM heap WHERE n = ?", (n,))
+        return len(rows)
+
+    def finish(self, conn: sqlite3.Connection) -> None:
+        self.statements()
+        conn.execute("DROP TABLE heap")
+
+
+def silent(*_: object) -> None:
+    pass
+
+
+def now_ms() -> int:
+    return NOW_MS
+
+
+@pytest.fixture(autouse=True)
+def _looks_often(monkeypatch) -> None:
+    """As with a large file: in this one nothing lasts."""
+    monkeypatch.setattr(backup, "STEPS_BETWEEN_LOOKS", 500)
+
+
+@pytest.fixture
+def old(tmp_path) -> Path:
+    """A database of a version before, with stones in it."""
+    path = tmp_path / "risala.db"
+    path.write_bytes(gzip.decompress((FIXTURES / "m017-with-m015.db.gz").read_bytes()))
+    with closing(sqlite3.connect(path)) as conn, conn:
+        conn.execute("PRAGMA journal_mode = delete")
+        conn.execute("CREATE TABLE heap (n INTEGER PRIMARY KEY, stone TEXT)")
+        conn.execute("CREATE TABLE polished (n INTEGER PRIMARY KEY, stone TEXT)")
+        stones = [(n, f"stone {n}") for n in range(1, STONES + 1)]
+        conn.executemany("INSERT INTO heap VALUES (?, ?)", stones)
+    return path
+
+
+def bring(path: Path, progress: backup.Progress = silent, **more) -> None:
+    bring_over(path, progress, now_ms, **{"moves": [StonesMove()], **more})
+
+
+def contents(path: Path) -> dict[str, list[tuple]]:
+    """All rows of all tables, but for when each migration ran."""
+    with closing(sqlite3.connect(path)) as conn:
+        names = [
+            row[0] for row in conn.execute("SELECT name FROM sqlite_schema WHERE type='table'")
+        ]
+        found = {name: sorted(conn.execute(f"SELECT * FROM {name}"), key=str) for name in names}
+    found["_sqlite_migrations"] = sorted(row[2] for row in found["_sqlite_migrations"])
+    return found
+
+
+def backups(path: Path) -> list[Path]:
+    return sorted(path.parent.glob("risala-before-*.db"))
+
+
+def test_what_is_due_is_brought_over_once(old):
+    told: list[tuple[str, int, int]] = []
+    assert is_due(old, [StonesMove()])
+    bring(old, lambda *what: told.append(what))
+    assert not is_due(old, [StonesMove()])
+    found = contents(old)
+    assert found["polished"] == sorted(
+        ((n, f"polished stone {n}") for n in range(1, STONES + 1)), key=str
+    )
+    assert "heap" not in found
+    assert found["_sqlite_migrations"] == sorted(migrations.known())
+    steps = [*dict.fromkeys(what for what, _, _ in told)]
+    assert steps == [
+        "copying",
+        "checking",
+        "adding up",
+        "changing tables",
+        "auditing",
+        "moving rows",
+    ]
+    moved = [done for what, done, total in told if (what, total) == ("moving rows", STONES)]
+    assert [*dict.fromkeys(moved)] == [0, 500, 1000, 1500, 1700]
+    before = contents(old)
+    bring(old)
+    assert contents(old) == before
+
+
+def test_the_copy_is_the_database_as_it_was_and_its_owners_alone(old):
+    before = contents(old)
+    bring(old)
+    [copy] = backups(old)
+    assert copy.name == "risala-before-m023-20260101T000000.db"
+    assert contents(copy) == before
+    assert stat.S_IMODE(copy.stat().st_mode) == 0o600
+    digest, name = copy.with_name(f"{copy.name}.sha256").read_text().split()
+    assert (digest, name) == (hashlib.sha256(copy.read_bytes()).hexdigest(), copy.name)
+    # Whoever goes back to it and comes again later gets a copy of what there is then.
+    shutil.copy(copy, old)
+    bring_over(old, silent, lambda: NOW_MS + 60_000, moves=[StonesMove()])
+    assert len(backups(old)) == 2
+
+
+def test_a_file_without_such_rows_and_no_file_have_none_of_it(old, tmp_path):
+    bring(tmp_path / "none.db")
+    assert not (tmp_path / "none.db").exists()
+    with closing(sqlite3.connect(old)) as conn, conn:
+        conn.execute("DROP TABLE heap")
+    bring(old)
+    assert backups(old) == []
+
+
+def test_too_little_space_is_told_with_both_numbers_before_anything_is_done(old):
+    before, size = contents(old), old.stat().st_size
+    words = r"takes (\d+) MB of free disk, and .* has 100: make room, then start again"
+    with pytest.raises(StorageUnusable, match=words):
+        bring(old, free_bytes=lambda _: 100_000_000)
+    assert contents(old) == before
+    assert backups(old) == []
+    bring(old, free_bytes=lambda _: room.SPARE_BYTES + 2 * size)
+
+
+def snapshot(path: Path, into: Path) -> None:
+    """What a power cut leaves: the database, its journal, and whatever lies beside them."""
+    into.mkdir()
+    for each in path.parent.iterdir():
+        if each.is_file() and not each.name.endswith("-shm"):
+            shutil.copy(each, into / each.name)
+
+
+@pytest.mark.slow
+def test_killed_at_any_instant_it_goes_on_and_comes_to_the_same(old, tmp_path):
+    """Every look that somebody takes, and every so many statements of the steps."""
+    cuts: list[Path] = []
+    calls = 0
+
+    def cut(*_: object) -> None:
+        nonlocal calls
+        calls += 1
+        if calls % 83 == 0 or calls < 12:
+            cuts.append(tmp_path / f"cut{calls}")
+            snapshot(old, cuts[-1])
+
+    kept = tmp_path / "kept"
+    snapshot(old, kept)
+    bring(old, cut, moves=[StonesMove(statements=cut)])
+    expected = contents(old)
+    assert len(cuts) > 40
+    for each in [kept, *cuts]:
+        path = each / old.name
+        bring(path)
+        found = contents(path)
+        assert found == expected, each
+        assert len(backups(path)) == 1
+        assert not list(each.glob("*.partial"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("what", ["copying", "checking", "adding up", "auditing", "moving rows"])
+def test_an_order_to_stop_ends_it_cleanly_wherever_it_is(old, what):
+    """As the service's own stop does: what ``progress`` raises comes out, and the file is well."""
+    stops = 0
+
+    def stop(doing: str, *_: int) -> None:
+        nonlocal stops
+        if doing == what and stops < 2:
+            stops += 1
+            raise KilledError
+
+    for _ in range(2):
+        with pytest.raises(KilledError):
+            bring(old, stop)
+        with closing(sqlite3.connect(old)) as conn:
+            assert conn.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+    bring(old)
+    assert len(contents(old)["polished"]) == STONES
+    assert len(backups(old)) == 1
+
+
+def test_books_that_did_not_agree_are_brought_over_and_told(old, monkeypatch):
+    with closing(sqlite3.connect(old)) as conn, conn:
+        conn.execute("UPDATE organizations SET balance = balance + 7")
+    bring(old)
+    with closing(sqlite3.connect(old)) as conn:
+        done = note.read(conn, note.DONE)
+    assert done is not None
+    assert done.books is not None
+    assert len(done.books.faults) == 1
+    assert "its balance is" in done.books.faults[0]
+
+
+@dataclass
+class CarelessMove(StonesMove):
+    def step(self, conn: sqlite3.Connection, rows_max: int) -> int:
+        conn.execute("UPDATE organizations SET balance = balance + 1")
+        return super().step(conn, rows_max)
+
+
+def test_books_that_agreed_and_do_not_any_more_are_refused_at_each_start(old):
+    """The rows that were moved stay as they are, and so does the copy: somebody must look."""
+    for _ in range(2):
+        with pytest.raises(StorageUnusable, match=r"before this one and with risala-before-m023"):
+            bring(old, moves=[CarelessMove()])
+    assert len(backups(old)) == 1
+    assert "heap" in contents(old)
+
+
+def test_a_damaged_file_is_not_begun_with(old):
+    with closing(sqlite3.connect(old)) as conn:
+        (page,) = conn.execute(
+            "SELECT rootpage FROM sqlite_schema WHERE name = 'timeline'"
+        ).fetchone()
+    with open(old, "r+b") as file:
+        file.seek(4096 * (page - 1) + 100)
+        file.write(b"\xff" * 3996)
+    with pytest.raises(StorageUnusable, match="is damaged"):
+        bring(old)
+    assert backups(old) == []
+    assert "m023_audit_log" not in contents_of_migrations(old)
+
+
+def contents_of_migrations(path: Path) -> set[str]:
+    with closing(sqlite3.connect(path)) as conn:
+        return migrations.applied(Database(conn, execute_plugins=False))
+
+
+def test_a_file_of_a_newer_version_is_left_alone(old):
+    with closing(sqlite3.connect(old)) as conn, conn:
+        conn.execute("UPDATE _sqlite_migrations SET name = 'm999_new' WHERE name LIKE 'm001%'")
+    with pytest.raises(StorageUnusable, match="newer Risala"):
+        bring(old)
+    assert backups(old) == []
+
+
+@pytest.mark.slow
+def test_memory_stays_flat_however_many_rows_there_are(old):
+    """A step holds its own rows; the rest stays on the disk."""
+    steps: list[int] = []
+
+    class CountingMove(StonesMove):
+        def step(self, conn: sqlite3.Connection, rows_max: int) -> int:
+            steps.append(super().step(conn, rows_max))
+            return steps[-1]
+
+    bring(old, moves=[CountingMove()])
+    assert max(steps) <= upgrade.ROWS_AT_ONCE
+    with suppress(OSError):
+        wal = old.with_name("risala.db-wal")
+        assert os.stat(wal).st_size < 4 * MiB
