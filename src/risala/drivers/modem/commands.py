@@ -33,7 +33,12 @@ _NOT_CONNECTED: Final = "The modem is not ready; `risala carriers` says why."
 
 
 async def dial(session: ModemSession | None, arguments: Sequence[str]) -> Answer:
-    """Raises :class:`CommandRefusedError`."""
+    """``ussd CODE [CHOICE]…``: dial a code, make choices in its menus; the network's last text.
+
+    Raises:
+        CommandRefusedError: the code is none, the modem is not ready, or the network did not
+            answer.
+    """
     if not arguments or not all(map(_is_code, arguments)):
         raise CommandRefusedError("A code has digits, * and #, and so have choices: ussd '*124#'")
     session = _ready(session)
@@ -47,10 +52,13 @@ async def dial(session: ModemSession | None, arguments: Sequence[str]) -> Answer
 async def balance(
     session: ModemSession | None, arguments: Sequence[str], *, is_told: bool
 ) -> Answer:
-    """Raises :class:`CommandRefusedError`.
+    """``balance``: ask the network for the SIM's balance now.
 
     Args:
-        is_told: the settings say how to ask.
+        is_told: the settings have a code to ask by.
+
+    Raises:
+        CommandRefusedError: they have none, the modem is not ready, or the network did not answer.
     """
     _none(arguments)
     if not is_told:

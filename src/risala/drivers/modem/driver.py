@@ -39,11 +39,12 @@ def _wall_ms() -> int:
 
 
 ROOM_S: Final = 120.0
-"""What making room in a full modem takes at most, and the commands before a message."""
+"""The longest that making room in a full modem takes, with the commands before a message."""
 
 
 def longest_submit_s(settings: ModemSettings) -> float:
-    """It waits for its turn, is sent, and once more where the modem was full."""
+    """The longest that a submit takes: it waits for its turn, is sent, and is sent once more where
+    the modem was full."""
     attempt_s = settings.prompt_timeout_s + settings.send_timeout_s
     return min(settings.send_timeout_s + 2 * attempt_s + ROOM_S, SUBMIT_S_MAX)
 
@@ -101,7 +102,7 @@ class ModemDriver:
         try:
             outcome = await session.sender.submit(segment)
         except PduError:
-            # Its own words stay here: they may tell what the message says.
+            # The error's own words go no further: they may quote the message's text.
             return Refused(
                 Scope.CARRIER,
                 "",
@@ -119,7 +120,7 @@ class ModemDriver:
         return self._session.declines(recipient, segments, is_next=is_next)
 
     async def query(self, carrier_id: str, *, sender: str) -> Receipt | None:
-        """None: a modem cannot ask."""
+        """Always None: a modem cannot ask what became of a message."""
         await trio.lowlevel.checkpoint()
         return None
 

@@ -40,9 +40,9 @@ OpenPort = Callable[[str, int], Awaitable[trio.abc.Stream]]
 _OPEN_S: Final = 15.0
 _CLOSE_S: Final = 8.0
 _LOOK_S: Final = 1.0
-"""Between two looks for a device that is gone."""
+"""Seconds between two looks for a device that is unplugged."""
 _STABLE_S: Final = 60.0
-"""A port that served so long begins its backoff anew."""
+"""Where a port served this long, the wait before it is opened again is the shortest one."""
 _LATE_MAX: Final = 100
 _EARLY_MAX: Final = 64
 """Unsolicited lines kept from while a modem is made ready: a status report may be among them."""
@@ -54,7 +54,7 @@ class Port:
 
     name: str
     open: OpenPort
-    """Raises PortError."""
+    """Opens the port; raises PortError."""
     is_there: Callable[[str], bool]
     reset_usb: ResetUsb
 
@@ -95,7 +95,7 @@ class Life:
             await self._open_for_life()
 
     def retry_pin(self) -> None:
-        """Look again at once, and type the PIN of the settings once more."""
+        """Look at the SIM again at once, and type the PIN of the settings once more."""
         self._records.pin.retry()
         self._look_again.set()
 
@@ -132,7 +132,7 @@ class Life:
         self._context.trace(f"{port} is back.")
 
     async def _use(self, stream: trio.abc.Stream, ladder: Ladder) -> str:
-        """Everything that one open port is good for; returns why it must be opened again."""
+        """Serve on an open port until it is of no more use; why it must be opened again."""
         link = AtLink(stream, on_urc=self._on_urc, on_late=self._on_late)
         async with trio.open_nursery() as nursery:
             nursery.start_soon(link.run)
@@ -210,7 +210,8 @@ class Life:
             self._early.append(urc)
 
     def _on_late(self, late: Late) -> None:
-        """A reference of a send that was given up as uncertain."""
+        """Take a line of a command that was given up. The reference of a send settles that send,
+        which was told as uncertain: it is accepted."""
         if late.text.upper().startswith("+CMGS"):
             fields = values(late.text)
             sent = self._records.log.resolve(number(fields[0]) if fields else None)

@@ -1,4 +1,5 @@
-"""Notes in a file of one's own: for a look at a modem, which has no journal to keep them in."""
+"""Notes in a file of their own: for examining a modem without the engine, whose journal keeps them
+otherwise."""
 
 from __future__ import annotations
 
@@ -15,7 +16,7 @@ import trio
 from risala.plugins.contract import NotStoredError
 
 _OCTETS_MAX: Final = 1_000_000
-"""Thousands of notes; a file that is longer is none of ours."""
+"""Room for thousands of notes; a file that is longer is not one that we wrote."""
 
 
 class NoteFile:
@@ -25,7 +26,11 @@ class NoteFile:
         self._path = path
 
     async def remember(self, notes: Mapping[str, str | None]) -> None:
-        """Raises NotStoredError."""
+        """Write notes; None deletes one. On disk when it returns.
+
+        Raises:
+            NotStoredError: the file cannot be written.
+        """
         await trio.lowlevel.checkpoint()
         try:
             kept = {**self._read(), **notes}
@@ -34,7 +39,8 @@ class NoteFile:
             raise NotStoredError(f"{self._path} cannot be written.") from error
 
     def recall(self, prefix: str = "") -> dict[str, str]:
-        """What is there; nothing where it cannot be read, and then not be written either."""
+        """The notes whose keys begin with ``prefix``; none where the file cannot be read (then
+        :meth:`remember` refuses too)."""
         try:
             kept = self._read()
         except (OSError, ValueError):
@@ -52,7 +58,7 @@ class NoteFile:
         return {str(key): str(text) for key, text in found.items()}
 
     def _write(self, notes: Mapping[str, str]) -> None:
-        """All or nothing, and on the disk when it returns."""
+        """Replace the file at once by one with these notes, which are on disk when this returns."""
         self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         descriptor, name = tempfile.mkstemp(dir=self._path.parent)
         try:

@@ -10,7 +10,8 @@ _NAME_DIGITS: Final = 16
 
 
 class ModemNotes(Protocol):
-    """See :class:`risala.plugins.contract.DriverContext`."""
+    """The part of :class:`risala.plugins.contract.DriverContext` that keeps notes, whose methods
+    are explained there."""
 
     async def remember(self, notes: Mapping[str, str | None]) -> None: ...
 
@@ -18,5 +19,6 @@ class ModemNotes(Protocol):
 
 
 def short_name(number: str) -> str:
-    """Tells an IMSI, ICCID or IMEI from others without telling it; empty where there is none."""
+    """A name for an IMSI, ICCID or IMEI that tells it from others without giving it away; empty
+    where there is no number."""
     return hashlib.sha256(number.encode()).hexdigest()[:_NAME_DIGITS] if number else ""

@@ -10,7 +10,8 @@ from risala.plugins.hookspecs import hookimpl
 
 
 def build(carrier: str, settings: ModemSettings) -> Driver:
-    """Imported when a carrier is of this kind: a service without one does not pay for it."""
+    """Build a modem driver. It is imported here, so that a service without modems does not spend
+    time and memory on it."""
     from risala.drivers.modem.driver import ModemDriver
 
     return ModemDriver(carrier, settings)

@@ -41,14 +41,15 @@ _BUSY: Final = Unsent("", "The modem is busy with other commands; nothing was se
 
 @dataclass(slots=True)
 class Records:
-    """What outlives the port: sends that may be reported, what was used up, parts of messages."""
+    """What is kept while the port is reopened: sends whose reports may come, the SIM's quota, parts
+    of messages, the PIN's memory."""
 
     log: SentLog
     tally: QuotaTally
     parts: ModemParts
     pin: PinMemory
     late: Callable[[Segment, Outcome], None]
-    """Told of an outcome that nobody waits for any more."""
+    """Called with the outcome of a submit whose caller does not wait any more."""
     now_ms: Callable[[], int]
 
 
@@ -62,13 +63,13 @@ class _Job:
     outcome: Outcome | None = None
     has_left: bool = False
     is_abandoned: bool = False
-    """Nobody waits any more."""
+    """The caller does not wait any more."""
     counted: Counted | None = None
-    """In the quota, from before it leaves."""
+    """What the quota counted for it, before it left."""
 
 
 class ModemSender:
-    """Of one modem, as long as its port stays open."""
+    """Sends segments through one modem, one after the other, as long as its port stays open."""
 
     def __init__(
         self,
@@ -86,17 +87,17 @@ class ModemSender:
         self._put, self._take = trio.open_memory_channel[_Job](1)
         self._job: _Job | None = None
         self.ended_by: LinkError | Unready | None = None
-        """What ends the session, once it does; a stop of the service is nobody's fault."""
+        """What ended the session, once it has ended; None also where the service was stopped."""
 
     async def submit(self, segment: Segment) -> Outcome:
-        """Send it, and wait for the answer; bounded in time.
+        """Send a segment, and wait for the answer; bounded in time.
 
         Raises:
             PduError: no PDU can carry it.
         """
         tpdu = submit_of(segment, self._records.now_ms(), status_report=self._settings.reports)
         job = _Job(segment, *to_hex(tpdu))
-        await trio.lowlevel.checkpoint()  # who is cancelled already sends nothing
+        await trio.lowlevel.checkpoint()  # a caller that is cancelled already sends nothing
         try:
             self._put.send_nowait(job)
         except (trio.WouldBlock, trio.BrokenResourceError):
@@ -127,7 +128,8 @@ class ModemSender:
             self._take.close()
 
     def _settle_rest(self) -> None:
-        """The session ends: what is under way is uncertain, what waits was not sent."""
+        """Settle the jobs that are left when the session ends: the one whose PDU has left is
+        uncertain, the others were not sent."""
         fault = self.ended_by or StoppedError("the service was stopped")
         job = self._job
         if job is not None and job.outcome is None:
@@ -141,7 +143,8 @@ class ModemSender:
     # -- one segment -----------------------------------------------------------------------------
 
     async def _count(self, job: _Job) -> bool:
-        """Put it into the quota, on disk; False where it must not leave."""
+        """Count a segment in the quota, on disk. False where that failed: the segment must not
+        leave then, and is settled as unsent."""
         try:
             job.counted = await self._records.tally.count(job.segment)
         except NotStoredError:
@@ -155,7 +158,7 @@ class ModemSender:
             answer = await self._attempt(job)
             if _is_full(answer):
                 await self._inbox.make_room()
-                job.has_left = False  # the modem gave it back
+                job.has_left = False  # the modem refused it for want of room: it was not sent
                 answer = await self._attempt(job)
         except LinkError as fault:
             if job.has_left and _told(fault.rows):
@@ -168,15 +171,16 @@ class ModemSender:
         self._refused(job, answer)
 
     async def _attempt(self, job: _Job) -> Answer | None:
-        """None where it was accepted, else the refusal."""
+        """Send once; None where the job is settled (accepted, or abandoned), else the refusal."""
         segment = job.segment
         async with self._asker.link.turn():
             await self._asker.fall_in_step()
             if self._facts.more_messages and segment.number < segment.total:
-                # Keeps the radio link for what follows (27.005 §3.5.6).
+                # Keeps the radio link for the next part (27.005 §3.5.6).
                 await self._asker.ok("AT+CMMS=1")
             if job.is_abandoned:
-                # It was told as unsent, or its submit was cancelled, while others had the modem.
+                # While other commands had the modem, the submit was answered as unsent or was
+                # cancelled: the segment must not leave now.
                 self._settle(job, _BUSY)
                 return None
             job.started.set()
@@ -188,7 +192,8 @@ class ModemSender:
                 on_leave=lambda: _leave(job),
             )
             if answer.result.ok or _told(answer.rows):
-                # Within the turn: a report that came first waits for it.
+                # Accepted within the turn: a status report that came before this answer waits for
+                # the turn, and must find the reference.
                 self._accept(job, answer.rows)
                 return None
             return answer
@@ -207,7 +212,8 @@ class ModemSender:
         self._settle(job, self._remembered(job, outcome))
 
     def _remembered(self, job: _Job, outcome: Uncertain) -> Uncertain:
-        """With the id that a report of it can be told by, also after a restart."""
+        """The outcome with a carrier_id, by which a status report can be matched to it, even after
+        a restart."""
         name = self._records.log.uncertain(job.segment, self._records.now_ms())
         return replace(outcome, carrier_id=name)
 
@@ -261,7 +267,8 @@ def _is_full(answer: Answer | None) -> bool:
 
 
 def _told(rows: tuple[Row, ...]) -> bool:
-    """The network took it, whatever became of the rest of the answer."""
+    """Whether the network took the message: ``+CMGS:`` came, whatever became of the rest of the
+    answer."""
     return any(row.text.upper().startswith("+CMGS") for row in rows)
 
 

@@ -37,6 +37,8 @@ _TAIL: Final = 4
 
 
 class ModemSession:
+    """A modem that is ready, on one open port: what runs on it, and what it tells of its health."""
+
     def __init__(
         self,
         context: DriverContext,
@@ -71,11 +73,12 @@ class ModemSession:
 
     @property
     def ready(self) -> bool:
-        """It may be submitted to."""
+        """Whether segments may be submitted."""
         return self._fault is None and self._seen and self.health.state is HealthState.UP
 
     def over_quota(self, segment: Segment) -> Outcome | None:
-        """What a submit comes to where the SIM's day or month is used up."""
+        """The refusal of a segment for which the SIM's day or month has no room; None where it
+        has."""
         found = limits.refusal(self._records.tally.quota, segment, self._records.now_ms())
         if found is not None:
             self.publish()
@@ -90,7 +93,12 @@ class ModemSession:
         return found
 
     async def serve(self) -> None:
-        """Until there is trouble, which is raised: LinkError or Unready."""
+        """Serve until the modem can be served no more.
+
+        Raises:
+            LinkError: it does not answer, or the line was hung up.
+            Unready: it answers, but cannot send.
+        """
         with self._scope, closing(self.dialogues):
             async with trio.open_nursery() as nursery:
                 nursery.start_soon(self._guard, self._watch.run)
@@ -106,7 +114,7 @@ class ModemSession:
         try:
             await task()
         except (LinkError, Unready) as fault:
-            # Kept, because a nursery would wrap it in a group.
+            # Kept and raised by serve(): out of the nursery it would come wrapped in a group.
             self._end(fault)
 
     def _end(self, fault: LinkError | Unready) -> None:
@@ -122,7 +130,7 @@ class ModemSession:
         await self.balance.run(self.dialogues, self.publish, self._context.trace)
 
     async def _begin_days(self) -> None:
-        """Open again when the day's quota is new."""
+        """Tell the engine at each midnight (UTC) that the day's quota is new."""
         while True:
             await trio.sleep(self._records.tally.quota.next_day_s(self._records.now_ms()) + 1)
             self.publish()
@@ -179,7 +187,8 @@ class ModemSession:
 
     @property
     def _attention(self) -> str | None:
-        """What the operator should see to; what the settings ask for is nothing of the kind."""
+        """What the operator should see to soon; None where nothing. Missing reports are not told
+        where the settings ask for none."""
         quota, now_ms = self._records.tally.quota, self._records.now_ms()
         silence = self._silence_of_reports if self._settings.reports else ""
         said = (limits.month_over(quota, now_ms), silence, self.balance.attention)

@@ -20,7 +20,8 @@ Seconds = Annotated[float, Field(gt=0, le=86400)]
 Storage = Literal["auto", "ME", "SM", "MT"]
 
 _INIT_MAX: Final = 20
-"""More is a script, and each may take as long as a command without an answer."""
+"""Commands of ``init``: each may take as long as a command without an answer, and more of them
+would be a script."""
 _INIT_LINE_MAX: Final = 200
 """Modems take lines of 256 characters and more (V.250 has no limit)."""
 _NOT_IN_INIT: Final = {
@@ -34,7 +35,8 @@ _NOT_IN_INIT: Final = {
     "+CNMA": "may wait for a text",
 }
 _dials: Final = re.compile(r"[^&+^*$%#]*(?:&.[^&+^*$%#]*)*?(?<!&)([DA])").match
-"""ATD or ATA among the basic commands at the head of a line; AT&D is another one (V.250 §5.4)."""
+"""Finds ATD or ATA, which dial and answer calls, among the basic commands at the head of a line;
+AT&D is another command (V.250 §5.4)."""
 
 
 def _is_init_command(text: str) -> str:
@@ -67,7 +69,7 @@ class UssdBalance(BaseModel):
     """A regular expression; its first group is the amount. The first number unless given."""
     every_s: Annotated[float, Field(ge=60, le=30 * 86400)] = 6 * 3600.0
     low: float | None = None
-    """Below it the balance is told as low."""
+    """Below this amount the balance is told as low."""
 
     @field_validator("pattern")
     @classmethod
@@ -90,35 +92,39 @@ class ModemSettings(BaseModel):
     """``/dev/serial/by-id/…`` (its name survives a replug), or ``socket://host:port``."""
     baud: Annotated[int, Field(ge=300, le=4_000_000)] = 115200
     pin: SecretStr | None = None
-    """By ``pin_env``. A wrong one is never typed twice."""
+    """The SIM's PIN, given as ``pin_env``. A wrong one is never typed twice."""
     smsc_number: Annotated[str, Field(pattern=r"^\+?[0-9]{3,20}$")] | None = None
     """The service centre, where the SIM does not know it."""
     init: Annotated[tuple[InitCommand, ...], Field(max_length=_INIT_MAX)] = ()
-    """Commands that this modem needs besides, at each start, before ours: what ours say counts."""
+    """Commands that this modem needs at each start. They are given before the driver's own, which
+    have the last word where both set the same."""
 
     send_timeout_s: Annotated[float, Field(ge=5, le=600)] = 60.0
     """The network's own timer is about 45 s: below that good sends become uncertain."""
     prompt_timeout_s: Seconds = 10.0
     check_every_s: Annotated[float, Field(ge=1, le=3600)] = 30.0
-    """Signal, registration and storage are looked at so often, and a hung modem found."""
+    """Seconds between two looks at signal, registration and storage, which also find a modem that
+    hangs."""
     reopen_first_s: Seconds = 1.0
     reopen_max_s: Seconds = 30.0
     sick_wait_s: Seconds = 60.0
-    """From a state that only an operator can mend to the next look at it."""
+    """Seconds between two looks at a modem in a state that only an operator can mend."""
 
     storage: Storage = "auto"
     """Where received messages are kept until they are safe."""
     reports: bool = True
     """Ask for status reports."""
     inbound: bool = True
-    """Hand over received messages; else they are left where they are."""
+    """Hand over received messages; False leaves them where they are."""
     assembly_timeout_s: Annotated[float, Field(ge=60, le=7 * 86400)] = 6 * 3600.0
-    """A long message that is still incomplete then is handed over as it is."""
+    """Seconds after its first part at which a long message that is still incomplete is handed over
+    as it is."""
 
     ussd_balance: UssdBalance | None = None
     segments_per_day_max: Annotated[int, Field(ge=1)] | None = None
     recipients_per_month_max: Annotated[int, Field(ge=1, le=200_000)] | None = None
-    """They are remembered, 200 in a note."""
+    """Distinct numbers that the SIM may send to in a month; not set: no limit, and none are
+    kept."""
 
     @field_validator("port")
     @classmethod
@@ -137,7 +143,7 @@ class ModemSettings(BaseModel):
     @field_validator("pin")
     @classmethod
     def _is_pin(cls, pin: SecretStr | None) -> SecretStr | None:
-        # Whatever else it was, it would be typed into a command line.
+        # Checked here, because whatever the setting holds is put into an AT command.
         if pin is not None and not re.fullmatch(r"[0-9]{4,8}", pin.get_secret_value()):
             raise ValueError("must have 4 to 8 digits")
         return pin

@@ -14,18 +14,19 @@ from risala.drivers.modem.ready.storage import Usage
 from risala.drivers.modem.talk.asking import Asker
 
 _SEARCH_S: Final = 2.0
-"""Between two looks while it searches for a network."""
+"""Seconds between two looks while the modem searches for a network."""
 _OPERATOR_LOOKS: Final = 10
 """The operator is asked at every tenth look: +COPS? can take seconds."""
 _OPERATOR_S: Final = 30.0
 _PROBE_S: Final = 10.0
 _REGISTRATIONS: Final = ("+CREG", "+CEREG", "+CGREG")
-"""27.007 §7.2, §10.1.22, §10.1.20: on LTE alone a modem may tell it by the second only."""
+"""Commands that tell the registration (27.007 §7.2, §10.1.22, §10.1.20). A modem that is on LTE
+alone may tell it by the second only."""
 
 
 @dataclass(slots=True)
 class Sight:
-    """What was seen last."""
+    """What the last look at the modem showed."""
 
     signal_dbm: int | None = None
     registration: Registration | None = None
@@ -34,7 +35,8 @@ class Sight:
 
     @property
     def registered(self) -> bool:
-        """Also where the modem does not tell: a send will."""
+        """Whether a network serves the modem. True also where it does not tell: the next send will
+        show."""
         return self.registration is None or self.registration.registered
 
 
@@ -49,7 +51,7 @@ class Watch:
         self.sight = Sight()
 
     async def run(self) -> None:
-        """Look for life; raises LinkError when the modem does not answer."""
+        """Look again and again, for life; raises LinkError when the modem does not answer."""
         look = 0
         while True:
             await self._look(with_operator=look % _OPERATOR_LOOKS == 0)
@@ -61,7 +63,8 @@ class Watch:
         sight, asker = self.sight, self._asker
         async with asker.link.turn():
             await asker.fall_in_step()
-            # Not by the asker, which would mend a silence quietly: recovery is to be told.
+            # Asked on the link itself: the asker would mend a silence quietly, but the operator is
+            # to be told of the recovery.
             await asker.link.ask("AT", _PROBE_S)
         sight.signal_dbm = signal_dbm(first(await asker.rows("AT+CSQ"), "+CSQ"))
         sight.registration = await registration_of(asker)
@@ -71,13 +74,13 @@ class Watch:
 
 
 async def registration_of(asker: Asker) -> Registration | None:
-    """The best that any of the three commands tells; None where none does."""
+    """The best registration that any of the three commands tells; None where none tells."""
     best: Registration | None = None
     for name in _REGISTRATIONS:
         found = registration(first(await asker.rows(f"AT{name}?"), name))
         if found is not None and found.registered:
             return found
-        # Registered nowhere: what +CREG says counts, unless another one says denied.
+        # Not registered so far: the first word (+CREG's) counts, unless a later one is "denied".
         if best is None or found is Registration.DENIED:
             best = found
     return best

@@ -32,7 +32,7 @@ _CME: Final[Mapping[Cause, tuple[int, ...]]] = {
     Cause.DEVICE_FAULT: (0, 3, 21, 22, 23),
     Cause.NO_SERVICE: (30, 32),
 }
-"""Where the verdict alone does not tell."""
+"""Codes of +CME ERROR whose cause does not follow from the verdict on them."""
 
 _BY_TROUBLE: Final[Mapping[ErrorMeaning, Cause]] = {
     table[code]: cause
@@ -48,7 +48,7 @@ _BY_STATUS: Final[Mapping[int, Cause]] = {
     0x62: Cause.ABSENT,  # the phone does not answer
     0x63: Cause.REJECTED,
 }
-"""TP-ST (23.040 §9.2.3.15), where the state of the receipt does not tell already."""
+"""Causes by TP-ST (23.040 §9.2.3.15), where the receipt's state alone does not say as much."""
 
 
 def cause_of_trouble(trouble: ErrorMeaning) -> Cause:
@@ -56,5 +56,6 @@ def cause_of_trouble(trouble: ErrorMeaning) -> Cause:
 
 
 def cause_of_status(status: int) -> Cause | None:
-    """Of a status report that tells of a failure; None where its state says as much."""
+    """The cause of a failure by the TP-ST of its status report; None where the receipt's state
+    already says as much."""
     return _BY_STATUS.get(status)

@@ -1,7 +1,7 @@
 """The AT engine: what a modem sends becomes events, one command at a time (27.007, V.250). Pure.
 
-No clock and no port: who drives it gives up on a command when time is over, and then no answer of
-that command can be taken for the answer of the next one::
+The engine has no clock and no port. Its user gives up on a command when time is over; the engine
+then sees to it that a late answer to that command is not taken for the answer to the next one::
 
     octets = engine.start(Command("AT+CSQ"))      → write them
     events = engine.receive(octets)               → Answer, Prompt, Urc, Late, Noise
@@ -64,12 +64,17 @@ SUBSTITUTE: Final = b"\x1a"
 """Ctrl-Z: sends what was typed after a prompt. Never sent without one."""
 
 _JUNK: Final = "".join(map(chr, (*range(0x21), *range(0x7F, 0x100))))
-"""Stripped at both ends of a line: blanks, controls, and noise of 8 bits after a restart."""
+"""Stripped at both ends of a line: blanks, control characters, and the characters above ASCII that
+the noise on a line reads as after a restart."""
 _SYNC: Final = ("AT+CSQ", "AT+CREG?", "AT+CPIN?", "AT+CSCA?")
 
 
 class AtEngine:
-    """Sans-IO. ``numeric``: single digits are results too, as after ATV0."""
+    """One modem's AT dialogue without I/O: octets in, events out, and commands as octets to write.
+
+    Args:
+        numeric: single digits are final results too, as after ATV0.
+    """
 
     def __init__(self) -> None:
         self.numeric = True
@@ -78,7 +83,8 @@ class AtEngine:
         self._command: Command | None = None
         self._prompting = False
         self._may_prompt_late = False
-        """A command that prompts was refused without one: some modems ask all the same."""
+        """A command that asks for a prompt was refused, and no prompt came: on some modems it comes
+        all the same, after the refusal."""
         self._holds_text_entry = False
         self._body = ""
         self._rows: list[Row] = []
@@ -97,14 +103,15 @@ class AtEngine:
 
     @property
     def in_sync(self) -> bool:
-        """No answer of a command that was given up may still come, and no body is awaited.
+        """Whether the next answer is surely that of the next command.
 
-        What is typed now would be the text of a message else.
+        False while an answer to a command that was given up may still come, or while the modem may
+        wait for a message's body: what is typed then would become the text of a message.
         """
         return not self._abandoned and not self._holds_text_entry
 
     def start(self, command: Command) -> bytes:
-        """The octets that ask it.
+        """The octets to write for a command, which is in flight from now on.
 
         Raises:
             LocalProtocolError: a command is in flight; or answers are outstanding, and this
@@ -135,10 +142,10 @@ class AtEngine:
         )
 
     def body(self, text: str) -> bytes:
-        """The octets that answer a prompt.
+        """The octets to write for a message's body, after the prompt: the text and Ctrl-Z.
 
         Raises:
-            LocalProtocolError: there was none.
+            LocalProtocolError: the modem has not prompted for a body.
         """
         if self._command is None or self._prompting or not self._command.prompts or self._body:
             raise LocalProtocolError("no body is awaited")
@@ -146,7 +153,7 @@ class AtEngine:
         return text.encode("ascii") + SUBSTITUTE
 
     def give_up(self) -> tuple[Row, ...]:
-        """Stop waiting for the command in flight. The rows that it had brought so far."""
+        """Stop waiting for the command in flight; the rows that came of its answer so far."""
         command, self._command = self._command, None
         if command is None:
             return ()
@@ -154,7 +161,10 @@ class AtEngine:
         return self._end()
 
     def forget(self) -> None:
-        """What is outstanding will not come: the modem has started anew, or was silent long."""
+        """Expect no answer to given-up commands any more.
+
+        For when the modem has started anew, or was silent for so long that none will come.
+        """
         self._abandoned = []
         self._late_result = False
         self._holds_text_entry = False
@@ -178,7 +188,8 @@ class AtEngine:
         return events
 
     def _keep(self, piece: bytes, events: list[Event]) -> None:
-        """More of the line that has begun. A prompt is one without an end."""
+        """Add to the line that has begun. A prompt is a line without an end, so it is looked for
+        here."""
         if (self._prompting or self._may_prompt_late) and not self._overlong:
             begun = (self._line + piece[:LINE_MAX])[:LINE_MAX].decode("latin-1")
             blank = len(begun) - len(begun.lstrip(_JUNK))
@@ -214,7 +225,8 @@ class AtEngine:
             self._take(line, events)
 
     def _take(self, line: str, events: list[Event]) -> None:
-        """Say what a line is. The order matters: a PDU or a text may look like anything."""
+        """Make an event of a whole line. The order of the questions matters: a PDU or a message's
+        text may look like any other kind of line."""
         if self._is_payload(line, events) or self._is_echo(line):
             return
         command = self._command
@@ -233,15 +245,17 @@ class AtEngine:
             self._seen_own_row, self._late_result = True, False
             self._row(name, line, events)
         elif any(name == abandoned.name for abandoned in self._abandoned) or name == "+CMGS":
-            # Its result follows, and must not end the command that is in flight now; unless that
-            # one is being answered already.
+            # This is a row of a command that was given up. That command's result follows, and must
+            # not end the command that is in flight now; unless the latter is being answered
+            # already, in which case the next result is its own.
             self._late_result = command is None or not self._seen_own_row
             events.append(Late(line))
         else:
             self._unsolicited(name, line, events)
 
     def _is_echo(self, line: str) -> bool:
-        """Echo may be off, on or come twice; a body comes back too."""
+        """Whether a line is what we sent, echoed. Echo may be off, on or come twice, and a
+        message's body is echoed too."""
         if self._command is not None and (line == self._command.text or line == self._body):
             return True
         return any(line == abandoned.text for abandoned in self._abandoned)
@@ -254,7 +268,8 @@ class AtEngine:
             events.append(Late(result.raw))
             return
         self._command = None
-        self._abandoned = []  # what it answered after was asked before
+        # Modems answer in order: with this answer here, none to an earlier command will come.
+        self._abandoned = []
         self._may_prompt_late, self._holds_text_entry = self._prompting, False
         events.append(Answer(command, result, self._end()))
 
@@ -268,7 +283,8 @@ class AtEngine:
         self._rows.append(Row(line))
 
     def _bare(self, line: str, events: list[Event]) -> None:
-        """A line without a name: ATI brings such, and so do commands that leave their name off."""
+        """Take a line without a name: rows of ATI are such, and those of commands whose answers
+        some modems write without the name."""
         if self._command is None:
             events.append(Noise(len(line)))
         elif self._abandoned and not self._seen_own_row:
@@ -293,7 +309,8 @@ class AtEngine:
             events.append(Noise(len(given_up.header.line)))
 
     def _is_payload(self, line: str, events: list[Event]) -> bool:
-        """A PDU, a text, or a further line of a USSD text."""
+        """Whether the line belongs to an earlier one: a header's PDU or text, or the next line of a
+        USSD text."""
         if self._ussd.open:
             whole = self._ussd.add(line)
             if whole is not None:

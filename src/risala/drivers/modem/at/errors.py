@@ -18,9 +18,10 @@ class ErrorVerdict(StrEnum):
     """What an error asks us to do."""
 
     FINAL = "final"
-    """Nobody would deliver it: the number does not exist."""
+    """No carrier would deliver the message: the number does not exist."""
     CARRIER = "carrier"
-    """This SIM may not, or the modem is set up wrongly: for good, unless another carrier may."""
+    """This SIM may not send it, or the modem is set up wrongly. The message fails unless another
+    carrier takes it."""
     NOW = "now"
     """Try later."""
     RECIPIENT = "recipient"
@@ -30,15 +31,19 @@ class ErrorVerdict(StrEnum):
     UNCERTAIN = "uncertain"
     """The network did not acknowledge in time: it may have taken the message."""
     SICK = "sick"
-    """The SIM or the modem; no message goes until an operator acts. Nothing was sent."""
+    """The SIM or the modem has a fault: no message goes until an operator acts. Nothing was
+    sent."""
     BUSY = "busy"
     """The SIM is still starting: nothing was sent, ask again in a moment."""
     FULL = "full"
-    """The storage is full, and some modems do not even send then: free it, and ask again."""
+    """The modem's storage is full, and some modems do not even send then: delete what was read, and
+    send again."""
 
 
 @dataclass(frozen=True, slots=True)
 class ErrorMeaning:
+    """What one code of +CMS ERROR or +CME ERROR means."""
+
     verdict: ErrorVerdict
     text: str
     """One plain sentence."""
@@ -134,8 +139,8 @@ CMS: Final[Mapping[int, ErrorMeaning]] = {
     514: ErrorMeaning(_SLOW, "The modem or the network is congested."),
     515: ErrorMeaning(ErrorVerdict.BUSY, "The modem is still starting.", "please wait"),
 }
-"""By number. 332 and 513 are a silence of the network *after* the message left: sent again, it
-could arrive twice, so the carrier's ``on_uncertain`` decides."""
+"""Codes of +CMS ERROR. 332 and 513 tell that the network was silent *after* the message had left:
+sent again it could arrive twice, so the carrier's ``on_uncertain_…`` setting decides."""
 
 CME: Final[Mapping[int, ErrorMeaning]] = {
     -1: ErrorMeaning(_NOW, "The modem gives no reason."),
@@ -173,7 +178,8 @@ _UNKNOWN_FCS: Final = ErrorMeaning(_CARRIER, "The service centre refused it.")
 _UNKNOWN: Final = ErrorMeaning(_NOW, "The modem refused it with a code that we do not know.")
 _NO_REASON: Final = ErrorMeaning(_NOW, "The modem refused it without a reason.")
 
-# The longest words first: "sim pin required" is in "ph-sim pin required".
+# A text is searched for these words, the longest first: "sim pin required" is also found in
+# "ph-sim pin required".
 _BY_WORDS: Final = sorted(
     ((row.words, row) for row in (*CMS.values(), *CME.values()) if row.words),
     key=lambda pair: -len(pair[0]),

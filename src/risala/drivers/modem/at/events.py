@@ -12,7 +12,7 @@ _own_name: Final = re.compile(r"AT([+^*$%#&][A-Z0-9_]+)", re.IGNORECASE).match
 
 
 class LocalProtocolError(Exception):
-    """We did something that the engine forbids: a mistake of its user."""
+    """The engine was used in a way that the protocol forbids: a bug of ours; nothing was sent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class Command:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """An intermediate line of an answer, with the PDU that followed it."""
+    """An intermediate line of an answer, with the PDU that followed it where it announces one."""
 
     text: str
     pdu: str | None = field(default=None, repr=False)
@@ -40,7 +40,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The command in flight has ended."""
+    """The command in flight has ended: its result, and the rows before it."""
 
     command: Command
     result: Result
@@ -49,12 +49,12 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """The modem wants the body now."""
+    """The modem asks for the message's body now (``> ``)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Urc:
-    """An unsolicited line; ``pdu`` of those that have two."""
+    """An unsolicited result code; ``pdu`` is its second line, where it has one (``+CMT``)."""
 
     name: str
     text: str
@@ -63,7 +63,7 @@ class Urc:
 
 @dataclass(frozen=True, slots=True)
 class Late:
-    """Something of a command that was given up, or a result that nobody awaits."""
+    """A line that belongs to a command that was given up, or a result while none is awaited."""
 
     text: str
 

@@ -51,7 +51,7 @@ def number(text: str) -> int | None:
 
 
 def offered(field: str) -> set[int]:
-    """The values of a test answer's bracket: ``0-2,4`` is 0, 1, 2 and 4."""
+    """The values that a bracket of a test answer (``=?``) allows: ``0-2,4`` is 0, 1, 2 and 4."""
     found: set[int] = set()
     for piece in field.split(","):
         low, dash, high = piece.partition("-")
@@ -98,8 +98,8 @@ _REGISTERED: Final = frozenset(
 def registration(fields: list[str]) -> Registration | None:
     """``<stat>`` of the answer ``<n>,<stat>[,<lac>,<ci>[,<AcT>]]``, or of the line ``<stat>…``.
 
-    The location may be quoted or not. What comes by itself has no ``<n>``: its second field then
-    is the location, which has more than one digit.
+    The location may be quoted or not. A line that comes by itself has no ``<n>``: its second field
+    is the location area code, told from a ``<stat>`` by having more than one digit.
     """
     numbers = [number(text) if len(text) == 1 else None for text in fields[:2]]
     stat = numbers[1] if len(numbers) > 1 and numbers[1] is not None else next(iter(numbers), None)

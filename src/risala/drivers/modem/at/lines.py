@@ -16,9 +16,9 @@ class ResultKind(StrEnum):
     ERROR = "error"
     """Refused, without a reason."""
     CME = "cme"
-    """``+CME ERROR`` (27.007 §9.2): of the equipment."""
+    """``+CME ERROR`` (27.007 §9.2): an error of the mobile equipment."""
     CMS = "cms"
-    """``+CMS ERROR`` (27.005 §3.2.5): of the message service."""
+    """``+CMS ERROR`` (27.005 §3.2.5): an error of the message service."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,9 +29,9 @@ class Result:
     raw: str
     """The line as it stood, or the word for a number (ATV0)."""
     code: int | None = None
-    """Of ``+CME ERROR`` and ``+CMS ERROR``, where it is a number."""
+    """The number in ``+CME ERROR`` or ``+CMS ERROR``; None where there is none."""
     text: str = ""
-    """Of the same, where it is words (+CMEE=2)."""
+    """The words in ``+CME ERROR`` or ``+CMS ERROR`` (under +CMEE=2); empty where it has none."""
 
     @property
     def ok(self) -> bool:
@@ -58,23 +58,24 @@ _CALL_NUMERIC: Final = {
     "7": "BUSY",
     "8": "NO ANSWER",
 }
-"""The rest of that table."""
+"""The codes of V.250 table 1 that tell of calls, in use after ATV0."""
 _call: Final = re.compile(
     r"(RING(?:ING)?|CONNECT|NO CARRIER|BUSY|NO ANSWER|NO DIAL ?TONE|DELAYED|BLACKLISTED"
     r"|MISSED_CALL|VOICE CALL)(?:[ :].*)?",
     re.IGNORECASE,
 ).fullmatch
-"""V.250 §6.3.1 and §5.7.1, with the details that some add (``NO CARRIER: 16``); then SIMCom's."""
+"""Words of V.250 §6.3.1 and §5.7.1 that tell of calls, with the details that some modems add
+(``NO CARRIER: 16``); then those of SIMCom modems."""
 
 
 def call_of(line: str, *, numeric: bool) -> str | None:
     """The word of a line that tells of a call: it rings, is hung up, was missed.
 
-    V.250 has most of them as final results, of the command that dials or answers. We give no such
-    command, so that they are somebody else's call and end no command of ours.
+    V.250 has most of these words as final results of the commands that dial or answer a call. We
+    give no such command: the line tells of somebody else's call and ends no command of ours.
 
     Args:
-        numeric: single digits count too.
+        numeric: single digits count too, as after ATV0.
     """
     if numeric and line in _CALL_NUMERIC:
         return _CALL_NUMERIC[line]
@@ -88,10 +89,10 @@ _is_number: Final = re.compile(r"[+-]?[0-9]{1,6}", re.ASCII).fullmatch
 
 
 def final_of(line: str, *, numeric: bool) -> Result | None:
-    """The result that a line is, where a final result is awaited; None where it is none.
+    """The final result that a line is, read while one is awaited; None where the line is no result.
 
     Args:
-        numeric: single digits count too.
+        numeric: single digits count too, as after ATV0.
     """
     if numeric and line in _NUMERIC:
         line = _NUMERIC[line]
@@ -136,7 +137,8 @@ _name: Final = re.compile(r"[+^*$%#&][A-Z][A-Z0-9_]*(?=[:\s]|$)", re.IGNORECASE)
 
 
 def name_of(line: str) -> str | None:
-    """``+CMTI`` of ``+CMTI: "SM",3``; a known word as it is; None for anything else."""
+    """The name at the head of a line: ``+CMTI`` of ``+CMTI: "SM",3``; a word that is known to come
+    by itself (``RDY``) as it is; None for anything else."""
     found = _name(line)
     if found:
         return found[0].upper()
@@ -164,17 +166,19 @@ class PduHeader:
     """None in text mode."""
 
     def is_exactly(self, line: str) -> bool:
-        """True for the PDU of the announced length, with or without a service centre."""
+        """Whether ``line`` is a PDU of the announced length, with or without a service centre's
+        address in front."""
         if self.tpdu_octets is None or not _is_pdu(line):
             return False
         octets = len(line) // 2
         return octets in (self.tpdu_octets, self.tpdu_octets + 1 + int(line[:2], 16))
 
     def may_be(self, line: str) -> bool:
-        """True for what can be its PDU although the length is another: some count differently.
+        """Whether ``line`` can be the announced PDU although its length differs: some modems count
+        differently.
 
-        A PDU begins with the length of the service centre's address. A card's or a modem's serial
-        number has an even number of digits too, and never begins so.
+        A PDU begins with the length of the service centre's address, which a serial number of a
+        card or a modem, also digits in an even number, never does.
         """
         if self.tpdu_octets is None:
             return True
@@ -182,7 +186,7 @@ class PduHeader:
 
 
 def pdu_header_of(name: str, line: str) -> PduHeader | None:
-    """The header that a line with this name is; None where nothing follows it."""
+    """The header that a line with this name is; None where no PDU or text follows the line."""
     if name not in _FIELDS_MAX:
         return None
     fields = [field.strip() for field in _quoted("", line.partition(":")[2]).split(",")]

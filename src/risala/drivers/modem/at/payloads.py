@@ -1,4 +1,4 @@
-"""What takes more than one line: a header and its PDU or text, and a USSD text. Pure."""
+"""Things that take more than one line: a header with its PDU or text, and a USSD text. Pure."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ class AwaitedPayload:
 
     header: PduHeader
     row: int | None
-    """Its place in the answer of the command in flight; None where it came by itself."""
+    """The header's row in the answer of the command in flight; None where the header came by
+    itself."""
 
 
 class Payloads:
@@ -27,7 +28,8 @@ class Payloads:
         self._awaited: list[AwaitedPayload] = []
 
     def expect(self, awaited: AwaitedPayload) -> AwaitedPayload | None:
-        """Wait for its second line. The one that gave way to it, where too many wait."""
+        """Wait for a header's second line. Returns the oldest header, which is waited for no more,
+        where too many wait."""
         self._awaited.append(awaited)
         return self._awaited.pop(0) if len(self._awaited) > _HEADERS_MAX else None
 
@@ -43,7 +45,7 @@ class Payloads:
         return found
 
     def end_of_answer(self) -> None:
-        """What the rows of an answer still waited for will not come."""
+        """Stop waiting for the PDUs of rows: the answer that they belong to is over."""
         self._awaited = [awaited for awaited in self._awaited if awaited.row is None]
 
 
@@ -54,7 +56,7 @@ class UssdLines:
         self._lines: list[str] = []
 
     def begins(self, line: str) -> bool:
-        """True where more of it follows."""
+        """Whether ``line`` opens a USSD text that goes on in the next line."""
         if line.count('"') % 2 == 0:
             return False
         self._lines = [line]
@@ -65,7 +67,8 @@ class UssdLines:
         return bool(self._lines)
 
     def add(self, line: str) -> str | None:
-        """The whole once it is: closed, or longer than any."""
+        """Add a line; the whole once the quotation mark is closed or the text is longer than USSD
+        allows, else None."""
         self._lines.append(line)
         if line.count('"') % 2 == 0 and len(self._lines) < USSD_LINES_MAX:
             return None

@@ -16,13 +16,14 @@ _FIRST_S: Final = 20.0
 """After a start the network refuses USSD for a moment."""
 _AGAIN_S: Final = 600.0
 _AGAIN_LEAST_S: Final = 60.0
-"""However much is in doubt: some operators count what is dialled."""
+"""The balance is asked no more often than this, whatever the reason: some operators count, and
+limit, what is dialled."""
 _DOUBTS: Final = 3
 """Refusals in a row that may mean an empty SIM."""
 
 
 class Balance:
-    """The last answer outlives the port that it came through."""
+    """Knows what the network said last of the SIM's balance; kept while the port is reopened."""
 
     def __init__(self, settings: UssdBalance | None) -> None:
         self._settings = settings
@@ -34,7 +35,7 @@ class Balance:
 
     @property
     def is_asked(self) -> bool:
-        """The settings say how."""
+        """Whether the settings have a code to ask the balance by."""
         return self._settings is not None
 
     @property
@@ -44,13 +45,20 @@ class Balance:
 
     @property
     def attention(self) -> str | None:
-        """A sentence where it is low."""
+        """A sentence for the operator where the balance is low; None where it is not."""
         return f"The SIM's balance is low: {self.amount:g}." if self.is_low else None
 
     async def run(
         self, dialogues: Dialogues, changed: Callable[[], None], trace: Callable[[str], None]
     ) -> None:
-        """Ask for life; raises LinkError when the modem answers nothing."""
+        """Ask again and again, for life.
+
+        Args:
+            changed: called when a new balance is known.
+
+        Raises:
+            LinkError: the modem does not answer.
+        """
         if self._settings is None:
             return
         await trio.sleep(_FIRST_S)
@@ -70,7 +78,8 @@ class Balance:
                 await self._doubted.wait()
 
     def learn(self, outcome: Outcome) -> None:
-        """An empty prepaid SIM gives errors that do not say so: some in a row, and it is asked."""
+        """Note how a submit ended. An empty prepaid SIM is refused with errors that do not say why:
+        after some refusals in a row the balance is asked."""
         match outcome:
             case Refused(Scope.CARRIER | Scope.NOW):
                 self._doubts += 1
@@ -80,7 +89,7 @@ class Balance:
             self._doubted.set()
 
     async def ask(self, dialogues: Dialogues) -> None:
-        """:attr:`text` and :attr:`amount` are new when this returns.
+        """Ask now; :attr:`text` and :attr:`amount` are new when this returns.
 
         Raises:
             UssdError: the network does not tell, or the settings have no code.

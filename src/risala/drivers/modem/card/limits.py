@@ -11,7 +11,12 @@ from risala.plugins.contract import Cause, Declined, Outcome, Refused, Scope, Se
 def declined(
     quota: Quota, recipient: str, segments: int, now_ms: int, *, is_next: bool
 ) -> Declined | None:
-    """Whether a message of so many segments may begin. One that is next may end the day."""
+    """Why a message of so many segments may not begin now; None where it may.
+
+    Args:
+        is_next: True where the message would be sent now: if it does not fit into what the day has
+            left, no other message begins today (:meth:`Quota.closes_day`).
+    """
     if quota.month_is_over(now_ms) and not quota.knows(recipient):
         return Declined(_month(quota), now_ms + round(1000 * quota.next_month_s(now_ms)))
     if not quota.day_is_over(now_ms) and quota.fits(segments, now_ms):
@@ -31,14 +36,15 @@ def refusal(quota: Quota, segment: Segment, now_ms: int) -> Outcome | None:
 
 
 def day_over(quota: Quota, now_ms: int) -> str:
-    """A sentence where nothing goes before midnight; else empty."""
+    """A sentence where no message may begin before midnight (UTC); else empty."""
     if not quota.day_is_over(now_ms):
         return ""
     return f"{_day(quota)[:-1]}; it goes on at midnight UTC."
 
 
 def month_over(quota: Quota, now_ms: int) -> str:
-    """A sentence where only numbers go to which it has sent in this month; else empty."""
+    """A sentence where the SIM may only send to numbers that it has sent to this month; else
+    empty."""
     if not quota.month_is_over(now_ms):
         return ""
     ends = datetime.fromtimestamp(now_ms / 1000 + quota.next_month_s(now_ms), UTC)

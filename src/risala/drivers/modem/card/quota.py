@@ -14,9 +14,10 @@ from typing import Final
 from risala.sms.message import Segment
 
 _BEGUN_MAX_MS: Final = 300_000
-"""A message between two parts keeps the day open this long; then it was given up."""
+"""A message of which some parts were sent keeps its day open for the rest this long after the last
+of them; then it counts as given up."""
 _RECIPIENTS_A_NOTE: Final = 200
-"""Of 16 characters and a blank each: a note has room for 4096."""
+"""Each takes 16 characters and a blank: a note has room for 4096."""
 _MONTH_DAYS_MAX: Final = 31
 PREFIX: Final = "quota/"
 _DAY: Final = "day"
@@ -28,19 +29,22 @@ class Counted:
     """One segment in the books."""
 
     notes: dict[str, str | None]
-    """To write down."""
+    """Notes to write down, by key; None deletes one."""
     day: str
     month: str
     recipient: str
-    """Empty where the month knew it already."""
+    """The recipient that was added to the month's; empty where it was among them already."""
 
 
 class Quota:
-    """Of one SIM. Counts what may have left, also what the network refused: so do operators.
+    """The quota of one SIM. Counts every segment that may have left, also one that the network
+    refused: operators count so too.
 
     Args:
-        sim: its name in the notes.
-        notes: what was written down of it, by key.
+        segments_per_day_max: segments a day; None: no limit.
+        recipients_per_month_max: distinct recipients a month; None: no limit, and none are counted.
+        sim: the SIM's name in the notes.
+        notes: what was written down of this SIM, by key.
     """
 
     def __init__(
@@ -54,7 +58,8 @@ class Quota:
         self.segments_max = segments_per_day_max
         self.recipients_max = recipients_per_month_max
         self._prefix = f"{PREFIX}{sim}/"
-        # More than one where the clock goes back, as on boards that have none of their own.
+        # Usually one day and one month; more where the clock goes back, as at a start on boards
+        # without a battery-backed clock.
         self._days: dict[str, int] = {}
         self._months: dict[str, dict[str, None]] = {}
         self._day = self._month = ""
@@ -78,7 +83,8 @@ class Quota:
 
     @property
     def recipients(self) -> int | None:
-        """None where they are not limited, and so not counted."""
+        """Distinct recipients of this month; None where they are not limited, and so not
+        counted."""
         return None if self.recipients_max is None else len(self._recipients)
 
     @property
@@ -86,7 +92,7 @@ class Quota:
         return self._months.get(self._month, {})
 
     def day_is_over(self, now_ms: int) -> bool:
-        """True where no message may begin before the next day, and none is between two parts."""
+        """True where no message may begin before the next day, and none has parts left to send."""
         self._roll(now_ms)
         if self._begun_ms is not None and 0 <= now_ms - self._begun_ms < _BEGUN_MAX_MS:
             return False
@@ -102,7 +108,8 @@ class Quota:
         return segment.number == 1 and self.closes_day(segment.total, now_ms)
 
     def closes_day(self, segments: int, now_ms: int) -> bool:
-        """The same, of a message of so many segments."""
+        """As :meth:`refuses`, for a message of so many segments that has not begun: where it does
+        not fit, the day is closed to all others too."""
         self._is_closed = not self.fits(segments, now_ms)
         return self._is_closed
 
@@ -111,7 +118,8 @@ class Quota:
         self._roll(now_ms)
         if self.segments_max is None:
             return True
-        needed = min(segments, self.segments_max)  # more than a day's: in a day of its own
+        # A message of more segments than a day allows begins on a day that has nothing in it yet.
+        needed = min(segments, self.segments_max)
         return not self._is_closed and self.segments + needed <= self.segments_max
 
     def refuses_recipient(self, segment: Segment, now_ms: int) -> bool:
@@ -123,7 +131,7 @@ class Quota:
         )
 
     def knows(self, recipient: str) -> bool:
-        """True where the SIM has sent to it in this month."""
+        """True where the SIM has sent to this recipient in this month."""
         return recipient in self._recipients
 
     def month_is_over(self, now_ms: int) -> bool:
@@ -132,7 +140,7 @@ class Quota:
         return self.recipients_max is not None and len(self._recipients) >= self.recipients_max
 
     def count(self, segment: Segment, now_ms: int) -> Counted:
-        """One segment leaves."""
+        """Count a segment that is about to leave; write down the notes before it does."""
         self._roll(now_ms)
         self._days[self._day] = self.segments + 1
         if segment.total > 1:
@@ -149,7 +157,8 @@ class Quota:
         return Counted(notes, self._day, self._month, recipient)
 
     def give_back(self, counted: Counted) -> None:
-        """It did not leave. What was written down is put right by the next one."""
+        """Take back a segment that did not leave. The notes that were written for it are put right
+        when the next one is counted."""
         if counted.day in self._days:
             self._days[counted.day] -= 1
         self._months.get(counted.month, {}).pop(counted.recipient, None)
@@ -191,7 +200,7 @@ class Quota:
 
 
 def outdated(keys: Iterable[str], now_ms: int) -> list[str]:
-    """Those notes of whatever SIM that are of past days and months."""
+    """The keys, of any SIM's notes, that are about past days and months."""
     day = _at(now_ms).strftime("%Y-%m-%d")
     now = {_DAY: day, _MONTH: day[:7]}
     found = []

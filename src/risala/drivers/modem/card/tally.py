@@ -48,10 +48,10 @@ class QuotaTally:
         self.quota = Quota(*self._limits, sim=sim, notes=own)
 
     async def count(self, segment: Segment) -> Counted:
-        """Count a segment that is about to leave; returns once that is on disk.
+        """Count a segment that is about to leave; returns once the count is on disk.
 
         Raises:
-            NotStoredError: it is not; the segment is not counted.
+            NotStoredError: the disk did not take it; the segment is not counted.
         """
         quota = self.quota
         counted = quota.count(segment, self._now_ms())
@@ -64,5 +64,5 @@ class QuotaTally:
         return counted
 
     def give_back(self, counted: Counted) -> None:
-        """The segment did not leave."""
+        """Take back a segment that was counted and did not leave."""
         self.quota.give_back(counted)

@@ -48,7 +48,7 @@ class Tap(trio.abc.Stream):
 
 
 class _NotingAsker(Asker):
-    """Notes what the modem is silent to."""
+    """Asks, and notes which commands the modem does not answer."""
 
     def __init__(self, link: AtLink) -> None:
         super().__init__(link)
@@ -62,7 +62,8 @@ class _NotingAsker(Asker):
 
 
 class Bench:
-    """What the checks share. ``link``, ``asker`` and ``tap`` are there once the port is open."""
+    """What the checks share about one modem. ``link``, ``asker`` and ``tap`` are set once the port
+    is open (:meth:`open`)."""
 
     link: AtLink
     asker: _NotingAsker
@@ -82,7 +83,8 @@ class Bench:
         self.port = settings.port
         self.memory = memory
         self.types_anyway = types_anyway
-        """Type the PIN also after a wrong one, and where the tries that are left are not told."""
+        """Type the PIN even after a wrong one, or where the modem does not tell how many tries are
+        left."""
         self.host = host
         self.is_there = is_there
         self.found = Findings(settings.port)
@@ -94,7 +96,8 @@ class Bench:
 
     @asynccontextmanager
     async def at_work(self) -> AsyncIterator[None]:
-        """Listens to the port from when it is opened, and closes it."""
+        """Within this context the port is read from when :meth:`open` opens it; closed at the
+        end."""
         async with trio.open_nursery() as self._nursery:
             try:
                 yield
@@ -106,7 +109,11 @@ class Bench:
         self._note_habits()
 
     async def open(self) -> None:
-        """Raises PortError."""
+        """Open the port.
+
+        Raises:
+            PortError: it cannot be opened.
+        """
         self.tap = Tap(await self._open_port(self.port, self.settings.baud))
         self.link = AtLink(self.tap, on_urc=self._on_urc)
         self.asker = _NotingAsker(self.link)
@@ -114,7 +121,9 @@ class Bench:
         self._nursery.start_soon(self.link.run)
 
     def _on_urc(self, urc: Urc) -> None:
-        if urc.name == "+GCAP":  # the last line of many an ATI, which is not asked for by name
+        # +GCAP is the last line of the answer to ATI on many modems: no news by itself, but it is
+        # taken for that, because ATI's rows have no name that it could be told by.
+        if urc.name == "+GCAP":
             return
         if urc.name in self._urcs or len(self._urcs) < _URCS_MAX:
             self._urcs[urc.name] += 1
@@ -124,7 +133,7 @@ class Bench:
             self.found.quirks.append(quirk)
 
     def _note_habits(self) -> None:
-        """What was seen in passing."""
+        """Note the modem's habits that its link came upon while the checks asked."""
         if not self._is_open:
             return
         for command in self.asker.silent_to:

@@ -45,7 +45,11 @@ async def sim(bench: Bench) -> CheckVerdict:
 
 
 async def _word(bench: Bench) -> str | None:
-    """Raises Unready."""
+    """The word of +CPIN?, waited for while the SIM is busy; None where it stays busy.
+
+    Raises:
+        Unready: there is no SIM, or it fails.
+    """
     for look in range(SIM_LOOKS):
         if look:
             await trio.sleep(SIM_LOOK_S)
@@ -56,7 +60,8 @@ async def _word(bench: Bench) -> str | None:
 
 
 async def pin(bench: Bench) -> CheckVerdict:
-    """Types it where it is asked for, at most once, as the driver does."""
+    """Is the SIM open? Types the PIN where the SIM asks for it, at most once, as the driver
+    does."""
     if bench.sim_word == "SIM PIN":
         await identify_card(bench.asker, bench.found.identity)
         left = await tries_left(bench.asker, bench.found.identity)
@@ -109,7 +114,7 @@ def _tries(left: int | None) -> str:
 
 
 async def registration(bench: Bench) -> CheckVerdict:
-    """Waits a little for one that searches."""
+    """Does a network serve the SIM? Waits a little while the modem searches."""
     until = trio.current_time() + _SEARCH_S
     state = await registration_of(bench.asker)
     while state not in _SETTLED and trio.current_time() < until:

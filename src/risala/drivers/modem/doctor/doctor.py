@@ -52,7 +52,7 @@ CHECKS: Final = tuple(step.name for step in _STEPS)
 async def examine(
     bench: Bench, timeout_s: float, on_check: Callable[[str], None] = lambda name: None
 ) -> Findings:
-    """Look everything over; never longer than ``timeout_s`` and some seconds for closing the port.
+    """Run all checks; never longer than ``timeout_s`` and some seconds for closing the port.
 
     Args:
         on_check: told the name of each check as it begins.
@@ -70,7 +70,7 @@ class _Round:
         self._timeout_s = timeout_s
         self._deadline = trio.current_time() + timeout_s
         self._missing: dict[str, str] = {}
-        """Checks that came to nothing good, and the one that is to blame."""
+        """The checks that failed or were skipped, each with the failed check that is to blame."""
 
     async def run(self, on_check: Callable[[str], None]) -> None:
         for step in _STEPS:

@@ -15,7 +15,7 @@ _TAIL: Final = 4
 """Digits of an IMSI or ICCID that are shown: enough to tell SIMs apart."""
 BARS_MAX: Final = 5
 _STRENGTHS: Final = (
-    # from so many dBm on: bars, in a word
+    # from this many dBm upwards: how many bars, and the word for it
     (-75, 5, "excellent"),
     (-85, 4, "good"),
     (-95, 3, "fair"),
@@ -92,7 +92,7 @@ class Strength:
 
 @dataclass(slots=True)
 class Findings:
-    """Of one port. What was not reached is empty."""
+    """All that was found out about the modem at one port; empty where a check did not get to it."""
 
     port: str
     checks: list[Check] = field(default_factory=list)
@@ -105,11 +105,12 @@ class Findings:
     pdu_mode: bool | None = None
     storages: dict[str, Usage] = field(default_factory=dict)
     storage: str = ""
-    """Where the driver would keep what comes in."""
+    """The storage in which the driver would keep received messages."""
     routing: Routing | None = None
     quirks: list[str] = field(default_factory=list)
     served_by: str = ""
-    """The Risala service that has the port, as it should: nothing else was looked at."""
+    """The running Risala service that has the port open, as it should: the modem itself was not
+    examined then."""
 
     @property
     def failed(self) -> list[Check]:
@@ -121,7 +122,7 @@ class Findings:
 
     @property
     def can_send(self) -> bool | None:
-        """None where the service has it: that one knows."""
+        """Whether the modem can send; None where the running service has it and knows better."""
         if self.served_by and not self.failed:
             return None
         return bool(self.checks) and not self.failed
@@ -138,7 +139,7 @@ class Findings:
         return f"This modem cannot send. {self.failed[0].text if self.failed else ''}".rstrip()
 
     def facts(self) -> dict[str, Any]:
-        """For programs. IMSI and ICCID only by their ends."""
+        """The findings for programs (JSON). Of IMSI and ICCID only the last digits."""
         identity, routing = self.identity, self.routing
         strength = Strength.of(self.signal_dbm)
         return {
@@ -169,7 +170,7 @@ class Findings:
 
 
 def tail(number: str) -> str | None:
-    """``…7890``."""
+    """The last digits of a number, as ``…7890``; None where there is none."""
     return f"…{number[-_TAIL:]}" if number else None
 
 

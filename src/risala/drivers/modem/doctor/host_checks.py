@@ -79,7 +79,7 @@ def _rule(host: Host, port: str) -> str:
 
 
 async def free(bench: Bench) -> CheckVerdict:
-    """Opens the port: only that tells."""
+    """Is the port free? Opens it: nothing else tells for sure."""
     holders = [] if is_tcp(bench.port) else bench.host.holders(bench.port)
     try:
         await bench.open()
@@ -103,7 +103,8 @@ def _closed(bench: Bench, fault: PortError, holders: list[Process]) -> CheckVerd
         return fail(str(fault))
     if holders:
         return _held(bench, holders, f"{_titles(holders)} has the port")
-    # What other users' processes have open is hidden from us; these two it mostly is.
+    # What other users' processes have open is hidden from us. Where a program that is known to take
+    # modems runs, it most likely has this one.
     likely = [each for each in bench.host.processes() if _takes_modems(each)]
     if likely:
         return _held(bench, likely, f"The port is in use, probably by {_titles(likely)}")
@@ -114,7 +115,8 @@ def _closed(bench: Bench, fault: PortError, holders: list[Process]) -> CheckVerd
 
 
 def _held(bench: Bench, holders: list[Process], text: str) -> CheckVerdict:
-    """The service may have it; whoever else has it is in the way."""
+    """The verdict on a port that another process has open: fine where that is the Risala service;
+    any other process is in the way."""
     text = f"{text}: {_advice(holders)}"
     if not all(each.is_service for each in holders):
         return fail(text)

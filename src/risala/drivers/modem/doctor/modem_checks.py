@@ -167,7 +167,8 @@ def _emptied(bench: Bench) -> str:
 
 
 async def receiving(bench: Bench) -> CheckVerdict:
-    """Tries what the driver would set, and puts it back: nobody reads this port afterwards."""
+    """Can the modem announce received messages? Tries the setting that the driver would choose, and
+    puts the old one back, since nobody will read this port afterwards."""
     asker, settings = bench.asker, bench.settings
     cnmi = first(await asker.rows("AT+CNMI?"), "+CNMI")
     csms = first(await asker.rows("AT+CSMS?"), "+CSMS")

@@ -32,7 +32,8 @@ _CLOSE_S: Final = 5.0
 @dataclass(frozen=True, slots=True)
 class Candidate:
     port: str
-    """Its name under ``/dev/serial/by-id`` where it has one: that survives a replug."""
+    """The port's path; under ``/dev/serial/by-id`` where it has one there, which survives a
+    replug."""
     device: str
     description: str = ""
     answers: bool = False
@@ -41,9 +42,9 @@ class Candidate:
     text: str = ""
     """Why it was not asked, or did not answer."""
     busy: bool = False
-    """Another program has it."""
+    """Another program has the port open."""
     served: bool = False
-    """That program is the Risala service, as it should be."""
+    """The program that has it open is the Risala service, as it should be."""
 
 
 def candidates(host: Host, seen: Callable[[], Iterable[PortSeen]] | None = None) -> list[Candidate]:
@@ -66,10 +67,10 @@ async def ask_all(
     *,
     holders: Callable[[str], list[Process]] = lambda _: [],
 ) -> list[Candidate]:
-    """Each with its answer; many at once, each for a bounded time.
+    """The candidates with what each answered; many are asked at once, each for a bounded time.
 
     Args:
-        holders: who has a port open.
+        holders: gives the processes that have a port open.
     """
     answers: dict[str, Candidate] = {}
     limit = trio.CapacityLimiter(_AT_ONCE)
@@ -116,8 +117,8 @@ async def _identified(candidate: Candidate, link: AtLink, tap: Tap) -> Candidate
             await link.ask("AT", _ASK_S)
             break
         except LinkError:
-            # Nothing else is said to what may be no modem at all; but what echoes may be one in
-            # the middle of a message (text entry), which ESC ends.
+            # A silent device may be no modem at all, so nothing else is said to it. But one that
+            # echoes may be a modem in the middle of entering a message's text, which ESC ends.
             if ask == _ASKED and (b"AT" not in tap.heard or not await link.resync()):
                 raise
             link.engine.forget()

@@ -1,6 +1,6 @@
-"""Parts of received messages as this driver has them: TPDUs by digest. Pure.
+"""Long messages from their received TPDUs, each known by a digest of its PDU. Pure.
 
-They are joined by :mod:`risala.sms.assembly`.
+:mod:`risala.sms.assembly` joins the parts; what is added here is what a modem brings along.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from risala.sms.segment import Concatenation, join
 
 ASSEMBLIES_MAX: Final = 256
 PARTS_MAX: Final = 2000
-"""Of all incomplete messages together; each is a note, of which a carrier has 10,000."""
+"""Parts of all incomplete messages together; each is a note, of which a carrier has 10,000."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,10 +36,11 @@ class ReceivedPdu:
 class JoinedMessage:
     message: Inbound
     digests: tuple[str, ...] = ()
-    """Of all parts that went into it, and of those that were there twice."""
+    """The digests of all parts that went into it, and of those that were there twice."""
     missing: int = 0
+    """Parts that never came."""
     why: str = ""
-    """Why it is handed over although some are missing."""
+    """Why the message is handed over although parts are missing; empty where none is."""
 
 
 def digest_of(pdu: str) -> str:
@@ -47,24 +48,31 @@ def digest_of(pdu: str) -> str:
 
 
 def place_of(deliver: Deliver) -> Concatenation | None:
-    """Which part of a long message it is; None for a message of its own."""
+    """Which part of a long message a TPDU is; None where it is a whole message."""
     place = deliver.user_data.concatenation
     return None if place is None or place.total == 1 else place
 
 
 class TpduAssembler:
-    """Messages of several parts. What is done waits in :attr:`outgoing` until it is safe."""
+    """Joins messages of several parts. A message that is done waits in :attr:`outgoing` until the
+    engine has stored it."""
 
     def __init__(self) -> None:
-        # Parts that come again after their message was whole are known by their digests' notes.
+        # The inner assembler need not recognise parts that come again after their message was
+        # whole: their digests' notes do (ModemParts.knows).
         self._assembler = assembly.Assembler(finished_max=0)
         self._spare: dict[assembly.Key, list[str]] = {}
-        """Digests of parts that were there twice."""
+        """Digests of parts that came twice as different PDUs, by their message."""
         self.outgoing: deque[JoinedMessage] = deque()
         self._parts = 0
 
     def add(self, part: ReceivedPdu, now_ms: int) -> None:
-        """Take a part. What it makes whole is outgoing then: mostly nothing or one message."""
+        """Take a part of a long message; where that makes a message whole, it is in
+        :attr:`outgoing` then.
+
+        Raises:
+            ValueError: it is no part, but a whole message.
+        """
         place = place_of(part.deliver)
         if place is None:
             raise ValueError("this is no part")
@@ -84,12 +92,14 @@ class TpduAssembler:
             self._finish(whole, now_ms)
 
     def end_overdue(self, before_ms: int, now_ms: int) -> None:
-        """Messages that began before and are still incomplete go as far as they are."""
+        """Move incomplete messages that began before ``before_ms`` to :attr:`outgoing` as they
+        are."""
         for whole in self._assembler.take_begun(before_ms / 1000):
             self._finish(whole, now_ms, "they did not come")
 
     def end_crowd(self, now_ms: int) -> None:
-        """The incomplete messages that began first go: room is needed."""
+        """Move incomplete messages to :attr:`outgoing`, those that began first, until no more than
+        :data:`ASSEMBLIES_MAX` messages and :data:`PARTS_MAX` parts wait."""
         while len(self._assembler) > ASSEMBLIES_MAX or self._parts > PARTS_MAX:
             whole = self._assembler.take_first_begun()
             self._finish(whole, now_ms, "too many messages wait for parts")
@@ -101,7 +111,7 @@ class TpduAssembler:
 
 
 def message_of(parts: Iterable[ReceivedPdu], texts: Iterable[str], now_ms: int) -> Inbound:
-    """The message that these parts are."""
+    """The inbound message that these parts make."""
     ordered = list(parts)
     return Inbound(
         sender=ordered[0].deliver.originator.readable,
@@ -117,14 +127,15 @@ def _handed_over(
 ) -> JoinedMessage:
     came: list[ReceivedPdu] = [one.token for one in whole.parts]
     texts = {one.number: one.text for one in whole.parts}
-    # Each part that is missing is marked here, so that a reader sees how many.
+    # Not the joined text of ``whole``, which has one mark for a run of missing parts: here each
+    # missing part has its own, so that a reader sees how many there are.
     every = [texts.get(number, MISSING) for number in range(1, whole.segments + 1)]
     digests = (*(part.digest for part in came), *spare)
     return JoinedMessage(message_of(came, every, now_ms), digests, whole.segments - len(came), why)
 
 
 def text_of(deliver: Deliver) -> str:
-    """Text as it is; octets that are no text in hexadecimal."""
+    """The text of a received message; in hexadecimal where it carries octets and no text."""
     data = deliver.user_data
     if data.coding.characters is not CharacterSet.EIGHT_BIT and not data.coding.compressed:
         return data.text

@@ -1,6 +1,6 @@
 """What a modem brings: read from its storage or its line, made safe, and only then let go.
 
-Nothing is deleted from the modem, and nothing acknowledged to the network, before the engine has
+Nothing is deleted from the modem and nothing is acknowledged to the network before the engine has
 it on disk.
 """
 
@@ -26,20 +26,21 @@ _QUEUE_MAX: Final = 256
 _TIDY_S: Final = 60.0
 _ROOM_S: Final = 30.0
 _ACKNOWLEDGE_S: Final = 8.0
-"""The network's own timer is not much longer; who is later gets no more (27.005 §3.4.4)."""
+"""The network's own timer is not much longer. A modem that is told later stops handing messages
+straight to the port (27.005 §3.4.4)."""
 _NOT_EXPECTED: Final = 340
 
 
 @dataclass(frozen=True, slots=True)
 class _Announced:
-    """``+CMTI`` or ``+CDSI``."""
+    """``+CMTI`` or ``+CDSI``: a message or a report lies in the storage."""
 
     place: Place
 
 
 @dataclass(frozen=True, slots=True)
 class _Direct:
-    """``+CMT`` or ``+CDS``."""
+    """``+CMT`` or ``+CDS``: a message or a report came straight to the port, with its PDU."""
 
     urc: Urc
 
@@ -53,7 +54,7 @@ _Job = _Announced | _Direct | _Room | None
 
 
 class ModemInbox:
-    """Of one modem, as long as its port stays open."""
+    """Receives from one modem, as long as its port stays open."""
 
     def __init__(
         self,
@@ -70,14 +71,15 @@ class ModemInbox:
         self._current: Urc | None = None
         self._unreadable: set[tuple[Place, str]] = set()
         self._kept: set[tuple[Place, str]] = set()
-        """Handed over, and the modem would not delete them."""
+        """Messages that were handed over and that the modem would not delete, by place and digest:
+        they are not handed over once more."""
         self._sweep_wanted = True
         self._put, self._take = trio.open_memory_channel[_Job](_QUEUE_MAX)
 
     # -- what others tell it -------------------------------------------------------------------
 
     def on_urc(self, urc: Urc) -> None:
-        """Take what came by itself. Never waits."""
+        """Take an unsolicited result code. Never waits."""
         fields = values(urc.text)
         job: _Job = None
         if urc.name in ("+CMTI", "+CDSI"):
@@ -95,7 +97,8 @@ class ModemInbox:
             self._context.trace("Too much came at once; what lies in the storage is read later.")
 
     async def look(self) -> Usage | None:
-        """See whether something lies in the storage that was not announced."""
+        """Read the storage if it holds messages that were not announced; how full it was, or None
+        where the modem does not say."""
         usage = await self._storage.usage()
         if usage is None or usage.used or self._sweep_wanted:
             self.sweep_soon()
@@ -114,7 +117,8 @@ class ModemInbox:
             await room.made.wait()
 
     def leftovers(self) -> list[Urc]:
-        """What came straight from the network and is not yet safe: it exists nowhere else."""
+        """Lines that came straight from the network and are not on disk yet: they exist nowhere
+        else, so the next session must take them."""
         found = [self._current] if self._current is not None else []
         while True:
             try:
@@ -216,7 +220,8 @@ class ModemInbox:
         if late and answer is not None and answer.result.kind is ResultKind.CMS:
             late = answer.result.code != _NOT_EXPECTED
         if routing.text and (late or took_s > _ACKNOWLEDGE_S):
-            await self._asker.ok(f"AT+CNMI={routing.text}")  # the modem may have turned it off
+            # After a missing acknowledgement the modem may have turned its announcements off.
+            await self._asker.ok(f"AT+CNMI={routing.text}")
 
     # -- keeping order in the storage --------------------------------------------------------------
 

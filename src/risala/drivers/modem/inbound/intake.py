@@ -1,4 +1,7 @@
-"""What becomes of one received PDU: a message, a part or a report; on disk before it may go."""
+"""What becomes of one received PDU: a message, a part of one or a status report.
+
+Each is on disk before the modem may forget it.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +31,8 @@ _PID_SILENT: Final = 0x40
 
 
 class ModemIntake:
-    """Hands over what comes in; what cannot be stored at this moment is tried until it can."""
+    """Hands received PDUs to the engine; one that cannot be stored now is tried again until it
+    is."""
 
     def __init__(
         self,
@@ -50,7 +54,8 @@ class ModemIntake:
         self._timeout_ms = round(assembly_timeout_s * 1000)
 
     async def take(self, pdu: str, tpdu_octets: int | None) -> bool:
-        """True once it is safe, so that it may be deleted; False where it is not for us.
+        """Hand over a PDU. True once it is on disk and may be deleted; False where it is not for
+        us and stays where it is.
 
         Raises:
             PduError: it cannot be read.
@@ -75,7 +80,8 @@ class ModemIntake:
             await self.hand_over()
 
     async def hand_over(self) -> None:
-        """The long messages that are done; the notes of their parts go with them."""
+        """Hand over the long messages that are done; the notes of their parts are deleted in the
+        same transaction."""
         while (whole := self._parts.outgoing) is not None:
             if whole.missing:
                 parts = f"{whole.missing} of its parts"
@@ -85,14 +91,15 @@ class ModemIntake:
             self._parts.is_safe(whole)
 
     async def end_waiting(self) -> None:
-        """Hand over what waits too long for its parts."""
+        """Hand over, incomplete, the messages that have waited too long for their parts."""
         now_ms = self._now_ms()
         self._parts.end_waiting(now_ms - self._timeout_ms, now_ms)
         await self.hand_over()
 
     async def _report(self, report: StatusReport) -> None:
         async with self._link.turn():
-            # A report may come before +CMGS: tells the reference; after this turn it is known.
+            # A report may come before the answer +CMGS: that tells the send's reference. The send
+            # holds the turn until that answer is here, so with the turn ours it is known.
             match = self._log.match(report, self._now_ms())
         segment = match.sent.uncertain if match.sent is not None else None
         if match.sent is not None and segment is not None:
@@ -103,7 +110,8 @@ class ModemIntake:
 
 
 async def _durably(store: Callable[[], Awaitable[None]]) -> None:
-    """Until it is on disk. What comes meanwhile waits: it could not be stored either."""
+    """Call ``store`` until the engine takes it. What the modem brings meanwhile waits: the engine
+    could not store that either."""
     wait_s = _RETRY_FIRST_S
     while True:
         try:

@@ -1,8 +1,8 @@
 """Parts of long messages, on disk before the modem or the network lets go of them.
 
-A part is written down before it is deleted from the modem or acknowledged to the network; it goes
-in the instant in which its whole message is stored. Its name stays for some days more: what is
-brought again then, because a crash came before the deletion, is known.
+A part is noted on disk before it is deleted from the modem or acknowledged to the network; its note
+is deleted in the transaction that stores the whole message. A note of its digest stays for some
+days: where a crash came before the modem had deleted the part, it comes again and is recognised.
 """
 
 from __future__ import annotations
@@ -15,15 +15,17 @@ from risala.drivers.modem.notes import ModemNotes
 from risala.drivers.modem.tpdu.pdu import Deliver, Direction, PduError, from_hex
 
 _PART: Final = "part/"
-"""Its note: when it came, the octets of its TPDU, the PDU."""
+"""Begins the key of a part's note, which holds the time when the part came, the number of octets of
+its TPDU, and the PDU."""
 _SEEN: Final = "seen/"
 _SEEN_MAX: Final = 2000
 _SEEN_MS: Final = 8 * 86_400_000
-"""Longer than any message waits for its parts, and than networks try."""
+"""How long a part's digest is remembered: longer than any message waits for its parts, and than
+networks try to deliver one."""
 
 
 class ModemParts:
-    """Of one modem, as long as it is configured."""
+    """The parts of one modem's messages, kept in its notes over restarts."""
 
     def __init__(self, notes: ModemNotes) -> None:
         self._notes = notes
@@ -34,14 +36,15 @@ class ModemParts:
             self._assembler.add(part, at_ms)
 
     def knows(self, digest: str) -> bool:
-        """True of a part that was kept: it may be deleted, and means nothing new."""
+        """Whether a part with this digest was kept before: it is a repetition, which the modem may
+        delete."""
         return digest in self._seen
 
     async def keep(self, part: ReceivedPdu, pdu: str, tpdu_octets: int | None, now_ms: int) -> None:
         """Make a part durable, and join it to the others.
 
         Raises:
-            NotStoredError: it is not kept.
+            NotStoredError: the disk did not take it; the part is not joined.
         """
         notes: dict[str, str | None] = {
             f"{_PART}{part.digest}": f"{now_ms} {tpdu_octets or 0} {pdu}",
@@ -66,23 +69,25 @@ class ModemParts:
         return found
 
     def end_waiting(self, before_ms: int, now_ms: int) -> None:
-        """What waits too long for its parts, or is too much to remember, goes as it is."""
+        """Make outgoing, incomplete, the messages that began before ``before_ms``, and the first
+        ones to begin where too many wait."""
         self._assembler.end_overdue(before_ms, now_ms)
         self._assembler.end_crowd(now_ms)
 
     @property
     def outgoing(self) -> JoinedMessage | None:
-        """The next message to hand over; :meth:`is_safe` once it is."""
+        """The next message to hand over, None where none is done; call :meth:`is_safe` once it is
+        stored."""
         return self._assembler.outgoing[0] if self._assembler.outgoing else None
 
     def is_safe(self, whole: JoinedMessage) -> None:
-        """It was stored, and the notes of its parts are struck."""
+        """Take note that a message was stored, and the notes of its parts deleted with it."""
         assert self._assembler.outgoing[0] is whole
         self._assembler.outgoing.popleft()
 
 
 def notes_of(whole: JoinedMessage) -> Iterable[str]:
-    """The keys of the notes that are struck with it."""
+    """The keys of the notes to delete when this message is stored."""
     return [f"{_PART}{digest}" for digest in whole.digests]
 
 
@@ -93,7 +98,7 @@ def _recalled(notes: ModemNotes) -> list[tuple[ReceivedPdu, int]]:
         try:
             _, tpdu = from_hex(pdu, Direction.TO_PHONE, int(octets) or None)
         except PduError:
-            continue  # an older release read it
+            continue  # the PDU cannot be read by this version; the note goes when it is outdated
         if isinstance(tpdu, Deliver):
             found.append((ReceivedPdu(tpdu, key.removeprefix(_PART)), int(at_ms)))
     return sorted(found, key=lambda each: each[1])

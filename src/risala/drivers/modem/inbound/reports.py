@@ -1,9 +1,9 @@
 """Which send a status report tells of (3GPP TS 23.040 §9.2.3.6, §9.2.3.15). Pure.
 
-A reference is one octet, wraps, and some modems always say 0 in ``+CMGS:`` while the report has
-the true one. So a report is matched by reference, recipient and time together. The identity that
-the engine keeps, ``reference-recipient-hour``, can be built again from a report alone: one that
-comes after a restart is matched by the engine.
+A reference is one octet and wraps, and some modems always say 0 in ``+CMGS:`` while the report has
+the true one. So a report is matched to a send by reference, recipient and time together. The
+carrier_id that the engine keeps, ``reference-recipient-hour``, can be built again from a report
+alone: so the engine matches a report that comes after a restart, when the send is not in memory.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ SENDS_MAX: Final = 4096
 _REPORTS_MAX: Final = 1024
 """Reports that are remembered, to know one that comes twice."""
 _LOCAL_DIGITS: Final = 8
-"""Of a number: networks write recipients with and without the country code."""
+"""Digits at the end of a number by which recipients are compared: networks write them with and
+without the country code."""
 _CLOCKS_AGREE_MS: Final = 120_000
 _SAME_HOUR_MAX: Final = 3
 """Sends with one reference to one number in one hour that are told apart after a restart."""
@@ -37,11 +38,14 @@ _FINAL_STATES: Final = {
 
 
 def state_of(status: int) -> ReceiptState:
-    """TP-ST. 00 to 1F are done, 20 to 3F still tried, 40 to 7F given up; more is reserved."""
+    """The receipt's state by TP-ST (23.040 §9.2.3.15).
+
+    0x00 to 0x1F are done, 0x20 to 0x3F still tried, 0x40 to 0x7F given up; the rest is reserved.
+    """
     if status < 0x20:
         return ReceiptState.DELIVERED
     if status < 0x40 or status > 0x7F:
-        return ReceiptState.ENROUTE  # reserved values too: a clearer report may follow
+        return ReceiptState.ENROUTE  # for reserved values too: a clearer report may follow
     return _FINAL_STATES.get(status, ReceiptState.UNDELIVERABLE)
 
 
@@ -51,7 +55,8 @@ class Sent:
 
     carrier_id: str
     reference: int | None
-    """None where the modem told none: the send is uncertain, or its answer was cut."""
+    """TP-MR of the send; None where the modem told none, because the send is uncertain or the
+    answer came mutilated."""
     local: str
     at_ms: int
     uncertain: Segment | None = None
@@ -63,7 +68,7 @@ class Sent:
 class Match:
     receipt: Receipt
     sent: Sent | None
-    """None where we remember no such send."""
+    """The send that the report is about; None where no such send is remembered."""
 
 
 class SentLog:
@@ -74,7 +79,7 @@ class SentLog:
         self._reports: dict[tuple[object, ...], Sent] = {}
 
     def accepted(self, reference: int | None, recipient: str, now_ms: int) -> str:
-        """Remember a send; returns its carrier_id, which no send before had."""
+        """Remember a send that the network took; its carrier_id, which no remembered send has."""
         reference = None if reference is None or not 0 <= reference <= 255 else reference
         local = _local(recipient)
         base = carrier_id(reference, local, now_ms)
@@ -84,14 +89,16 @@ class SentLog:
         return name
 
     def uncertain(self, segment: Segment, now_ms: int) -> str:
-        """Remember a send of which nobody knows whether it left: a report would prove it."""
+        """Remember a send that may or may not have left; its carrier_id. A report would prove that
+        it left."""
         name = self.accepted(None, segment.recipient, now_ms)
         assert self._sends[-1].carrier_id == name
         self._sends[-1].uncertain = segment
         return name
 
     def resolve(self, reference: int | None) -> Sent | None:
-        """The newest uncertain send got its reference after all."""
+        """The newest uncertain send, whose answer with its reference came after all; None where
+        none is uncertain."""
         for sent in reversed(self._sends):
             if sent.uncertain is not None:
                 self._sends.remove(sent)
@@ -101,7 +108,8 @@ class SentLog:
         return None
 
     def match(self, report: StatusReport, now_ms: int) -> Match:
-        """The receipt that a report is. Coming twice, it is the same one."""
+        """The receipt for a report, and the send that it tells of. A report that comes twice gives
+        the same receipt twice."""
         state = state_of(report.status)
         key = (report.reference, report.recipient.text, report.sent_at, report.status)
         sent = self._reports.get(key) or self._find(report)
@@ -118,7 +126,8 @@ class SentLog:
         local = _local(report.recipient.text)
         open_ones = [it for it in self._sends if it.local == local and not it.is_done]
         exact = [it for it in open_ones if it.reference == report.reference]
-        vague = [it for it in open_ones if not it.reference]  # always 0, -1, or not told
+        # Sends of modems that always say 0, and those whose answer told no reference.
+        vague = [it for it in open_ones if not it.reference]
         candidates = exact or vague
         if not candidates or report.sent_at is None:
             return candidates[0] if candidates else None
@@ -126,7 +135,9 @@ class SentLog:
         nearest = min(reversed(candidates), key=lambda it: abs(it.at_ms - sent_ms))
         if (report.reference and exact) or abs(nearest.at_ms - sent_ms) <= _CLOCKS_AGREE_MS:
             return nearest
-        return candidates[0]  # clocks differ: reports mostly come in the order of sends
+        # Times do not decide, since the network's clock differs from ours; reports mostly come in
+        # the order of their sends, so it is the oldest.
+        return candidates[0]
 
 
 def carrier_id(reference: int | None, local: str, at_ms: int) -> str:
@@ -136,7 +147,8 @@ def carrier_id(reference: int | None, local: str, at_ms: int) -> str:
 
 
 def _candidates(report: StatusReport, now_ms: int) -> list[str]:
-    """What the send's carrier_id can have been: by its time, and by ours where clocks differ."""
+    """What the send's carrier_id can have been: with the hour of the report's time stamp, and of
+    our own clock, should the two clocks differ."""
     now = datetime.fromtimestamp(now_ms / 1000, UTC)
     around = [now]
     if report.sent_at is not None:
@@ -145,7 +157,8 @@ def _candidates(report: StatusReport, now_ms: int) -> list[str]:
     local = _local(report.recipient.text)
     times = [int(at.timestamp() * 1000) for at in hours]
     bases = [carrier_id(report.reference, local, at_ms) for at_ms in times]
-    # A modem that never tells the true one, or a send whose answer never came.
+    # The reference was 0 where the modem never tells the true one, and None where the send's answer
+    # never came.
     bases += [carrier_id(vague, local, at_ms) for at_ms in times for vague in (0, None)]
     numbers = range(2, _SAME_HOUR_MAX + 1)
     numbered = [f"{base}.{number}" for number in numbers for base in bases[:1]]

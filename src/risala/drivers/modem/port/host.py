@@ -21,14 +21,15 @@ from risala.drivers.modem.port.usb import UsbDevice, usb_device_of
 
 MODEM_MANAGER: Final = "ModemManager"
 _INTERFACE: Final = re.compile(r"-if[0-9a-f]{2}(?:-port[0-9]+)?$")
-"""Ends a by-id name; what stands before it is the stick."""
+"""The end of a name under ``/dev/serial/by-id``; ports that differ in it alone belong to one USB
+device."""
 _LEFT_ALONE: Final = ("E:ID_MM_DEVICE_IGNORE=1", "E:ID_MM_PORT_IGNORE=1")
 _COMMAND_MAX: Final = 4096
 _PTMX: Final = "/dev/ptmx"
 _PTY_MAJORS: Final = range(136, 144)
-"""Unix98 terminals (the kernel's devices.txt)."""
+"""Major numbers of pseudo terminals' devices (Unix98; the kernel's devices.txt)."""
 _MEMORY_MAJOR: Final = 1
-"""/dev/null, /dev/zero, /dev/random."""
+"""Major number of /dev/null, /dev/zero and /dev/random, which are no terminals."""
 _TERMINALS: Final = ("tty", "usb", "usbmisc", "wwan", "rfcomm")
 """Classes of devices that take AT commands; some modems have a port that is no tty."""
 _KINDS: Final = (
@@ -46,10 +47,11 @@ class Access:
 
     may: bool
     group: str
-    """The one that may; empty where none may."""
+    """The group that may read and write the device; empty where no group may."""
     user: str
     is_member: bool
-    """The user is in the group already; this log-in may be older than that."""
+    """The user is in the group by the machine's list; a session that was logged in before does not
+    have it yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +59,7 @@ class Process:
     pid: int
     name: str
     is_service: bool
-    """It is ``risala serve``."""
+    """The process is ``risala serve``."""
 
     @property
     def title(self) -> str:
@@ -67,7 +69,7 @@ class Process:
 
 
 class Host:
-    """``root`` is where ``/proc`` and the others are looked for."""
+    """This machine, as ``/proc``, ``/sys`` and ``/dev`` below ``root`` show it."""
 
     def __init__(self, root: Path = Path("/")) -> None:
         self._root = root
@@ -75,7 +77,7 @@ class Host:
     # -- may we -------------------------------------------------------------------------------
 
     def access(self, port: str) -> Access | None:
-        """None where the device cannot be looked at."""
+        """Whether this user may open a device; None where the device cannot be looked at."""
         try:
             status = os.stat(port)
         except OSError:
@@ -88,7 +90,7 @@ class Host:
     # -- who else -----------------------------------------------------------------------------
 
     def processes(self) -> Iterator[Process]:
-        """Every process that this user may see, but this one."""
+        """Every other process that this user may see."""
         for directory in (self._root / "proc").glob("[0-9]*"):
             pid = int(directory.name)
             if pid == os.getpid():
@@ -100,7 +102,8 @@ class Host:
                 yield Process(pid, name, _is_service(words))
 
     def holders(self, port: str) -> list[Process]:
-        """Who has the port open. The other end of a pty is no holder: it is the modem."""
+        """The processes that have the port open. One that has only the other end of a pty open is
+        none of them: it plays the modem."""
         device = os.path.realpath(port)
         return [process for process in self.processes() if self._holds(process.pid, device)]
 
@@ -110,7 +113,7 @@ class Host:
         try:
             descriptors = os.listdir(directory / "fd")
         except OSError:
-            return False  # another user's
+            return False  # another user's process: we may not see what it has open
         for number in descriptors:
             with suppress(OSError):
                 target = os.readlink(directory / "fd" / number)
@@ -140,7 +143,8 @@ class Host:
         return f"is {kind}, and no serial port"
 
     def _is_terminal(self, device: int) -> bool:
-        """True also where the machine does not tell. Ends of ptys are in no class."""
+        """Whether a device takes AT commands; True also where the machine does not tell. Ends of
+        pseudo terminals are in no class of devices and are told by their major number."""
         if os.major(device) in _PTY_MAJORS:
             return True
         name = f"{os.major(device)}:{os.minor(device)}"
@@ -151,7 +155,7 @@ class Host:
         return os.path.basename(subsystem) in _TERMINALS
 
     def names(self) -> dict[str, str]:
-        """The by-id names, and the device that each leads to."""
+        """The paths under ``/dev/serial/by-id``, each with the device that it leads to."""
         try:
             found = sorted((self._root / "dev/serial/by-id").iterdir())
         except OSError:
@@ -172,7 +176,7 @@ class Host:
         return usb_device_of(port, self._root / "sys")
 
     def is_left_alone(self, port: str) -> bool:
-        """udev has a note that ModemManager must leave this port alone."""
+        """Whether udev has a note that ModemManager must leave this port alone."""
         with suppress(OSError):
             device = os.stat(port).st_rdev
             name = f"c{os.major(device)}:{os.minor(device)}"
@@ -182,7 +186,8 @@ class Host:
 
 
 def _is_service(words: list[str]) -> bool:
-    """``risala serve`` or ``python -m risala serve``, with options anywhere."""
+    """Whether a command line is ``risala serve`` or ``python -m risala serve``, with options
+    anywhere."""
     names = [os.path.basename(word) for word in words]
     return "risala" in names and "serve" in names[names.index("risala") :]
 

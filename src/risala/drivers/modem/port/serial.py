@@ -1,8 +1,9 @@
 """A serial port as a Trio stream. The only module that knows pyserial.
 
-pyserial opens, configures and locks the port; reading and writing are ours, on its descriptor, so
-that they can be cancelled at once. It sets VMIN=0: a read with nothing to read returns ``b""``.
-Hence wait first, then read, and ``b""`` after a wait means that the line was hung up.
+pyserial opens, configures and locks the port. We read and write its file descriptor ourselves, so
+that reading and writing can be cancelled at once. pyserial sets VMIN=0, so that a read with nothing
+to read returns ``b""``, as it also does on a line that was hung up: therefore wait until the port
+is readable, then read, and ``b""`` means that it was hung up.
 """
 
 from __future__ import annotations
@@ -24,13 +25,15 @@ import serial.tools.list_ports
 import trio
 
 _READ_OCTETS: Final = 4096
-"""The line discipline's buffer has no more."""
+"""Octets to read at once: the kernel's line discipline buffers no more."""
 _CLOSE_S: Final = 5.0
-"""Closing a port whose device hangs can take half a minute: the thread is left to itself then."""
+"""How long closing is waited for. Where the device hangs it can take half a minute; the closing
+thread is left to itself then."""
 _TCP: Final = "socket"
 
 _threads: Final = trio.CapacityLimiter(64)
-"""Of its own: ports that hang must not use up the threads of everybody else."""
+"""A limit of its own for threads that open and close ports: ports that hang must not use up the
+threads that everybody shares."""
 
 
 class PortFault(StrEnum):
@@ -84,7 +87,7 @@ def is_tcp(port: str) -> bool:
 
 
 def is_there(port: str) -> bool:
-    """False while a device is unplugged. What lies at the other end of TCP is not known."""
+    """Whether the port's device is plugged in; always True for TCP, whose other end is unknown."""
     return is_tcp(port) or Path(port).exists()
 
 
@@ -127,7 +130,8 @@ async def open_port(port: str, baud: int) -> trio.abc.Stream:
 
 
 class _Opening:
-    """Opens a port in a thread, which cannot be cancelled: it closes what nobody waits for."""
+    """Opens a port in a thread, which cannot be cancelled: where the wait for it was, it closes the
+    port that it opened."""
 
     def __init__(self, port: str, baud: int) -> None:
         self._port = port
@@ -163,7 +167,7 @@ class _Opening:
 
 
 def _close(port: serial.Serial) -> None:
-    # What could not be written yet would be waited for.
+    # Drop what was not written yet: closing would wait until the device takes it.
     with suppress(OSError, termios.error):
         port.reset_output_buffer()
     with suppress(OSError):
@@ -187,7 +191,7 @@ class SerialStream(trio.abc.Stream):
             try:
                 return os.read(self._fd, max_bytes or _READ_OCTETS)
             except BlockingIOError:
-                continue  # another reader of the same device took it
+                continue  # the port was readable, but another process read the octets first
             except OSError:
                 return b""  # EIO, ENODEV: unplugged
 
@@ -210,7 +214,8 @@ class SerialStream(trio.abc.Stream):
         await trio.lowlevel.wait_writable(self._fd)
 
     async def aclose(self) -> None:
-        """Close, in a thread, for a few seconds at most. Whoever reads or writes is told."""
+        """Close in a thread; waits for a few seconds at most. Tasks that read or write the port get
+        :class:`trio.ClosedResourceError`."""
         if not self._closed:
             self._closed = True
             trio.lowlevel.notify_closing(self._fd)

@@ -21,16 +21,18 @@ from risala.drivers.modem.port.serial import is_tcp
 _RESET: Final = 0x5514
 """``_IO('U', 20)``."""
 _RESET_S: Final = 15.0
-"""The kernel gives a device 5 s to answer, and tries again; one that hangs holds its caller."""
+"""How long a reset is waited for: the kernel gives a device 5 s to answer and tries again, and a
+device that hangs holds the calling thread for longer."""
 _PARENTS_MAX: Final = 8
 _threads: Final = trio.CapacityLimiter(16)
-"""Of its own: resets that hang must not use up the threads of everybody else."""
+"""A limit of its own for threads that reset devices: resets that hang must not use up the threads
+that everybody shares."""
 
 
 @dataclass(frozen=True, slots=True)
 class UsbDevice:
     name: str
-    """Its place: ``1-1.2`` is bus 1, port 1, port 2 of a hub."""
+    """Its place on the bus: ``1-1.2`` is bus 1, port 1, port 2 of the hub there."""
     node: Path
     vendor: str
     product: str
@@ -64,7 +66,7 @@ def _read(path: Path) -> str:
 
 
 class UsbReset:
-    """Resets the device behind a port. Every effect can be handed in."""
+    """Resets the USB device behind a port; the system's files and the ioctl can be handed in."""
 
     def __init__(
         self,
@@ -81,9 +83,12 @@ class UsbReset:
         self._told = ""
 
     async def __call__(self, trace: Callable[[str], None]) -> bool:
-        """True once the device was reset: it leaves the bus for a moment, and its port with it.
+        """Reset; True where it was done. The device leaves the bus for a moment, and its port too.
 
-        What cannot be done is told once. Off the loop, under a deadline.
+        Runs in a thread, under a deadline.
+
+        Args:
+            trace: told why it was not done; the same reason only once.
         """
         with trio.move_on_after(_RESET_S):
             reason = await trio.to_thread.run_sync(
@@ -97,7 +102,8 @@ class UsbReset:
         return False
 
     def _reset(self) -> str | None:
-        """Why not; empty where there is nothing to tell, None where it was done."""
+        """Reset; None where it was done, else why it was not. Empty for a port that is not on USB:
+        that is nothing to tell."""
         device = usb_device_of(self._port, self._sysfs, self._nodes)
         if device is None:
             return ""

@@ -20,6 +20,8 @@ _TEXT_MAX: Final = 60
 
 @dataclass(slots=True)
 class Identity:
+    """Which modem and which SIM this is; empty fields where it does not say."""
+
     manufacturer: str = ""
     model: str = ""
     revision: str = ""
@@ -27,13 +29,13 @@ class Identity:
     imsi: str = ""
     iccid: str = ""
     number: str = ""
-    """The SIM's own, where somebody has written it on it; most have not."""
+    """The SIM's own number, where it was written on the SIM; on most it was not."""
     said: tuple[str, ...] = field(default=())
     """The lines of ATI."""
 
     @property
     def name(self) -> str:
-        """``huawei E1752``, for people."""
+        """Manufacturer and model for people: ``huawei E1752``."""
         return " ".join(part for part in (self.manufacturer, self.model) if part) or "modem"
 
     @property
@@ -42,7 +44,7 @@ class Identity:
 
 
 async def identify_modem(asker: Asker) -> Identity:
-    """What it is; empty where it does not say."""
+    """Ask which modem it is; fields that it does not tell stay empty."""
     said = tuple(row.text[:_TEXT_MAX] for row in await asker.rows("ATI"))
     return Identity(
         manufacturer=_text(await asker.rows("AT+CGMI")),
@@ -54,14 +56,14 @@ async def identify_modem(asker: Asker) -> Identity:
 
 
 async def identify_sim(asker: Asker, identity: Identity) -> None:
-    """IMSI, own number (27.007 §7.1) and ICCID, which take a SIM that is ready."""
+    """Add IMSI, own number (27.007 §7.1) and ICCID, which only a SIM that is ready tells."""
     identity.imsi = _find(_imsi, await asker.rows("AT+CIMI"))
     identity.number = _number(await asker.rows("AT+CNUM"))
     await identify_card(asker, identity)
 
 
 async def identify_card(asker: Asker, identity: Identity) -> None:
-    """The ICCID, which most modems tell of a SIM that still wants its PIN."""
+    """Add the ICCID, which most modems tell even while the SIM still wants its PIN."""
     identity.iccid = ""
     for command in _ICCID_COMMANDS:
         identity.iccid = _find(_iccid, await asker.rows(command))
@@ -79,7 +81,7 @@ def _text(rows: tuple[Row, ...]) -> str:
 
 def _number(rows: tuple[Row, ...]) -> str:
     for row in rows:
-        # Its name, number and type: +CNUM: "Line 1","+22236000001",145
+        # Name, number and type of a line: +CNUM: "Line 1","+22236000001",145
         fields = values(row.text)
         if len(fields) > 1 and _number_text.fullmatch(fields[1]):
             international = fields[2:3] == ["145"] and not fields[1].startswith("+")

@@ -19,14 +19,15 @@ __all__ = ["PinMemory", "sim_word", "tries_left", "unlock"]
 
 SIM_LOOKS: Final = 30
 SIM_LOOK_S: Final = 1.0
-"""A SIM is busy for up to half a minute after a start."""
+"""Between two looks at a SIM that is busy, which it is for up to half a minute after a start."""
 _TYPE_S: Final = 20.0
 _LAST_TRIES: Final = 2
-"""The last try is never ours, whoever asks for it."""
+"""Fewer tries than this must not be left for a PIN to be typed: the last one is never used up by
+us, even where the operator asks for it."""
 _BLOCKED_S: Final = 300.0
 _UNSTORED_S: Final = 5.0
 _READY: Final = ("READY", "SIM PIN2", "SIM PUK2", "")
-"""Empty: the modem has no such command."""
+"""Words of +CPIN? for a SIM that can be used; empty stands for a modem without that command."""
 
 
 async def unlock(
@@ -35,7 +36,7 @@ async def unlock(
     """Return once the SIM is ready.
 
     Raises:
-        Unready: it is not; the text says what to do.
+        Unready: the SIM cannot be used; the text says what to do.
     """
     is_taken = False
     for look in range(SIM_LOOKS):
@@ -43,7 +44,7 @@ async def unlock(
             await trio.sleep(SIM_LOOK_S)
         word = await sim_word(asker)
         if word is None or (is_taken and word == "SIM PIN"):
-            continue  # busy, or it still says what it said before the PIN
+            continue  # the SIM is busy, or still says what it said before the PIN was typed
         if word in _READY:
             if word and memory.has_notes:
                 await identify_card(asker, identity)
@@ -67,7 +68,7 @@ async def sim_word(asker: Asker) -> str | None:
         return ""
     if answer.result.ok:
         fields = first(answer.rows, "+CPIN")
-        # "+CPIN: READY" may come late: the answer is empty then.
+        # Some modems say OK first and "+CPIN: READY" later: the answer has no row then.
         return fields[0].upper() if fields else None
     trouble = trouble_of(answer.result)
     if trouble.verdict is ErrorVerdict.BUSY:
@@ -100,7 +101,8 @@ async def _type(asker: Asker, identity: Identity, pin: SecretStr | None, memory:
         text = f"A wrong PIN was typed before; {tries} tries are left. {_UNLOCK}"
         raise Unready(HealthState.SICK, text, _BLOCKED_S)
     try:
-        # Before it leaves: a lost answer or a crash must not lead to a second try.
+        # Written down before the PIN leaves: a lost answer or a crash must not lead to a second
+        # try.
         await memory.types(identity, tries)
     except NotStoredError as fault:
         text = "The PIN is not typed: that it was typed could not be written down."
@@ -126,7 +128,7 @@ _TWICE: Final = (
 _REFUSED: Final = f"The PIN is wrong. {_UNLOCK}"
 
 _COUNTERS: Final = {
-    # manufacturer: command, name of its row, which field
+    # manufacturer: the command, the name of its row, the index of the field with the tries
     "huawei": ("AT^CPIN?", "^CPIN", 3),
     "quectel": ('AT+QPINC="SC"', "+QPINC", 1),
     "simcom": ("AT+SPIC", "+SPIC", 0),

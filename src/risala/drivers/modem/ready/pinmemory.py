@@ -18,17 +18,18 @@ from risala.plugins.contract import NotStoredError
 
 _PREFIX: Final = "pin/"
 _NOBODY: Final = "-"
-"""In the place of a name that is not known."""
+"""Stands in a note's key for a SIM or a modem that does not tell its name."""
 _TYPED: Final = "typed"
-"""Typed, and not yet seen to be right."""
+"""A note's text for a PIN that was typed and not yet seen to be right."""
 _REFUSED: Final = "refused"
 _AGAIN: Final = "-again"
-"""Ends the words of a second PIN where no counter tells how many tries are left."""
+"""Ends a note's text for the second PIN in a row, where no counter tells how many tries are left:
+a third one may block the SIM."""
 FRESH_TRIES: Final = 3
 
 
 class _Forgetful:
-    """Notes of this process alone."""
+    """Notes that are forgotten when the process ends."""
 
     async def remember(self, notes: Mapping[str, str | None]) -> None:
         pass
@@ -38,9 +39,10 @@ class _Forgetful:
 
 
 class PinMemory:
-    """By SIM, and by modem where the SIM does not tell its ICCID before it has its PIN.
+    """Which PINs were typed or refused: by SIM, or by modem where a SIM does not tell its ICCID
+    before it has its PIN.
 
-    Without ``notes`` it lasts as long as the process.
+    Without ``notes`` the memory lasts as long as the process.
     """
 
     def __init__(self, notes: ModemNotes | None = None) -> None:
@@ -48,13 +50,14 @@ class PinMemory:
         self._known = self._notes.recall(_PREFIX)
         self._unwritten: dict[str, str | None] = {}
         self.may_retry = False
-        """The operator says that the setting is right now. Good for one try."""
+        """The operator says that the PIN in the settings is right now: good for one try."""
         self.must_store = True
-        """False where the SIM's own counter is trusted to remember a look that cannot write."""
+        """False: a PIN may be typed though that could not be written down. For an examination that
+        has nowhere to write; the SIM's own counter of tries must do there."""
 
     @property
     def has_notes(self) -> bool:
-        """Some PIN was typed and never seen to be right."""
+        """Whether some PIN was typed and never seen to be right."""
         return bool(self._known or self._unwritten)
 
     def retry(self) -> None:
@@ -72,7 +75,8 @@ class PinMemory:
         )
 
     def is_last(self, identity: Identity, tries: int | None) -> bool:
-        """True where two PINs were not seen to be right and no counter tells: a third may block."""
+        """True where two PINs were typed, neither was seen to be right, and no counter tells how
+        many tries are left: a third PIN may block the SIM."""
         return tries is None and any(
             self._known[key].endswith(_AGAIN) for key in self._keys(identity)
         )
@@ -81,10 +85,11 @@ class PinMemory:
         """Write down that a PIN is about to be typed.
 
         Args:
-            tries: how many are left; None where it is not told, and they are counted here.
+            tries: how many are left by the SIM's counter; None where it is not told, and the PINs
+                typed are counted here instead.
 
         Raises:
-            NotStoredError: it must not be.
+            NotStoredError: the disk did not take it, so that the PIN must not be typed.
         """
         self.may_retry = False
         keys = self._keys(identity)
@@ -99,21 +104,23 @@ class PinMemory:
         self._take(notes)
 
     async def refused(self, identity: Identity, tries: int | None) -> None:
-        """Write down that it was refused, and the counter's word after it."""
+        """Write down that the PIN was refused, and how many tries the counter told afterwards."""
         key = _key(identity)
         again = _AGAIN if self._known.get(key, "").endswith(_AGAIN) else ""
         text = f"{_REFUSED}{again}" if tries is None else f"{_REFUSED} {tries}"
         await self._write({key: text})
 
     async def unlocked(self, identity: Identity) -> None:
-        """The SIM is ready: nothing is wrong with what was typed, or no longer."""
+        """Forget what was noted of this SIM: it is ready, so the PIN is right now."""
         self.may_retry = False
         await self._write(dict.fromkeys(self._keys(identity)))
 
     async def _write(self, notes: Mapping[str, str | None]) -> None:
         self._take(notes)
         self._unwritten.update(notes)
-        with suppress(NotStoredError):  # goes with the next one; until then "typed" stands there
+        # Where the disk refuses, the notes are written with the next ones. Until then "typed"
+        # stands on disk, which forbids a second try as well.
+        with suppress(NotStoredError):
             await self._notes.remember(dict(self._unwritten))
             self._unwritten.clear()
 
@@ -145,9 +152,10 @@ def _key(identity: Identity) -> str:
 
 
 def _is_mended(text: str, tries: int | None) -> bool:
-    """True where the counter was seen below its full height, and is full again.
+    """True where the SIM's counter was lower right after the refusal and is full again now, which
+    takes the right PIN.
 
-    One that says 3 right after a refusal does not count, and is not believed.
+    A counter that still said 3 right after a refusal does not count down, and is not believed.
     """
     word, _, then = text.partition(" ")
     return word == _REFUSED and bool(then) and int(then) < FRESH_TRIES == tries

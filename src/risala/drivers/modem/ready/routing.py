@@ -13,7 +13,8 @@ from risala.drivers.modem.at.fields import brackets, first, number, offered
 from risala.drivers.modem.talk.asking import Asker
 
 _STORAGES: Final = ("ME", "SM", "MT")
-"""The modem has more room than the SIM, which mostly has 10 to 50 places."""
+"""Storages in the order in which they are wanted: the modem's own (ME) has more room than the SIM
+(SM), which mostly has 10 to 50 places."""
 _FALLBACKS: Final = (
     (2, 1, 0, 1, 0),
     (1, 2, 0, 1, 0),
@@ -24,7 +25,8 @@ _FALLBACKS: Final = (
     (2, 1, 0, 0, 0),
     (1, 1, 0, 0, 0),
 )
-"""Seen to work, for modems that take +CNMI and do not tell what they offer."""
+"""Values of +CNMI that were seen to work, tried in turn on modems that take the command and do not
+tell which values they offer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,14 +34,20 @@ class Routing:
     """What +CNMI was set to."""
 
     text: str = ""
-    """Empty where the modem takes nothing: its storage is looked at from time to time."""
+    """The values; empty where the modem takes none: then its storage is read from time to time."""
     acknowledges: bool = False
-    """Under +CSMS=1 every ``+CMT`` and ``+CDS`` wants its +CNMA."""
+    """Whether every ``+CMT`` and ``+CDS`` must be acknowledged by +CNMA, as under +CSMS=1."""
     reports: bool = False
 
 
 async def choose_storage(asker: Asker, wanted: str) -> tuple[tuple[str, ...], str]:
-    """What the modem offers to read from, and what was chosen; empty where it cannot say."""
+    """Select the storage for received messages; those that the modem offers, and the one chosen.
+
+    Both are empty where the modem has no +CPMS.
+
+    Args:
+        wanted: the setting ``storage``.
+    """
     rows = await asker.rows("AT+CPMS=?")
     groups = [
         tuple(name.strip(' "') for name in group.split(","))
@@ -55,7 +63,7 @@ async def choose_storage(asker: Asker, wanted: str) -> tuple[tuple[str, ...], st
             continue
         fields = first(answer.rows, "+CPMS")
         if len(fields) > 1 and number(fields[1]) == 0:
-            continue  # offered, and without a single place
+            continue  # the modem offers this storage, but it has not a single place
         return (groups[0] if groups else (name,)), name
     return (groups[0] if groups else ()), ""
 
@@ -77,9 +85,9 @@ async def choose_routing(
 
 
 def _best(fields: list[set[int]], *, inbound: bool, reports: bool) -> tuple[int, ...]:
-    """``<mode>,<mt>,<bm>,<ds>,<bfr>`` from what each may be."""
+    """The best ``<mode>,<mt>,<bm>,<ds>,<bfr>`` of +CNMI out of the values that each may have."""
     wishes = (
-        (2, 1, 3, 0),  # mode 0 keeps everything to itself
+        (2, 1, 3, 0),  # mode 0 last: with it the modem announces nothing
         (1, 2, 0) if inbound else (0,),
         (0,),
         (1, 2, 0) if reports else (0,),

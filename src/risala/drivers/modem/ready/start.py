@@ -22,7 +22,7 @@ from risala.drivers.modem.talk.link import NoAnswerError
 from risala.plugins.contract import HealthState
 
 _RAW_MAX: Final = 80
-"""Of a refusal, where it is shown."""
+"""Characters of a refusal that are shown."""
 _WAKE_S: Final = 2.0
 _RADIO_S: Final = 30.0
 _PDU_MODE_TRIES: Final = 3
@@ -37,20 +37,21 @@ class Facts:
     identity: Identity
     smsc: str = ""
     storage: str = ""
-    """Where it keeps received messages; empty where it cannot say."""
+    """The storage in which it keeps received messages; empty where it has no +CPMS."""
     storages: tuple[str, ...] = ()
     routing: Routing = field(default_factory=Routing)
     more_messages: bool = False
-    """It takes +CMMS."""
+    """The modem takes +CMMS, which keeps the radio link between two messages."""
     init_refused: list[str] = field(default_factory=list)
-    """Commands of the setting ``init`` that it does not take."""
+    """Commands of the setting ``init`` that the modem refused."""
 
 
 async def wake(asker: Asker) -> None:
-    """An answer, whatever it is: after idling, the first one may be lost.
+    """Get an answer from the modem, whatever it is. After idling, the first AT may be lost.
 
     Raises:
-        NoAnswerError: there is none.
+        NoAnswerError: the modem is silent.
+        PortLostError: the line was hung up.
     """
     try:
         await asker.link.ask("AT", _WAKE_S)
@@ -60,7 +61,7 @@ async def wake(asker: Asker) -> None:
 
 
 async def bring_up(asker: Asker, settings: ModemSettings, memory: PinMemory) -> Facts:
-    """Make it ready to send. Its settings are taken to be unknown.
+    """Make a modem ready to send, whatever its settings were; what is known of it then.
 
     Raises:
         Unready: it answers, but cannot send; the text says why.
@@ -89,7 +90,7 @@ async def bring_up(asker: Asker, settings: ModemSettings, memory: PinMemory) -> 
 
 
 async def initialize(asker: Asker, commands: Iterable[str]) -> list[str]:
-    """Say what the settings want said besides; returns what the modem does not take."""
+    """Give the commands of the setting ``init``; those that the modem refused."""
     refused = []
     for command in commands:
         answer = await asker.try_(command)
@@ -101,15 +102,15 @@ async def initialize(asker: Asker, commands: Iterable[str]) -> list[str]:
 
 
 async def choose_pdu_mode(asker: Asker, identity: Identity) -> None:
-    """27.005 §3.2.3. A line that loses octets gets a few tries.
+    """Choose PDU mode (27.005 §3.2.3), with a few tries for a line that loses octets.
 
     Raises:
-        Unready: it is not taken; we can do nothing without it.
+        Unready: the modem does not take it; we can do nothing without it.
     """
     for _ in range(_PDU_MODE_TRIES):
         async with asker.link.turn():
             await asker.fall_in_step()
-            # Not by the asker, which does not ask again what is silent.
+            # Asked on the link itself: the asker would not repeat a command that met silence.
             with suppress(NoAnswerError):
                 answer = await asker.link.ask("AT+CMGF=0")
                 if answer.result.ok:
@@ -118,7 +119,7 @@ async def choose_pdu_mode(asker: Asker, identity: Identity) -> None:
 
 
 async def talk_plainly(asker: Asker) -> None:
-    """No echo, results in words, errors with their numbers (V.250 §6.2, 27.007 §9.1)."""
+    """Set no echo, results in words, and errors with their numbers (V.250 §6.2, 27.007 §9.1)."""
     await asker.ok("ATE0")
     if await asker.ok("ATV1"):
         asker.link.engine.numeric = False
@@ -139,7 +140,7 @@ async def find_smsc(asker: Asker, wanted: str | None = None) -> str:
     """The number of the service centre, set where the settings have one (27.005 §3.3.1).
 
     Raises:
-        Unready: the SIM has none.
+        Unready: neither the SIM nor the settings have one.
     """
     answer = await asker.try_("AT+CSCA?")
     known = ""
@@ -159,7 +160,7 @@ async def find_smsc(asker: Asker, wanted: str | None = None) -> str:
 
 
 async def _receive(asker: Asker, settings: ModemSettings, facts: Facts) -> None:
-    """Where messages are kept, and how they are announced."""
+    """Choose where received messages are kept and how they are announced; noted in ``facts``."""
     facts.storages, facts.storage = await choose_storage(asker, settings.storage)
     acknowledges = await asker.ok("AT+CSMS=1")
     if not acknowledges:

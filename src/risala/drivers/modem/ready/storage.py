@@ -17,11 +17,13 @@ _PLACES_MAX: Final = 255
 Place = tuple[str, int]
 """A storage and an index in it."""
 _OWN: Final = (2, 3)
-"""``<stat>`` of what was written there to be sent (27.005 §3.1)."""
+"""``<stat>`` of messages that were stored to be sent, which are not ours to read (27.005 §3.1)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stored:
+    """A received message in the storage."""
+
     place: Place
     pdu: str
     tpdu_octets: int | None
@@ -29,6 +31,8 @@ class Stored:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
+    """How full a storage is, in messages."""
+
     used: int
     total: int
 
@@ -39,7 +43,7 @@ class Usage:
 
 
 class Storage:
-    """``current`` is the selected one; empty where the modem has no +CPMS."""
+    """The modem's message storages; ``current`` is the selected one, empty without +CPMS."""
 
     def __init__(self, asker: Asker, current: str) -> None:
         self._asker = asker
@@ -48,7 +52,7 @@ class Storage:
         self.total = 0
 
     async def usage(self) -> Usage | None:
-        """None where the modem does not say."""
+        """How full the current storage is; None where the modem does not say."""
         if not self.current:
             return None
         fields = first(await self._asker.rows("AT+CPMS?"), "+CPMS")
@@ -68,7 +72,7 @@ class Storage:
                     found = [_listed(name, row) for row in answer.rows]
                     return [stored for stored in found if stored is not None]
                 self._can_list = False
-            # Places are counted from 0 or from 1.
+            # Modems count places from 0 or from 1: read one more than there are.
             places = range(min(self.total or _PLACES_MAX, _PLACES_MAX) + 1)
             read = [await self._read((name, index)) for index in places]
             return [stored for stored in read if stored is not None]
@@ -92,7 +96,8 @@ class Storage:
 
     @asynccontextmanager
     async def _selected(self, name: str) -> AsyncIterator[None]:
-        """Another storage for a moment, with nobody's command in between."""
+        """Within this context another storage is selected, and no other task's command comes in
+        between."""
         if not name or not self.current or name == self.current:
             yield
             return

@@ -10,9 +10,10 @@ from risala.drivers.modem.at.engine import Answer, Row
 from risala.drivers.modem.talk.link import ANSWER_S, AtLink, NoAnswerError
 
 _SILENCES_MAX: Final = 2
-"""A command that met so many silences in a row is not asked again: one may be a hang of its own."""
+"""A command that met this many silences in a row is not asked again for :data:`_SILENT_S`: after a
+single silence the modem may just have hung by chance."""
 _SILENT_S: Final = 3600.0
-"""For so long: a bad cable may have lost both questions."""
+"""How long such a command is not asked; then it is again, since a bad cable may have lost it."""
 
 
 class Asker:
@@ -24,10 +25,10 @@ class Asker:
     def __init__(self, link: AtLink) -> None:
         self.link = link
         self._silences: dict[str, tuple[int, float]] = {}
-        """By command: how many in a row, and when the last one was."""
+        """By command: how many silences in a row it met, and when the last one was."""
 
     async def try_(self, text: str, timeout_s: float = ANSWER_S) -> Answer | None:
-        """The answer; None where the modem is silent to this, but answers to something else.
+        """The answer to a command; None where the modem is silent to it, but answers to others.
 
         Raises:
             NoAnswerError: it answers to nothing.
@@ -36,7 +37,8 @@ class Asker:
         silences, at_s = self._silences.get(text, (0, 0.0))
         if silences >= _SILENCES_MAX and trio.current_time() - at_s < _SILENT_S:
             return None
-        # In one turn: who came between a silence and its mending would be refused.
+        # The question and the mending of a silence are one turn of the link: a command of another
+        # task in between would be refused, because the link is out of step.
         async with self.link.turn():
             await self.fall_in_step()
             try:
@@ -50,7 +52,9 @@ class Asker:
             return answer
 
     async def fall_in_step(self) -> None:
-        """Mend what a command left behind that was given up, or cancelled: call it within a turn.
+        """Bring the link back into step after a command that was given up or cancelled.
+
+        Call it within a turn of the link.
 
         Raises:
             NoAnswerError: the modem answers to nothing.

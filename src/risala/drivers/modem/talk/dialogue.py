@@ -1,7 +1,8 @@
 """A dialogue by USSD with the SIM's network (27.007 §7.15): one code, one answer, and choices.
 
-A message may leave between a question and its answer, which can take half a minute; never the
-reverse: a question waits until a message that is on its way has its reference.
+The network's answer can take half a minute. Messages may leave between a question and its answer. A
+question, however, is not asked while a message is on its way: it waits until that one has its
+reference.
 """
 
 from __future__ import annotations
@@ -17,11 +18,12 @@ from risala.drivers.modem.talk.asking import Asker
 from risala.drivers.modem.tpdu.ussd import END_SESSION, MORE_WANTED, read_answer, requests
 
 ANSWER_S: Final = 40.0
-"""Networks take up to half a minute."""
+"""How long the network's answer is waited for: networks take up to half a minute."""
 _COMMAND_S: Final = 30.0
-"""Some modems say OK only with the network's answer."""
+"""How long the command's OK is waited for: on some modems it comes only with the network's
+answer."""
 _REFUSALS: Final = {
-    # <m> of +CUSD
+    # by <m> of +CUSD (27.007 §7.15)
     2: "The network ended it without an answer.",
     3: "Another program on the modem answered it.",
     4: "The network does not support it.",
@@ -30,11 +32,15 @@ _REFUSALS: Final = {
 
 
 class UssdError(Exception):
-    """No answer; ``str()`` is a sentence that says why."""
+    """The network gave no answer to a code; ``str()`` is a sentence that says why."""
 
 
 class Dialogues:
-    """Of one modem, as long as its port stays open: one dialogue at a time."""
+    """The USSD dialogues of one modem, as long as its port stays open: one at a time.
+
+    Args:
+        on_unasked: called with a text of the network that answers no question of ours.
+    """
 
     def __init__(self, asker: Asker, on_unasked: Callable[[str], None]) -> None:
         self._asker = asker
@@ -43,7 +49,7 @@ class Dialogues:
         self._answer: tuple[int, str] | None = None
         self._arrived: trio.Event | None = None
         self._is_open = False
-        """The network may still wait for a choice of ours."""
+        """The network may still wait for a choice of ours, so the dialogue must be ended first."""
         self._closed = False
 
     def on_urc(self, urc: Urc) -> None:
@@ -57,7 +63,7 @@ class Dialogues:
         self._arrived.set()
 
     def close(self) -> None:
-        """The port closes: nobody is answered any more."""
+        """The port closes: tell a task that waits for an answer that none will come."""
         self._closed = True
         if self._arrived is not None:
             self._arrived.set()
@@ -66,12 +72,14 @@ class Dialogues:
         """The network's last word to a code and to the choices from its menus.
 
         Raises:
-            UssdError: there is none.
+            UssdError: the network gave no answer, or asked for no choice where one was given.
             LinkError: the modem does not answer.
         """
         async with self._turn:
             await self._end()
-            self._is_open = True  # also where this is cancelled: then the next one ends it
+            # Set before anything is asked: where this call is cancelled, the next one ends the
+            # dialogue that it left open.
+            self._is_open = True
             status, text = await self._say(code)
             for choice in choices:
                 if status != MORE_WANTED:
@@ -81,7 +89,7 @@ class Dialogues:
             return text
 
     async def _say(self, code: str) -> tuple[int, str]:
-        # Before it is asked: some modems bring the answer before their OK.
+        # The event is there before the question: on some modems the answer comes before the OK.
         self._answer, self._arrived = None, trio.Event()
         try:
             await self._request(code)

@@ -16,14 +16,16 @@ import trio
 from risala.drivers.modem.talk.link import AtLink
 
 _STEADY_S: Final = 60.0
-"""A modem that served so long begins at the lowest rung again."""
+"""Seconds after which a modem that serves counts as healthy: recovery begins at the lowest rung
+again."""
 _RESET_S: Final = 2.0
 _RESTART_S: Final = 45.0
 """Sticks take 10 to 30 s until they answer again; most leave the bus meanwhile."""
 _RESTART_FIRST_S: Final = 5.0
 
 ResetUsb = Callable[[Callable[[str], None]], Awaitable[bool]]
-"""Resets the USB device, and tells where it cannot; see :class:`~.usb.UsbReset`."""
+"""Resets the USB device; True where it was done. See
+:class:`~risala.drivers.modem.port.usb.UsbReset`."""
 
 
 class Rung(IntEnum):
@@ -50,12 +52,12 @@ class Ladder:
         self._next = Rung.RESYNC
 
     def served(self, for_s: float) -> None:
-        """The modem has served so long since the last step."""
+        """Take note that the modem has served for so long since the last step."""
         if for_s >= _STEADY_S:
             self._next = Rung.RESYNC
 
     def step(self) -> Rung:
-        """The rung to try now."""
+        """The rung to try now; the next call gives the one above."""
         rung = self._next
         self._next = Rung((rung + 1) % len(Rung))
         return rung
@@ -73,7 +75,8 @@ async def climb(
         rung = ladder.step()
         if rung is Rung.USB_RESET:
             if await reset_usb(trace):
-                # Its driver is bound anew: this port is dead, hung up or not.
+                # The kernel makes a new device after the reset: our open port leads nowhere now,
+                # whether or not it was hung up.
                 trace(f"Recovery: {_WORDS[rung]}, and opening the port anew.")
                 return False
             continue
@@ -94,7 +97,8 @@ async def _reset(link: AtLink) -> bool:
 
 async def _restart(link: AtLink) -> bool:
     await link.poke(b"\rAT+CFUN=1,1\r")
-    await trio.sleep(_RESTART_FIRST_S)  # it still answers for a moment
+    # A modem still answers for a moment before it restarts: that would look like a success.
+    await trio.sleep(_RESTART_FIRST_S)
     with trio.move_on_after(_RESTART_S):
         for _ in range(round(_RESTART_S)):
             if await link.resync():

@@ -25,13 +25,13 @@ from risala.drivers.modem.at.engine import (
 )
 
 ANSWER_S: Final = 10.0
-"""For commands that ask the modem alone."""
+"""Seconds for the answer to a command for which the modem need not ask the network."""
 _READ_OCTETS: Final = 4096
 _QUIET_S: Final = 0.3
-"""After ESC: what the modem still says about what it was doing comes within this."""
+"""Seconds after ESC within which the modem says what it still has to say of what ESC ended."""
 _SYNC_S: Final = 3.0
 _SILENCE_S: Final = 2.0
-"""After so long without an octet, what is outstanding will not come."""
+"""Seconds without an octet after which the answers to given-up commands will not come any more."""
 
 HUNG_UP: Final = "the modem left the line (unplugged, or starting anew)"
 
@@ -54,7 +54,7 @@ class NoPromptError(LinkError):
 
 
 class NoAnswerError(LinkError):
-    """No answer in time."""
+    """The modem did not answer in time."""
 
 
 class PortLostError(LinkError):
@@ -62,11 +62,17 @@ class PortLostError(LinkError):
 
 
 class StoppedError(LinkError):
-    """We stop asking."""
+    """The service stops, and so do we ask nothing more."""
 
 
 class AtLink:
-    """Run :meth:`run` in a nursery; it ends when the line is hung up."""
+    """Commands and answers over one open port. Run :meth:`run` in a nursery; it ends when the line
+    is hung up.
+
+    Args:
+        on_urc: called with each unsolicited result code.
+        on_late: called with each line of a command that was given up.
+    """
 
     def __init__(
         self,
@@ -127,7 +133,7 @@ class AtLink:
 
     @asynccontextmanager
     async def turn(self) -> AsyncIterator[None]:
-        """Several commands that nobody else's may come between. May be nested."""
+        """Within this context no other task's command comes between; turns may be nested."""
         if self._turn.statistics().owner is trio.lowlevel.current_task():
             yield
             return
@@ -138,7 +144,8 @@ class AtLink:
         """Ask, and wait for the answer.
 
         Raises:
-            NoAnswerError, PortLostError: see there.
+            NoAnswerError: there was no answer in time.
+            PortLostError: the line was hung up.
         """
         async with self.turn():
             with self._flight(Command(text)) as octets:
@@ -161,10 +168,16 @@ class AtLink:
         """``+CMGS`` in PDU mode (27.005 §4.3): the command, the prompt, the PDU, the answer.
 
         Args:
-            on_leave: called when the PDU is about to leave; from then on it may be sent.
+            hexadecimal: service centre and TPDU, as ``to_hex`` writes them.
+            tpdu_octets: the TPDU's length alone, for the command.
+            prompt_s: how long the prompt may take.
+            answer_s: how long the answer may take after the PDU.
+            on_leave: called when the PDU is about to leave; from then on it may have been sent.
 
         Raises:
-            NoPromptError, NoAnswerError, PortLostError: see there.
+            NoPromptError: the modem did not ask for the PDU; nothing was sent.
+            NoAnswerError: there was no answer in time.
+            PortLostError: the line was hung up.
         """
         command = Command(f"AT+CMGS={tpdu_octets}", prompts=True)
         async with self.turn():
@@ -201,7 +214,8 @@ class AtLink:
 
     @contextmanager
     def _flight(self, command: Command) -> Iterator[bytes]:
-        """The octets that ask it. It is given up whatever ends the wait: also cancellation."""
+        """The octets to write for a command, which is in flight within this context. Whatever ends
+        the wait for its answer, cancellation too, the command is given up then."""
         if self.lost:
             raise PortLostError(HUNG_UP)
         self._events.clear()
@@ -231,9 +245,13 @@ class AtLink:
     # -- when there is no answer -----------------------------------------------------------------
 
     async def resync(self) -> bool:
-        """Leave whatever the modem is in, and find an answer that is surely to what was asked.
+        """Bring the modem back into step; True where it answers again.
 
-        Never by Ctrl-Z: it would send a text that a modem still holds. Raises PortLostError.
+        Leaves whatever the modem is in by ESC, and asks until an answer surely belongs to its
+        question. Never uses Ctrl-Z, which would send a text that the modem still holds.
+
+        Raises:
+            PortLostError: the line was hung up.
         """
         async with self.turn():
             await self.poke(ESCAPE)
@@ -255,7 +273,8 @@ class AtLink:
         return True
 
     async def _silence(self) -> None:
-        """Until nothing was heard for a while; not for ever: some modems chatter."""
+        """Wait until nothing was heard for a while; not for ever, since some modems never fall
+        silent."""
         for _ in range(5):
             heard_at_s = self.heard_at_s
             await trio.sleep(_SILENCE_S)
@@ -263,7 +282,7 @@ class AtLink:
                 return
 
     async def poke(self, octets: bytes) -> None:
-        """Write without waiting for an answer: to a modem that gives none."""
+        """Write octets to a modem that does not answer; no answer is waited for."""
         if self.lost:
             raise PortLostError(HUNG_UP)
         async with self.turn():

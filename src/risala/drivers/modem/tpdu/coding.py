@@ -10,7 +10,7 @@ from risala.sms.message import Alphabet
 
 
 class CharacterSet(StrEnum):
-    """What user data is made of."""
+    """What a message's user data is made of."""
 
     GSM7 = "gsm7"
     EIGHT_BIT = "8bit"
@@ -25,9 +25,9 @@ class Coding:
     message_class: int | None = None
     """0 is shown at once, 1 goes to the phone, 2 to the SIM, 3 to the attached equipment."""
     compressed: bool = False
-    """By TS 23.042, which nobody implements: such text cannot be read."""
+    """Compressed by TS 23.042, which nobody implements: the text cannot be read."""
     message_waiting: bool = False
-    """It tells of a voice mail or the like (groups 1100 to 1110)."""
+    """The message tells of a voice mail or the like (groups 1100 to 1110)."""
 
 
 _SETS: Final = (
@@ -37,7 +37,7 @@ _SETS: Final = (
     CharacterSet.GSM7,  # reserved
 )
 _GENERAL: Final = 0x80
-"""Below it: groups 00xx and 01xx, general data coding and automatic deletion."""
+"""Octets below this are of the groups 00xx and 01xx: general data coding and automatic deletion."""
 
 
 def coding_of(dcs: int) -> Coding:
@@ -63,7 +63,8 @@ def coding_of(dcs: int) -> Coding:
 
 
 def dcs_of(characters: CharacterSet, message_class: int | None = None) -> int:
-    """The general data coding octet (group 00xx): 0x00, 0x04, 0x08, with a class 0x10 more."""
+    """A TP-DCS octet of the general data coding group (00xx): 0x00, 0x04 or 0x08; with a message
+    class, 0x10 and the class are added."""
     if message_class is not None and not 0 <= message_class <= 3:
         raise ValueError("a message class is 0 to 3")
     octet = _SETS.index(characters) << 2

@@ -52,7 +52,8 @@ __all__ = [
 ]
 
 PDU_OCTETS_MAX: Final = 255
-"""A SUBMIT with everything has 176; SIM records that come padded are that long too."""
+"""Octets of a PDU. A SUBMIT with everything in it has 176, and so has a SIM's record of a message,
+which some modems hand on with its padding."""
 
 _is_hex: Final = re.compile(r"(?:[0-9A-Fa-f]{2})+").fullmatch
 

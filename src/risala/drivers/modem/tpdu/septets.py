@@ -48,7 +48,7 @@ def unpack_ussd(octets: bytes) -> bytes:
 
 
 def pack_ussd(septets: bytes) -> bytes:
-    """As :func:`unpack_ussd`, the other way."""
+    """Septets, one to an octet, packed as a USSD string: the reverse of :func:`unpack_ussd`."""
     if len(septets) % 8 == 7:
         septets += bytes((_CARRIAGE_RETURN,))
     return pack(septets)

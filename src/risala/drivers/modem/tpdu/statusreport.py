@@ -80,7 +80,8 @@ class StatusReport:
         try:
             pid, user_data = _optional_parameters(reader, has_header=bool(first & HEADER))
         except PduError:
-            # All that matters is read; what some networks append is no reason to lose it.
+            # Everything that matters was read before: what some networks append is no reason to
+            # lose the report.
             pid, user_data = None, None
         more, of_command = not first & NO_MORE_MESSAGES, bool(first & STATUS_REPORT)
         return cls(reference, recipient, sent_at, done_at, status, more, of_command, pid, user_data)
@@ -92,7 +93,7 @@ def _optional_parameters(reader: Reader, *, has_header: bool) -> tuple[int | Non
         return None, None
     indicator = reader.octet("TP-PI")
     if indicator & ~(_PI_PID | _PI_DCS | _PI_UDL):
-        return None, None  # reserved bits: something of the future, or padding
+        return None, None  # reserved bits are set: parameters that we do not know, or padding
     pid = reader.octet("TP-PID") if indicator & _PI_PID else None
     dcs = reader.octet("TP-DCS") if indicator & _PI_DCS else 0
     if not indicator & _PI_UDL:

@@ -16,9 +16,9 @@ NPI_ISDN: Final = 1
 # Bits of the first octet (§9.2.3.1 to §9.2.3.7, §9.2.3.17, §9.2.3.23).
 MTI: Final = 0x03
 MTI_SUBMIT: Final = 0x01
-"""SUBMIT-REPORT in the other direction."""
+"""From the phone: SUBMIT; the same value is SUBMIT-REPORT in the other direction."""
 MTI_STATUS_REPORT: Final = 0x02
-"""COMMAND in the other direction."""
+"""To the phone: STATUS-REPORT; the same value is COMMAND in the other direction."""
 NO_MORE_MESSAGES: Final = 0x04
 """TP-MMS, which is inverted (§9.2.3.2)."""
 REJECT_DUPLICATES: Final = 0x04
@@ -33,7 +33,7 @@ REPLY_PATH: Final = 0x80
 """TP-RP."""
 
 _SEMI_OCTETS_MAX: Final = 20
-"""Of an address value: 10 octets (§9.1.2.5)."""
+"""Semi-octets of an address value: it has at most 10 octets (§9.1.2.5)."""
 _DIGITS: Final = "0123456789*#abc"  # §9.1.2.3
 _FILL: Final = 0xF
 _EXTENSION: Final = 0x80
@@ -70,12 +70,12 @@ class Reader:
 
 
 def _semi_octets(octets: bytes) -> list[int]:
-    """Low half first (§9.1.2.3)."""
+    """The halves of octets, each octet's low half first (§9.1.2.3)."""
     return [half for octet in octets for half in (octet & 0x0F, octet >> 4)]
 
 
 def _digits(octets: bytes, count: int) -> str:
-    """Digits up to ``count``; a fill before that ends them too, as some networks write it."""
+    """The first ``count`` digits; fewer where a fill comes before, as some networks write it."""
     halves = _semi_octets(octets)[:count]
     if _FILL in halves:
         halves = halves[: halves.index(_FILL)]
@@ -110,7 +110,7 @@ class TpAddress:
 
     @property
     def readable(self) -> str:
-        """As people write it: with ``+`` where it is international. Empty where there is none."""
+        """The address as people write it: an international number with ``+``. Empty for none."""
         return f"+{self.text}" if self.ton == TON_INTERNATIONAL and self.text else self.text
 
     @property
@@ -118,7 +118,11 @@ class TpAddress:
         return _EXTENSION | (self.ton & 0x07) << 4 | self.npi & 0x0F
 
     def encode(self) -> bytes:
-        """As TP-OA, TP-DA or TP-RA: the length counts semi-octets."""
+        """The octets of a TP-OA, TP-DA or TP-RA, whose length counts semi-octets (§9.1.2.5).
+
+        Raises:
+            PduError: the address is too long, or has characters that the field cannot carry.
+        """
         if self.ton == TON_ALPHANUMERIC:
             try:
                 septets = encode_gsm7(self.text)
@@ -132,7 +136,8 @@ class TpAddress:
         return bytes((length, self._type)) + value
 
     def encode_smsc(self) -> bytes:
-        """As the service centre in front of a PDU (27.005 §3.1): the length counts octets."""
+        """The octets of the service centre in front of a PDU, whose length counts octets (27.005
+        §3.1)."""
         value = _pack_digits(self.text)
         if len(value) * 2 > _SEMI_OCTETS_MAX:
             raise PduError("the SMSC number is too long")
@@ -140,7 +145,7 @@ class TpAddress:
 
 
 def read_address(reader: Reader) -> TpAddress:
-    """TP-OA, TP-DA or TP-RA."""
+    """Read a TP-OA, TP-DA or TP-RA (§9.1.2.5). Raises :class:`PduError` where none is there."""
     length = reader.octet("the address")
     kind = reader.octet("the address")
     if length > _SEMI_OCTETS_MAX:
@@ -150,8 +155,8 @@ def read_address(reader: Reader) -> TpAddress:
     if ton != TON_ALPHANUMERIC:
         return TpAddress(_digits(octets, length), ton, npi)
     septets = unpack(octets, length * 4 // 7)
-    # Eight septets and seven take the same seven octets, and many senders give the length of the
-    # octets: the last septet of zeros is padding then, and would read as "@".
+    # Seven septets take seven octets, as eight do, and many senders give the length of the octets:
+    # an eighth septet of zeros is padding then, and would read as "@".
     if septets and len(septets) % 8 == 0 and septets[-1] == 0:
         septets = septets[:-1]
     return TpAddress(decode_gsm7(septets), ton, npi)
@@ -176,7 +181,7 @@ def read_time(reader: Reader, what: str) -> datetime | None:
     if any(half > 9 for half in halves):
         return None
     year, *rest = (tens * 10 + ones for tens, ones in zip(halves[::2], halves[1::2], strict=True))
-    # Bit 3 of the zone is its sign, what is left two digits: quarters of an hour.
+    # Bit 3 of the zone's octet is its sign; the other bits are two digits, quarters of an hour.
     quarters = (zone & 0x07) * 10 + (zone >> 4)
     minutes = 15 * (-quarters if zone & 0x08 else quarters)
     try:

@@ -44,7 +44,7 @@ class UserData:
 
     @property
     def concatenation(self) -> Concatenation | None:
-        """Which part it is; None for a whole message."""
+        """Which part of which message it is; None for a whole message."""
         return parse_user_data_header(self.header).concatenation if self.header else None
 
     def encode(self) -> bytes:
@@ -66,7 +66,7 @@ class UserData:
         try:
             septets = encode_national(self.text, *languages)
         except UnicodeEncodeError:
-            # Without its cause: that one holds the text.
+            # ``from None``, because the encoding error holds the message's text.
             raise PduError("the text has a character that GSM 7-bit lacks") from None
         fill = fill_bits_after(len(self.header))
         length = (8 * len(self.header) + fill) // 7 + len(septets)
@@ -76,7 +76,11 @@ class UserData:
 
 
 def read_user_data(reader: Reader, dcs: int, *, has_header: bool) -> UserData:
-    """TP-UDL and TP-UD. What follows is left alone: some modems pad."""
+    """Read TP-UDL and TP-UD. Octets that follow are not looked at, since some modems pad.
+
+    Raises:
+        PduError: they are shorter than they say, or the header does not fit.
+    """
     length = reader.octet("the user data")
     coding = coding_of(dcs)
     seven_bit = coding.characters is CharacterSet.GSM7 and not coding.compressed

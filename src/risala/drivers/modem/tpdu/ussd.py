@@ -17,7 +17,8 @@ TEXT_MAX: Final = 182
 """Characters of a USSD string (23.038 §5)."""
 END_SESSION: Final = "AT+CUSD=2"
 MORE_WANTED: Final = 1
-"""The network waits for a choice from a menu; the session must be ended."""
+"""``<m>`` of +CUSD: the network waits for a choice from a menu, and the session is open until one
+is sent or the session ended."""
 
 _DCS_DEFAULT: Final = 15  # GSM 7-bit, language unspecified (23.038 §5)
 _answer: Final = re.compile(r'\+CUSD:\s*(\d)(?:\s*,\s*"(.*?)"?(?:\s*,\s*(\d{1,3}))?)?\s*', re.S)
@@ -25,7 +26,8 @@ _is_hex: Final = re.compile(r"(?:[0-9A-Fa-f]{2}){2,}").fullmatch
 
 
 def requests(code: str) -> tuple[str, str]:
-    """The command as text, and packed, to try one after the other."""
+    """The +CUSD commands that send a code: as text, and packed in hexadecimal; to be tried in this
+    order."""
     packed = pack_ussd(encode_gsm7(code)).hex().upper()
     return f'AT+CUSD=1,"{code}",{_DCS_DEFAULT}', f'AT+CUSD=1,"{packed}",{_DCS_DEFAULT}'
 
@@ -48,7 +50,7 @@ def _plain(text: str, dcs: int) -> str:
     if dcs == 0x11 or (dcs >= 0x40 and coding_of(dcs & 0x3F).characters is CharacterSet.UCS2):
         return decode_ucs2(octets)
     if text.isdigit():
-        return text  # a number is hexadecimal too, and more likely
+        return text  # digits alone could be hexadecimal too, but more likely are a number
     return decode_gsm7(unpack_ussd(octets))
 
 
