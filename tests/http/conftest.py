@@ -1,7 +1,7 @@
 """A small real gateway, and the app served to it: in memory, and by Hypercorn on loopback."""
 
 import json
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,15 +11,19 @@ import trio
 from risala.config.model import HttpSection, Settings
 from risala.engine.model.callers import Caller
 from risala.engine.model.commands import (
+    AddressUse,
     KeyType,
     MessageView,
     Mode,
     Principal,
     Readiness,
+    SendCode,
     SendMessage,
+    VerificationView,
 )
 from risala.engine.model.errors import (
     EngineError,
+    FieldFault,
     Forbidden,
     Invalid,
     NotFound,
@@ -33,6 +37,9 @@ from risala.http.server.sockets import base_url, listen_tcp
 SECRET = "sk_live_" + "a" * 32
 PUBLISHABLE = "pk_live_" + "b" * 32
 SUSPENDED = "sk_live_" + "c" * 32
+TEST = "sk_test_" + "d" * 32
+BOUND = "pk_live_" + "e" * 32
+"""For pages of ``https://app.example`` alone."""
 AT_MS = 1_767_225_600_123
 
 
@@ -53,10 +60,18 @@ class FakeGateway:
         self.authentications += 1
         if api_key == SUSPENDED:
             raise Forbidden("The organization is suspended.")
-        types = {SECRET: KeyType.SECRET, PUBLISHABLE: KeyType.PUBLISHABLE}
-        if api_key not in types:
+        holders = {
+            SECRET: (KeyType.SECRET, Mode.LIVE),
+            PUBLISHABLE: (KeyType.PUBLISHABLE, Mode.LIVE),
+            TEST: (KeyType.SECRET, Mode.TEST),
+            BOUND: (KeyType.PUBLISHABLE, Mode.LIVE, ("https://app.example",)),
+        }
+        if api_key not in holders:
             raise Unauthorized
-        return Principal("org_1", "key_1", types[api_key], Mode.LIVE)
+        return Principal("org_1", "key_1", *holders[api_key])
+
+    async def take_address(self, use: AddressUse, bucket: Hashable) -> None:
+        await trio.lowlevel.checkpoint()
 
     async def send_message(self, principal: Principal, command: SendMessage) -> bytes:
         await trio.lowlevel.checkpoint()
@@ -95,6 +110,29 @@ class FakeGateway:
             "sms_1", principal.organization_id, Mode.LIVE, "message", "+22236123456", "RISALA",
             "سلام", "sent", 1, "ucs2", 50, "MRU", 1, "mattel", "7f", None, None, {"a": "b"},
             None, AT_MS, None, AT_MS, AT_MS,
+        )  # fmt: skip
+
+    async def send_code(self, principal: Principal, command: SendCode) -> str:
+        if self.refuse is not None:
+            raise self.refuse
+        return "ver_1"
+
+    def code_faults(
+        self, principal: Principal, app_hash: str | None, origin: str | None
+    ) -> list[FieldFault]:
+        return [] if origin is None else [FieldFault("origin", "not_registered", "No such one.")]
+
+    async def check_code(self, principal: Principal, verification_id: str, code: str) -> bool:
+        if verification_id != "ver_1":
+            raise NotFound("There is no such verification.")
+        return code == "000000"
+
+    def get_verification(self, principal: Principal, verification_id: str) -> VerificationView:
+        if verification_id != "ver_1":
+            raise NotFound("There is no such verification.")
+        return VerificationView(
+            "ver_1", "org_1", Mode.LIVE, "+22236123456", "pending", None, 0,
+            AT_MS, AT_MS, AT_MS, "sms_1",
         )  # fmt: skip
 
     def readiness(self) -> Readiness:

@@ -10,7 +10,7 @@ import structlog
 
 from risala.app import tracebacks
 from risala.config.model import LogFormat, LogSection
-from risala.http.server.request_log import REQUEST_SCOPE
+from risala.http.common.request_ids import REQUEST_ID
 
 _Everything: Any = structlog.make_filtering_bound_logger(logging.DEBUG)
 
@@ -77,8 +77,7 @@ def configure_logs(section: LogSection, *, quiet: bool = False) -> None:
 
 
 def _add_request_id(_: Any, __: str, event: dict[str, Any]) -> dict[str, Any]:  # noqa: ANN401
-    scope = REQUEST_SCOPE.get()
-    request_id = scope and scope.get("state", {}).get("request_id")
-    if request_id:
+    request_id = REQUEST_ID.get()
+    if request_id is not None:
         event.setdefault("request_id", request_id)
     return event

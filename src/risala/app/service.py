@@ -33,7 +33,6 @@ from risala.http.api.app import create_api
 from risala.http.api.metrics import add_metrics, create_metrics
 from risala.http.control.app import serve_control
 from risala.http.control.streams import Streams
-from risala.http.server.request_log import LoggedConnection
 from risala.http.server.server import serve_app
 from risala.http.server.sockets import ListenError, base_url, listen_tcp
 from risala.plugins.contract import Driver
@@ -175,7 +174,6 @@ async def _open_faces(
     settings, gateway = stop.settings, engine.gateway
     serve = partial(serve_app, http=settings.http, shutdown=stop.asked)
     api = create_api(gateway, settings)
-    api.asgi_http_class = LoggedConnection
     if settings.http.metrics.enabled and metrics_socket is None:
         add_metrics(api, gateway, everybody=False)
     await faces.start(partial(serve, api, sock=api_socket))

@@ -18,6 +18,7 @@ from quart_trio.wrappers import TrioResponse
 from patience import HANG_S
 from risala.config.model import HttpSection
 from risala.http.common.base import JsonApp
+from risala.http.common.plain import PlainAnswer, PlainRequest
 from risala.http.common.respond import json_bytes, json_response
 from risala.http.server.server import serve_app
 from risala.http.server.sockets import listen_tcp
@@ -82,6 +83,29 @@ class ProbeApp(JsonApp):
             yield b"second"
 
         return TrioResponse(parts(), content_type="text/event-stream")
+
+
+class PlainProbeApp(ProbeApp):
+    """The same, but that most of it is answered past Quart."""
+
+    def __init__(self, body_timeout_s: float = 300) -> None:
+        super().__init__(body_timeout_s)
+        for path in ("/ok", "/slow", "/wait"):
+            self.route_plain(path, self.plainly(path), method="GET")
+        for path in ("/echo", "/early"):
+            self.route_plain(path, self.plainly(path))
+
+    def plainly(self, path: str):
+        async def answer(request: PlainRequest) -> PlainAnswer:
+            if path == "/echo":
+                received = 0
+                while part := await request.body.next_part():
+                    received += len(part)
+                return PlainAnswer(json_bytes({"bytes": received}))
+            response = await getattr(self, path[1:])()
+            return PlainAnswer(await response.get_data(as_text=False), response.status_code)
+
+        return answer
 
 
 @asynccontextmanager

@@ -25,9 +25,9 @@ OLD = b"GET /ok HTTP/1.0\r\n\r\n"
 BAD = b"GET /ok HTTP/1.1\r\nno colon\r\n\r\n"
 
 
-@pytest.fixture
-def app():
-    return PROBE.ProbeApp()
+@pytest.fixture(params=[PROBE.ProbeApp, PROBE.PlainProbeApp], ids=["quart", "plain"])
+def app(request):
+    return request.param()
 
 
 @pytest.fixture
@@ -184,7 +184,8 @@ class TestRefusals:
 
         monkeypatch.setattr(app, "asgi_app", fail)
         async with serving() as (address, _):
-            assert PROBE.problem(await PROBE.talk(address, OK)) == "INTERNAL_SERVER_ERROR"
+            answer = await PROBE.talk(address, b"GET /number HTTP/1.1\r\nHost: x\r\n\r\n")
+        assert PROBE.problem(answer) == "INTERNAL_SERVER_ERROR"
 
     async def test_what_a_connection_raises_ends_that_connection_only(self, serving, monkeypatch):
         stock = RequestParser.feed

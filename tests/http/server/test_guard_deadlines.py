@@ -20,9 +20,9 @@ PROBE = SimpleNamespace(**runpy.run_path(str(Path(__file__).with_name("guard_pro
 OK = b"GET /ok HTTP/1.1\r\nHost: x\r\n\r\n"
 
 
-@pytest.fixture
-def app():
-    return PROBE.ProbeApp()
+@pytest.fixture(params=[PROBE.ProbeApp, PROBE.PlainProbeApp], ids=["quart", "plain"])
+def app(request):
+    return request.param()
 
 
 @pytest.fixture
@@ -162,7 +162,7 @@ class TestLimit:
             def close_idle(self):
                 raise AssertionError
 
-        face, first, second = ServerFace(Patience(), 1), Nobody(), Nobody()
+        face, first, second = ServerFace(Patience(), 1, PROBE.ProbeApp().plain), Nobody(), Nobody()
         assert face.admit(first)
         face.mark_idle(first)
         face.leave(first)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Final
 
-from quart_trio.wrappers import TrioResponse
-
 from risala.config.model import Settings
 from risala.engine.model.clock import Clock, SystemClock
 from risala.http.api.batch import add_batch
@@ -16,8 +14,10 @@ from risala.http.common.base import JsonApp
 from risala.http.common.client_address import ClientAddresses
 from risala.http.common.facade import GatewayFacade
 from risala.http.common.failed_keys import FailedKeys
+from risala.http.common.plain import PlainAnswer, PlainRequest
 from risala.http.common.problems import Problem
-from risala.http.common.respond import json_bytes, json_response
+from risala.http.common.respond import json_bytes
+from risala.http.common.tally import AnswerTally
 
 _ALIVE: Final = json_bytes({"status": "ok"})
 _READY: Final = json_bytes({"status": "ready"})
@@ -25,13 +25,14 @@ _READY: Final = json_bytes({"status": "ready"})
 
 def create_api(gateway: GatewayFacade, settings: Settings, clock: Clock | None = None) -> JsonApp:
     """The app that :func:`risala.http.server.server.serve_app` serves to the world."""
+    tally = AnswerTally()
     app = JsonApp(
         "risala.http.api",
         body_bytes_max=settings.http.body_max_bytes,
         body_timeout_s=settings.http.body_timeout_s,
+        tally=tally,
+        failed_keys=FailedKeys(ClientAddresses(settings.http.trusted_proxies), tally),
     )
-    addresses = ClientAddresses(settings.http.trusted_proxies)
-    app.failed_keys = FailedKeys(addresses, app.tally)
     _add_probes(app, gateway)
     clock = clock or SystemClock()
     add_sms(app, gateway, clock)
@@ -42,10 +43,10 @@ def create_api(gateway: GatewayFacade, settings: Settings, clock: Clock | None =
 
 
 def _add_probes(app: JsonApp, gateway: GatewayFacade) -> None:
-    async def alive() -> TrioResponse:
-        return json_response(_ALIVE)
+    async def alive(_: PlainRequest) -> PlainAnswer:
+        return PlainAnswer(_ALIVE)
 
-    async def ready() -> TrioResponse:
+    async def ready(_: PlainRequest) -> PlainAnswer:
         readiness = gateway.readiness()
         if not readiness.ready:
             raise Problem(
@@ -54,7 +55,7 @@ def _add_probes(app: JsonApp, gateway: GatewayFacade) -> None:
                 {"reasons": list(readiness.reasons)},
                 {"Retry-After": "1"},
             )
-        return json_response(_READY)
+        return PlainAnswer(_READY)
 
-    app.route_to("/healthz", alive, method="GET")
-    app.route_to("/readyz", ready, method="GET")
+    app.route_plain("/healthz", alive, method="GET")
+    app.route_plain("/readyz", ready, method="GET")

@@ -6,20 +6,17 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Final
 
-from quart import request
-from quart_trio.wrappers import TrioResponse
-
 from risala.config.model import HttpSection
 from risala.engine.model.clock import Clock
 from risala.engine.model.commands import SendMessage
 from risala.engine.model.errors import OutcomeUnknown, RateLimited, Refusal
 from risala.http.api.batch_reader import Item, parse_batch
 from risala.http.common.auth import secret_key
-from risala.http.common.base import JsonApp, id_of_request
+from risala.http.common.base import JsonApp
 from risala.http.common.facade import GatewayFacade
 from risala.http.common.parse import read_body
+from risala.http.common.plain import PlainAnswer, PlainRequest
 from risala.http.common.problems import Problem, problem_of
-from risala.http.common.respond import json_response
 
 PATH: Final = "/api/sms/batch"
 
@@ -27,21 +24,21 @@ PATH: Final = "/api/sms/batch"
 def add_batch(app: JsonApp, gateway: GatewayFacade, clock: Clock, http: HttpSection) -> None:
     desk = ReadingDesk(http.batches_read_max)
 
-    async def read_items() -> list[Item]:
+    async def read_items(request: PlainRequest) -> list[Item]:
         with desk.place():
             return await parse_batch(await read_body(request), clock.now_ms())
 
-    async def send_batch() -> TrioResponse:
-        principal = secret_key(gateway, request.headers)
-        items = await read_items()
+    async def send_batch(request: PlainRequest) -> PlainAnswer:
+        principal = secret_key(gateway, request.fields)
+        items = await read_items(request)
         commands = [item for item in items if isinstance(item, SendMessage)]
         try:
             answers = await gateway.send_batch(principal, commands) if commands else []
         except OutcomeUnknown as error:
             raise _with_place_of_all(error, items) from error
-        return json_response(results(items, answers, id_of_request()))
+        return PlainAnswer(results(items, answers, request.id))
 
-    app.route_to(PATH, send_batch, body_bytes_max=http.batch_body_max_bytes)
+    app.route_plain(PATH, send_batch, body_bytes_max=http.batch_body_max_bytes)
 
 
 class ReadingDesk:

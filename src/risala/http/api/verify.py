@@ -6,9 +6,6 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
-from quart import request
-from quart_trio.wrappers import TrioResponse
-
 from risala.config.model import Settings
 from risala.engine.model.commands import AddressUse, KeyType, Principal
 from risala.engine.model.wire import verification_wire
@@ -19,7 +16,8 @@ from risala.http.common.base import JsonApp
 from risala.http.common.client_address import ClientAddresses, bucket_of
 from risala.http.common.facade import GatewayFacade
 from risala.http.common.parse import read_body
-from risala.http.common.respond import json_bytes, json_response
+from risala.http.common.plain import PlainAnswer, PlainRequest
+from risala.http.common.respond import json_bytes
 from risala.http.common.validation import parse_body
 
 SEND: Final = "/api/verify/send"
@@ -33,29 +31,28 @@ _DENIED: Final = json_bytes({"status": "denied"})
 def add_verify(app: JsonApp, gateway: GatewayFacade, settings: Settings) -> None:
     door = _Door(gateway, ClientAddresses(settings.http.trusted_proxies))
 
-    async def send() -> TrioResponse:
-        principal = await door.enter(AddressUse.CODE_SEND)
+    async def send(request: PlainRequest) -> PlainAnswer:
+        principal = await door.enter(request, AddressUse.CODE_SEND)
         faults_of = partial(gateway.code_faults, principal)
         command = parse_send_code(await read_body(request), faults_of)
         verification_id = await gateway.send_code(principal, command)
-        return json_response(json_bytes({"verificationId": verification_id}))
+        return PlainAnswer(json_bytes({"verificationId": verification_id}))
 
-    async def check() -> TrioResponse:
-        principal = await door.enter(AddressUse.CODE_CHECK)
+    async def check(request: PlainRequest) -> PlainAnswer:
+        principal = await door.enter(request, AddressUse.CODE_CHECK)
         body = parse_body(CheckCodeBody, await read_body(request))
         approved = await gateway.check_code(principal, body.verification_id, body.code)
-        return json_response(_APPROVED if approved else _DENIED)
+        return PlainAnswer(_APPROVED if approved else _DENIED)
 
-    async def get() -> TrioResponse:
-        principal = secret_key(gateway, request.headers)
+    async def get(request: PlainRequest) -> PlainAnswer:
+        principal = secret_key(gateway, request.fields)
         body = parse_body(GetVerificationBody, await read_body(request))
         view = gateway.get_verification(principal, body.verification_id)
-        return json_response(json_bytes(verification_wire(view)))
+        return PlainAnswer(json_bytes(verification_wire(view)))
 
-    app.route_to(SEND, send)
-    app.route_to(CHECK, check)
-    app.route_to(GET, get)
-    open_to_browsers(app, (SEND, CHECK))
+    open_to_browsers(app, SEND, send)
+    open_to_browsers(app, CHECK, check)
+    app.route_plain(GET, get)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,17 +62,17 @@ class _Door:
     gateway: GatewayFacade
     addresses: ClientAddresses
 
-    async def enter(self, use: AddressUse) -> Principal:
+    async def enter(self, request: PlainRequest, use: AddressUse) -> Principal:
         """Whoever holds a key; its organization, its origin, then the limit of its address.
 
         Raises:
             Unauthorized, Forbidden, RateLimited: nothing was taken of any limit.
         """
-        principal = self.gateway.authenticate(api_key(request.headers))
-        check_origin(principal, request.headers.getlist("origin"))
+        fields, client = request.fields, request.client
+        principal = self.gateway.authenticate(api_key(fields))
+        check_origin(principal, fields.get(b"origin", ()))
         if principal.type is KeyType.PUBLISHABLE:
-            client = request.scope.get("client")
-            forwarded = request.headers.getlist("x-forwarded-for")
+            forwarded = [each.decode("latin-1") for each in fields.get(b"x-forwarded-for", ())]
             bucket = bucket_of(self.addresses.of(client[0] if client else None, forwarded))
             await self.gateway.take_address(use, bucket)
         return principal

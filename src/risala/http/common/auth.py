@@ -2,32 +2,30 @@
 
 from __future__ import annotations
 
-from werkzeug.datastructures import Headers
-
 from risala.engine.model.commands import KeyType, Principal
 from risala.engine.model.errors import Forbidden, Unauthorized
 from risala.http.common.facade import GatewayFacade
+from risala.http.common.plain import Fields
 
 
-def api_key(headers: Headers) -> str:
+def api_key(fields: Fields) -> str:
     """The key of ``x-api-key``, else of ``Authorization: Bearer``.
 
     Raises:
         Unauthorized: there is none, or more than one.
     """
-    keys = headers.getlist("x-api-key")
+    keys = fields.get(b"x-api-key")
     if not keys:
-        scheme, _, token = headers.get("authorization", "").partition(" ")
-        if scheme.lower() == "bearer":
-            keys = [token]
-    if len(keys) != 1 or not (key := keys[0].strip()):
+        scheme, _, token = fields.get(b"authorization", (b"",))[0].partition(b" ")
+        keys = (token,) if scheme.lower() == b"bearer" else ()
+    if len(keys) != 1 or not (key := keys[0].decode("latin-1").strip()):
         raise Unauthorized
     return key
 
 
-def secret_key(gateway: GatewayFacade, headers: Headers) -> Principal:
+def secret_key(gateway: GatewayFacade, fields: Fields) -> Principal:
     """The principal of a secret key: 401, then 403 for the organization, then for the type."""
-    principal = gateway.authenticate(api_key(headers))
+    principal = gateway.authenticate(api_key(fields))
     if principal.type is not KeyType.SECRET:
         raise Forbidden("This endpoint needs a secret key (sk_live_…).")
     return principal

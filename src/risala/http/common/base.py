@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Generator
-from typing import Any, Final
+from typing import Any
 
 from hypercorn.typing import ASGIReceiveCallable, ASGISendCallable, WebsocketScope
 from quart import request as current_request
@@ -16,19 +16,17 @@ from quart_trio.wrappers.request import TrioBody
 from trio import Nursery
 from werkzeug.wrappers import Response as WerkzeugResponse
 
-from risala.engine.model.clock import SystemClock
-from risala.engine.model.ids import IdSource
 from risala.http.common.failed_keys import FailedKeys
-from risala.http.common.origins import cors_headers
+from risala.http.common.plain import MARKS, Handler, PlainRoutes
+from risala.http.common.plain_asgi import answer_by_asgi, fields_of
 from risala.http.common.problems import Problem, plain, report
+from risala.http.common.request_ids import REQUEST_ID, new_request_id
 from risala.http.common.respond import problem_response
 from risala.http.common.seams import IN_PLACE
 from risala.http.common.tally import AnswerTally
 from risala.http.common.targets import is_plain_path
 
-_IDS: Final = IdSource(SystemClock())
 View = Callable[[], Awaitable[TrioResponse]]
-DirectView = Callable[[Request], Awaitable[TrioResponse]]
 
 
 def id_of_request() -> str:
@@ -41,6 +39,10 @@ class Connection(TrioASGIHTTPConnection):
     """One request: gives it its id, and every answer, whoever made it, our headers."""
 
     async def __call__(self, receive: ASGIReceiveCallable, send: ASGISendCallable) -> None:
+        path = self._routes.find(self.scope["raw_path"])
+        if path is not None:
+            await answer_by_asgi(self._routes, path, self.scope, receive, send)
+            return
         state = self.scope.get("state")
         if not state or IN_PLACE not in state:
             await super().__call__(receive, send)
@@ -58,35 +60,31 @@ class Connection(TrioASGIHTTPConnection):
 
     async def respond(self, request: Request, send: ASGISendCallable) -> None:
         """Answer ``request``."""
-        # The client's own x-request-id is not looked at: it would let strangers write our log.
-        request_id = _IDS.new("req")
+        request_id = new_request_id()
         self.scope.setdefault("state", {})["request_id"] = request_id  # type: ignore[typeddict-item]
-        app = self.app
-        assert isinstance(app, JsonApp), "only a JsonApp has connections of this class"
-        direct = app.direct.get(request.path)
         response: QuartResponse | WerkzeugResponse
+        token = REQUEST_ID.set(request_id)
         try:
-            if not is_plain_path(self.scope["raw_path"]):
-                response = problem_response(plain(404), request_id)
-            elif direct is not None and request.method == "POST":
-                response = await direct(request)
+            if is_plain_path(self.scope["raw_path"]):
+                response = await self.app.handle_request(request)
             else:
-                response = await app.handle_request(request)
+                response = problem_response(plain(404), request_id)
         except Exception as error:  # noqa: BLE001 -- Quart itself failed: still an answer in JSON
             response = problem_response(report(error, request_id), request_id)
-        app.tally.answers[response.status_code] += 1
-        if response.status_code == 401 and app.failed_keys is not None and _has_key(request):
-            client = self.scope.get("client")
-            forwarded = request.headers.getlist("x-forwarded-for")
-            await app.failed_keys.hold(client[0] if client else None, forwarded)
-        headers = response.headers
-        headers["x-request-id"] = request_id
-        headers["x-content-type-options"] = "nosniff"
-        headers.setdefault("cache-control", "no-store")
-        if request.path in app.open_paths:
-            origin = request.headers.get("origin")
-            headers.update(cors_headers(app.open_paths, request.path, origin))
+        finally:
+            REQUEST_ID.reset(token)
+        self._routes.tally.answers[response.status_code] += 1
+        if response.status_code == 401:
+            await self._routes.hold(fields_of(self.scope["headers"]), self.scope.get("client"))
+        response.headers["x-request-id"] = request_id
+        for name, value in MARKS.items():
+            response.headers.setdefault(name, value)
         await self._send_response(send, response)
+
+    @property
+    def _routes(self) -> PlainRoutes:
+        assert isinstance(self.app, JsonApp), "only a JsonApp has connections of this class"
+        return self.app.plain
 
     def _create_request_from_scope(self, send: ASGISendCallable) -> Request:
         request = super()._create_request_from_scope(send)
@@ -95,11 +93,6 @@ class Connection(TrioASGIHTTPConnection):
         if bytes_max is not None:
             request.body = PulledBody(request.content_length, bytes_max)
         return request
-
-
-def _has_key(request: Request) -> bool:
-    """Whether a key was tried at all: who forgot it guesses nothing."""
-    return "x-api-key" in request.headers or "authorization" in request.headers
 
 
 class PulledBody(TrioBody):
@@ -144,7 +137,7 @@ class NoWebsocket:
         pass
 
     async def __call__(self, receive: ASGIReceiveCallable, send: ASGISendCallable) -> None:
-        request_id = _IDS.new("req")
+        request_id = new_request_id()
         body = Problem(400, "This service does not speak WebSocket.").body(request_id)
         headers = [
             (b"content-type", b"application/json"),
@@ -168,19 +161,29 @@ class JsonApp(QuartTrio):
     asgi_http_class = Connection  # type: ignore[mutable-override]
     request_class = JsonRequest  # type: ignore[mutable-override]
 
-    def __init__(self, name: str, *, body_bytes_max: int, body_timeout_s: float) -> None:
+    def __init__(
+        self,
+        name: str,
+        *,
+        body_bytes_max: int,
+        body_timeout_s: float,
+        tally: AnswerTally | None = None,
+        failed_keys: FailedKeys | None = None,
+    ) -> None:
+        """``failed_keys`` holds answers to wrong keys back; without, all leave at once."""
         super().__init__(name, static_folder=None, template_folder=None)
         self.config["MAX_CONTENT_LENGTH"] = body_bytes_max
         self.config["BODY_TIMEOUT"] = body_timeout_s
         self.body_bytes_max: dict[str, int] = {}
         """Of the paths whose bodies have a limit of their own."""
-        self.tally = AnswerTally()
-        self.failed_keys: FailedKeys | None = None
-        """Holds answers to wrong keys back; None: every answer leaves at once."""
-        self.open_paths: set[str] = set()
-        """Those that pages of other origins may call (:mod:`risala.http.api.cors`)."""
-        self.direct: dict[str, DirectView] = {}
-        """Views of the hot path, by path: called with their request, past Quart's contexts."""
+        self.tally = tally or AnswerTally()
+        self.plain = PlainRoutes(
+            body_bytes_max=body_bytes_max,
+            body_timeout_s=body_timeout_s,
+            tally=self.tally,
+            failed_keys=failed_keys,
+        )
+        """Paths that never come to Quart."""
         # A path is the path that is documented: no redirect to another spelling of it.
         self.url_map.merge_slashes = False
 
@@ -192,19 +195,16 @@ class JsonApp(QuartTrio):
             self.body_bytes_max[path] = body_bytes_max
         self.add_url_rule(path, path, view, methods=[method], provide_automatic_options=False)
 
-    def route_direct(self, path: str, view: DirectView) -> None:
-        """Serve POST of ``path`` by a view that is handed its request.
-
-        Quart's request context, its routing and its signals are a sixth of the time of a small
-        request; a view that needs none of them goes without. Everything else about the path
-        (other methods, the body's limit) is as with :meth:`route_to`.
-        """
-        self.direct[path] = view
-
-        async def in_context() -> TrioResponse:
-            return await view(current_request._get_current_object())  # type: ignore[attr-defined]
-
-        self.route_to(path, in_context)
+    def route_plain(
+        self,
+        path: str,
+        handler: Handler,
+        *,
+        method: str = "POST",
+        body_bytes_max: int | None = None,
+    ) -> None:
+        """Have ``path`` answered past Quart; every other method (OPTIONS too) is 405."""
+        self.plain.add(path, {method: handler}, body_bytes_max)
 
     async def handle_user_exception(
         self, error: Exception | BaseExceptionGroup[BaseException]

@@ -9,10 +9,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any, Final, NoReturn
 
-from quart.wrappers import Request
+import trio
+from werkzeug.http import parse_options_header
 
+from risala.http.common.plain import JSON, IncomingBody, PlainRequest
 from risala.http.common.problems import BodyIssue, Problem, bad_body, plain
 
 DEPTH_MAX: Final = 32
@@ -38,26 +41,50 @@ DECODER: Final = json.JSONDecoder(object_pairs_hook=_members, parse_constant=_no
 LENIENT: Final = json.JSONDecoder(parse_constant=_no_constant)
 """Lets a member occur twice: for finding the end of what :data:`DECODER` stopped in."""
 
+_JSON_TYPE: Final = JSON.encode()
 _is_unfit: Final = re.compile("[\0\ud800-\udfff]").search
 
 
-async def read_body(request: Request) -> bytes:
-    """The raw body, when it says that it is JSON and is not too large.
+async def read_body(request: PlainRequest) -> bytes:
+    """The raw body, when it says that it is JSON, is not too large and comes in time.
 
     Raises:
-        Problem: 415. 413 and 408 come from Quart's own reading.
+        Problem: 415, 413, 408.
     """
-    if request.content_type != "application/json" and not _is_json(request):
+    types = request.fields.get(b"content-type")
+    if not types or (types[0] != _JSON_TYPE and not _is_json(types[0])):
         raise plain(415)
-    if request.headers.get("content-encoding", "identity").strip().lower() != "identity":
+    codings = request.fields.get(b"content-encoding")
+    if codings and codings[0].strip().lower() != b"identity":
         raise plain(415)
-    return await request.get_data(cache=False, as_text=False, parse_form_data=False)
+    body, bytes_max = request.body, request.body_bytes_max
+    if body.length is not None and body.length > bytes_max:
+        raise plain(413)
+    if body.complete:  # as nearly always: it came with its head
+        return await _gather(body, bytes_max)
+    with trio.move_on_after(request.body_timeout_s):
+        return await _gather(body, bytes_max)
+    raise plain(408)
 
 
-def _is_json(request: Request) -> bool:
+async def _gather(body: IncomingBody, bytes_max: int) -> bytes:
+    """All of a body; no more of it is awaited once there is too much."""
+    parts = [await body.next_part()]
+    received = len(parts[0])
+    while received <= bytes_max:
+        if body.complete:
+            return b"".join(parts)
+        parts.append(await body.next_part())
+        received += len(parts[-1])
+    raise plain(413)
+
+
+@lru_cache(maxsize=64)
+def _is_json(content_type: bytes) -> bool:
     """JSON is UTF-8 (RFC 8259 §8.1): a charset says nothing, unless it says another one."""
-    charset = request.mimetype_params.get("charset", "utf-8")
-    return request.mimetype == "application/json" and charset.lower() in ("utf-8", "utf8")
+    kind, parameters = parse_options_header(content_type.decode("latin-1"))
+    charset = parameters.get("charset", "utf-8")
+    return kind.lower() == JSON and charset.lower() in ("utf-8", "utf8")
 
 
 def read_text(raw: bytes) -> str:

@@ -110,6 +110,11 @@ def plain(status: int, headers: Mapping[str, str] | None = None) -> Problem:
     return Problem(status, _SENTENCES[status], headers=headers or {})
 
 
+def not_allowed(methods: Iterable[str]) -> Problem:
+    """405: the path takes these and no other."""
+    return plain(405, {"Allow": ", ".join(sorted(methods))})
+
+
 def bad_body(issues: Sequence[BodyIssue]) -> Problem:
     """400 that names every fault at once."""
     if len(issues) == 1:
@@ -198,7 +203,7 @@ def _retry_after(error: errors.Unavailable) -> dict[str, str]:
 
 def _http(error: HTTPException | RoutingException) -> Problem:
     if isinstance(error, MethodNotAllowed):
-        return plain(405, {"Allow": ", ".join(sorted(error.valid_methods or ()))})
+        return not_allowed(error.valid_methods or ())
     status = (error.code if isinstance(error, HTTPException) else None) or 404
     if status not in _SENTENCES:  # a redirect of the router's, or one that we have no word for
         status = 404 if status < 400 else 400 if status < 500 else 500

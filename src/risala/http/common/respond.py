@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any
 
 from quart_trio.wrappers import TrioResponse
 
+from risala.http.common.plain import JSON
 from risala.http.common.problems import Problem
-
-JSON: Final = "application/json"
 
 
 def json_bytes(value: Mapping[str, Any]) -> bytes:

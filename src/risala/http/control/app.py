@@ -12,15 +12,14 @@ from typing import Annotated, Any, Final
 
 import trio
 from pydantic import Field
-from quart import request
-from quart_trio.wrappers import TrioResponse
 
 from risala.config.model import HttpSection
 from risala.engine.model.callers import Caller, Face, operator_by
 from risala.http.common.base import JsonApp
 from risala.http.common.facade import Operator
 from risala.http.common.parse import read_body
-from risala.http.common.respond import json_bytes, json_response
+from risala.http.common.plain import Client, PlainAnswer, PlainRequest
+from risala.http.common.respond import json_bytes
 from risala.http.common.validation import RequestBody, parse_body
 from risala.http.control.streams import Streams
 from risala.http.control.tail import add_tail
@@ -44,22 +43,22 @@ def create_control(operator: Operator) -> JsonApp:
         "risala.http.control.app", body_bytes_max=_BODY_BYTES_MAX, body_timeout_s=_BODY_TIMEOUT_S
     )
 
-    async def perform() -> TrioResponse:
+    async def perform(request: PlainRequest) -> PlainAnswer:
         body = parse_body(PerformBody, await read_body(request))
-        result = await operator.perform(body.operation, body.arguments, _caller())
-        return json_response(json_bytes({"result": result}))
+        result = await operator.perform(body.operation, body.arguments, _caller(request.client))
+        return PlainAnswer(json_bytes({"result": result}))
 
-    async def alive() -> TrioResponse:
-        return json_response(json_bytes({"status": "ok"}))
+    async def alive(_: PlainRequest) -> PlainAnswer:
+        return PlainAnswer(json_bytes({"status": "ok"}))
 
-    app.route_to("/perform", perform)
-    app.route_to("/healthz", alive, method="GET")
+    app.route_plain("/perform", perform)
+    app.route_plain("/healthz", alive, method="GET")
     return app
 
 
-def _caller() -> Caller:
+def _caller(client: Client | None) -> Caller:
     """The user of this machine who connected: the operator, since the socket let them in."""
-    return operator_by(Face.CONTROL, uid_of(request.scope.get("client")))
+    return operator_by(Face.CONTROL, uid_of(client))
 
 
 async def serve_control(

@@ -7,16 +7,16 @@ from email.utils import formatdate
 from typing import Final
 
 from risala.engine.model.clock import SystemClock
-from risala.engine.model.ids import IdSource
 from risala.http.common.origins import cors_headers
+from risala.http.common.plain import PlainAnswer, PlainRoutes, problem_answer
 from risala.http.common.problems import Problem
-from risala.http.server.face import ServerFace
+from risala.http.common.request_ids import new_request_id
 
 Headers = list[tuple[bytes, bytes]]
 CONTINUE: Final = b"HTTP/1.1 100 \r\n\r\n"
 CLOSE: Final = (b"connection", b"close")
 _CLOCK: Final = SystemClock()
-_IDS: Final = IdSource(_CLOCK)
+_LAST: Final = b"connection: close\r\n"
 
 
 class DateLine:
@@ -52,9 +52,20 @@ def head(status: int, headers: Iterable[tuple[bytes, bytes]], *more: tuple[bytes
     return b"%s\r\n%s\r\n" % (joined, _DATE.now())
 
 
+def whole(answer: PlainAnswer, request_id: str, *, bodiless: bool, keeps: bool) -> bytes:
+    """All of an answer. Unless the connection ``keeps`` going it says that it ends."""
+    return b"HTTP/1.1 %d \r\n%s%s%s\r\n%s" % (
+        answer.status,
+        answer.lines(request_id),
+        b"" if keeps else _LAST,
+        _DATE.now(),
+        b"" if bodiless else answer.body,
+    )
+
+
 def refusal(
     problem: Problem,
-    face: ServerFace,
+    routes: PlainRoutes,
     path: str | None,
     origin: str | None,
     *,
@@ -64,17 +75,8 @@ def refusal(
 
     ``path`` and ``origin`` are the request's; ``path`` is None where it is not known.
     """
-    face.tally.answers[problem.status] += 1
-    request_id = _IDS.new("req")
-    body = problem.body(request_id)
-    headers = [
-        (b"content-type", b"application/json"),
-        (b"content-length", str(len(body)).encode()),
-        (b"cache-control", b"no-store"),
-        (b"x-content-type-options", b"nosniff"),
-        (b"x-request-id", request_id.encode()),
-        CLOSE,
-    ]
-    more = [*problem.headers.items(), *cors_headers(face.open_paths, path, origin)]
-    headers += [(name.lower().encode(), value.encode("latin-1")) for name, value in more]
-    return head(problem.status, headers) + (b"" if bodiless else body)
+    routes.tally.answers[problem.status] += 1
+    request_id = new_request_id()
+    answer = problem_answer(problem, request_id)
+    answer.more = (*answer.more, *cors_headers(routes.open_paths, path, origin))
+    return whole(answer, request_id, bodiless=bodiless, keeps=False)

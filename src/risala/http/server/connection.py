@@ -43,6 +43,7 @@ class GuardedConnection:
     ) -> None:
         self.app = app
         self.state = state
+        self.routes = face.routes
         self.patience: Patience = face.patience
         self.client: tuple[str, int] | None = None
         self.server: tuple[str, int] | None = None
@@ -130,7 +131,7 @@ class GuardedConnection:
         self._lingers = True
         bodiless = request.method == b"HEAD"
         await self.send(
-            refusal(problem, self._face, request.path, _origin(request), bodiless=bodiless)
+            refusal(problem, self.routes, request.path, _origin(request), bodiless=bodiless)
         )
 
     async def _serve(self) -> None:
@@ -246,7 +247,7 @@ class GuardedConnection:
     async def _turn_away(self) -> None:
         problem = Problem(503, "There are too many connections.", headers={"Retry-After": "1"})
         with trio.move_on_after(1):
-            await self._stream.send_all(refusal(problem, self._face, path=None, origin=None))
+            await self._stream.send_all(refusal(problem, self.routes, path=None, origin=None))
 
 
 def _origin(request: Request) -> str | None:

@@ -1,4 +1,6 @@
-"""One request and its answer, as the two calls that an ASGI app knows: ``receive`` and ``send``.
+"""One request and its answer: by the table of plain paths, else by the app behind it.
+
+What an ASGI app knows of it are two calls, ``receive`` and ``send``.
 
 * An answer whose length is known leaves in one write; any other is sent on as it comes.
 * An answer that is ready before its request has come in whole never spoils the connection: the
@@ -22,9 +24,11 @@ from hypercorn.typing import (
     LifespanState,
 )
 
+from risala.http.common.plain import PlainPath, PlainRoutes
 from risala.http.common.problems import Problem, plain
+from risala.http.common.request_ids import new_request_id
 from risala.http.common.seams import IN_PLACE
-from risala.http.server.answer import CLOSE, CONTINUE, Headers, head
+from risala.http.server.answer import CLOSE, CONTINUE, Headers, head, whole
 from risala.http.server.face import Patience
 from risala.http.server.parser import Request
 
@@ -46,6 +50,7 @@ class ExchangeLine(Protocol):
     """What an exchange needs of its connection, which is cancelled when one of these fails."""
 
     app: ASGIFramework
+    routes: PlainRoutes
     state: LifespanState
     patience: Patience
     client: tuple[str, int] | None
@@ -69,7 +74,7 @@ class ExchangeLine(Protocol):
 
 
 class HttpExchange:
-    """Lives as long as its request is answered."""
+    """Lives as long as its request is answered. To plain paths it is the body on its way in."""
 
     def __init__(self, connection: ExchangeLine, request: Request) -> None:
         self._connection = connection
@@ -83,11 +88,23 @@ class HttpExchange:
         self.keeps = False
         """Whether the connection goes on after this answer."""
 
+    @property
+    def length(self) -> int | None:
+        return self._request.length
+
+    @property
+    def complete(self) -> bool:
+        return self._request.complete
+
     async def run(self) -> None:
-        """Have the request answered, by the app or in its stead."""
+        """Have the request answered, by a plain path, by the app, or in its stead."""
         connection = self._connection
+        path = connection.routes.find(self._request.target)
         try:
-            await connection.app(self._scope(), self.receive, self.send)
+            if path is None:
+                await connection.app(self._scope(), self.receive, self.send)
+            else:
+                await self._answer_plainly(path)
         except Exception:
             log.exception("app.failed")
         if not self._ended:
@@ -95,20 +112,39 @@ class HttpExchange:
             if not self._sent:
                 await connection.refuse(self._request, plain(500))
 
-    async def receive(self) -> ASGIReceiveEvent:
+    async def _answer_plainly(self, path: PlainPath) -> None:
+        connection, request = self._connection, self._request
+        request_id = new_request_id()
+        answer = await connection.routes.answer(
+            path, request.method, request_id, request.fields, connection.client, self
+        )
+        if not request.complete:
+            await self._take_rest(answer.status)
+        self.keeps = request.keep and request.complete and not connection.stopping
+        bodiless = request.method == b"HEAD" or answer.status in _BODILESS
+        data = whole(answer, request_id, bodiless=bodiless, keeps=self.keeps)
+        self._sent = self._ended = True
+        await connection.send(data)
+
+    async def next_part(self) -> bytes:
+        """What of the body has come since; empty at its end."""
         request = self._request
-        if self._told_whole:
-            # Of a client that goes away nobody is told: all that is done on its behalf ends.
-            await trio.sleep_forever()
         while not request.parts and not request.complete:
             if request.waits:
                 request.waits = False
                 await self._connection.send(CONTINUE)
             await self._connection.read_body(request)
-        body = b"".join(request.parts)
+        part = request.parts[0] if len(request.parts) == 1 else b"".join(request.parts)
         request.parts.clear()
-        self._told_whole = request.complete
-        return {"type": "http.request", "body": body, "more_body": not request.complete}
+        return part
+
+    async def receive(self) -> ASGIReceiveEvent:
+        if self._told_whole:
+            # Of a client that goes away nobody is told: all that is done on its behalf ends.
+            await trio.sleep_forever()
+        body = await self.next_part()
+        self._told_whole = self._request.complete
+        return {"type": "http.request", "body": body, "more_body": not self._told_whole}
 
     async def send(self, event: ASGISendEvent) -> None:
         """Take a part of the answer.

@@ -5,7 +5,6 @@ A face (the public API, the control socket) has one :class:`ServerFace`.
 
 from __future__ import annotations
 
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from math import inf
 from typing import Final, Protocol
@@ -13,7 +12,7 @@ from typing import Final, Protocol
 import structlog
 import trio
 
-from risala.http.common.tally import AnswerTally
+from risala.http.common.plain import PlainRoutes
 
 log = structlog.get_logger("risala.http")
 
@@ -63,18 +62,10 @@ class FaceConnection(Protocol):
 class ServerFace:
     """All connections of one socket. Its methods are called on the loop, and never wait."""
 
-    def __init__(
-        self,
-        patience: Patience,
-        connections_max: int,
-        open_paths: AbstractSet[str] = frozenset(),
-        tally: AnswerTally | None = None,
-    ) -> None:
+    def __init__(self, patience: Patience, connections_max: int, routes: PlainRoutes) -> None:
         self.patience = patience
-        self.tally = tally or AnswerTally()
-        """Of the answers that the app gives, and of those that are given in its stead."""
-        self.open_paths = open_paths
-        """Paths whose answers pages of any origin may read (:mod:`risala.http.common.origins`)."""
+        self.routes = routes
+        """What is answered without the app; of what is refused in its stead it keeps the count."""
         self._connections_max = connections_max
         self._open: set[FaceConnection] = set()
         # By the time since when they are idle, longest first: dicts keep their order.

@@ -32,8 +32,8 @@ class Request:
     """One request: what has been read of it."""
 
     __slots__ = (
-        "complete", "fault", "headers", "keep", "length", "method", "origin", "parts", "received",
-        "target", "version", "waits", "wire",
+        "complete", "fault", "fields", "head_bytes", "headers", "keep", "length", "method",
+        "origin", "parts", "received", "target", "version", "waits", "wire",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -42,7 +42,11 @@ class Request:
         """In origin form; empty when the request could not be read so far."""
         self.version = "1.1"
         self.headers: list[tuple[bytes, bytes]] = []
-        """Names in lower case."""
+        """Names in lower case, in their order."""
+        self.fields: dict[bytes, list[bytes]] = {}
+        """The same, by name."""
+        self.head_bytes = 0
+        """Of the header; the first line comes to it."""
         self.parts: list[bytes] = []
         """Of the body: what has come and was not taken yet."""
         self.received = 0
@@ -70,7 +74,8 @@ class Request:
 
     def value(self, wanted: bytes) -> bytes | None:
         """The first value of a header."""
-        return next((value for name, value in self.headers if name == wanted), None)
+        values = self.fields.get(wanted)
+        return values[0] if values else None
 
 
 class RequestParser:
@@ -134,8 +139,16 @@ class RequestParser:
             self._reading.target += part
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        if self._reading is not None and self.in_head:
-            self._reading.headers.append((name.lower(), value.strip(b" \t")))
+        request = self._reading
+        if request is not None and self.in_head:
+            name, value = name.lower(), value.strip(b" \t")
+            request.headers.append((name, value))
+            fields = request.fields
+            if name in fields:
+                fields[name].append(value)
+            else:
+                fields[name] = [value]
+            request.head_bytes += len(name) + len(value) + 4
 
     def on_headers_complete(self) -> None:
         request = self._reading
@@ -199,57 +212,67 @@ class RequestParser:
 
 def _judge(request: Request) -> None:
     """Refuse what llhttp takes and we do not, and bring the rest into its one form."""
-    values: dict[bytes, list[bytes]] = {}
-    for name, value in request.headers:
-        values.setdefault(name, []).append(value)
+    fields = request.fields
     host = None
     try:
         target, host = origin_form(request.target) if _is_visible(request.target) else (b"", None)
     except ValueError:
         target = b""
-    problem = _fault(request, values) if target else plain(400)
+    problem = _fault(request) if target else plain(400)
     request.target = target
     if problem is not None:
         request.fault = problem
-        origin = values.get(b"origin")
+        origin = fields.get(b"origin")
         request.origin = origin[0].decode("latin-1") if origin else None
         return
-    if b"content-length" in values:
-        request.length = int(values[b"content-length"][0])
-    expect = values.get(b"expect", [b""])[0].lower()
-    request.waits = expect == b"100-continue" and request.version == "1.1"
-    if host is not None or b"upgrade" in values:
-        request.headers = [
-            (name, host if name == b"host" and host is not None else value)
-            for name, value in request.headers
-            if name not in _DROPPED
-        ]
+    if b"content-length" in fields:
+        request.length = int(fields[b"content-length"][0])
+    if b"expect" in fields:
+        is_asked = fields[b"expect"][0].lower() == b"100-continue"
+        request.waits = is_asked and request.version == "1.1"
+    if host is not None or b"upgrade" in fields:
+        _normalize(request, host)
 
 
-def _fault(request: Request, values: dict[bytes, list[bytes]]) -> Problem | None:
+def _normalize(request: Request, host: bytes | None) -> None:
+    """Without what asks for another protocol, and with the host that stood in the target."""
+    request.headers = [
+        (name, host if name == b"host" and host is not None else value)
+        for name, value in request.headers
+        if name not in _DROPPED
+    ]
+    request.fields = {}
+    for name, value in request.headers:
+        request.fields.setdefault(name, []).append(value)
+
+
+def _fault(request: Request) -> Problem | None:
     """Why a request that llhttp could read is not one for us."""
+    fields = request.fields
     if request.version not in ("1.0", "1.1") or request.method == b"CONNECT":
         return plain(400)
-    hosts = len(values.get(b"host", ()))
+    hosts = len(fields.get(b"host", ()))
     if hosts > 1 or (hosts == 0 and request.version == "1.1"):
         return plain(400)
-    size = len(request.target) + sum(len(name) + len(value) + 4 for name, value in request.headers)
+    size = len(request.target) + request.head_bytes
     if size > HEAD_BYTES_MAX or len(request.headers) > _HEADERS_MAX:
         return plain(431)
-    codings = values.get(b"transfer-encoding")
+    codings = fields.get(b"transfer-encoding")
     if codings is not None and (
         request.version == "1.0"
-        or b"content-length" in values
+        or b"content-length" in fields
         or len(codings) > 1
         or codings[0].lower() != b"chunked"
     ):
         # Where the body ends is told twice, or to a version that knows no chunks: another server
         # on the way may see other requests in these bytes than we do (RFC 9112 §6.1).
         return plain(400)
-    lengths = values.get(b"content-length", [b"0"])
-    if len(lengths) > 1 or not lengths[0].isdigit() or len(lengths[0]) > _LENGTH_DIGITS_MAX:
+    lengths = fields.get(b"content-length")
+    if lengths is not None and (
+        len(lengths) > 1 or not lengths[0].isdigit() or len(lengths[0]) > _LENGTH_DIGITS_MAX
+    ):
         return plain(400)
-    if any(value.lower() == b"websocket" for value in values.get(b"upgrade", ())):
+    if any(value.lower() == b"websocket" for value in fields.get(b"upgrade", ())):
         return Problem(400, "This service does not speak WebSocket.")
     return None
 

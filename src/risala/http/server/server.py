@@ -35,7 +35,7 @@ async def serve_app(
     # The control socket is the way in when the public face is flooded: it has room of its own.
     public = sock.family != socket.AF_UNIX
     room = connections_room(http.connections_max) if public else _CONTROL_CONNECTIONS_MAX
-    face = ServerFace(Patience(idle_s=http.keep_alive_s), room, app.open_paths, app.tally)
+    face = ServerFace(Patience(idle_s=http.keep_alive_s), room, app.plain)
 
     await serve_socket(app, _config(http), face, sock, shutdown, task_status=task_status)
 

@@ -1,0 +1,208 @@
+"""Paths that are answered from bytes to bytes, past Quart and past ASGI: the API's own.
+
+A handler gets a request's header fields as they came and its body when it asks for it, and returns
+bytes. Whoever took the request from the wire, our own server or any other by ASGI
+(:mod:`risala.http.common.plain_asgi`), has :meth:`PlainRoutes.answer` answer it; each rule about
+requests and answers is there, or in what the handlers call, and nowhere twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Final, Protocol
+
+from risala.http.common.failed_keys import FailedKeys
+from risala.http.common.origins import cors_headers
+from risala.http.common.problems import Problem, not_allowed, report
+from risala.http.common.request_ids import REQUEST_ID
+from risala.http.common.tally import AnswerTally
+
+Fields = Mapping[bytes, Sequence[bytes]]
+"""A header: names in lower case, each with all its values."""
+Client = tuple[str, int]
+
+JSON: Final = "application/json"
+MARKS: Final = {"x-content-type-options": "nosniff", "cache-control": "no-store"}
+"""Of every answer, whoever makes it; a page may say something else of caches."""
+_MARKED: Final = "".join(f"{name}: {value}\r\n" for name, value in MARKS.items()).encode()
+_LINES: Final = b"content-type: %s\r\ncontent-length: %%d\r\nx-request-id: %%s\r\n%s" % (
+    JSON.encode(),
+    _MARKED,
+)
+_BODILESS_LINES: Final = b"x-request-id: %%s\r\n%s" % _MARKED
+
+
+class IncomingBody(Protocol):
+    """A body on its way in."""
+
+    @property
+    def length(self) -> int | None:
+        """Bytes of all of it, where the head said it."""
+
+    @property
+    def complete(self) -> bool:
+        """Whether all of it has come, so that :meth:`next_part` waits for nothing."""
+
+    async def next_part(self) -> bytes:
+        """What has come since; empty at the end."""
+
+
+class PlainRequest:
+    __slots__ = ("body", "body_bytes_max", "body_timeout_s", "client", "fields", "id")
+
+    def __init__(
+        self,
+        request_id: str,
+        fields: Fields,
+        client: Client | None,
+        body: IncomingBody,
+        body_bytes_max: int,
+        body_timeout_s: float,
+    ) -> None:
+        self.id = request_id
+        self.fields = fields
+        self.client = client
+        """The other end of the socket; None where it has no address."""
+        self.body = body
+        self.body_bytes_max = body_bytes_max
+        self.body_timeout_s = body_timeout_s
+
+
+class PlainAnswer:
+    """A JSON body; or none, with 204."""
+
+    __slots__ = ("body", "more", "status")
+
+    def __init__(
+        self, body: bytes, status: int = 200, more: Sequence[tuple[str, str]] = ()
+    ) -> None:
+        self.body = body
+        self.status = status
+        self.more = more
+        """Header fields beside those of every answer."""
+
+    def lines(self, request_id: str) -> bytes:
+        """The header, without what is the server's to say; each field ends its line.
+
+        Raises:
+            ValueError: a field would break out of its line.
+        """
+        if self.status == 204:
+            lines = _BODILESS_LINES % request_id.encode()
+        else:
+            lines = _LINES % (len(self.body), request_id.encode())
+        if not self.more:
+            return lines
+        more = [f"{name.lower()}: {value}".encode("latin-1") for name, value in self.more]
+        if any(byte in line for line in more for byte in (b"\r", b"\n", b"\0")):
+            raise ValueError("a header field of the answer has an end of line in it")
+        return lines + b"\r\n".join([*more, b""])
+
+
+def problem_answer(problem: Problem, request_id: str) -> PlainAnswer:
+    return PlainAnswer(problem.body(request_id), problem.status, tuple(problem.headers.items()))
+
+
+Handler = Callable[[PlainRequest], Awaitable[PlainAnswer]]
+
+
+class PlainPath:
+    """One path: who answers which method, and what a body may weigh."""
+
+    __slots__ = ("body_bytes_max", "handlers", "is_open", "other_method", "path")
+
+    def __init__(self, path: str, handlers: Mapping[str, Handler], body_bytes_max: int) -> None:
+        self.path = path
+        self.handlers = {method.encode(): handler for method, handler in handlers.items()}
+        self.body_bytes_max = body_bytes_max
+        self.is_open = "OPTIONS" in handlers
+        """Whether pages of other origins may read its answers."""
+        self.other_method = not_allowed(handlers)
+
+
+class PlainRoutes:
+    """The table of plain paths of one app, and what happens to each of their requests."""
+
+    def __init__(
+        self,
+        *,
+        body_bytes_max: int,
+        body_timeout_s: float,
+        tally: AnswerTally,
+        failed_keys: FailedKeys | None,
+    ) -> None:
+        self.tally = tally
+        self.open_paths: set[str] = set()
+        """Paths whose answers pages of any origin may read (:mod:`risala.http.common.origins`)."""
+        self._body_bytes_max = body_bytes_max
+        self._body_timeout_s = body_timeout_s
+        self._failed_keys = failed_keys
+        self._paths: dict[bytes, PlainPath] = {}
+
+    def add(
+        self, path: str, handlers: Mapping[str, Handler], body_bytes_max: int | None = None
+    ) -> None:
+        """Answer ``path``, by method; GET answers HEAD too, every other method is 405.
+
+        Where OPTIONS is one of them it is a browser's preflight, and the path is an open one.
+        """
+        if "GET" in handlers:
+            handlers = {**handlers, "HEAD": handlers["GET"]}
+        made = PlainPath(path, handlers, body_bytes_max or self._body_bytes_max)
+        self._paths[path.encode()] = made
+        if made.is_open:
+            self.open_paths.add(path)
+
+    def paths(self) -> Mapping[str, frozenset[str]]:
+        """All paths with their methods."""
+        return {
+            each.path: frozenset(method.decode() for method in each.handlers)
+            for each in self._paths.values()
+        }
+
+    def find(self, target: bytes) -> PlainPath | None:
+        """The path that a target names, as it came; None where it is none of these."""
+        found = self._paths.get(target)
+        if found is None and b"?" in target:
+            found = self._paths.get(target.partition(b"?")[0])
+        return found
+
+    async def answer(
+        self,
+        path: PlainPath,
+        method: bytes,
+        request_id: str,
+        fields: Fields,
+        client: Client | None,
+        body: IncomingBody,
+    ) -> PlainAnswer:
+        """Have a request answered; every error, too, is an answer."""
+        request = PlainRequest(
+            request_id, fields, client, body, path.body_bytes_max, self._body_timeout_s
+        )
+        token = REQUEST_ID.set(request_id)
+        try:
+            handler = path.handlers.get(method)
+            if handler is None:
+                answer = problem_answer(path.other_method, request_id)
+            else:
+                answer = await handler(request)
+        except Exception as error:  # noqa: BLE001 -- whatever it is, it has an answer
+            answer = problem_answer(report(error, request_id), request_id)
+        finally:
+            REQUEST_ID.reset(token)
+        self.tally.answers[answer.status] += 1
+        if answer.status == 401:
+            await self.hold(fields, client)
+        if path.is_open:
+            origins = fields.get(b"origin")
+            origin = origins[0].decode("latin-1") if origins else None
+            answer.more = (*answer.more, *cors_headers(self.open_paths, path.path, origin))
+        return answer
+
+    async def hold(self, fields: Fields, client: Client | None) -> None:
+        """Keep a 401 back for as long as its client has to wait: who guesses keys does."""
+        # Whoever forgot the key guesses nothing.
+        if self._failed_keys is not None and (b"x-api-key" in fields or b"authorization" in fields):
+            forwarded = [each.decode("latin-1") for each in fields.get(b"x-forwarded-for", ())]
+            await self._failed_keys.hold(client[0] if client else None, forwarded)

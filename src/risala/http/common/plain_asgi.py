@@ -1,0 +1,75 @@
+"""Plain paths (:mod:`risala.http.common.plain`) on any server that speaks ASGI."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import trio
+from hypercorn.typing import ASGIReceiveCallable, ASGISendCallable, HTTPScope
+
+from risala.http.common.plain import PlainPath, PlainRoutes
+from risala.http.common.request_ids import new_request_id
+
+
+async def answer_by_asgi(
+    routes: PlainRoutes,
+    path: PlainPath,
+    scope: HTTPScope,
+    receive: ASGIReceiveCallable,
+    send: ASGISendCallable,
+) -> None:
+    """Answer one request; what is done for a client that goes away is cancelled."""
+    request_id, fields = new_request_id(), fields_of(scope["headers"])
+    async with trio.open_nursery() as nursery:
+        body = _ReceivedBody(_length(fields), receive, nursery)
+        method = scope["method"].encode()
+        answer = await routes.answer(path, method, request_id, fields, scope.get("client"), body)
+        lines = answer.lines(request_id).splitlines()
+        pairs = [(name, value) for name, _, value in (line.partition(b": ") for line in lines)]
+        await send({"type": "http.response.start", "status": answer.status, "headers": pairs})
+        # What HEAD is not sent is the server's affair.
+        await send({"type": "http.response.body", "body": answer.body, "more_body": False})
+        nursery.cancel_scope.cancel()
+
+
+def fields_of(headers: Iterable[tuple[bytes, bytes]]) -> dict[bytes, list[bytes]]:
+    fields: dict[bytes, list[bytes]] = {}
+    for name, value in headers:
+        fields.setdefault(name, []).append(value)
+    return fields
+
+
+def _length(fields: dict[bytes, list[bytes]]) -> int | None:
+    """What the head says of the body's length; the server has judged the frame."""
+    told = fields.get(b"content-length")
+    return None if told is None or b"transfer-encoding" in fields else int(told[0])
+
+
+class _ReceivedBody:
+    def __init__(
+        self, length: int | None, receive: ASGIReceiveCallable, nursery: trio.Nursery
+    ) -> None:
+        self.length = length
+        self.complete = False
+        self._receive = receive
+        self._nursery = nursery
+
+    async def next_part(self) -> bytes:
+        part = b""
+        while not part and not self.complete:
+            message = await self._receive()
+            if message["type"] != "http.request":
+                self._nursery.cancel_scope.cancel()
+                await trio.lowlevel.checkpoint()
+                raise AssertionError("who has been cancelled gets no further than this")
+            part = message["body"]
+            if not message["more_body"]:
+                self.complete = True
+                self._nursery.start_soon(self._watch)
+        return part
+
+    async def _watch(self) -> None:
+        """The body has come; what comes after it is that the client has gone."""
+        while (await self._receive())["type"] != "http.disconnect":
+            pass
+        self._nursery.cancel_scope.cancel()

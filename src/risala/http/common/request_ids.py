@@ -1,0 +1,18 @@
+"""The id of each request: in its answer, in the body of an error, in our log."""
+
+from __future__ import annotations
+
+from contextvars import ContextVar
+from typing import Final
+
+from risala.engine.model.clock import SystemClock
+from risala.engine.model.ids import IdSource
+
+_IDS: Final = IdSource(SystemClock())
+REQUEST_ID: Final[ContextVar[str | None]] = ContextVar("risala_request_id", default=None)
+"""Of the request that is being answered: whatever is logged on its behalf bears it."""
+
+
+def new_request_id() -> str:
+    # The client's own x-request-id is not looked at: it would let strangers write our log.
+    return _IDS.new("req")
