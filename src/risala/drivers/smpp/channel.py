@@ -30,7 +30,8 @@ from risala.plugins.contract import Health, HealthState
 _UNBIND_S: Final = 2.0
 """How long a stop waits for the carrier to say goodbye."""
 _STABLE_S: Final = 10.0
-"""A link that was bound this long begins its backoff anew; a shorter one was no success."""
+"""After a link that was bound for this long, the wait before the next connection is the shortest
+one; a link that ended sooner counts as one more failure."""
 _CLOSED_HINT: Final = (
     " If it goes on, ask whether this machine's address is on its list, and whether the port is"
     " one of TLS (tls = true)."
@@ -62,7 +63,7 @@ _REQUESTS: Final[dict[BindKind, type[Bind]]] = {
 
 
 class BindRefusedError(Exception):
-    """The SMSC answered a bind by another status than 0."""
+    """The SMSC answered a bind with a ``command_status`` other than 0."""
 
     def __init__(self, command_status: int) -> None:
         super().__init__(status_of(command_status).name)
@@ -73,8 +74,8 @@ class Channel:
     """One bind of one account.
 
     Args:
-        on_change: called when :attr:`link` or :attr:`health` is another.
-        trace: takes lines of its life.
+        on_change: called after :attr:`link` or :attr:`health` changed.
+        trace: takes a line for each step of the channel's life.
     """
 
     def __init__(
@@ -89,15 +90,15 @@ class Channel:
     ) -> None:
         self.kind = kind
         self.link: Link | None = None
-        """Set while it is bound."""
+        """The connection, while it is bound; else None."""
         self.peer = f"{settings.host}:{settings.port}"
         self.health = Health(HealthState.DOWN, f"Connecting to {self.peer}.")
         self.has_ended = False
-        """Of a channel that is used once."""
+        """Set once the connection ended, on a channel that serves one connection only."""
         self.system_id = ""
         """What the SMSC calls itself."""
         self.sc_interface_version: int | None = None
-        """What the SMSC said at the last bind that it speaks."""
+        """The SMPP version that the SMSC named at the last bind (``sc_interface_version``)."""
         self._settings = settings
         self._handler = handler
         self._on_change = on_change
@@ -128,17 +129,19 @@ class Channel:
                 failures = 0
 
     def hurry(self) -> None:
-        """Connect now, if it waits for its time."""
+        """End the wait before the next connection, where there is one."""
         self._hurry.set()
 
     async def use(self, stream: trio.abc.Stream, first: First | None = None) -> Health:
-        """Bind on this stream and stay until the link ends; returns what is to be told then.
+        """Bind on this stream and stay until the link ends; the health to tell then.
 
         Args:
-            first: what must happen before the bind.
+            first: waited for on the link before the bind (the carrier's ``outbind``).
 
         Raises:
-            BindRefusedError, LinkError, TlsError: no bind.
+            BindRefusedError: the SMSC refused the bind.
+            LinkError: the bind got no answer.
+            TlsError: TLS was why the connection broke.
         """
         link = Link(stream, SmppSession(SmppRole.ESME), self._handler, self._limits)
         fault: BindRefusedError | LinkError | None = None
@@ -154,7 +157,7 @@ class Channel:
                     self.set_health(Health(HealthState.DOWN, f"{self.peer} takes its leave."))
                 await link.wait_ended()
             except (BindRefusedError, LinkError) as caught:
-                fault = caught  # kept, because a nursery would wrap it in a group
+                fault = caught  # raised below: out of the nursery it would come wrapped in a group
             finally:
                 self.link = None
                 self.has_ended = True
@@ -168,14 +171,19 @@ class Channel:
         return Health(HealthState.DOWN, f"The link to {self.peer} ended: {link.reason}.")
 
     def _tls_fault(self, link: Link) -> TlsError | None:
-        """TLS 1.3 tells only after the handshake that our certificate is not accepted; and who
-        speaks plainly to a TLS port hears an alert, which is shorter than any PDU."""
+        """The fault of TLS that explains why a link broke; None where TLS does not.
+
+        Two faults show only once octets went over the link: under TLS 1.3 the server rejects our
+        certificate after the handshake; and a TLS port answers plain octets with an alert, which is
+        shorter than any PDU.
+        """
         if link.session.unread.startswith(ALERT):
             return TlsError(f"{self.peer} speaks TLS on this port: set tls = true.", is_ours=True)
         return broken_tls(self.peer, link.broken_by, self._settings)
 
     async def _connect_once(self) -> tuple[Health, float | None]:
-        """How it ended, and how long to wait now where that is not the backoff's to say."""
+        """Connect, bind and serve once. The health to tell afterwards, and how long to wait before
+        the next try (None: as the backoff says)."""
         try:
             return await self.use(await open_stream(self._settings)), None
         except BindRefusedError as refused:
@@ -220,7 +228,7 @@ class Channel:
         details = {"command_status": row.name}
         advice = BIND_ADVICE.get(command_status)
         if advice is not None:
-            # Longer by chance, so that several links do not knock together.
+            # Longer by a random part, so that several links do not try at the same moment.
             wait_s = self._settings.bind_refused_wait_s * self._rng.uniform(1.0, 1.25)
             return Health(HealthState.SICK, advice, details), wait_s
         text = row.text if command_status == ESME_RBINDFAIL else f"The bind was refused. {row.text}"
@@ -228,7 +236,8 @@ class Channel:
         return Health(HealthState.DOWN, f"{text} {hint}" if hint else text, details), None
 
     def _backoff_s(self, failures: int) -> float:
-        """Exponential, with up to half of it taken off so that many links do not march in step."""
+        """The wait after so many failures in a row: exponential, less a random part of up to half,
+        so that many links do not try at the same moment."""
         settings = self._settings
         longest = min(
             settings.reconnect_first_s * 2.0 ** min(failures, 30), settings.reconnect_max_s

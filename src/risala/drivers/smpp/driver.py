@@ -72,7 +72,8 @@ class SmppDriver:
             query=settings.query,
             validity=settings.validity != "none",
             window_max=settings.window_max,
-            # Once more without its reference, where that may be why it was refused.
+            # Twice the answer's time: a submit that may have been refused for its reference is sent
+            # a second time without one.
             submit_s=2 * settings.response_timeout_s,
             account=f"{settings.host.lower()} {settings.system_id}",
         )
@@ -83,7 +84,7 @@ class SmppDriver:
         self._causes = settings.causes
         self._channels: list[Channel] = []
         self._guests: list[Channel] = []
-        """Binds on connections that the carrier made, while they last."""
+        """Channels on connections that the carrier opened (outbind), while they last."""
         self._inbox: SmppInbox | None = None
         self._context: DriverContext | None = None
         self._habits = Habits(settings, self._learnt)
@@ -115,8 +116,8 @@ class SmppDriver:
             cause = Cause.NO_ANSWER if link.reason is None else Cause.LINK_LOST
             return self._habits.uncertain(str(fault), cause), None
         except ValueError:
-            # FieldError, UnsendableError and their like. Their own words stay here: they may hold
-            # what the message says.
+            # FieldError, UnsendableError and their like. Their own words go no further: they may
+            # quote the message's text.
             return Refused(Scope.CARRIER, "", cause=Cause.NOT_ENCODABLE), None
         outcome = self._outcome(response, segment, has_reference=has_reference)
         return outcome, response.command_status
@@ -138,7 +139,8 @@ class SmppDriver:
         return query_receipt(response, carrier_id)
 
     def _sending_link(self) -> Link | None:
-        """The bound link with the fewest requests unanswered."""
+        """The bound link that can send and has the fewest requests unanswered; None where there is
+        none."""
         links = [
             channel.link
             for channel in (*self._channels, *self._guests)
@@ -155,7 +157,7 @@ class SmppDriver:
             self._habits.accepted(response, segment, has_reference=has_reference)
             load = self._habits.load_percent(response.tlvs) if response.tlvs else None
             return Accepted(response.message_id, "ESME_ROK", load)
-        # generic_nack without a reason: the carrier did not take it.
+        # generic_nack with command_status 0: the carrier did not take it, and does not say why.
         return Refused(Scope.CARRIER, "generic_nack", cause=Cause.UNSUPPORTED)
 
     # -- what the operator may ask -----------------------------------------------------------
@@ -196,7 +198,7 @@ class SmppDriver:
         self._channels = [
             self._channel(kind) for _ in range(settings.links) for kind in _KINDS[settings.bind]
         ]
-        # Once only: later the last failure is the better news until a bind succeeds.
+        # Told at the start only: afterwards the latest failure says more, until a bind succeeds.
         waiting = Health(HealthState.DOWN, "Waiting for the carrier's outbind.")
         context.health(self._channels[0].health if self._channels else waiting)
         async with trio.open_nursery() as nursery:
@@ -226,7 +228,8 @@ class SmppDriver:
         return channel
 
     def _tell_health(self, changed: Channel) -> None:
-        """Up while anything can be sent; else what the channel says that changed last."""
+        """Tell the engine that the carrier is up while any channel can send; else the health of the
+        channel that changed last."""
         assert self._context is not None
         if changed.link is not None:
             self._habits.bound(changed.sc_interface_version)

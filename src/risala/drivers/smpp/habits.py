@@ -20,7 +20,8 @@ _RECEIPTS_ASKED: Final = 0x03
 """Bits of ``registered_delivery`` that ask the SMSC for receipts (§5.2.17)."""
 _CONGESTED_PERCENT: Final = 90
 _RELIEVED_PERCENT: Final = 80
-"""From 90 on an SMSC nears congestion, 80 to 89 is its best (SMPP 5.0 §4.8.4.18)."""
+"""An SMSC's ``congestion_state`` below which we say that it is relieved. From 90 on it nears
+congestion, and 80 to 89 is its best (SMPP 5.0 §4.8.4.18)."""
 _UNANSWERED: Final = "The message left, but no answer came back."
 _NO_IDS: Final = (
     "The carrier accepts messages without giving an id: no receipt can be matched to them."
@@ -32,11 +33,11 @@ def asks_for_receipts(settings: SmppSettings) -> bool:
 
 
 class Habits:
-    """Of one carrier.
+    """What was learnt of one carrier.
 
     Args:
-        on_news: takes a sentence when something was found out; :attr:`hint` and :attr:`details`
-            have it by then.
+        on_news: called with a sentence when something was found out; :attr:`hint` and
+            :attr:`details` tell of it by then.
     """
 
     def __init__(self, settings: SmppSettings, on_news: Callable[[str], None]) -> None:
@@ -44,7 +45,7 @@ class Habits:
             settings.references, has_receipts=asks_for_receipts(settings)
         )
         self.hint = ""
-        """What to say after "Bound."."""
+        """Follows "Bound." in the carrier's health; empty, or a sentence with a blank before it."""
         self.gives_no_ids = False
         self._is_congested = False
         self._ids = IdWatch(settings.message_id_form)
@@ -52,12 +53,12 @@ class Habits:
 
     @property
     def details(self) -> Mapping[str, str]:
-        """For the carrier's health."""
+        """Small facts for the carrier's health (``Health.details``)."""
         found = {"user_message_reference": self.references.state.value}
         return {**found, "attention": _NO_IDS} if self.gives_no_ids else found
 
     def accepted(self, response: SubmitSmResp, segment: Segment, *, has_reference: bool) -> None:
-        """A submit was accepted by this answer."""
+        """Learn from the answer that accepted a submit."""
         carrier_id = response.message_id
         if not carrier_id:
             if not self.gives_no_ids:
@@ -70,7 +71,8 @@ class Habits:
             self._watching(lambda: self.references.answered(carrier_id, reference))
 
     def load_percent(self, tlvs: tuple[Tlv, ...]) -> int | None:
-        """How busy an answer says that the carrier is (SMPP 5.0 §4.8.4.18)."""
+        """How busy the carrier says it is, in percent, by the ``congestion_state`` of an answer
+        (SMPP 5.0 §4.8.4.18); None where it says nothing."""
         told = find(tlvs, CONGESTION_STATE)
         if told is None or len(told.value) != 1:
             return None
@@ -85,7 +87,7 @@ class Habits:
         return load_percent
 
     def receipt(self, receipt: Receipt) -> Receipt:
-        """Learn from a receipt; returns it as it is to be used."""
+        """Learn from a receipt. Returns it without its reference where that cannot be trusted."""
         if self.references.state is Repeating.UNKNOWN:
             self._watching(lambda: self.references.receipt(receipt))
         form = self._ids.better_form(receipt.carrier_id)
@@ -95,7 +97,8 @@ class Habits:
             self._on_news(news)
         if self.references.is_given:
             return receipt
-        return replace(receipt, reference=None)  # somebody else's, or the same in all
+        # No submit of ours carries a reference: this one is somebody else's, or always the same.
+        return replace(receipt, reference=None)
 
     def bound(self, sc_interface_version: int | None) -> None:
         self._watching(lambda: self.references.bound(sc_interface_version))
@@ -104,7 +107,8 @@ class Habits:
         self._watching(lambda: self.references.tried_without(is_taken=is_taken))
 
     def uncertain(self, raw: str, cause: Cause) -> Uncertain:
-        """The outcome of a submit without an answer, and whether a receipt may yet tell."""
+        """The outcome of a submit without an answer; its text says whether a receipt can still tell
+        what became of it."""
         match self.references.state:
             case Repeating.REPEATED:
                 return Uncertain(

@@ -1,8 +1,8 @@
 """What a carrier brings: receipts and people's messages, made durable before they are answered.
 
-The reader of a link must not wait for the disk, so what comes goes through a bounded queue to a
-few workers. When the queue is full the carrier is told to try again later, and it will. Messages
-in parts are :mod:`risala.drivers.smpp.parts`' business.
+The task that reads a link must not wait for the disk, so it puts what the carrier sends into a
+bounded queue, which a few workers empty. When the queue is full the carrier is told to try again
+later, and does. :mod:`risala.drivers.smpp.parts` joins messages that come in parts.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from risala.sms.cause import Cause
 
 _QUEUE_MAX: Final = 1000
 _WORKERS: Final = 32
-"""Receipts on their way to the disk at once: they share its syncs."""
+"""Receipts that may be on their way to the disk at once; those share its syncs."""
 _ESME_RX_T_APPN: Final = 0x64
 
 
@@ -35,7 +35,11 @@ class _LateOutcome:
 
 
 class SmppInbox:
-    """Between the links' readers and the engine."""
+    """Takes what the links read, and hands it to the engine.
+
+    Args:
+        look_at: called with each receipt; gives it back as it is to be used.
+    """
 
     def __init__(
         self,
@@ -52,7 +56,6 @@ class SmppInbox:
         self._id_form = id_form
         self._causes = causes
         self._look_at = look_at
-        """Shown each receipt; gives it back as it is to be used."""
         self._notable = Notable()
         self._parts = SmppParts(context, parts_timeout_s, default_alphabet, now_ms)
         self._put, self._take = trio.open_memory_channel[Unanswered | _LateOutcome](_QUEUE_MAX)
@@ -65,7 +68,7 @@ class SmppInbox:
                 nursery.start_soon(self._work)
 
     def deliver(self, link: Link, request: Pdu) -> None:
-        """Take a request of the carrier, or answer it at once where that cannot be."""
+        """Take a request of the carrier. Where it cannot be taken, it is refused at once."""
         if isinstance(request, AlertNotification):  # it asks for no answer
             self._trace(self._notable.of_alert(request, trio.current_time()))
             return
@@ -99,7 +102,8 @@ class SmppInbox:
     async def _receipt(self, delivery: Unanswered) -> None:
         receipt = parse_receipt(delivery.request, self._id_form, self._causes)
         if receipt is None:
-            # Refused, it would come again and again and be no clearer.
+            # Answered as good: a receipt that is refused would come again and again, and never name
+            # a message.
             self._context.trace("A receipt named no message and was dropped.")
             delivery.answer()
             return

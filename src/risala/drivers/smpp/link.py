@@ -1,8 +1,8 @@
-"""One live SMPP connection on a Trio stream: one reader, one writer that joins what it finds.
+"""One live SMPP connection on a Trio stream: one task reads, one writes all PDUs that wait at once.
 
-A task and a ``send_all`` for each PDU costs twelve times the throughput, and a cancelled
-``send_all`` leaves half a PDU on the wire; so nobody writes but the writer, and a request costs
-its caller one wake-up.
+A ``send_all`` for each PDU would divide the throughput by twelve, and one that is cancelled
+would leave half a PDU on the wire. So only the writing task writes, and a request wakes its caller
+once, when the answer is there.
 """
 
 from __future__ import annotations
@@ -41,24 +41,26 @@ class LinkError(Exception):
 
 
 class NotSentError(LinkError):
-    """Nothing of it left this machine."""
+    """Nothing of the request left this machine."""
 
 
 class NoAnswerError(LinkError):
-    """It may have left, and no answer came: in time, or before the link's end."""
+    """The request may have left, and no answer came in time or before the link ended."""
 
 
 Settle = Callable[[Pdu | LinkError], None]
 
 
 class LinkHandler(Protocol):
-    """Who hears what the peer says. Never awaits: the reader must not wait for anybody."""
+    """Hears what the peer says. Its methods are plain functions, because the task that reads the
+    link must not wait."""
 
     def on_request(self, link: Link, request: Pdu) -> None:
-        """Anything but ``enquire_link`` and ``unbind``, which the link answers itself."""
+        """The peer asks something; ``enquire_link`` and ``unbind`` are answered by the link."""
 
     def on_late(self, link: Link, token: object, response: Pdu) -> None:
-        """An answer to a request that ended in :class:`NoAnswerError`."""
+        """An answer came to a request that was given up on (:class:`NoAnswerError`, or its caller
+        was cancelled)."""
 
     def on_trouble(self, link: Link, text: str) -> None:
         """The peer broke the protocol, or answered what nobody asked."""
@@ -85,7 +87,8 @@ class _Slot:
 
 
 class Link:
-    """Run :meth:`run` in a nursery; it lasts until :meth:`end`, whatever is cancelled around it."""
+    """One connection. Run :meth:`run` in a nursery: it goes on until :meth:`end`, even when the
+    nursery is cancelled, so that there is time to unbind."""
 
     def __init__(
         self,
@@ -96,9 +99,9 @@ class Link:
     ) -> None:
         self.session = session
         self.reason: str | None = None
-        """Why it ended; None while it lives."""
+        """Why the link ended; None while it lives."""
         self.broken_by: BaseException | None = None
-        """What the stream had to say about its end, where it broke."""
+        """The exception by which the stream broke; None where it did not."""
         self._stream = stream
         self._handler = handler
         self._limits = limits
@@ -112,21 +115,25 @@ class Link:
         self._ended = trio.Event()
         self._last_words: str | None = None
         self._farewell: Pdu | None = None
-        """The peer's unbind."""
+        """The peer's ``unbind``, which is answered once our own requests are."""
         self._leaving = trio.Event()
         self._answered = trio.Event()
         self._answered_at = -math.inf
-        # Shielded: who runs the link wants to say unbind when it is itself cancelled.
+        # Shielded: the task that runs the link still says unbind when it is cancelled itself.
         self._scope = trio.CancelScope(shield=True)
 
     # -- requests and answers ----------------------------------------------------------------
 
     async def request(self, request: Pdu, token: object = None) -> Pdu:
-        """Ask, within the window, and wait for the answer.
+        """Ask when the window has room, and wait for the answer.
+
+        Args:
+            token: handed to :meth:`LinkHandler.on_late` with an answer that comes after this call
+                ended without one.
 
         Raises:
-            NotSentError, NoAnswerError: see there. After a :class:`NoAnswerError`, or when
-                cancelled, a late answer goes to the handler with ``token``.
+            NotSentError: nothing was sent.
+            NoAnswerError: no answer came in time; it may still come late.
             FieldError: a value does not fit its field.
         """
         try:
@@ -139,7 +146,8 @@ class Link:
             self._window.release()
 
     async def request_beyond_window(self, request: Pdu, token: object = None) -> Pdu:
-        """As :meth:`request`, for the few that are not messages (bind, unbind, enquire_link)."""
+        """As :meth:`request`, without waiting for the window: for requests that are no messages
+        (bind, unbind, enquire_link)."""
         task = trio.lowlevel.current_task()
 
         def settle(result: Pdu | LinkError) -> None:
@@ -160,7 +168,7 @@ class Link:
         """Ask without waiting; ``settle`` is called exactly once, never from within this call.
 
         Raises:
-            NotSentError: the link has ended, or is not bound for it.
+            NotSentError: the link has ended, or is not bound for such a request.
             FieldError: a value does not fit its field.
         """
         if self.reason is not None or self._last_words is not None:
@@ -176,12 +184,13 @@ class Link:
         return slot
 
     def respond(self, request: Pdu, response: Pdu) -> None:
-        """Answer a request of the peer; after the link's end there is nobody to hear it."""
+        """Answer a request of the peer; after the link's end the answer is dropped."""
         if self.reason is None and self.session.state is not BindState.CLOSED:
             self.write_soon(self.session.respond(request, response))
 
     def write_soon(self, octets: bytes) -> None:
-        """Hand octets to the writer as they are, right or wrong; after the last words in vain."""
+        """Hand octets, which need be no PDU, to the writing task; dropped after
+        :meth:`end_when_written`."""
         if self._last_words is not None:
             return
         if not self._unwritten:
@@ -209,22 +218,23 @@ class Link:
         await self._ended.wait()
 
     async def wait_leaving(self) -> None:
-        """Until nothing more can be asked: the peer takes its leave, or it ended."""
+        """Return when nothing more can be asked: the peer unbinds, or the link has ended."""
         await self._leaving.wait()
 
     async def unbind(self) -> None:
-        """Take leave, and end. Bring a deadline: the peer may be deaf."""
+        """Unbind, and end the link. Bring a deadline: the peer may not answer."""
         try:
             if self.session.state.is_bound:
                 await self._wait_answers()
                 await self.request_beyond_window(Unbind())
         except LinkError:
-            pass  # the leave is a courtesy
+            pass  # to unbind is a courtesy; the link ends in any case
         finally:
             self.end("unbound")
 
     def end(self, reason: str) -> None:
-        """End now. What waits for an answer is settled; calling it again changes nothing."""
+        """End the link now. Requests without an answer are settled with the reason; further calls
+        change nothing."""
         if self.reason is not None:
             return
         self.reason = reason
@@ -236,7 +246,7 @@ class Link:
         self._scope.cancel()
 
     def end_when_written(self, reason: str) -> None:
-        """End as soon as the octets that wait now are written."""
+        """End the link as soon as the octets that wait now are written."""
         if self._last_words is None:
             self._last_words = reason
             self._to_write.set()
@@ -259,7 +269,7 @@ class Link:
             for event in self.session.receive(bytes(octets)):
                 self._handle(event)
                 if self.reason is not None:
-                    return  # what came behind it was never heard
+                    return  # PDUs behind the one that ended the link are not looked at
             if self.session.state is BindState.CLOSED:
                 self.end_when_written("unbound")
 
@@ -291,7 +301,8 @@ class Link:
             self._drained.set()
 
     async def _expire(self) -> None:
-        """One task for all deadlines: they expire in the order in which they began."""
+        """Give up on requests whose time is over. One task does for all: every request has the same
+        timeout, so they expire in the order in which they were sent."""
         timeout_s = self._limits.response_timeout_s
         while True:
             now = trio.current_time()
@@ -312,14 +323,15 @@ class Link:
             except NoAnswerError as fault:
                 silent_s = trio.current_time() - self._answered_at
                 if silent_s < self._limits.response_timeout_s:
-                    continue  # slow, and not deaf: other answers came meanwhile
+                    continue  # the peer is slow but lives: other answers came meanwhile
                 self.end(f"enquire_link: {fault}")
                 return
             except NotSentError:
-                return  # the end is under way
+                return  # the link is ending already
 
     async def _take_leave(self) -> None:
-        """Answer the peer's unbind, once our requests are answered or will not be."""
+        """Answer the peer's ``unbind`` once our requests are answered, or :data:`FAREWELL_S`
+        later."""
         await self._leaving.wait()
         if self._farewell is not None:
             await self._wait_answers()

@@ -26,7 +26,8 @@ from risala.drivers.smpp.protocol.tlv import (
 from risala.drivers.smpp.protocol.tlv_names import PARAMETERS, TlvKind, name_of
 
 VALUES_MAX: Final = 50
-"""Different values that are shown; half of what a trace holds. Some parameters differ in each."""
+"""Different values that are shown, half of the lines that a trace holds: some parameters have
+another value in each receipt."""
 ALERTS_MAX: Final = 10
 """Alerts that are shown in each minute."""
 _SHOWN_OCTETS_MAX: Final = 20
@@ -43,11 +44,11 @@ _AVAILABILITY: Final = {
     1: "may not receive messages",
     2: "cannot be reached",
 }
-"""Of ms_availability_status (SMPP 3.4 §5.3.2.30)."""
+"""Words for the values of ``ms_availability_status`` (SMPP 3.4 §5.3.2.30)."""
 
 
 class Notable:
-    """Of one carrier."""
+    """What was shown already of one carrier's parameters and alerts."""
 
     def __init__(self) -> None:
         self._shown: set[Tlv] = set()
@@ -55,7 +56,8 @@ class Notable:
         self._alerts_since_s = 0.0
 
     def of_receipt(self, pdu: DeliverSm | DataSm, carrier_id: str) -> str | None:
-        """A line for the trace, where the receipt has parameters with values not seen before."""
+        """A line for the trace where a receipt has parameters with values not seen before; else
+        None."""
         new = [tlv for tlv in pdu.tlvs if tlv.tag not in _READ and tlv not in self._shown]
         new = new[: VALUES_MAX - len(self._shown)]
         if not new:
@@ -67,7 +69,8 @@ class Notable:
         return f"The receipt of {carrier_id} says more: {told}.{last}"
 
     def of_alert(self, alert: AlertNotification, now_s: float) -> str | None:
-        """A line for the trace, where there were not too many of late (SMPP 3.4 §4.12)."""
+        """A line for the trace about an ``alert_notification`` (SMPP 3.4 §4.12); None where there
+        were too many in the last minute."""
         if now_s - self._alerts_since_s >= _ALERT_SPAN_S:
             self._alerts, self._alerts_since_s = 0, now_s
         self._alerts += 1
@@ -86,13 +89,14 @@ def _value(tlv: Tlv, text: str) -> str:
     if row is not None and row.kind is TlvKind.INTEGER and len(octets) <= row.octets_max:
         return str(tlv.number)
     words = octets.rstrip(b"\0").decode("latin-1")
-    # Neither a text, nor what the receipt repeats of one.
+    # A value that may be a text, or a part of the message's text that the receipt repeats, is not
+    # shown.
     if len(octets) > _SHOWN_OCTETS_MAX or " " in words or (words and words in _told_last(text)):
         return f"({len(octets)} octets)"
     return f'"{words}"' if words.isascii() and words.isprintable() else f"0x{octets.hex()}"
 
 
 def _told_last(text: str) -> str:
-    """What stands after ``text:``, the message's own beginning."""
+    """What follows ``text:`` in a receipt: the beginning of the message's text."""
     at = text.lower().find("text:")
     return text[at + len("text:") :] if at >= 0 else ""

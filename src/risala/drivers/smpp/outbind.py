@@ -16,7 +16,7 @@ from risala.drivers.smpp.tls import TlsError
 from risala.plugins.contract import Health, HealthState
 
 _CONNECTIONS_MAX: Final = 8
-"""Connections at once; there is one carrier, and it needs one."""
+"""Connections that may be open at once: one carrier connects here, and it needs one."""
 _OUTBIND_S: Final = 10.0
 """A connection on which nobody has said outbind by then is closed."""
 _LISTEN_RETRY_S: Final = 10.0
@@ -25,11 +25,11 @@ NewChannel = Callable[[LinkHandler], Channel]
 
 
 class _OutbindError(LinkError):
-    """No outbind that we may follow."""
+    """No outbind came that we may answer by a bind."""
 
 
 class _Greeter:
-    """Hears the outbind, and passes everything else on."""
+    """Handler of a link that waits for the outbind; passes everything else on."""
 
     def __init__(self, settings: OutbindSettings, handler: LinkHandler) -> None:
         self._settings = settings
@@ -38,9 +38,10 @@ class _Greeter:
         self._has_heard = trio.Event()
 
     async def wait(self, link: Link) -> None:
-        """
+        """Return once the carrier has said outbind.
+
         Raises:
-            _OutbindError: it did not come, or was not the carrier's.
+            _OutbindError: it did not in time, or somebody else did.
         """
         with trio.move_on_after(_OUTBIND_S):
             await self._has_heard.wait()
@@ -70,7 +71,7 @@ class OutbindListener:
     """Waits for the carrier's connections.
 
     Args:
-        new_channel: gives a channel whose link tells this handler.
+        new_channel: makes a channel whose link tells the handler that it is given.
     """
 
     def __init__(

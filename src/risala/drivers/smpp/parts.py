@@ -1,21 +1,22 @@
 """People's messages, some of them in parts: nothing is answered before it is on disk.
 
-A part alone is no message that could be stored. It is noted instead
-(:meth:`DriverContext.remember`) and answered at once; when the last one is here the message is
-stored, and the notes go in the same instant. What never becomes whole is stored as it is, with
-``[…]`` where parts are missing: after :attr:`SmppParts.timeout_s`, and when too many wait.
+A part alone is no message that could be stored. It is kept as a note instead
+(:meth:`DriverContext.remember`) and answered at once. When the last part is here the message is
+stored, and its notes are deleted in the same transaction. A message that never becomes whole is
+stored as it is, with ``[…]`` where parts are missing: after :attr:`SmppParts.timeout_s`, or sooner
+when too many wait.
 
-However a crash falls, each part is with the carrier, in a note, or in a stored message:
+Whenever a crash comes, each part is with the carrier, in a note, or in a stored message:
 
 ::
 
     part noted ── answered ── … last part noted, with whole/ and storing/ ── answered
                                   │                                           │
-                     stored, and all notes but whole/ struck  <───────────────┘
+                     stored, and all notes but whole/ deleted <───────────────┘
 
-``whole/`` tells for some minutes which parts a message had: one that comes again, because the
-carrier missed our answer, makes no second message. As long as ``storing/`` stands beside it the
-message is not stored yet.
+The note ``whole/…`` tells for some minutes which parts a message had, so that a part that comes
+again, because the carrier missed our answer, makes no second message. As long as the note
+``storing/…`` stands beside it the message is not stored yet.
 """
 
 from __future__ import annotations
@@ -44,11 +45,11 @@ from risala.sms.segment import Concatenation, join
 
 _ESME_RX_T_APPN: Final = 0x64
 _STORE_RETRY_S: Final = 5.0
-"""From a refusing disk to the next try to store what was acknowledged."""
+"""Seconds from the disk's refusal to the next try to store a message whose parts were answered."""
 NOTES_HELD_MAX: Final = 7000
-"""Notes of parts; above it the message that was touched longest ago gives way."""
+"""Notes of parts; when there are more, the message that was touched longest ago is given up on."""
 WHOLES_MAX: Final = 1400
-"""Messages whose parts are still known when they come again."""
+"""Whole messages whose parts are still recognised when they come again."""
 _ADDRESS_MAX: Final = 64
 """Characters of an address that are looked at: the longest one of the standard (data_sm)."""
 _PART: Final = "part/"
@@ -68,15 +69,15 @@ class Unanswered:
 
 
 class _Noted(NamedTuple):
-    """What is to be known of a part beside its text."""
+    """What is kept in memory of a part beside its text."""
 
     keys: tuple[str, ...]
-    """Of its notes: one, or several where its text is long."""
+    """The keys of the part's notes: one, or several where its text is long."""
     at_ms: int
 
 
 class SmppParts:
-    """Joins, stores and answers.
+    """Takes people's messages from the links: joins parts, has messages stored, and answers.
 
     Args:
         timeout_s: how long after its last part an incomplete message is given up on.
@@ -96,9 +97,10 @@ class SmppParts:
         self._assembler = Assembler(finished_max=WHOLES_MAX)
         self._held = 0
         self._ready: list[Whole] = []
-        """To be stored: found complete after a restart, or refused by the disk."""
+        """Messages to be stored: given up on, found complete after a restart, or refused by the
+        disk before."""
         self._unstored: set[Key] = set()
-        """Of complete messages that are not stored yet: their notes are all that there is."""
+        """Keys of complete messages that are not stored yet, so that their notes must stay."""
         self._retry_s = -math.inf
         self._changed = trio.Event()
         self._recall()
@@ -129,7 +131,8 @@ class SmppParts:
             await self._give_up(given_up)
 
     async def run(self) -> None:
-        """Store what a restart or the disk left over, and what never became whole."""
+        """Store, for life, the messages that a restart or a refusing disk left over, and those that
+        never became whole."""
         while True:
             self._changed = trio.Event()
             if trio.current_time() >= self._retry_s:
@@ -144,17 +147,17 @@ class SmppParts:
 
     def _next_s(self) -> float:
         oldest_s = self._assembler.oldest_s()
-        # A moment later, so that nothing is a hair too young and looked at twice.
+        # A moment after the timeout: woken exactly then, a message could be a hair too young.
         give_up_s = math.inf if oldest_s is None else oldest_s + self.timeout_s + 0.001
         return min(give_up_s, self._retry_s if self._ready else math.inf)
 
     # -- one part ----------------------------------------------------------------------------
 
     async def _note(self, text: str, place: Concatenation, ends: Key) -> Whole | None:
-        """Make a part durable; the message that it completes.
+        """Make a part durable; the message that it completes, or None.
 
         Raises:
-            NotStoredError: it is not ours.
+            NotStoredError: the disk did not take the part, so the carrier keeps it.
         """
         now_s, now_ms = trio.current_time(), self._now_ms()
         key: Key = (place.reference, place.bits, place.total, *ends)
@@ -162,14 +165,17 @@ class SmppParts:
         before = self._assembler.held(key, place.number)
         notes: dict[str, str | None] = dict(_part_notes(key, place.number, text, now_ms))
         noted = _Noted(tuple(notes), now_ms)
-        # Joined before it is durable: parts that are noted at one time must see each other.
+        # The part is joined before it is durable: several parts of a message may be on their way to
+        # the disk at one time, and the last of them must find the others.
         whole = self._assembler.add(text, place, *ends, token=noted, now_s=now_s)
         if whole is not None and not whole.repeats:
             notes.update(self._completion(whole, now_s, now_ms))
             self._unstored.add(key)
         try:
             await self._context.remember(notes)
-        except BaseException:  # not stored, or cancelled: the carrier brings it again
+        except BaseException:
+            # The part was not stored, or this task was cancelled: undo the joining. The carrier
+            # got no answer and sends the part again.
             if whole is not None:
                 if not whole.repeats:
                     self._unstored.discard(key)
@@ -186,7 +192,7 @@ class SmppParts:
         return whole
 
     def _completion(self, whole: Whole, now_s: float, now_ms: int) -> dict[str, str | None]:
-        """What is noted with the last part."""
+        """The notes that are written with a message's last part, and those that are deleted."""
         name = _name(whole.key)
         outdated = self._assembler.forget_finished(now_s)
         return {
@@ -206,13 +212,16 @@ class SmppParts:
         await self._store(whole)
 
     async def _store(self, whole: Whole) -> None:
-        """Store it, and strike its notes; or try again later."""
+        """Have a message stored and its notes deleted; where the disk refuses, it is tried again
+        later."""
         notes = [key for part in whole.parts for key in part.token.keys]
         storing = f"{_STORING}{_name(whole.key)}"
         at_ms = max(part.token.at_ms for part in whole.parts)
         try:
             if whole.repeats and whole.key in self._unstored:
-                pass  # its notes are the message's own, and go with it
+                # Parts of a message that came again before it was stored: the notes are that
+                # message's own, and are deleted with it.
+                pass
             elif whole.repeats:
                 await self._context.remember(dict.fromkeys(notes))
             else:
@@ -268,7 +277,7 @@ def _inbound(text: str, ends: Key, at_ms: int) -> Inbound:
 
 
 def _json(value: object) -> str:
-    # ASCII: a part may hold half of a pair, which is no text by itself.
+    # As ASCII (json's default): a part may end in half of a surrogate pair, which UTF-8 lacks.
     return json.dumps(value, separators=(",", ":"))
 
 
@@ -277,7 +286,7 @@ def _name(key: Key) -> str:
 
 
 def _part_notes(key: Key, number: int, text: str, at_ms: int) -> Iterator[tuple[str, str]]:
-    """A part as notes: one, but for texts beyond what a phone sends."""
+    """The notes of a part: one, or several for a text longer than phones send."""
     whole = _json({"key": key, "number": number, "at": at_ms, "text": text})
     size, mark = NOTE_TEXT_CHARACTERS_MAX, Part(number, text, None).mark
     for piece, at in enumerate(range(0, len(whole), size)):

@@ -10,7 +10,8 @@ from risala.plugins.hookspecs import hookimpl
 
 
 def build(carrier: str, settings: SmppSettings) -> Driver:
-    """Imported when a carrier is of this kind: a service without one does not pay for it."""
+    """Build an SMPP driver. It is imported here, so that a service without SMPP carriers does not
+    spend time and memory on it."""
     from risala.drivers.smpp.driver import SmppDriver
 
     return SmppDriver(carrier, settings)

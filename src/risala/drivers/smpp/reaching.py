@@ -31,11 +31,12 @@ async def open_stream(settings: SmppSettings) -> trio.abc.Stream:
     """Connect, and shake hands where TLS is asked for.
 
     Raises:
-        UnreachableError: no TCP connection.
-        TlsError: no TLS on it, or not with who should be there.
+        UnreachableError: there is no TCP connection.
+        TlsError: TLS failed on it, or the certificate is not the carrier's.
     """
     peer = f"{settings.host}:{settings.port}"
-    # First, so that a fault of our own costs the carrier nothing.
+    # The context comes before the connection: where our own files are at fault, the carrier is not
+    # troubled with a connection.
     context = tls.client_context(settings) if settings.tls else None
     stream = await _connect(peer, settings)
     if context is None:
@@ -61,7 +62,7 @@ async def open_stream(settings: SmppSettings) -> trio.abc.Stream:
 def broken_tls(peer: str, fault: BaseException | None, settings: SmppSettings) -> TlsError | None:
     """What TLS has to say of a connection that broke; None where TLS was not the reason."""
     for one in _causes(fault):
-        # A connection that merely ended is no matter of TLS, though OpenSSL calls it a fault.
+        # OpenSSL reports a connection that merely ended as an error too; that is no fault of TLS.
         if isinstance(one, ssl.SSLError) and not isinstance(one, ssl.SSLEOFError):
             return tls.why(peer, one, settings)
     return None

@@ -30,7 +30,7 @@ from risala.sms.cause import Cause
 
 Octet = Annotated[int, Field(ge=0, le=255)]
 Seconds = Annotated[float, Field(gt=0, le=86400)]
-# Sizes of SMPP 3.4 §4.1.1 without their NUL; ASCII without controls.
+# Sizes as in SMPP 3.4 §4.1.1, without the NUL at the end; ASCII without control characters.
 SystemId = Annotated[str, Field(pattern=r"^[ -~]{1,15}$")]
 StatusCode = Annotated[str, Field(pattern=r"^0x[0-9A-Fa-f]{1,8}$")]
 
@@ -61,12 +61,13 @@ class SmppSettings(BaseModel):
     bind: Literal["transceiver", "transmitter_receiver"] = "transceiver"
     """One bind both ways, or one to send and one to receive."""
     links: Annotated[int, Field(ge=0, le=32)] = 1
-    """So many binds (or pairs of them) at once; they share ``window_max`` and the pace. 0 where
-    the carrier connects to us: see ``outbind``."""
+    """How many binds (or pairs of them) are held at once; they share ``window_max`` and the pace. 0
+    where the carrier connects to us: see ``outbind``."""
     interface_version: Octet = 0x34
     """0x34 or 0x50; the SMSC may answer with the other."""
     address_range: Annotated[str, Field(pattern=r"^[ -~]{0,40}$")] = ""
-    """Which numbers' messages we serve, where the carrier asks for it."""
+    """The numbers whose messages we take (``address_range`` of the bind, §4.1), where the carrier
+    asks for it."""
     address_range_ton: Octet = 0
     address_range_npi: Octet = 0
     source_address: str | None = None
@@ -81,18 +82,19 @@ class SmppSettings(BaseModel):
     tls_cert_file: Path | None = None
     """Our own certificate, where the carrier wants to see one; maybe with its chain and key."""
     tls_key_file: Path | None = None
-    """Its key, where it stands in another file."""
+    """The key of our certificate, where it stands in another file."""
     tls_key_password: SecretStr = SecretStr("")
-    """Of the key."""
+    """The password of that key, where it has one."""
 
     connect_timeout_s: Seconds = 10.0
     response_timeout_s: Seconds = 10.0
-    """After it a submit is uncertain, and a silent link is dead."""
+    """Seconds for an answer; after that a submit is uncertain, and a silent link is given up."""
     enquire_link_s: Seconds = 30.0
     reconnect_first_s: Seconds = 1.0
     reconnect_max_s: Seconds = 60.0
     bind_refused_wait_s: Seconds = 300.0
-    """After a wrong password and the like: carriers block accounts that hammer."""
+    """Seconds before the next bind after a wrong password and the like: carriers block accounts
+    that try again and again."""
     window_max: Annotated[int, Field(ge=1, le=10000)] = 10
     """Submits unanswered at once, over all links."""
 
@@ -103,7 +105,7 @@ class SmppSettings(BaseModel):
     service_type: Annotated[str, Field(pattern=r"^[ -~]{0,5}$")] = ""
     priority_flag: Annotated[int, Field(ge=0, le=3)] = 0
     priority_flag_code: Annotated[int, Field(ge=0, le=3)] = 1
-    """Of one-time codes."""
+    """``priority_flag`` of one-time codes (§5.2.14)."""
     protocol_id: Octet = 0
     registered_delivery: Octet = 1
     """1: a receipt whatever becomes of it; 0x11 intermediate notifications too."""
@@ -165,7 +167,8 @@ class SmppSettings(BaseModel):
 
     @property
     def references(self) -> Wanted | bool:
-        """As ``user_message_reference``; ``extra_tlvs`` that has one settles what was left open."""
+        """The setting ``user_message_reference``; where that is ``auto`` and ``extra_tlvs`` has the
+        parameter, False: all submits have the same one then."""
         if self.user_message_reference is Wanted.AUTO and self._has_a_reference_of_its_own:
             return False
         return self.user_message_reference

@@ -11,14 +11,15 @@ if TYPE_CHECKING:
     from risala.drivers.smpp.settings import SmppSettings
 
 ALERT: Final = b"\x15\x03"
-"""How a TLS alert begins: what a port of TLS answers to who speaks plainly (RFC 8446 §5.1)."""
+"""The first octets of a TLS alert, which a TLS port answers plain octets with (RFC 8446 §5.1)."""
 PLAIN_PORT: Final = "Ask the carrier for its TLS port, or set tls = false."
 
 
 class TlsError(Exception):
-    """No TLS; ``str()`` is a sentence for the operator.
+    """TLS failed; ``str()`` is a sentence for the operator.
 
-    ``is_ours`` where only our own side can mend it: settings, files, a certificate to trust.
+    ``is_ours`` is True where only our own side can mend it: settings, files, a certificate to
+    trust.
     """
 
     def __init__(self, text: str, *, is_ours: bool = False) -> None:
@@ -27,7 +28,8 @@ class TlsError(Exception):
 
 
 def client_context(settings: SmppSettings) -> ssl.SSLContext:
-    """What we trust and who we say we are, read anew so that renewed certificates count.
+    """What we trust and which certificate we show. The files are read at each call, so that renewed
+    certificates take effect at the next connection.
 
     Raises:
         TlsError: a file cannot be used.
@@ -45,7 +47,7 @@ def client_context(settings: SmppSettings) -> ssl.SSLContext:
     if cert_file is None:
         return context
     try:
-        # Always a password: without one OpenSSL would ask the terminal for it.
+        # A password is always given, if an empty one: without it OpenSSL would ask the terminal.
         password = settings.tls_key_password.get_secret_value()
         context.load_cert_chain(cert_file, key_file, password)
     except OSError as fault:
@@ -55,7 +57,7 @@ def client_context(settings: SmppSettings) -> ssl.SSLContext:
 
 
 def why(peer: str, fault: ssl.SSLError, settings: SmppSettings) -> TlsError:
-    """What this fault means, before and after the handshake."""
+    """What a fault of TLS, during the handshake or after it, means in the operator's words."""
     if isinstance(fault, ssl.SSLCertVerificationError):
         return _distrust(peer, fault, settings)
     reason = fault.reason or "no reason was given"
@@ -109,7 +111,7 @@ def silent(peer: str, waited_s: float) -> TlsError:
 
 
 def server_name(settings: SmppSettings) -> str:
-    """Whose certificate we want to see."""
+    """The name that the carrier's certificate must have."""
     return settings.tls_server_name or settings.host
 
 
@@ -119,7 +121,7 @@ _NOT_TLS: Final = frozenset(
         *("RECORD_LAYER_FAILURE", "BAD_RECORD_TYPE", "UNEXPECTED_MESSAGE", "HTTPS_PROXY_REQUEST"),
     }
 )
-"""What OpenSSL makes of octets that are none of its own."""
+"""OpenSSL's words for octets that are no TLS at all."""
 _OLD: Final = frozenset(
     {"UNSUPPORTED_PROTOCOL", "NO_PROTOCOLS_AVAILABLE", "WRONG_SSL_VERSION", "VERSION_TOO_LOW"}
 )
@@ -130,7 +132,8 @@ _ABOUT_CERTIFICATE: Final = frozenset(
         *("ACCESS_DENIED", "DECRYPT_ERROR"),
     }
 )
-"""Alerts (RFC 8446 §6.2) by which a server tells that it wants, or does not want, our own."""
+"""Alerts (RFC 8446 §6.2) by which a server says that it wants a certificate of ours, or does not
+accept the one that we showed."""
 
 _EXPIRED, _NOT_YET, _REVOKED, _PURPOSE = 10, 9, 23, 26
 _SELF_SIGNED = 18
@@ -186,7 +189,8 @@ def _words(reason: str) -> str:
 
 
 def _is_locked(path: Path | None) -> bool:
-    """True of a key under a password: OpenSSL itself says nothing but "PEM lib" of a wrong one."""
+    """Whether a file holds a key under a password: of a wrong password OpenSSL itself says nothing
+    but "PEM lib"."""
     try:
         return path is not None and b"ENCRYPTED" in path.read_bytes()
     except OSError:

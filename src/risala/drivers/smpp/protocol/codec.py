@@ -75,7 +75,11 @@ def encode(pdu: Pdu, sequence_number: int | None = None) -> bytes:
 
 
 def encode_body(pdu: Pdu) -> bytes:
-    """The mandatory part of the body, the general way."""
+    """The octets of a body's mandatory part, by the PDU's layout.
+
+    Raises:
+        FieldError: a value does not fit its field.
+    """
     return encode_fields(pdu.layout, _BODY[pdu.command_id](pdu)) if pdu.layout else b""
 
 
@@ -86,18 +90,20 @@ def decode(octets: bytes) -> Pdu:
     it out of good ones too.
 
     Raises:
-        PduFault: it is none.
+        PduFault: the octets are no PDU.
     """
     _, command_id, command_status, sequence_number = HEADER.unpack_from(octets)
     try:
         kind, hot = _HOT_DECODE[command_id]
         return hot(kind, octets, command_status, sequence_number)
     except (KeyError, ValueError, IndexError):
-        return decode_any(octets)  # another kind, no body, or one that tells what is wrong with it
+        # A PDU of another kind, one without a body, or a malformed one: the general way reads the
+        # first two, and tells what is wrong with the last.
+        return decode_any(octets)
 
 
 def decode_any(octets: bytes) -> Pdu:
-    """As :func:`decode`, the general way."""
+    """As :func:`decode`, by the PDU's layout, for PDUs of every kind."""
     _, command_id, command_status, sequence_number = HEADER.unpack_from(octets)
     length = len(octets)
     try:
@@ -115,7 +121,7 @@ def decode_any(octets: bytes) -> Pdu:
         values, at = decode_fields(kind.layout, octets, HEADER_OCTETS, length)
     except PduFault as fault:
         if command_id & RESPONSE_BIT and command_status:
-            # A refusal stays a refusal however its body looks.
+            # A response that refuses is taken as such even where its body cannot be read.
             return kind(command_status=command_status, sequence_number=sequence_number)
         fault.command_id = command_id
         fault.sequence_number = sequence_number
@@ -135,7 +141,8 @@ def decode_any(octets: bytes) -> Pdu:
 class PduReader:
     """Takes octets split anywhere and gives whole PDUs, or the faults in their place.
 
-    Holds less than one PDU between calls. After a fault that is out of sync it takes nothing more.
+    Holds less than one PDU between calls. After a fault by which the next PDU's start is unknown
+    (:attr:`PduFault.in_sync`) it takes nothing more.
     """
 
     __slots__ = ("_broken", "_rest", "octets_max")
@@ -151,7 +158,7 @@ class PduReader:
 
     @property
     def rest(self) -> bytes:
-        """What came of a PDU that is not whole yet."""
+        """The octets that came of a PDU that is not whole yet."""
         return self._rest
 
     def feed(self, octets: bytes) -> list[Pdu | PduFault]:

@@ -16,7 +16,7 @@ _UINT32: Final = Struct(">I")
 
 
 class Destination(NamedTuple):
-    """One SME."""
+    """A destination that is one SME, by its address (§4.5.1.1)."""
 
     ton: int
     npi: int
@@ -24,13 +24,13 @@ class Destination(NamedTuple):
 
 
 class DistributionList(NamedTuple):
-    """A list that the SMSC keeps."""
+    """A destination that is a distribution list, which the SMSC keeps under this name."""
 
     name: str
 
 
 class Unsuccessful(NamedTuple):
-    """One SME that the message was not accepted for."""
+    """An SME for which the message was not accepted, and why (§4.5.2.1)."""
 
     ton: int
     npi: int
@@ -50,7 +50,11 @@ class ListFault(Exception):
 def decode_destinations(
     octets: bytes, at: int, end: int
 ) -> tuple[tuple[Destination | DistributionList, ...], int]:
-    """The list that begins with its count at ``at``, and where it ends."""
+    """The destinations of a ``submit_multi`` from their count at ``at`` on, and where they end.
+
+    Raises:
+        ListFault: the octets are no such list.
+    """
     count, at = _octet(octets, at, end)
     found: list[Destination | DistributionList] = []
     for _ in range(count):
@@ -67,7 +71,11 @@ def decode_destinations(
 
 
 def decode_unsuccessful(octets: bytes, at: int, end: int) -> tuple[tuple[Unsuccessful, ...], int]:
-    """As above."""
+    """The list of a ``submit_multi_resp`` from its count at ``at`` on, and where it ends.
+
+    Raises:
+        ListFault: the octets are no such list.
+    """
     count, at = _octet(octets, at, end)
     found: list[Unsuccessful] = []
     for _ in range(count):
@@ -80,9 +88,10 @@ def decode_unsuccessful(octets: bytes, at: int, end: int) -> tuple[tuple[Unsucce
 
 
 def encode_destinations(destinations: tuple[Destination | DistributionList, ...]) -> bytes:
-    """
+    """The octets of a ``submit_multi``'s destinations, with their count.
+
     Raises:
-        ValueError: too many, or a value that does not fit.
+        ValueError: there are too many, or a value does not fit.
     """
     parts = [_count(len(destinations))]
     for one in destinations:
@@ -94,7 +103,11 @@ def encode_destinations(destinations: tuple[Destination | DistributionList, ...]
 
 
 def encode_unsuccessful(ones: tuple[Unsuccessful, ...]) -> bytes:
-    """As above."""
+    """The octets of a ``submit_multi_resp``'s list, with its count.
+
+    Raises:
+        ValueError: there are too many, or a value does not fit.
+    """
     parts = [_count(len(ones))]
     for one in ones:
         parts.append(bytes((one.ton, one.npi)) + _c_octets(one.address))

@@ -127,7 +127,7 @@ def encode_fields(layout: Layout, values: tuple[Any, ...]) -> bytes:
             parts.append(_encode_list(step, values[index]))
             index += 1
         else:
-            # A format such as ">BBB" has one integer for each octet of its size.
+            # These structs hold single octets only (">BBB"): their size is their number of values.
             parts.append(step.pack(*values[index : index + step.size]))
             index += step.size
     return b"".join(parts)
@@ -139,7 +139,7 @@ def _latin1(text: str) -> bytes:
     try:
         return text.encode("latin-1")
     except UnicodeEncodeError:
-        # The original would carry the text in its arguments.
+        # ``from None``: the original exception has the text among its arguments.
         raise FieldError("a C-Octet String holds octets only") from None
 
 
@@ -156,5 +156,5 @@ def _encode_list(step: str, value: Any) -> bytes:  # noqa: ANN401 - a list of th
     try:
         return encode_destinations(value) if step is DESTINATIONS else encode_unsuccessful(value)
     except (ValueError, OverflowError):
-        # The original would carry an address in its arguments.
+        # ``from None``: the original exception may have an address among its arguments.
         raise FieldError("a list of destinations does not fit") from None

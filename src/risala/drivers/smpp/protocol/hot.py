@@ -1,9 +1,10 @@
 """The bodies that traffic is made of, written out by hand.
 
 ``submit_sm``, ``deliver_sm`` and their responses are nearly all that ever passes, and in one
-direction nearly all of their fields are the same from one to the next. So what is made of those
-fields is kept, and only addresses and text are made anew. A test proves that this way and the
-general one by layout agree. What does not fit is left to the general way, which tells why.
+direction nearly all of their fields are the same from one to the next. So the octets of those
+fields are kept, and only addresses and text are encoded anew. A test proves that this way and the
+general one (by layout, :mod:`.fields`) agree. A PDU that does not fit here is left to the general
+way, which tells why it does not.
 """
 
 from __future__ import annotations
@@ -17,13 +18,13 @@ from risala.drivers.smpp.protocol.pdu import MessageIdResp, Pdu, ShortMessage
 from risala.drivers.smpp.protocol.tlv import decode_tlvs
 
 KEPT_MAX: Final = 1024
-"""Sets of equal fields that are kept for each direction (under 2 MiB); then all are forgotten. Who
-varies them to fill our memory only makes himself slower."""
+"""Sets of equal fields that are kept for each direction (under 2 MiB); when there are more, all are
+forgotten. A peer that varies its fields to fill our memory only slows its own traffic."""
 
 _HEADER_OCTETS: Final = 16
 _new: Final = object.__new__
-# Fields of a frozen dataclass are set one by one by its own __init__, which takes longer than all
-# the rest of decoding. A whole __dict__ at once is the same object.
+# The __init__ of a frozen dataclass sets its fields one by one, which takes longer than all the
+# rest of decoding. Setting its whole __dict__ at once makes the same object.
 _set_dict: Final = Pdu.__dict__["__dict__"].__set__
 
 _SAME: Final = attrgetter(
@@ -35,19 +36,21 @@ _SAME: Final = attrgetter(
 _HEAD: Final = b"%b\0%c%c%b\0%c%c"
 _TAIL: Final = b"\0%c%c%c%b\0%b\0%c%c%c%c"
 _encoded: Final[dict[tuple[Any, ...], tuple[bytes, bytes]]] = {}
-"""What stands before ``destination_addr``, and from there to ``sm_length``."""
+"""Octets by the fields that they were made of: those before ``destination_addr``, and those from
+behind it up to ``sm_length``."""
 
-# Up to source_addr, source_addr, up to destination_addr, destination_addr, up to sm_length; as
-# text, in which each octet is the character of its number.
+# Five groups: all before source_addr, source_addr, what is between the addresses,
+# destination_addr, and the rest up to sm_length. Matched on Latin-1 text, in which each octet is
+# the character of its number.
 _match: Final = re.compile(
     "([^\0]*+\0..)([^\0]*+)(\0..)([^\0]*+)(\0...[^\0]*+\0[^\0]*+\0....)", re.DOTALL
 ).match
 _decoded: Final[dict[tuple[str, str, str], dict[str, Any]]] = {}
-"""All fields of a PDU, without its addresses and its text."""
+"""The fields of a PDU but its addresses and text, by the octets that they were read from."""
 
 
 def encode_short_message(pdu: Pdu) -> bytes:
-    """The mandatory part.
+    """The octets of the mandatory part of a ``submit_sm`` or ``deliver_sm``.
 
     Raises:
         ValueError, OverflowError, TypeError: a field does not fit; the general way tells which.
@@ -66,7 +69,7 @@ def encode_short_message(pdu: Pdu) -> bytes:
 
 def _encode_same(same: tuple[Any, ...]) -> tuple[bytes, bytes]:
     texts, numbers = same[:4], same[4:]
-    # A NUL within any of them makes one piece more.
+    # A NUL within one of the texts gives a piece too many, and so a ValueError here.
     service, source, at, until = "\0".join(texts).encode("latin-1").split(b"\0")
     s_ton, s_npi, d_ton, d_npi, esm_class, protocol, priority, *rest = numbers
     head = _HEAD % (service, s_ton, s_npi, source, d_ton, d_npi)
@@ -80,10 +83,10 @@ def _encode_same(same: tuple[Any, ...]) -> tuple[bytes, bytes]:
 def decode_short_message(
     kind: type[Pdu], octets: bytes, command_status: int, sequence_number: int
 ) -> Pdu:
-    """The whole PDU from its octets.
+    """A ``submit_sm`` or ``deliver_sm`` from the octets of the whole PDU.
 
     Raises:
-        ValueError, IndexError: it does not fit; the general way tells why.
+        ValueError, IndexError: they do not fit; the general way tells why.
     """
     matched = _match(octets.decode("latin-1"), _HEADER_OCTETS)
     if matched is None:
@@ -144,7 +147,8 @@ def _decode_same(head: str, middle: str, tail: str) -> dict[str, Any]:
 
 
 def encode_message_id(pdu: Pdu) -> bytes:
-    """The body of a response that is a message id. Raises as above."""
+    """The octets of a response's body that is a message id. Raises as
+    :func:`encode_short_message`."""
     message_id: str = pdu.message_id  # type: ignore[attr-defined]
     octets = message_id.encode("latin-1")
     if 0 in octets:
@@ -155,7 +159,8 @@ def encode_message_id(pdu: Pdu) -> bytes:
 def decode_message_id(
     kind: type[Pdu], octets: bytes, command_status: int, sequence_number: int
 ) -> Pdu:
-    """The whole PDU from its octets. Raises as above."""
+    """A response whose body is a message id, from the octets of the whole PDU. Raises as
+    :func:`decode_short_message`."""
     if octets.index(0, _HEADER_OCTETS) != len(octets) - 1:
         raise ValueError
     pdu = _new(kind)

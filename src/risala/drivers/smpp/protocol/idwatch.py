@@ -12,14 +12,14 @@ from typing import Final
 from risala.drivers.smpp.protocol.receipt import IdForm, other_forms
 
 IDS_MAX: Final = 2000
-"""Answers that are remembered: receipts mostly come in seconds."""
+"""Answers whose ids are remembered: receipts mostly come within seconds."""
 RECEIPTS_MIN: Final = 5
-"""So many receipts in a row, none of which has an id as it was answered: short numbers may be
-each other's hexadecimal by chance."""
+"""Receipts in a row, none of which has an id as an answer gave it, before another form is
+suggested: one short number may be another's hexadecimal by chance."""
 
 
 class IdWatch:
-    """Of one carrier, whose ids are configured to be read in one form."""
+    """Watches one carrier's ids, which the settings have read in the form ``form``."""
 
     def __init__(self, form: IdForm) -> None:
         self._form = form
@@ -34,7 +34,8 @@ class IdWatch:
             self._answered.popitem(last=False)
 
     def better_form(self, receipt_id: str) -> IdForm | None:
-        """The form that would match receipts such as this one, once that is certain enough."""
+        """Learn from a receipt's id. The form in which receipts would match the answers, once that
+        is certain enough; else None."""
         if self._knows(receipt_id, self._form):
             self._in_a_row = 0
             return None
@@ -52,5 +53,5 @@ class IdWatch:
 
 
 def plain_id(carrier_id: str) -> str:
-    """As the engine compares ids: case and leading zeros do not matter."""
+    """An id as the engine compares them: case and leading zeros do not matter."""
     return carrier_id.casefold().lstrip("0")

@@ -30,15 +30,15 @@ _ADDRESS: Final[Layout] = (INT8_2, _C)
 
 @dataclass(frozen=True, kw_only=True)
 class Pdu:
-    """What all have in common."""
+    """What all PDUs have in common: header, and optional parameters (§3.2)."""
 
     command_id: ClassVar[int]
     layout: ClassVar[Layout] = ()
 
     command_status: int = 0
-    """Meaningful in responses only (§3.2)."""
+    """Has a meaning in responses only (§3.2, §5.1.3)."""
     sequence_number: int = 0
-    """Given by the session when it sends."""
+    """Given to a request by the session that sends it; a response has its request's (§3.2)."""
     tlvs: tuple[Tlv, ...] = ()
     trailing: bytes = field(default=b"", repr=False)
     """Octets after the last whole optional parameter; a well-made PDU has none."""
@@ -55,7 +55,7 @@ class Pdu:
 
 @dataclass(frozen=True)
 class Bind(Pdu):
-    """An ESME introduces itself (§4.1)."""
+    """An ESME introduces itself: what the three kinds of bind have in common (§4.1)."""
 
     layout: ClassVar[Layout] = (_C, _C, _C, INT8_3, _C)
 
@@ -69,33 +69,47 @@ class Bind(Pdu):
 
 
 class BindReceiver(Bind):
+    """Bind to receive only (§4.1.3)."""
+
     command_id = 0x00000001
 
 
 class BindTransmitter(Bind):
+    """Bind to submit only (§4.1.1)."""
+
     command_id = 0x00000002
 
 
 class BindTransceiver(Bind):
+    """Bind to submit and receive (§4.1.5)."""
+
     command_id = 0x00000009
 
 
 @dataclass(frozen=True)
 class BindResp(Pdu):
+    """The answer to a bind; ``system_id`` is the SMSC's (§4.1.2)."""
+
     layout: ClassVar[Layout] = (_C,)
 
     system_id: str = ""
 
 
 class BindReceiverResp(BindResp):
+    """The answer to ``bind_receiver`` (§4.1.4)."""
+
     command_id = 0x80000001
 
 
 class BindTransmitterResp(BindResp):
+    """The answer to ``bind_transmitter`` (§4.1.2)."""
+
     command_id = 0x80000002
 
 
 class BindTransceiverResp(BindResp):
+    """The answer to ``bind_transceiver`` (§4.1.6)."""
+
     command_id = 0x80000009
 
 
@@ -111,23 +125,31 @@ class Outbind(Pdu):
 
 
 class Unbind(Pdu):
+    """Ends a session, from either side (§4.2.1)."""
+
     command_id = 0x00000006
 
 
 class UnbindResp(Pdu):
+    """The answer to ``unbind`` (§4.2.2)."""
+
     command_id = 0x80000006
 
 
 class EnquireLink(Pdu):
+    """Asks, from either side, whether the other is still there (§4.11.1)."""
+
     command_id = 0x00000015
 
 
 class EnquireLinkResp(Pdu):
+    """The answer to ``enquire_link`` (§4.11.2)."""
+
     command_id = 0x80000015
 
 
 class GenericNack(Pdu):
-    """The answer to what has no answer of its own (§4.3)."""
+    """The answer to a PDU that is unknown or cannot be read, for which no response fits (§4.3)."""
 
     command_id = 0x80000000
 
@@ -158,10 +180,14 @@ class ShortMessage(Pdu):
 
 
 class SubmitSm(ShortMessage):
+    """An ESME submits a message to one destination (§4.4.1)."""
+
     command_id = 0x00000004
 
 
 class DeliverSm(ShortMessage):
+    """The SMSC delivers a message or a receipt to an ESME (§4.6.1)."""
+
     command_id = 0x00000005
 
 
@@ -175,10 +201,14 @@ class MessageIdResp(Pdu):
 
 
 class SubmitSmResp(MessageIdResp):
+    """The answer to ``submit_sm`` (§4.4.2)."""
+
     command_id = 0x80000004
 
 
 class DeliverSmResp(MessageIdResp):
+    """The answer to ``deliver_sm``; its message id is unused and empty (§4.6.2)."""
+
     command_id = 0x80000005
 
 
@@ -210,6 +240,8 @@ class SubmitMulti(Pdu):
 
 @dataclass(frozen=True)
 class SubmitMultiResp(Pdu):
+    """The answer to ``submit_multi``: one id, and the SMEs that were refused (§4.5.2)."""
+
     command_id = 0x80000021
     layout: ClassVar[Layout] = (_C, UNSUCCESSFUL)
 
@@ -237,11 +269,15 @@ class DataSm(Pdu):
 
 
 class DataSmResp(MessageIdResp):
+    """The answer to ``data_sm`` (§4.7.2)."""
+
     command_id = 0x80000103
 
 
 @dataclass(frozen=True)
 class QuerySm(Pdu):
+    """Asks what became of a message; the source is that of its submit (§4.8.1)."""
+
     command_id = 0x00000003
     layout: ClassVar[Layout] = (_C, *_ADDRESS)
 
@@ -253,6 +289,8 @@ class QuerySm(Pdu):
 
 @dataclass(frozen=True)
 class QuerySmResp(Pdu):
+    """The answer to ``query_sm``: the message's state (§4.8.2, §5.2.28)."""
+
     command_id = 0x80000003
     layout: ClassVar[Layout] = (_C, _C, INT8_2)
 
@@ -264,6 +302,8 @@ class QuerySmResp(Pdu):
 
 @dataclass(frozen=True)
 class CancelSm(Pdu):
+    """Withdraws one message, or without an id all from a source to a destination (§4.9.1)."""
+
     command_id = 0x00000008
     layout: ClassVar[Layout] = (_C, _C, *_ADDRESS, *_ADDRESS)
 
@@ -278,11 +318,15 @@ class CancelSm(Pdu):
 
 
 class CancelSmResp(Pdu):
+    """The answer to ``cancel_sm`` (§4.9.2)."""
+
     command_id = 0x80000008
 
 
 @dataclass(frozen=True)
 class ReplaceSm(Pdu):
+    """Replaces the text of a message that waits at the SMSC (§4.10.1)."""
+
     command_id = 0x00000007
     layout: ClassVar[Layout] = (_C, *_ADDRESS, _C, _C, INT8_2, SHORT_MESSAGE)
 
@@ -298,6 +342,8 @@ class ReplaceSm(Pdu):
 
 
 class ReplaceSmResp(Pdu):
+    """The answer to ``replace_sm`` (§4.10.2)."""
+
     command_id = 0x80000007
 
 
@@ -335,7 +381,7 @@ PDUS: Final[dict[int, type[Pdu]]] = {
         *(ReplaceSm, ReplaceSmResp, AlertNotification),
     )
 }
-"""By ``command_id``."""
+"""Every kind of PDU by its ``command_id`` (§5.1.2.1)."""
 
 
 def _snake(name: str) -> str:

@@ -1,7 +1,8 @@
-"""Delivery receipts out of ``deliver_sm`` and ``data_sm``, and into text (SMPP 3.4 appendix B).
+"""Delivery receipts read out of ``deliver_sm`` and ``data_sm``, and written as text (SMPP 3.4
+appendix B).
 
-Carriers write them in every order and case, leave fields out, quote ids, and mark them or not;
-see docs/reference/smsc-simulator.md for the forms that the simulator can produce.
+Carriers write the fields in every order and case, leave some out, quote ids, and mark receipts as
+such or not; docs/reference/smsc-simulator.md lists the forms that the simulator can produce.
 """
 
 from __future__ import annotations
@@ -63,7 +64,8 @@ _BY_WORD: Final = {
     "REJEC": ReceiptState.REJECTED,
     "ENROU": ReceiptState.ENROUTE,
 }
-"""By the first five letters: DELIVRD and DELIVERED, REJECTD and REJECTED are both in use."""
+"""States by the first five letters of a receipt's word: DELIVRD and DELIVERED, REJECTD and REJECTED
+are both in use."""
 STATE_WORDS: Final = {
     ReceiptState.ENROUTE: "ENROUTE",
     ReceiptState.DELIVERED: "DELIVRD",
@@ -90,11 +92,12 @@ NETWORK_CAUSES: Final = {
 """Errors of the mobile network itself (MAP, 3GPP TS 29.002 §17.5), which most carriers pass on as
 ``err``. Those that say no more than "undelivered" are left out."""
 _GSM: Final = 3
-"""The network type of a ``network_error_code`` (§5.3.2.31) whose numbers are these."""
+"""The network type of a ``network_error_code`` (§5.3.2.31) that has the numbers of
+:data:`NETWORK_CAUSES`."""
 
 
 class IdForm(StrEnum):
-    """How a carrier writes a message id in receipts, seen from how it answered the submit."""
+    """How a carrier writes a message id in receipts, compared with its answer to the submit."""
 
     SAME = "same"
     RESP_HEX_RECEIPT_DEC = "resp_hex_receipt_dec"
@@ -109,7 +112,8 @@ class _Fields:
 
     @property
     def is_receipt(self) -> bool:
-        """Convincing without a mark in ``esm_class``: a person could write ``id:`` in a text."""
+        """Whether a text without a mark in ``esm_class`` is surely a receipt; ``id:`` alone is not
+        enough, since a person could write that."""
         return {"id", "stat", "donedate"} <= self.by_key.keys()
 
 
@@ -201,7 +205,14 @@ def format_receipt_text(
     error_code: str = "000",
     text: str = "",
 ) -> str:
-    """The layout of appendix B. Dates are ``YYMMDDhhmm``; ``text`` is cut to 20 characters."""
+    """A receipt's text in the layout of appendix B.
+
+    Args:
+        submit_date: ``YYMMDDhhmm``.
+        done_date: ``YYMMDDhhmm``.
+        error_code: the field ``err``.
+        text: the message's text, of which the first 20 characters are written.
+    """
     delivered = "001" if state is ReceiptState.DELIVERED else "000"
     return (
         f"id:{message_id} sub:001 dlvrd:{delivered} submit date:{submit_date} "
@@ -212,9 +223,9 @@ def format_receipt_text(
 def _fields(text: str) -> _Fields:
     """Fields of the text form, as far as there are any.
 
-    What stands before ``text:`` wins, the first of each. After it the message's own beginning
-    begins, in which a sender could have written anything, so a field there counts only where it
-    is missing before, and then the last: the carrier's own follow the customer's words.
+    Of a field that comes several times before ``text:`` the first counts. Behind ``text:`` stands
+    the beginning of the customer's message, which may say anything: a field counts there only where
+    it is missing before, and then the last one, since a carrier's own fields follow the message.
     """
     text = text[:_RECEIPT_TEXT_MAX]
     found = list(_keys(text))
@@ -229,7 +240,7 @@ def _fields(text: str) -> _Fields:
             continue
         value = text[match.end() : end].strip(" \t\r\n\0\"'")
         if key in _ONE_WORD:
-            # What follows without a key may be the message's own beginning.
+            # Only the first word of an id: what follows it may be the beginning of the message.
             value = "".join(value.split(None, 1)[:1]).rstrip("\"'")[:_ID_MAX]
         if in_text:
             after[key] = value
@@ -239,7 +250,7 @@ def _fields(text: str) -> _Fields:
 
 
 def _network_error(tlv: Tlv) -> str:
-    """Type of network, then the network's own number (§5.3.2.31)."""
+    """A ``network_error_code`` in words: the type of network, then its own number (§5.3.2.31)."""
     if len(tlv.value) != 3:
         return tlv.value.hex()[:_WORD_MAX]
     return f"{tlv.value[0]}-{int.from_bytes(tlv.value[1:])}"
@@ -264,7 +275,7 @@ def _number(address: str) -> str | None:
 
 
 def query_receipt(response: QuerySmResp, carrier_id: str) -> Receipt:
-    """The receipt that a ``query_sm_resp`` is worth (§4.8.2)."""
+    """A ``query_sm_resp`` as a receipt (§4.8.2), for the id that was asked about."""
     state = _BY_NUMBER.get(response.message_state, ReceiptState.ENROUTE)
     raw = f"query_sm message_state:{response.message_state} error_code:{response.error_code}"
     return Receipt(carrier_id=carrier_id, state=state, raw=raw)

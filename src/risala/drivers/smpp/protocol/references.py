@@ -1,8 +1,9 @@
 """Whether a carrier repeats ``user_message_reference`` in its receipts: found out, then used. Pure.
 
-Where it does, a receipt tells what became of a submit whose answer, and with it the carrier's id,
-never came. Nothing at bind says so (but that an SMSC of SMPP 3.3 knows no optional parameters), so
-the first submits carry one, and the first receipts show it.
+Where a carrier repeats it, a receipt tells what became of a submit whose answer, and with it the
+carrier's id, never came. The bind does not tell whether it does (only that an SMSC of SMPP 3.3
+knows no optional parameters), so the first submits carry a reference, and the first receipts show
+whether it comes back.
 """
 
 from __future__ import annotations
@@ -17,15 +18,16 @@ from risala.sms.receipt import Receipt
 _Value = TypeVar("_Value")
 
 WATCHED_MAX: Final = 2000
-"""Answers whose receipts are waited for: they mostly come in seconds."""
+"""Answers whose receipts are waited for: receipts mostly come within seconds."""
 RECEIPTS_MIN: Final = 20
-"""So many receipts without it, and none with it, before it is taken for not repeated: behind one
-SMSC are networks of different habits. One with it is proof enough: it is one of 65,535 numbers."""
+"""Receipts without the reference, and none with it, before the carrier is taken not to repeat it:
+behind one SMSC there are networks of different habits. One receipt with the right reference, out of
+65,535 numbers, is proof enough that it does."""
 FIRST_WITH_PARAMETERS: Final = 0x34
 """``sc_interface_version`` from which an SMSC takes optional parameters (§5.2.25)."""
 REFUSALS: Final = frozenset({0x02, 0xC0, 0xC1, 0xC2, 0xC4})
 """ESME_RINVCMDLEN, ESME_RINVOPTPARSTREAM, ESME_ROPTPARNOTALLWD, ESME_RINVPARLEN and
-ESME_RINVOPTPARAMVAL: what a carrier says that does not take the parameter."""
+ESME_RINVOPTPARAMVAL: statuses of carriers that do not take the parameter."""
 
 
 class Wanted(StrEnum):
@@ -35,7 +37,8 @@ class Wanted(StrEnum):
 
 
 class Repeating(StrEnum):
-    """What is known; the words stand in ``risala carriers show``."""
+    """Whether the carrier repeats references, as far as is known; ``risala carriers show`` shows
+    these words."""
 
     UNKNOWN = "not known yet"
     REPEATED = "repeated in receipts"
@@ -56,15 +59,15 @@ NEWS: Final = {
     Repeating.TOO_OLD: "The carrier speaks SMPP 3.3, which has no user_message_reference: receipts"
     " cannot tell what became of submits without an answer.",
 }
-"""For the trace, when it was found out."""
+"""Sentences for the trace when something was found out."""
 
 
 class ReferenceWatch:
-    """Of one carrier.
+    """Finds out whether one carrier repeats references.
 
     Args:
-        wanted: True and False are the operator's word, and nothing that is seen changes it.
-        has_receipts: whether submits ask for any.
+        wanted: the setting; True and False stand whatever is seen, ``auto`` is found out.
+        has_receipts: whether submits ask for receipts at all.
     """
 
     def __init__(self, wanted: Wanted | bool, *, has_receipts: bool = True) -> None:
@@ -74,19 +77,21 @@ class ReferenceWatch:
             self.state = Repeating.NO_RECEIPTS
         self._answered: OrderedDict[str, int] = OrderedDict()
         self._early: OrderedDict[str, int | None] = OrderedDict()
-        """References of receipts that no answer is known for: some come before it."""
+        """References by the ids of receipts to which no answer is known yet: some receipts come
+        before the submit's answer."""
         self._without = 0
         self._is_innocent = False
 
     @property
     def is_given(self) -> bool:
-        """Whether submits carry one."""
+        """Whether submits carry a reference."""
         if self._is_auto:
             return self.state in (Repeating.UNKNOWN, Repeating.REPEATED)
         return self.state is not Repeating.OFF
 
     def may_be_why(self, command_status: int) -> bool:
-        """Whether a submit was perhaps refused for its reference alone: try it without."""
+        """Whether a submit with this status was perhaps refused for its reference alone, so that it
+        is worth sending once more without."""
         return (
             self._is_auto
             and self.state is Repeating.UNKNOWN
@@ -95,14 +100,15 @@ class ReferenceWatch:
         )
 
     def tried_without(self, *, is_taken: bool) -> None:
-        """What became of a submit without it that had been refused with it."""
+        """Learn what became of a submit without a reference that had been refused with one."""
         if not is_taken:
-            self._is_innocent = True  # something else is wrong: ask no second time
+            self._is_innocent = True  # it was refused for another reason: try no second time
         elif self.state is Repeating.UNKNOWN:
             self._settle(Repeating.REFUSED)
 
     def bound(self, sc_interface_version: int | None) -> None:
-        """What the SMSC says that it speaks; many that speak 3.4 say nothing."""
+        """Learn from a bind which SMPP version the SMSC speaks; None: it does not say, as many that
+        speak 3.4 do not."""
         if not self._is_auto or sc_interface_version is None:
             return
         is_old = sc_interface_version < FIRST_WITH_PARAMETERS
@@ -112,7 +118,7 @@ class ReferenceWatch:
             self.state = Repeating.UNKNOWN
 
     def answered(self, carrier_id: str, reference: int) -> None:
-        """A submit with this reference was answered with this id."""
+        """Learn that a submit with this reference was answered with this id."""
         if self.state is not Repeating.UNKNOWN or not carrier_id:
             return
         name = plain_id(carrier_id)
@@ -122,7 +128,8 @@ class ReferenceWatch:
         _keep(self._answered, name, reference)
 
     def receipt(self, receipt: Receipt) -> None:
-        """Learn from a receipt of one of these submits; all others say nothing."""
+        """Learn from a receipt for one of the submits that carried a reference; others tell
+        nothing."""
         if self.state is not Repeating.UNKNOWN:
             return
         names = {plain_id(name) for name in (receipt.carrier_id, *receipt.also_known_as)}

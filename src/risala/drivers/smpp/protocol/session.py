@@ -1,7 +1,7 @@
 """One SMPP session as a pure state machine, for both roles (SMPP 3.4 §2.2 to §2.8).
 
-Octets in, events out; PDUs in, octets out. What may be said when is the table below and nothing
-else; the session does not know which side it plays beyond looking itself up in it.
+Octets in, events out; PDUs in, octets out. What may be sent in which state stands in the table
+:data:`MAY_SEND`; the session's role only says which of its rows are ours and which the peer's.
 
 ::
 
@@ -45,12 +45,14 @@ from risala.drivers.smpp.protocol.pdu import (
 
 SEQUENCE_MAX: Final = 0x7FFFFFFF
 LATE_MAX: Final = 4096
-"""Requests given up on whose answer would still be recognised."""
+"""Requests that were given up on and whose answers are still recognised."""
 _ESME_RINVBNDSTS: Final = 0x04
 _ESME_RALYBND: Final = 0x05
 
 
 class SmppRole(StrEnum):
+    """The sides of a session: the client (ESME) and the carrier's centre (SMSC)."""
+
     ESME = "esme"
     SMSC = "smsc"
 
@@ -60,6 +62,8 @@ class SmppRole(StrEnum):
 
 
 class BindState(StrEnum):
+    """The states of a session (§2.2), with those between a request and its answer."""
+
     OPEN = "open"
     BINDING = "binding"
     BOUND_TX = "bound_tx"
@@ -78,7 +82,8 @@ _TX: Final = frozenset({BindState.BOUND_TX, BindState.BOUND_TRX})
 _RX: Final = frozenset({BindState.BOUND_RX, BindState.BOUND_TRX})
 _OPEN: Final = frozenset({BindState.OPEN})
 _TX_REQUESTS: Final = (SubmitSm, SubmitMulti, DataSm, QuerySm, CancelSm, ReplaceSm)
-# Some peers ask enquire_link before the bind; it harms nobody to answer.
+# The standard allows enquire_link in bound states only; some peers ask before the bind, and to
+# answer does no harm.
 _ALIVE: Final = frozenset(set(BindState) - {BindState.CLOSED})
 
 MAY_SEND: Final[dict[tuple[SmppRole, int], frozenset[BindState]]] = {
@@ -108,7 +113,7 @@ _BOUND_AS: Final = {
 _UNANSWERED: Final = frozenset({Outbind.command_id, AlertNotification.command_id})
 _UNBIND: Final = Unbind.command_id
 _NEVER: Final[frozenset[BindState]] = frozenset()
-# The same table, one look-up for each PDU.
+# MAY_SEND by role, so that each PDU costs one look-up.
 _SENDABLE: Final = {
     role: {command: states for (who, command), states in MAY_SEND.items() if who is role}
     for role in SmppRole
@@ -116,7 +121,7 @@ _SENDABLE: Final = {
 
 
 class LocalProtocolError(Exception):
-    """We tried to say what cannot be said in this state; our own fault, nothing was sent."""
+    """A request or response that may not be sent in this state: a bug of ours; nothing was sent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,11 +169,12 @@ Event = Requested | Answered | AnsweredLate | AnsweredNothing | Violated
 
 
 class SmppSession:
-    """Both ends of one session use this class.
+    """One end of a session; either end uses this class.
 
     Args:
         role: which side we are.
-        octets_max: the longest PDU that we take.
+        octets_max: the longest PDU that is taken, in octets.
+        sequence: the sequence number before that of the first request.
     """
 
     def __init__(
@@ -190,7 +196,8 @@ class SmppSession:
 
     @property
     def unread(self) -> bytes:
-        """What came of a PDU that is not whole yet: of a peer that says something else, all."""
+        """The octets that came of a PDU that is not whole yet; from a peer that speaks another
+        protocol, all its octets."""
         return self._reader.rest
 
     # -- out ---------------------------------------------------------------------------------
@@ -199,13 +206,13 @@ class SmppSession:
         """The octets of a request, under a fresh sequence number.
 
         Raises:
-            LocalProtocolError: not in this state.
+            LocalProtocolError: such a request may not be sent in this state.
             FieldError: a value does not fit its field.
         """
         return self.send_numbered(request, token)[1]
 
     def send_numbered(self, request: Pdu, token: object = None) -> tuple[int, bytes]:
-        """As :meth:`send`, with the sequence number by which to give up on it."""
+        """As :meth:`send`, with the request's sequence number, which :meth:`give_up` wants."""
         command_id = request.command_id
         if self.state not in self._sendable.get(command_id, _NEVER):
             raise LocalProtocolError(f"{request.name} by the {self.role} in {self.state}")
@@ -245,7 +252,7 @@ class SmppSession:
     # -- in ----------------------------------------------------------------------------------
 
     def receive(self, octets: bytes) -> list[Event]:
-        """What these octets mean. Never raises for anything that a peer may send."""
+        """The events of these octets. Never raises, whatever a peer may send."""
         events: list[Event] = []
         for pdu in self._reader.feed(octets):
             if self.state is BindState.CLOSED:
@@ -297,7 +304,7 @@ class SmppSession:
         if fault.in_sync:
             reply = _refusal(fault.command_id, fault.sequence_number, fault.command_status)
         else:
-            # The header itself is not to be trusted (§4.3).
+            # The header itself cannot be trusted, so there is no request to respond to (§4.3).
             status, sequence = fault.command_status, fault.sequence_number
             reply = encode(GenericNack(command_status=status, sequence_number=sequence))
             self.state = BindState.CLOSED
@@ -306,7 +313,7 @@ class SmppSession:
     # -- state -------------------------------------------------------------------------------
 
     def _follow(self, command_id: int) -> None:
-        """Where a request leads, whoever sent it."""
+        """Change the state as a request does, whichever side sent it."""
         if command_id in _BOUND_AS:
             self.state = BindState.BINDING
         elif command_id == _UNBIND:

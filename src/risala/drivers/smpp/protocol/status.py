@@ -1,7 +1,7 @@
 """Every ``command_status``: its name, a sentence for people, and what it makes of a submit.
 
-SMPP 3.4 §5.1.3 and 5.0 §4.7.6. What is a refusal for good is decided with care: ``FINAL`` fails
-the customer's message, so it is kept for what any carrier would say of this recipient.
+SMPP 3.4 §5.1.3 and 5.0 §4.7.6. ``FINAL`` fails the customer's message for good, so it is given only
+to statuses that any carrier would answer for this recipient.
 """
 
 from __future__ import annotations
@@ -25,11 +25,13 @@ class StatusVerdict(StrEnum):
     CARRIER = "carrier"
     """Another carrier may take it."""
     FINAL = "final"
-    """No carrier would."""
+    """No carrier would take it."""
 
 
 @dataclass(frozen=True, slots=True)
 class CommandStatus:
+    """One value of ``command_status`` (§5.1.3), and what it means for a submit."""
+
     value: int
     name: str
     verdict: StatusVerdict
@@ -136,7 +138,7 @@ _CAUSES: Final = {
     0x103: Cause.NOT_ALLOWED,
     0x10D: Cause.CARRIER_FAULT,
 }
-"""The causes of those that are not about the form of a request: ``UNSUPPORTED``."""
+"""Causes by status; those that are missing are about the form of a request: ``UNSUPPORTED``."""
 _SAYS_IT_ALL: Final = (
     Cause.SENDER_REFUSED,
     Cause.UNKNOWN_NUMBER,
@@ -144,7 +146,7 @@ _SAYS_IT_ALL: Final = (
     Cause.CARRIER_FAULT,
     Cause.REJECTED,
 )
-"""Causes to which the sentence of a status adds nothing, so that it is not kept."""
+"""Causes whose own sentence says as much as the status's, which therefore is not kept."""
 
 STATUSES: Final[dict[int, CommandStatus]] = {
     value: CommandStatus(value, name, verdict, text, _CAUSES.get(value, Cause.UNSUPPORTED))
@@ -158,10 +160,10 @@ _VENDOR_TEXT: Final = "The carrier refused with a code of its own; its manual te
 
 
 def status_of(command_status: int) -> CommandStatus:
-    """The row of any value, also of those that the standard leaves to vendors or does not know.
+    """The row for any value, also for those that the standard leaves to vendors or reserves.
 
-    A vendor's code is by default this carrier's business; a reserved one may be a fault that
-    passes.
+    By default a vendor's code means that another carrier may take the message, and a reserved one
+    that it may be tried again.
     """
     row = STATUSES.get(command_status)
     if row is not None:
@@ -184,7 +186,7 @@ def refusal(
 
     Args:
         verdicts: what this carrier means by its codes, where it differs from the standard.
-        causes: why it says so, the same.
+        causes: why this carrier refuses by its codes, where that differs from the standard.
     """
     row = status_of(command_status)
     verdict = (verdicts or {}).get(command_status, row.verdict)

@@ -33,7 +33,7 @@ _DCS_DEFAULT: Final = 0x00
 _DCS_IA5: Final = 0x01
 _DCS_UCS2: Final = 0x08
 _has_controls: Final = re.compile(rb"[\x00-\x09\x0b\x0c\x0e-\x1f]").search
-"""Octets that no text in IA5 has, and that GSM 03.38 writes letters with."""
+"""Finds octets that stand for letters in GSM 03.38 and occur in no IA5 text."""
 _CODECS: Final = {
     0x05: "shift_jis",
     0x06: "iso8859-5",
@@ -60,15 +60,15 @@ class Concatenating(StrEnum):
     """How the parts of a long message say that they belong together."""
 
     UDH = "udh"
-    """A user data header with an 8-bit reference, before the text of each."""
+    """A user data header with an 8-bit reference, before the text of each part."""
     UDH16 = "udh16"
-    """The same with a 16-bit reference, where every part of the message has room for it."""
+    """A user data header with a 16-bit reference, where every part has room for it; else 8-bit."""
     SAR = "sar"
-    """The ``sar_…`` parameters; the SMSC makes the header."""
+    """The optional parameters ``sar_…`` (§5.3.2.22 to 24); the SMSC makes the header."""
 
 
 class TextField(StrEnum):
-    """Where the user data goes."""
+    """In which field the user data goes (§5.2.22, §5.3.2.32)."""
 
     SHORT_MESSAGE = "short_message"
     MESSAGE_PAYLOAD = "message_payload"
@@ -89,7 +89,7 @@ class UnsendableError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class SubmitOptions:
-    """How this carrier wants its submits; None leaves what the address itself tells."""
+    """How this carrier wants its submits; None where TON and NPI follow from the address."""
 
     default_alphabet: DefaultAlphabet = DefaultAlphabet.GSM7
     long_messages: Concatenating = Concatenating.UDH
@@ -111,9 +111,11 @@ class SubmitOptions:
 def submit_sm(
     segment: Segment, options: SubmitOptions, now_ms: int, *, has_reference: bool = False
 ) -> SubmitSm:
-    """The PDU for one segment. ``now_ms`` is UTC epoch milliseconds, for the validity.
+    """The PDU for one segment (§4.4.1).
 
-    ``has_reference``: with the segment's own ``user_message_reference`` (§5.3.2.17).
+    Args:
+        now_ms: UTC epoch milliseconds, from which the validity counts.
+        has_reference: give it the segment's own ``user_message_reference`` (§5.3.2.17).
 
     Raises:
         UnsendableError: the carrier's default alphabet lacks a character.
@@ -149,7 +151,7 @@ def submit_sm(
 
 
 def _place(segment: Segment, how: Concatenating) -> tuple[bytes, tuple[Tlv, ...]]:
-    """How a part says which one it is: a user data header, or parameters."""
+    """What tells which part a segment is: the octets of a user data header, or parameters."""
     reference, total, number = segment.reference, segment.total, segment.number
     if total == 1:
         return b"", ()
@@ -160,7 +162,7 @@ def _place(segment: Segment, how: Concatenating) -> tuple[bytes, tuple[Tlv, ...]
 
 
 def query_sm(message_id: str, sender: str, options: SubmitOptions) -> QuerySm:
-    """The question what became of a message that was submitted as ``sender``."""
+    """A ``query_sm`` about a message that was submitted as ``sender`` (§4.8.1)."""
     source = source_address(sender)
     return QuerySm(
         message_id=message_id,
@@ -171,7 +173,7 @@ def query_sm(message_id: str, sender: str, options: SubmitOptions) -> QuerySm:
 
 
 def sar_tlvs(reference: int, total: int, number: int) -> tuple[Tlv, Tlv, Tlv]:
-    """The place of a part, as optional parameters (§5.3.2.22 to 24)."""
+    """The three optional parameters that tell which part it is (§5.3.2.22 to 24)."""
     return (
         Tlv(SAR_MSG_REF_NUM, (reference & 0xFFFF).to_bytes(2)),
         Tlv(SAR_TOTAL_SEGMENTS, bytes([total])),
@@ -200,9 +202,9 @@ class Decoded:
 def decode_message(
     pdu: MessagePdu, default_alphabet: DefaultAlphabet = DefaultAlphabet.GSM7
 ) -> Decoded:
-    """The text and the place in its message, of any PDU; octets that make no sense are replaced.
+    """A PDU's text, and which part of a message it is; octets that make no sense are replaced.
 
-    A header of user data and the SAR parameters both tell the place; the header wins.
+    Where a user data header and the SAR parameters tell different parts, the header counts.
     """
     octets = message_octets(pdu)
     concatenation = _sar(pdu)
@@ -210,16 +212,17 @@ def decode_message(
         try:
             header = parse_user_data_header(octets)
         except ValueError:
-            pass  # marked, but there is none that fits: it is all text
+            pass  # esm_class says that there is a header, but none fits: all octets are text
         else:
             octets = octets[header.length :]
             concatenation = header.concatenation or concatenation
-    # A part may end in the middle of a pair, which joining mends.
+    # A part may end in the middle of a surrogate pair; halves are kept, and joining mends them.
     return Decoded(_decode(octets, pdu.data_coding, default_alphabet, concatenation), concatenation)
 
 
 def plain_text(pdu: MessagePdu) -> str:
-    """A receipt's text: ASCII whatever alphabet the carrier declares, but for UCS-2."""
+    """A receipt's text, read as ASCII whatever alphabet the carrier declares, unless that is
+    UCS-2."""
     octets = message_octets(pdu)
     if pdu.esm_class & ESM_UDHI and octets and octets[0] < len(octets):
         octets = octets[octets[0] + 1 :]
@@ -248,7 +251,11 @@ def _or(configured: int | None, otherwise: int) -> int:
 
 
 def _encode(segment: Segment, default: DefaultAlphabet, header: int) -> tuple[int, bytes]:
-    """``data_coding`` and the octets that follow a header of so many."""
+    """``data_coding`` and the octets of a segment's text.
+
+    Args:
+        header: octets that a user data header takes before the text.
+    """
     if segment.alphabet is Alphabet.UCS2:
         return _DCS_UCS2, encode_ucs2(segment.text)
     if default is DefaultAlphabet.GSM7:
@@ -275,7 +282,8 @@ def _decode(
     if scheme == 0x00 or data_coding & 0xF4 == 0xF0:
         return decode_gsm7(octets)
     if data_coding == _DCS_IA5 and _has_controls(octets):
-        return decode_gsm7(octets)  # node-smpp, and what is built on it, means this by IA5
+        # Letters of GSM 03.38 marked as IA5: node-smpp, and programs built on it, write them so.
+        return decode_gsm7(octets)
     return octets.decode(_CODECS.get(data_coding, "latin-1"), "replace")
 
 

@@ -50,7 +50,8 @@ def parse_time(text: str, now_ms: int) -> int:
         return now_ms + span // timedelta(milliseconds=1)
     if int(quarters) > _QUARTERS_MAX:
         raise ValueError("at most 48 quarters of an hour from UTC")
-    # Two digits: the century is the one that we live in, whatever strptime makes of 69 to 99.
+    # The year has two digits. It is taken to be 20YY: strptime by itself would read 69 to 99 as
+    # 1969 to 1999.
     moment = datetime.strptime(f"20{digits}", "%Y%m%d%H%M%S").replace(tzinfo=UTC)
     ahead_ms = int(quarters) * _QUARTER_MS * (1 if kind == "+" else -1)
     return round(moment.timestamp()) * 1000 + int(tenths) * 100 - ahead_ms

@@ -22,11 +22,13 @@ CONGESTION_STATE: Final = 0x0428
 
 
 class Tlv(NamedTuple):
+    """One optional parameter, by its tag and the octets of its value (§5.3.1)."""
+
     tag: int
     value: bytes
 
     def __repr__(self) -> str:
-        # A value may be message text: it never reaches a log by way of a repr.
+        # Without the value, which may be a message's text and must not reach a log.
         return f"Tlv(0x{self.tag:04X}, {len(self.value)} octets)"
 
     @property

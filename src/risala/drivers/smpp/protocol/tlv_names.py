@@ -15,6 +15,8 @@ OCTETS_MAX: Final = 0xFFFF
 
 
 class TlvKind(StrEnum):
+    """What the value of a parameter is."""
+
     INTEGER = "integer"
     C_OCTETS = "c_octets"
     """Text with a NUL at its end."""
@@ -99,7 +101,7 @@ _ROWS: Final = (
 )
 
 PARAMETERS: Final[dict[int, Parameter]] = {row[0]: Parameter(*row) for row in _ROWS}
-"""By tag."""
+"""Every parameter by its tag."""
 TAGS: Final[dict[str, int]] = {row.name: row.tag for row in PARAMETERS.values()}
 
 
