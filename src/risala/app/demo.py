@@ -187,6 +187,11 @@ class Demo:
         self._data_dir = data_dir
         self._console = Console(highlight=False)
         self._phone = Phone(data_dir / "inbox.jsonl", self._console)
+        self._is_set_up = False
+
+    def preparing(self) -> str | None:
+        """Why the service is not ready: whoever asks it must find what the demo file names."""
+        return None if self._is_set_up else "the demo is being set up"
 
     async def start_carrier(self, outer: AsyncExitStack) -> CarrierSection:
         """Start the simulator outside the engine: it must answer while the lanes drain."""
@@ -202,6 +207,6 @@ class Demo:
         accounts = await make_accounts(engine.gateway, demo_file)
         await engine.wait_ready()
         write_demo_file(demo_file, accounts, url, self._phone.path)
-        engine.gateway.starting = None
+        self._is_set_up = True
         greet(self._console, url, accounts, demo_file)
         await nursery.start(print_life, self._console, engine.gateway.watch())

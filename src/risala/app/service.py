@@ -9,6 +9,7 @@ import socket
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, ExitStack, suppress
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -24,6 +25,7 @@ from risala.app.tracebacks import guard_last_words
 from risala.app.upgrading import Show, unshown, upgrade_meanwhile
 from risala.config.faults import ConfigError, Fault
 from risala.config.model import CarrierSection, Settings
+from risala.engine.actors.bell import Bell
 from risala.engine.actors.supervisor import SupervisionFailed
 from risala.engine.engine import DATABASE, Engine, open_engine, open_gateway
 from risala.engine.journal.store.lock import DataDirectoryBusy, DataLock, StorageUnusable
@@ -143,13 +145,14 @@ async def _serve(
             plugins = _load_plugins(settings)
             drivers = _build_drivers(plugins, carriers)
             outside = await open_outside(outer, settings, plugins)
+            if shown is not None:
+                outside = replace(outside, preparing=shown.preparing)
             engine = await outer.enter_async_context(
                 open_engine(settings, (*carriers, TEST_CARRIER), drivers, outside=outside)
             )
-            if shown is not None:
-                engine.gateway.starting = "the demo is being set up"
-            stop.reload = _reloading(settings, engine, load, demo=demo)
+            reload = _reloading(settings, engine, load, demo=demo)
             async with trio.open_nursery() as nursery:
+                nursery.start_soon(_reload_when_asked, stop.reload, reload)
                 async with trio.open_nursery() as faces:
                     await _open_faces(faces, engine, stop, api_socket, metrics_socket)
                     url = base_url(api_socket)
@@ -204,6 +207,12 @@ def _reloading(
         engine.retune(changed)
 
     return Reloader(settings, load or (lambda: settings), apply).reload
+
+
+async def _reload_when_asked(asked: Bell, reload: Callable[[], None]) -> None:
+    while True:
+        await asked.wait()
+        reload()
 
 
 async def _lock(data_dir: Path) -> DataLock:

@@ -7,7 +7,6 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -15,6 +14,7 @@ import structlog
 import trio
 
 from risala.config.model import Settings
+from risala.engine.actors.bell import Bell
 
 log = structlog.get_logger(__name__)
 
@@ -28,14 +28,14 @@ def _in_terminal() -> bool:
     return os.isatty(sys.stderr.fileno())
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Stop:
     """The order to stop, and what makes sure that it is obeyed."""
 
     settings: Settings
     asked: trio.Event = field(default_factory=trio.Event)
-    reload: Callable[[], None] = lambda: None
-    """What SIGHUP does; set when there is something to read anew for."""
+    reload: Bell = field(default_factory=Bell)
+    """Rung by SIGHUP. Whoever holds what can change hears it, as soon as there is such a one."""
     _had_terminal: bool = field(default_factory=_in_terminal)
 
     async def wait_for_signals(
@@ -47,7 +47,7 @@ class Stop:
             async for number in signals:
                 if number == signal.SIGHUP and not self._terminal_is_gone():
                     log.info("settings.reading")
-                    self.reload()
+                    self.reload.ring()
                 else:
                     self._stop(signal.Signals(number).name, 128 + number)
 

@@ -52,14 +52,14 @@ from risala.engine.limits.limits import Limits, LimitsMemory
 from risala.engine.model.clock import Clock, SystemClock
 from risala.engine.model.errors import Draining
 from risala.engine.model.ids import IdSource
-from risala.engine.outside import Outside, build_outward
+from risala.engine.outside import NO_OUTSIDE, Outside, build_outward
 from risala.engine.overview import Alone, Running, statistics
 from risala.engine.recovery import clear_up
 from risala.engine.rules.breaker import Breaker
 from risala.engine.rules.receiptgroups import Member, ReceiptGroups
 from risala.engine.rules.router import Router
 from risala.engine.rules.throttle import Throttle
-from risala.engine.services import Delivery, Services
+from risala.engine.services import Delivery, Preparing, Services, nothing_to_prepare
 from risala.engine.upkeep.retention import Retention
 from risala.engine.upkeep.set_back import WatchedClock, keep_elapsed
 from risala.engine.upkeep.upgrade import bring_over
@@ -180,6 +180,7 @@ async def _open_door(
     router: Router,
     ailing: Ailing,
     delivery: Callable[[Intake], Delivery],
+    preparing: Preparing,
 ) -> Gateway:
     """Those who decide what is accepted, and the gateway before them: with and without carriers."""
     settings, reader, ids = core.settings, core.journal.reader(), core.seams.ids
@@ -216,6 +217,7 @@ async def _open_door(
             limits=owners.limits,
             sessions=sessions,
             delivery=delivery(intake),
+            preparing=preparing,
         )
     )
 
@@ -230,7 +232,9 @@ async def open_gateway(settings: Settings, seams: Seams | None = None) -> AsyncI
         recorder = Recorder(core.journal, clock, listeners, ReceiptGroups())
         ends, router = Alarm(clock), Router(settings.carriers)
         alone = Alone(settings, reader, clock)
-        yield await _open_door(core, owners, recorder, ends, router, nothing_ails, lambda _: alone)
+        yield await _open_door(
+            core, owners, recorder, ends, router, nothing_ails, lambda _: alone, nothing_to_prepare
+        )
 
 
 class Engine:
@@ -258,8 +262,7 @@ class Engine:
     async def drain(self) -> None:
         """Give out nothing new and wait until the lanes' windows are empty."""
         self.gateway.drain()
-        self._board.leasing = False
-        self._board.notes.wake()
+        self._board.stop_leasing()
         busy = [lane for lane in self._board.lanes.values() if lane.busy]
         if busy:
             log.info("engine.draining", carriers=[lane.name for lane in busy])
@@ -284,7 +287,7 @@ async def open_engine(
     carriers: Sequence[CarrierSection],
     drivers: Mapping[str, Driver],
     seams: Seams | None = None,
-    outside: Outside | None = None,
+    outside: Outside = NO_OUTSIDE,
 ) -> AsyncIterator[Engine]:
     """Run the engine with these carriers; drains them under ``engine.drain_s`` at the end.
 
@@ -306,7 +309,7 @@ async def open_engine(
         )
         waits = Waits(router, board.lanes, lambda: board.leasing, core.seams.clock)
         watch = LoopWatch(core.seams.clock, partial(suspicion_of, lanes=board.lanes))
-        outward = build_outward(settings, recorder, outside or Outside())
+        outward = build_outward(settings, recorder, outside)
         commands = DriverCommands(board.lanes)
 
         def running(intake: Intake) -> Delivery:
@@ -315,7 +318,7 @@ async def open_engine(
             return Running(board, router, scheduler, commands, waits, live, hint, numbers)
 
         gateway = await _open_door(
-            core, owners, recorder, sending.ends, router, waits.ailing, running
+            core, owners, recorder, sending.ends, router, waits.ailing, running, outside.preparing
         )
         # Before any lane starts: a code whose session is over is not sent.
         await settle_due(gateway.services.sessions, clock)

@@ -39,8 +39,6 @@ from risala.engine.verify.sessions import Judge, Open, verify_settings, view_of
 class Gateway:
     def __init__(self, services: Services) -> None:
         self.services = services
-        self.starting: str | None = None
-        """What is still to be done before anybody may be sent here; None: nothing."""
 
     # -- for API clients
 
@@ -158,8 +156,8 @@ class Gateway:
             yield "the service is stopping"
         if condition.ailment is not None:
             yield condition.ailment.text
-        if self.starting is not None:
-            yield self.starting
+        if (undone := self.services.preparing()) is not None:
+            yield undone
         yield from self.services.delivery.unready()
 
     def metrics(self) -> bytes:
@@ -215,4 +213,4 @@ class Gateway:
 
     def drain(self) -> None:
         """Accept nothing from now on."""
-        self.services.intake.draining = True
+        self.services.intake.drain()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
+from typing import Final
 
 from risala.config.model import Settings
 from risala.engine.actors.supervisor import RestartPolicy, Supervisor
@@ -11,6 +12,7 @@ from risala.engine.follow.feed import Feed
 from risala.engine.follow.live import Live
 from risala.engine.journal.recorder import Recorder
 from risala.engine.rules.webhooks.types import Outbound
+from risala.engine.services import Preparing, nothing_to_prepare
 from risala.engine.webhooks.notices import Notices
 from risala.engine.webhooks.service import Webhooks, WebhookSources
 from risala.plugins.mail import Mailer
@@ -24,6 +26,12 @@ class Outside:
     outbound: Outbound | None = None
     """None: events wait until a start that has one."""
     mailer: Mailer | None = None
+    preparing: Preparing = nothing_to_prepare
+    """Asked whenever somebody wants to know whether the service is ready."""
+
+
+NO_OUTSIDE: Final = Outside()
+"""For an engine that nobody outside hears of."""
 
 
 @dataclass(frozen=True, slots=True)

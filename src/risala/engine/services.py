@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -94,6 +94,14 @@ class Delivery(Protocol):
         """
 
 
+Preparing = Callable[[], str | None]
+"""What is still to be done before anybody may be sent here; None: nothing."""
+
+
+def nothing_to_prepare() -> None:
+    """For a service that is ready once a carrier is."""
+
+
 @dataclass(frozen=True, slots=True)
 class Services:
     """What the gateway is put together from."""
@@ -109,3 +117,4 @@ class Services:
     limits: Ref[LimitsMessage]
     sessions: Ref[SessionsMessage]
     delivery: Delivery
+    preparing: Preparing

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 async def test_what_waits_is_sorted_anew(open_house, carrier):
     async with open_house(inline=False) as house:
-        house.engine._board.leasing = False
+        house.engine._board.stop_leasing()
         message_id = await house.send()
     other = carrier("other", prefixes=["+2223"])
     async with open_house(other, inline=False) as house:

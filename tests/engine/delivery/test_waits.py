@@ -128,7 +128,7 @@ async def test_a_quota_that_is_used_up(open_house, quick, state):
 async def test_one_of_several_carriers_that_is_well_is_enough(open_house, carrier, quick):
     async with open_house(carrier("first"), carrier("second", priority=1)) as house:
         house.drivers["first"].set_health(HealthState.DOWN)
-        house.engine._board.leasing = False
+        house.engine._board.stop_leasing()
         message_id = await house.send()
         assert said(house, message_id)[0] == "Accepted; waiting for its turn."
         assert said(house, message_id)[-1] == "It waits: the service is not running."

@@ -145,7 +145,7 @@ async def test_a_message_that_nobody_serves_is_told_everywhere(
 async def test_a_message_whose_carrier_is_taken_away_is_told_so(open_house, quick, carrier):
     served, other = carrier("m", networks=("mattel",)), carrier("o", networks=("mauritel",))
     async with open_house(served, other) as house:
-        house.engine._board.leasing = False
+        house.engine._board.stop_leasing()
         message_id = await house.send(to=MAURITEL)
     async with open_house(served) as house:
         assert texts(house, message_id) == [

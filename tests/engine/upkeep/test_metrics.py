@@ -54,7 +54,7 @@ async def test_a_message_on_its_way_moves_the_numbers(open_house, quick, carrier
 
 async def test_what_waits_is_seen(open_house, quick):
     async with open_house() as house:
-        house.engine._board.leasing = False
+        house.engine._board.stop_leasing()
         for _ in range(3):
             await house.send()
         assert samples(house.gateway.metrics())["risala_carrier_queue", "fake"] == 3

@@ -31,6 +31,7 @@ from risala.lab.modem.simulator import (
     ModemEvent,
     ModemSimulator,
     Until,
+    unheard,
 )
 
 EMPTY_LOOKS = 25
@@ -205,10 +206,10 @@ class Wire:
 class Line:
     """One modem with its wire, as tests see it: from another thread."""
 
-    def __init__(self, station: Station, name: str, path: Path, config: ModemConfig) -> None:
+    def __init__(self, station: Station, name: str, path: Path, simulator: ModemSimulator) -> None:
         self.name = name
         self._station = station
-        self.simulator = ModemSimulator(config)
+        self.simulator = simulator
         self.wire = Wire(self.simulator, path / name)
 
     async def run(self, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
@@ -268,9 +269,12 @@ class Station:
     def do(self, action: Callable[[], R]) -> R:
         return trio.from_thread.run_sync(action, trio_token=self._token)
 
-    def modem(self, name: str, **config: Any) -> Line:
+    def modem(
+        self, name: str, *, on_event: Callable[[ModemEvent], None] = unheard, **config: Any
+    ) -> Line:
         """One whose port is there; its network answers quickly unless told otherwise."""
-        line = Line(self, name, self._path, ModemConfig(**{"report_after_s": 0.1, **config}))
+        options = ModemConfig(**{"report_after_s": 0.1, **config})
+        line = Line(self, name, self._path, ModemSimulator(options, on_event=on_event))
         trio.from_thread.run(self._nursery.start, line.run, trio_token=self._token)
         return line
 

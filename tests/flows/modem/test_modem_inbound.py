@@ -55,15 +55,14 @@ def test_what_comes_while_the_service_is_down_waits_in_the_modem(station, runnin
 
 
 def test_nothing_is_deleted_before_it_is_stored(station, running, until):
-    modem = station.modem("sim-1")
-    service = running(modem)
     stored_when_deleted = []
 
     def hear(event) -> None:
         if isinstance(event, Heard) and event.line.startswith("AT+CMGD="):
             stored_when_deleted.append(len(bodies(service)))
 
-    modem.do(lambda: setattr(modem.simulator, "on_event", hear))
+    modem = station.modem("sim-1", on_event=hear)
+    service = running(modem)
     for number in range(5):
         modem.receive(PHONE, f"message {number}")
     until(lambda: len(bodies(service)) == 5 and modem.stored() == 0, "all are stored, and gone")

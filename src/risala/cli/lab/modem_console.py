@@ -252,12 +252,8 @@ def help_text() -> str:
     return "\n".join(f"{usage.ljust(width)}  {words}" for usage, words in HELP.items())
 
 
-async def run_modem(simulator: s.ModemSimulator, tally: ModemTally, view: ModemView) -> None:
-    """Run it until SIGINT or SIGTERM, with the console beside it."""
-
-    def on_event(event: s.ModemEvent) -> None:
-        tally.hear(event)
-        view.hear(event)
+async def run_modem(simulator: s.ModemSimulator, view: ModemView) -> None:
+    """Run it, which tells ``view``, until SIGINT or SIGTERM, with the console beside it."""
 
     def obey(line: str) -> None:
         if line.strip() == "help":
@@ -268,7 +264,6 @@ async def run_modem(simulator: s.ModemSimulator, tally: ModemTally, view: ModemV
             except s.ActionError as fault:
                 view.answer(str(fault))
 
-    simulator.on_event = on_event
     live = view if isinstance(view, ModemLiveView) else None
     with (
         keys() if live else nullcontext(),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -12,7 +13,7 @@ from risala.cli.reach.refused import CommandRefused
 
 if TYPE_CHECKING:
     from risala.cli.lab.modem_console import ModemTally, ModemView
-    from risala.lab.modem.simulator import ModemSimulator
+    from risala.lab.modem.simulator import ModemEvent, ModemSimulator
 
 _SCENARIO_SAYS: Final = ("profile", "quirk", "report_delay_s", "report", "answer_delay_s", "seed")
 """Options that a scenario takes the place of."""
@@ -80,11 +81,17 @@ def modem(
 
     if scenario is not None:
         _refuse_beside_a_scenario(context)
-    title, simulator = _simulator(scenario, options, link=link, listen=_place(listen))
     tally = ModemTally()
+
+    def on_event(event: ModemEvent) -> None:
+        tally.hear(event)
+        view.hear(event)
+
+    place = _place(listen)
+    title, simulator = _simulator(scenario, options, on_event, link=link, listen=place)
     view = _view(tally, simulator, title, lines=lines, as_json=as_json, commands=commands)
     try:
-        trio.run(run_modem, simulator, tally, view)
+        trio.run(run_modem, simulator, view)
     except BaseExceptionGroup as group:
         raise _refused(group) from group
     finally:
@@ -126,6 +133,7 @@ def _place(listen: str | None) -> tuple[str, int] | None:
 def _simulator(
     path: Path | None,
     options: dict[str, Any],
+    on_event: Callable[[ModemEvent], None],
     *,
     link: Path | None,
     listen: tuple[str, int] | None,
@@ -142,7 +150,10 @@ def _simulator(
         except ScenarioError as fault:
             raise CommandRefused(str(fault)) from fault
         config = loaded.config(**changes)
-        return loaded.title, ModemSimulator(config, link=link, listen=listen, **loaded.rules)
+        simulator = ModemSimulator(
+            config, link=link, listen=listen, on_event=on_event, **loaded.rules
+        )
+        return loaded.title, simulator
     try:
         quirks = [quirk_named(each) for each in options["quirk"]]
     except ValueError as fault:
@@ -155,7 +166,12 @@ def _simulator(
         **changes,
     )
     simulator = ModemSimulator(
-        config, link=link, listen=listen, seed=options["seed"], quirks=quirks or None
+        config,
+        link=link,
+        listen=listen,
+        seed=options["seed"],
+        quirks=quirks or None,
+        on_event=on_event,
     )
     return config.profile.title, simulator
 

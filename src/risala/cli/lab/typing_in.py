@@ -44,8 +44,12 @@ class LineEditor:
         return lines
 
 
+def unseen(_begun: str) -> None:
+    """For consoles whose terminal shows by itself what is typed."""
+
+
 async def read_lines(
-    fd: int, obey: Callable[[str], None], typing: Callable[[str], None] = lambda begun: None
+    fd: int, obey: Callable[[str], None], typing: Callable[[str], None] = unseen
 ) -> None:
     """Give each line to ``obey``, and what is typed of the next to ``typing``, until the end."""
     editor = LineEditor()

@@ -86,8 +86,11 @@ class ModemSender:
         self._records = records
         self._put, self._take = trio.open_memory_channel[_Job](1)
         self._job: _Job | None = None
-        self.ended_by: LinkError | Unready | None = None
-        """What ended the session, once it has ended; None also where the service was stopped."""
+        self._ended_by: LinkError | Unready | None = None
+
+    def end(self, fault: LinkError | Unready) -> None:
+        """Told what ended the session, before :meth:`run` is cancelled; not told of a stop."""
+        self._ended_by = fault
 
     async def submit(self, segment: Segment) -> Outcome:
         """Send a segment, and wait for the answer; bounded in time.
@@ -130,7 +133,7 @@ class ModemSender:
     def _settle_rest(self) -> None:
         """Settle the jobs that are left when the session ends: the one whose PDU has left is
         uncertain, the others were not sent."""
-        fault = self.ended_by or StoppedError("the service was stopped")
+        fault = self._ended_by or StoppedError("the service was stopped")
         job = self._job
         if job is not None and job.outcome is None:
             if job.has_left:

@@ -119,7 +119,7 @@ class ModemSession:
 
     def _end(self, fault: LinkError | Unready) -> None:
         self._fault = self._fault or fault
-        self.sender.ended_by = self._fault
+        self.sender.end(self._fault)
         self._scope.cancel()
 
     async def _notice_loss(self) -> None:

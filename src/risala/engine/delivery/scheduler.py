@@ -77,10 +77,19 @@ class Board:
         self.text_of = text_of
         """What is sent for a row: a code's text exists only from here to the carrier."""
         self.begun_narrow = messages.begun_narrow(reader)
-        self.leasing = True
-        """False while nothing new is given out: the service stops."""
+        self._leasing = True
         self.pumped_at_s = 0.0
         """When the scheduler looked last, on Trio's clock."""
+
+    @property
+    def leasing(self) -> bool:
+        """Whether anything new is given out."""
+        return self._leasing
+
+    def stop_leasing(self) -> None:
+        """Give out nothing new: the service stops."""
+        self._leasing = False
+        self.notes.wake()
 
 
 class Scheduler(Decider[SchedulerMessage]):

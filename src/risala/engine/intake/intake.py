@@ -83,7 +83,7 @@ class Intake:
         self.opt_outs = OptOuts(reader)
         self._first_of_key: dict[tuple[str, str, str], trio.Event] = {}
         self._taking = self._peak = self._accepted = 0
-        self.draining = False
+        self._draining = False
 
     async def send(
         self, principal: Principal, command: SendMessage, *, by: Signature | None = None
@@ -105,6 +105,14 @@ class Intake:
         """Take over prices and limits that were changed at run time."""
         self.prices.retune(settings.pricing)
         self._limits.tell_nowait(SetGeneralRate(settings.limits.sms_per_s))
+
+    def drain(self) -> None:
+        """Accept nothing from now on: the service stops."""
+        self._draining = True
+
+    @property
+    def draining(self) -> bool:
+        return self._draining
 
     @property
     def per_segment(self) -> int:
@@ -130,7 +138,7 @@ class Intake:
             StorageFailed: nothing may be stored, nor what is stored be trusted.
             Overloaded: too many are being accepted.
         """
-        if self.draining:
+        if self._draining:
             raise Draining
         if self._recorder.journal.condition.lasts:
             raise StorageFailed

@@ -30,6 +30,11 @@ JITTER: Final = 0.5
 throttled together must not come back together."""
 
 
+def evenly() -> float:
+    """A chance that is always the middle one: pauses are as long as they are said to be."""
+    return 0.5
+
+
 class Throttle:
     """Tokens at ``rate_per_s``, halved by each throttled answer, growing back with time (AIMD).
 
@@ -40,7 +45,7 @@ class Throttle:
     """
 
     def __init__(
-        self, rate_per_s: float, now_s: float, chance: Callable[[], float] = lambda: 0.5
+        self, rate_per_s: float, now_s: float, chance: Callable[[], float] = evenly
     ) -> None:
         self.rate_max_per_s = rate_per_s
         self._rate_per_s = rate_per_s

@@ -111,6 +111,15 @@ def _wall() -> datetime:
     return datetime.fromtimestamp(time.time(), UTC)
 
 
+def unheard(_: ModemEvent) -> None:
+    """For whoever reads ``events``, or waits for one."""
+
+
+def whichever(_: ModemEvent) -> bool:
+    """Any event of its kind will do."""
+    return True
+
+
 class ModemSimulator:
     """One simulated modem and its port.
 
@@ -135,10 +144,10 @@ class ModemSimulator:
         reports: ReportRules | None = None,
         line: LineRules | None = None,
         steps: Sequence[ScriptStep] = (),
-        on_event: Callable[[ModemEvent], None] = lambda event: None,
+        on_event: Callable[[ModemEvent], None] = unheard,
         wall: Callable[[], datetime] = _wall,
     ) -> None:
-        self.on_event = on_event
+        self._on_event = on_event
         self.events: deque[ModemEvent] = deque(maxlen=EVENTS_KEPT_MAX)
         """The latest, oldest first."""
         self.path = ""
@@ -211,10 +220,10 @@ class ModemSimulator:
         self._told = trio.Event()
         if self._script is not None:
             self._script.hear(event)
-        self.on_event(event)
+        self._on_event(event)
 
     async def wait(
-        self, kind: type[T], which: Callable[[T], bool] = lambda event: True, count: int = 1
+        self, kind: type[T], which: Callable[[T], bool] = whichever, count: int = 1
     ) -> T:
         """The ``count``-th event of a kind that is as wished; also one that was told before."""
         while True:

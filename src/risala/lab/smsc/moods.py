@@ -19,6 +19,7 @@ from risala.lab.smsc.simulator import (
     SimulatorConfig,
     SimulatorEvent,
     SmscSimulator,
+    unheard,
 )
 from risala.sms.receipt import ReceiptState
 
@@ -164,8 +165,8 @@ def scenario_simulator(
     port: int = 0,
     tls: ssl.SSLContext | None = None,
     accounts: Mapping[str, str] | None = None,
-    on_event: Callable[[SimulatorEvent], None] = lambda _: None,
-    on_message: Callable[[ReceivedMessage], None] = lambda _: None,
+    on_event: Callable[[SimulatorEvent], None] = unheard,
+    on_message: Callable[[ReceivedMessage], None] = unheard,
 ) -> SmscSimulator:
     """A simulator in this mood."""
     return SmscSimulator(

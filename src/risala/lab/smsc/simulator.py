@@ -58,7 +58,7 @@ __all__ = [
 ]
 
 
-def _nothing(_: object) -> None:
+def unheard(_: object) -> None:
     pass
 
 
@@ -79,8 +79,8 @@ class SmscSimulator:
         *,
         behaviour: Behaviour | None = None,
         inbound: InboundPlan | None = None,
-        on_event: Callable[[SimulatorEvent], None] = _nothing,
-        on_message: Callable[[ReceivedMessage], None] = _nothing,
+        on_event: Callable[[SimulatorEvent], None] = unheard,
+        on_message: Callable[[ReceivedMessage], None] = unheard,
         now_ms: Callable[[], int] = wall_ms,
     ) -> None:
         config = config or SimulatorConfig()

@@ -63,7 +63,7 @@ async def test_only_what_answers_is_asked_more_and_no_pin_is_typed(
 
         seen = [PortSeen("/dev/ttyS0", ""), PortSeen("/dev/ttyS1", "")]
         first, second, busy, stuck = await ask_all(
-            candidates(host, lambda: seen), 115200, open_port
+            candidates(host, lambda: seen), 115200, open_port, holders=lambda _: []
         )
         nursery.cancel_scope.cancel()
     assert (first.answers, first.modem, first.imei) == (True, "Fake F1", "861234567890123")

@@ -42,7 +42,7 @@ class FailingSync:
 def failing(house) -> FailingSync:
     journal = house.gateway.services.recorder.journal
     journal._conn = FailingSync(journal._conn)
-    house.engine._board.leasing = False  # nobody else's commits
+    house.engine._board.stop_leasing()  # nobody else's commits
     return journal._conn
 
 

@@ -72,7 +72,7 @@ class TestBackup:
         monkeypatch.setattr("risala.engine.journal.upkeep.backup.PAGES_AT_ONCE", 32)
         steps: list[int] = []
         async with open_house(inline=False, balance="100000") as house:
-            house.engine._board.leasing = False
+            house.engine._board.stop_leasing()
             journal = house.gateway.services.recorder.journal
             commands = [SendMessage(to="+22236123456", body="x" * 500)] * 50
             for _ in range(40):
@@ -277,10 +277,10 @@ class TestRestore:
             driver.hold()
             ids["processing"] = await house.send("two")
             await driver.wait_submitted(2)
-            house.engine._board.leasing = False
+            await house.gateway.perform("carriers.pause", {"carrier": "fake"})
             ids["pending"] = await house.send("three")
             back_up(tmp_path / "risala.db", tmp_path / "copy", silent)
-            house.engine._board.leasing = True
+            await house.gateway.perform("carriers.resume", {"carrier": "fake"})
             driver.let_go()
             await house.wait_status(ids["pending"], "delivered")
             ids["lost"] = await house.send("four")

@@ -65,7 +65,7 @@ async def ask_all(
     baud: int,
     open_port: OpenPort = serial.open_port,
     *,
-    holders: Callable[[str], list[Process]] = lambda _: [],
+    holders: Callable[[str], list[Process]],
 ) -> list[Candidate]:
     """The candidates with what each answered; many are asked at once, each for a bounded time.
 

@@ -65,6 +65,14 @@ class StoppedError(LinkError):
     """The service stops, and so do we ask nothing more."""
 
 
+def unheard(_: Urc | Late) -> None:
+    """For whoever asks a modem, and has no use for what it says of its own accord."""
+
+
+def unseen() -> None:
+    """For whoever need not know whether the PDU has left."""
+
+
 class AtLink:
     """Commands and answers over one open port. Run :meth:`run` in a nursery; it ends when the line
     is hung up.
@@ -78,8 +86,8 @@ class AtLink:
         self,
         stream: trio.abc.Stream,
         *,
-        on_urc: Callable[[Urc], None] = lambda urc: None,
-        on_late: Callable[[Late], None] = lambda late: None,
+        on_urc: Callable[[Urc], None] = unheard,
+        on_late: Callable[[Late], None] = unheard,
     ) -> None:
         self.engine = AtEngine()
         self.heard_at_s = -math.inf
@@ -163,7 +171,7 @@ class AtLink:
         *,
         prompt_s: float,
         answer_s: float,
-        on_leave: Callable[[], None] = lambda: None,
+        on_leave: Callable[[], None] = unseen,
     ) -> Answer:
         """``+CMGS`` in PDU mode (27.005 §4.3): the command, the prompt, the PDU, the answer.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Final, TypeAlias
 
@@ -29,16 +30,15 @@ _CACHED_STATEMENTS: Final = 512
 
 
 def connect(
-    path: Path, mode: str, factory: type[sqlite3.Connection] = sqlite3.Connection
+    path: Path, mode: str, make: Callable[..., sqlite3.Connection] = sqlite3.Connection
 ) -> sqlite3.Connection:
-    return sqlite3.connect(
+    return make(
         f"{path.absolute().as_uri()}?mode={mode}",
         uri=True,
         timeout=_BUSY_TIMEOUT_MS / 1000,
         isolation_level=None,  # BEGIN and COMMIT are ours to say
         check_same_thread=False,  # opened by one thread, used by another, never by two at once
         cached_statements=_CACHED_STATEMENTS,
-        factory=factory,
     )
 
 
@@ -55,9 +55,7 @@ def open_watched(path: Path, meet: Meet) -> sqlite3.Connection:
     Raises:
         StorageFailed: it cannot be read.
     """
-    conn = connect(path, "ro", WatchedConnection)
-    assert isinstance(conn, WatchedConnection)
-    conn.meet = meet
+    conn = connect(path, "ro", partial(WatchedConnection, meet=meet))
     _prepare_reader(conn)
     return conn
 

@@ -19,7 +19,9 @@ Meet = Callable[[BaseException], None]
 class WatchedConnection(sqlite3.Connection):
     """Raises :class:`StorageFailed` for an error of the storage, and tells of it."""
 
-    meet: Meet
+    def __init__(self, *arguments: Any, meet: Meet, **options: Any) -> None:  # noqa: ANN401
+        super().__init__(*arguments, **options)
+        self.meet = meet
 
     def execute(self, sql: str, parameters: Any = (), /) -> sqlite3.Cursor:  # noqa: ANN401
         return self.cursor(_WatchedCursor).execute(sql, parameters)
