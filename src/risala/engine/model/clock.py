@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Protocol
 
 import trio
@@ -36,5 +37,10 @@ class TrioClock:
 
 def iso(at_ms: int) -> str:
     """``2026-11-21T08:30:00.123Z``: UTC, milliseconds, as on the wire."""
-    moment = datetime.fromtimestamp(at_ms // 1000, UTC)
-    return f"{moment:%Y-%m-%dT%H:%M:%S}.{at_ms % 1000:03d}Z"
+    return f"{_second(at_ms // 1000)}.{at_ms % 1000:03d}Z"
+
+
+@lru_cache(maxsize=1024)
+def _second(at_s: int) -> str:
+    """One answer tells several times, mostly of one second, and many answers the same ones."""
+    return f"{datetime.fromtimestamp(at_s, UTC):%Y-%m-%dT%H:%M:%S}"

@@ -15,7 +15,7 @@ from typing import Any, Final
 import trio
 
 from risala.engine.model.commands import SendMessage
-from risala.http.api.bodies import SendBody
+from risala.http.api.bodies import parse_item
 from risala.http.api.fields import BATCH_ITEMS_MAX
 from risala.http.common.parse import (
     DECODER,
@@ -29,7 +29,6 @@ from risala.http.common.parse import (
     read_text,
 )
 from risala.http.common.problems import BodyIssue, Problem, bad_body
-from risala.http.common.validation import validate
 
 ITEMS_A_TURN: Final = 32
 """Items between two breaths: about a third of a millisecond."""
@@ -81,7 +80,7 @@ async def _read_items(reader: _Reader, now_ms: int, *, escapes: bool) -> list[It
             items.append(value)
         else:
             try:
-                items.append(validate(SendBody, value, escapes=escapes, context=now_ms).command())
+                items.append(parse_item(value, now_ms, escapes=escapes))
             except Problem as problem:
                 items.append(problem)
         if len(items) % ITEMS_A_TURN == 0:

@@ -10,7 +10,7 @@ from risala.config.model import Settings
 from risala.engine.model.commands import AddressUse, KeyType, Principal
 from risala.engine.model.wire import verification_wire
 from risala.http.api.cors import check_origin, open_to_browsers
-from risala.http.api.verify_bodies import CheckCodeBody, GetVerificationBody, parse_send_code
+from risala.http.api.verify_bodies import parse_check, parse_get, parse_send_code
 from risala.http.common.auth import api_key, secret_key
 from risala.http.common.base import JsonApp
 from risala.http.common.client_address import ClientAddresses, bucket_of
@@ -18,7 +18,6 @@ from risala.http.common.facade import GatewayFacade
 from risala.http.common.parse import read_body
 from risala.http.common.plain import PlainAnswer, PlainRequest
 from risala.http.common.respond import json_bytes
-from risala.http.common.validation import parse_body
 
 SEND: Final = "/api/verify/send"
 CHECK: Final = "/api/verify/check"
@@ -40,14 +39,14 @@ def add_verify(app: JsonApp, gateway: GatewayFacade, settings: Settings) -> None
 
     async def check(request: PlainRequest) -> PlainAnswer:
         principal = await door.enter(request, AddressUse.CODE_CHECK)
-        body = parse_body(CheckCodeBody, await read_body(request))
-        approved = await gateway.check_code(principal, body.verification_id, body.code)
+        verification_id, code = parse_check(await read_body(request))
+        approved = await gateway.check_code(principal, verification_id, code)
         return PlainAnswer(_APPROVED if approved else _DENIED)
 
     async def get(request: PlainRequest) -> PlainAnswer:
         principal = secret_key(gateway, request.fields)
-        body = parse_body(GetVerificationBody, await read_body(request))
-        view = gateway.get_verification(principal, body.verification_id)
+        verification_id = parse_get(await read_body(request))
+        view = gateway.get_verification(principal, verification_id)
         return PlainAnswer(json_bytes(verification_wire(view)))
 
     open_to_browsers(app, SEND, send)

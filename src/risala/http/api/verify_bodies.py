@@ -12,14 +12,13 @@ from risala.engine.model.commands import SendCode
 from risala.engine.model.errors import FieldFault
 from risala.engine.rules.template import BUILT_IN
 from risala.http.api import fields
-from risala.http.common.parse import has_escapes, read_object
+from risala.http.api.quick import CODE_CHARACTERS, quick_check, quick_get, quick_send_code
+from risala.http.common.parse import has_escapes, quick_object, read_object
 from risala.http.common.problems import Problem, with_faults
-from risala.http.common.validation import RequestBody, validate
+from risala.http.common.validation import RequestBody, parse_body, validate
 
 FaultsOf = Callable[[str | None, str | None], Iterable[FieldFault]]
 """What is wrong with an ``appHash`` and an ``origin``."""
-CODE_CHARACTERS: Final = (1, 64)
-"""Whatever a user types is a guess; what is longer was not typed."""
 _FIT: Final = {"pattern": fields.FIT_PATTERN}
 
 
@@ -84,6 +83,13 @@ def parse_send_code(raw: bytes, faults_of: FaultsOf) -> SendCode:
     Raises:
         Problem: 400.
     """
+    quick = quick_object(raw)
+    command = None if quick is None else quick_send_code(quick)
+    return command or explained_send_code(raw, faults_of)
+
+
+def explained_send_code(raw: bytes, faults_of: FaultsOf) -> SendCode:
+    """The same, without a glance."""
     members = read_object(raw)
     try:
         return validate(SendCodeBody, members, escapes=has_escapes(raw)).command()
@@ -117,3 +123,30 @@ class GetVerificationBody(RequestBody):
     """Which verification."""
 
     verification_id: VerificationId
+
+
+def parse_check(raw: bytes) -> tuple[str, str]:
+    """The verification that a body names, and the code that it guesses.
+
+    Raises:
+        Problem: 400.
+    """
+    members = quick_object(raw)
+    return (None if members is None else quick_check(members)) or explained_check(raw)
+
+
+def explained_check(raw: bytes) -> tuple[str, str]:
+    """The same, without a glance."""
+    body = parse_body(CheckCodeBody, raw)
+    return body.verification_id, body.code
+
+
+def parse_get(raw: bytes) -> str:
+    """The id of a verification, as it came.
+
+    Raises:
+        Problem: 400.
+    """
+    members = quick_object(raw)
+    verification_id = None if members is None else quick_get(members, "verificationId")
+    return verification_id or parse_body(GetVerificationBody, raw).verification_id

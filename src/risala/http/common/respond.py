@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from quart_trio.wrappers import TrioResponse
 
 from risala.http.common.plain import JSON
 from risala.http.common.problems import Problem
 
+# json.dumps makes an encoder for each call that says anything about how.
+_encode: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+
 
 def json_bytes(value: Mapping[str, Any]) -> bytes:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
+    return _encode(value).encode()
 
 
 def json_response(body: bytes, status: int = 200) -> TrioResponse:
