@@ -1,4 +1,4 @@
-"""From what is typed to what is said: lines are worked on and answered (V.250 §5). Pure."""
+"""How a simulated modem works on the lines that are typed, and answers them (V.250 §5). Pure."""
 
 from __future__ import annotations
 
@@ -41,34 +41,34 @@ _BLANK_PERCENT: Final = 20.0
 
 
 class Answering:
-    """One from each start of the modem to the next."""
+    """Hears and answers; made anew at each start of the modem."""
 
     def __init__(self, modem: ModemCore) -> None:
         self._modem = modem
         self._keyboard = Keyboard()
         self._calls: deque[Invocation] = deque()
         self._blocks: list[Rows] = []
-        """Rows of the commands of the line so far."""
+        """Rows that the commands of the current line have brought so far."""
         self._line = ""
         self._prompt: BodyPrompt | None = None
         self._quirk: Quirk | None = None
         self._busy = self._is_at_work = False
         self._turn = 0
-        """Counts interruptions: an answer that was under way then is not given."""
+        """Counts interruptions, so that an answer that was under way at one is not given later."""
         self._afterwards: list[Callable[[], object]] = []
         self._verbose = self._quiet = False
         self.registers: dict[int, int] = {}
         self.reset_format()
 
     def reset_format(self) -> None:
-        """ATZ: E1, V1, Q0."""
+        """Set echo and result codes as ATZ does: E1, V1, Q0."""
         self._keyboard.echo = True
         self._verbose, self._quiet = True, False
         self.registers.clear()
         self.registers.update({0: 0, 3: CARRIAGE_RETURN, 4: LINE_FEED, 5: 8})
 
     def switch(self, name: str, value: int) -> None:
-        """E, V and Q."""
+        """Set E (echo), V (results in words) or Q (no results)."""
         if name == "E":
             self._keyboard.echo = bool(value)
         elif name == "V":
@@ -78,7 +78,7 @@ class Answering:
 
     @property
     def is_typing(self) -> bool:
-        """A body is being typed."""
+        """Whether a message's body is being typed."""
         return self._keyboard.in_body
 
     def after(self, action: Callable[[], object]) -> None:
@@ -88,7 +88,7 @@ class Answering:
             action()
 
     def interrupt(self) -> None:
-        """What was typed and what was under way is forgotten; settings stay."""
+        """Forget what was typed and what was under way; settings stay."""
         echo = self._keyboard.echo
         self._keyboard = Keyboard()
         self._keyboard.echo = echo
@@ -105,9 +105,9 @@ class Answering:
         self._work()
 
     def _work(self) -> None:
-        """Line after line, as far as they are complete and nothing takes its time."""
+        """Work on one line after the other, until none is complete or an answer takes time."""
         if self._is_at_work:
-            return  # the loop below goes on
+            return  # called from within the loop below, which goes on by itself
         self._is_at_work = True
         try:
             while not self._busy and self._modem.is_current(self):
@@ -163,7 +163,7 @@ class Answering:
     # -- what it comes to --------------------------------------------------------------------------
 
     def _continue(self) -> None:
-        """The next command of the line; the final result after the last."""
+        """Run the next command of the line; after the last, give the final result."""
         if not self._calls:
             self._finish("OK")
             return
@@ -192,7 +192,7 @@ class Answering:
                 self._continue()
 
     def _ask(self, prompt: BodyPrompt) -> None:
-        self._calls.clear()  # a body ends its line
+        self._calls.clear()  # commands behind one that asks for a body are not run
         quirk = self._quirk
         if quirk is not None and quirk.kind is QuirkKind.REFUSE:
             self._finish(quirk.error)
@@ -263,7 +263,7 @@ class Answering:
     # -- quirks ------------------------------------------------------------------------------------
 
     def _goes_wrong(self, quirk: Quirk | None) -> bool:
-        """True where nothing is done because of it."""
+        """Whether a quirk keeps the command from being done at all."""
         self._quirk = quirk
         if quirk is None:
             return False

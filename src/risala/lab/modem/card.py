@@ -25,7 +25,7 @@ class Card:
 
     @property
     def word(self) -> str:
-        """Of ``+CPIN?``. Raises :class:`CmeError` where there is no SIM."""
+        """The SIM's state as ``+CPIN?`` says it. Raises :class:`CmeError` where there is no SIM."""
         if not self.is_in:
             raise CmeError(Cme.SIM_NOT_INSERTED)
         if self.pin_tries == 0:
@@ -33,7 +33,8 @@ class Card:
         return "SIM PIN" if self._locked else "READY"
 
     def check(self, *, for_messages: bool) -> None:
-        """Raises :class:`CmeError` or :class:`CmsError` unless it is ready."""
+        """Raise :class:`CmeError`, or ``for_messages`` :class:`CmsError`, unless the SIM is
+        ready."""
         if self.is_ready:
             return
         word = self.word if self.is_in else "absent"
@@ -43,14 +44,14 @@ class Card:
         raise CmsError(Cms[name]) if for_messages else CmeError(Cme[name])
 
     def type_pin(self, pin: str) -> None:
-        """``+CPIN="1234"``."""
+        """Take a PIN, as ``+CPIN="1234"`` does. Raises :class:`CmeError` where it is wrong."""
         if self.word != "SIM PIN":
             raise CmeError(Cme.OPERATION_NOT_ALLOWED)
         self.prove(pin)
         self._locked = False
 
     def prove(self, pin: str) -> None:
-        """Raises :class:`CmeError` where it is wrong; that counts."""
+        """Check a PIN. Raises :class:`CmeError` where it is wrong, which uses up a try."""
         if self.pin_tries == 0:
             raise CmeError(Cme.SIM_PUK_REQUIRED)
         if pin != self._pin:
@@ -59,7 +60,7 @@ class Card:
         self.pin_tries = PIN_TRIES
 
     def unblock(self, puk: str, new_pin: str) -> None:
-        """``+CPIN="12345678","1234"``."""
+        """Set a new PIN with the PUK, as ``+CPIN="12345678","1234"`` does."""
         if self.word != "SIM PUK":
             raise CmeError(Cme.OPERATION_NOT_ALLOWED)
         if puk != self._puk:

@@ -31,9 +31,9 @@ from risala.lab.modem.world.storage import REPORT_PLACES, REPORTS, SimulatedStor
 from risala.lab.modem.world.timetable import Timetable
 
 OUTPUT_OCTETS_MAX: Final = 65_536
-"""What is said while nobody reads; further octets are lost, as on a real line."""
+"""Octets that wait to be read; more are lost, as on a real line."""
 UNSAID_MAX: Final = 64
-"""Lines that wait for the end of a body; the oldest gives way."""
+"""Unsolicited lines that wait while a body is typed; when there are more, the oldest is dropped."""
 REGISTRATIONS: Final = ("+CREG", "+CGREG", "+CEREG")
 _LOCATION: Final = '"00C3","0001A2B4"'
 _SEARCHING: Final = 2
@@ -41,14 +41,14 @@ _FULL: Final = 1
 
 
 class Voice(Protocol):
-    """What hears and answers, from one start of the modem to the next."""
+    """The part of a modem that hears and answers, from one start of the modem to the next."""
 
     registers: dict[int, int]
-    """S3 and the like."""
+    """The values of the S registers, by number."""
 
     @property
     def is_typing(self) -> bool:
-        """A body is being typed."""
+        """Whether a message's body is being typed."""
 
     def receive(self, octets: bytes) -> None: ...
 
@@ -56,60 +56,62 @@ class Voice(Protocol):
         """A line by itself."""
 
     def after(self, action: Callable[[], object]) -> None:
-        """Once the final result of the line at hand is said."""
+        """Call ``action`` once the final result of the current line is said."""
 
     def switch(self, name: str, value: int) -> None:
-        """E, V and Q."""
+        """Set E (echo), V (results in words) or Q (no results)."""
 
     def reset_format(self) -> None:
-        """ATZ."""
+        """Set echo and result codes as ATZ does."""
 
     def interrupt(self) -> None:
-        """What was typed and what was under way is forgotten."""
+        """Forget what was typed and what was under way."""
 
 
 class Inlet(Protocol):
-    """Where what the network brings goes: +CNMI, +CNMA and the storages."""
+    """The part of a modem that takes what the network brings, by +CNMI, +CNMA and the storages."""
 
     def reset(self) -> None:
-        """As after power on."""
+        """Start anew, as after power on."""
 
     def take(self, tpdu: Deliver | StatusReport) -> str | None:
-        """The way that it took; None while there is none."""
+        """Take a TPDU; the way that it took (``+CMT``, a storage), None where it cannot be taken
+        now."""
 
     def acknowledge(self, *, good: bool = True) -> Rows:
-        """+CNMA."""
+        """Do what +CNMA asks."""
 
     def set_routing(self, arguments: CommandArguments) -> Rows:
-        """+CNMI."""
+        """Do what +CNMI asks."""
 
 
 class ModemCore:
-    """
+    """The state of one simulated modem.
+
     Args:
         settings: all that commands set and read back, but for +CNMI.
-        make_voice: brings what answers, at each start.
-        make_inlet: brings what takes messages from the network.
-        now_s: seconds, from anywhere, that only go up.
+        make_voice: makes the part that hears and answers, at each start.
+        make_inlet: makes the part that takes messages from the network.
+        now_s: seconds of a clock that only goes forward.
         wall: the network's clock, with its time zone.
-        tell: hears everything, as it happens. Must not block.
+        tell: called with each event. Must not block.
     """
 
     settings: NumberSettings
     charset: str
-    """+CSCS."""
+    """The character set (+CSCS)."""
     parameters: Parameters
-    """+CSMP."""
+    """What a typed text is sent with (+CSMP)."""
     smsc_number: str
-    """+CSCA."""
+    """The service centre's number (+CSCA)."""
     memories: tuple[str, str, str]
-    """+CPMS: to read from, to write to, and for what comes."""
+    """The storages to read from, to write to, and for received messages (+CPMS)."""
     operator_mode: tuple[int, int]
-    """+COPS: mode and format."""
+    """Mode and format of +COPS."""
     is_noisy: bool
-    """``^`` lines may come (^CURC)."""
+    """Unsolicited lines that begin with ``^`` may come (^CURC)."""
     function: int
-    """+CFUN."""
+    """The level of +CFUN."""
 
     def __init__(
         self,
@@ -159,7 +161,7 @@ class ModemCore:
     # -- octets ------------------------------------------------------------------------------------
 
     def receive(self, octets: bytes) -> None:
-        """What a client wrote."""
+        """Take octets that a client wrote."""
         if not self.power.is_present:
             return
         octets = self.mood.heard(octets)
@@ -182,7 +184,7 @@ class ModemCore:
         return octets
 
     def emit(self, octets: bytes) -> None:
-        """Say octets. Nothing leaves a modem that hangs or is gone."""
+        """Say octets; they are lost while the modem hangs or its port is gone."""
         if not self.power.is_awake:
             return
         octets = self.mood.said(octets)
@@ -192,19 +194,19 @@ class ModemCore:
         self._output += octets
 
     def unsolicited(self, line: str) -> None:
-        """A line that nobody asked for; it waits while a body is typed."""
+        """Say an unsolicited line; it waits while a body is typed."""
         if self._voice.is_typing:
             self._unsaid.append(line)
         else:
             self._voice.say(line)
 
     def release_unsolicited(self) -> None:
-        """The body is typed: what waited for that is said."""
+        """Say the unsolicited lines that waited while a body was typed."""
         while self._unsaid and not self._voice.is_typing:
             self._voice.say(self._unsaid.popleft())
 
     def say_fact(self, line: str) -> None:
-        """A line of the profile, with what is so now."""
+        """Say a line of the profile, with the values of now in it."""
         self.unsolicited(self.with_facts(line))
 
     def with_facts(self, line: str) -> str:
@@ -212,11 +214,12 @@ class ModemCore:
         return line.format(rssi=self.signal, sim=word)
 
     def after_answer(self, action: Callable[[], object]) -> None:
-        """Once the final result of the line at hand is said."""
+        """Call ``action`` once the final result of the current line is said."""
         self._voice.after(action)
 
     def is_current(self, voice: Voice) -> bool:
-        """False for one from before a restart, and while nothing is heard."""
+        """Whether ``voice`` is the one of now: not from before a restart, nor of a modem that hears
+        nothing."""
         return voice is self._voice and self.power.is_awake and self.power.is_listening
 
     # -- settings ----------------------------------------------------------------------------------
@@ -226,7 +229,7 @@ class ModemCore:
         return self.config.profile
 
     def configure(self, **changes: Any) -> None:  # noqa: ANN401 - as dataclasses.replace
-        """Change what it was told: ``report_after_s=5``."""
+        """Change fields of its :class:`ModemConfig`: ``report_after_s=5``."""
         self.config = self.network.config = replace(self.config, **changes)
 
     @property
@@ -238,7 +241,7 @@ class ModemCore:
         self._voice.switch(name, value)
 
     def reset_settings(self) -> None:
-        """ATZ: radio, SIM, storages and where messages go stay as they are."""
+        """Reset settings as ATZ does: radio, SIM, storages and +CNMI stay as they are."""
         self.settings.reset()
         self.settings["+CMEE"][0] = self.profile.cmee
         self._voice.reset_format()
@@ -299,7 +302,7 @@ class ModemCore:
             self.registration_changed()
 
     def set_signal(self, signal: int) -> None:
-        """0 to 31, or 99."""
+        """Set the signal: 0 to 31, or 99 for unknown (27.007 §8.5)."""
         self.network.signal = signal
         self.tell(e.SignalChanged(signal, self.registration))
         line = next((line for line in self.profile.noise if "{rssi}" in line), None)
@@ -307,7 +310,7 @@ class ModemCore:
             self.say_fact(line)
 
     def set_registration(self, stat: int) -> None:
-        """What the network says to this SIM."""
+        """Set what the network says to this SIM: ``<stat>`` of +CREG."""
         self.network.registration = stat
         self.registration_changed()
 
@@ -319,7 +322,8 @@ class ModemCore:
         self.network.flush()
 
     def registration_line(self, name: str, *, is_read: bool) -> str:
-        """``+CREG: 0,1`` when asked, ``+CREG: 1`` by itself; under n=2 with where it is."""
+        """A line about the registration: ``+CREG: 0,1`` when it is read, ``+CREG: 1`` by itself;
+        under n=2 with area and cell."""
         mode = self.settings[name][0]
         fields = [str(mode)] if is_read else []
         fields.append(str(self.registration))
@@ -330,7 +334,7 @@ class ModemCore:
         return f"{name}: {','.join(fields)}"
 
     def card_is_ready(self) -> None:
-        """At the start, or when the PIN was right."""
+        """The SIM is ready: at the start, or after the right PIN."""
         for after_s, line in self.profile.ready:
             self.power.own_after(after_s, partial(self.say_fact, line))
         self._search()
@@ -344,12 +348,13 @@ class ModemCore:
         self.registration_changed()
 
     def dial_ussd(self, text: str) -> None:
-        """As +CUSD writes a code. Raises :class:`CmeError` where it is written otherwise."""
+        """Dial a code as +CUSD writes it. Raises :class:`CmeError` where it is written in another
+        way than this modem wants."""
         packed, charset = self.profile.ussd_packed, self.charset
         self.ask_ussd(ussd.code_of(text, packed=packed, charset=charset))
 
     def ask_ussd(self, code: str) -> None:
-        """The network answers a moment later."""
+        """Ask the network; its answer comes a moment later."""
         text = self.config.ussd.get(code)
         self.tell(e.UssdAsked(code, text))
         line = ussd.answer(text, packed=self.profile.ussd_packed, charset=self.charset)
@@ -358,7 +363,7 @@ class ModemCore:
     # -- what a start and a hang do ----------------------------------------------------------------
 
     def forget(self) -> None:
-        """All that a start takes away; storages and the SIM's numbers stay."""
+        """Forget all that a start takes away; storages and the SIM's numbers stay."""
         self._unsaid.clear()
         self._voice = self._make_voice(self)
         self._is_searching = False
@@ -367,17 +372,17 @@ class ModemCore:
         self.incoming.reset()
 
     def lose_port(self) -> None:
-        """What was not read yet never will be."""
+        """Drop the octets that were not read yet."""
         self._output.clear()
 
     def started(self) -> None:
-        """It listens now."""
+        """The modem has started and listens now."""
         if self.card.is_ready:
             self.card_is_ready()
         self._next_noise()
 
     def interrupt(self) -> None:
-        """A hang is over."""
+        """A hang is over: forget what was typed and under way."""
         self._voice.interrupt()
         self.network.flush()
 

@@ -13,9 +13,10 @@ from risala.lab.modem.world import events as e
 from risala.lab.modem.world.storage import REPORTS, Stat
 
 HELD_MAX: Final = 64
-"""Lines that wait for +CNMI=1 or 2; the oldest gives way (27.005 §3.4.1)."""
+"""Lines that wait until +CNMI lets them out (mode 1 or 2); when there are more, the oldest is
+dropped (27.005 §3.4.1)."""
 _RETRY_S: Final = 5.0
-"""After a negative acknowledgement the service centre tries again."""
+"""How long after a negative acknowledgement the service centre tries again."""
 _CLASS_2: Final = 2
 _CLASS_3: Final = 3
 
@@ -28,14 +29,15 @@ class Incoming:
         self._told_full: set[str] = set()
 
     def reset(self) -> None:
-        """As after power on. What was not acknowledged comes again."""
+        """Start anew, as after power on. What was not acknowledged is brought again."""
         self._held.clear()
         pending, self._unacknowledged = self._unacknowledged, None
         if pending is not None:
             self._modem.network.hold(pending)
 
     def take(self, tpdu: Deliver | StatusReport) -> str | None:
-        """The way that it took; None while there is none."""
+        """Take a TPDU; the way that it took (``+CMT``, a storage), None where it cannot be taken
+        now."""
         if not self._modem.can_receive or self._unacknowledged is not None:
             return None
         if isinstance(tpdu, StatusReport):
@@ -65,7 +67,8 @@ class Incoming:
             return "+CDS"
         if ds == 0:
             return "nowhere"
-        # Where messages are kept, which is where other programs look for them.
+        # Without a storage of their own, reports are kept among the messages, where other programs
+        # look for them.
         name = REPORTS if REPORTS in modem.stores else modem.memories[2]
         index = self._store(name, report)
         if index is None:
@@ -112,7 +115,8 @@ class Incoming:
         def overdue() -> None:
             if self._unacknowledged is not tpdu:
                 return
-            # 27.005 §3.4.4: no result codes any more until they are asked for again.
+            # Without the acknowledgement, nothing goes straight to the port any more until +CNMI is
+            # set again (27.005 §3.4.4).
             self._unacknowledged = None
             cnmi = self._modem.settings["+CNMI"]
             cnmi[1] = cnmi[3] = 0

@@ -1,6 +1,6 @@
 """A simulated modem: octets in, octets out, and what happens told as events. Pure.
 
-No port, no clock and no chance of its own; all three are handed in::
+It has no port, no clock and no dice of its own; all three are handed in::
 
     modem.receive(octets)      what a client wrote
     modem.advance()            when ``due_s`` has come
@@ -28,11 +28,12 @@ def _nothing(_: ModemEvent) -> None:
 
 
 class SimulatedModem(ModemCore):
-    """
+    """A modem with its commands.
+
     Args:
-        now_s: seconds, from anywhere, that only go up.
+        now_s: seconds of a clock that only goes forward.
         wall: the network's clock, with its time zone.
-        tell: hears everything, as it happens. Must not block.
+        tell: called with each event. Must not block.
     """
 
     def __init__(

@@ -20,8 +20,8 @@ class PortLinkError(Exception):
 class PtyStream(trio.abc.Stream):
     """The modem's end of a pseudo-terminal.
 
-    The other end is held open here too. Else each client that closes it would hang up the line
-    (EIO), and the next could not open it; a serial port stays, whoever comes and goes.
+    The other end is held open here too, because a serial port stays whoever comes and goes: without
+    that, each client that closes it would hang up the line (EIO), and the next could not open it.
     """
 
     def __init__(self) -> None:
@@ -79,7 +79,11 @@ class PortLink:
         self._target: str | None = None
 
     def make(self, target: str) -> None:
-        """
+        """Make the link.
+
+        Args:
+            target: the port that it leads to.
+
         Raises:
             PortLinkError: something else is at its place, or its folder cannot be written to.
         """
@@ -94,7 +98,7 @@ class PortLink:
         self._target = target
 
     def _check_place(self) -> None:
-        """Only what another simulator left behind may be written over."""
+        """Refuse a place at which anything but a link of another simulator is."""
         if self.path.is_symlink():
             if self.path.exists() and not str(self.path.resolve()).startswith("/dev/pts/"):
                 raise PortLinkError(f"{self.path} leads to something else.")
@@ -102,7 +106,7 @@ class PortLink:
             raise PortLinkError(f"{self.path} is there already, and is no link.")
 
     def remove(self) -> None:
-        """Unless it is another's by now."""
+        """Remove the link, unless another simulator has made it its own by now."""
         with suppress(OSError):
             if self._target is not None and str(self.path.readlink()) == self._target:
                 self.path.unlink()

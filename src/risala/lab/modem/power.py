@@ -18,13 +18,13 @@ _RELEASE: Final = {
     Until.RESTART: re.compile(rb"AT\+CFUN=1,1", re.IGNORECASE),
 }
 _LEAVE_S: Final = 0.5
-"""From the command that starts a stick anew until it leaves the bus."""
+"""Seconds from the command that starts a stick anew until it leaves the bus."""
 _TAIL_OCTETS: Final = 32
-"""What ends a hang may come in pieces."""
+"""Octets that are remembered during a hang: the command that ends it may come in pieces."""
 
 
 class Powered(Protocol):
-    """What starts and ends with the power."""
+    """The rest of the modem, which Power starts and stops."""
 
     timetable: Timetable
     tell: Callable[[e.ModemEvent], None]
@@ -33,50 +33,51 @@ class Powered(Protocol):
     def profile(self) -> Profile: ...
 
     def forget(self) -> None:
-        """All that a start takes away."""
+        """Forget all that a start takes away."""
 
     def started(self) -> None:
-        """It listens now."""
+        """The modem has started and listens now."""
 
     def interrupt(self) -> None:
-        """A hang is over."""
+        """A hang is over: forget what was typed and under way."""
 
     def lose_port(self) -> None:
-        """What was not read yet never will be."""
+        """Drop the octets that were not read yet."""
 
     def unsolicited(self, line: str) -> None:
-        """Say a line that nobody asked for."""
+        """Say an unsolicited line."""
 
     def say_fact(self, line: str) -> None:
-        """A line of the profile, with what is so now."""
+        """Say a line of the profile, with the values of now in it."""
 
 
 class Power:
     def __init__(self, modem: Powered) -> None:
         self._modem = modem
         self.is_present = True
-        """Its port is there."""
+        """The modem's port is there."""
         self.is_listening = False
-        """It has started, and is not switched off."""
+        """The modem has started, and is not switched off."""
         self._hang: Until | None = None
         self._heard = b""
         self._epoch = 0
-        """Counts starts: what was to come of an earlier life does not come."""
+        """Counts starts, so that what was planned before a start does not happen after it."""
 
     @property
     def is_awake(self) -> bool:
-        """It hears, and says what it has to say."""
+        """Whether the modem hears and speaks: it has started, does not hang, and its port is
+        there."""
         return self.is_present and self._hang is None
 
     def own_after(self, wait_s: float, action: Callable[[], None]) -> None:
-        """Later, unless it starts anew before."""
+        """Call ``action`` later, unless the modem starts anew before."""
         epoch = self._epoch
         self._modem.timetable.after(wait_s, lambda: action() if epoch == self._epoch else None)
 
     # -- start and end -----------------------------------------------------------------------------
 
     def restart(self, reason: str) -> None:
-        """As AT+CFUN=1,1 does, or a power cut."""
+        """Start anew, as after AT+CFUN=1,1 or a power cut."""
         gone_s = self._modem.profile.restart_gone_s
         if gone_s is None:
             self.boot(reason)
@@ -99,7 +100,7 @@ class Power:
         self._modem.started()
 
     def off(self) -> None:
-        """It says goodbye, and is deaf until :meth:`restart`."""
+        """Switch off: the modem says goodbye, and hears nothing until :meth:`restart`."""
         modem = self._modem
         if modem.profile.goodbye:
             modem.unsolicited(modem.profile.goodbye)
@@ -121,7 +122,7 @@ class Power:
             self._modem.interrupt()
 
     def hear_hung(self, octets: bytes) -> None:
-        """What is typed to it in vain, or to end it."""
+        """Take octets while the modem hangs: they are lost, but may end the hang."""
         pattern = _RELEASE.get(self._hang or Until.NOTHING)
         if pattern is None:
             return
@@ -136,7 +137,7 @@ class Power:
     # -- the port ----------------------------------------------------------------------------------
 
     def vanish(self, for_s: float | None = None, reason: str = "plugged in") -> None:
-        """The port is gone: for so long, or until :meth:`come_back`."""
+        """Take the port away, for ``for_s`` seconds or until :meth:`come_back`."""
         if not self.is_present:
             return
         self._epoch += 1

@@ -11,7 +11,7 @@ from risala.lab.modem.world.network import PlannedReport
 from risala.lab.modem.world.phones import Dice
 
 BODY: Final = "body"
-"""What ``on`` says for the moment when a body was typed: the middle of a send."""
+"""The word for ``on`` that means the moment when a body was typed: the middle of a send."""
 ANY: Final = "any"
 _GARBAGE_OCTETS: Final = 24
 
@@ -52,25 +52,25 @@ class Until(StrEnum):
 class Quirk:
     kind: QuirkKind
     on: str = ANY
-    """``any`` command line, one that begins so (``AT+CMGS``), or ``body``."""
+    """The occasions: ``any`` command line, one that begins so (``AT+CMGS``), or ``body``."""
     percent: float | None = None
-    """A share of those; all of them where nothing is said."""
+    """The share of the occasions at which it happens; None: all of them."""
     every: int | None = None
-    """Each so-many-th of those, in place of ``percent``."""
+    """It happens at each so-many-th occasion, in place of ``percent``."""
     skip: int = 0
-    """Not the first so many."""
+    """It does not happen at the first so many occasions."""
     first: int | None = None
-    """No more after so many."""
+    """It happens this many times at most."""
     taken: bool = True
     """What was asked is done all the same: a message leaves."""
     wait_s: float = 5.0
-    """``late``."""
+    """Of ``late``: how much later the answer comes."""
     for_s: float | None = None
-    """``hang`` and ``vanish``; None: until somebody ends it."""
+    """Of ``hang`` and ``vanish``: how long; None: until somebody ends it."""
     until: Until = Until.NOTHING
-    """``hang``."""
+    """Of ``hang``: the command that ends it."""
     error: str = "ERROR"
-    """``refuse``: the line that is said."""
+    """Of ``refuse``: the line that is said."""
 
     def fits(self, subject: str) -> bool:
         if self.on == ANY:
@@ -85,7 +85,7 @@ class SendRefusal:
     error: int
     percent: float = 100.0
     taken: bool = False
-    """Its phone gets it all the same."""
+    """The phone gets the message all the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,9 +95,9 @@ class ReportRules:
     lost_percent: float = 0.0
     twice_percent: float = 0.0
     early_percent: float = 0.0
-    """Before the answer to the send."""
+    """The share that comes before the answer to the send."""
     spread_s: float = 0.0
-    """At most so much later: they come in any order."""
+    """Reports come up to this much later, each by chance, and so in any order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +109,8 @@ class LineRules:
 
 
 class Mood:
-    """All of it. Without rules, a modem that does as it is told."""
+    """All rules by which a modem misbehaves, and the dice for them. Without rules it does as it is
+    told."""
 
     def __init__(
         self,
@@ -131,7 +132,8 @@ class Mood:
         return percent > 0 and self.dice.random() * 100 < percent
 
     def pick(self, subject: str) -> Quirk | None:
-        """What happens at a command line (``AT+CSQ``), or at ``body``. The first rule counts."""
+        """The quirk that happens at a command line (``AT+CSQ``) or at ``body``; of several rules
+        the first. None: nothing goes wrong."""
         for at, quirk in enumerate(self._quirks):
             if not quirk.fits(subject):
                 continue
@@ -153,7 +155,7 @@ class Mood:
         return next((each for each in self.refusals if self.chance(each.percent)), None)
 
     def reports(self, planned: list[PlannedReport]) -> list[PlannedReport]:
-        """What will come of the reports that should."""
+        """The reports that come, of those that should: some are lost, doubled, early or late."""
         rules, found = self._reports, []
         for report in planned:
             if self.chance(rules.lost_percent):

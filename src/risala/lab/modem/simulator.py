@@ -151,7 +151,7 @@ class ModemSimulator:
         self.events: deque[ModemEvent] = deque(maxlen=EVENTS_KEPT_MAX)
         """The latest, oldest first."""
         self.path = ""
-        """Where it can be opened; empty while the port is gone."""
+        """The path at which the modem can be opened; empty while the port is gone."""
         dice: Dice = random.Random(seed)  # noqa: S311 - nothing secret
         self.modem: SimulatedModem
         self._dice = dice
@@ -183,11 +183,12 @@ class ModemSimulator:
     async def run_without_port(
         self, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED
     ) -> None:
-        """The same, to be opened by :meth:`serve_stream` alone; also under a mock clock."""
+        """As :meth:`run`, without a port: clients come by :meth:`serve_stream` alone. Works under a
+        mock clock too."""
         self.modem = SimulatedModem(
             self._config,
             dice=self._dice,
-            now_s=trio.current_time,  # not before there is a clock
+            now_s=trio.current_time,  # made here, because Trio's clock exists only within a run
             wall=self._wall,
             tell=self._tell,
             mood=self._mood,
@@ -225,7 +226,8 @@ class ModemSimulator:
     async def wait(
         self, kind: type[T], which: Callable[[T], bool] = whichever, count: int = 1
     ) -> T:
-        """The ``count``-th event of a kind that is as wished; also one that was told before."""
+        """The ``count``-th event of a kind for which ``which`` is true; events that were told
+        before count too."""
         while True:
             found = [event for event in self.events if isinstance(event, kind) and which(event)]
             if len(found) >= count:
@@ -245,12 +247,12 @@ class ModemSimulator:
         self._kick()
 
     def set_signal(self, signal: int) -> None:
-        """0 to 31, or 99: unknown."""
+        """Set the signal: 0 to 31, or 99 for unknown."""
         self.modem.set_signal(signal)
         self._kick()
 
     def set_registration(self, stat: int) -> None:
-        """``<stat>`` of +CREG: 1 home, 2 searching, 3 denied, 5 roaming."""
+        """Set ``<stat>`` of +CREG: 1 home, 2 searching, 3 denied, 5 roaming."""
         self.modem.set_registration(stat)
         self._kick()
 
@@ -264,7 +266,7 @@ class ModemSimulator:
         self._kick()
 
     def vanish(self, for_s: float | None = None) -> None:
-        """The port is gone, for so long or until :meth:`come_back`."""
+        """Take the port away, for ``for_s`` seconds or until :meth:`come_back`."""
         self.modem.power.vanish(for_s)
         self._kick()
 
@@ -273,7 +275,7 @@ class ModemSimulator:
         self._kick()
 
     def restart(self) -> None:
-        """As after a power cut: every setting is gone."""
+        """Start anew, as after a power cut: every setting is gone."""
         self.modem.power.restart("power cut")
         self._kick()
 
@@ -334,7 +336,7 @@ class ModemSimulator:
         await trio.serve_listeners(self.serve_stream, listeners)
 
     async def _converse(self, stream: trio.abc.Stream) -> None:
-        """Until the port is gone, or the client is."""
+        """Serve a client until the port or the client is gone."""
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self._hear, stream, nursery.cancel_scope)
             nursery.start_soon(self._say, stream, nursery.cancel_scope)

@@ -1,4 +1,4 @@
-"""How a simulated SMSC reacts: the one object to replace for another temper.
+"""How a simulated SMSC reacts: the object to replace where it is to react otherwise.
 
 :class:`SteadyBehaviour` is a carrier on a good day. Bad days are written as scenarios
 (:mod:`risala.lab.smsc.scenario`), or as another class of this shape: it decides every
@@ -48,12 +48,13 @@ class Mishap(StrEnum):
 @dataclass(frozen=True, slots=True)
 class PlannedReceipt:
     after_s: float
-    """From the submit; before the answer where it is less than ``Reaction.answer_after_s``."""
+    """Seconds from the submit to the receipt, which comes before the answer where this is less than
+    ``Reaction.answer_after_s``."""
     state: ReceiptState
     error_code: str = "000"
     form: ReceiptForm = ReceiptForm.STANDARD
     is_sent: bool = True
-    """False: it gets lost; ``query_sm`` tells the state all the same."""
+    """False: the receipt gets lost; ``query_sm`` tells the message's state all the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,27 +62,33 @@ class Reaction:
     """What becomes of one submit."""
 
     command_status: int = 0
-    """0: accepted."""
+    """The answer's ``command_status``; 0: accepted."""
     answer_after_s: float = 0.0
     mishap: Mishap | None = None
     is_taken: bool = True
     """An accepted submit reaches its phone. False where a mishap comes before the SMSC kept it."""
     receipts: tuple[PlannedReceipt, ...] = ()
-    """Of a submit that was taken and asked for receipts; in any number."""
+    """The receipts that follow, any number of them, where the submit was taken and asked for
+    receipts."""
     congestion_state: int | None = None
     """How busy the answer says that the SMSC is, 0 to 100; None: nothing, as before SMPP 5.0."""
 
 
 class Behaviour(Protocol):
     def on_bind(self, request: Bind) -> int | None:
-        """The ``command_status`` of the answer; None: there is none."""
+        """The ``command_status`` that a bind is answered with; None: it is not answered."""
 
     def on_submit(self, system_id: str, request: SubmitSm | DataSm, now_s: float) -> Reaction:
-        """``now_s`` is a clock that only ever goes forward."""
+        """What becomes of a submit.
+
+        Args:
+            system_id: the account that submits.
+            now_s: seconds of a clock that only goes forward.
+        """
 
 
 class SmscAccounts:
-    """Who may bind. None lets anybody."""
+    """Who may bind: passwords by ``system_id``; None lets anybody."""
 
     def __init__(self, accounts: Mapping[str, str] | None) -> None:
         self._accounts = accounts
@@ -95,7 +102,7 @@ class SmscAccounts:
 
 
 class Pace:
-    """Lets through up to a rate; a second's worth may come at once."""
+    """Lets submits through up to a rate; as many as a second allows may come at once."""
 
     def __init__(self, rate_per_s: float | None) -> None:
         self._rate_per_s = rate_per_s
@@ -142,9 +149,10 @@ class SteadyBehaviour:
         self._pace = Pace(rate_per_s)
         self._jitter = jitter
         self._rng = rng or random.Random(0)  # noqa: S311 - a run should repeat itself
-        # Not drawn where something varies: a run should repeat itself from its first submit.
+        # Made beforehand only where nothing varies: where something does, the first submit must
+        # draw the first random number, so that a run repeats itself.
         self._always = Reaction() if jitter else self._react()
-        """Every reaction, where nothing varies."""
+        """The reaction to every submit, where nothing varies."""
 
     def on_bind(self, request: Bind) -> int | None:
         return self._accounts.status(request)

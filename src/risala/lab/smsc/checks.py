@@ -1,7 +1,7 @@
-"""What an SMSC looks at before it takes a message: the standard's own limits (SMPP 3.4 §5.2). Pure.
+"""What an SMSC checks before it takes a message: the standard's own limits (SMPP 3.4 §5.2). Pure.
 
-Carriers are lenient here and strict there. The simulator is strict, so that who tests a client with
-it hears of every fault.
+Carriers are lenient in some of these and strict in others. The simulator is strict in all, so that
+whoever tests a client with it hears of every fault.
 """
 
 from __future__ import annotations
@@ -53,7 +53,8 @@ _REGISTERED_MASK: Final = 0x1F
 _OCTETS_MAX: Final = 140
 _SEPTETS_MAX: Final = 160
 _IN_OCTETS: Final = frozenset({0x02, 0x04, 0x08})
-"""``data_coding`` of what goes over the air an octet for an octet; the others become septets."""
+"""Values of ``data_coding`` whose user data goes over the air octet by octet; that of all others is
+packed into septets."""
 _SAR: Final = (SAR_MSG_REF_NUM, SAR_TOTAL_SEGMENTS, SAR_SEGMENT_SEQNUM)
 
 
@@ -64,7 +65,7 @@ def fault_of(request: Taken, now_ms: int) -> int:
 
 
 def destination_fault(ton: int, address: str, octets_max: int = _ADDRESS_MAX) -> int:
-    """As :func:`fault_of`, of one destination's address."""
+    """As :func:`fault_of`, for the address of one destination."""
     if not 0 < len(address) <= octets_max:
         return _RINVDSTADR
     if ton == _TON_INTERNATIONAL and not address.removeprefix("+").isdecimal():
@@ -73,7 +74,7 @@ def destination_fault(ton: int, address: str, octets_max: int = _ADDRESS_MAX) ->
 
 
 def time_fault(scheduled: str, validity: str, now_ms: int) -> int:
-    """As :func:`fault_of`, of the two times that a message may have."""
+    """As :func:`fault_of`, for the two times that a message may have (§5.2.15, §5.2.16)."""
     for text, status in ((scheduled, _RINVSCHED), (validity, _RINVEXPIRY)):
         try:
             moment_ms = parse_time(text, now_ms) if text else now_ms
@@ -93,7 +94,7 @@ def _ends(request: Taken) -> int:
     if len(source) > (_ALPHANUMERIC_MAX if is_name else octets_max):
         return _RINVSRCADR
     if isinstance(request, SubmitMulti):
-        # One destination that is wrong is told of by itself.
+        # A wrong destination among several is named in the answer's own list.
         return ESME_ROK if request.dest_addresses else _RINVNUMDESTS
     return destination_fault(request.dest_addr_ton, request.destination_addr, octets_max)
 
@@ -133,7 +134,8 @@ def _has_its_length(tlv: Tlv) -> bool:
 
 
 def _user_data(request: Taken) -> int:
-    """What does not fit one TPDU is refused; a payload is the SMSC's to cut."""
+    """As :func:`fault_of`, for the user data: a ``short_message`` that does not fit one TPDU is
+    refused; a ``message_payload`` the SMSC itself cuts into parts."""
     if isinstance(request, DataSm) or not request.short_message:
         return ESME_ROK
     octets, header = request.short_message, 0

@@ -26,8 +26,8 @@ class SimulatorConfig:
     accounts: Mapping[str, str] | None = None
     """``system_id`` → password; None lets anybody bind."""
     hold_s: float = 0.0
-    """From a submit, or from its ``schedule_delivery_time``, until the phone has the message: so
-    long it can be cancelled and replaced."""
+    """Seconds from a submit, or from its ``schedule_delivery_time``, until the phone has the
+    message; until then it can be cancelled and replaced."""
     distribution_lists: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Numbers by the name that a ``submit_multi`` may use for them."""
     answer_after_s: float = 0.0
@@ -51,14 +51,14 @@ class SimulatorConfig:
     unanswered_max: int = 10_000
     """Submits whose answer is delayed; above it they are answered ESME_RMSGQFUL."""
     store_max: int = 100_000
-    """Things that will happen to messages, and receipts that wait for their ESME; above it submits
-    meet ESME_RMSGQFUL."""
+    """Planned steps of messages, and receipts that wait for their ESME; above it submits are
+    answered ESME_RMSGQFUL."""
     messages_max: int = 20_000
     """Messages whose state can be asked for; the oldest are forgotten."""
     accounts_max: int = 1000
     deliver_window_max: int = 50
     receipt_retry_s: float = 1.0
-    """From an ESME's refusal of a receipt to the next try."""
+    """Seconds from an ESME's refusal of a receipt to the next try."""
     bind_timeout_s: float = 30.0
     enquire_link_s: float = 30.0
     response_timeout_s: float = 10.0

@@ -1,4 +1,4 @@
-"""One ESME at the simulator: what its requests are answered."""
+"""One connection to the simulator: answers the requests of the ESME on it."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ class SmscConnection:
         self._answer(link, request, response, reaction)
 
     def _submit_multi(self, link: Link, request: SubmitMulti) -> None:
-        """Each destination is a message of its own; they share the id (§4.5.2)."""
+        """Take a message for several destinations: one message for each, under one id (§4.5.2)."""
         exchange = self._exchange
         fault = fault_of(request, exchange.now_ms())
         try:
@@ -153,7 +153,7 @@ class SmscConnection:
         )
 
     def _take(self, request: SubmitSm | DataSm, message_id: str, receipt_id: str) -> Reaction:
-        """Take a message, or refuse it; returns what was decided."""
+        """Take a message or refuse it; the reaction that was decided on."""
         exchange, account = self._exchange, self._bound()
         if fault := fault_of(request, exchange.now_ms()):
             reaction = Reaction(fault)

@@ -25,7 +25,7 @@ class Bound:
 class BindRefused:
     system_id: str
     command_status: int | None
-    """None: it was not answered at all."""
+    """The status that the bind was refused with; None: it was not answered at all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class Submitted:
     sender: str
     recipient: str
     text: str
-    """This segment's own."""
+    """This segment's own text."""
     data_coding: int
     concatenation: Concatenation | None
     registered_delivery: int
@@ -66,7 +66,7 @@ class Changed:
     change: str
     """``canceled`` or ``replaced``."""
     text: str
-    """As it is now."""
+    """The segment's text after the change."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,13 +101,14 @@ class ReceiptSent:
 
 @dataclass(frozen=True, slots=True)
 class InboundSent:
-    """The ESME answered a message of a phone, or one part of it; as with receipts."""
+    """The ESME answered a message of a phone, or one part of it; any ``command_status`` but 0 means
+    that it comes again."""
 
     system_id: str
     sender: str
     recipient: str
     text: str
-    """This part's own."""
+    """This part's own text."""
     concatenation: Concatenation | None
     command_status: int
 

@@ -1,7 +1,7 @@
 """What a simulated SMSC holds, whoever is connected: accounts, ids, and what is kept for ESMEs.
 
-It knows no request. Requests are answered by :mod:`risala.lab.smsc.connection`, messages are in
-:mod:`risala.lab.smsc.mailroom`; both work on this.
+It answers no request itself: :mod:`risala.lab.smsc.connection` answers them, and
+:mod:`risala.lab.smsc.mailroom` keeps the messages; both work on this state.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ from risala.sms.assembly import Assembler
 from risala.sms.segment import join
 
 _ID_COUNTER_BITS: Final = 20
-"""Room for a million messages in each millisecond of running before ids of two runs could meet."""
+"""Bits of an id that count messages; the bits above are the millisecond of the start. Ids of two
+runs differ unless one run takes a million messages for each millisecond until the next."""
 
 
 def wall_ms() -> int:
@@ -57,7 +58,7 @@ class Exchange:
         self.now_ms = now_ms
         self.timetable = Timetable()
         self.planned = 0
-        """Things that will happen to messages."""
+        """How many steps of messages are planned."""
         self._on_message = on_message
         self._assembler = Assembler()
         self._accounts: dict[str, Account] = {}
@@ -109,7 +110,7 @@ class Exchange:
         return self.receipts_kept >= config.store_max or self._unanswered >= config.unanswered_max
 
     def answer(self, wait_s: float, action: Callable[[], None]) -> None:
-        """Give an answer, now or later; now where too many wait already."""
+        """Give an answer after ``wait_s``, or at once where too many answers wait already."""
         if wait_s <= 0.0 or self._unanswered >= self.config.unanswered_max:
             action()
             return
@@ -127,7 +128,7 @@ class Exchange:
         return ids_of(self._next_id, self.config.id_form)
 
     def taken(self, account: Account, submitted: Submitted) -> None:
-        """A segment was taken: join it, and hand the message over when it is whole."""
+        """Join a segment that was taken; hand the message over when it is whole."""
         sender, recipient = submitted.sender, submitted.recipient
         if submitted.concatenation is None:
             text, segments = join([submitted.text]), 1
@@ -135,7 +136,7 @@ class Exchange:
             whole = self._assembler.add(
                 submitted.text, submitted.concatenation, account.system_id, sender, recipient
             )
-            self._assembler.give_way()  # a phone forgets parts whose others never come
+            self._assembler.give_way()  # phones too forget parts of messages that stay incomplete
             self._assembler.forget_finished(0.0)
             if whole is None:
                 return

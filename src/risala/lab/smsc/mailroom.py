@@ -1,8 +1,8 @@
-"""What a simulated SMSC holds: messages from their submit until they are long forgotten.
+"""The messages that a simulated SMSC holds, from their submit on.
 
-A message waits until its phone is given it: until ``schedule_delivery_time``, and for
-:attr:`SimulatorConfig.hold_s` from then. While it waits it can be cancelled and replaced, and its
-validity may end. After that only its state is left to ask for.
+A message waits until ``schedule_delivery_time``, and for :attr:`SimulatorConfig.hold_s` from then;
+then its phone gets it. While it waits it can be cancelled and replaced, and its validity may end.
+Afterwards only its state is kept, to be asked for.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from risala.lab.smsc.store import Account, Kept
 from risala.sms.receipt import ReceiptState
 
 Source = tuple[int, int, str]
-"""Type, plan and address of a sender: what proves that a message is the asker's (§4.8.1)."""
+"""Type, plan and address of a sender; whoever asks about a message must name the same (§4.8.1)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """What is needed of a message as long as something is still to happen to it."""
+    """The parts of a message that are needed only as long as something still happens to it."""
 
     receipt_id: str
-    """Its id as receipts write it."""
+    """The message's id as receipts write it."""
     request: SubmitSm | DataSm
     submitted: Submitted
     receipts: tuple[PlannedReceipt, ...]
@@ -52,7 +52,7 @@ class Content:
 
 @dataclass(slots=True, eq=False)
 class PhoneMail:
-    """One message to one phone, or one part of it: what is kept of it to the end."""
+    """One message to one phone, or one part of it: the facts that are kept to the end."""
 
     account: Account
     message_id: str
@@ -60,13 +60,13 @@ class PhoneMail:
     state: ReceiptState = ReceiptState.ENROUTE
     error_code: str = "000"
     done_ms: int | None = None
-    """When it came to a final state."""
+    """When the message came to a final state; None before that."""
     turn: int = 0
-    """One more for each replacement: what was planned for the one before it is void."""
+    """Counts replacements: a step that was planned before the last one does not happen."""
 
 
 class MailRoom:
-    """Holds them, gives them to phones, and plans their receipts."""
+    """Holds messages, gives them to phones, and plans their receipts."""
 
     def __init__(self, exchange: Exchange) -> None:
         self._exchange = exchange
@@ -74,9 +74,10 @@ class MailRoom:
         self._waiting: dict[PhoneMail, Content] = {}
 
     def take(self, account: Account, message_id: str, content: Content) -> None:
-        """A submit was accepted."""
+        """Take the message of a submit that was accepted."""
         mail = PhoneMail(account, message_id, source_of(content.request))
-        # Of an id that no answer gave nobody can ask; the receipt's own keeps them apart.
+        # Where the answer gives no id, nobody can ask for the message; it is kept under the id that
+        # its receipts have.
         self._mails.setdefault(message_id or content.receipt_id, []).append(mail)
         if len(self._mails) > self._exchange.config.messages_max:
             self._mails.popitem(last=False)
@@ -100,7 +101,7 @@ class MailRoom:
         ]
 
     def cancel(self, mail: PhoneMail) -> bool:
-        """Withdraw one; False where its phone has it already."""
+        """Withdraw a message; False where its phone has it already."""
         content = self._waiting.get(mail)
         if content is None:
             return False
@@ -109,9 +110,9 @@ class MailRoom:
         return True
 
     def replace(self, mail: PhoneMail, by: ReplaceSm) -> bool:
-        """Give one another text; False where its phone has it already.
+        """Give a message another text; False where its phone has it already.
 
-        What ``by`` leaves out of the times stays (§4.10.1).
+        Of the two times, one that ``by`` leaves empty stays as it was (§4.10.1).
         """
         content = self._waiting.get(mail)
         if content is None or not isinstance(content.request, SubmitSm):
@@ -158,7 +159,7 @@ class MailRoom:
             self._later(mail, wait_s, partial(self._give, mail, content))
 
     def _give(self, mail: PhoneMail, content: Content) -> None:
-        """Its phone has it now; receipts follow."""
+        """Give a message to its phone; receipts follow."""
         self._waiting.pop(mail, None)
         for planned in content.receipts:
             self._later(mail, planned.after_s, partial(self._report, mail, content, planned))
@@ -209,12 +210,12 @@ class MailRoom:
 
 
 def source_of(request: SubmitSm | DataSm | QuerySm | CancelSm | ReplaceSm) -> Source:
-    """Who sent a message, or asks about it."""
+    """The address of whoever sends a message or asks about one."""
     return request.source_addr_ton, request.source_addr_npi, request.source_addr
 
 
 def recipient_of(request: SubmitSm | DataSm | CancelSm) -> Source:
-    """Whose message it is."""
+    """The address that a message goes to."""
     return request.dest_addr_ton, request.dest_addr_npi, request.destination_addr
 
 

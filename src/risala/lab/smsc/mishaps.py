@@ -13,13 +13,13 @@ from risala.lab.smsc.behaviour import Mishap
 from risala.lab.smsc.wire import Wire
 
 _FAR: Final = 0x40000000
-"""So far from any sequence number in use that it answers nothing."""
+"""Added to a sequence number: far from any number in use, so that the answer answers nothing."""
 _GARBAGE: Final = b"HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\n\r\n"
-"""What a proxy in the wrong place says."""
+"""Octets that are no PDU: what an HTTP proxy in the wrong place would say."""
 
 
 def give(link: Link, wire: Wire, request: Pdu, response: Pdu, mishap: Mishap | None) -> None:
-    """Answer a submit, or have the mishap in place of it."""
+    """Answer a submit, or do what the mishap says in place of the answer."""
     if link.reason is not None:
         return
     sequence_number = request.sequence_number
@@ -45,7 +45,7 @@ def give(link: Link, wire: Wire, request: Pdu, response: Pdu, mishap: Mishap | N
         case Mishap.DROP:
             link.end("dropped in place of an answer")
         case Mishap.UNBIND:
-            with suppress(NotSentError):  # it has said so already
+            with suppress(NotSentError):  # an unbind was sent before
                 link.post(Unbind(), lambda _: link.end("unbound"))
         case Mishap.DEAF:
             wire.is_deaf = True

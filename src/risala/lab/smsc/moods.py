@@ -1,4 +1,4 @@
-"""A scenario as a behaviour: dice, counters and a clock that is handed in."""
+"""The behaviour that follows a scenario, by dice, counters and a clock that is handed in."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from risala.lab.smsc.simulator import (
 from risala.sms.receipt import ReceiptState
 
 _EARLY_S: Final = 0.02
-"""How long the answer takes that a receipt comes before."""
+"""Seconds that an answer takes before which a receipt is to come."""
 _ERROR_CODES: Final = {ReceiptState.DELIVERED: "000", ReceiptState.ENROUTE: "000"}
 
 
@@ -67,7 +67,7 @@ class ScenarioBehaviour:
         return self._react(answer_after_s, None, True)
 
     def _status(self, now_s: float) -> int:
-        """What the SMSC's own state says, before it looks at the message."""
+        """The ``command_status`` by the SMSC's own state, whatever the message is; 0: none."""
         scenario = self._scenario
         if self._began_at_s is None:
             self._began_at_s = now_s
@@ -122,7 +122,7 @@ class ScenarioBehaviour:
 
 
 class _Congestion:
-    """How busy the SMSC is: submits of the last second, against those that it can take."""
+    """How busy the SMSC is: the submits of the last second, as a share of what it can take."""
 
     def __init__(self, rate_per_s: float | None) -> None:
         self._rate_per_s = rate_per_s
@@ -138,7 +138,7 @@ class _Congestion:
 
 
 class _Rule:
-    """When a mishap happens."""
+    """A rule of the scenario, and the count of its occasions: tells when its mishap happens."""
 
     def __init__(self, table: MishapRule) -> None:
         self.table = table
@@ -168,7 +168,7 @@ def scenario_simulator(
     on_event: Callable[[SimulatorEvent], None] = unheard,
     on_message: Callable[[ReceivedMessage], None] = unheard,
 ) -> SmscSimulator:
-    """A simulator in this mood."""
+    """A simulator that behaves as the scenario says."""
     return SmscSimulator(
         SimulatorConfig(
             host=host,

@@ -44,7 +44,7 @@ class IdStyle(StrEnum):
 
 
 def ids_of(number: int, style: IdStyle) -> tuple[str, str]:
-    """An id as the answer writes it, and as receipts do."""
+    """A message's id as the answer writes it, and as receipts write it."""
     decimal, hexadecimal = str(number), f"{number:x}"
     match style:
         case IdStyle.RESP_HEX_RECEIPT_DEC:
@@ -65,7 +65,7 @@ def ids_of(number: int, style: IdStyle) -> tuple[str, str]:
 
 
 class ReceiptForm(StrEnum):
-    """Layouts that are in use."""
+    """Layouts of receipts that carriers use."""
 
     STANDARD = "standard"
     """Appendix B, and the optional parameters."""
@@ -100,7 +100,7 @@ _NO_TLVS: Final = frozenset(ReceiptForm) - {
     ReceiptForm.DATA_SM,
 }
 _UDH: Final = bytes((4, 0x24, 2, 1, 1))
-"""An element that nobody needs: a national language table."""
+"""A user data header with an element that no receipt needs: a national language table."""
 
 
 def receipt_pdu(
@@ -114,7 +114,8 @@ def receipt_pdu(
     done_ms: int,
     repeats_reference: bool = True,
 ) -> DeliverSm | DataSm:
-    """The receipt of a submit. The message's own beginning is left out of its text."""
+    """The receipt of a submit. Its text leaves out the beginning of the message, which carriers
+    repeat there."""
     text = _text(form, message_id, state, error_code, submitted_ms, done_ms)
     octets = b"" if form is ReceiptForm.TLV_ONLY else text.encode()
     data_coding = 0

@@ -1,4 +1,4 @@
-"""What an ESME may ask about messages that it submitted: their state, their end, another text."""
+"""What an ESME may ask about its messages: their state, their withdrawal, another text."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def destinations_of(config: SimulatorConfig, request: SubmitMulti) -> list[Desti
     """Everyone whom a ``submit_multi`` goes to, members of its lists included.
 
     Raises:
-        UnknownListError: see there.
+        UnknownListError: a list is named that the SMSC does not keep.
     """
     found: list[Destination] = []
     for one in request.dest_addresses:
@@ -55,7 +55,7 @@ def destinations_of(config: SimulatorConfig, request: SubmitMulti) -> list[Desti
 
 
 def answer_to(mails: MailRoom, account: Account, request: Ask, now_ms: int) -> Pdu:
-    """Do what is asked, and say so."""
+    """Do what is asked; the answer."""
     match request:
         case QuerySm():
             return _query(mails, account, request)
@@ -66,7 +66,8 @@ def answer_to(mails: MailRoom, account: Account, request: Ask, now_ms: int) -> P
 
 
 def replace_if_present(mails: MailRoom, account: Account, request: SubmitSm) -> None:
-    """A message takes the place of those that wait between the same two (§5.2.18)."""
+    """Withdraw the waiting messages that this one replaces: those from the same sender to the same
+    recipient (§5.2.18)."""
     ends = (source_of(request), recipient_of(request), request.service_type)
     for mail in mails.waiting(account, *ends):
         mails.cancel(mail)
@@ -76,7 +77,8 @@ def _query(mails: MailRoom, account: Account, request: QuerySm) -> Pdu:
     found = mails.find(account, request.message_id, source_of(request))
     if not found:
         return response_to(request, _ESME_RINVMSGID)
-    # Of a submit_multi the one that is not done yet tells: there is one state for all.
+    # The messages of a submit_multi share an id, and the answer has one state for all: it is that
+    # of one that is not done yet, while there is any.
     mail = min(found, key=lambda one: one.state.is_final)
     return QuerySmResp(
         message_id=request.message_id,

@@ -57,7 +57,7 @@ class Binds(ScenarioTable):
     refuse: tuple[Status, ...] = ()
     """Statuses of the first binds, one after another."""
     never: Annotated[int, Field(ge=0)] = 0
-    """So many after those are not answered at all."""
+    """How many binds after the refused ones are not answered at all."""
 
 
 class Throttling(ScenarioTable):
@@ -69,7 +69,7 @@ class Congestion(ScenarioTable):
     """Answers say how busy the SMSC is (``congestion_state``, SMPP 5.0)."""
 
     rate_per_s: Rate
-    """The pace at which it is congested: 100."""
+    """Submits a second at which ``congestion_state`` is 100."""
 
 
 class Closed(ScenarioTable):
@@ -91,32 +91,33 @@ class MishapRule(ScenarioTable):
     kind: Mishap
     percent: Percent | None = None
     every: Count | None = None
-    """Each so-many-th submit, counted from the first; in place of ``percent``."""
+    """It happens to each so-many-th submit, counted from the first; in place of ``percent``."""
     first: Count | None = None
-    """No more after so many."""
+    """It happens this many times at most."""
     taken: bool = True
     """Whether the phone gets the message all the same."""
     wait: Span = Span()
-    """From when the answer would have come."""
+    """Time from the moment when the answer would have come to the mishap."""
 
 
 class Receipts(ScenarioTable):
     wait: Span = Span(mean_s=0.5)
-    """From the answer to the receipt."""
+    """Time from the answer to the receipt."""
     states: dict[ReceiptState, Annotated[float, Field(gt=0)]] = Field(
         default_factory=lambda: {ReceiptState.DELIVERED: 100.0}
     )
     """Weights of the final states."""
     forms: tuple[ReceiptForm, ...] = (ReceiptForm.STANDARD,)
-    """One of these for each receipt."""
+    """The layouts; each receipt has one of these, by chance."""
     lost_percent: Percent = 0.0
     twice_percent: Percent = 0.0
     early_percent: Percent = 0.0
-    """Before the answer, which then takes a moment."""
+    """The share that comes before the answer, which then takes a moment."""
     enroute_percent: Percent = 0.0
-    """With an intermediate notification before it."""
+    """The share that has an intermediate notification before it."""
     extra_tlvs: dict[str, int | str] = Field(default_factory=dict)
-    """The carrier's own, as ``extra_tlvs`` in ``[carriers.smpp]``."""
+    """The carrier's own parameters in receipts, written as ``extra_tlvs`` in ``[carriers.smpp]``.
+    """
 
     @field_validator("extra_tlvs")
     @classmethod
@@ -148,7 +149,7 @@ class Scenario(ScenarioTable):
     smsc: Smsc = Smsc()
     binds: Binds = Binds()
     answers: Span = Span()
-    """From a submit to its answer."""
+    """Time from a submit to its answer."""
     throttle: Throttling | None = None
     congestion: Congestion | None = None
     closed: Closed | None = None
@@ -165,7 +166,8 @@ class Scenario(ScenarioTable):
 
 
 def load_scenario(path: Path) -> Scenario:
-    """
+    """Read a scenario's file.
+
     Raises:
         ScenarioError: it cannot be read, or says what a scenario cannot.
     """

@@ -66,11 +66,11 @@ class SmscSimulator:
     """One simulated SMSC.
 
     Args:
-        behaviour: its temper; from ``config`` when not given.
+        behaviour: how it reacts; by ``config`` when not given.
         inbound: messages that phones send by themselves.
-        on_event: hears everything, as it happens. Must not block.
-        on_message: hears each whole message, once.
-        now_ms: UTC epoch milliseconds: dates in receipts, and where message ids begin.
+        on_event: called with each event. Must not block.
+        on_message: called with each whole message, once.
+        now_ms: UTC epoch milliseconds, for dates in receipts and for the first message id.
     """
 
     def __init__(

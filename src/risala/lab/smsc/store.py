@@ -1,4 +1,4 @@
-"""The simulator's store: things due later, and what is kept until an ESME takes it.
+"""The simulator's store: actions that are due later, and receipts until an ESME takes them.
 
 Real SMSCs store and forward: receipts and messages for an ESME that is not bound wait for it.
 """
@@ -19,11 +19,11 @@ from risala.drivers.smpp.protocol.pdu import DataSm, DeliverSm, Pdu
 from risala.sms.receipt import ReceiptState
 
 _ATTEMPTS_MAX: Final = 10
-"""Refusals by the ESME after which something is dropped."""
+"""Refusals by the ESME after which a receipt or message is dropped."""
 
 
 class Timetable:
-    """Calls things when they are due: one task for all, however many wait."""
+    """Calls actions when they are due: one task for all, however many wait."""
 
     def __init__(self) -> None:
         self._heap: list[tuple[float, int, Callable[[], None]]] = []
@@ -55,7 +55,7 @@ class Kept:
     pdu: DeliverSm | DataSm
     message_id: str = ""
     state: ReceiptState | None = None
-    """None: no receipt."""
+    """The state that a receipt tells; None: it is no receipt."""
     refusals: int = 0
 
 
@@ -102,7 +102,7 @@ class Account:
     def _settle(self, kept: Kept, result: Pdu | LinkError) -> None:
         self._in_flight -= 1
         if isinstance(result, LinkError):
-            self._waiting.appendleft(kept)  # the link's fault: it goes again at once
+            self._waiting.appendleft(kept)  # the link failed, not the ESME: it is sent again first
         else:
             self._on_answer(self.system_id, kept, result.command_status)
             kept.refusals += 1

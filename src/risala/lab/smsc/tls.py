@@ -13,7 +13,7 @@ class TlsFilesError(Exception):
 
 
 class HandshakeError(Exception):
-    """A client and the simulator came to no TLS; ``str()`` is OpenSSL's word for it."""
+    """The TLS handshake with a client failed; ``str()`` is OpenSSL's word for it."""
 
 
 def server_context(
@@ -30,7 +30,7 @@ def server_context(
     """
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     try:
-        # Always a password: without one OpenSSL would ask the terminal for it.
+        # A password is always given, if an empty one: without it OpenSSL would ask the terminal.
         context.load_cert_chain(cert_file, key_file, "")
     except OSError:
         files = f"{cert_file} and {key_file}" if key_file else str(cert_file)

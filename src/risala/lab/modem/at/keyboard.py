@@ -11,9 +11,10 @@ from typing import Final
 
 LINE_OCTETS_MAX: Final = 1024
 BODY_OCTETS_MAX: Final = 2048
-"""A PDU in hexadecimal has 352 at most; a text 160, or 640 in hexadecimal UCS-2."""
+"""Octets of a body. A PDU in hexadecimal has 352 at most; a text 160, or 640 in hexadecimal
+UCS-2."""
 INPUT_OCTETS_MAX: Final = 16_384
-"""What may wait while a command is worked on; the rest is lost, as on a real UART."""
+"""Octets that may wait while a command is worked on; more are lost, as on a real UART."""
 
 BACKSPACE: Final = 0x08
 LINE_FEED: Final = 0x0A
@@ -23,19 +24,19 @@ ESCAPE: Final = 0x1B
 
 
 _PASSED_OVER: Final = {True: frozenset((LINE_FEED,)), False: frozenset(range(0x21))}
-"""In a text and in a PDU."""
+"""Octets that are passed over in a body: by True in a text, by False in a PDU."""
 
 
 @dataclass(frozen=True, slots=True)
 class CommandLine:
-    """Without its ``AT``."""
+    """A command line, without its ``AT``."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Overlong:
-    """A line that is longer than any."""
+    """A line that was longer than any may be, and is dropped."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,17 +58,17 @@ Typed = CommandLine | Overlong | Body | NextLine | Abandoned
 
 
 class Keyboard:
-    """Takes octets with :meth:`feed` and gives what they complete with :meth:`next`, one by one:
-    what an octet means depends on what became of those before it."""
+    """Takes octets with :meth:`feed`, and gives what they complete with :meth:`next`: one thing at
+    a time, because what an octet means depends on what the line before it did."""
 
     def __init__(self) -> None:
         self.forget()
 
     def forget(self) -> None:
-        """As after power on; what was typed is gone."""
+        """Start anew, as after power on; what was typed is gone."""
         self.echo = True
         self.line_end = CARRIAGE_RETURN
-        """S3."""
+        """The octet that ends a line (S3)."""
         self._input = bytearray()
         self._line = bytearray()
         self._overlong = False
@@ -77,7 +78,7 @@ class Keyboard:
         self._echoed = bytearray()
 
     def feed(self, octets: bytes) -> int:
-        """Octets that found no room."""
+        """Take octets; how many of them found no room and are lost."""
         room = max(INPUT_OCTETS_MAX - len(self._input), 0)
         self._input += octets[:room]
         return max(len(octets) - room, 0)
@@ -95,7 +96,7 @@ class Keyboard:
         return echoed if self.echo else b""
 
     def next(self) -> Typed | None:
-        """What was typed next; None where it is not complete."""
+        """The next thing that was typed; None while it is not complete."""
         at = 0
         try:
             while at < len(self._input):

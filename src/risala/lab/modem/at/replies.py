@@ -28,18 +28,19 @@ class LaterReply:
 
 @dataclass(frozen=True, slots=True)
 class BodyPrompt:
-    """``> ``: what is typed next goes to ``then``."""
+    """The modem prompts (``> ``); the body that is typed next goes to ``then``."""
 
     then: Callable[[bytes], Rows | LaterReply]
     is_text: bool
-    """CR begins a further line, instead of being nothing."""
+    """True where the body is a text, in which CR begins another line; in a PDU it is passed
+    over."""
 
 
 Reply = Rows | LaterReply | BodyPrompt
 
 
 class CommandError(Exception):
-    """``ERROR``, or what the profile says in its place."""
+    """A refusal without a reason: ``ERROR``, or what the profile says in its place."""
 
 
 class Cme(IntEnum):
@@ -79,12 +80,16 @@ class Cms(IntEnum):
 
 
 class CmeError(CommandError):
+    """A refusal by the equipment (27.007 §9.2)."""
+
     def __init__(self, code: int) -> None:
         super().__init__(code)
         self.code = code
 
 
 class CmsError(CommandError):
+    """A refusal by the message service (27.005 §3.2.5)."""
+
     def __init__(self, code: int) -> None:
         super().__init__(code)
         self.code = code

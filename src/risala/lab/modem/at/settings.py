@@ -15,14 +15,14 @@ class NumberSetting:
 
     name: str
     allowed: tuple[str, ...]
-    """Of each field, as ``=?`` tells it: ``0-2,4``."""
+    """The values that each field may have, as ``=?`` tells them: ``0-2,4``."""
     defaults: tuple[int, ...]
     is_radio: bool = False
-    """Read with the registration behind it."""
+    """The answer to reading it has the registration behind the value (+CREG)."""
 
 
 def numbers_of(allowed: str) -> frozenset[int]:
-    """``0-2,4`` is 0, 1, 2 and 4."""
+    """The numbers that a list of ranges means: ``0-2,4`` is 0, 1, 2 and 4."""
     found: set[int] = set()
     for piece in allowed.split(","):
         low, dash, high = piece.partition("-")
@@ -39,7 +39,7 @@ class NumberSettings:
         self.reset()
 
     def reset(self) -> None:
-        """As ATZ and a restart do."""
+        """Set everything to its default, as ATZ and a restart do."""
         self._values = {name: list(defaults) for name, defaults in self._defaults.items()}
 
     def __getitem__(self, name: str) -> list[int]:
@@ -49,7 +49,8 @@ class NumberSettings:
         return ",".join(map(str, self._values[name]))
 
     def set(self, setting: NumberSetting, arguments: CommandArguments) -> Rows:
-        """What is left out stays. Raises :class:`CmeError` for a value that is not allowed."""
+        """Set the fields that are given; the others stay. Raises :class:`CmeError` for a value that
+        is not allowed."""
         if len(arguments) > len(setting.allowed):
             raise CommandError
         old = self._values[setting.name]

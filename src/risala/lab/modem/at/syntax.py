@@ -31,7 +31,7 @@ class Form(Enum):
 
 
 class CommandArguments(tuple[str, ...]):
-    """What stands behind ``=``: unquoted, empty where left out."""
+    """The arguments behind ``=``: unquoted, empty where left out."""
 
     __slots__ = ()
 
@@ -41,7 +41,11 @@ class CommandArguments(tuple[str, ...]):
     def number(
         self, at: int, default: int | None = None, allowed: Container[int] | None = None
     ) -> int:
-        """Raises :class:`CmeError` where it is none, none of those allowed, or wanted."""
+        """The number at a place, or ``default`` where it is left out.
+
+        Raises:
+            CmeError: it is no number, not among ``allowed``, or is left out without a default.
+        """
         text = self.text(at)
         if not text and default is not None:
             return default
@@ -60,13 +64,13 @@ class Invocation:
     """One command of a line."""
 
     name: str
-    """In capitals, ``+CMGS``, ``E``, ``&F``, ``S3``; ``D`` for a call."""
+    """Its name in capitals: ``+CMGS``, ``E``, ``&F``, ``S3``; ``D`` for a call."""
     form: Form
     arguments: CommandArguments = _NONE
 
     @property
     def text(self) -> str:
-        """As it was written, nearly: ``AT+CSQ``, ``ATE0``."""
+        """The command as it was written, in capitals: ``AT+CSQ``, ``ATE0``."""
         if self.form is Form.SET:
             joined = ",".join(self.arguments)
             return f"AT{self.name}{'=' if self.name[0] in '+^*$%#' else ''}{joined}"
@@ -77,7 +81,7 @@ def invocations(line: str) -> list[Invocation]:
     """The commands of a line, without its ``AT``.
 
     Raises:
-        CommandError: it is none.
+        CommandError: it is no command line.
     """
     found: list[Invocation] = []
     rest = line.strip()

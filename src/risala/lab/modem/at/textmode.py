@@ -37,7 +37,7 @@ _SUBMIT: Final = 0x01
 
 @dataclass(slots=True)
 class Parameters:
-    """+CSMP: what a text is sent with (27.005 §3.3.2)."""
+    """The parameters that a typed text is sent with (+CSMP, 27.005 §3.3.2)."""
 
     fo: int = 17
     vp: str = "167"
@@ -59,7 +59,7 @@ _WRITE: Final[dict[str, Callable[[str], str]]] = {
     "UCS2": lambda text: encode_ucs2(text).hex().upper(),
     "HEX": lambda text: _gsm(text).encode("latin-1").hex().upper(),
 }
-"""+CSCS (27.007 §5.5)."""
+"""How a text is written, by the character set of +CSCS (27.007 §5.5)."""
 
 
 def written(text: str, charset: str) -> str:
@@ -75,7 +75,7 @@ def _octets(body: bytes) -> bytes:
 
 
 def read(body: bytes, charset: str) -> str:
-    """What was typed, the other way."""
+    """A typed text, read in a character set: the reverse of :func:`written`."""
     match charset:
         case "GSM":
             return decode_gsm7(body)
@@ -90,7 +90,8 @@ def read(body: bytes, charset: str) -> str:
 
 
 def read_number(text: str, charset: str) -> str:
-    """A number is written in the character set too; most take it plain all the same."""
+    """A typed number. It is to be written in the character set too, but plain digits are taken, as
+    most modems take them."""
     if charset == "UCS2" and len(text) % 4 == 0 and text.upper().startswith("00"):
         return read(text.encode("latin-1"), charset)
     return text
@@ -100,7 +101,7 @@ def submit_of(number: str, kind: int | None, body: bytes, how: Parameters, chars
     """The SUBMIT of a typed text.
 
     Raises:
-        CmsError: 305, it cannot be one.
+        CmsError: 305, the text cannot be sent.
     """
     number = read_number(number, charset)
     destination = TpAddress.of_number(number)
@@ -132,7 +133,8 @@ def submit_of(number: str, kind: int | None, body: bytes, how: Parameters, chars
 
 
 def data_of(data: UserData, charset: str) -> str:
-    """A text in the character set; octets, and what has a header, in hexadecimal (27.005 §3.1)."""
+    """A received message as text mode shows it: a text in the character set; octets, and a message
+    with a user data header, in hexadecimal (27.005 §3.1)."""
     if data.coding.characters is CharacterSet.GSM7 and not data.header:
         return written(data.text, charset)
     return data.encode()[1:].hex().upper()
@@ -152,7 +154,7 @@ def _type(address: TpAddress) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Writer:
-    """Headers in text mode. ``details`` is +CSDH=1."""
+    """Writes headers in text mode; with ``details`` all their fields, as under +CSDH=1."""
 
     charset: str
     details: bool
@@ -166,14 +168,15 @@ class Writer:
         return f'"{written(self.smsc, self.charset)}",{kind}'
 
     def report(self, report: StatusReport) -> str:
-        """``<fo>,<mr>,[<ra>],[<tora>],<scts>,<dt>,<st>``: all of it is in the header."""
+        """A status report, all of which is in the header:
+        ``<fo>,<mr>,[<ra>],[<tora>],<scts>,<dt>,<st>``."""
         fo = report.encode()[0]
         ends = f"{self._address(report.recipient)},{_type(report.recipient)}"
         times = f'"{_time(report.sent_at)}","{_time(report.done_at)}"'
         return f"{fo},{report.reference},{ends},{times},{report.status}"
 
     def direct(self, deliver: Deliver) -> str:
-        """+CMT."""
+        """The header of +CMT, for a message that goes straight to the port."""
         head = f'+CMT: {self._address(deliver.originator)},,"{_time(deliver.sent_at)}"'
         text = data_of(deliver.user_data, self.charset)
         if self.details:

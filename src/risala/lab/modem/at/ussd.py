@@ -10,16 +10,16 @@ from risala.lab.modem.at.replies import Cme, CmeError
 from risala.sms.alphabet import decode_gsm7, encode_gsm7, encode_ucs2, fits_gsm7
 
 _UNKNOWN: Final = "+CUSD: 4"
-"""Not supported (27.007 §7.15)."""
+"""The answer to a code that the network does not know: not supported (27.007 §7.15)."""
 _DCS_GSM7: Final = 15
 _DCS_UCS2: Final = 72
 
 
 def code_of(text: str, *, packed: bool, charset: str) -> str:
-    """What was dialled.
+    """The code that +CUSD dials.
 
     Raises:
-        CmeError: it is not written in the way that this modem wants.
+        CmeError: the code is not written in the way that this modem wants.
     """
     if packed:
         try:

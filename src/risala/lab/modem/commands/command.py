@@ -14,7 +14,8 @@ from risala.lab.modem.core import ModemCore
 
 @dataclass(frozen=True, slots=True)
 class CommandForms:
-    """A form that is left out is refused; ``=?`` without an answer is OK (27.007 §4.1)."""
+    """What a command does in each of its forms. A form that is None is refused; ``=?`` may have an
+    empty answer (27.007 §4.1)."""
 
     execute: Callable[[ModemCore], Reply] | None = None
     read: Callable[[ModemCore], Rows] | None = None
@@ -38,17 +39,17 @@ class CommandForms:
 
 
 def says(*rows: str) -> Callable[[Any], Rows]:
-    """The same whatever happens."""
+    """A form whose answer is always the same."""
     return lambda _: rows
 
 
 def accepted(*_: object) -> Rows:
-    """Taken, and without effect here."""
+    """A form that is taken and has no effect here."""
     return ()
 
 
 def setting_command(setting: NumberSetting) -> CommandForms:
-    """Sets it, reads it back, and tells what it may be."""
+    """A command that sets a number, reads it back, and tells which values it may have."""
     allowed = ",".join(f"({each})" for each in setting.allowed)
     return CommandForms(
         read=lambda modem: (f"{setting.name}: {modem.settings.text(setting.name)}",),

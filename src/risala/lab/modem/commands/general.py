@@ -28,7 +28,7 @@ _BAUDS: Final = "0,1200,2400,4800,9600,19200,38400,57600,115200,230400,460800,92
 
 
 def _switch(name: str) -> CommandForms:
-    """``E0``, ``E1``, ``E``: kept under its letter; what is no 0 is 1."""
+    """A basic command that is on or off (``E0``, ``E1``, ``E``): any number but 0 is on."""
 
     def put(modem: ModemCore, arguments: CommandArguments) -> Rows:
         modem.switch(name, arguments.number(0, 0, (0, 1)))
@@ -46,7 +46,7 @@ def _register(number: int) -> CommandForms:
 
 
 def register_command(name: str) -> CommandForms | None:
-    """``S3`` and the like; None for what is none."""
+    """The command of an S register (``S3``); None for a name that is no register."""
     number = name[1:]
     if not name.startswith("S") or not number.isdigit() or int(number) > 255:
         return None
@@ -81,7 +81,7 @@ def _imei(modem: ModemCore) -> Rows:
 
 
 def _function(modem: ModemCore, arguments: CommandArguments) -> Rows:
-    """+CFUN (27.007 §8.2): 1 full, 4 radio off, 0 minimum; with ``,1`` it starts anew."""
+    """+CFUN (27.007 §8.2): 1 full, 4 radio off, 0 minimum; with ``,1`` the modem starts anew."""
     level = arguments.number(0, None, (0, 1, 4))
     if arguments.number(1, 0, (0, 1)):
         modem.after_answer(lambda: modem.power.restart("+CFUN=1,1"))

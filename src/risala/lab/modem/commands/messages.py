@@ -30,7 +30,8 @@ SETTINGS: Final = (
     NumberSetting("+CGSMS", ("0-3",), (1,)),
 )
 _TPDU_OCTETS_MAX: Final = 200
-"""More than any TPDU has; the length of +CMGS is looked at before there is one."""
+"""The longest TPDU that +CMGS may announce: more than any has. The announced length is checked
+before the PDU is typed."""
 _WORDS: Final = {**{stat.word: int(stat) for stat in Stat}, "ALL": ALL}
 _RECEIVED: Final = frozenset((Stat.REC_UNREAD, Stat.REC_READ))
 _DELETE: Final = {
@@ -224,7 +225,7 @@ def _delete_test(modem: ModemCore) -> Rows:
 
 
 def _typed_submit(modem: ModemCore, arguments: CommandArguments, body: bytes) -> Submit:
-    """The SUBMIT of a body in text mode."""
+    """The SUBMIT of a body that was typed in text mode."""
     kind = int(arguments[1]) if len(arguments) > 1 and arguments[1].isdigit() else None
     return textmode.submit_of(arguments.text(0), kind, body, modem.parameters, modem.charset)
 
@@ -308,7 +309,7 @@ def _send_stored(modem: ModemCore, arguments: CommandArguments) -> Reply:
 
 
 def _no_commands(modem: ModemCore, _: CommandArguments) -> BodyPrompt:
-    """+CMGC: taken, and SMS-COMMANDs are not supported by this network."""
+    """+CMGC: the body is taken, but this network does not support SMS-COMMANDs."""
 
     def typed(_: bytes) -> Rows:
         raise CmsError(Cms.OPERATION_NOT_SUPPORTED)

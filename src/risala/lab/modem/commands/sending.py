@@ -11,9 +11,10 @@ from risala.lab.modem.world.config import ReferenceForm
 def send(
     modem: ModemCore, submit: Submit, smsc: TpAddress | None, *, name: str = "+CMGS"
 ) -> Rows | LaterReply:
-    """
+    """Send a segment to the network; the answer to ``name``, perhaps after a while.
+
     Raises:
-        CmsError: the network does not take it, or says so.
+        CmsError: the network refuses it, or takes it and answers with an error all the same.
     """
     config, network = modem.config, modem.network
     if not modem.is_registered:

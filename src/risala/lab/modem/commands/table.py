@@ -44,7 +44,8 @@ def offered(profile: Profile) -> list[str]:
 
 
 def run(modem: ModemCore, call: Invocation) -> Reply:
-    """
+    """Run a command, if this modem has it and its SIM allows it now.
+
     Raises:
         CommandError: it is refused.
     """

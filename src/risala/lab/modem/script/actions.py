@@ -42,11 +42,12 @@ HELP: Final = {
 
 
 class ActionError(Exception):
-    """It cannot be done; ``str()`` says why, in one sentence."""
+    """An action cannot be done; ``str()`` says why, in one sentence."""
 
 
 def perform(modem: ModemCore, line: str) -> None:
-    """
+    """Do what a line says.
+
     Raises:
         ActionError: there is no such word, or it wants something else behind it.
     """
@@ -58,7 +59,8 @@ def perform(modem: ModemCore, line: str) -> None:
 
 
 def check(line: str) -> None:
-    """Look at the word alone, before there is a modem. Raises :class:`ActionError`."""
+    """Check the word of a line, before there is a modem. Raises :class:`ActionError` where there is
+    no such word."""
     word = line.strip().partition(" ")[0]
     if word.lower() not in _ACTIONS:
         raise ActionError(f"There is no {word!r}.")

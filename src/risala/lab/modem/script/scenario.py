@@ -23,7 +23,7 @@ Count = Annotated[int, Field(ge=1, le=1_000_000)]
 
 
 class ModemTable(ScenarioTable):
-    """What differs from the :class:`ModemConfig` of every day."""
+    """Fields of :class:`ModemConfig` that differ from its defaults."""
 
     pin: Annotated[str, Field(pattern="^[0-9]{4,8}$")] | None = None
     number: Annotated[str, Field(pattern=r"^\+?[0-9]{3,20}$")] | None = None
@@ -87,9 +87,9 @@ class LineTable(ScenarioTable):
 class StepTable(ScenarioTable):
     do: str
     at_s: Seconds | None = None
-    """From the start."""
+    """Seconds after the start."""
     after_sends: Count | None = None
-    """Once so many segments were taken."""
+    """In place of a time: once this many segments were taken."""
 
     @field_validator("do")
     @classmethod
@@ -129,7 +129,7 @@ class Scenario(ScenarioTable):
         return profile
 
     def config(self, **changes: Any) -> ModemConfig:  # noqa: ANN401 - as ModemConfig takes
-        """The modem; ``changes`` are of more weight than the file."""
+        """The modem's configuration; ``changes`` override the file."""
         said = {key: value for key, value in self.modem.model_dump().items() if value is not None}
         known = {each.name for each in fields(ModemConfig)}
         assert set(said) <= known
@@ -145,7 +145,7 @@ class Scenario(ScenarioTable):
 
     @property
     def rules(self) -> dict[str, Any]:
-        """What :class:`~risala.lab.modem.simulator.ModemSimulator` wants besides."""
+        """The further arguments of :class:`~risala.lab.modem.simulator.ModemSimulator`."""
         reports = self.reports.model_dump(exclude={"status", "after_s"})
         return {
             "seed": self.seed,
@@ -158,7 +158,8 @@ class Scenario(ScenarioTable):
 
 
 def load_scenario(path: Path) -> Scenario:
-    """
+    """Read a scenario's file.
+
     Raises:
         ScenarioError: it cannot be read, or says what a scenario cannot.
     """

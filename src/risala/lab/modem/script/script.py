@@ -14,11 +14,11 @@ from risala.lab.modem.world import events as e
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScriptStep:
     do: str
-    """As on the console: ``signal 5``."""
+    """A line as on the console: ``signal 5``."""
     at_s: float | None = None
-    """From the start."""
+    """Seconds after the start."""
     after_sends: int | None = None
-    """Once so many segments were taken."""
+    """In place of a time: once this many segments were taken."""
 
 
 class Script:

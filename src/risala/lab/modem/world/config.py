@@ -45,9 +45,9 @@ class ModemConfig:
     imsi: str = "609101234567890"
     iccid: str = "8922210123456789012"
     number: str = "+22236000001"
-    """The SIM's own."""
+    """The SIM's own number."""
     smsc_number: str = "+22236990000"
-    """Of the service centre, as the SIM has it; empty where it does not know."""
+    """The service centre's number that the SIM holds; empty where it holds none."""
     operator: str = "Mauritel"
     operator_short: str = "MRTL"
     operator_code: str = "60910"
@@ -60,9 +60,9 @@ class ModemConfig:
     registration: int = 1
     """``<stat>`` of +CREG (27.007 §7.2)."""
     answer_after_s: float = 0.0
-    """From a body to its ``+CMGS:``."""
+    """Seconds from a message's body to the answer ``+CMGS:``."""
     scan_s: float = 1.0
-    """+COPS=? takes so long."""
+    """Seconds that +COPS=? takes."""
     report_after_s: float = 0.5
     report_status: ReportStatus = ReportStatus.DELIVERED
     reference_form: ReferenceForm = ReferenceForm.TRUE
@@ -75,9 +75,9 @@ class ModemConfig:
     reports_apart: bool = False
     """Status reports have a storage of their own, ``SR``; else they are among the messages."""
     ussd: Mapping[str, str] = field(default_factory=lambda: {"*124#": "Solde: 150,00 MRU"})
-    """Code → answer."""
+    """The network's answers, by code."""
     ussd_after_s: float = 0.2
     acknowledge_s: float = 15.0
-    """+CNMA must come within, or +CMT and +CDS end (27.005 §3.4.4)."""
+    """Seconds within which +CNMA must come, or no more +CMT and +CDS are sent (27.005 §3.4.4)."""
     is_booted: bool = True
-    """It has been on for long; else it says its first lines."""
+    """The modem has been on for long; False: it boots, and says its first lines."""

@@ -12,7 +12,8 @@ from risala.sms.segment import Concatenation
 
 @dataclass(frozen=True, slots=True)
 class PortOpened:
-    """It can be opened here; another path after each time that it was gone, but for ``link``."""
+    """The modem can be opened here. The path is another one after each time that the port was
+    gone, except with a ``link``."""
 
     path: str
     link: str | None = None
@@ -39,7 +40,7 @@ class Heard:
 
 @dataclass(frozen=True, slots=True)
 class CommandAnswered:
-    """Its final result."""
+    """A command line was answered with this final result."""
 
     line: str
     result: str
@@ -53,14 +54,14 @@ class Submitted:
     """TP-MR, as reports have it."""
     recipient: str
     text: str
-    """This segment's own."""
+    """This segment's own text."""
     data_coding: int
     concatenation: Concatenation | None
     wants_report: bool
     is_taken: bool
     """The network has it, and its phone gets it."""
     error: int | None = None
-    """Of ``+CMS ERROR``."""
+    """The number of the ``+CMS ERROR`` that was answered; None where it was accepted."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,5 @@
-"""The network of a simulated modem: takes segments, reports on them, holds what it cannot bring."""
+"""The network of a simulated modem: takes segments, reports on them, and holds messages until the
+modem takes them."""
 
 from __future__ import annotations
 
@@ -16,10 +17,10 @@ from risala.lab.modem.world.timetable import Timetable
 from risala.sms.message import ReferenceBits
 
 HELD_MAX: Final = 1000
-"""What waits for the modem to be there; a service centre has a limit too."""
+"""Messages and reports that wait for the modem; a service centre has a limit too."""
 UNKNOWN_SIGNAL: Final = 99
 REGISTERED: Final = frozenset((1, 5, 6, 7))
-"""``<stat>`` of +CREG (27.007 §7.2)."""
+"""Values of ``<stat>`` of +CREG that mean registered (27.007 §7.2)."""
 
 TP_ST: Final = {
     ReportStatus.DELIVERED: (0x00,),
@@ -36,14 +37,16 @@ class PlannedReport:
     """A status report that a segment will have."""
 
     after_s: float
-    """Negative: before the answer to the send."""
+    """Seconds after the answer to the send; negative: before it."""
     status: int
 
 
 class SimulatedNetwork:
-    """
+    """The network that one simulated modem is in.
+
     Args:
-        offer: gives the modem a TPDU: the way that it took, or None while it can take none.
+        offer: gives the modem a TPDU; returns the way that it took, or None while the modem can
+            take none.
     """
 
     def __init__(
@@ -82,7 +85,7 @@ class SimulatedNetwork:
         self._told(submit, reference, is_taken=False, error=error)
 
     def plan(self, submit: Submit) -> list[PlannedReport]:
-        """The reports that it will have, in the ordinary course of things."""
+        """The reports that a segment will have if nothing goes wrong."""
         if not submit.status_report:
             return []
         after_s = self.config.report_after_s
@@ -92,10 +95,10 @@ class SimulatedNetwork:
     def submit(
         self, submit: Submit, reference: int, reports: list[PlannedReport], error: int | None = None
     ) -> None:
-        """A segment is taken: its phone gets it, and reports will come.
+        """Take a segment: its phone gets it, and reports will come.
 
         Args:
-            error: what the modem is told all the same.
+            error: the ``+CMS ERROR`` that the modem is answered with all the same.
         """
         self._told(submit, reference, is_taken=True, error=error)
         sent_at = self._wall()
@@ -177,7 +180,7 @@ class SimulatedNetwork:
     def flush(self) -> None:
         """Bring what waits, as far as the modem takes it. Call whenever that may have changed."""
         if self._flushing:
-            return  # taking one thing can change what else can be taken
+            return  # called from within the loop below, which looks again by itself
         self._flushing = True
         try:
             # A message for which there is no room must not keep back the reports behind it.

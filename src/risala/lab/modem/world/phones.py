@@ -1,4 +1,4 @@
-"""The phones on the other side: they join what they are sent, and send. Pure."""
+"""The phones that a simulated modem writes to: they join what they are sent, and send. Pure."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from risala.sms.message import ReferenceBits
 from risala.sms.segment import join, split, user_data_header
 
 INCOMPLETE_MAX: Final = 1000
-"""Messages that may wait for parts; the oldest gives way."""
+"""Messages that may wait for parts; when there are more, the oldest is dropped."""
 
 T = TypeVar("T")
 
 
 class Dice(Protocol):
-    """Chance, which is handed in: a ``random.Random`` with a seed."""
+    """The source of chance: a ``random.Random`` with a seed has this shape."""
 
     def random(self) -> float: ...
     def randrange(self, stop: int, /) -> int: ...
@@ -29,7 +29,7 @@ class Dice(Protocol):
 
 
 def readable(data: UserData) -> str:
-    """Its text; octets that are no text in hexadecimal."""
+    """A message's text; in hexadecimal where it carries octets and no text."""
     if data.coding.characters is not CharacterSet.EIGHT_BIT and not data.coding.compressed:
         return data.text
     text = data.data.decode("latin-1")
@@ -43,7 +43,8 @@ class Phones:
         self._incomplete: dict[tuple[object, ...], dict[int, str]] = {}
 
     def take(self, submit: Submit) -> tuple[str, int] | None:
-        """The whole text and how many segments it had, once the last of them is here."""
+        """Take a segment; the whole text and the number of its segments once the last is here, else
+        None."""
         text, place = readable(submit.user_data), submit.user_data.concatenation
         if place is None or place.total == 1:
             return join([text]), 1
@@ -59,7 +60,7 @@ class Phones:
 
 
 def address_of(sender: str) -> TpAddress:
-    """A number, or a name where it has letters."""
+    """The address of a sender: a name where it has letters, else a number."""
     if sender.removeprefix("+").isdecimal():
         return TpAddress.of_number(sender)
     return TpAddress(sender, TON_ALPHANUMERIC, 0)
@@ -88,6 +89,6 @@ def delivers(
             header = user_data_header(reference, len(parts), number, reference_bits=reference_bits)
         data = UserData.of_text(part, alphabet, header=header, message_class=message_class)
         deliver = Deliver(address_of(sender), data, sent_at, more_messages=number < len(parts))
-        deliver.encode()  # what cannot be said is found here
+        deliver.encode()  # raises here, and not later, where no PDU can say it
         found.append(deliver)
     return found

@@ -1,6 +1,7 @@
-"""Which modem is simulated: what it calls itself, says by itself, lacks and does its own way.
+"""The modems that can be simulated: what each calls itself, says by itself, lacks, and does its own
+way.
 
-What real ones say was taken from their manuals and from recordings of them; a profile is a table.
+What real modems say was taken from their manuals and from recordings of them. A profile is a table.
 """
 
 from __future__ import annotations
@@ -21,22 +22,23 @@ class Profile:
     boot: tuple[tuple[float, str], ...] = ()
     """Seconds after power on, and what is said then; ``{sim}`` stands for the word of +CPIN."""
     ready: tuple[tuple[float, str], ...] = ()
-    """The same, after the SIM is ready: at once, or after the PIN."""
+    """Seconds after the SIM is ready (at once, or after the PIN), and what is said then."""
     boot_s: float = 2.0
-    """From power on to the first answer."""
+    """Seconds from power on to the first answer."""
     register_s: float = 1.0
-    """From there to the network."""
+    """Seconds from there until it is registered on the network."""
     goodbye: str = ""
     """Said when it is switched off."""
     restart_gone_s: float | None = None
     """A stick leaves the bus for so long when it starts anew; a serial modem stays."""
     first_index: int = 1
-    """Of the first place of a storage."""
+    """Index of the first place of a storage: 0 or 1."""
     storages: tuple[str, ...] = ("SM", "ME")
     """What +CPMS offers, the default first. Status reports are kept among the messages."""
     places: dict[str, int] = field(default_factory=lambda: {"SM": 30, "ME": 100})
     empty_place: str = "error"
-    """What +CMGR of one says: ``error`` (321), ``ok``, or ``zero`` (a row of length 0)."""
+    """What +CMGR of an empty place says: ``error`` (321), ``ok``, or ``zero`` (a row of length
+    0)."""
     cnmi: tuple[str, ...] = ("0-2", "0-3", "0,2", "0-2", "0,1")
     """What +CNMI takes: mode, mt, bm, ds, bfr."""
     alphabets: tuple[str, ...] = ("GSM", "IRA", "UCS2", "8859-1", "HEX")
@@ -44,11 +46,11 @@ class Profile:
     """The final result of a command that it lacks."""
     lacks: frozenset[str] = frozenset()
     own: frozenset[str] = frozenset()
-    """Commands of its maker."""
+    """Commands of its maker that it has."""
     noise: tuple[str, ...] = ()
     """Lines that come by themselves."""
     noise_every_s: float = 0.0
-    """About so often; 0 is never."""
+    """Mean time between two such lines; 0: none come."""
     noise_in_answers_percent: float = 0.0
     """How often such a line stands between the lines of an answer."""
     blank_lines: bool = False
@@ -57,7 +59,8 @@ class Profile:
     """USSD goes and comes as packed septets in hexadecimal."""
     cops_technology: bool = True
     class_0_direct: bool = False
-    """Class 0 is not stored: +CMT whatever +CNMI says."""
+    """A message of class 0 is not stored: it goes straight to the port (+CMT) whatever +CNMI
+    says."""
     full_line: str = ""
     """Said when a storage is full; ``{storage}`` stands for it."""
     cmee: int = 0
@@ -162,6 +165,6 @@ _QUECTEL: Final = Profile(
 _SICK: Final = replace(
     _PLAIN, name="sick", title="a worn one: loses octets, hangs, restarts, leaves the bus, refuses"
 )
-"""What it has is in :mod:`risala.lab.modem.quirks`."""
+"""The profile of a worn modem; its quirks are :data:`risala.lab.modem.quirks.SICK`."""
 
 PROFILES: Final = {each.name: each for each in (_PLAIN, _HUAWEI, _SIM800, _QUECTEL, _SICK)}

@@ -14,7 +14,7 @@ REPORT_PLACES: Final = 50
 
 
 class Stat(IntEnum):
-    """``<stat>`` (27.005 §3.1)."""
+    """The state of a stored message: ``<stat>`` (27.005 §3.1)."""
 
     REC_UNREAD = 0
     REC_READ = 1
@@ -23,7 +23,7 @@ class Stat(IntEnum):
 
     @property
     def word(self) -> str:
-        """In text mode: ``REC UNREAD``."""
+        """The state's word in text mode: ``REC UNREAD``."""
         return self.name.replace("_", " ")
 
 
@@ -57,7 +57,7 @@ class SimulatedStorage:
         return range(self._first, self._first + self.places)
 
     def add(self, tpdu: Tpdu, stat: Stat) -> int | None:
-        """Its index: the first that is free. None where it is full."""
+        """Keep a TPDU; its index, the first that is free. None where the storage is full."""
         index = next((each for each in self.indexes if each not in self._kept), None)
         if index is not None:
             self._kept[index] = StoredTpdu(tpdu, stat)
@@ -73,6 +73,6 @@ class SimulatedStorage:
         self._kept = {i: it for i, it in self._kept.items() if it.stat not in stats}
 
     def list(self, stat: int) -> list[tuple[int, StoredTpdu]]:
-        """Those of a ``<stat>``, by their index."""
+        """The messages with a ``<stat>``, each with its index, in order."""
         found = sorted(self._kept.items())
         return [(i, it) for i, it in found if stat in (ALL, it.stat)]

@@ -1,4 +1,4 @@
-"""What happens later, by a clock that is handed in. Pure."""
+"""Things that happen later, by a clock that is handed in. Pure."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Timetable:
         self._order = count()
 
     def after(self, wait_s: float, action: Callable[[], None]) -> bool:
-        """False where there is no room: it will not happen."""
+        """Plan an action; False where there is no room for it, so that it will not happen."""
         if len(self._entries) >= ENTRIES_MAX:
             return False
         heapq.heappush(self._entries, (self._now_s() + wait_s, next(self._order), action))
@@ -26,7 +26,7 @@ class Timetable:
 
     @property
     def due_s(self) -> float | None:
-        """When the next thing happens."""
+        """When the next planned action is due; None where none is planned."""
         return self._entries[0][0] if self._entries else None
 
     def advance(self) -> None:
