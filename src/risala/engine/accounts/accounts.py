@@ -32,7 +32,7 @@ log = structlog.get_logger(__name__)
 KEYS_CACHED_MAX: Final = 10_000
 """About 5 MB; more keys than this in use at once cost one indexed read each."""
 TOUCH_EVERY_S: Final = 30.0
-"""When keys were last used is written down this often, for all of them in one unit."""
+"""Seconds between two writings of when keys were last used, all keys in one unit."""
 KEY_CHARACTERS: Final = "ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz23456789"
 KEY_LENGTH: Final = 32
 _PREFIX: Final = {
@@ -42,7 +42,7 @@ _PREFIX: Final = {
     (KeyType.PUBLISHABLE, Mode.TEST): "pk_test_",
 }
 KEY_CHARACTERS_MAX: Final = 128
-"""A longer header is no key: not worth hashing."""
+"""Characters of a key at most: a longer header is no key, and is refused without hashing it."""
 NAME_MAX: Final = 100
 
 
@@ -64,8 +64,8 @@ class Accounts:
         """Who holds this key.
 
         Raises:
-            Unauthorized: unknown, deleted or disabled.
-            Forbidden: the organization is not active.
+            Unauthorized: the key is unknown, deleted or disabled.
+            Forbidden: its organization is not active.
         """
         if not value or len(value) > KEY_CHARACTERS_MAX:
             raise Unauthorized
@@ -108,7 +108,7 @@ class Accounts:
         return rows.organizations(self._reader)
 
     def fresh_organization(self, organization_id: str) -> Organization:
-        """With the balance of this moment, and what it has spent today.
+        """An organization with its balance of this moment, and what it has spent today.
 
         Raises:
             NotFound: there is none of this id.
@@ -290,7 +290,8 @@ class Accounts:
             del self._keys[digest]
 
     async def keep_touching(self) -> None:
-        """Write down when keys were last used, for life. Losing the last half minute is no loss."""
+        """Write down when keys were last used, for life. A crash loses the last half minute of it,
+        which does no harm."""
         while True:
             await trio.sleep(TOUCH_EVERY_S)
             await self.flush_touched()
@@ -319,5 +320,6 @@ def _refuse_origins_of_secrets(key_type: KeyType, origins: tuple[str, ...] | Non
 
 
 def _digest(value: str) -> bytes:
-    # 32 random characters: nothing to guess, so a plain hash is the right one.
+    # A key has 32 random characters, which nobody can guess: a plain hash is enough, and a slow one
+    # would cost every request.
     return hashlib.sha256(value.encode("utf-8", "surrogatepass")).digest()

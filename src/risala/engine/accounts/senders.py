@@ -35,7 +35,8 @@ class Senders:
         self._ids = ids
         self._default = fold_sender(settings.service.default_sender)
         self._marker = Marker(settings.senders, settings.service.default_sender)
-        # Organizations whose every send may be the one that approves a sender: hardly any.
+        # The few organizations with a cleared sender that waits for the volume: each of their sends
+        # may be the one that approves it.
         self._waiting = senders.waiting_for_volume(reader)
 
     def by_name(self, organization_id: str, name: str) -> Sender | None:
@@ -47,7 +48,7 @@ class Senders:
         return organization_id in self._waiting
 
     def look_again(self, organization_id: str) -> None:
-        """A unit may have approved the organization's senders."""
+        """Read an organization's senders again: a unit may have approved one."""
         self._waiting = senders.waiting_for_volume(self._reader)
 
     def list(self, organization_id: str | None) -> list[Sender]:
@@ -94,7 +95,8 @@ class Senders:
         return await self._recorder.journal.commit(signed(by, lambda conn: senders.add(conn, new)))
 
     async def clear(self, sender_id: str, *, waive: bool, by: Signature | None = None) -> Sender:
-        """Have nothing against a name; ``waive`` approves it at once, whatever the volume.
+        """Clear a name: the operator has nothing against it. With ``waive`` it is approved at once,
+        whatever the organization's volume.
 
         Raises:
             NotFound: there is none of this id.

@@ -4,7 +4,7 @@ A mailbox holds requests and wake-ups only; it may be lost at any instant, becau
 survive is a row in the journal. Asks go downhill (gateway, then limiter, billing, sessions and
 scheduler, then journal); uphill and sideways only ``tell_nowait``.
 
-What comes of a message::
+How a message is handled::
 
     receive returns a value      the asker gets it
     receive returns Later(...)   the actor takes its next message meanwhile; the asker gets what
@@ -37,7 +37,8 @@ M = TypeVar("M")
 M_contra = TypeVar("M_contra", contravariant=True)
 """What an actor's messages are: usually a union of frozen dataclasses."""
 
-# The actors that wait, each for the next, until the running code is done; for this room only.
+# The names of the actors of which each waits for the next, and the last for the running code. Used
+# by this room alone, to notice a circle.
 WAITING: ContextVar[tuple[str, ...]] = ContextVar("risala_waiting_actors", default=())
 
 _log = structlog.get_logger()
@@ -56,7 +57,7 @@ class MailboxFull(Overloaded):
 
 
 class AskCycle(Exception):
-    """``str()`` is the circle: ``a -> b -> a``."""
+    """Actors ask each other in a circle, a bug; ``str()`` shows it: ``a -> b -> a``."""
 
 
 class Later:
@@ -84,7 +85,7 @@ class Actor(Generic[M]):
         raise NotImplementedError
 
     async def stopping(self) -> None:
-        """Take leave after the last message of an ordered stop; not called after a crash."""
+        """Called after the last message of an ordered stop, and not after a crash."""
 
 
 class Decider(Actor[M]):
@@ -114,7 +115,8 @@ class ActorStatistics:
 
 
 def log_refused_tell(message: object, error: EngineError) -> None:
-    """Nobody waits, so that only the log can tell; hints may get lost, crashes are logged."""
+    """Log that a told message was refused, since nobody waits for its answer. A stop is no news,
+    and a crash is logged by the supervisor."""
     if not isinstance(error, Draining | ActorDown):
         _log.warning("told_message_refused", message=type(message).__name__, error=error)
 
@@ -168,9 +170,9 @@ class Mailbox(Generic[M]):
         self.handled = 0
         self.restarts = 0
         self.outstanding = 0
-        """Messages that came and are not handled to their end; also those in nobody's hand yet."""
+        """Messages that came and are not handled to their end, those in the queue included."""
         self.decider: DirectlyAsked[M] | None = None
-        """Who decides at once, while such an actor lives."""
+        """The living actor, where it is a decider; None else."""
         self._send, self.letters = trio.open_memory_channel[Envelope[M]](mailbox_max)
 
     async def put(self, envelope: Envelope[M]) -> None:
@@ -193,12 +195,12 @@ class Mailbox(Generic[M]):
         self.outstanding += 1
 
     def shut(self) -> None:
-        """Take no more; what is in it can still be read."""
+        """Take no more messages; those in it can still be read."""
         self.decider = None
         self._send.close()
 
     def discard(self) -> None:
-        """Shut it and refuse what is in it."""
+        """Take no more messages, and refuse those in it."""
         self.shut()
         while True:
             try:

@@ -1,8 +1,9 @@
 """The one way to wait for the nearest of many moments, all of which are rows in the journal.
 
-Who keeps deadlines looks at what is due, then waits: until the nearest of them, until somebody
-tells of a nearer one, until somebody has news, or until it is time for a look on principle. The
-moments are of the clock on the wall, which may be set at any time: hence the last of the four.
+A task that keeps deadlines does what is due, and then waits until one of four things: the nearest
+deadline comes, somebody sets a nearer one, somebody rings because something changed, or
+:data:`LOOK_S` has passed. The last is for the wall clock, which deadlines are of and which may be
+set at any time.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ LOOK_S: Final = 30.0
 
 
 class Alarm:
-    """For one task that waits; made before it, so that those who tell of moments get it too.
+    """One task waits on it, any other may ring it. It is made before all of them.
 
     Args:
         look_s: the longest wait.
@@ -30,11 +31,12 @@ class Alarm:
         self._clock = clock
         self._look_s = look_s
         self._bell = Bell()
-        # Nobody waits: whatever is told now may be nearer than what the next wait is called with.
+        # While nobody waits, every deadline that is set rings: the next wait may be called with a
+        # later one.
         self._at_ms = math.inf
 
     def ring(self) -> None:
-        """There is news: end the wait, or the next one if nobody waits."""
+        """Something changed: end the wait, or where nobody waits, the next one."""
         self._bell.ring()
 
     def expect(self, at_ms: int) -> None:
@@ -43,7 +45,8 @@ class Alarm:
             self._bell.ring()
 
     async def wait(self, next_ms: int | None) -> None:
-        """Until the nearest deadline that is known (None: there is none), or something nearer."""
+        """Wait until ``next_ms`` (UTC epoch milliseconds; None: no deadline is known), or until one
+        of the other things that end a wait."""
         now_ms = self._clock.now_ms()
         look_ms = now_ms + round(self._look_s * 1000)
         at_ms = look_ms if next_ms is None else min(next_ms, look_ms)

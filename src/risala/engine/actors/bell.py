@@ -1,6 +1,6 @@
-"""A bell: who has news rings it, and the one who waits for it looks what the news are.
+"""A bell: whoever changed something rings it, and the task that waits for it looks what changed.
 
-It holds nothing but that it rang, so it is made before either of the two, and both get it.
+It says nothing but that it rang. It is made before either side, so that both can be built with it.
 """
 
 from __future__ import annotations
@@ -11,17 +11,18 @@ import trio
 
 
 class Bell:
-    """Rung from the loop's thread, as often as one likes; one task waits for it."""
+    """Rung from the loop's thread, any number of times; one task waits for it."""
 
     def __init__(self) -> None:
         self._rung = trio.Event()
 
     def ring(self) -> None:
-        """There is news. Rung while nobody waits, it is remembered."""
+        """Something changed. Where nobody waits, the next wait ends at once."""
         self._rung.set()
 
     async def wait(self, deadline_s: float = math.inf) -> None:
-        """Until it rings, or has rung since the last wait ended, or a moment on Trio's clock."""
+        """Return when the bell rings, or has rung since the last wait, or at ``deadline_s`` of
+        Trio's clock."""
         with trio.move_on_at(deadline_s):
             await self._rung.wait()
         self._rung = trio.Event()

@@ -31,7 +31,7 @@ class Subscription(Generic[T]):
         while not self._values:
             self._arrived = trio.Event()
             await self._arrived.wait()
-        if self._lost:  # the oldest are those that went
+        if self._lost:  # the oldest values were dropped: the gap is before those that are here
             lagged, self._lost = Lagged(self._lost), 0
             return lagged
         return self._values.popleft()
@@ -55,13 +55,14 @@ class Broadcast(Generic[T]):
         return len(self._listeners)
 
     def publish(self, value: T) -> None:
-        """Never blocks; with a full subscription its oldest value goes."""
+        """Hand a value to every listener; never blocks. Where a subscription is full, its oldest
+        value is dropped."""
         for listener in self._listeners.values():
             listener(value)
 
     @contextmanager
     def hear(self, listener: Callable[[T], None]) -> Iterator[None]:
-        """Have ``listener`` called with each value inside the block; it is quick, never raises."""
+        """Within the block, call ``listener`` with each value; it must be quick and never raise."""
         token = object()
         self._listeners[token] = listener
         try:
@@ -71,7 +72,7 @@ class Broadcast(Generic[T]):
 
     @contextmanager
     def subscribe(self, values_max: int) -> Iterator[Subscription[T]]:
-        """Listen inside the block; at most ``values_max`` (at least 1) values wait to be read."""
+        """Within the block, keep up to ``values_max`` (at least 1) values until they are read."""
         if values_max < 1:
             raise ValueError("values_max must be at least 1")
         subscription = Subscription[T](values_max)

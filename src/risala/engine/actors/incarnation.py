@@ -19,8 +19,9 @@ from risala.engine.actors.actor import (
 )
 from risala.engine.model.errors import EngineError
 
-# After a crash, coroutines handed over by ``Later`` may still finish, this long: their units are
-# in the journal's hands already, and the next actor must not load its state before they commit.
+# How long coroutines that were handed over by ``Later`` may still run after a crash of their actor:
+# their units are with the journal already, and the next actor must not load its state before they
+# commit.
 LATER_GRACE_S: Final = 5.0
 
 
@@ -99,7 +100,7 @@ class Incarnation(Generic[M]):
 
     @property
     def idle(self) -> bool:
-        """Whether :meth:`decide_at_once` may be called: nobody is before the asker."""
+        """Whether :meth:`decide_at_once` may be called: no other message is before the asker's."""
         return not (self._deciding or self._mailbox.outstanding) and self._later_slots.value > 0
 
     def _crash(self, fault: Exception) -> None:
@@ -130,8 +131,8 @@ class Incarnation(Generic[M]):
             WAITING.reset(outside)
 
     async def _run_later(self, later: Later, envelope: Envelope[M]) -> None:
-        # It inherits the chain with this actor in it: while all its slots are taken the actor waits
-        # for this, so that asking the actor from here may never end.
+        # The coroutine's context names this actor among those that wait: while all slots for laters
+        # are taken the actor waits for one of them, so that asking it from here might never end.
         try:
             answer = await later.async_fn(*later.args)
         except EngineError as refusal:

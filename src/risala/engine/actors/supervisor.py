@@ -1,9 +1,10 @@
 """The supervisor: starts actors and services, starts them again after a bug, stops them in order.
 
-A bug ends one actor, not the service: it is logged with its cause and the actor is built anew from
-its factory after a wait that doubles. What keeps failing is not hidden: after ``restarts_max``
-crashes within ``window_s`` the supervisor gives up and :meth:`Supervisor.run` raises
-:class:`SupervisionFailed`, so that the process ends and whoever watches it knows.
+A bug ends one actor and not the service: the bug is logged with its cause, and the actor is built
+anew from its factory after a wait that doubles with each crash. An actor that keeps crashing is not
+hidden: after ``restarts_max`` crashes within ``window_s`` the supervisor gives up and
+:meth:`Supervisor.run` raises :class:`SupervisionFailed`, so that the process ends and whoever
+watches the process notices.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ M = TypeVar("M")
 _log = structlog.get_logger()
 
 STORAGE_RETRY_S: Final = 5.0
-"""What cannot read or write is begun again this often, for as long as that takes."""
+"""A child that ended because the storage refused is started again this often, without end."""
 
 
 class SupervisionFailed(Exception):
@@ -51,7 +52,8 @@ class RestartPolicy:
     """Restarts within the window; one crash more gives up. None: never (a carrier's driver, whose
     bugs must not take the other carriers down)."""
     window_s: float = 300.0
-    """With the other defaults nine crashes take 25 s of waiting, well within it."""
+    """The span in which crashes are counted. With the other defaults nine crashes in a row take 25
+    s of waiting, well within it."""
 
 
 class _Backoff:
@@ -88,7 +90,7 @@ class _Child:
         self.stop_asked = trio.Event()
         self.ended = trio.Event()
         self.fault: Exception | None = None
-        """The bug of the very first start, which its starter gets."""
+        """The bug of the very first start, which is raised to whoever started it."""
 
     async def run_once(self) -> None:
         raise NotImplementedError
@@ -97,10 +99,10 @@ class _Child:
         self.stop_asked.set()
 
     def restarted(self) -> None:
-        """Count it."""
+        """Count a restart."""
 
     def finish(self) -> None:
-        """Let go of whatever outlives a crash."""
+        """Give up what outlives a crash, such as a mailbox: it will not be started again."""
 
 
 class _ActorChild(_Child):
@@ -246,7 +248,8 @@ class Supervisor:
         if child.name in self._children:
             raise ValueError(f"{child.name} is supervised already")
         self._children[child.name] = child
-        # A task inherits the context of whoever spawns it; a request's must not live on in here.
+        # A task inherits the context variables of whoever spawns it. Those of a request (its id in
+        # the log) must not live on here, so the supervisor's own context is used.
         spawn = partial(self._nursery.start_soon, self._supervise, child, name=child.name)
         self._context.run(spawn)
         await child.started.wait()
@@ -275,9 +278,10 @@ class Supervisor:
             child.ended.set()
 
     async def _wait_to_restart(self, child: _Child, backoff: _Backoff, fault: Exception) -> bool:
-        """After a crash: False when it is not to be started again."""
+        """Wait as the policy says after a crash; False where the child is not started again."""
         if _is_storage(fault):
-            # Not its bug, and ending the process would take away the place where it shows.
+            # The storage's fault and not the child's bug: it does not count, since to end the
+            # process would take away the place where the fault is shown.
             _log.warning("waits_for_storage", name=child.name, again_in_s=STORAGE_RETRY_S)
             return await self._wait(child, STORAGE_RETRY_S)
         wait_s = backoff.wait_s(trio.current_time())
@@ -300,20 +304,23 @@ class Supervisor:
 
 
 def _is_storage(fault: Exception) -> bool:
-    """Nothing but the storage's refusals, however many nurseries wrapped them."""
+    """Whether a fault is nothing but refusals of the storage, however many nurseries wrapped
+    them."""
     if isinstance(fault, ExceptionGroup):
         return all(_is_storage(each) for each in fault.exceptions)
     return isinstance(fault, StorageFailed)
 
 
 async def _run_once(child: _Child) -> Exception | None:
-    """The bug that ended it, or None when it ended in order. A cancellation goes on its way."""
+    """Run a child until it ends: the bug that ended it, or None where it ended in order. A
+    cancellation is passed on."""
     try:
         await child.run_once()
     except Exception as fault:  # noqa: BLE001 -- the one place where bugs are caught
         return fault
     except BaseExceptionGroup as group:
-        # Bugs beside a cancellation: the cancellation must go on, the bugs must not be lost.
+        # Bugs came together with a cancellation: the cancellation must be passed on, and the bugs
+        # must not get lost.
         cancelled, faults = group.split(trio.Cancelled)
         if cancelled is None or not isinstance(faults, ExceptionGroup):
             raise

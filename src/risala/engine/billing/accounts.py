@@ -1,4 +1,4 @@
-"""What billing knows of each organization: its standing, and what is held of it. Pure."""
+"""What billing knows of each organization: its standing, and which prices are held. Pure."""
 
 from __future__ import annotations
 
@@ -24,9 +24,10 @@ Look = Callable[[str, int], Standing]
 @dataclass(slots=True)
 class _Account:
     standing: Standing | None = None
-    """None: to be read before the next reservation."""
+    """Balance and what was spent today; None: to be read before the next reservation."""
     read_seq: int = 0
-    """Of the last entry when it was read: charges up to it are in its ``spent`` already."""
+    """Number of the last ledger entry when the standing was read: charges up to that entry are in
+    its ``spent`` already."""
     held: dict[int, Reservation] = field(default_factory=dict)
     held_amount: int = 0
 
@@ -34,8 +35,8 @@ class _Account:
 class HeldMoney:
     """Balances and reservations of all organizations.
 
-    A standing is only ever replaced by a later one, told by the number of its ledger entry: news
-    may come twice, late or in any order.
+    A standing is replaced only by that of a later ledger entry, by the entries' numbers: so entries
+    may be told twice, late or in any order.
     """
 
     def __init__(self, look: Look) -> None:
@@ -59,7 +60,7 @@ class HeldMoney:
             try:
                 _refuse(account, claim)
             except (InsufficientBalance, SpendCapReached):
-                # Nobody is refused by what news that got lost would have mended.
+                # Before a refusal the journal is read: news of a top-up may have got lost.
                 self._look_up(account, claim)
                 _refuse(account, claim)
         self._last_number += 1
@@ -69,7 +70,7 @@ class HeldMoney:
         return held
 
     def settle(self, message: Settle) -> None:
-        """What was held has been charged."""
+        """Take note that held prices were charged."""
         charged_by_day: dict[int, int] = {}
         known = True
         for reservation in message.reservations:
@@ -78,8 +79,8 @@ class HeldMoney:
             charged_by_day[day] = charged_by_day.get(day, 0) + reservation.amount
         account = self._account(message.entered.organization_id)
         if not known:
-            # Held by an actor that crashed: whether its charge is in our standing, only the
-            # journal can say.
+            # An actor that crashed since gave out this reservation: only the journal can say
+            # whether its charge is in our standing, which is therefore read again.
             account.standing = None
         elif account.standing is not None:
             self.enter(message.entered)
@@ -93,7 +94,7 @@ class HeldMoney:
             self._let_go(reservation)
 
     def enter(self, entered: Entered) -> None:
-        """The balance after an entry, unless a later one is known."""
+        """Take over the balance after a ledger entry, unless a later entry is known."""
         account = self._accounts.get(entered.organization_id)
         if account is None or account.standing is None:
             return
@@ -126,7 +127,7 @@ class HeldMoney:
         return account
 
     def _forget_one(self) -> None:
-        """Keep within :data:`ACCOUNTS_MAX`; what has something held is not forgotten."""
+        """Keep within :data:`ACCOUNTS_MAX`; an organization with a held price is not forgotten."""
         if len(self._accounts) <= ACCOUNTS_MAX:
             return
         name, account = next(iter(self._accounts.items()))
@@ -136,7 +137,7 @@ class HeldMoney:
             del self._accounts[name]
 
     def _let_go(self, reservation: Reservation) -> bool:
-        """False where it is none of ours."""
+        """Drop a reservation; False where another actor, that crashed since, gave it out."""
         account = self._accounts.get(reservation.organization_id)
         if account is None or account.held.get(reservation.number) is not reservation:
             return False
@@ -146,7 +147,8 @@ class HeldMoney:
 
 
 def _refuse(account: _Account, claim: Reserve) -> None:
-    """Refuse what cannot be paid. What is held counts: its commit may be seconds away."""
+    """Refuse a price that cannot be paid. Held prices count as spent: their commits may only be
+    under way."""
     standing = account.standing
     assert standing is not None
     left = standing.balance - account.held_amount

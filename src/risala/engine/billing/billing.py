@@ -1,12 +1,12 @@
 """Billing: the actor that owns every balance while the service runs.
 
-It decides what is affordable: the price of a send is *reserved*, then *settled* once the commit
-holds, or *released* where it failed. Refunds and top-ups are told by the number of their ledger
-entry. It holds nobody up while a disk syncs.
+It decides what is affordable: the price of a send is *reserved*, then *settled* once the commit is
+on disk, or *released* where the commit failed. Refunds and top-ups are told to it with the number
+of their ledger entry. It does not wait while the disk syncs.
 
-Beneath it lies the journal's own condition: the transaction that charges looks at the balance, and
-at the day's cap, again. Should this actor crash while a send is on its way, the one built after it
-reads the ledger anew without knowing of that send, and still nothing is spent twice.
+The transaction that charges checks the balance, and the day's cap, once more. Should this actor
+crash while a send is on its way, the actor that is built anew reads the ledger and does not know of
+that send, and still nothing is spent twice.
 """
 
 from __future__ import annotations
@@ -80,6 +80,7 @@ class Billing(Decider[BillingMessage]):
 
 
 def tell_entered(billing: Ref[BillingMessage], entered: Entered) -> None:
-    """News of the ledger; where it gets lost, billing reads the ledger before it refuses."""
+    """Tell billing of a ledger entry. Where the message gets lost no harm is done: billing reads
+    the ledger before it refuses anything."""
     with suppress(MailboxFull, Draining):
         billing.tell_nowait(entered)

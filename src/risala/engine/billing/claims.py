@@ -27,7 +27,7 @@ class Reserve:
 
 @dataclass(frozen=True, slots=True)
 class Reservation:
-    """A held price. Unique among all that one actor gave out."""
+    """A price that is held; no two that one actor gave out are equal."""
 
     number: int
     organization_id: str
@@ -37,7 +37,7 @@ class Reservation:
 
 @dataclass(frozen=True, slots=True)
 class Settle:
-    """What was held is charged; the last entry of the commit tells the balance."""
+    """The held prices were charged; the last ledger entry of the commit tells the balance."""
 
     reservations: tuple[Reservation, ...]
     entered: Entered
@@ -45,14 +45,14 @@ class Settle:
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """What was held is not charged: the send was refused, or its commit failed."""
+    """The held prices are not charged: the send was refused, or its commit failed."""
 
     reservations: tuple[Reservation, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Doubt:
-    """A commit failed in a way that nobody knows whether it holds: look at the ledger again."""
+    """A commit failed, and nobody knows whether it is on disk: read the ledger again."""
 
     organization_id: str
 

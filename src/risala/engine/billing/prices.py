@@ -26,6 +26,7 @@ class Prices:
         return segments * (self.per_segment if own is None else own)
 
     def low_balance_of(self, organization: Organization) -> int:
-        """Below which balance this organization is told that it is low; 0: never."""
+        """The balance, in minor units, below which this organization is told that it is low; 0:
+        never."""
         own = organization.low_balance
         return self.low_balance if own is None else own

@@ -10,9 +10,9 @@ from risala.engine.model.commands import AddressUse
 
 @dataclass(frozen=True, slots=True)
 class TakeSms:
-    """Tokens of an organization's bucket; answers with None.
+    """Take tokens from an organization's bucket; answers with None.
 
-    Refused with :class:`~risala.engine.model.errors.RateLimited` where they are not there.
+    Refused with :class:`~risala.engine.model.errors.RateLimited` where too few are there.
     """
 
     organization_id: str
@@ -23,7 +23,7 @@ class TakeSms:
 
 @dataclass(frozen=True, slots=True)
 class GiveBackSms:
-    """What the tokens were taken for did not happen."""
+    """Put tokens back: the sends that they were taken for did not happen."""
 
     organization_id: str
     tokens: int = 1
@@ -31,7 +31,7 @@ class GiveBackSms:
 
 @dataclass(frozen=True, slots=True)
 class TakeAddress:
-    """One call of a client's address, which is a bucket of addresses for IPv6."""
+    """Count one call from a client's address; for IPv6, from the /64 that the address is in."""
 
     use: AddressUse
     bucket: Hashable
@@ -39,9 +39,11 @@ class TakeAddress:
 
 @dataclass(frozen=True, slots=True)
 class CodeSlot:
-    """A place in the hour of a number and of its organization, by the clock on the wall.
+    """One code's place in the hour of its number and in that of its organization, by the wall
+    clock.
 
-    Reserved before the commit. Committed: it stays. Failed: :class:`ReleaseCode` takes it back.
+    It is reserved before the commit. Where that succeeds the place stays taken; where it fails,
+    :class:`ReleaseCode` gives it back.
     """
 
     organization_id: str
@@ -51,7 +53,7 @@ class CodeSlot:
 
 @dataclass(frozen=True, slots=True)
 class ReserveCode:
-    """A place for a code; answers with None, refused where one of the two hours is full."""
+    """Reserve a place for a code; answers with None, refused where one of the two hours is full."""
 
     slot: CodeSlot
     per_phone_max: int
@@ -72,7 +74,7 @@ class SetGeneralRate:
 
 @dataclass(frozen=True, slots=True)
 class DoubtCode:
-    """The journal found an hour full that had room here: read both of them again."""
+    """The journal found an hour full in which the actor had room: read both hours again."""
 
     slot: CodeSlot
 

@@ -1,16 +1,16 @@
 """The rate buckets: the actor that owns every limit, and says how long to wait.
 
-Three kinds, one vocabulary (:mod:`risala.engine.limits.claims`):
+There are three kinds of limits, all asked in one vocabulary (:mod:`risala.engine.limits.claims`):
 
-* *SMS of an organization*: a token bucket. Nothing of it is written down; a restart fills it.
-* *Calls of an address*: sliding windows, on a clock that nobody can set.
-* *Codes of an hour*, for a number and for an organization: exact, by the clock on the wall, because
-  they outlive a restart. Their past is read from the journal's index when a number is first asked
+* *SMS of an organization*: a token bucket. It is not written down; after a restart it is full.
+* *Calls from an address*: sliding windows, on a monotonic clock, which nobody can set.
+* *Codes in an hour*, to a number and of an organization: exact, by the wall clock, because they
+  outlive a restart. Past codes are read from the journal's index when a number is first asked
   about, so that nothing is rebuilt at a start.
 
-A place is reserved before the commit and taken back when the commit fails. Under the hours lies the
-journal's own condition, in the transaction of the send itself: should this actor crash while a send
-is on its way, and be built anew without knowing of it, that one still finds the hour full.
+A place is reserved before the commit and given back when the commit fails. The transaction of the
+send itself checks the hours again: should this actor crash while a send is on its way, the actor
+that is built anew does not know of that send, but a further one still finds the hour full.
 """
 
 from __future__ import annotations
@@ -41,11 +41,13 @@ from risala.engine.rules.bucket import Bucket
 from risala.engine.rules.windows import History, SlidingWindows, Window
 
 BURST_S: Final = 1.0
-"""A second's worth may come at once, and always at least one."""
+"""The sends of this many seconds may come at once, and always at least one."""
 BUCKETS_MAX: Final = 10_000
-"""Beyond it those that are full are forgotten: a full bucket remembers nothing."""
+"""Buckets in memory; when there are more, those that are full are forgotten, which changes
+nothing."""
 ADDRESSES_MAX: Final = 50_000
-"""Addresses that each limit remembers; beyond it the one longest unheard of is forgotten.
+"""Addresses that each limit remembers; when there are more, the one longest unheard of is
+forgotten.
 
 With the defaults at most about 45 MB, when each of them has used its hour up.
 """
@@ -59,16 +61,17 @@ _MINUTE_MS: Final = 60_000
 
 
 class CodeHours(Protocol):
-    """The journal's knowledge of the last hour."""
+    """Reads from the journal when codes were accepted."""
 
     def __call__(self, organization_id: str, recipient: str | None, since_ms: int) -> Sequence[int]:
-        """When codes were accepted after ``since_ms``: of one number, or with None of all."""
+        """The times (UTC epoch milliseconds) after ``since_ms`` at which the organization's codes
+        were accepted: those to ``recipient``, or to all numbers where it is None."""
 
 
 class LimitsMemory:
-    """What the journal does not know and a crash of the actor must not forget.
+    """What the journal does not hold and a crash of the actor must not lose.
 
-    Owned by the actor: handed from one to the next that is built after it, read by nobody else.
+    It belongs to the actor: the next one that is built gets it, and nobody else reads it.
     """
 
     def __init__(self, limits: LimitsSection) -> None:
@@ -169,7 +172,8 @@ class Limits(Decider[LimitsMessage]):
         if history is None:
             history = History(self._code_hours(*key, now_ms - HOUR_MS), HOUR_MS)
             self._histories[key] = history
-            # Two are in use at a time: neither is the one that is forgotten.
+            # The history that was used longest ago is forgotten. A claim uses two, the number's and
+            # the organization's: neither of these is the oldest one.
             if len(self._histories) > HISTORIES_MAX:
                 self._histories.popitem(last=False)
         self._histories.move_to_end(key)
@@ -177,7 +181,7 @@ class Limits(Decider[LimitsMessage]):
 
 
 def _keys(slot: CodeSlot) -> tuple[tuple[str, str | None], ...]:
-    """Of the number, then of its organization: the order in which they are asked."""
+    """The keys of the number's and of the organization's history, in the order of the checks."""
     return (slot.organization_id, slot.recipient), (slot.organization_id, None)
 
 

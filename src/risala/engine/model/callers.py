@@ -9,7 +9,7 @@ from typing import Final
 
 
 class Face(StrEnum):
-    """By which door somebody came in."""
+    """The face of Risala that somebody used."""
 
     CLI = "cli"
     """A command that opened the engine by itself."""
@@ -18,11 +18,11 @@ class Face(StrEnum):
     DASHBOARD = "dashboard"
     CONSOLE = "console"
     SYSTEM = "system"
-    """No door: the process does it of its own accord."""
+    """No face: the process acts by itself."""
 
 
 class Role(StrEnum):
-    """What somebody is here. The last three are of one organization."""
+    """What somebody may do. Owners, developers and viewers belong to one organization."""
 
     SYSTEM = "system"
     OPERATOR = "operator"
@@ -33,14 +33,14 @@ class Role(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who asks. The face that let them in answers for it."""
+    """Who performs an operation. The face that somebody used has checked who they are."""
 
     who: str
-    """As the audit trail names them: a user of this machine, an e-mail address."""
+    """Their name in the audit trail: a user of this machine, an e-mail address."""
     face: Face
     role: Role
     organization_id: str | None = None
-    """Of an owner, developer or viewer: the one organization that they see. Else None."""
+    """The one organization that an owner, developer or viewer sees; None for all others."""
 
     def __post_init__(self) -> None:
         if (self.organization_id is None) == self.is_member:
@@ -56,9 +56,13 @@ PROCESS: Final = Caller("risala", Face.SYSTEM, Role.SYSTEM)
 
 
 def operator_by(face: Face, uid: int | None) -> Caller:
-    """The operator that a user of this machine is; None: the system does not say which.
+    """A user of this machine as the operator.
 
-    Who may open the data directory or its socket may do everything: the files' modes say who.
+    Whoever may open the data directory or its socket may do everything; the files' modes decide who
+    may.
+
+    Args:
+        uid: the user's number; None where the system does not tell it.
     """
     who = "a user of this machine" if uid is None else user_name(uid)
     return Caller(who, face, Role.OPERATOR)
@@ -68,4 +72,4 @@ def user_name(uid: int) -> str:
     try:
         return pwd.getpwuid(uid).pw_name
     except KeyError:
-        return f"uid {uid}"  # of a container, or deleted
+        return f"uid {uid}"  # a user without a name here: of a container, or deleted

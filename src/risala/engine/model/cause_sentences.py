@@ -210,12 +210,13 @@ CAUSE_SENTENCES: Final[Mapping[Cause, Mapping[Language, str]]] = {
 
 
 def cause_sentence(cause: Cause, language: Language = "en") -> str:
-    """The cause's own sentence."""
+    """The sentence of a cause in a language."""
     return CAUSE_SENTENCES[cause][language]
 
 
 def cause_text(word: str | None) -> str | None:
-    """``errorText`` of an ``errorCode``: its English sentence; None where there is none."""
+    """The API's ``errorText`` for an ``errorCode``: the cause's English sentence; None where there
+    is no code, or one that this version does not know."""
     if word is None or word not in CAUSE_SENTENCES:
         return None
     return CAUSE_SENTENCES[Cause(word)]["en"]

@@ -22,7 +22,8 @@ class SystemClock:
 
 
 class TrioClock:
-    """A wall clock that follows Trio's: under a mock clock, hours pass in milliseconds."""
+    """A wall clock that advances with Trio's clock: under a mock clock, hours pass in
+    milliseconds."""
 
     def __init__(self, start_ms: int = 1_767_225_600_000) -> None:
         self._start_ms = start_ms
@@ -36,7 +37,7 @@ class TrioClock:
 
 
 def iso(at_ms: int) -> str:
-    """``2026-11-21T08:30:00.123Z``: UTC, milliseconds, as on the wire."""
+    """A moment (UTC epoch milliseconds) as the API writes it: ``2026-11-21T08:30:00.123Z``."""
     return f"{_second(at_ms // 1000)}.{at_ms % 1000:03d}Z"
 
 

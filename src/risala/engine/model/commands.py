@@ -9,7 +9,7 @@ from typing import Final
 from risala.engine.model.lines import Line
 
 TIME_ZONE: Final = "Africa/Nouakchott"
-"""Of an organization that has chosen none."""
+"""The time zone of an organization that has chosen none."""
 
 
 class KeyType(StrEnum):
@@ -23,7 +23,7 @@ class Mode(StrEnum):
 
 
 class AddressUse(StrEnum):
-    """What the limits by a client's address count, each for itself."""
+    """The kinds of calls that are limited by a client's address, each with limits of its own."""
 
     CODE_SEND = "code_send"
     CODE_CHECK = "code_check"
@@ -50,12 +50,13 @@ class SendMessage:
     sender: str | None = None
     idempotency_key: str | None = None
     urgent: bool = False
-    """Codes go before messages; not on the wire of ``/api/sms``."""
+    """True for codes, which go before messages; no body of ``/api/sms`` can set it."""
     metadata: dict[str, str] = field(default_factory=dict)
     send_at: int | None = None
     """UTC epoch milliseconds; None or past: now."""
     validity_s: int | None = None
-    """From ``send_at``; None: the service's default."""
+    """Seconds from ``send_at`` (or from now) after which it is not sent any more; None: the
+    service's default."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +85,7 @@ class VerificationView:
     created_at: int
     updated_at: int
     message_id: str
-    """Of the code's SMS; for the operator alone."""
+    """The message that carries the code; shown to the operator only."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +102,7 @@ class MessageView:
     to: str
     sender: str
     body: str | None = field(repr=False)
-    """None: no longer kept."""
+    """The message's text; None where it is no longer kept."""
     status: str
     segments: int
     encoding: str
@@ -148,22 +149,23 @@ class Organization:
     """Minor units; None: the general price."""
     smart_encoding: bool
     sms_per_s: float | None
-    """Its own rate of sends; None: the general one."""
+    """The organization's own limit of sends a second; None: the general one."""
     created_at: int
     low_balance: int | None = None
-    """Minor units below which it is told that its balance is low; None: the general ones."""
+    """Minor units below which it is told that its balance is low; None: the general amount."""
     operator_spend_cap: int | None = None
-    """The most that may be charged a day, by the operator, in minor units; None: no cap."""
+    """The most that may be charged a day, in minor units, set by the operator; None: no cap."""
     owner_spend_cap: int | None = None
-    """The same by its owner. The lower of the two holds."""
+    """The most that may be charged a day, in minor units, set by its owner; None: no cap. Of the
+    two caps the lower one holds."""
     time_zone: str = TIME_ZONE
-    """By whose midnight its days end."""
+    """The time zone at whose midnight its days end, such as ``Africa/Nouakchott``."""
     spent_today: int | None = None
-    """Charged on the day that is now; None: nobody has looked."""
+    """What was charged today, in minor units; None where that was not looked up."""
 
     @property
     def spend_cap(self) -> int | None:
-        """The one that holds."""
+        """The cap that holds: the lower of the two; None where neither is set."""
         caps = [cap for cap in (self.operator_spend_cap, self.owner_spend_cap) if cap is not None]
         return min(caps, default=None)
 
@@ -179,10 +181,11 @@ class Sender:
     status: str
     """``pending``, ``approved`` or ``denied``."""
     cleared: bool
-    """The operator has nothing against it: it is approved at 2,000 messages a week."""
+    """The operator has nothing against it; it is then approved once the organization sends 2,000
+    messages a week."""
     description: str
     reason: str | None
-    """Why it was denied."""
+    """The code of the reason why it was denied; None where it was not."""
     created_at: int
     updated_at: int
 
@@ -199,12 +202,12 @@ class ApiKey:
     created_at: int
     last_used_at: int | None
     allowed_origins: tuple[str, ...] | None = None
-    """Of a publishable key; None: any."""
+    """Origins that a publishable key may be used from; None: any."""
 
 
 @dataclass(frozen=True, slots=True)
 class CreatedKey:
-    """The one moment at which a key's value exists outside its owner's hands."""
+    """A new key with its value, which is kept nowhere: its owner sees it here and never again."""
 
     key: ApiKey
     value: str = field(repr=False)
@@ -218,7 +221,7 @@ class LedgerEntry:
     amount: int
     balance_after: int
     reference: str
-    """Of a charge or refund the message's id, of a top-up the payment's reference."""
+    """The message's id for a charge or refund, the payment's reference for a top-up."""
     at: int
     note: str | None = None
     """What a top-up was for; why an adjustment was made."""

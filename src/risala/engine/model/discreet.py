@@ -1,7 +1,7 @@
-"""What a driver says, without what the message says: before it is kept, shown or told of.
+"""Removes message texts from what drivers say, before it is kept, shown or told. Pure.
 
-A driver shall never repeat a message's text, and one that does all the same must not bring a code
-into the database (contract §4), nor a text into an event. Pure.
+A driver should never repeat a message's text. One that does all the same must not bring a code into
+the database (contract §4), nor a text into an event.
 """
 
 from __future__ import annotations
@@ -15,17 +15,20 @@ from risala.sms.outcome import Accepted, Outcome
 from risala.sms.receipt import Receipt
 
 RAW_CHARACTERS_MAX: Final = 120
-"""Of a carrier's word: real ones have under 60."""
+"""Characters of a carrier's word that are kept: real ones have under 60."""
 _CODE: Final = re.compile(r"[0-9]{4,8}")
-"""What may be a one-time code: 4 to 8 digits (specification §2.6)."""
+"""Finds what may be a one-time code: 4 to 8 digits (specification §2.6)."""
 _SHORT_CHARACTERS: Final = 4
-"""A text of fewer characters stands in any word by chance."""
+"""A message's text with fewer characters is not searched for: it may stand in any word by
+chance."""
 _OF_THE_TEXT: Final = re.compile(r"(?i)\btext\s*:.*", re.DOTALL)
-"""Where a receipt's own fields end and the message's beginning begins (SMPP 3.4 appendix B)."""
+"""Finds the end of a receipt's text from ``text:`` on, where the beginning of the message stands
+(SMPP 3.4 appendix B)."""
 
 
 def discreet(outcome: Outcome, segment: Segment, *, is_code: bool) -> Outcome:
-    """The outcome of submitting this segment, fit to be kept. Of a code, nothing but ``raw``."""
+    """The outcome of submitting this segment, without the segment's text. For a code only ``raw``
+    is left, and that only where it holds no digits that may be the code."""
     raw = _without(outcome.raw, segment.text, is_code=is_code)
     if isinstance(outcome, Accepted):
         return outcome if raw == outcome.raw else replace(outcome, raw=raw)
@@ -44,7 +47,7 @@ def discreet_receipt(receipt: Receipt) -> Receipt:
 
 
 def _without(said: str, text: str, *, is_code: bool) -> str:
-    """``said``; empty where it repeats the text, or a code that stands in it."""
+    """``said``, or an empty text where that repeats the message's text or a code in it."""
     if not said:
         return said
     if len(text) >= _SHORT_CHARACTERS and text in said:

@@ -32,7 +32,7 @@ class EngineError(Exception):
 
 
 class Refusal(EngineError):
-    """The caller can mend it. ``str()`` is a sentence for the caller."""
+    """A refusal that the caller can do something about; ``str()`` is a sentence for them."""
 
 
 class Unauthorized(Refusal):
@@ -55,7 +55,7 @@ class FieldFault:
 
 
 class Invalid(Refusal):
-    """Names every fault at once."""
+    """Fields are wrong; names every fault at once."""
 
     def __init__(self, path: str, code: str, message: str) -> None:
         super().__init__(message)
@@ -63,12 +63,12 @@ class Invalid(Refusal):
 
     @property
     def path(self) -> str:
-        """Of the first fault."""
+        """The path of the first fault."""
         return self.faults[0].path
 
     @property
     def code(self) -> str:
-        """Of the first fault."""
+        """The code of the first fault."""
         return self.faults[0].code
 
     @classmethod
@@ -147,9 +147,10 @@ class StorageFailed(Unavailable):
 
 
 class OutcomeUnknown(StorageFailed):
-    """The disk failed in the middle of a commit: nobody knows whether it holds.
+    """The disk failed in the middle of a commit: nobody knows whether it is on disk.
 
-    As long as the service runs it does not; a crash before the next commit may bring it back.
+    As long as the service runs, what was committed does not count; after a crash before the next
+    commit it may turn out to be stored.
     """
 
     def __init__(
@@ -163,5 +164,6 @@ class OutcomeUnknown(StorageFailed):
         super().__init__(message)
         self.of_batch = of_batch
         self.keys = keys
-        """The idempotency key of each message, in order, ours too: sent again it tells the truth.
-        None: that one was refused, and has none."""
+        """The idempotency key of each message, in order, also where we made it: a message sent
+        again with its key is answered with what became of the first. None for a message that was
+        refused."""

@@ -1,8 +1,9 @@
 """Events: what is told of messages, verifications, senders and balances, as frozen values.
 
-An event is a kind, a moment, whose it is, what it is about, and what was true at that moment. Its
-body, which webhooks carry and signatures cover, follows from these alone: the same values give the
-same bytes, whenever they are asked for. Its id follows from them and from its place in the outbox.
+An event has a type, a moment, an organization, a subject (what it is about), and what was true of
+the subject at that moment. Its body, which webhooks carry and signatures cover, follows from these
+alone: the same values always give the same bytes. Its id follows from them and from its place in
+the outbox.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from risala.engine.model.money import money
 
 
 class EventType(StrEnum):
-    """All there are; endpoints ask for them by these words."""
+    """All types of events; endpoints subscribe to them by these words."""
 
     SMS_SENT = "sms.sent"
     SMS_DELIVERED = "sms.delivered"
@@ -38,10 +39,11 @@ class EventType(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Event(ABC):
-    """What all events have. Each family adds what is told of its subject."""
+    """What all events have in common. A subclass is a family of types, and adds what is told of its
+    subject."""
 
     TYPES: ClassVar[tuple[EventType, ...]]
-    """Those of the family."""
+    """The types of the family."""
 
     type: EventType
     at: int
@@ -49,7 +51,7 @@ class Event(ABC):
     organization_id: str
     mode: str
     subject: str
-    """The id of what it is about."""
+    """The id of the thing that the event is about."""
 
     @abstractmethod
     def told(self) -> dict[str, Any]:
@@ -58,7 +60,7 @@ class Event(ABC):
 
 @dataclass(frozen=True, slots=True)
 class MessageEvent(Event):
-    """A message that was sent came to a new status."""
+    """A message of a customer came to a new status."""
 
     TYPES: ClassVar[tuple[EventType, ...]] = (
         EventType.SMS_SENT,
@@ -90,7 +92,7 @@ class MessageEvent(Event):
 
 @dataclass(frozen=True, slots=True)
 class InboundEvent(Event):
-    """A message came in: the only event with a text."""
+    """A message came in from a phone: the only event with a text."""
 
     TYPES: ClassVar[tuple[EventType, ...]] = (EventType.SMS_RECEIVED,)
 
@@ -116,7 +118,7 @@ class InboundEvent(Event):
 
 @dataclass(frozen=True, slots=True)
 class VerificationEvent(Event):
-    """A code was sent, or its session ended. Never the code."""
+    """A code was sent, or its session ended. The code itself is never told."""
 
     TYPES: ClassVar[tuple[EventType, ...]] = (
         EventType.VERIFY_SENT,
@@ -126,7 +128,7 @@ class VerificationEvent(Event):
 
     recipient: str
     status: str
-    """Of the session at that moment: one may have ended before the carrier took its SMS."""
+    """The session's status at that moment: it may have ended before the carrier took the SMS."""
     reason: str | None
 
     def told(self) -> dict[str, Any]:
@@ -177,7 +179,7 @@ class BalanceEvent(Event):
 
 @dataclass(frozen=True, slots=True)
 class TrialEvent(Event):
-    """Somebody tries an endpoint; nothing happened."""
+    """A test of an endpoint, sent by hand: nothing has happened."""
 
     TYPES: ClassVar[tuple[EventType, ...]] = (EventType.WEBHOOK_TEST,)
 
@@ -196,7 +198,8 @@ FAMILIES: Final[Mapping[EventType, type[Event]]] = {
 
 
 def event_id(event: Event, place: int) -> str:
-    """The id of an event at its place in the outbox: nothing is made up, and none comes twice."""
+    """The id of an event at its place in the outbox. It follows from its arguments, so that a unit
+    that runs twice makes the same id, and no two events share one."""
     return derived_id("evt", event.at, event.type, event.subject, str(place))
 
 

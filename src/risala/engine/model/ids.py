@@ -19,7 +19,7 @@ _TIME_BYTES: Final = 6
 _RANDOM_BYTES: Final = 14
 _TIME_MASK: Final = (1 << 8 * _TIME_BYTES) - 1
 _POOL_IDS: Final = 256
-"""Drawn at once."""
+"""Ids for which random bytes are drawn at once."""
 # Crockford's digits keep the order of their values, and have no I, L, O, U to misread.
 _CROCKFORD: Final = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 _PAIRS: Final = tuple(high + low for high in _CROCKFORD for low in _CROCKFORD)
@@ -56,19 +56,23 @@ class IdSource:
         return _written(prefix, time_ms, random)
 
     def chance(self) -> float:
-        """A number from 0 up to, but not, 1: for waits that must not be in step with others'."""
+        """A random number from 0 to less than 1, for waits that must not all end together."""
         return int.from_bytes(self._random_bytes(4), "big") / 2**32
 
 
 def first_id(prefix: str, at_ms: int) -> str:
-    """The least of all ids of a millisecond: those made before it are less, the others not."""
+    """The least id of a millisecond: every id made before that millisecond is less, every later one
+    is not."""
     return _written(prefix, at_ms, 0)
 
 
 def derived_id(prefix: str, at_ms: int, *of_what: str) -> str:
-    """The one id of what happened to something at a moment: the same whenever it is asked for.
+    """An id that follows from its arguments alone: the same at each call.
 
-    For units of work that make several, and may run twice: they must make nothing up.
+    For units of work that make ids and may run twice: both runs must come to the same ids.
+
+    Args:
+        of_what: texts that together tell the thing from all others of that millisecond.
     """
     digest = hashlib.sha256("\0".join(of_what).encode()).digest()
     return _written(prefix, at_ms, int.from_bytes(digest[:_RANDOM_BYTES], "big"))
@@ -80,14 +84,15 @@ def _written(prefix: str, at_ms: int, low_bits: int) -> str:
 
 
 def is_id(text: str, prefix: str) -> bool:
-    """Whether a text has the shape of an id with this prefix; tells nothing of its existence."""
+    """Whether a text has the shape of an id with this prefix; nothing may have that id."""
     return text.startswith(prefix + "_") and bool(_DIGITS.fullmatch(text, len(prefix) + 1))
 
 
 def concat_reference(message_id: str) -> int:
     """The reference (0 to 65535) that a message's segments share: its id's last 16 bits.
 
-    Pure, so that the segments of one message carry the same reference after a crash too.
+    It follows from the id alone, so that a message's segments carry the same reference after a
+    crash too.
     """
     last = 0
     for digit in message_id[-4:]:

@@ -23,74 +23,86 @@ class Kind(IntEnum):
     WRITTEN = 0
     """An earlier version wrote the sentence itself; there is nothing else."""
     ACCEPTED = 1
-    """Values: those of :class:`Wait`, where it waits for more than its turn."""
+    """The message was accepted. Values: those of :class:`Wait`, where it waits for more than its
+    turn."""
     ATTEMPT = 2
-    """Values: ``line``, the line's own number (empty: unknown) where that is the sender."""
+    """A carrier is tried. Values: ``line``, the modem line's own number (empty: unknown), where
+    that is the sender whatever was asked for."""
     SENT = 3
-    """Values: ``no_receipts`` 1: the line gives none; ``no_id`` 1: the carrier gave no id."""
+    """The carrier has all of it. Values: ``no_receipts`` 1 where the line gives no receipts;
+    ``no_id`` 1 where the carrier gave no id."""
     DELIVERED = 4
     UNDELIVERED = 5
-    """A cause."""
+    """The carrier accepted it and did not deliver it; the cause tells why."""
     FAILED = 6
-    """A cause. Values: ``refunded`` in minor units; ``last``, the last of several causes;
-    ``refusals``; ``note``."""
+    """The message has failed; the cause tells why. Values: ``refunded`` in minor units; ``last``,
+    the last of several causes; ``refusals``, how many there were; ``note``."""
     CANCELED = 7
-    """Values: ``refunded``; ``session``, how the session ended that the code was of."""
+    """The message was withdrawn. Values: ``refunded`` in minor units; ``session``, how the session
+    of the code ended."""
     UNCERTAIN = 8
-    """A cause. Values: ``note``."""
+    """Nobody knows whether the carrier took it; the cause tells why. Values: ``note``."""
     HELD_BACK = 9
-    """Throttled or unsent: it keeps its place. A cause. Values: ``note``."""
+    """It was throttled or not sent, and keeps its place; the cause tells why. Values: ``note``."""
     REFUSED_FOR_NOW = 10
-    """A cause. Values: ``wait_ms`` until the next attempt; ``note``."""
+    """It was refused for now; the cause tells why. Values: ``wait_ms`` until the next attempt;
+    ``note``."""
     REROUTED = 11
-    """Refused, and another carrier is tried. A cause. Values: ``note``."""
+    """It was refused, and another carrier is tried; the cause tells why. Values: ``note``."""
     RESENT = 12
-    """No answer came, and it is sent again. Values: ``alone`` 1: with no other beside it."""
+    """No answer came, and it is sent again. Values: ``alone`` 1 where no other message is submitted
+    beside it from now on, because the link was lost during its submits."""
     PARTS_WAIT = 13
-    """Stopped between two parts. A cause, or none where the operator paused the carrier."""
+    """Sending stopped between two parts; the cause tells why, and is missing where the operator
+    paused the carrier."""
     PARTS_FOLLOW = 14
     PART_ACCEPTED = 15
-    """Values: ``parts``, of how many."""
+    """The carrier accepted one part. Values: ``parts``, how many there are."""
     TAKEN_BY_RECEIPT = 16
-    """No answer came, but a receipt that tells that the carrier accepted it."""
+    """No answer came, but a receipt did, which tells that the carrier accepted it."""
     RECEIPT = 17
-    """Of one part, or before the answer. A cause where it was not delivered. Values: ``parts``;
-    ``early`` 1: it came before the answer."""
+    """A receipt for one of several parts, or one before the answer. The cause tells why that part
+    was not delivered. Values: ``parts``, how many there are; ``early`` 1 before the answer."""
     STILL_TRYING = 18
     RECEIPT_AGAIN = 19
-    """The same that is known."""
+    """A receipt that says what was known already."""
     RECEIPT_LATE = 20
-    """After the message had ended otherwise. A cause where it was not delivered."""
+    """A receipt came after the message had ended without it. The cause tells why it was not
+    delivered."""
     RECEIPT_CONTRADICTS = 21
-    """Against a final one. A cause where it says "not delivered". Values: ``failed`` 1: the message
-    had failed, because nobody knew whether it had been sent."""
+    """A receipt says the opposite of what had ended the message. The cause tells why it was not
+    delivered, where it says so. Values: ``failed`` 1 where the message had failed because nobody
+    knew whether it had been sent."""
     ANSWER_LATE = 22
-    """After the message had ended, or gone on. A cause; none: accepted. Values: ``note``."""
+    """An answer came after the message had ended or gone on. The cause tells why the carrier
+    refused; without one it accepted. Values: ``note``."""
     RESTORED_SENDS = 23
-    """Restored from a backup, and sent now."""
+    """It was restored from a backup, and is sent now."""
     RESTORED_UNCERTAIN = 24
-    """Restored from a backup that was made while a carrier had it."""
+    """It was restored from a backup that was made while a carrier was being sent it."""
     WAITS = 25
-    """Values: those of :class:`Wait`. Stored where it came to wait; else true when it is read."""
+    """What the message waits for. Values: those of :class:`Wait`. Stored where it began to wait for
+    a carrier; otherwise worked out when the timeline is read."""
     SERVED = 26
-    """A carrier serves its number again."""
+    """A carrier serves the recipient's number again."""
 
 
 class Wait(StrEnum):
-    """What a pending message waits for: the value ``wait``, and those that belong to it."""
+    """What a pending message waits for: the value ``wait``. The names in double backquotes are the
+    further values of the line."""
 
     SCHEDULED = "scheduled"
-    """For its time: ``until``."""
+    """For the time that it was scheduled for: ``until``."""
     RETRY = "retry"
     """For its next attempt: ``until``."""
     UNSERVED = "unserved"
-    """For a carrier that serves its number: none does."""
+    """For a carrier that serves its number: none does now."""
     SUSPENDED = "suspended"
-    """The organization is suspended."""
+    """For its organization, which is suspended."""
     LINK_DOWN = "link_down"
-    """``carrier``; ``since``."""
+    """For the link of ``carrier``, which is down ``since`` then."""
     OPERATOR = "operator"
-    """For the operator: ``carrier`` needs somebody's hand; ``since``."""
+    """For the operator: ``carrier`` needs somebody's hand ``since`` then."""
     PAUSED = "paused"
     """The operator paused or drains ``carrier``."""
     QUOTA = "quota"
@@ -98,11 +110,11 @@ class Wait(StrEnum):
     THROTTLED = "throttled"
     """``carrier`` asked us to slow down, or is as fast as it may be."""
     FAULTS = "faults"
-    """``carrier`` failed too often and is left alone; ``until``."""
+    """``carrier`` failed too often in a row and is left alone ``until`` then."""
     TURN = "turn"
-    """For others before it."""
+    """For messages that are before it."""
     STOPPING = "stopping"
-    """The service is stopping, or not running: it goes on with the next start."""
+    """For the next start: the service is stopping, or not running."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +136,7 @@ class Line:
 
 
 class Told(Protocol):
-    """A line with what belongs to it."""
+    """A line with what every line has: when, carrier, attempt, part, the carrier's word."""
 
     @property
     def at(self) -> int: ...
@@ -141,17 +153,17 @@ class Told(Protocol):
 JUST_ACCEPTED: Final = Line(Kind.ACCEPTED)
 SENT: Final = Line(Kind.SENT)
 SENT_UNREPORTED: Final = Line(Kind.SENT, values={"no_receipts": 1})
-"""By a line that gives no reports."""
+"""The message was sent by a modem line that gives no reports."""
 SENT_NAMELESS: Final = Line(Kind.SENT, values={"no_id": 1})
-"""The carrier gave no id."""
+"""The message was sent, and the carrier gave no id."""
 _json: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
 def line_of(kind: int, details: str | None, text: str) -> Line:
-    """A stored line. ``text`` is the sentence of a line that an earlier version wrote."""
+    """The line that is stored so. ``text`` is the sentence of one that an earlier version wrote."""
     try:
         known = Kind(kind)
-    except ValueError:  # a newer version's, in a file that was opened by force
+    except ValueError:  # a newer version's kind: the file was opened though it is newer
         known = Kind.WRITTEN
     if known is Kind.WRITTEN:
         return Line(known, values={"text": text})
@@ -164,11 +176,11 @@ def line_of(kind: int, details: str | None, text: str) -> Line:
 
 
 def is_same_wait(before: Line, now: Line) -> bool:
-    """Whether two lines say that it waits for the same thing."""
+    """Whether two lines say that the message waits for the same thing."""
     one, other = before.values or {}, now.values or {}
     return all(one.get(name) == other.get(name) for name in ("wait", "carrier", "until"))
 
 
 def note(text: str) -> Values:
-    """The value ``note``, where a driver says more than its cause does."""
+    """The value ``note``: a driver's sentence, where it says more than the cause's."""
     return {"note": text} if text else {}

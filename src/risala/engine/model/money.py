@@ -14,7 +14,7 @@ def minor_units(text: str) -> int:
     """The reverse of :func:`money` for a non-negative amount.
 
     Raises:
-        ValueError: not digits with at most two decimals.
+        ValueError: the text is not digits with at most two decimals.
     """
     whole, _, part = text.partition(".")
     if not (whole.isascii() and whole.isdigit() and len(whole) <= 12):

@@ -9,7 +9,7 @@ from typing import Final
 from risala.engine.model.errors import Invalid
 
 ORIGINS_MAX: Final = 20
-"""Sites of one key; more of them deserve keys of their own."""
+"""Origins of one key: sites beyond these deserve a key of their own."""
 _ORIGIN: Final = re.compile(
     r"(?P<scheme>[a-z][a-z0-9+.-]{0,31})://"
     r"(?P<host>[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?|\[[0-9a-f:.]{2,45}\])(:(?P<port>[0-9]{1,5}))?/?",
@@ -22,7 +22,7 @@ def parse_origins(values: Iterable[object]) -> tuple[str, ...]:
     """Origins as browsers spell them, each once, in the order given.
 
     Raises:
-        Invalid: one is none, or they are too many.
+        Invalid: one of them is no origin, or there are too many.
     """
     origins = tuple(dict.fromkeys(_parse(value) for value in values))
     if len(origins) > ORIGINS_MAX:
@@ -42,6 +42,6 @@ def _parse(value: object) -> str:
             " http://localhost:3000, without a path.",
         )
     scheme, host = found["scheme"].lower(), found["host"].lower()
-    # Browsers leave the usual port out.
+    # Browsers leave a scheme's default port out.
     tail = "" if port in (None, _DEFAULT_PORTS.get(scheme)) else f":{port}"
     return f"{scheme}://{host}{tail}"

@@ -1,4 +1,4 @@
-"""Lines of the timeline as English sentences. This is the edge: nothing that is kept passes here.
+"""Lines of the timeline as English sentences, written when they are shown: no sentence is stored.
 
 Other languages are other files of this shape; what each kind of line means, and which values it
 has, stands in :mod:`risala.engine.model.lines`.
@@ -35,12 +35,12 @@ def _why(line: Line) -> str:
 
 
 def _run_on(text: str) -> str:
-    """A sentence as the second half of another one."""
+    """A sentence turned into the second half of another one."""
     return f"the {text[4:]}" if text.startswith("The ") else text
 
 
 def _moment(at_ms: int, seen_from_ms: int) -> str:
-    """``12:03 UTC``, with its day where that is another one."""
+    """A moment as ``12:03 UTC``, with its day where that is not the line's own."""
     at, now = iso(at_ms), iso(seen_from_ms)
     day = "" if at[:10] == now[:10] else f"{at[:10]} "
     return f"{day}{at[11:16]} UTC"
@@ -107,7 +107,8 @@ def _sent(told: Told) -> str:
 
 
 def _ended(told: Told) -> str:
-    """Failed or undelivered, with what was behind it and what was given back."""
+    """The sentence of a message that failed or was not delivered: the cause, and what was given
+    back."""
     line, values = told.line, _values(told)
     last = values.get("last")
     if line.cause is Cause.RETRIES_EXHAUSTED:

@@ -36,4 +36,4 @@ class SegmentState(StrEnum):
 
 
 ACKNOWLEDGED = (SegmentState.ACCEPTED, SegmentState.DELIVERED, SegmentState.UNDELIVERED)
-"""The carrier has said yes to such a segment."""
+"""States of a segment that the carrier has accepted."""

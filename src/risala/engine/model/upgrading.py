@@ -1,4 +1,4 @@
-"""How far a database of an older version has been brought over."""
+"""How far the migration of an older version's database has come."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ class Upgrading:
     """What is being done: ``copying``, ``moving rows`` …"""
     done: int
     total: int
-    """Of the step; 0: not known."""
+    """What the whole step has to do; 0: not known."""
     left_s: int | None
-    """Until the step is done, by its pace until now; None: that cannot be told yet."""
+    """Seconds until the step is done, by its pace so far; None: that cannot be told yet."""
 
     @property
     def sentence(self) -> str:
