@@ -91,6 +91,15 @@ class FakeOperator:
     clean: bool = True
     asked: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
 
+    def _find_organization(self, name: str | None) -> dict[str, Any]:
+        known = [organization(n + 1) for n in range(self.organizations)]
+        found = [each["id"] for each in known if name in (None, each["name"])]
+        return {"count": len(found), "organizationId": found[0] if len(found) == 1 else None}
+
+    def _find_sender(self, name: str) -> dict[str, Any]:
+        count = self.senders if name.casefold() == "acme" else 0
+        return {"count": count, "senderId": "snd_1" if count == 1 else None}
+
     async def perform(self, name: str, arguments: dict[str, Any], caller: Caller) -> dict[str, Any]:
         await trio.lowlevel.checkpoint()
         self.asked.append((name, arguments))
@@ -101,6 +110,7 @@ class FakeOperator:
             "org.list": lambda: {
                 "organizations": [organization(n + 1) for n in range(self.organizations)]
             },
+            "org.find": lambda: self._find_organization(arguments.get("name")),
             "org.show": lambda: organization(1),
             "org.suspend": lambda: organization(1) | {"status": "suspended"},
             "org.resume": lambda: organization(1),
@@ -124,6 +134,7 @@ class FakeOperator:
             "price": lambda: {"perSegment": "0.50", "currency": "MRU"},
             "sender.request": sender,
             "sender.list": lambda: {"senders": [sender(), sender("denied")][: self.senders]},
+            "sender.find": lambda: self._find_sender(arguments["name"]),
             "sender.clear": lambda: sender(cleared=True),
             "sender.waive": lambda: sender("approved"),
             "sender.deny": lambda: sender("denied"),

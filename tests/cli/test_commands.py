@@ -310,7 +310,7 @@ class TestWhichOrganization:
         done = asked("send", "36123456", "Hello", *given)
         assert done.exit_code == 1
         assert done.stderr.startswith(sentence)
-        assert [name for name, _ in operator.asked] == ["org.list"]
+        assert [name for name, _ in operator.asked] == ["org.find"]
 
     def test_a_name_will_do(self, asked, operator):
         operator.organizations = 2

@@ -73,6 +73,8 @@ async def perform_typed(
         try:
             with telling(condition.meet):
                 operation.refuse(services, caller, given)
+                if operation.shows_all(given):
+                    await call.note(call.sign(always=True))
                 return await operation.handler(call)
         except StorageFailed as error:
             if isinstance(error, OutcomeUnknown) or condition.ailment is None:

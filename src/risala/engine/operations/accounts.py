@@ -52,6 +52,11 @@ class CreateOrganization(Arguments):
     """None: the general price."""
 
 
+class FindOrganization(Arguments):
+    name: MaybeText = None
+    """None: any."""
+
+
 class SetOrganization(OfOrganization):
     """What is not given stays; null takes the organization's own price, rate or limit away."""
 
@@ -87,12 +92,25 @@ class Organizations:
 
 
 @dataclass(frozen=True, slots=True)
+class FoundOrganization:
+    """Which organization is meant: no more of it than that, so that no line is left."""
+
+    count: int
+    organization_id: str | None
+    """Where there is one and no other."""
+
+
+@dataclass(frozen=True, slots=True)
 class Keys:
     keys: tuple[ApiKey, ...]
 
 
 def _organizations_wire(found: Organizations) -> Json:
     return {"organizations": [organization_wire(each) for each in found.organizations]}
+
+
+def _found_wire(found: FoundOrganization) -> Json:
+    return {"count": found.count, "organizationId": found.organization_id}
 
 
 def _keys_wire(found: Keys) -> Json:
@@ -115,6 +133,14 @@ async def _org_create(call: Call[CreateOrganization]) -> Organization:
 
 async def _org_list(call: Call[NoArguments]) -> Organizations:
     return Organizations(tuple(call.services.accounts.list_organizations()))
+
+
+async def _org_find(call: Call[FindOrganization]) -> FoundOrganization:
+    name = call.given.name
+    found = [
+        each.id for each in call.services.accounts.list_organizations() if name in (None, each.name)
+    ]
+    return FoundOrganization(len(found), found[0] if len(found) == 1 else None)
 
 
 async def _org_show(call: Call[OfOrganization]) -> Organization:
@@ -214,6 +240,15 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         result=Organizations,
         wire=_organizations_wire,
         handler=_org_list,
+        roles=OPERATORS,
+        crosses=True,
+    ),
+    Operation(
+        name="org.find",
+        arguments=FindOrganization,
+        result=FoundOrganization,
+        wire=_found_wire,
+        handler=_org_find,
         roles=OPERATORS,
     ),
     Operation(

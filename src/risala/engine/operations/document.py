@@ -36,7 +36,8 @@ faults are named at once.
 
 *Operators* may do everything: whoever may open the data directory or its socket is one. *Owner*,
 *developer* and *viewer* are of one organization: what is another's is not there for them (404), and
-what their role may not do is refused (403). An argument in brackets may be left out; one with roles
+what their role may not do is refused (403). Members of a suspended organization read and top up,
+and do nothing else. An argument in brackets may be left out; one with roles
 behind it is for these alone.
 
 | Operation | Arguments | Members who may | Audit trail |
@@ -46,12 +47,13 @@ behind it is for these alone.
 _TAIL: Final = """
 ## The audit trail
 
-Each operation that changes something, or shows bodies, writes a line into the table `audit_log`:
-who, by which face, what, of which organization, how the thing stood before and after. The line is
+Each operation that changes something, shows bodies, or looks over all organizations writes a line
+into the table `audit_log`: who, by which face, what, of which organization, how the thing stood
+before and after. The line is
 in the same transaction as the change: both are on disk or neither is. What is refused leaves no
 line; neither do plain reads, nor what changed nothing (a send whose idempotency key was used).
-Where what is done is not in the database (a carrier's gate, a command of a driver), and before a
-body is shown, the line is on disk first.
+Where what is done is not in the database (a carrier's gate, a command of a driver), and before
+anything is shown that leaves a line, the line is on disk first.
 
 A line holds no secrets, codes, bodies or keys, no path of a webhook's address, and of a phone
 number the last four digits. The table refuses to be changed, and is kept as long as the ledger.
@@ -72,6 +74,9 @@ def render() -> str:
 def _row(operation: Operation[Any, Any]) -> str:
     members = _roles(operation.roles)
     trail = "a change" if operation.changes else "a look" if operation.reveals else ""
+    if operation.crosses and not trail:
+        whole = "organization_id" not in operation.arguments.model_fields
+        trail = "a look" if whole else "a look, where no organization is named"
     return f"| `{operation.name}` | {_arguments(operation) or '–'} | {members} | {trail} |"
 
 

@@ -234,6 +234,7 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         wire=_routes_wire,
         handler=_routes,
         roles=OPERATORS,
+        crosses=True,
     ),
     Operation(
         name="inbound.route",

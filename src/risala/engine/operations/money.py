@@ -161,6 +161,7 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         roles=OPERATORS,
         owner=owners.named,
         changes=True,
+        tops_up=True,
     ),
     Operation(
         name="adjust",

@@ -106,6 +106,23 @@ class Operation(Generic[A, R]):
     """It changes something: each call that does leaves a line in the audit trail."""
     reveals: bool = False
     """It shows bodies, or what customers of several organizations wrote: a line too."""
+    crosses: bool = False
+    """Unless it names one, it shows what is of all organizations: then each call leaves a line."""
+    tops_up: bool = False
+    """It brings money: also where the organization is suspended."""
+
+    def writes(self, given: A) -> bool:
+        """Whether this call is meant to change something.
+
+        What viewers may do is a look, unless an argument is given that is reserved for others.
+        """
+        if not self.changes or Role.VIEWER not in self.roles:
+            return self.changes
+        return bool(given.model_fields_set & self.reserved.keys())
+
+    def shows_all(self, given: A) -> bool:
+        """Whether this call looks over all organizations."""
+        return self.crosses and getattr(given, "organization_id", None) is None
 
     def refuse(self, services: Services, caller: Caller, given: A) -> None:
         """Raises ``NotFound`` or ``Forbidden`` where this is not for the caller."""
@@ -121,7 +138,13 @@ class Operation(Generic[A, R]):
         for name in sorted(given.model_fields_set & self.reserved.keys()):
             if caller.role not in self.reserved[name]:
                 raise Forbidden(f"`{name}` is not for the role {caller.role.value!r}.")
+        mine = caller.organization_id
+        if mine is None or self.tops_up or not self.writes(given):
+            return
+        if services.accounts.organization(mine).status != "active":
+            raise Forbidden(SUSPENDED)
 
 
+SUSPENDED: Final = "The organization is suspended: it reads and tops up, and does nothing else."
 HIDDEN: Final = "There is no such thing in this organization."
 """The same words for what is not there and for what is another organization's."""

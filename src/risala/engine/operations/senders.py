@@ -20,11 +20,16 @@ from risala.engine.operations.arguments import (
 from risala.engine.operations.operation import Call, Operation
 from risala.engine.rules.roles import DEVELOPERS, OPERATORS, VIEWERS
 from risala.engine.rules.sender_marks import Mark
+from risala.sms.address import fold_sender
 
 
 class RequestSender(OfOrganization):
     name: Text
     description: MaybeText = None
+
+
+class FindSender(Arguments):
+    name: Text
 
 
 class OfSender(Arguments):
@@ -33,6 +38,15 @@ class OfSender(Arguments):
 
 class DenySender(OfSender):
     reason: Text
+
+
+@dataclass(frozen=True, slots=True)
+class FoundSender:
+    """Whose request a name means: no more of it than that, so that no line is left."""
+
+    count: int
+    sender_id: str | None
+    """Where one organization has asked for it and no other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +69,10 @@ def _list_wire(found: MarkedSenders) -> Json:
     return {"senders": [_wire(each) for each in found.senders]}
 
 
+def _found_wire(found: FoundSender) -> Json:
+    return {"count": found.count, "senderId": found.sender_id}
+
+
 def _marked(call: Call[Any], *found: Sender) -> tuple[MarkedSender, ...]:
     if call.caller.is_member:
         return tuple(MarkedSender(sender, ()) for sender in found)
@@ -73,6 +91,14 @@ async def _sender_request(call: Call[RequestSender]) -> MarkedSender:
 async def _sender_list(call: Call[OfMaybeOrganization]) -> MarkedSenders:
     found = call.services.senders.list(call.given.organization_id)
     return MarkedSenders(_marked(call, *found))
+
+
+async def _sender_find(call: Call[FindSender]) -> FoundSender:
+    wanted = fold_sender(call.given.name)
+    found = [
+        each.id for each in call.services.senders.list(None) if fold_sender(each.name) == wanted
+    ]
+    return FoundSender(len(found), found[0] if len(found) == 1 else None)
 
 
 async def _sender_clear(call: Call[OfSender]) -> MarkedSender:
@@ -112,6 +138,15 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         handler=_sender_list,
         roles=VIEWERS,
         owner=owners.named,
+        crosses=True,
+    ),
+    Operation(
+        name="sender.find",
+        arguments=FindSender,
+        result=FoundSender,
+        wire=_found_wire,
+        handler=_sender_find,
+        roles=OPERATORS,
     ),
     Operation(
         name="sender.clear",

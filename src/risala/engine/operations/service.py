@@ -241,6 +241,7 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         wire=_lines_wire,
         handler=_audit_list,
         roles=OPERATORS,
+        crosses=True,
     ),
     Operation(
         name="carriers",

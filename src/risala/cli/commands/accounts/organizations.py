@@ -65,23 +65,19 @@ async def organization_id(session: GatewaySession, given: str | None) -> str:
     """
     if given is not None and given.startswith("org_"):
         return given
-    found: list[dict[str, Any]] = (await session.perform("org.list"))["organizations"]
-    if given is not None:
-        found = [each for each in found if each["name"] == given]
-    match found, given:
-        case [only], _:
-            return str(only["id"])
-        case [], None:
+    found = await session.perform("org.find", name=given)
+    match found["count"], given:
+        case 1, _:
+            return str(found["organizationId"])
+        case 0, None:
             raise CommandRefused(
                 "There is no organization yet; make one with `risala org create NAME`."
             )
-        case [], _:
+        case 0, _:
             raise CommandRefused(
                 f"There is no organization named {given!r}; see `risala org list`."
             )
-        case _, None:
-            raise CommandRefused(f"There are {len(found)} organizations; say which with --org.")
-        case _:
-            raise CommandRefused(
-                f"{len(found)} organizations are named {given!r}; use the id of one."
-            )
+        case count, None:
+            raise CommandRefused(f"There are {count} organizations; say which with --org.")
+        case count, _:
+            raise CommandRefused(f"{count} organizations are named {given!r}; use the id of one.")

@@ -10,7 +10,6 @@ from risala.cli.commands.accounts.organizations import org_option, organization_
 from risala.cli.reach.options import Options, common
 from risala.cli.reach.refused import CommandRefused
 from risala.cli.show import output
-from risala.sms.address import fold_sender
 
 if TYPE_CHECKING:
     from risala.cli.reach.performer import GatewaySession
@@ -105,17 +104,16 @@ async def _sender_id(session: GatewaySession, given: str) -> str:
     """The id for an id, or for a name that only one organization has asked for."""
     if given.startswith("snd_"):
         return given
-    listed: list[Json] = (await session.perform("sender.list"))["senders"]
-    found = [each for each in listed if fold_sender(each["name"]) == fold_sender(given)]
-    if not found:
+    found = await session.perform("sender.find", name=given)
+    if not found["count"]:
         raise CommandRefused(
             f"Nobody has asked for the sender {given!r}; see `risala sender list`."
         )
-    if len(found) > 1:
+    if found["count"] > 1:
         raise CommandRefused(
-            f"{len(found)} organizations have asked for {given!r}; use the id of one."
+            f"{found['count']} organizations have asked for {given!r}; use the id of one."
         )
-    return str(found[0]["id"])
+    return str(found["senderId"])
 
 
 @sender.command("clear")
