@@ -81,19 +81,19 @@ log = structlog.get_logger(__name__)
 DATABASE: Final = "risala.db"
 ACTORS_STOP_S: Final = 5.0
 DRIVER_POLICY: Final = RestartPolicy(restarts_max=None)
-"""One carrier's bugs must not take the others down: it is started again for ever. Nor may those of
-who only looks on."""
+"""For what is started again for ever: a driver, whose bugs must not take the other carriers down,
+and services that only look on."""
 
 
 @dataclass(frozen=True, slots=True)
 class Seams:
-    """What tests own."""
+    """The clock, the ids and the threads, which a test replaces by its own."""
 
     clock: Clock
     ids: IdSource
     inline_journal: bool = False
     watch_loop: bool = False
-    """A thread sees whether the loop stands still: not under a mock clock."""
+    """Watch from a thread whether the loop stands still; not under a mock clock."""
 
 
 def system_seams() -> Seams:
@@ -103,7 +103,7 @@ def system_seams() -> Seams:
 
 @dataclass(frozen=True, slots=True)
 class _Core:
-    """What is there with and without carriers."""
+    """The parts that are there with and without carriers."""
 
     settings: Settings
     seams: Seams
@@ -182,7 +182,8 @@ async def _open_door(
     delivery: Callable[[Intake], Delivery],
     preparing: Preparing,
 ) -> Gateway:
-    """Those who decide what is accepted, and the gateway before them: with and without carriers."""
+    """Build the parts that decide what is accepted, and the gateway over them; needed with and
+    without carriers."""
     settings, reader, ids = core.settings, core.journal.reader(), core.seams.ids
     senders = Senders(recorder, reader, ids, settings)
     intake = Intake(
@@ -246,7 +247,7 @@ class Engine:
         self.scheduler = scheduler
 
     async def wait_ready(self) -> None:
-        """Until some carrier is up."""
+        """Return once some carrier is up."""
         while self.gateway.services.delivery.unready():
             await self._board.notes.wait_change()
 
@@ -272,13 +273,13 @@ class Engine:
 
 @dataclass(frozen=True, slots=True)
 class _Sending:
-    """What gives messages to carriers and hears of them: built, and not yet running."""
+    """The parts that give messages to carriers and hear of them: built, and not running yet."""
 
     recorder: Recorder
     board: Board
     next_look: Alarm
     ends: Alarm
-    """Of verification sessions."""
+    """Rings at the ends of verification sessions."""
 
 
 @asynccontextmanager
@@ -320,7 +321,7 @@ async def open_engine(
         gateway = await _open_door(
             core, owners, recorder, sending.ends, router, waits.ailing, running, outside.preparing
         )
-        # Before any lane starts: a code whose session is over is not sent.
+        # Done before any lane starts, so that no code is sent whose session is over.
         await settle_due(gateway.services.sessions, clock)
         start = core.supervisor.start_service
         if core.seams.watch_loop:
@@ -344,11 +345,11 @@ async def open_engine(
 
 
 def _look_again(sending: _Sending, services: Services) -> None:
-    """Times in the journal have changed: whoever remembers one looks again."""
+    """Times in the journal have changed: tell everybody who remembers one to read it again."""
     sending.board.queue.load(())
     sending.board.notes.wake()
     sending.next_look.ring()
-    with suppress(MailboxFull, Draining):  # then they are read anew a little later
+    with suppress(MailboxFull, Draining):  # without the hint, deadlines are read anew a bit later
         services.sessions.tell_nowait(Reload())
     for endpoint_id, _, _ in webhook_log.waiting(services.reader):
         services.delivery.hint_webhook(endpoint_id)
@@ -396,7 +397,8 @@ def _build_sending(
     carriers: Sequence[CarrierSection],
     drivers: Mapping[str, Driver],
 ) -> _Sending:
-    """Notes and times first: the recorder tells them of changes, and lanes write by it."""
+    """Build what sends. Notes and timers come first, because the recorder tells them of changes;
+    the lanes come last, because they write through the recorder."""
     reader, clock, delivery = core.journal.reader(), core.seams.clock, core.settings.delivery
     notes = Notes(reader, core.settings.engine.buffer_rows_max)
     next_look = Alarm(clock)
@@ -427,7 +429,7 @@ def _receipt_groups(
     carriers: Sequence[CarrierSection], drivers: Mapping[str, Driver]
 ) -> ReceiptGroups:
     def account(name: str) -> str:
-        driver = drivers.get(name)  # a carrier that is disabled has none
+        driver = drivers.get(name)  # None for a disabled carrier, which has no driver
         return driver.capabilities.account if driver is not None else ""
 
     return ReceiptGroups(

@@ -46,8 +46,8 @@ class Gateway:
         """Who holds this key.
 
         Raises:
-            Unauthorized: unknown, deleted or disabled.
-            Forbidden: the organization is not active.
+            Unauthorized: the key is unknown, deleted or disabled.
+            Forbidden: its organization is not active.
         """
         return self.services.accounts.authenticate(api_key)
 
@@ -117,7 +117,8 @@ class Gateway:
     def code_faults(
         self, principal: Principal, app_hash: str | None, origin: str | None
     ) -> list[FieldFault]:
-        """What :meth:`send_code` would refuse of these, for a body that is wrong anyway."""
+        """The faults that :meth:`send_code` would refuse these for. Asked for a body that is wrong
+        anyway, so that all faults are named at once."""
         settings = verify_settings(self.services.reader, principal.organization_id)
         return settings.faults_of(None, app_hash, origin)
 
@@ -151,7 +152,8 @@ class Gateway:
 
     def _reasons(self) -> Iterator[str]:
         condition = self.services.recorder.journal.condition
-        condition.look()  # nobody may be sending at this moment
+        # Looked at now: the last look may be long ago, where nobody has sent anything since.
+        condition.look()
         if self.services.intake.draining:
             yield "the service is stopping"
         if condition.ailment is not None:
@@ -162,7 +164,7 @@ class Gateway:
 
     def metrics(self) -> bytes:
         """The numbers of this moment, as Prometheus reads them."""
-        # Here, because a command that opens the engine by itself never needs Prometheus' library.
+        # Imported here, because a command that opens the engine by itself never needs the library.
         from risala.engine.upkeep.metrics import render
 
         return render(self.services, ready=self.readiness().ready)
@@ -190,7 +192,8 @@ class Gateway:
     # -- for the operator
 
     def show_message(self, message_id: str) -> tuple[MessageView, tuple[TimelineEntry, ...]]:
-        """Any message, with its timeline; where it waits, the last entry says for what now.
+        """Any message, with its timeline. Where the message waits, the last entry says for what at
+        this moment.
 
         Raises:
             NotFound: there is none of this id.
@@ -202,7 +205,8 @@ class Gateway:
     ) -> dict[str, Any]:
         """Do one operation by name; JSON-able in and out.
 
-        Every face hands in who is there; without that it is the process itself that asks.
+        Args:
+            caller: who asks, handed in by every face; the process itself where it is left out.
 
         Raises:
             NotFound: there is no such operation, or no such thing for the caller.

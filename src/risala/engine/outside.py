@@ -18,13 +18,14 @@ from risala.engine.webhooks.service import Webhooks, WebhookSources
 from risala.plugins.mail import Mailer
 
 POLICY = RestartPolicy(restarts_max=None)
-"""Whatever is wrong with webhooks must not end the sending of messages."""
+"""Webhooks and mails are started again for ever: their faults must not end the sending of
+messages."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outside:
     outbound: Outbound | None = None
-    """None: events wait until a start that has one."""
+    """What makes the calls of webhooks; None: events wait until a start that has it."""
     mailer: Mailer | None = None
     preparing: Preparing = nothing_to_prepare
     """Asked whenever somebody wants to know whether the service is ready."""
@@ -36,21 +37,21 @@ NO_OUTSIDE: Final = Outside()
 
 @dataclass(frozen=True, slots=True)
 class Outward:
-    """What follows the events, and delivers them where there is a way out."""
+    """The parts that follow the events, and deliver them."""
 
     feed: Feed
     live: Live
     webhooks: Webhooks | None
-    """None: without a way out."""
+    """None where nothing makes calls (``Outside.outbound``)."""
     notices: Notices | None
 
     def hint_webhook(self, endpoint_id: str) -> None:
-        """An endpoint's deliveries are to be looked at now."""
+        """Look at an endpoint's deliveries now."""
         if self.webhooks is not None:
             self.webhooks.hint(endpoint_id)
 
     async def start(self, supervisor: Supervisor) -> None:
-        """Run it for life."""
+        """Run all parts for life."""
         start = partial(supervisor.start_service, policy=POLICY)
         if self.notices is not None:
             await start("webhooks' notices", self.notices.run)
@@ -60,7 +61,7 @@ class Outward:
 
 
 def build_outward(settings: Settings, recorder: Recorder, outside: Outside) -> Outward:
-    """Everything of it, not yet running."""
+    """Build the parts; nothing runs yet."""
     journal = recorder.journal
     webhooks = notices = None
     if outside.outbound is not None:

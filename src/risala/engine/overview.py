@@ -1,6 +1,6 @@
-"""What delivers, seen from outside: whether it can, how its carriers are, its numbers.
+"""Delivering as the rest of the engine sees it: whether it is possible, the carriers, the numbers.
 
-There are two: a service that runs, and a command that opened the engine by itself.
+There are two cases: a service that runs, and a command that opened the engine by itself.
 """
 
 from __future__ import annotations
@@ -43,11 +43,13 @@ from risala.plugins.contract import DriverCommand, HealthState
 
 NOT_RUNNING: Final = "The service is not running, so that no carrier is connected."
 QUEUE_COUNTED_MAX: Final = 10_000
-"""A longer queue is told as "more": counting a million rows would hold up the loop."""
+"""Messages that are counted at most; a longer queue is told as "more", because to count a million
+rows would hold up the loop."""
 
 
 def message(services: Services, message_id: str) -> tuple[MessageView, tuple[TimelineEntry, ...]]:
-    """Any message, with its timeline; where it waits, the last entry says for what now.
+    """Any message, with its timeline. Where the message waits, the last entry says for what at this
+    moment.
 
     Raises:
         NotFound: there is none of this id.
@@ -61,7 +63,7 @@ def message(services: Services, message_id: str) -> tuple[MessageView, tuple[Tim
 def _waits(
     services: Services, view: MessageView, entries: tuple[TimelineEntry, ...]
 ) -> Iterator[TimelineEntry]:
-    """An entry that is true at this moment; none where the last one says the same."""
+    """The entry that says what a message waits for now; none where the last stored one says it."""
     row = reads.row(services.reader, view.id)
     assert row is not None
     is_active = services.accounts.organization(view.organization_id).status == "active"
@@ -171,7 +173,7 @@ class Alone:
         return {}
 
     def carriers(self) -> list[dict[str, Any]]:
-        """Those in the settings."""
+        """The carriers of the settings, all of them idle."""
         carriers = self._settings.carriers
         router = Router(carriers)
         return [_idle(each) | _queue(self._reader, router, each.name) for each in carriers]
@@ -193,13 +195,13 @@ class Alone:
         raise Conflict(NOT_RUNNING)
 
     async def suspend(self, organization_id: str) -> None:
-        """Nothing is given out anyway."""
+        """Does nothing: no message is given out anyway."""
 
     async def resume(self, organization_id: str) -> None:
-        """The next service finds what waits."""
+        """Does nothing: the next start of the service finds what waits."""
 
     def hint_webhook(self, endpoint_id: str) -> None:
-        """The next service finds what is due."""
+        """Does nothing: the next start of the service finds what is due."""
 
     def follow(
         self, what: What, organization_id: str | None, position: str | None
@@ -224,7 +226,7 @@ def _queue(reader: sqlite3.Connection, router: Router, name: str) -> dict[str, A
     ]
     try:
         found = waiting.count(reader, routes or [pinned(name)], QUEUE_COUNTED_MAX + 1)
-    except StorageFailed:  # the rest is in memory, and wanted now more than ever
+    except StorageFailed:  # the other numbers are in memory, and wanted now more than ever
         return {"queue": None, "queue_is_longer": False}
     return {
         "queue": min(found, QUEUE_COUNTED_MAX),

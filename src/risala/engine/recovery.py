@@ -1,4 +1,5 @@
-"""What a start finds: attempts that a crash cut short, and a queue sorted for other carriers."""
+"""Clears up at a start: attempts that a crash cut short, and a queue that was sorted for other
+carriers."""
 
 from __future__ import annotations
 
@@ -24,7 +25,8 @@ ROWS_AT_ONCE: Final = 500
 async def clear_up(
     journal: Journal, clock: Clock, router: Router, carriers: Sequence[CarrierSection]
 ) -> None:
-    """After a crash or a change of carriers: nothing may be left in nobody's hands."""
+    """Settle the attempts that a crash cut short, and route queued messages anew where the carriers
+    have changed."""
     by_name = {carrier.name: carrier for carrier in carriers}
 
     def policy(carrier: str, kind: str) -> OnUncertain:
@@ -43,7 +45,7 @@ async def clear_up(
 
 
 async def _reroute(journal: Journal, clock: Clock, router: Router) -> None:
-    """Where the carriers' prefixes changed, sort what is queued into the routes of today."""
+    """Where the carriers' prefixes have changed, sort queued messages into the present routes."""
     reader, now_ms = journal.reader(), clock.now_ms()
     changed = meta.get(reader, "routes") != router.fingerprint
     for queue in messages.queues(reader):

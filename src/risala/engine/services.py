@@ -27,8 +27,8 @@ from risala.plugins.contract import DriverCommand
 
 
 class Delivery(Protocol):
-    """What delivers, as those see it who don't: in a running service, and in a command that opened
-    the engine by itself, where nothing does."""
+    """Delivering, as the rest of the engine sees it: in a running service, or in a command that
+    opened the engine by itself, where nothing is delivered."""
 
     @property
     def running(self) -> bool: ...
@@ -43,32 +43,34 @@ class Delivery(Protocol):
         """Each carrier, and how much waits for it."""
 
     def waits(self, row: DueRow, send_at: int | None, is_active: bool) -> Line | None:
-        """What a pending message waits for; None where it is only for its turn.
+        """What a pending message waits for; None where it only waits for its turn.
 
         Args:
-            is_active: its organization is.
+            send_at: when it was scheduled for (UTC epoch milliseconds), if it was.
+            is_active: False where its organization is suspended.
         """
 
     def offered(self, carrier: str) -> tuple[DriverCommand, ...]:
-        """What its driver can be asked.
+        """The commands that a carrier's driver can be asked.
 
         Raises:
             NotFound: there is no such carrier.
         """
 
     def refuse_ask(self, carrier: str, command: str, arguments: Sequence[str]) -> None:
-        """Raises what :meth:`ask` would at this moment, before the driver is asked."""
+        """Raise what :meth:`ask` would raise now without asking the driver."""
 
     async def ask(self, carrier: str, command: str, arguments: Sequence[str]) -> dict[str, Any]:
-        """What its driver answers.
+        """Ask a carrier's driver; its answer.
 
         Raises:
-            NotFound, Invalid: there is no such carrier or command.
-            Conflict: it was not done, or nothing runs.
+            NotFound: there is no such carrier.
+            Invalid: its driver has no such command.
+            Conflict: the command was not done, or nothing runs.
         """
 
     async def set_gate(self, carrier: str, gate: Gate) -> None:
-        """Pause, resume or drain it.
+        """Pause, resume or drain a carrier.
 
         Raises:
             NotFound: there is no such carrier.
@@ -76,13 +78,13 @@ class Delivery(Protocol):
         """
 
     async def suspend(self, organization_id: str) -> None:
-        """Give out nothing more of an organization."""
+        """Give no more messages of an organization to carriers."""
 
     async def resume(self, organization_id: str) -> None:
-        """Give out again what waits of an organization."""
+        """Give an organization's waiting messages to carriers again."""
 
     def hint_webhook(self, endpoint_id: str) -> None:
-        """An endpoint's deliveries are to be looked at now."""
+        """Look at an endpoint's deliveries now."""
 
     def follow(
         self, what: What, organization_id: str | None, position: str | None
@@ -104,7 +106,7 @@ def nothing_to_prepare() -> None:
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """What the gateway is put together from."""
+    """The parts of the engine that the gateway and the operations use."""
 
     settings: Settings
     recorder: Recorder

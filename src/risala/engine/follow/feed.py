@@ -1,6 +1,7 @@
-"""The feed of events: follows the outbox's rows, so that whatever unit wrote one, it is heard of.
+"""The feed of events: follows the outbox's rows, so that an event is heard of whichever unit wrote
+it.
 
-The rows are the truth and the only way in; a commit is no more than the hint to look.
+Events come from the rows alone; a commit is only the hint to look.
 """
 
 from __future__ import annotations
@@ -18,12 +19,16 @@ from risala.engine.model.told import OutboxEvent
 
 ROWS_AT_ONCE: Final = 500
 APART_S: Final = 0.005
-"""Between two looks: under load one look serves the commits of five milliseconds."""
+"""Seconds between two looks: under load one look serves the commits of five milliseconds."""
 
 
 class Feed:
-    """``committed`` rings when something reached the disk; ``listeners`` are called after new
-    events."""
+    """Follows the outbox.
+
+    Args:
+        committed: rung when a unit has reached the disk.
+        listeners: called when there were new events.
+    """
 
     def __init__(
         self,

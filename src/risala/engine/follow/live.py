@@ -1,11 +1,11 @@
-"""What happens, for one reader: as it happens, and from the rows where the reader missed it.
+"""Tells a reader what happens, as it happens; what a slow reader missed is read from the rows.
 
-A reader has a short queue. When that is full nothing more is kept for it than which messages
-changed, and from which event on; the reader is told that it lagged (:class:`Lagged`), and then
-gets from the journal each event that it missed, and how each of those messages stands. The same
-goes for one that comes back and says how far it was. Where that would be too much it is told to
-read everything anew (:class:`Reset`). So no reader holds anybody up, and none costs more memory
-than its queue.
+A reader has a short queue. When that is full, only two things are kept for the reader: which
+messages changed, and after which event the gap begins. The reader is told that it lagged
+(:class:`Lagged`), and then gets from the journal each event that it missed, and the present state
+of each of those messages. A reader that comes back and says how far it was is served in the same
+way. Where that would be too much, the reader is told to read everything anew (:class:`Reset`). So
+no reader holds anybody up, and none costs more memory than its queue.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from risala.engine.model.clock import Clock
 from risala.engine.model.told import Lagged, LifeEvent, OutboxEvent, Ready, Reset, Told, What
 
 QUEUE_MAX: Final = 1000
-"""What waits for one reader."""
+"""Values that wait for one reader."""
 MISSED_MESSAGES_MAX: Final = 5000
-"""Messages whose standing is made up for; more than a person reads, or a page shows."""
+"""Missed messages whose present state is told; more than a person reads, or a page shows."""
 MISSED_EVENTS_MAX: Final = 50_000
 """Rows of the outbox, of all organizations, that are looked through for one reader."""
 CHANGED_ROWS_MAX: Final = 1000
@@ -45,11 +45,11 @@ _NOT_KNOWN: Final = Reset("What came after the last that was read is not kept; r
 
 @dataclass(slots=True)
 class _Missed:
-    """What a full queue did not take."""
+    """What a reader missed while its queue was full."""
 
     lost: int = 0
     after_seq: int | None = None
-    """The first event that is missing comes after this one."""
+    """Number of the event before the first missing one; None: no event is missing."""
     messages: dict[str, None] = field(default_factory=dict)
     too_much: bool = False
 
@@ -94,7 +94,7 @@ class Follower:
         return self
 
     async def __anext__(self) -> Told:
-        """The next thing to tell. Cancelled, it has taken nothing."""
+        """The next thing to tell. A cancelled call has taken nothing away."""
         await trio.lowlevel.checkpoint()
         while True:
             for value in self._making_up:
@@ -110,7 +110,7 @@ class Follower:
                 value = self._queue.popleft()
                 if isinstance(value, LifeEvent):
                     return value
-                if value.seq > self._seq:  # else it was read from the rows already
+                if value.seq > self._seq:  # else the event was read from the rows already
                     self._seq = value.seq
                     return value
             else:
@@ -118,7 +118,7 @@ class Follower:
                 await self._wake.wait()
 
     def push(self, value: OutboxEvent | LifeEvent) -> None:
-        """Something happened; never blocks."""
+        """Put a value into the reader's queue; never blocks."""
         if self._organization_id not in (None, value.organization_id):
             return
         if self._missed is None and len(self._queue) >= QUEUE_MAX:
@@ -138,7 +138,7 @@ class Follower:
         self._making_up = iter(())
         self._wake.set()
 
-    # -- from the rows; None is a breath, in which others have their turn
+    # -- from the rows. None among the values means: let other tasks run before going on
 
     def _make_up(self, missed: _Missed) -> Iterator[Told | None]:
         yield Lagged(missed.lost)
@@ -167,7 +167,8 @@ class Follower:
         yield from self._standings(changed)
 
     def _place(self, position: str) -> tuple[int, int] | None:
-        """After which event, and from when on, there may be something new."""
+        """The number of the last event that the reader had, and the time (UTC epoch milliseconds)
+        after which messages may have changed; None where the position means nothing here."""
         if position.isascii() and position.isdecimal() and len(position) <= TIME_DIGITS_MAX:
             since_ms = int(position) - SLACK_MS
             return outbox.seq_before(self._reader, since_ms), since_ms

@@ -1,7 +1,8 @@
 """A batch answers as its items would be answered one after another, alone. Pure.
 
-All that a batch accepts is one unit of work, so that an item whose key came before in the same
-batch is judged before anybody knows what became of the first. Here its fate decides.
+All messages that a batch accepts are one unit of work. An item whose idempotency key came before in
+the same batch is therefore judged before it is known what became of the first one with that key.
+Afterwards that decides what the later item is answered.
 """
 
 from __future__ import annotations
@@ -17,22 +18,27 @@ Result = bytes | Refusal
 
 @dataclass(frozen=True, slots=True)
 class BatchItem:
-    """One item, judged: it has either a row to be or an answer."""
+    """One item, judged: it has either a row that is to be written, or an answer."""
 
     key: str | None
-    """Its idempotency key."""
+    """The item's idempotency key."""
     new: NewMessage | None = None
     answer: Result | None = None
-    """Known already: why it is refused, or the answer that its key once had."""
+    """The answer, where it is known already: why the item is refused, or what its key was once
+    answered."""
     repeats: bool = False
-    """An earlier item with its key may be accepted: it took no rate token of its own."""
+    """An earlier item of the batch has the same key and may be accepted, so this one has taken no
+    rate token and no price of its own."""
 
 
 def in_order(items: Sequence[BatchItem], committed: Iterable[Result]) -> list[Result]:
-    """The answers. ``committed`` are those of the items with a row, in their order.
+    """The answers to all items, in their order.
 
-    A key that was accepted answers for every later item with it, whatever else that item says; one
-    that was refused has left no trace, so that the later item stands on its own.
+    An item that was accepted is the answer to every later item with its key, whatever that item
+    says. One that was refused has left no trace, so that a later item is judged by itself.
+
+    Args:
+        committed: the answers of the journal to the items with a row, in their order.
     """
     rest = iter(committed)
     given: dict[str, bytes] = {}

@@ -1,7 +1,5 @@
-"""The row that a send or a code is to be: the one place where it is made.
-
-Whatever a message is, its price, its route and the first line of its timeline are found here.
-"""
+"""Drafts the row of a message, for sends and codes alike: its price, its route, and the first line
+of its timeline."""
 
 from __future__ import annotations
 
@@ -31,11 +29,12 @@ Notice = dict[str, str]
 
 
 Ailing = Callable[[str, str, int], Values | None]
-"""What keeps all carriers of a route from sending: route, number, segments."""
+"""Tells what keeps all carriers of a route from sending (values for the timeline; None: nothing),
+by route, number and segments."""
 
 
 def nothing_ails(*_: object) -> None:
-    """While no carrier is connected nobody is told of one that is down."""
+    """For a gateway without carriers: their links are no message's reason to wait."""
 
 
 class Drafts:
@@ -71,7 +70,8 @@ class Drafts:
         now_ms = self._clock.now_ms()
         due_at = max(now_ms, command.send_at or now_ms)
         message_id = self._ids.new("sms")
-        # A key of ours may share the message's own random bits: it is no secret.
+        # An idempotency key that we make may have the same random bits as the message's id, since
+        # neither is secret.
         key = command.idempotency_key or f"idk_{message_id[4:]}"
         name, notice = sender
         return self._row(
@@ -125,7 +125,7 @@ class Drafts:
             priority=PRIORITY_CODE,
             now_ms=now_ms,
             due_at=now_ms,
-            # The code is worth nothing to anybody once its session is over.
+            # The code is worth nothing once its session is over, so it is not sent after that.
             valid_until=expires_at,
             send_at=None,
             key=verification_id,
@@ -216,7 +216,7 @@ class Drafts:
     def _first_line(
         self, now_ms: int, due_at: int, route: str, recipient: str, segments: int
     ) -> Line:
-        """The first of a timeline: what the message waits for."""
+        """The first line of the timeline: accepted, and what the message waits for."""
         if route == UNSERVED:
             return Line(Kind.ACCEPTED, values={"wait": Wait.UNSERVED.value})
         if due_at > now_ms:
@@ -229,7 +229,8 @@ class Drafts:
 def _response(
     message_id: str, key: str, organization_id: str, sender: str, notice: Notice | None
 ) -> bytes:
-    """The body of the response (specification §2.2), written out: our ids need no escaping."""
+    """The body of the response (specification §2.2). It is put together as text, because our ids
+    need no escaping."""
     tail = f',"notice":{_JSON(notice)}' if notice else ""
     return (
         f'{{"accepted":true,"messageId":"{message_id}","idempotencyKey":{_JSON(key)},'

@@ -1,4 +1,4 @@
-"""What one commit holds of limits and of a balance while it is on its way to the disk."""
+"""The tokens and prices that one commit holds while it is on its way to the disk."""
 
 from __future__ import annotations
 
@@ -43,11 +43,12 @@ _PRICELESS: Final = (InsufficientBalance, SpendCapReached)
 
 
 class Holding:
-    """Takes from the rate buckets and from billing, for live messages of one organization.
+    """Takes tokens from the rate buckets and holds prices at billing, for one organization's live
+    messages.
 
-    In the end one of :meth:`committed` and :meth:`failed` is called, once: then all of it is
-    settled or given back. From the first thing taken until then its user stands under a shield, so
-    that nobody who hangs up leaves anything held.
+    In the end either :meth:`committed` or :meth:`failed` is called, once: then everything is
+    settled or given back. From the first thing taken until then its user must run in a shielded
+    scope, so that a caller who hangs up leaves nothing held.
     """
 
     __slots__ = (
@@ -73,17 +74,17 @@ class Holding:
         self._reservations: dict[str, Reservation] = {}
 
     async def take_sms(self) -> None:
-        """One token of the organization's bucket.
+        """Take a token of the organization's bucket.
 
         Raises:
-            RateLimited: it was not there.
+            RateLimited: none was there.
         """
         organization = self._organization
         await self._limits.ask(TakeSms(organization.id, organization.sms_per_s))
         self._tokens += 1
 
     async def take_hour(self, new: NewVerification) -> None:
-        """A place in the hours of a code's number and of its organization.
+        """Reserve a code's place in the hour of its number and of its organization.
 
         Raises:
             RateLimited: one of them is full.
@@ -96,7 +97,7 @@ class Holding:
         self._slot = slot
 
     async def reserve(self, new: NewMessage) -> None:
-        """The price of a message; where it is refused its token of the bucket goes back.
+        """Hold the price of a message; where that is refused, its token goes back to the bucket.
 
         Raises:
             InsufficientBalance, SpendCapReached: nothing is held for it.
@@ -111,7 +112,12 @@ class Holding:
             raise
 
     async def committed(self, items: Sequence[NewMessage], accepted: Acceptance) -> None:
-        """These were handed to the journal, in this order; what it accepted is charged."""
+        """The commit succeeded: settle the messages that the journal accepted, and give back what
+        was held for the others.
+
+        Args:
+            items: the messages that were handed to the journal, in their order.
+        """
         charged: list[Reservation] = []
         doubtful = False
         number = 0
@@ -132,7 +138,8 @@ class Holding:
         await self._give_back_sms(self._tokens - number)
 
     async def failed(self, error: BaseException) -> None:
-        """Nothing was committed; or, after :class:`OutcomeUnknown`, nobody knows."""
+        """The commit failed: give everything back. After :class:`OutcomeUnknown` nobody knows
+        whether it is on disk, and the ledger is read again."""
         await self._let_go(doubtful=isinstance(error, (*_PRICELESS, OutcomeUnknown)))
         await self._give_back_sms(self._tokens)
         if self._slot is not None:
@@ -141,7 +148,7 @@ class Holding:
             self._slot = None
 
     async def _let_go(self, *, doubtful: bool) -> None:
-        """Release what is left; have the ledger read again where it knew better than billing."""
+        """Release what is still held; where ``doubtful``, have billing read the ledger again."""
         if self._reservations:
             await _tell(self._billing, Release(tuple(self._reservations.values())))
             self._reservations.clear()
@@ -155,7 +162,8 @@ class Holding:
 
 
 async def _tell(ref: Ref[M], message: M) -> None:
-    """Never lost while the actor lives, or is to live again: who holds must be told of the end."""
+    """Tell an actor, waiting for room in its mailbox: something would stay held for ever if the
+    message got lost."""
     try:
         try:
             ref.tell_nowait(message)
@@ -163,4 +171,4 @@ async def _tell(ref: Ref[M], message: M) -> None:
             with trio.CancelScope(shield=True):
                 await ref.tell(message)
     except Draining:
-        pass  # nothing is decided any more
+        pass  # the actor has stopped for good: nothing is decided any more

@@ -131,11 +131,11 @@ class Intake:
 
     @contextmanager
     def room(self, number: int) -> Iterator[None]:
-        """Room for so many messages to be accepted inside the block.
+        """Within this context, so many messages count as being accepted.
 
         Raises:
             Draining: the service stops.
-            StorageFailed: nothing may be stored, nor what is stored be trusted.
+            StorageFailed: the database cannot be written, or is not the one that was opened.
             Overloaded: too many are being accepted.
         """
         if self._draining:
@@ -156,7 +156,8 @@ class Intake:
     async def _accept_once(
         self, principal: Principal, command: SendMessage, key: str, by: Signature | None
     ) -> bytes:
-        """One of many at once goes through; the others wait for what it leaves behind."""
+        """Accept a message with a key. Of several requests with one key at the same time one goes
+        on; the others wait and find its answer in the journal."""
         slot = (principal.organization_id, principal.mode.value, key)
         while True:
             known = messages.known_response(self._reader, *slot)
@@ -166,7 +167,7 @@ class Intake:
             if first is None:
                 break
             await first.wait()
-        # No await since the look into the journal: nobody came between.
+        # There was no await since the look into the journal, so no other request came in between.
         event = self._first_of_key[slot] = trio.Event()
         try:
             return await self._accept(principal, command, by)
@@ -206,8 +207,8 @@ class Intake:
             for command in commands
             if command.idempotency_key is not None
         }
-        # Claimed all at once, and none while waiting: batches that share keys cannot wait for
-        # each other.
+        # All keys are claimed at once, and none is held while waiting for one: so two batches that
+        # share keys never wait for each other.
         while busy := slots & self._first_of_key.keys():
             await self._first_of_key[busy.pop()].wait()
         event = trio.Event()
@@ -252,7 +253,7 @@ class Intake:
         commands: Sequence[SendMessage],
         items: list[BatchItem],
     ) -> None:
-        """Add each command to the items: with its row, or with its answer."""
+        """Judge each command, and add it to the items with its row or its answer."""
         tried: set[str | None] = set()
         for command in commands:
             key = command.idempotency_key
@@ -327,9 +328,9 @@ class Intake:
         *,
         repeats: bool = False,
     ) -> NewMessage:
-        """Sender, limits, balance, in this order; the row to be.
+        """Check sender, limits and balance, in this order; the row that is to be written.
 
-        Holds a token and the price, unless it ``repeats`` a key for which both are held.
+        Holds a token and the price, unless the command ``repeats`` a key for which both are held.
         """
         sender = self.drafts.sender_of(organization.id, command.sender)
         if mode is not Mode.LIVE:
@@ -343,7 +344,8 @@ class Intake:
         return new
 
     def _stamp(self, organization_id: str) -> Stamp | None:
-        """Given to the unit where the volume may approve a sender."""
+        """The stamp for a unit by which the organization's volume may approve a sender; None where
+        no sender waits for that."""
         waits = self._senders.waits_for_volume(organization_id)
         return self._recorder.stamp() if waits else None
 
@@ -354,19 +356,20 @@ class Intake:
         results: Sequence[Result],
         stamp: Stamp | None,
     ) -> None:
-        """After the commit: tell the queue of what is new."""
+        """After a commit: tell the queue, and those who look on, of the new messages."""
         told: set[tuple[str, int, int]] = set()
         accepted: list[str] = []
         for new, result in zip(prepared, results, strict=True):
             if result is new.response:
                 accepted.append(new.id)
-                # The queue needs to hear of one message of a kind; people watch each of them.
+                # The queue needs a hint for only one of the messages with the same route, priority
+                # and time; people who look on are told of each message.
                 kind = (new.route, new.priority, new.due_at)
                 if kind not in told or self._recorder.life.listeners:
                     told.add(kind)
                     self._tell(new)
         self._accepted += len(accepted)
-        # One line for a batch of any size; the request's id is in it by its context.
+        # One line for a batch of any size. The request's id is in it, out of the log's context.
         log.debug("messages.accepted", message_ids=accepted, organization_id=organization.id)
         if stamp is not None:
             self._senders.look_again(organization.id)
@@ -393,7 +396,8 @@ class Intake:
 
 @contextmanager
 def _naming(*keys: str | None, of_batch: bool = False) -> Iterator[None]:
-    """Where nobody knows what the commit came to: by these keys one can ask."""
+    """Within this context, :class:`OutcomeUnknown` gets the idempotency keys by which the caller
+    can ask what became of the messages."""
     try:
         yield
     except OutcomeUnknown as error:

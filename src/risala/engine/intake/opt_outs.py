@@ -1,4 +1,5 @@
-"""Opt-outs: the refusal of a send to somebody who wants no more, and who it was that wrote last."""
+"""Opt-outs: refuses sends to people who want no more messages, and finds out who wrote to whom
+last."""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ from risala.engine.journal.store.patient import patiently
 from risala.engine.model.errors import RecipientOptedOut
 
 LOOK_BACK_MS: Final = 90 * 86_400_000
-"""Nobody answers an older message."""
+"""How old a message may be whose sender an opt-out is meant for: nobody answers an older one."""
 ROWS_AT_ONCE: Final = 500
 PAUSE_FACTOR: Final = 10
 PAUSE_MIN_S: Final = 0.02
@@ -30,15 +31,15 @@ class OptOuts:
         """Rung when a policy was changed."""
 
     def look_again(self) -> None:
-        """A policy was changed."""
+        """Read the policies again: one was changed."""
         self._heeding = opt_outs.policies(self._reader)
         self.changed.ring()
 
     def refuse(self, organization_id: str, recipient: str) -> None:
-        """Refuse a message to somebody who wants none.
+        """Raise where the recipient wants no messages of this organization.
 
         Raises:
-            RecipientOptedOut: until they send START.
+            RecipientOptedOut: they have sent STOP, and no START since.
         """
         if organization_id in self._heeding and opt_outs.is_out(
             self._reader, organization_id, recipient
@@ -47,10 +48,10 @@ class OptOuts:
 
 
 class LookBack:
-    """Looks through what was sent before the first organization began to heed opt-outs.
+    """Notes who wrote last to each number before the first organization began to heed opt-outs.
 
-    A service: a few messages at a time, with pauses ten times as long as each took. How far it is
-    stands in the journal.
+    A service that looks through old messages: a few at a time, each time followed by a pause ten
+    times as long. How far it has come stands in the journal.
     """
 
     def __init__(self, recorder: Recorder, changed: Bell) -> None:
@@ -58,7 +59,7 @@ class LookBack:
         self._changed = changed
 
     async def run(self) -> None:
-        """Look through what there is, for life."""
+        """Look through old messages whenever there are some to look through, for life."""
         while True:
             done, took_s = await patiently("opt_outs", self._step)
             if done:
@@ -67,7 +68,7 @@ class LookBack:
                 await trio.sleep(max(PAUSE_MIN_S, PAUSE_FACTOR * took_s))
 
     async def _step(self) -> tuple[bool, float]:
-        """Whether all is done, and how long this took, in seconds."""
+        """Look through a few messages; whether all are done, and how many seconds this took."""
         began_s = trio.current_time()
         since_ms = self._recorder.clock.now_ms() - LOOK_BACK_MS
         done = await self._recorder.journal.commit(

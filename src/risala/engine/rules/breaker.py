@@ -24,7 +24,7 @@ class Breaker:
 
     @property
     def open_until_s(self) -> float | None:
-        """None while it is closed."""
+        """When the next probe may go out; None while the breaker is closed."""
         return self._open_until_s
 
     def submitted(self) -> None:
@@ -46,5 +46,6 @@ class Breaker:
         return self._open_until_s is not None and not was_open
 
     def withdrew(self) -> None:
-        """The submit said nothing about the carrier's health (nothing left, or throttled)."""
+        """Forget a submit that says nothing of the carrier's health: it did not leave, or was
+        throttled."""
         self._probing = False

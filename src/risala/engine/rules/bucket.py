@@ -18,7 +18,7 @@ class Bucket:
         """When the bucket will be full again."""
 
     def wait_s(self, now_s: float, tokens: int = 1) -> float:
-        """How long until so many tokens are there; 0.0: now. Takes none."""
+        """Seconds until so many tokens are there; 0.0: now. Takes none."""
         missing_s = max(self._full_at_s, now_s) + tokens / self.rate_per_s - now_s
         # A hair of tolerance: sums of fractions of a second are not exact.
         return max(0.0, missing_s - self.burst / self.rate_per_s - 1e-9)
@@ -28,9 +28,9 @@ class Bucket:
         self._full_at_s = max(self._full_at_s, now_s) + tokens / self.rate_per_s
 
     def give_back(self, tokens: int = 1) -> None:
-        """What they were taken for did not happen."""
+        """Put tokens back: what they were taken for did not happen."""
         self._full_at_s -= tokens / self.rate_per_s
 
     def is_full(self, now_s: float) -> bool:
-        """True where forgetting it would change nothing."""
+        """Whether the bucket is full, so that forgetting it would change nothing."""
         return self._full_at_s <= now_s

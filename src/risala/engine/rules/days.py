@@ -18,6 +18,6 @@ def is_zone(name: str) -> bool:
     """Whether this is the name of a time zone, such as ``Africa/Nouakchott``."""
     try:
         ZoneInfo(name)
-    except (ZoneInfoNotFoundError, ValueError, OSError):  # OSError: ``Africa`` is a directory
+    except (ZoneInfoNotFoundError, ValueError, OSError):  # OSError: a folder's name (``Africa``)
         return False
     return True

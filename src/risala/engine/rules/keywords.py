@@ -1,4 +1,5 @@
-"""Words in messages that come in: the first one routes, a lone one may end or begin messages."""
+"""Keywords of inbound messages: the first word may route a message; a word that stands alone may be
+an opt-out (STOP) or an opt-in (START)."""
 
 from __future__ import annotations
 
@@ -11,7 +12,8 @@ _TATWEEL: Final = "\u0640"
 
 
 def folded(text: str) -> str:
-    """Without case, accents, vowel signs and marks around: ``« ARRÊT ! »`` is ``arret``."""
+    """A text without case, accents, vowel signs and the marks around it: ``« ARRÊT ! »`` is
+    ``arret``."""
     plain = unicodedata.normalize("NFKD", text.casefold())
     kept = "".join(c for c in plain if not unicodedata.combining(c) and c != _TATWEEL)
     return kept.strip(" \t\r\n.,;:!?«»\"'()؟،؛\u200e\u200f")

@@ -1,7 +1,7 @@
 """Whether a sender's name is generic, or could be taken for another's. Pure.
 
-It marks, and refuses nothing: an operator looks at every name anyway, and this is what a tired one
-overlooks. So it rather says too much than too little.
+Nothing is refused here: an operator looks at every name anyway, and is shown what a tired eye
+overlooks. So rather too many names are marked than too few.
 
 Names are compared by their *skeleton*: what is left of them for an eye that reads quickly. Case,
 accents, spaces and signs are gone, digits are the letters that they stand in for, and letters that
@@ -32,23 +32,25 @@ _ALIKE: Final = str.maketrans(
 )
 _PAIRS: Final = (("rn", "m"), ("vv", "w"))
 ANYWHERE_MIN: Final = 5
-"""A protected name of so many letters is found anywhere in another; a shorter one is part of too
-many words (``visa`` of ``avis alerte``)."""
+"""A protected name with at least this many letters is looked for anywhere in another name; a
+shorter one is part of too many words (``visa`` of ``avis alerte``)."""
 AT_AN_END_MIN: Final = 4
-"""Of so many it is found at the beginning and at the end; of fewer only as a word."""
+"""A protected name with at least this many letters is looked for at the beginning and at the end of
+another name; a shorter one only as a word of its own."""
 NEAR_MIN: Final = 5
-"""One letter more, less, other or swapped makes shorter names other names."""
+"""Names with at least this many letters are alike if one letter is more, less, other or swapped; in
+shorter ones that makes another name."""
 NAMES_CACHED_MAX: Final = 4096
-"""Names are compared each with each."""
+"""Skeletons that are kept, because every name is compared with every other."""
 SAYS_NOTHING_MAX: Final = 2
-"""Letters that are nobody's name."""
+"""A name of this many letters or fewer is nobody's name."""
 
 
 @lru_cache(maxsize=NAMES_CACHED_MAX)
 def skeleton(name: str) -> str:
-    """What a quick eye reads."""
+    """A name as a quick eye reads it."""
     decomposed = unicodedata.normalize("NFKD", name.casefold())
-    # I, l and 1 are one: in most typefaces nobody can tell them apart.
+    # I, l and 1 count as one letter: in most typefaces nobody can tell them apart.
     plain = decomposed.translate(_ALIKE).replace("i", "l")
     letters = "".join(each for each in plain if each.isalnum())
     for pair, one in _PAIRS:
@@ -84,14 +86,15 @@ def resembles(name: str, other: str) -> bool:
         return True
     if len(theirs) >= AT_AN_END_MIN and (mine.startswith(theirs) or mine.endswith(theirs)):
         return True
-    # A sender has 11 characters: a longer name is cut off.
+    # A sender has 11 characters at most, so a longer name may stand there cut off.
     if len(mine) >= ANYWHERE_MIN and theirs.startswith(mine):
         return True
     return min(len(mine), len(theirs)) >= NEAR_MIN and _is_one_slip(mine, theirs)
 
 
 def _is_one_slip(a: str, b: str) -> bool:
-    """Whether one letter more, less, other, or two swapped neighbours are all the difference."""
+    """Whether two names differ only by one letter more, less or other, or by two neighbours
+    swapped."""
     if abs(len(a) - len(b)) > 1:
         return False
     start = next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), None)

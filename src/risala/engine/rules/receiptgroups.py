@@ -1,8 +1,9 @@
 """Carriers whose receipts may come through each other. Pure.
 
-An account at a centre has one store of receipts, however many carriers here are bound to it: what
-was sent through the one may be told to the other. So receipts are matched within a *group*: the
-carriers with one account, and those that the settings put together.
+An account at a carrier's centre has one store of receipts, however many of the carriers configured
+here are bound to it: the receipt of a message that was sent through one may come through another.
+So receipts are matched within a *group*: the carriers with one account, and those that the settings
+put together.
 """
 
 from __future__ import annotations
@@ -21,12 +22,12 @@ def alone(carrier: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """What of a carrier decides on its group."""
+    """The facts of a carrier that decide which group it is in."""
 
     name: str
     driver: str
     account: str
-    """Where and as whom it is known; empty: it shares its account with nobody."""
+    """Where and as whom the carrier's centre knows us; empty: no other carrier has this account."""
     receipt_group: str | None = None
 
 
@@ -41,11 +42,12 @@ class ReceiptGroups:
         self._groups = _joined([*by_account, *by_setting])
 
     def of(self, carrier: str) -> tuple[str, ...]:
-        """Carriers through which a receipt may come for what this one sent, or the reverse."""
+        """The group of a carrier: those through which receipts for its messages may come."""
         return self._groups.get(carrier, (carrier,))
 
     def account_of(self, carrier: str) -> tuple[str, ...]:
-        """Carriers with the same account: what people answer to the one may come to the other."""
+        """Carriers with the same account: a person's answer to a message of one may come through
+        another."""
         return self._accounts.get(carrier, (carrier,))
 
 

@@ -19,32 +19,35 @@ class Step(StrEnum):
     ADVANCE = "advance"
     """The segment is taken: on to the next one, or the message is sent."""
     REQUEUE = "requeue"
-    """Back to pending, to be due at ``due_at`` (its old place where that is None)."""
+    """Back to pending, to be due at ``due_at``; None: it keeps its old place in the queue."""
     FAIL = "fail"
-    """It is over: refund and tell."""
+    """The message has failed: refund it, and tell its organization."""
     AWAIT = "await"
-    """The outcome is uncertain: see ``resolve_at``."""
+    """The outcome is uncertain: wait for an answer or receipt until ``resolve_at``."""
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
+    """What follows from an outcome, for the message and its timeline."""
+
     step: Step
     segment_state: SegmentState
     line: Line
-    """What the timeline says of it; with ``FAIL`` its cause is the message's ``errorCode``."""
+    """What the timeline says of the outcome; with ``FAIL`` the line's cause is the message's
+    ``errorCode``."""
     raw: str | None = None
     """The carrier's own word."""
     carrier_id: str | None = None
     due_at: int | None = None
     route: str | None = None
-    """A new route, or None to keep the one it has."""
+    """The message's new route; None: it keeps the one it has."""
     counts_as_refusal: bool = False
     resolve_at: int | None = None
     resolve_action: str | None = None
     sent: Line = SENT
-    """What the timeline says where it is sent by this."""
+    """What the timeline says where this outcome completes the sending."""
     lost_link: bool = False
-    """The link was lost while it was submitted."""
+    """The link was lost during the submit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,17 +57,17 @@ class Circumstances:
     now_ms: int
     valid_until: int
     refusals: int
-    """Refusals for now so far."""
+    """How often the message was refused for now so far."""
     pinned_route: str
     """The route that only this carrier serves."""
     partly_accepted: bool
-    """Some segment is with this carrier already: the others must follow it."""
+    """This carrier has accepted a part already, so the others must go through it too."""
     next_route: str | None
-    """Where a message goes that this carrier will not take; None where nowhere."""
+    """The route of a message that this carrier will not take; None: there is no other carrier."""
     on_uncertain: OnUncertain
     retry: RetrySection
     gives_receipts: bool = True
-    """False for a line that tells nothing of what it has sent."""
+    """False for a modem line without status reports: nothing more will be heard of the message."""
 
 
 _TAKEN: Final = Line(Kind.PART_ACCEPTED)
@@ -77,7 +80,7 @@ def wait_ms(retry: RetrySection, refusals: int) -> int:
 
 
 def decide(outcome: Outcome, at: Circumstances) -> Decision:
-    """Apply the table."""
+    """What follows from an outcome in these circumstances."""
     match outcome:
         case Accepted(carrier_id, raw):
             return Decision(

@@ -8,21 +8,21 @@ from typing import Final
 from risala.engine.model.callers import Caller, Role
 
 OPERATORS: Final = frozenset({Role.OPERATOR, Role.SYSTEM})
-"""The operator, and the process itself."""
+"""For operations of the operator, and of the process itself."""
 OWNERS: Final = OPERATORS | {Role.OWNER}
-"""Owners too: members, money, settings, deletion."""
+"""For operations of owners too: members, money, settings, deletion."""
 DEVELOPERS: Final = OWNERS | {Role.DEVELOPER}
-"""Developers too: sending, keys, senders, Verify settings, webhooks."""
+"""For operations of developers too: sending, keys, senders, Verify settings, webhooks."""
 VIEWERS: Final = DEVELOPERS | {Role.VIEWER}
-"""Everybody of the organization: reading, bodies too."""
+"""For operations of everybody in the organization: reading, the texts of messages included."""
 
 
 class RoleVerdict(Enum):
     ALLOWED = auto()
     HIDDEN = auto()
-    """It is another organization's: for this caller it is not there."""
+    """The thing is another organization's: the caller is told that there is no such thing."""
     FORBIDDEN = auto()
-    """It is there, and not for this role."""
+    """The operation is not for the caller's role."""
 
 
 def judge(
@@ -30,8 +30,10 @@ def judge(
 ) -> RoleVerdict:
     """Whether a caller may do something to a thing of ``organization_id``.
 
-    None: the thing is of no organization, or of all of them; that is no member's business, unless
-    it is ``for_all``.
+    Args:
+        organization_id: whose thing it is; None: of no organization, or of all of them, which
+            members may not touch unless it is ``for_all``.
+        for_all: members may do it though the thing is of no organization.
     """
     if not caller.is_member:
         return RoleVerdict.ALLOWED if caller.role in roles else RoleVerdict.FORBIDDEN

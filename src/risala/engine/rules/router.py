@@ -1,10 +1,11 @@
 """Which carriers serve which numbers, and in what order. Pure.
 
-A *route* is a queue: the key of a message's route is the longest configured prefix of its
-number, and its network where a carrier names that. The carriers of a route stand in tiers; a tier
-serves only while all earlier ones are unhealthy. A more exact prefix comes first, then the lower
-``priority``; inside a tier ``weight`` shares the traffic. The route ``@name`` is served by one
-carrier alone: it keeps the parts of a message together, and takes what another carrier would not.
+A *route* is a queue. Its key is the longest configured prefix of a message's number, with the
+number's network where a carrier names networks. The carriers of a route stand in tiers; a tier
+serves only while all carriers of earlier tiers are unhealthy. A more exact prefix makes an earlier
+tier, then a lower ``priority``; inside a tier ``weight`` shares the traffic. The route ``@name`` is
+served by the carrier of that name alone: it keeps the parts of a message together, and takes
+messages that another carrier refused.
 """
 
 from __future__ import annotations
@@ -17,11 +18,11 @@ from risala.config.model import CarrierSection
 from risala.sms.address import COUNTRY_CODE, Network, network_of
 
 TEST_ROUTE: Final = "#test"
-"""Messages of test keys; served by carriers without a prefix: the one built in for them."""
+"""Key of the route for messages of test keys; the carrier that is built in for them serves it."""
 UNSERVED: Final = ""
-"""Messages to numbers that no enabled carrier serves."""
+"""Key of the route for messages to numbers that no enabled carrier serves."""
 NETWORK_EXACTNESS: Final = len(f"+{COUNTRY_CODE}3")
-"""A network is as exact as the prefix that is its own but for the fixed lines."""
+"""A network counts as exact as the prefix that all its numbers begin with (``+2223``)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +67,8 @@ class Router:
 
     @property
     def fingerprint(self) -> str:
-        """Changes when queued messages must be sorted into routes anew."""
+        """A text that differs after a change of the settings by which queued messages must be
+        sorted into routes anew."""
         return " ".join(sorted(self.routes))
 
     def _route(self, key: str, prefix: str, network: Network | None) -> Route:
@@ -85,9 +87,9 @@ def _key(prefix: str, network: Network | None) -> str:
 
 
 def _may_meet(prefix: str, network: Network | None) -> bool:
-    """Whether a number may be of both."""
+    """Whether a number may have both this prefix and this network."""
     if network is None:
-        return bool(prefix)  # of neither: nobody serves it
+        return bool(prefix)  # a route without prefix and network would be one that nobody serves
     # The first two local digits tell the network.
     start = prefix[: len(COUNTRY_CODE) + 3]
     numbers = (f"+{COUNTRY_CODE}{digits}000000" for digits in range(20, 50))

@@ -34,7 +34,11 @@ class Marker:
         self._default = default_sender
 
     def marks(self, sender: Sender, owned: Iterable[Owned]) -> list[Mark]:
-        """``owned`` are all organizations' names; the sender's own organization's are no reason."""
+        """The reasons to look twice at a sender.
+
+        Args:
+            owned: the names of all organizations; those of the sender's own one are passed over.
+        """
         found = []
         name = sender.name
         if is_generic(name, self._settings.generic):

@@ -8,13 +8,13 @@ from typing import Final
 CODE: Final = "{{code}}"
 EXPIRY: Final = "{{expiry_minutes}}"
 TEMPLATE_MAX: Final = 480
-"""Characters: three segments at the most unfavourable; a longer one is a mistake."""
+"""Characters of a template: a longer one is a mistake, and costs several segments for each code."""
 BUILT_IN: Final = {
     "en": "Your verification code is {{code}}. Expires in {{expiry_minutes}} minutes.",
     "fr": "Votre code de vérification est {{code}}. Il expire dans {{expiry_minutes}} minutes.",
     "ar": "رمز التحقق الخاص بك هو {{code}}. تنتهي صلاحيته خلال {{expiry_minutes}} دقيقة.",
 }
-"""One segment each; é is in the GSM alphabet."""
+"""The built-in templates by language. Each is one segment; é is in the GSM alphabet."""
 DEFAULT_LOCALE: Final = "en"
 
 _PLACEHOLDER: Final = re.compile(r"\{\{.*?\}\}")

@@ -6,12 +6,13 @@ from collections.abc import Callable
 from typing import Final
 
 BURST_S: Final = 0.02
-"""Tokens of this much time may go out at once: timers are not finer, and links join writes."""
+"""The tokens of this much time may be taken at once: timers are not finer, and an SMPP link writes
+in one piece what comes together."""
 SLOWEST_SHARE: Final = 0.02
 """A throttling carrier never takes us below this share of the configured rate: it must be able
 to show that it has recovered."""
 RECOVERY_S: Final = 30.0
-"""From the slowest pace back to the configured one, when nothing is throttled any more."""
+"""Seconds from the slowest pace back to the configured one, while nothing is throttled."""
 PAUSE_S: Final = 1.0
 """How long the lane is silent after a throttled answer that names no time of its own; twice as
 long after each further one, until a segment is accepted again."""
@@ -19,14 +20,14 @@ PAUSE_MAX_S: Final = 16.0
 BEST_LOAD_PERCENT: Final = 80
 """A carrier that says it is this busy is used as well as can be: the pace stays as it is."""
 HIGH_LOAD_PERCENT: Final = 90
-"""From here on it nears congestion, and is given less (SMPP 5.0 §4.8.4.18)."""
+"""A carrier that says it is this busy nears congestion, and is given less (SMPP 5.0 §4.8.4.18)."""
 EASED_SHARE: Final = 0.8
 CONGESTED_SHARE: Final = 0.5
-"""What is left of the pace after an answer that says 90 and more, or 100."""
+"""What is left of the pace after an answer that says 90 and more, and after one that says 100."""
 EASE_EVERY_S: Final = 1.0
-"""Answers of one second tell the same news."""
+"""The pace is lowered once in this time, since all answers of one second tell of the same load."""
 JITTER: Final = 0.5
-"""A pause is so much of itself shorter or longer, by chance: lanes and instances that were
+"""A pause is shorter or longer by a random part of itself up to this: lanes and services that were
 throttled together must not come back together."""
 
 
@@ -61,7 +62,8 @@ class Throttle:
         return min(self.rate_max_per_s, self._rate_per_s + grown)
 
     def retune(self, rate_per_s: float, now_s: float) -> None:
-        """Another configured pace; a carrier that throttles us is given the same share of it."""
+        """Take over another configured pace; the share of it that a throttling carrier is given
+        stays the same."""
         self._rate_per_s = self.rate_per_s(now_s) * rate_per_s / self.rate_max_per_s
         self._rate_at_s = now_s
         self.rate_max_per_s = rate_per_s
@@ -81,7 +83,7 @@ class Throttle:
         return True
 
     def give_back(self) -> None:
-        """Nothing left with the last token: undo it."""
+        """Put the last token back: nothing was sent with it."""
         self._next_s -= 1 / self.rate_max_per_s
 
     def slow_down(self, now_s: float, told_s: float | None = None) -> None:

@@ -56,7 +56,8 @@ TABLE: Final[dict[tuple[SessionState, Trigger], Move]] = {
         SessionState.CANCELED, EventType.VERIFY_FAILED, "canceled"
     ),
 }
-"""Whatever is not here changes nothing: a session that is not pending never moves again."""
+"""The moves by state and trigger. A pair that is missing here changes nothing: a session that is
+not pending never moves again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +68,7 @@ class VerificationSession:
     attempts: int
     attempts_max: int
     expires_at: int
-    """UTC epoch milliseconds; at this instant it is over."""
+    """UTC epoch milliseconds; from this moment on the session is over."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +77,7 @@ class CodeVerdict:
 
     approved: bool
     trigger: Trigger | None
-    """None: nothing changes."""
+    """What the check does to the session; None: nothing."""
 
 
 def judge(session: VerificationSession, *, matches: bool, now_ms: int) -> CodeVerdict:

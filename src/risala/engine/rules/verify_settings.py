@@ -37,9 +37,9 @@ class VerifySettings(BaseModel):
     per_phone_per_hour: Annotated[int, Field(ge=1, le=10_000)] = 5
     per_organization_per_hour: Annotated[int, Field(ge=1, le=1_000_000)] = 100
     template: str | None = None
-    """For sends without a ``locale``; None: the built-in English one."""
+    """The template for sends without a ``locale``; None: the built-in English one."""
     templates: dict[str, str] = {}
-    """By language; a language that is not here has a built-in one."""
+    """Templates by language; a language that is not here has a built-in one."""
     sender: str | None = None
     """An approved sender; None: the service's default."""
     app_hashes: _Hashes = ()
@@ -91,7 +91,7 @@ class VerifySettings(BaseModel):
     def faults_of(
         self, locale: str | None, app_hash: str | None, origin: str | None
     ) -> list[FieldFault]:
-        """What is wrong with what a send asks for, under the API's names."""
+        """The faults of a send's own wishes, under the names of the API."""
         faults = []
         if locale is not None and locale not in LOCALES:
             text = f"`locale` must be one of {', '.join(LOCALES)}."
@@ -106,7 +106,7 @@ class VerifySettings(BaseModel):
         return faults
 
     def size(self, frozen: str) -> SegmentCount:
-        """How long a frozen text is with its code in it."""
+        """Alphabet, segments and length of a frozen text with its code in it."""
         return count(render(frozen, "0" * self.code_length))
 
 

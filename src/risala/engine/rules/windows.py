@@ -14,16 +14,16 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """At most so many in any span of this length."""
+    """A limit: at most so many events in any span of this length."""
 
     events_max: int
     span_ms: int
 
 
 class SlidingWindows:
-    """Takes an event of a key when every window has room for it; else takes nothing.
+    """Several limits on the events of each key: an event is taken when all have room for it.
 
-    Remembers ``keys_max`` keys at the most; beyond it the one longest unheard of is forgotten.
+    Remembers ``keys_max`` keys; when there are more, the one longest unheard of is forgotten.
     """
 
     def __init__(self, windows: Sequence[Window], keys_max: int) -> None:
@@ -31,14 +31,14 @@ class SlidingWindows:
         self._keys_max = keys_max
         self._events_max = max(window.events_max for window in windows)
         self._span_ms = max(window.span_ms for window in windows)
-        # Times of what was taken, oldest first; the keys in the order of their last event.
+        # The times of each key's events, oldest first; the keys in the order of their last event.
         self._taken: OrderedDict[Hashable, array[int]] = OrderedDict()
 
     def __len__(self) -> int:
         return len(self._taken)
 
     def take(self, key: Hashable, now_ms: int) -> int:
-        """0 where the event was taken, else the milliseconds until it would be."""
+        """Take an event; 0 where it was taken, else the milliseconds until there is room for it."""
         self._forget_idle(now_ms)
         times = self._taken.get(key)
         if times is None:
@@ -47,7 +47,7 @@ class SlidingWindows:
             return wait_ms
         times.append(now_ms)
         if len(times) > self._events_max:
-            del times[0]  # no window reaches back so far
+            del times[0]  # the event is older than the longest window
         self._taken.move_to_end(key)
         if len(self._taken) > self._keys_max:
             self._taken.popitem(last=False)
@@ -62,7 +62,7 @@ class SlidingWindows:
         return wait_ms
 
     def _forget_idle(self, now_ms: int) -> None:
-        """Drop keys that no window knows any more: each of them is dropped once."""
+        """Drop keys all of whose events are older than the longest window."""
         while self._taken:
             key, times = next(iter(self._taken.items()))
             if times[-1] + self._span_ms > now_ms:
@@ -71,10 +71,10 @@ class SlidingWindows:
 
 
 class History:
-    """The times of one key's events within a span, of which some may be taken back.
+    """The times of one key's events within a span; events may be taken back.
 
-    Unlike :class:`SlidingWindows` it says of any number whether there is room for one more: the
-    number is a setting of whoever asks, and may be another each time.
+    Unlike in :class:`SlidingWindows` the limit is given with each question, since it is a setting
+    that may change in between.
     """
 
     __slots__ = ("_span_ms", "_times")
@@ -87,11 +87,11 @@ class History:
         return len(self._times)
 
     def wait_ms(self, events_max: int, now_ms: int) -> int:
-        """0 where the window has room for one more, else the milliseconds until it has."""
+        """0 where there is room for one more event, else the milliseconds until there is."""
         del self._times[: bisect_right(self._times, now_ms - self._span_ms)]
         if len(self._times) < events_max:
             return 0
-        # A window for nobody has room when all that it knows is gone, and not before.
+        # With a limit of 0 there is never room; a whole span is told as the wait.
         oldest_in_the_way = self._times[-events_max] if events_max > 0 else now_ms
         return oldest_in_the_way + self._span_ms - now_ms
 
@@ -99,7 +99,7 @@ class History:
         insort(self._times, at_ms)
 
     def take_back(self, at_ms: int) -> None:
-        """One event of this time did not happen; of a time that is not there, nothing is."""
+        """Remove one event of this time; does nothing where there is none."""
         place = bisect_right(self._times, at_ms) - 1
         if place >= 0 and self._times[place] == at_ms:
             del self._times[place]

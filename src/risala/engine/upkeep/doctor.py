@@ -26,20 +26,22 @@ from risala.engine.model.clock import iso
 
 DATABASE: Final = "risala.db"
 DISK_FAIL_BYTES: Final = 100_000_000
-"""Less than a busy hour's WAL and rows: sends are about to be answered 503."""
+"""Free space below this is less than the WAL and rows of a busy hour: sends are about to be
+answered 503."""
 DISK_WARN_BYTES: Final = 1_000_000_000
 CLOCK_SLACK_MS: Final = 5_000
-"""NTP may step a clock back by a little."""
+"""How much later than now the newest row may be: NTP may step a clock back by a little."""
 EPOCH_MS: Final = 1_735_689_600_000
-"""2025-01-01: this program did not exist before."""
+"""2025-01-01: an earlier time is wrong, since this program did not exist before."""
 QUEUE_WARN_S: Final = 300
-"""A message that is due for longer waits for something to be done."""
+"""A message that has been due for longer waits for somebody to do something."""
 FILES_WARN: Final = 8192
-"""Each connection is an open file; 5,000 idle ones and the rest fit."""
+"""A limit of open files below this is warned of: each connection is an open file, and 5,000 idle
+ones and the rest must fit."""
 UNSERVED_COUNTED_MAX: Final = 10_000
-"""Beyond it the number does not matter."""
+"""Messages that are counted at most: a higher number says no more."""
 UNSERVED_SHOWN_MAX: Final = 5
-"""Beginnings of numbers in one sentence."""
+"""Beginnings of numbers that are named in one sentence."""
 JOURNAL_WARN_SHARE: Final = 0.8
 WAL_RESET_FIXED: Final = (3, 51, 3)
 _MEMORY: Final = {"tmpfs", "ramfs"}
@@ -62,14 +64,14 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Patient:
-    """What is looked at."""
+    """The installation that is looked at, and what the running service says of itself."""
 
     data_dir: Path
     now_ms: int
     running: bool
     """A service holds the data directory and answers."""
     pid: int | None = None
-    """The service's, where it is known."""
+    """The service's process id, where it is known."""
     carriers: tuple[dict[str, Any], ...] = ()
     statistics: dict[str, Any] | None = None
     """The running service's own numbers."""
@@ -239,7 +241,8 @@ def _files(limit: int | None) -> Finding:
 
 
 def _file_limit(pid: int | None) -> int | None:
-    """The hard limit, to which a start raises the other one; of ourselves where no pid is known."""
+    """The hard limit of open files, to which a start raises the soft one: the service's, or our own
+    where no ``pid`` is known."""
     try:
         text = Path(f"/proc/{pid or 'self'}/limits").read_text(encoding="utf-8")
     except OSError:

@@ -1,6 +1,6 @@
-"""The engine's numbers in Prometheus' text format: read when asked for, nothing kept besides.
+"""The engine's numbers in Prometheus' text format, made when they are asked for.
 
-All that the engine counts is counted anyway, for the operator; a scrape turns it into text and
+The engine counts everything anyway, for the operator; a scrape turns the numbers into text, and
 costs one bounded look at the queue. No label carries anything of a customer.
 """
 
@@ -18,11 +18,11 @@ from risala.engine.journal.messages import waiting
 from risala.engine.services import Services
 
 UNSERVED_COUNTED_MAX: Final = 10_000
-"""A scrape must stay cheap however long the queue is."""
+"""Messages that are counted at most: a scrape must stay cheap however long the queue is."""
 _OUTCOMES: Final = ("accepted", "throttled", "refused", "uncertain", "late")
 _GATES: Final = ("open", "paused", "draining")
 
-# Of each carrier: name of the metric, key of its numbers, what it means.
+# For each carrier: the metric's name, the key among the carrier's numbers, and its meaning.
 _LANE_GAUGES: Final = (
     ("in_flight", "in_flight", "Segments handed to the carrier and not yet answered."),
     ("window", "window_max", "Most segments that may be in flight."),
@@ -53,14 +53,14 @@ class _Engine(Collector):
         self._ready = ready
 
     def describe(self) -> Iterable[Metric]:
-        return ()  # else registering it would collect once for nothing
+        return ()  # without this, registering the collector would collect once for nothing
 
     def collect(self) -> Iterator[Metric]:
         numbers = self._parts.delivery.statistics()
         yield _gauge("info", "1, with the version.", [({"version": __version__}, 1)])
         ready = self._ready
         yield _gauge("ready", "1 while messages could be delivered.", [({}, ready)])
-        if numbers:  # no engine runs behind a command's own gateway
+        if numbers:  # empty in a command that opened the engine by itself: nothing runs there
             yield from _messages(numbers)
             yield from _journal(numbers["journal"])
             yield from _lanes(self._parts.delivery.carriers())

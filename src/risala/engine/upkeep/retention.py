@@ -1,7 +1,8 @@
-"""Retention: old rows go by policy, a few at a time, for life.
+"""Retention: deletes old rows by policy, a few at a time, for life.
 
-What is due is done in small units through the journal's writer, each followed by a pause of ten
-times as long as it took: with much to do it has a tenth of the writer, less where others wait.
+Rows are deleted in small units through the journal's writer, each followed by a pause ten times as
+long as the unit took. So however much there is to delete, it takes a tenth of the writer's time,
+and less where others wait.
 """
 
 from __future__ import annotations
@@ -36,26 +37,26 @@ STORAGE_RETRY_S: Final = 60.0
 """Nothing of it is in a hurry while the disk is ill."""
 DAY_MS: Final = 86_400_000
 BEHIND_MS: Final = 2 * DAY_MS
-"""What should have gone so long ago is told as overdue."""
+"""Rows that should have been deleted this long ago are told as overdue."""
 
 Unit = Callable[[sqlite3.Connection], Forgot]
 Make = Callable[[int, str], Unit]
-"""A unit, of when it is (UTC epoch ms) and where the last one left off."""
+"""Makes a unit from the time (UTC epoch milliseconds) and the place where the last one stopped."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """What goes after how long."""
+    """Which rows are deleted after how many days."""
 
     name: str
     days: int
-    """0: never."""
+    """Days after which they go; 0: never."""
     walks: tuple[Make, ...]
     oldest: Callable[[sqlite3.Connection], int | None]
 
 
 def rules(section: RetentionSection) -> tuple[Rule, ...]:
-    """The policy."""
+    """The rules that the settings make."""
     texts_ms, timelines_ms = section.texts_days * DAY_MS, section.timelines_days * DAY_MS
     events_ms, inbound_ms = section.events_days * DAY_MS, section.inbound_days * DAY_MS
     texts, timelines = retention.texts, retention.timelines
@@ -114,7 +115,7 @@ async def step(
     """One unit of one rule's walk.
 
     Raises:
-        Unavailable: it could not be written.
+        Unavailable: the unit could not be written.
     """
     rule = next(rule for rule in rules(section) if rule.name == name)
     if rule.days == 0:
@@ -124,14 +125,14 @@ async def step(
 
 
 class Retention:
-    """The service that does it."""
+    """The service that deletes what is due."""
 
     def __init__(self, recorder: Recorder, section: RetentionSection) -> None:
         self._recorder = recorder
         self._section = section
 
     async def run(self) -> None:
-        """Forget what is due, for life."""
+        """Delete what is due, for life."""
         while True:
             gone = await patiently("retention", self._pass, again_max_s=STORAGE_RETRY_S)
             if gone:
@@ -157,7 +158,7 @@ class Retention:
 def overview(
     section: RetentionSection, reader: sqlite3.Connection, now_ms: int
 ) -> list[dict[str, Any]]:
-    """Each rule, the oldest that it has left, and whether it is behind."""
+    """Each rule with the age of the oldest row that is left, and whether it is behind."""
     found = []
     for rule in rules(section):
         oldest = rule.oldest(reader)

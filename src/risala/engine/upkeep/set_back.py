@@ -1,8 +1,9 @@
-"""Going on by elapsed time when somebody sets the clock on the wall back.
+"""Keeps waits as long as they were meant to be when somebody sets the wall clock back.
 
-What waits is a row with a time in it, so that it outlives a restart; and that time is the wall's.
-Set back by an hour, everything would wait an hour longer: retries, webhooks, uncertain messages,
-codes. The other direction needs nothing: a time that is over is over.
+Whatever waits is a row with a time in it, so that it outlives a restart, and that time is the wall
+clock's. When the clock is set back by an hour, everything would wait an hour longer: retries,
+webhooks, uncertain messages, codes. So those times are set back too. Where the clock is set forward
+nothing is done: times that are over by then count as over.
 """
 
 from __future__ import annotations
@@ -31,7 +32,8 @@ class WatchedClock:
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._ahead_ms: int | None = None
-        """Of Trio's clock, which nobody can set."""
+        """How far the wall clock is ahead of Trio's clock, which nobody can set; None: not looked
+        at yet."""
         self._back_ms = 0
         self._noticed = trio.Event()
 
@@ -45,7 +47,7 @@ class WatchedClock:
         return now_ms
 
     async def wait_set_back(self) -> int:
-        """Until it was set back; by how many milliseconds."""
+        """Return once the clock was set back; by how many milliseconds."""
         await self._noticed.wait()
         self._noticed = trio.Event()
         by_ms, self._back_ms = self._back_ms, 0
@@ -55,7 +57,11 @@ class WatchedClock:
 async def keep_elapsed(
     clock: WatchedClock, recorder: Recorder, look_again: Callable[[], None]
 ) -> None:
-    """Follow the clock back whenever it is set back, for life; then have everybody look again."""
+    """Whenever the clock is set back, set the times in the journal back as much; for life.
+
+    Args:
+        look_again: called afterwards, so that whoever remembers a time reads it again.
+    """
     while True:
         by_ms = await clock.wait_set_back()
         follow = partial(set_back.follow, by_ms=by_ms, now_ms=clock.now_ms())

@@ -1,4 +1,4 @@
-"""Bringing a database of an older version over before anybody opens it, and telling how far it is.
+"""Migrates a database of an older version before anybody opens it, and tells how far that is.
 
 The work is a thread's (:mod:`risala.engine.journal.upkeep.upgrade.upgrade`); the loop goes on, so
 that the service answers meanwhile, and a stop is heard.
@@ -26,9 +26,9 @@ from risala.engine.model.upgrading import Upgrading
 __all__ = ["UpgradeWatch", "bring_over", "is_due"]
 
 LOG_EVERY_S: Final = 10.0
-"""A line for whoever follows the log; an upgrade of a small file says nothing in between."""
+"""Seconds between two lines of the log; a migration that takes less says nothing in between."""
 PACE_FROM_S: Final = 2.0
-"""What is done in less tells nothing of how long the rest takes."""
+"""Seconds after which the pace so far can tell how long the rest takes."""
 
 _log = structlog.get_logger(__name__)
 
@@ -41,12 +41,13 @@ async def bring_over(
     inline: bool = False,
     moves: Sequence[RowMove] = MOVES,
 ) -> None:
-    """Bring a database over; does nothing where that is not due. The caller holds the data lock.
+    """Migrate a database; does nothing where none is due. The caller holds the data lock.
 
-    Cancelled, it ends within a moment, and goes on from there when it is called again.
+    A cancelled call ends within a moment; the next call goes on from there.
 
     Args:
-        progress: told from a thread; with ``inline`` from the caller's own, which it blocks.
+        progress: told how far it is, from a thread.
+        inline: do the work on the caller's thread, which blocks it; for tests.
 
     Raises:
         StorageUnusable: one sentence says why, and what to do.
@@ -70,7 +71,8 @@ def _unheard(step: str, done: int, total: int) -> None:
 
 
 class UpgradeWatch:
-    """How far an upgrade is, told by its thread and asked by the loop: each is one assignment."""
+    """How far a migration is. Its thread tells and the loop asks; either is a single assignment or
+    read, so that no lock is needed."""
 
     def __init__(self, now_s: Callable[[], float] = time.monotonic) -> None:
         self._now_s = now_s
@@ -88,7 +90,7 @@ class UpgradeWatch:
         self.now = Upgrading(step, done, total, left_s)
 
     async def keep_logging(self) -> None:
-        """A line now and then, until cancelled."""
+        """Log how far it is every :data:`LOG_EVERY_S`, until cancelled."""
         while True:
             await trio.sleep(LOG_EVERY_S)
             now = self.now

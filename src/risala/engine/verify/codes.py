@@ -1,7 +1,7 @@
 """One-time codes: derived when they are needed, never stored.
 
-A code is HMAC-SHA256(server key, session id) modulo 10^length. Who has the database, its WAL or a
-backup has no code; who has the key file alone has none either.
+A code is HMAC-SHA256(server key, session id) modulo 10^length. Whoever has the database, its WAL or
+a backup has no code, nor has whoever has the key file alone.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from risala.engine.journal.store.lock import StorageUnusable
 
 KEY_FILE: Final = "server.key"
 KEY_VARIABLE: Final = "RISALA_SERVER_KEY"
-"""Hexadecimal; takes the place of the file."""
+"""Environment variable with the server key in hexadecimal, in place of the key file."""
 KEY_BYTES: Final = 32
 _DIGITS: Final = str.maketrans("٠١٢٣٤٥٦٧٨٩۰۱۲۳۴۵۶۷۸۹", "01234567890123456789")
 
@@ -39,7 +39,8 @@ class Codes:
         return str(int.from_bytes(digest, "big") % 10**length).zfill(length)
 
     def matches(self, guess: str, session_id: str, length: int, *, test: bool) -> bool:
-        """Compare in constant time; spaces around and Arabic-Indic digits are forgiven."""
+        """Whether a guess is the session's code, compared in constant time. Spaces around it are
+        left out, and Arabic-Indic digits are read."""
         cleaned = guess.strip().translate(_DIGITS)
         expected = self.code(session_id, length, test=test)
         return hmac.compare_digest(cleaned.encode("utf-8", "surrogatepass"), expected.encode())
@@ -51,7 +52,7 @@ def load_codes(data_dir: Path, environ: dict[str, str] | None = None) -> Codes:
     Losing the key ends the pending sessions, nothing else.
 
     Raises:
-        StorageUnusable: the key cannot be read or made, or is none.
+        StorageUnusable: the key cannot be read or made, or the file holds no key.
     """
     given = (os.environ if environ is None else environ).get(KEY_VARIABLE)
     if given:
@@ -78,7 +79,7 @@ def _parse(text: str, where: str) -> bytes:
 
 
 def _make(path: Path) -> bytes:
-    """Write a new key at one stroke: a crash leaves none or a whole one."""
+    """Write a new key atomically: after a crash there is either no key or a whole one."""
     key = secrets.token_bytes(KEY_BYTES)
     draft = path.with_suffix(".tmp")
     try:

@@ -1,11 +1,12 @@
 """Verification sessions: the actor that opens, judges and ends them, and keeps their deadlines.
 
-The sessions are rows; what is in memory is the order of things. On one session guesses are judged
-one after the other, in the order in which they came, each on the row as the one before it left it;
-on other sessions at the same time. A judgement is written under the condition that the row is
-still what was judged: the net, should this actor crash with a judgement on its way to the disk.
+The sessions are rows; in memory are the order of guesses and the nearest deadlines. Guesses at one
+session are judged one after the other, in the order in which they came, each by the row as the one
+before it left it; guesses at different sessions at the same time. A judgement is written under the
+condition that the row is still as it was when it was judged, in case this actor crashes while a
+judgement is on its way to the disk.
 
-It says what is due, too: :func:`keep_settling` asks it to settle that, whenever the time comes.
+The actor also expires sessions: :func:`keep_settling` asks it to, whenever one is due.
 """
 
 from __future__ import annotations
@@ -45,14 +46,16 @@ from risala.engine.verify.turns import Turn, Turns
 DEADLINES_MAX: Final = 2000
 """Deadlines in memory, about 250 bytes each; reading them holds the loop for some 4 ms."""
 EXPIRE_BATCH: Final = 500
-"""Sessions that expire in one unit: ten thousand of one second take twenty."""
+"""Sessions that expire in one unit: ten thousand that are due in one second take twenty units."""
 RELOAD_S: Final = 30.0
-"""The deadlines are read anew this often. Nothing gets lost but by a commit that outlived the actor
-that asked for it, and who waits for that code sees its session expire in any case."""
+"""Seconds after which the deadlines are read anew. A deadline can be missing only where a commit
+outlived the actor that asked for it; until the next reading its session merely expires late, and
+whoever looks at it sees that it is over."""
 LINE_MAX: Final = 512
-"""Guesses at one session that may wait: no session takes more than a hundred."""
+"""Guesses at one session that may wait; a session ends after a hundred wrong ones at most."""
 AT_ONCE_MAX: Final = 4096
-"""Sends and checks under way, as many as the journal lets wait; further ones wait for these."""
+"""Sends and checks that may be under way, as many as the journal lets wait; others wait for
+these."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +82,7 @@ class Judge:
 
 @dataclass(frozen=True, slots=True)
 class Withdraw:
-    """End a session explicitly."""
+    """End a session by hand."""
 
     verification_id: str
     by: Signature | None = None
@@ -87,15 +90,15 @@ class Withdraw:
 
 @dataclass(frozen=True, slots=True)
 class ExpireDue:
-    """Expire what is due, a batch at most; answers with when to ask again, or None.
+    """Expire the sessions that are due, one batch at most.
 
-    In UTC epoch milliseconds.
+    Answers with when to ask again, in UTC epoch milliseconds, or None where none is pending.
     """
 
 
 @dataclass(frozen=True, slots=True)
 class Reload:
-    """Deadlines in the journal were changed by another hand: the clock on the wall was set."""
+    """Deadlines in the journal were changed by somebody else: the wall clock was set back."""
 
 
 SessionsMessage = Open | Judge | Withdraw | ExpireDue | Reload
@@ -113,7 +116,7 @@ class Sources:
     intake: Intake
     codes: Codes
     alarm: Alarm
-    """Wakes who asks to settle what is due; told of each deadline."""
+    """Wakes :func:`keep_settling`; told of each new deadline."""
 
 
 class VerificationSessions(Decider[SessionsMessage]):
@@ -152,7 +155,7 @@ class VerificationSessions(Decider[SessionsMessage]):
         try:
             await self._have.intake.send_code(organization, principal.mode, new, by=by)
         except OutcomeUnknown:
-            self._expect(new)  # it may be there
+            self._expect(new)  # the session may be on disk all the same
             raise
         self._expect(new)
         return new.id
@@ -192,7 +195,7 @@ class VerificationSessions(Decider[SessionsMessage]):
     def _judge(self, message: Judge) -> object:
         row = self._asked(message)
         if row.status is not SessionState.PENDING and message.by is None:
-            return False  # it never moves again, whoever is before us
+            return False  # the session is over and never moves again, so the guess need not wait
         return Later(self._check, message, row, self._turns.join(row.id))
 
     def _asked(self, message: Judge) -> VerificationRow:
@@ -229,7 +232,8 @@ class VerificationSessions(Decider[SessionsMessage]):
     async def _write(
         self, row: VerificationRow, trigger: Trigger | None, stamp: Stamp, by: Signature | None
     ) -> bool:
-        """Put on disk what a session was judged to; False where it must be judged again."""
+        """Write a judgement; False where the session has changed meanwhile and must be judged
+        again."""
         have = self._have
         if trigger is None and by is None:
             return True
@@ -264,10 +268,11 @@ class VerificationSessions(Decider[SessionsMessage]):
 
 
 async def settle_due(sessions: Ref[SessionsMessage], clock: Clock) -> int | None:
-    """Expire every session whose time is over; when the next one's is.
+    """Expire every session whose time is over; when the next one's is (UTC epoch milliseconds;
+    None: none is pending).
 
     Raises:
-        Unavailable: it could not be written.
+        Unavailable: the expiry could not be written.
     """
     while True:
         next_ms: int | None = await sessions.ask(ExpireDue())
@@ -294,7 +299,7 @@ def _loads(text: str) -> dict[str, Any]:
 
 
 def text_of(row: DueRow, reader: sqlite3.Connection, codes: Codes) -> str:
-    """What is sent for a queued row: for a code, its template with the code in it."""
+    """The text to send for a queued row; for a code, its template with the code in it."""
     if row.verification_id is None:
         return row.body
     session = sessions.find(reader, row.verification_id)
@@ -304,7 +309,7 @@ def text_of(row: DueRow, reader: sqlite3.Connection, codes: Codes) -> str:
 
 
 def view_of(row: VerificationRow, now_ms: int) -> VerificationView:
-    """A session as it is seen: never pending when its time is over."""
+    """A session as it is shown: one whose time is over is never shown as pending."""
     over = row.status is SessionState.PENDING and now_ms >= row.expires_at
     return VerificationView(
         id=row.id,

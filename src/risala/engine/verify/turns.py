@@ -1,4 +1,4 @@
-"""Who is judged next: on one session one guess after the other, on different ones in parallel."""
+"""Which guess is judged next: at one session one after the other, at different ones in parallel."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Turns:
         return len(self._lines)
 
     def join(self, session_id: str) -> Turn:
-        """The last place in a session's line: who joins must :meth:`leave`, come what may.
+        """Take the last place in a session's line. Whoever joins must :meth:`leave` in any case.
 
         Raises:
             Overloaded: the line is full.
@@ -59,7 +59,7 @@ class Turns:
         return turn
 
     def leave(self, turn: Turn) -> None:
-        """Judged, or waits no longer: the next one's turn comes."""
+        """Leave the line, judged or not: the next one's turn comes."""
         line = self._lines[turn.session_id]
         line.remove(turn)
         if not line:

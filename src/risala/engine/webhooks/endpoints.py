@@ -36,7 +36,8 @@ _OURS: Final = frozenset(
         *("proxy-authorization", "accept", "accept-encoding", "user-agent"),
     }
 )
-"""Headers that are ours or the connection's; so is whatever begins with ``webhook-``."""
+"""Headers that an owner may not set, because they are ours or the connection's; nor may one set any
+that begins with ``webhook-``."""
 
 
 def rules_of(settings: WebhooksSection) -> AddressRules:
@@ -47,7 +48,8 @@ def rules_of(settings: WebhooksSection) -> AddressRules:
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """What of an endpoint is to be set; None leaves it (or takes the default)."""
+    """What is to be set of an endpoint. None leaves a field as it is; in a new endpoint it takes
+    the default."""
 
     url: str | None = None
     types: Sequence[str] | None = None
@@ -82,7 +84,7 @@ class Endpoints:
         Raises:
             Invalid: a field is wrong.
             NotFound: no such organization.
-            Conflict: it has as many as it may.
+            Conflict: the organization has as many endpoints as it may.
         """
         accounts.organization(self._reader, organization_id)
         if wish.url is None:
@@ -113,10 +115,11 @@ class Endpoints:
     async def update(
         self, endpoint_id: str, wish: Wish, *, by: Signature | None = None
     ) -> Endpoint:
-        """Change what is given. An empty ``notify`` takes the address away.
+        """Change the fields that are given. An empty ``notify`` takes the address away.
 
         Raises:
-            Invalid, NotFound: nothing was changed.
+            Invalid: a field is wrong; nothing was changed.
+            NotFound: there is no such endpoint.
         """
         self._check(wish)
         values: dict[str, str | None] = {}
@@ -138,7 +141,11 @@ class Endpoints:
     async def set_enabled(
         self, endpoint_id: str, *, enabled: bool, by: Signature | None = None
     ) -> Endpoint:
-        """Raises NotFound. What is pending at an endpoint that is disabled ends as failed."""
+        """Enable or disable an endpoint. What is pending at one that is disabled ends as failed.
+
+        Raises:
+            NotFound: there is no such endpoint.
+        """
         now_ms = self._recorder.clock.now_ms()
         found = await self._recorder.journal.commit(
             signed(
@@ -152,10 +159,12 @@ class Endpoints:
     async def rotate(
         self, endpoint_id: str, *, at_once: bool, by: Signature | None = None
     ) -> tuple[Endpoint, str]:
-        """A new secret; the old one signs too for 24 hours, or not at all any more.
+        """Make a new secret, and tell it. The old one signs too for 24 hours; with ``at_once`` it
+        signs no more.
 
         Raises:
-            NotFound, Conflict: nothing was changed.
+            NotFound: there is no such endpoint.
+            Conflict: the secret before the present one still signs.
         """
         now_ms, secret = self._recorder.clock.now_ms(), new_secret()
         found = await self._recorder.journal.commit(
@@ -166,7 +175,11 @@ class Endpoints:
         return found, secret
 
     async def delete(self, endpoint_id: str, *, by: Signature | None = None) -> Endpoint:
-        """Raises NotFound. What is pending is dropped."""
+        """Delete an endpoint; what is pending at it is dropped.
+
+        Raises:
+            NotFound: there is no such endpoint.
+        """
         now_ms = self._recorder.clock.now_ms()
         found = await self._recorder.journal.commit(
             signed(by, lambda conn: webhooks.delete(conn, endpoint_id, now_ms))
@@ -175,10 +188,11 @@ class Endpoints:
         return found
 
     async def test(self, endpoint_id: str, *, by: Signature | None = None) -> str:
-        """Owe it a test event; the event's id.
+        """Queue a test event for an endpoint; the event's id.
 
         Raises:
-            NotFound, Conflict: there is no such endpoint, or it is disabled.
+            NotFound: there is no such endpoint.
+            Conflict: it is disabled.
         """
         found = webhooks.endpoint(self._reader, endpoint_id)
         if not found.enabled:
@@ -226,7 +240,7 @@ def _check_headers(headers: Mapping[str, str]) -> None:
 async def end_pending(recorder: Recorder, endpoint_id: str) -> None:
     """End all that is owed to an endpoint that is disabled or deleted.
 
-    What a crash or a full disk leaves over is ended when its turn comes.
+    Deliveries that a crash or a full disk leaves over end when their turn comes.
     """
     now_ms = recorder.clock.now_ms()
     while await recorder.journal.commit(

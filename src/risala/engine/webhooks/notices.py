@@ -19,11 +19,11 @@ from risala.plugins.mail import Mail, Mailer, MailNotSentError
 log = structlog.get_logger(__name__)
 
 LOOK_S: Final = 300.0
-"""Looks for what is owed at least this often: mails are in no hurry."""
+"""Seconds between two looks for mails that are owed: they are in no hurry."""
 WAIT_S: Final = 300
-"""After a first failure; each wait is twice the one before."""
+"""Seconds before the second try; each wait is twice the one before."""
 TRIES_MAX: Final = 8
-"""A day and a half of trying; the endpoint shows its state meanwhile."""
+"""Tries of one mail, which take half a day; the endpoint itself shows that it is disabled."""
 _WHY: Final = {
     "gone": "It answered 410 Gone, which says that it will not come back.",
     "failing": "It has not accepted a single event for five days.",
@@ -31,7 +31,7 @@ _WHY: Final = {
 
 
 class Notices:
-    """A service; without a mailer it says so in the log."""
+    """A service that sends the mails; without a mailer it logs that an endpoint was disabled."""
 
     def __init__(
         self,
@@ -47,11 +47,11 @@ class Notices:
         self._alarm = Alarm(recorder.clock, LOOK_S)
 
     def look(self) -> None:
-        """An owner is owed a word."""
+        """Look now: an endpoint was disabled, and its owner is owed a mail."""
         self._alarm.ring()
 
     async def run(self) -> None:
-        """Tell for life."""
+        """Send what is owed, for life."""
         while True:
             notice = webhooks.next_notice(self._reader)
             if notice is not None and notice.due_at <= self._recorder.clock.now_ms():
@@ -66,7 +66,8 @@ class Notices:
         await patiently("webhooks.notice", partial(self._recorder.journal.commit, settle))
 
     async def _send(self, notice: DisabledNotice) -> int | None:
-        """When to try again; None where it is done."""
+        """Send a mail; when to try again (UTC epoch milliseconds), None where nothing is left to
+        do."""
         to = notice.endpoint.notify or self._operator
         if self._mailer is None or to is None:
             log.warning("webhooks.notice.unsent", endpoint=notice.endpoint.id, reason="no address")
@@ -83,7 +84,7 @@ class Notices:
 
 
 def mail_of(notice: DisabledNotice, to: str) -> Mail:
-    """What the owner reads."""
+    """The mail that tells an owner of it."""
     endpoint = notice.endpoint
     why = _WHY.get(endpoint.disabled_reason or "", "It was disabled.")
     text = (

@@ -1,8 +1,8 @@
 """Webhooks: the events that are owed to endpoints, delivered at least once.
 
-What is owed are rows; a lane for each endpoint knows only when to look at them. An attempt is
-written down before a byte leaves and again after the answer, and the row stays due in between: who
-is killed meanwhile delivers again, under the same ``webhook-id``.
+Deliveries are rows; in memory is only when to look at each endpoint's rows. An attempt is written
+down before a byte leaves and again after the answer, and the row stays due in between: a service
+that is killed meanwhile delivers again, under the same ``webhook-id``.
 """
 
 from __future__ import annotations
@@ -35,10 +35,11 @@ log = structlog.get_logger(__name__)
 
 ROWS_AT_ONCE: Final = 1000
 PROMPT_S: Final = 2.0
-"""An endpoint that takes longer waits for its turn among the slow."""
+"""Seconds for an answer; an endpoint that takes longer gets its slots among the slow ones."""
 STORAGE_RETRY_S: Final = 1.0
 STOP_S: Final = 3.0
-"""A stop waits so long for answers; what is cut short is delivered again after the next start."""
+"""Seconds that a stop waits for answers; an attempt that is cut short is made again after the next
+start."""
 AGENT: Final = f"Risala/{__version__}"
 
 
@@ -49,7 +50,7 @@ class WebhookSources:
     reader: sqlite3.Connection
     outbound: Outbound
     disabled: Callable[[], None]
-    """Told when an endpoint was disabled: its owner is owed a word."""
+    """Called when an endpoint was disabled, so that its owner is told."""
     jitter: Callable[[], float] = random.random
 
 
@@ -71,11 +72,11 @@ class Webhooks:
         )
 
     def look(self) -> None:
-        """New events may be owed."""
+        """Look now: there may be new deliveries."""
         self._alarm.ring()
 
     def hint(self, endpoint_id: str) -> None:
-        """Something of this endpoint became due: a replay."""
+        """Look at this endpoint's deliveries now: one became due by a replay."""
         self._lanes.expect(endpoint_id, self._have.recorder.clock.now_ms())
         self._alarm.ring()
 
@@ -145,7 +146,7 @@ class Webhooks:
             ok = await self._finish(attempt, seen)
             self._lanes.finish(lane, seq, ok=ok, prompt=prompt)
         except Draining:
-            pass  # it stays due; the next start finds it
+            pass  # the delivery stays due, and the next start finds it
         except Unavailable as error:
             log.warning("webhooks.storage", reason=str(error))
             await trio.sleep(STORAGE_RETRY_S)
@@ -170,7 +171,8 @@ class Webhooks:
                 WebhookCall(attempt.url, headers, attempt.body.encode())
             )
         except Exception:
-            # A bug over one delivery must not hold up the others: it is tried again like them.
+            # A bug of ours over one delivery must not hold up the others: that delivery is tried
+            # again, as if the endpoint had failed.
             log.exception("webhooks.bug", event_id=attempt.event_id, endpoint=attempt.endpoint_id)
             return ReceiverFault("INTERNAL", "Something went wrong on our side.")
 
@@ -181,7 +183,7 @@ class Webhooks:
             self._have.recorder.journal.commit,
             lambda conn: webhook_log.finish(conn, attempt, verdict, now_ms),
         )
-        # An answer must be written down: else the event would come again for nothing.
+        # Written until the disk takes it: otherwise the endpoint would get the event again.
         reason = await patiently("webhooks", commit)
         if reason is not None:
             log.warning("webhooks.disabled", endpoint=attempt.endpoint_id, reason=reason)

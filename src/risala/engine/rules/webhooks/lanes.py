@@ -1,9 +1,9 @@
-"""Whose turn it is: round-robin over endpoints, never over rows, in two pools of slots.
+"""Which endpoint is delivered to next: each in turn, however many deliveries each has due.
 
-An endpoint that answers at once shares the first pool with its like. One whose last attempt failed
-or was slow uses the second, so that a hundred dead ones together take nothing from those that live.
-How many attempts an endpoint may have under way grows with each success, and is one after a
-failure.
+Attempts have slots, in two pools. Endpoints that answer at once share the first pool. Those whose
+last attempt failed or was slow share the second, so that a hundred dead endpoints take nothing from
+the others. How many attempts one endpoint may have under way grows with each success, and is one
+after a failure.
 """
 
 from __future__ import annotations
@@ -25,10 +25,11 @@ class EndpointLane:
     prompt: bool = True
     width: int = FIRST_WIDTH
     in_flight: dict[int, bool] = field(default_factory=dict)
-    """Deliveries being attempted, and whether their slot is of the first pool."""
+    """The deliveries that are being attempted, each with whether its slot is of the first pool."""
     queued: bool = False
     due_at: int | None = None
-    """When it is to be looked at, while it sleeps."""
+    """When the endpoint is to be looked at, while nothing is due there; None while it is in the
+    round."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +55,7 @@ class Lanes:
         return self._widths.prompt + self._widths.patient - sum(self._room.values())
 
     def expect(self, endpoint_id: str, due_at: int, *, prompt: bool = True) -> None:
-        """Something is due at an endpoint, at this time."""
+        """Note that a delivery to an endpoint is due at this time."""
         lane = self._lanes.get(endpoint_id)
         if lane is None:
             width = FIRST_WIDTH if prompt else 1
@@ -67,7 +68,7 @@ class Lanes:
             heapq.heappush(self._sleeping, (due_at, lane.endpoint_id))
 
     def next_due(self) -> int | None:
-        """When the first sleeper wakes."""
+        """When the next endpoint at which nothing is due yet is to be looked at; None: none."""
         while self._sleeping and not self._current(*self._sleeping[0]):
             heapq.heappop(self._sleeping)
         return self._sleeping[0][0] if self._sleeping else None
@@ -86,7 +87,7 @@ class Lanes:
             while self._room[pool] and self._round[pool]:
                 lane = self._round[pool].popleft()
                 lane.queued = False
-                if lane.prompt is not pool:  # it changed while it stood in line
+                if lane.prompt is not pool:  # the endpoint changed pools while it stood in line
                     self._queue(lane)
                     return self.take(now_ms)
                 if len(lane.in_flight) < lane.width:
@@ -99,13 +100,13 @@ class Lanes:
             self._round[lane.prompt].append(lane)
 
     def start(self, lane: EndpointLane, seq: int) -> None:
-        """Its delivery is being attempted; the lane goes to the end of the round."""
+        """A delivery of this lane is being attempted; the lane goes to the end of the round."""
         lane.in_flight[seq] = lane.prompt
         self._room[lane.prompt] -= 1
         self._queue(lane)
 
     def rest(self, lane: EndpointLane, due_at: int | None) -> None:
-        """It has nothing due before ``due_at``, or nothing at all."""
+        """The lane has nothing due before ``due_at``, or with None nothing at all."""
         if due_at is not None:
             self._sleep(lane, due_at)
         elif not lane.in_flight and lane.prompt:
@@ -120,6 +121,6 @@ class Lanes:
         self._queue(lane)
 
     def leave(self, lane: EndpointLane, seq: int, due_at: int) -> None:
-        """An attempt was not made, which says nothing of the endpoint."""
+        """An attempt was not made after all, which says nothing about the endpoint."""
         self._room[lane.in_flight.pop(seq)] += 1
         self._sleep(lane, due_at)

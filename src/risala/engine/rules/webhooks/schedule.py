@@ -8,7 +8,8 @@ from email.utils import parsedate_to_datetime
 from typing import Final
 
 WAITS_S: Final = (5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400)
-"""After each failed attempt but the last: three days in all, for an outage over a weekend."""
+"""Seconds of the wait after each failed attempt but the last: three days in all, for an outage over
+a weekend."""
 TRIES_MAX: Final = len(WAITS_S) + 1
 JITTER: Final = 0.1
 """A wait is up to this part longer, so that what failed together does not come back together."""
@@ -36,6 +37,8 @@ class ReceiverFault:
 
 @dataclass(frozen=True, slots=True)
 class AnswerVerdict:
+    """What follows from an attempt, for the delivery."""
+
     state: str
     """``delivered``, ``pending`` (tried again at ``due_at``) or ``failed``."""
     due_at: int
@@ -48,7 +51,11 @@ class AnswerVerdict:
 def decide(
     seen: ReceiverAnswer | ReceiverFault, tries: int, now_ms: int, jitter: float
 ) -> AnswerVerdict:
-    """What follows from the ``tries``-th attempt; ``jitter`` is a number from 0 to 1."""
+    """What follows from the ``tries``-th attempt.
+
+    Args:
+        jitter: a random number from 0 to 1.
+    """
     if isinstance(seen, ReceiverFault):
         state, due_at = _again(tries, now_ms, jitter, None)
         return AnswerVerdict(state, due_at, None, f"{seen.code}: {seen.text}", None)

@@ -12,7 +12,7 @@ from standardwebhooks import Webhook
 
 PREFIX: Final = "whsec_"
 SECRET_BYTES: Final = 32
-"""The scheme asks for 24 to 64."""
+"""Random bytes of a secret; the scheme asks for 24 to 64."""
 
 
 def new_secret() -> str:
@@ -21,7 +21,7 @@ def new_secret() -> str:
 
 def signed(event_id: str, body: str, keys: Sequence[str], now_ms: int) -> dict[str, str]:
     """The scheme's three headers; one signature for each key, the newest first."""
-    # The library takes the body as text (bytes it would sign by their repr) and a UTC time.
+    # The library takes the body as text (of bytes it would sign their repr) and a UTC time.
     at = datetime.fromtimestamp(now_ms // 1000, UTC)
     return {
         "webhook-id": event_id,

@@ -16,7 +16,7 @@ DEFAULT_TYPES: Final = (
     EventType.VERIFY_APPROVED,
     EventType.VERIFY_FAILED,
 )
-"""Those of the service's specification: what an endpoint gets that does not choose."""
+"""The types of the service's specification: what an endpoint gets where its owner chooses none."""
 TYPES: Final = (
     *DEFAULT_TYPES,
     EventType.SMS_DELIVERED,
@@ -25,7 +25,8 @@ TYPES: Final = (
     EventType.SENDER_APPROVED,
     EventType.SENDER_DENIED,
 )
-"""What an endpoint may ask for: all but ``webhook.test``, which goes by hand to the one meant."""
+"""The types that an endpoint may choose: all but ``webhook.test``, which is sent by hand to one
+endpoint."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +42,9 @@ class WebhookCall:
 
 
 class Outbound(Protocol):
-    """Makes calls to strangers' servers: safely, and within bounds of time and memory."""
+    """Makes calls to servers of strangers: none inside our network, within bounds of time and
+    memory."""
 
     async def post(self, call: WebhookCall, /) -> ReceiverAnswer | ReceiverFault:
-        """Never raises for what the other side does; returns within the time limit."""
+        """POST, and wait for the answer. Never raises for what the other side does; returns within
+        a time limit."""

@@ -1,6 +1,6 @@
-"""Where webhooks may go: a URL's shape and an address's kind. Nothing is looked up here.
+"""Where webhooks may go: the shape of a URL, and the kind of an address. Nothing is looked up here.
 
-A URL that passes may still name a machine inside: its addresses are checked by
+A URL that passes may still name a machine inside our network: its addresses are checked by
 :func:`address_fault` each time that one of them is about to be connected to.
 """
 
@@ -34,7 +34,8 @@ _METADATA: Final = frozenset(
         "192.0.0.192",  # Oracle
     )
 )
-"""Of the clouds: whoever may ask them holds the machine's credentials. Never allowed."""
+"""Addresses of clouds' metadata services: whoever can ask one gets the machine's credentials. They
+are never allowed."""
 _NEVER_PUBLIC: Final = frozenset(
     {
         *("localhost", "local", "internal", "test", "invalid", "onion", "alt"),  # reserved
@@ -43,8 +44,8 @@ _NEVER_PUBLIC: Final = frozenset(
         *("lan", "intranet", "private", "localdomain", "workgroup"),  # used, and nobody's
     }
 )
-"""Ends of names that only a network's own resolver answers for: such a name leads inside, or
-nowhere. `example` is not of them: no resolver answers for it, and manuals need names to show."""
+"""Last labels of names that only a network's own resolver answers for: such a name leads inside, or
+nowhere. `example` is not among them: no resolver answers for it, and manuals need names to show."""
 _KINDS_V4: Final = {
     "0.0.0.0/8": "this machine",
     "10.0.0.0/8": "private",
@@ -68,7 +69,7 @@ _KINDS_V6: Final = {
     "fc00::/7": "private",
     "fe80::/10": "link-local",
     "ff00::/8": "multicast",
-    "2001::/23": "reserved",  # Teredo and ORCHID are in it
+    "2001::/23": "reserved",  # contains Teredo and ORCHID
     "2001:db8::/32": "for documentation",
     "2002::/16": "reserved (6to4)",
     "3fff::/20": "for documentation",
@@ -103,7 +104,7 @@ class AddressRules:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A URL taken apart, once: what is checked is what is connected to."""
+    """A URL taken apart once, so that what is checked is also what is connected to."""
 
     scheme: str
     host: str
@@ -112,7 +113,7 @@ class Target:
 
     @property
     def authority(self) -> str:
-        """For the Host header."""
+        """Host and port for the Host header."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         default = {"https": 443, "http": 80}[self.scheme]
         return host if self.port == default else f"{host}:{self.port}"
@@ -122,7 +123,7 @@ def parse_target(url: str, rules: AddressRules) -> Target:
     """Take a URL apart and refuse what no webhook may use.
 
     Raises:
-        UrlRefused: why.
+        UrlRefused: the URL is none, or may not be used; ``str()`` says why.
     """
     if len(url) > URL_MAX:
         raise UrlRefused(f"A URL has at most {URL_MAX} characters.")
@@ -161,7 +162,8 @@ def _host(text: str, rules: AddressRules) -> str:
         else:
             address = ipaddress.IPv4Address(host) if _NUMBER.fullmatch(_last(host)) else None
     except ValueError:
-        # Includes 127.1, 0177.0.0.1, 2130706433 and 0x7f000001, which resolvers understand.
+        # Also refuses 127.1, 0177.0.0.1, 2130706433 and 0x7f000001, which resolvers take for
+        # addresses.
         raise UrlRefused(_NO_NAME) from None
     if address is not None:
         if "%" in host:
@@ -180,8 +182,8 @@ def _host(text: str, rules: AddressRules) -> str:
 def _ascii(text: str) -> str:
     """A name in the form in which it is looked up, by IDNA 2008.
 
-    Not by Python's own codec: that knows IDNA 2003 alone, by which `straße.de` is `strasse.de`,
-    which belongs to somebody else.
+    Python's own codec is not used: it knows only IDNA 2003, by which `straße.de` is `strasse.de`,
+    a name that belongs to somebody else.
     """
     try:
         if not text.isascii():
@@ -195,7 +197,11 @@ def _ascii(text: str) -> str:
 
 
 def _check_public(labels: Sequence[str], rules: AddressRules) -> None:
-    """Raises :class:`UrlRefused` for a name that the internet does not know."""
+    """Refuse a name that the public internet does not know.
+
+    Raises:
+        UrlRefused: it leads inside, or nowhere.
+    """
     if len(labels) < 2 or labels[-1] == "localhost":
         raise UrlRefused("The host must be a name that the whole internet knows.")
     # Where the operator has opened networks of his own, their names lead there.
@@ -226,14 +232,15 @@ def address_fault(address: Address, rules: AddressRules) -> str | None:
         if inner in network:
             return f"{address} is {kind} and is not called."
     known = inner.version == 4 or inner in _GLOBAL_V6
-    # The standard library's own knowledge on top, for what was reserved since.
+    # The standard library is asked too, for networks that were reserved since our table was made.
     if not known or not inner.is_global or inner.is_multicast or inner.is_reserved:
         return f"{address} is no address of the public internet and is not called."
     return None
 
 
 def _inner(address: Address) -> Address | None:
-    """The address that packets really go to; None where a tunnel hides it."""
+    """The IPv4 address inside an IPv6 one that packets really go to, or the address itself; None
+    where a tunnel hides it."""
     if isinstance(address, ipaddress.IPv4Address):
         return address
     if address.scope_id is not None:
