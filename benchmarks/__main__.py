@@ -18,10 +18,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rich.console import Console
-from rich.progress import Progress
 
 from benchmarks import machine
 from benchmarks.measure import Absent, Line, Round, Scenario, Series
+from benchmarks.pace import Pace
 from benchmarks.peers import kannel
 from benchmarks.report import Results, as_json, print_report, report_console
 from benchmarks.scenarios import accept, delivery, modem, parts, reads, standing
@@ -44,8 +44,13 @@ class Turn:
     """One scenario on one tree, ready to be measured again and again."""
 
     scenario: Scenario
+    tree: str
     series: Series
     measure: Round
+
+    @property
+    def name(self) -> str:
+        return f"{self.scenario.name}, {self.tree}" if self.scenario.of_tree else self.scenario.name
 
 
 def chosen(scenarios: Iterable[Scenario], words: list[str]) -> list[Scenario]:
@@ -77,6 +82,9 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=2.0, help="of each load")
     parser.add_argument("--messages", type=int, default=10_000, help="in a queue to drain")
+    parser.add_argument(
+        "--minutes", type=float, default=60.0, help="no turn begins after them; all rounds or not"
+    )
     parser.add_argument("--against", metavar="TREE", help="a commit, or another tree's directory")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write every value there")
     return parser.parse_args()
@@ -90,9 +98,18 @@ def opened(
         kinds = trees.values() if scenario.of_tree else [(HERE, common)]
         for tree, series in kinds:
             try:
-                yield Turn(scenario, series, scenario.open(stand, tree, stand.stack))
+                yield Turn(scenario, tree.label, series, scenario.open(stand, tree, stand.stack))
             except Absent as error:
                 yield f"NOT MEASURED: {scenario.name}: {error}"
+
+
+def _measured(turn: Turn, number: int, console: Console) -> dict[str, float]:
+    """What one turn found; nothing where it failed: the rest of a long run is worth having."""
+    try:
+        return turn.measure()
+    except (SystemExit, OSError, subprocess.SubprocessError) as error:
+        console.print(f"FAILED: {turn.name}, round {number + 1}: {error}")
+        return {}
 
 
 def run(options: argparse.Namespace, console: Console, scenarios: tuple[Scenario, ...]) -> Results:
@@ -100,7 +117,7 @@ def run(options: argparse.Namespace, console: Console, scenarios: tuple[Scenario
     common, ours, theirs = Series(), Series(), Series()
     picked = chosen(scenarios, options.only)
     others: dict[str, list[float]] = {}
-    with ExitStack() as stack, Progress(console=console, transient=True) as progress:
+    with ExitStack() as stack:
         trees = {"ours": (HERE, ours)}
         if options.against:
             scratch = Path(stack.enter_context(tempfile.TemporaryDirectory()))
@@ -112,22 +129,25 @@ def run(options: argparse.Namespace, console: Console, scenarios: tuple[Scenario
                 console.print(each)
             else:
                 turns.append(each)
-        task = progress.add_task("measuring", total=options.rounds * len(turns))
-        for number in range(options.rounds):
-            # Every other round backwards: who comes second has no advantage of it.
-            for turn in turns if number % 2 == 0 else turns[::-1]:
-                progress.update(task, description=turn.scenario.name)
+        # Every other round backwards: who comes second has no advantage of it.
+        plan = [
+            (number, turn)
+            for number in range(options.rounds)
+            for turn in (turns if number % 2 == 0 else turns[::-1])
+        ]
+        with Pace(console, len(plan), 60 * options.minutes) as pace:
+            for number, turn in plan:
+                if pace.over:
+                    console.print(
+                        f"STOPPED in round {number + 1} of {options.rounds}, before {turn.name}:"
+                        f" {options.minutes:g} minutes are over (--minutes)"
+                    )
+                    break
                 watch = machine.Others()
-                try:
-                    found = turn.measure()
-                except (SystemExit, OSError, subprocess.SubprocessError) as error:
-                    # The rest of a long run is worth having without it.
-                    console.print(f"FAILED: {turn.scenario.name}, round {number + 1}: {error}")
-                    found = {}
-                turn.series.put(number, found)
+                with pace.turn(turn.name):
+                    turn.series.put(number, _measured(turn, number, console))
                 for line in turn.scenario.lines:
                     others.setdefault(line.name, []).append(watch.cores())
-                progress.advance(task)
     lines: list[tuple[Line, bool]] = [
         (line, each.of_tree) for each in picked for line in each.lines
     ]

@@ -19,6 +19,10 @@ from benchmarks.trees import HERE, Tree
 START_S = 60.0
 """A file of ten million messages opens within it, on a machine that does other things too."""
 _STOP_S = 30.0
+_ANSWER_S = 60.0
+"""One command of the command line, on a machine that does other things too."""
+_LOAD_S = 900.0
+"""A load, the longest of which queues a million messages: what takes longer hangs."""
 
 
 def free_port() -> int:
@@ -81,6 +85,7 @@ def risala(data: Path, *arguments: str, tree: Tree = HERE) -> dict:
         capture_output=True,
         text=True,
         env=tree.environment(),
+        timeout=_ANSWER_S,
     )
     answer: dict = json.loads(done.stdout)
     return answer
@@ -95,6 +100,7 @@ def module(name: str, *arguments: str, tree: Tree = HERE, job: object = None) ->
         stdout=subprocess.PIPE,
         text=True,
         env=tree.environment(),
+        timeout=_LOAD_S,
     )
     answer: dict = json.loads(done.stdout)
     return answer

@@ -123,16 +123,23 @@ class Smsc:
     def counts(self) -> carrier.Counts:
         return carrier.counts_of(self.stats_port)
 
-    def wait_receipts(self, count: int, patience_s: float = 300.0) -> carrier.Counts:
+    def wait_receipts(
+        self, count: int, patience_s: float = 300.0, still_s: float = 30.0
+    ) -> carrier.Counts:
         """Until so many receipts were acknowledged.
 
         Raises:
-            SystemExit: that takes longer than ``patience_s``.
+            SystemExit: that takes longer than ``patience_s``, or none came for ``still_s``.
         """
-        until = time.monotonic() + patience_s
+        began_s = moved_s = time.monotonic()
+        last = -1
         while (counts := self.counts()).receipts < count:
-            if time.monotonic() > until:
-                raise SystemExit(f"{counts.receipts} of {count} delivered in {patience_s:.0f} s")
+            now_s = time.monotonic()
+            if counts.receipts > last:
+                last, moved_s = counts.receipts, now_s
+            if now_s > began_s + patience_s or now_s > moved_s + still_s:
+                waited = f"in {now_s - began_s:.0f} s, the last {now_s - moved_s:.0f} s ago"
+                raise SystemExit(f"{counts.receipts} of {count} delivered {waited}")
             time.sleep(0.1)
         return counts
 
