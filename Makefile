@@ -6,7 +6,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # src/risala/http must never shadow the standard library's http (docs/decisions/0001).
 export PYTHONSAFEPATH := 1
 
-.PHONY: serve test test-all test-shuffled soak lint format bench vendor lock changelog clean
+.PHONY: serve test test-all test-shuffled soak lint format bench vendor messages lock changelog clean
 
 serve: $(VENV)/.stamp ## set up and run the demo: an SMS goes from curl to a phone that prints it
 	@$(BIN)/risala serve --demo $(ARGS)
@@ -66,18 +66,11 @@ $(VENV)-peers/.stamp: benchmarks/peers/requirements.lock | $(VENV)/bin/python
 flame: $(VENV)/.stamp-dev ## where the time of a loaded service goes, as pictures in build/
 	PYTHONPATH=. $(BIN)/python -m benchmarks.flame $(ARGS)
 
-VENDOR := src/risala/http/static/vendor/swagger-ui
-SWAGGER_UI := 5.35.0
-SWAGGER_UI_FILES := swagger-ui-bundle.js swagger-ui-bundle.js.LICENSE.txt swagger-ui.css LICENSE NOTICE
-
 vendor: ## fetch the files of other projects that browsers get (needs npm)
-	@set -e; got=`mktemp -d`; (cd $$got && npm pack --silent swagger-ui-dist@$(SWAGGER_UI) && tar xzf *.tgz); \
-	rm -rf $(VENDOR); mkdir -p $(VENDOR); cd $(VENDOR); \
-	for file in $(SWAGGER_UI_FILES); do cp $$got/package/$$file .; chmod 644 $$file; done; rm -rf $$got; \
-	{ echo "# swagger-ui-dist $(SWAGGER_UI)"; echo; \
-	echo "Apache-2.0, from the npm package of that name, unchanged. \`make vendor\` writes this folder."; echo; \
-	echo "| File | SHA-256 |"; echo "|---|---|"; \
-	sha256sum $(SWAGGER_UI_FILES) | awk '{print "| " $$2 " | " $$1 " |"}'; } > VENDOR.md
+	@$(PYTHON) .ci/vendor
+
+messages: $(VENV)/.stamp-dev ## collect what is to be translated, and say what is not translated yet
+	@$(BIN)/python -m risala.http.web.collect
 
 lock: ## write the hashed locks anew from pyproject.toml
 	$(PYTHON) -m venv $(VENV)-lock

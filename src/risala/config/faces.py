@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from risala.config.kinds import Network, Section
+from risala.config.kinds import Network, PublicUrl, Section
 
 
 class MetricsSection(Section):
@@ -29,6 +29,10 @@ class HttpSection(Section):
     """Address to listen on; ``0.0.0.0`` is every IPv4 address of the machine."""
     port: Annotated[int, Field(ge=0, le=65535)] = 8080
     """0 takes a free port and prints it."""
+    public_url: PublicUrl | None = None
+    """The address that people use, behind a reverse proxy or by name: links in mails and in the
+    quick start are made of it, never of what a request says. Not set: that of ``host`` and
+    ``port``."""
     body_max_bytes: Annotated[int, Field(ge=1024, le=16 * 1024 * 1024)] = 64 * 1024
     """Largest request body; a batch has a limit of its own. A larger one is answered 413."""
     batch_body_max_bytes: Annotated[int, Field(ge=1024, le=64 * 1024 * 1024)] = 8 * 1024 * 1024

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ipaddress import ip_network
 from typing import Annotated
+from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
@@ -79,6 +80,22 @@ Network = Annotated[
         }
     ),
     AfterValidator(_as_network),
+]
+
+
+def _as_origin(text: str) -> str:
+    parts = urlsplit(text)
+    if parts.scheme not in ("http", "https") or not parts.hostname or parts.username is not None:
+        raise ValueError('is no address such as "https://sms.example.com"')
+    if parts.path.strip("/") or parts.query or parts.fragment:
+        raise ValueError('has a path: only "https://", the name and perhaps a port belong here')
+    return f"{parts.scheme}://{parts.netloc.lower()}"
+
+
+PublicUrl = Annotated[
+    str,
+    Field(json_schema_extra={"words": 'an address in quotes, such as "https://sms.example.com"'}),
+    AfterValidator(_as_origin),
 ]
 
 

@@ -22,14 +22,19 @@ STATIC: Final = Path(__file__).parents[1] / "static"
 _TYPES: Final = {
     ".css": "text/css; charset=utf-8",
     ".js": "text/javascript; charset=utf-8",
+    ".svg": "image/svg+xml",
+    ".woff2": "font/woff2",
 }
+_COMPRESSED: Final = frozenset({".woff2"})
+"""Kinds of files that gzip makes no smaller."""
 _YEAR: Final = "public, max-age=31536000, immutable"
 
 
 @dataclass(frozen=True, slots=True)
 class Asset:
     content: bytes
-    compressed: bytes
+    compressed: bytes | None
+    """By gzip; None: it is no smaller then."""
     content_type: str
     digest: str
 
@@ -53,14 +58,14 @@ class Assets:
 
     def _add(self, app: JsonApp, name: str) -> None:
         async def serve() -> TrioResponse:
-            return _response(await self.get(name))
+            return asset_response(await self.get(name))
 
         app.route_to(f"{self._path}/{name}", serve, method="GET")
 
     async def get(self, name: str) -> Asset:
         asset = self._read.get(name)
         if asset is None:
-            asset = self._read[name] = await trio.to_thread.run_sync(_load, self._files[name])
+            asset = self._read[name] = await trio.to_thread.run_sync(load_asset, self._files[name])
         return asset
 
     async def addresses(self) -> dict[str, str]:
@@ -71,21 +76,27 @@ class Assets:
         }
 
 
-def _load(path: Path) -> Asset:
-    content = path.read_bytes()
+def load_asset(path: Path) -> Asset:
+    """A file of the package, as it is."""
+    return made_asset(path.read_bytes(), path.suffix)
+
+
+def made_asset(content: bytes, suffix: str) -> Asset:
+    """What is served as a file with that suffix."""
     return Asset(
         content=content,
-        compressed=gzip.compress(content, mtime=0),
-        content_type=_TYPES[path.suffix],
+        compressed=None if suffix in _COMPRESSED else gzip.compress(content, mtime=0),
+        content_type=_TYPES[suffix],
         digest=hashlib.sha256(content).hexdigest()[:16],
     )
 
 
-def _response(asset: Asset) -> TrioResponse:
+def asset_response(asset: Asset) -> TrioResponse:
+    """The answer to the request that is being answered, for one file."""
     if asset.etag in request.headers.get("if-none-match", ""):
         response = TrioResponse(b"", 304)
         del response.headers["content-type"]
-    elif request.accept_encodings.quality("gzip"):
+    elif asset.compressed is not None and request.accept_encodings.quality("gzip"):
         response = TrioResponse(asset.compressed, content_type=asset.content_type)
         response.headers["content-encoding"] = "gzip"
     else:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Generator
-from typing import Any
+from typing import Any, Protocol
 
 from hypercorn.typing import ASGIReceiveCallable, ASGISendCallable, WebsocketScope
 from quart import request as current_request
@@ -154,6 +154,15 @@ class NoWebsocket:
         )
 
 
+class Pages(Protocol):
+    """An app of pages beside one that speaks JSON."""
+
+    def serves(self, path: str) -> bool:
+        """Whether a path is a page's, or would be if there were such a page."""
+
+    async def handle_request(self, request: Request, /) -> QuartResponse | WerkzeugResponse: ...
+
+
 class JsonApp(QuartTrio):
     """Answers every exception in our shape, in tests as in production."""
 
@@ -184,6 +193,8 @@ class JsonApp(QuartTrio):
             failed_keys=failed_keys,
         )
         """Paths that never come to Quart."""
+        self.pages: Pages | None = None
+        """What answers on the same listener wherever a path is not ours."""
         # A path is the path that is documented: no redirect to another spelling of it.
         self.url_map.merge_slashes = False
 
@@ -205,6 +216,11 @@ class JsonApp(QuartTrio):
     ) -> None:
         """Have ``path`` answered past Quart; every other method (OPTIONS too) is 405."""
         self.plain.add(path, {method: handler}, body_bytes_max)
+
+    async def handle_request(self, request: Request) -> QuartResponse | WerkzeugResponse:
+        if self.pages is not None and self.pages.serves(request.path):
+            return await self.pages.handle_request(request)
+        return await super().handle_request(request)
 
     async def handle_user_exception(
         self, error: Exception | BaseExceptionGroup[BaseException]

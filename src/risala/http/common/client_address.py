@@ -42,6 +42,13 @@ class ClientAddresses:
                 break
         return client
 
+    def trusts(self, peer: str | None) -> bool:
+        """Whether the socket's other end is a proxy of ours, whose headers tell of its client."""
+        if peer is None:
+            return True
+        address = parse_address(peer)
+        return address is not None and self._trusts(address)
+
     def _trusts(self, address: Address) -> bool:
         if isinstance(address, IPv4Address):
             return any(address in network for network in self._v4)

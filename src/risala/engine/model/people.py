@@ -1,0 +1,184 @@
+"""People as the pages and the operations see them: frozen values, times in UTC epoch ms."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from risala.engine.model.callers import Role
+
+
+class Language(StrEnum):
+    FRENCH = "fr"
+    ARABIC = "ar"
+    ENGLISH = "en"
+
+
+class SessionKind(StrEnum):
+    """Who a web session is for: each has a cookie of its own."""
+
+    CUSTOMER = "customer"
+    OPERATOR = "operator"
+
+
+@dataclass(frozen=True, slots=True)
+class User:
+    id: str
+    email: str
+    name: str
+    """Empty: they have not said."""
+    language: Language
+    operator: bool
+    created_at: int
+    updated_at: int
+    seen_at: int | None
+    """When they last signed in."""
+
+
+@dataclass(frozen=True, slots=True)
+class Membership:
+    """What a user is in one organization."""
+
+    organization_id: str
+    user_id: str
+    role: Role
+    created_at: int
+    updated_at: int
+
+
+@dataclass(frozen=True, slots=True)
+class MemberView:
+    """A membership beside whom it is of."""
+
+    membership: Membership
+    email: str
+    name: str
+    version: int
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """An organization that somebody may go to."""
+
+    organization_id: str
+    name: str
+    status: str
+    role: Role
+
+
+@dataclass(frozen=True, slots=True)
+class Invitation:
+    id: str
+    organization_id: str
+    email: str
+    role: Role
+    invited_by: str
+    created_at: int
+    expires_at: int
+
+
+@dataclass(frozen=True, slots=True)
+class Browser:
+    """Who stands before the sign-in page."""
+
+    token: str = field(repr=False)
+    """The value of its pre-session cookie: :meth:`People.new_token`."""
+    bucket: Hashable
+    """What its address shares limits with."""
+    address: str
+    agent: str
+    """Its ``User-Agent``."""
+    language: Language
+
+
+@dataclass(frozen=True, slots=True)
+class CodeAsked:
+    """A code is on its way, or would be if the address were known."""
+
+    email: str
+    kind: SessionKind
+    expires_at: int
+    attempts_left: int
+    again_at: int
+    """From when on another mail may be asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Device:
+    """One web session, as its user sees it in the list of devices."""
+
+    id: str
+    user_id: str
+    kind: SessionKind
+    agent: str
+    address: str
+    created_at: int
+    used_at: int
+    expires_at: int
+
+
+@dataclass(frozen=True, slots=True)
+class WebSession:
+    """Somebody who is signed in."""
+
+    device: Device
+    user: User
+    places: tuple[Place, ...]
+    stale: bool
+    """A role of theirs changed: the cookie is to be renewed (:meth:`People.rotate`)."""
+
+    @property
+    def id(self) -> str:
+        return self.device.id
+
+    @property
+    def kind(self) -> SessionKind:
+        return self.device.kind
+
+
+@dataclass(frozen=True, slots=True)
+class SignedIn:
+    token: str = field(repr=False)
+    """For the cookie; never to be had again."""
+    session: WebSession
+    is_new: bool
+    """The user was made by it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Denied:
+    """A code that does not match."""
+
+    attempts_left: int
+    """0: this code is over, or there never was one for this browser."""
+
+
+@dataclass(frozen=True, slots=True)
+class LinkView:
+    """A one-time link that may still be used."""
+
+    kind: SessionKind
+    expires_at: int
+
+
+@dataclass(frozen=True, slots=True)
+class EmailChange:
+    """A change of address that waits for both codes."""
+
+    id: str
+    user_id: str
+    email: str
+    old_confirmed: bool
+    new_confirmed: bool
+    attempts: int
+    expires_at: int
+
+
+@dataclass(frozen=True, slots=True)
+class AccessEnded:
+    """Somebody may no longer see what they look at; what is None is not looked at."""
+
+    user_id: str | None = None
+    organization_id: str | None = None
+    session_id: str | None = None

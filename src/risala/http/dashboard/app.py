@@ -1,0 +1,28 @@
+"""The customer's pages: the table of all of them, and the app that serves them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+import trio
+
+from risala.config.model import Settings
+from risala.engine.model.clock import Clock
+from risala.http.dashboard import keys, organizations, reader, sign_in
+from risala.http.web.app import WebApp, WebFace
+from risala.http.web.facade import WebGateway
+from risala.http.web.routes import PageRoute
+
+TEMPLATES: Final = Path(__file__).parent / "templates"
+ROUTES: Final[tuple[PageRoute, ...]] = tuple(
+    route for page in (sign_in, reader, organizations, keys) for route in page.ROUTES
+)
+
+
+def create_dashboard(
+    gateway: WebGateway, settings: Settings, *, shutdown: trio.Event, clock: Clock | None = None
+) -> WebApp:
+    """The app that the public listener asks for whatever is no path of the API."""
+    face = WebFace(ROUTES, TEMPLATES)
+    return WebApp(gateway, settings, face, shutdown=shutdown, clock=clock)

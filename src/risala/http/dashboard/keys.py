@@ -1,0 +1,132 @@
+"""API keys: made, shown once, switched off and on, deleted. The model of a page for the others."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from markupsafe import Markup
+from quart_trio.wrappers import TrioResponse
+
+from risala.engine.model.errors import Refusal
+from risala.http.dashboard.snippets import sending
+from risala.http.web.access import PageAccess
+from risala.http.web.formats import ms_of
+from risala.http.web.forms import SentForm
+from risala.http.web.languages import N_
+from risala.http.web.routes import PageRoute
+from risala.http.web.visit import Visit
+
+DISABLED: Final = N_("The key is disabled: it is refused from now on.")
+ENABLED: Final = N_("The key works again.")
+DELETED: Final = N_("The key is deleted.")
+_DAY_MS: Final = 86_400_000
+_IDLE_DAYS: Final = 30
+"""A key that nobody used for so long is better disabled."""
+
+
+async def show(visit: Visit) -> TrioResponse:
+    return await visit.page("keys/list.html", keys=await _keys(visit), made=None, form=visit.form)
+
+
+async def show_new(visit: Visit) -> TrioResponse:
+    """The form of the dialog as a page: for whoever has no script."""
+    return await visit.page("keys/new.html", form=visit.form)
+
+
+async def create(visit: Visit) -> TrioResponse:
+    form = visit.form
+    asked: dict[str, object] = {
+        "type": form.text("type", "secret"),
+        "mode": form.text("key_mode", "live"),
+    }
+    if name := form.text("name"):
+        asked["name"] = name
+    if asked["type"] == "publishable" and (origins := form.lines("allowed_origins")):
+        asked["allowed_origins"] = origins
+    try:
+        created = await visit.perform_here("key.create", **asked)
+    except Refusal as error:
+        return await visit.again("keys/new.html", error, form=form)
+    return await visit.page(
+        "keys/list.html",
+        is_secret=True,
+        keys=await _keys(visit),
+        made={**_look(visit, created["key"]), "value": created["value"]},
+        snippets=sending(_base_url(visit)),
+        form=SentForm(),
+    )
+
+
+async def enable(visit: Visit) -> TrioResponse:
+    await visit.perform("key.enable", key_id=visit.arguments["key_id"])
+    return visit.go(visit.at("keys"), ENABLED)
+
+
+async def disable(visit: Visit) -> TrioResponse:
+    await visit.perform("key.disable", key_id=visit.arguments["key_id"])
+    return visit.go(visit.at("keys"), DISABLED)
+
+
+async def ask_delete(visit: Visit) -> TrioResponse:
+    key = _look(visit, await visit.perform("key.set", key_id=visit.arguments["key_id"]))
+    return await visit.page("keys/delete.html", key=key)
+
+
+async def delete(visit: Visit) -> TrioResponse:
+    key = _look(visit, await visit.perform("key.set", key_id=visit.arguments["key_id"]))
+    if visit.form.text("confirm") != key["last4"]:
+        fault = visit.words("These are not the last four characters of the key.")
+        return await visit.wrong("keys/delete.html", {"confirm": fault}, key=key)
+    await visit.perform("key.delete", key_id=key["id"])
+    return visit.go(visit.at("keys"), DELETED)
+
+
+async def _keys(visit: Visit) -> list[dict[str, Any]]:
+    found = await visit.perform_here("key.list")
+    return [_look(visit, key) for key in found["keys"]]
+
+
+def _look(visit: Visit, key: dict[str, Any]) -> dict[str, Any]:
+    """A key as its reader sees it."""
+    words = visit.words
+    is_secret, is_test = key["type"] == "secret", key["mode"] == "test"
+    kinds: dict[tuple[bool, bool], Markup] = {
+        (True, False): words("secret"),
+        (True, True): words("secret, test"),
+        (False, False): words("publishable"),
+        (False, True): words("publishable, test"),
+    }
+    return {
+        **key,
+        "label": key["name"] or words("without a name"),
+        "kind": kinds[is_secret, is_test],
+        "shown": f"{'sk' if is_secret else 'pk'}_{key['mode']}_…{key['last4']}",
+        "freshness": _freshness(visit, key),
+    }
+
+
+def _freshness(visit: Visit, key: dict[str, Any]) -> str:
+    """The class by which the last use is drawn: today's in green, a forgotten key's in amber."""
+    since_ms = visit.formats.now_ms - ms_of(key["lastUsedAt"] or key["createdAt"])
+    if since_ms > _IDLE_DAYS * _DAY_MS:
+        return "warn-text"
+    return "up" if key["lastUsedAt"] and since_ms < _DAY_MS else ""
+
+
+def _base_url(visit: Visit) -> str:
+    """Where the reader's programs find us: never by a ``Host`` header from elsewhere."""
+    return visit.site.settings.http.public_url or visit.door.origin
+
+
+_KEY: Final = "/app/<org>/keys/<key_id>"
+ROUTES: Final = (
+    PageRoute(path="/app/<org>/keys", view=show, access=PageAccess.VIEWER),
+    PageRoute(
+        path="/app/<org>/keys", view=create, access=PageAccess.DEVELOPER, method="POST", once=True
+    ),
+    PageRoute(path="/app/<org>/keys/new", view=show_new, access=PageAccess.DEVELOPER),
+    PageRoute(path=f"{_KEY}/enable", view=enable, access=PageAccess.DEVELOPER, method="POST"),
+    PageRoute(path=f"{_KEY}/disable", view=disable, access=PageAccess.DEVELOPER, method="POST"),
+    PageRoute(path=f"{_KEY}/delete", view=ask_delete, access=PageAccess.DEVELOPER),
+    PageRoute(path=f"{_KEY}/delete", view=delete, access=PageAccess.DEVELOPER, method="POST"),
+)

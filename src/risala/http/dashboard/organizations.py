@@ -1,0 +1,72 @@
+"""Which organization: chosen, founded, or joined by an invitation."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from quart_trio.wrappers import TrioResponse
+
+from risala.engine.model.errors import Refusal
+from risala.http.web.access import PageAccess
+from risala.http.web.languages import N_
+from risala.http.web.routes import PageRoute
+from risala.http.web.visit import Visit
+
+FOUNDED: Final = N_("Your organization is ready.")
+JOINED: Final = N_("You are a member now.")
+DECLINED: Final = N_("The invitation is declined.")
+_PAGE: Final = "organizations.html"
+
+
+async def root(visit: Visit) -> TrioResponse:
+    return visit.go("/app")
+
+
+async def choose(visit: Visit) -> TrioResponse:
+    """Who has one organization and no invitation has nothing to choose."""
+    assert visit.session is not None, "the route lets nobody else in"
+    places = visit.session.places
+    account = await visit.perform("account.show")
+    if len(places) == 1 and not account["invitations"] and "new" not in visit.form.fields:
+        return visit.go(f"/app/{places[0].organization_id}/")
+    return await visit.page(_PAGE, invitations=account["invitations"], name="")
+
+
+async def found(visit: Visit) -> TrioResponse:
+    name = visit.form.text("name")
+    try:
+        organization = await visit.perform("org.found", name=name)
+    except Refusal as error:
+        account = await visit.perform("account.show")
+        return await visit.again(_PAGE, error, invitations=account["invitations"], name=name)
+    return visit.go(f"/app/{organization['id']}/", FOUNDED)
+
+
+async def accept(visit: Visit) -> TrioResponse:
+    joined = await visit.perform("account.accept", invitation_id=visit.arguments["invitation_id"])
+    return visit.go(f"/app/{joined['organizationId']}/", JOINED)
+
+
+async def decline(visit: Visit) -> TrioResponse:
+    await visit.perform("account.decline", invitation_id=visit.arguments["invitation_id"])
+    return visit.go("/app", DECLINED)
+
+
+async def enter(visit: Visit) -> TrioResponse:
+    return visit.go(visit.at(visit.home()))
+
+
+_INVITATION: Final = "/app/invitations/<invitation_id>"
+ROUTES: Final = (
+    PageRoute(path="/", view=root, access=PageAccess.PUBLIC),
+    PageRoute(path="/app", view=choose, access=PageAccess.SIGNED_IN),
+    PageRoute(path="/app", view=found, access=PageAccess.SIGNED_IN, method="POST", once=True),
+    PageRoute(
+        path=f"{_INVITATION}/accept", view=accept, access=PageAccess.SIGNED_IN, method="POST"
+    ),
+    PageRoute(
+        path=f"{_INVITATION}/decline", view=decline, access=PageAccess.SIGNED_IN, method="POST"
+    ),
+    PageRoute(path="/app/<org>", view=enter, access=PageAccess.VIEWER),
+    PageRoute(path="/app/<org>/", view=enter, access=PageAccess.VIEWER),
+)

@@ -1,0 +1,46 @@
+"""What a reader chooses for themselves on any page: the language and the colours."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from quart_trio.wrappers import TrioResponse
+
+from risala.http.web.access import PageAccess
+from risala.http.web.app import LANGUAGE_COOKIE, THEME_COOKIE
+from risala.http.web.doors import safe_next
+from risala.http.web.languages import language_named
+from risala.http.web.routes import PageRoute
+from risala.http.web.visit import Theme, Visit
+
+_ROOTS: Final = ("/app", "/sign-in", "/sign-up")
+_YEAR_DAYS: Final = 365.0
+
+
+async def set_language(visit: Visit) -> TrioResponse:
+    reply = visit.go(_back(visit))
+    language = language_named(visit.form.text("language"))
+    if language is not None:
+        visit.door.set_cookie(reply, LANGUAGE_COOKIE, language.value, days=_YEAR_DAYS)
+        if visit.session is not None and visit.user.language is not language:
+            # Mails are in this language too.
+            await visit.perform("account.set", language=language.value)
+    return reply
+
+
+async def set_theme(visit: Visit) -> TrioResponse:
+    reply = visit.go(_back(visit))
+    chosen = visit.form.text("theme")
+    if chosen in [theme.value for theme in Theme]:
+        visit.door.set_cookie(reply, THEME_COOKIE, chosen, days=_YEAR_DAYS)
+    return reply
+
+
+def _back(visit: Visit) -> str:
+    return safe_next(visit.form.text("next"), _ROOTS) or "/app"
+
+
+ROUTES: Final = (
+    PageRoute(path="/language", view=set_language, access=PageAccess.PUBLIC, method="POST"),
+    PageRoute(path="/theme", view=set_theme, access=PageAccess.PUBLIC, method="POST"),
+)

@@ -1,0 +1,145 @@
+"""Coming in and going out: a code by e-mail, a link from the operator, and no password.
+
+Whether an address is known makes no difference to what is answered, until the code is right.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+from urllib.parse import urlencode
+
+from quart_trio.wrappers import TrioResponse
+
+from risala.engine.model.errors import EngineError, Forbidden, Invalid, RateLimited
+from risala.engine.model.people import CodeAsked, SessionKind, SignedIn
+from risala.http.web.access import PageAccess
+from risala.http.web.doors import safe_next
+from risala.http.web.languages import N_
+from risala.http.web.refusals import TOP, faults_of
+from risala.http.web.routes import PageRoute
+from risala.http.web.visit import Visit
+
+SIGNED_OUT: Final = N_("You are signed out.")
+_EMAIL, _CODE = "sign_in/email.html", "sign_in/code.html"
+
+
+async def show(visit: Visit) -> TrioResponse:
+    """``/sign-in`` and ``/sign-up``: the same two steps under two names."""
+    target = safe_next(visit.form.text("next"))
+    if visit.session is not None:
+        return visit.go(target or "/app")
+    asked = visit.site.gateway.people.pending(visit.cookie)
+    if asked is not None and "another" not in visit.form.fields:
+        return await _code_page(visit, asked, target)
+    return await visit.page(_EMAIL, _email_values(visit, target))
+
+
+async def submit(visit: Visit) -> TrioResponse:
+    target = safe_next(visit.form.text("next"))
+    if "code" in visit.form.fields:
+        return await _finish(visit, target)
+    return await _begin(visit, target)
+
+
+async def _begin(visit: Visit, target: str | None) -> TrioResponse:
+    email = visit.form.text("email")
+    try:
+        await visit.site.gateway.people.begin(visit.browser, email, SessionKind.CUSTOMER)
+    except (Invalid, RateLimited) as error:
+        return await visit.again(_EMAIL, error, _email_values(visit, target))
+    query = "" if target is None else "?" + urlencode({"next": target})
+    return visit.go(visit.request.path + query)
+
+
+async def _finish(visit: Visit, target: str | None) -> TrioResponse:
+    people = visit.site.gateway.people
+    try:
+        result = await people.finish(visit.browser, visit.form.text("code"))
+    except (RateLimited, Forbidden) as error:
+        return await _refused(visit, error, target)
+    if isinstance(result, SignedIn):
+        return signed_in(visit, result, target)
+    asked = people.pending(visit.cookie)
+    if asked is None or not result.attempts_left:
+        gone = visit.words("That code does not work any more. Ask for a new one.")
+        return await visit.wrong(_EMAIL, {TOP: gone}, _email_values(visit, target))
+    wrong = visit.words.counted(
+        "That is not the code. {n} try is left.",
+        "That is not the code. {n} tries are left.",
+        result.attempts_left,
+        n=result.attempts_left,
+    )
+    return await visit.wrong(_CODE, {"code": wrong}, _code_values(visit, asked, target))
+
+
+async def _refused(visit: Visit, error: EngineError, target: str | None) -> TrioResponse:
+    faults = faults_of(visit.words, error)
+    if isinstance(error, Forbidden):
+        faults = {TOP: visit.words("No new accounts are made here at the moment.")}
+    asked = visit.site.gateway.people.pending(visit.cookie)
+    if asked is None:
+        return await visit.wrong(_EMAIL, faults, _email_values(visit, target))
+    return await visit.wrong(_CODE, faults, _code_values(visit, asked, target))
+
+
+def signed_in(visit: Visit, result: SignedIn, target: str | None = None) -> TrioResponse:
+    """Into the pages, with a session that nobody can have known before."""
+    reply = visit.go(target or "/app")
+    visit.door.set_cookie(reply, visit.door.session_cookie, result.token)
+    visit.door.drop_cookie(reply, visit.door.door_cookie)
+    return reply
+
+
+async def sign_out(visit: Visit) -> TrioResponse:
+    reply = visit.go("/sign-in", SIGNED_OUT)
+    if visit.session is not None:
+        await visit.site.gateway.people.sign_out(visit.cookie, SessionKind.CUSTOMER)
+        visit.door.drop_cookie(reply, visit.door.session_cookie)
+    return reply
+
+
+async def show_link(visit: Visit) -> TrioResponse:
+    """A link is used by a button: programs that look into mails follow links, and press none."""
+    view = visit.site.gateway.people.peek_link(visit.arguments["token"])
+    reply = await visit.page("sign_in/link.html", status=200 if view else 404, view=view)
+    reply.headers["referrer-policy"] = "no-referrer"
+    return reply
+
+
+async def use_link(visit: Visit) -> TrioResponse:
+    people = visit.site.gateway.people
+    result = await people.use_link(visit.arguments["token"], visit.browser)
+    if result is not None and result.session.kind is SessionKind.CUSTOMER:
+        return signed_in(visit, result)
+    reply = await visit.page("sign_in/link.html", status=404, view=None)
+    reply.headers["referrer-policy"] = "no-referrer"
+    return reply
+
+
+async def _code_page(visit: Visit, asked: CodeAsked, target: str | None) -> TrioResponse:
+    return await visit.page(_CODE, _code_values(visit, asked, target))
+
+
+def _email_values(visit: Visit, target: str | None) -> dict[str, object]:
+    return {"email": visit.form.text("email"), "next": target}
+
+
+def _code_values(visit: Visit, asked: CodeAsked, target: str | None) -> dict[str, object]:
+    now_ms = visit.site.clock.now_ms()
+    return {
+        "asked": asked,
+        "next": target,
+        "again_in_s": max(0, -(-(asked.again_at - now_ms) // 1000)),
+        "lasts_ms": max(60_000, asked.expires_at - now_ms),
+    }
+
+
+ROUTES: Final = (
+    PageRoute(path="/sign-in", view=show, access=PageAccess.PUBLIC),
+    PageRoute(path="/sign-in", view=submit, access=PageAccess.PUBLIC, method="POST"),
+    PageRoute(path="/sign-up", view=show, access=PageAccess.PUBLIC),
+    PageRoute(path="/sign-up", view=submit, access=PageAccess.PUBLIC, method="POST"),
+    PageRoute(path="/sign-out", view=sign_out, access=PageAccess.PUBLIC, method="POST"),
+    PageRoute(path="/sign-in/link/<token>", view=show_link, access=PageAccess.PUBLIC),
+    PageRoute(path="/sign-in/link/<token>", view=use_link, access=PageAccess.PUBLIC, method="POST"),
+)

@@ -1,0 +1,33 @@
+"""Who may come to a page."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Final
+
+from risala.engine.model.callers import Role
+
+
+class PageAccess(StrEnum):
+    """Who may come. Each of an organization's includes those below it."""
+
+    PUBLIC = "public"
+    SIGNED_IN = "signed-in"
+    """Whoever has an account, in whatever organization."""
+    VIEWER = "viewer"
+    DEVELOPER = "developer"
+    OWNER = "owner"
+
+    @property
+    def roles(self) -> frozenset[Role]:
+        """Of the organization in the address; empty: it is about no organization."""
+        return _ROLES[self]
+
+
+_ROLES: Final = {
+    PageAccess.PUBLIC: frozenset[Role](),
+    PageAccess.SIGNED_IN: frozenset[Role](),
+    PageAccess.VIEWER: frozenset({Role.VIEWER, Role.DEVELOPER, Role.OWNER}),
+    PageAccess.DEVELOPER: frozenset({Role.DEVELOPER, Role.OWNER}),
+    PageAccess.OWNER: frozenset({Role.OWNER}),
+}

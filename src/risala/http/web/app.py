@@ -1,0 +1,322 @@
+"""The app of pages: brings a request to its view, and refuses whoever has no business there.
+
+The order in which a request is looked at: by which door it came, who signed in, whose organization
+it is about (404 where the reader is no member), in which role (403), whether a form bears our mark
+(403), and whether it was sent before. Only then a view sees it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from http import HTTPStatus
+from pathlib import Path
+from typing import Final
+from urllib.parse import unquote, urlencode
+from zoneinfo import ZoneInfo
+
+import trio
+from markupsafe import Markup
+from quart import request as current_request
+from quart.wrappers import Request
+from quart_trio.wrappers import TrioResponse
+
+from risala.config.model import Settings
+from risala.engine.model.clock import Clock, SystemClock
+from risala.engine.model.commands import TIME_ZONE
+from risala.engine.model.errors import (
+    EngineError,
+    Forbidden,
+    NotFound,
+    OutcomeUnknown,
+    RateLimited,
+    Unavailable,
+)
+from risala.engine.model.people import Language, Place, SessionKind, WebSession
+from risala.http.common.assets import asset_response
+from risala.http.common.base import JsonApp, id_of_request
+from risala.http.common.client_address import ClientAddresses
+from risala.http.common.problems import Problem, plain, report
+from risala.http.web.access import PageAccess
+from risala.http.web.assets import PLACE
+from risala.http.web.doors import Way, door_of, is_own_form
+from risala.http.web.facade import WebGateway
+from risala.http.web.formats import Formats
+from risala.http.web.forms import MARK_FIELD, ONCE_FIELD, form_of, read_form, unmasked
+from risala.http.web.languages import language_named, preferred
+from risala.http.web.live import LiveStreams
+from risala.http.web.once import OnceKeys, StaleForm
+from risala.http.web.refusals import told, waiting
+from risala.http.web.routes import PageRoute
+from risala.http.web.templates import Templates
+from risala.http.web.visit import POLICY, SAID_COOKIE, Site, Theme, Visit
+
+LANGUAGE_COOKIE: Final = "risala-language"
+THEME_COOKIE: Final = "risala-theme"
+_HEADERS: Final = {
+    "content-security-policy": POLICY,
+    "referrer-policy": "same-origin",
+    "x-frame-options": "DENY",
+    "cross-origin-opener-policy": "same-origin",
+    "cache-control": "no-store",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class WebFace:
+    """The pages of one face: its routes, and where its templates are."""
+
+    routes: Sequence[PageRoute]
+    templates: Path
+
+
+class WebApp(JsonApp):
+    """Answers with pages, errors too."""
+
+    def __init__(
+        self,
+        gateway: WebGateway,
+        settings: Settings,
+        face: WebFace,
+        *,
+        shutdown: trio.Event,
+        clock: Clock | None = None,
+    ) -> None:
+        super().__init__(
+            "risala.http.web",
+            body_bytes_max=settings.http.body_max_bytes,
+            body_timeout_s=settings.http.body_timeout_s,
+        )
+        self.live = LiveStreams(shutdown)
+        self.routes = tuple(face.routes)
+        self.site = Site(
+            gateway,
+            settings,
+            clock or SystemClock(),
+            ClientAddresses(settings.http.trusted_proxies),
+            Templates([face.templates]),
+            OnceKeys(),
+            self.live,
+            frozenset(map(_slug, face.routes)),
+        )
+        self._first = {route.path.split("/")[1] for route in face.routes} | {"static"}
+        for route in face.routes:
+            self._add(route)
+        self.add_url_rule(
+            f"{PLACE}<name>",
+            "static file",
+            self._static,
+            methods=["GET"],
+            provide_automatic_options=False,
+        )
+
+    def serves(self, path: str) -> bool:
+        """Whether a path is a page's, or would be if there were such a page."""
+        return path[1:].partition("/")[0] in self._first
+
+    def _add(self, route: PageRoute) -> None:
+        async def view(**arguments: str) -> TrioResponse:
+            return await self._answer(route, arguments)
+
+        self.add_url_rule(
+            route.path, route.name, view, methods=[route.method], provide_automatic_options=False
+        )
+
+    async def _static(self, name: str) -> TrioResponse:
+        loaded = await self.site.templates.load()
+        asset = loaded.shelf.assets.get(PLACE + name)
+        if asset is None:
+            raise plain(404)
+        return asset_response(asset)
+
+    async def _answer(self, route: PageRoute, arguments: dict[str, str]) -> TrioResponse:
+        visit = replace(await self._arrive(_request()), arguments=arguments)
+        try:
+            if visit.door.way is Way.PLAIN:
+                return self._leave(visit, await visit.page("plain_http.html", status=403))
+            if (turned := self._turned_away(route, visit)) is not None:
+                return self._leave(visit, turned)
+            if route.access.roles:
+                visit = await self._enter(visit, arguments["org"])
+                if not visit.may(route.access):
+                    raise Forbidden("This is not for your role.")
+            reply = await self._view(route, visit)
+        except Exception as error:  # noqa: BLE001 -- whatever it is, its reader gets a page
+            reply = await self._error(visit, error)
+        return self._leave(visit, reply)
+
+    async def handle_user_exception(
+        self, error: Exception | BaseExceptionGroup[BaseException]
+    ) -> TrioResponse:
+        """What no view had to do with: a path or a method that is not there."""
+        if isinstance(error, BaseExceptionGroup) and not isinstance(error, ExceptionGroup):
+            raise error  # it holds a Cancelled, which is Trio's
+        visit = await self._arrive(_request())
+        parts = visit.request.path.split("/")
+        if visit.session is not None and parts[1] == "app" and len(parts) > 2:
+            with suppress(EngineError):
+                visit = await self._enter(visit, parts[2])
+        return self._leave(visit, await self._error(visit, error))
+
+    # -- who comes
+
+    async def _arrive(self, request: Request) -> Visit:
+        loaded = await self.site.templates.load()
+        settings = self.site.settings
+        door = door_of(request, self.site.addresses, settings.http.public_url)
+        token, session, cookies = await self._session(request, door.session_cookie)
+        if session is None and door.way is not Way.PLAIN:
+            token = request.cookies.get(door.door_cookie, "")
+            if not token:
+                token = self.site.gateway.people.new_token()
+                cookies = ((door.door_cookie, token),)
+        words = loaded.words[self._language(request, session)]
+        now_ms = self.site.clock.now_ms()
+        said = request.cookies.get(SAID_COOKIE)
+        return Visit(
+            site=self.site,
+            request=request,
+            request_id=id_of_request(),
+            door=door,
+            formats=Formats(words, ZoneInfo(TIME_ZONE), settings.service.currency, now_ms),
+            theme=_theme(request.cookies.get(THEME_COOKIE)),
+            cookie=token,
+            session=session,
+            said=None if said is None else words(unquote(said)),
+            cookies=cookies,
+        )
+
+    async def _session(
+        self, request: Request, name: str
+    ) -> tuple[str, WebSession | None, tuple[tuple[str, str], ...]]:
+        people, token = self.site.gateway.people, request.cookies.get(name, "")
+        session = people.session(token, SessionKind.CUSTOMER) if token else None
+        if session is None or not session.stale:
+            return token, session, ()
+        fresh = await people.rotate(token, SessionKind.CUSTOMER)
+        return (token, session, ()) if fresh is None else (fresh, session, ((name, fresh),))
+
+    def _language(self, request: Request, session: WebSession | None) -> Language:
+        chosen = language_named(request.cookies.get(LANGUAGE_COOKIE))
+        if chosen is not None:
+            return chosen
+        return preferred(request.accept_languages) if session is None else session.user.language
+
+    def _turned_away(self, route: PageRoute, visit: Visit) -> TrioResponse | None:
+        """Where somebody is sent who has to sign in first."""
+        if route.access is PageAccess.PUBLIC or visit.session is not None:
+            return None
+        if route.method == "POST":
+            return visit.go("/sign-in")
+        query = visit.request.query_string.decode("latin-1")
+        target = visit.request.path + (f"?{query}" if query else "")
+        return visit.go("/sign-in?" + urlencode({"next": target}))
+
+    async def _enter(self, visit: Visit, organization_id: str) -> Visit:
+        """The visit of a member.
+
+        Raises:
+            NotFound: there is no such organization, or none for them.
+        """
+        assert visit.session is not None, "whoever did not sign in was sent away"
+        visit = replace(visit, place=_place(visit.session, organization_id))
+        organization = await visit.perform_here("org.show")
+        zone, currency = ZoneInfo(organization["timeZone"]), organization["currency"]
+        formats = replace(visit.formats, zone=zone, currency=currency)
+        return replace(visit, organization=organization, formats=formats)
+
+    # -- what they get
+
+    async def _view(self, route: PageRoute, visit: Visit) -> TrioResponse:
+        if route.method == "GET":
+            query = visit.request.query_string.decode("latin-1")
+            return await route.view(replace(visit, form=form_of(query)))
+        if not is_own_form(visit.request, visit.door):
+            raise Problem(403, "This form was not sent by a page of ours.")
+        visit = replace(visit, form=await read_form(visit.request))
+        mark = unmasked(visit.form.text(MARK_FIELD))
+        if not self.site.gateway.people.is_form_token(visit.cookie, mark):
+            raise Problem(403, "This form was not sent by a page of ours.")
+        if not route.once:
+            return await route.view(visit)
+        return await self._once(route, visit)
+
+    async def _once(self, route: PageRoute, visit: Visit) -> TrioResponse:
+        keys, key = self.site.once, visit.form.text(ONCE_FIELD)
+        while (use := keys.find(visit.user.id, key, self.site.clock.now_ms())) is not None:
+            await use.over.wait()
+            if keys.find(visit.user.id, key, self.site.clock.now_ms()) is use:
+                return visit.go(use.location or visit.request.path)
+        use = keys.begin(key)
+        try:
+            reply = await route.view(visit)
+        except (EngineError, Problem) as error:
+            if not isinstance(error, OutcomeUnknown):
+                keys.give_back(key)
+            raise
+        else:
+            use.location = reply.headers.get("location")
+            if reply.status_code >= HTTPStatus.BAD_REQUEST:
+                keys.give_back(key)
+            return reply
+        finally:
+            use.over.set()
+
+    async def _error(self, visit: Visit, error: BaseException) -> TrioResponse:
+        if isinstance(error, StaleForm):
+            return await visit.page("error.html", status=409, error_status=409, sentence=None)
+        problem = report(error, visit.request_id)
+        sentence: Markup | None = None
+        if isinstance(error, RateLimited):
+            sentence = waiting(visit.words, error.retry_after_s)
+        elif isinstance(error, EngineError) and not isinstance(
+            error, NotFound | Unavailable | Forbidden
+        ):
+            sentence = told(visit.words, error)
+        reply = await visit.page(
+            "error.html", status=problem.status, error_status=problem.status, sentence=sentence
+        )
+        for name, value in problem.headers.items():
+            reply.headers[name] = value
+        return reply
+
+    def _leave(self, visit: Visit, reply: TrioResponse) -> TrioResponse:
+        for name, value in _HEADERS.items():
+            reply.headers.setdefault(name, value)
+        taken = {name for name, _ in visit.cookies if _sets(reply, name)}
+        for name, value in visit.cookies:
+            if name not in taken:
+                visit.door.set_cookie(reply, name, value)
+        if visit.said is not None and reply.status_code == HTTPStatus.OK:
+            visit.door.drop_cookie(reply, SAID_COOKIE)
+        return reply
+
+
+def _request() -> Request:
+    return current_request._get_current_object()  # type: ignore[attr-defined, no-any-return]
+
+
+def _sets(reply: TrioResponse, name: str) -> bool:
+    """Whether a view has set a cookie itself, so that it must not be set otherwise."""
+    return any(each.startswith(f"{name}=") for each in reply.headers.getlist("set-cookie"))
+
+
+def _slug(route: PageRoute) -> str:
+    """The page of an organization that a route is; empty: it is none."""
+    parts = route.path.split("/")
+    return parts[3] if route.method == "GET" and len(parts) == 4 and route.access.roles else ""
+
+
+def _theme(name: str | None) -> Theme:
+    try:
+        return Theme(name or "")
+    except ValueError:
+        return Theme.AUTO
+
+
+def _place(session: WebSession, organization_id: str) -> Place:
+    for place in session.places:
+        if place.organization_id == organization_id:
+            return place
+    raise NotFound("There is no such organization.")

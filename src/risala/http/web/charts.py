@@ -1,0 +1,102 @@
+"""Charts that the server draws, as SVG with attributes only: no style, no script.
+
+Each is for the eye alone; the table of the same numbers stands beside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from math import ceil, log10
+from typing import Final
+
+from markupsafe import Markup
+
+_BAR: Final = 10.0
+"""Width of one bar's place; the picture is stretched to its page anyhow."""
+_INSET: Final = 1.6
+_HEIGHT: Final = 100.0
+_LEAST: Final = 0.7
+"""So high is what is more than nothing, or it could not be seen."""
+_GAP: Final = 0.45
+"""Of ground between two colours of a bar."""
+_LINES: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """One place of a bar chart: its parts from the ground up, in the order of the colours."""
+
+    parts: tuple[int, ...]
+    """Well, on its way, wants a look, bad."""
+
+
+def top_of(bars: Sequence[Bar]) -> int:
+    """Where the scale ends: a round number that three lines divide."""
+    most = max((sum(bar.parts) for bar in bars), default=0)
+    if most <= _LINES:
+        return _LINES
+    step = most / _LINES
+    unit = 10 ** int(log10(step))
+    for nice in (1, 2, 5, 10):
+        if step <= nice * unit:
+            return int(_LINES * nice * unit)
+    return int(_LINES * ceil(step / unit) * unit)
+
+
+def bars_svg(bars: Sequence[Bar], label: str) -> Markup:
+    """The bars themselves. ``label`` is what somebody hears who does not see them."""
+    width, top = _BAR * len(bars), top_of(bars)
+    drawn = [
+        Markup('<path class="grid-line" d="M0 {}H{}"/>').format(
+            _n(line * _HEIGHT / _LINES), _n(width)
+        )
+        for line in range(_LINES + 1)
+    ]
+    for place, bar in enumerate(bars):
+        drawn += _drawn(bar, place * _BAR, top)
+    return Markup(
+        '<svg viewBox="0 0 {} 100" preserveAspectRatio="none" role="img" aria-label="{}">{}</svg>'
+    ).format(_n(width), label, Markup("").join(drawn))
+
+
+def _drawn(bar: Bar, left: float, top: int) -> list[Markup]:
+    found, y = [], _HEIGHT
+    for colour, part in enumerate(bar.parts, start=1):
+        if part <= 0:
+            continue
+        height = max(part * _HEIGHT / top, _LEAST)
+        y -= height
+        found.append(
+            Markup('<rect class="f{}" x="{}" y="{}" width="{}" height="{}"/>').format(
+                colour,
+                _n(left + _INSET),
+                _n(y),
+                _n(_BAR - 2 * _INSET),
+                _n(max(height - _GAP, 0.4)),
+            )
+        )
+    return found
+
+
+def spark_svg(values: Sequence[float]) -> Markup:
+    """A line without scale, for beside a figure; nothing where there is no line."""
+    if len(values) < 2:
+        return Markup("")
+    low, high = min(values), max(values)
+    low -= (high - low) * 0.1 or 1
+    last = len(values) - 1
+    points = " ".join(
+        f"{_n(place * 100 / last)} {_n(30 - 28 * (value - low) / (high - low))}"
+        for place, value in enumerate(values)
+    )
+    return Markup(
+        '<svg class="spark" viewBox="0 0 100 32" preserveAspectRatio="none" aria-hidden="true">'
+        '<path class="area" d="M{} 100 32 0 32Z"/><path d="M{}"/></svg>'
+    ).format(points, points)
+
+
+def _n(value: float) -> str:
+    """A coordinate, as short as it is exact enough."""
+    return f"{Decimal(f'{value:.1f}').normalize():f}"

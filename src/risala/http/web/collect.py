@@ -1,0 +1,156 @@
+"""``make messages``: collects what is to be translated into the catalogues below ``locale/``.
+
+What stands in a template or a module goes into the catalogue of its page: ``keys.html``, all of
+``keys/`` and ``keys.py`` into ``keys.po``; what all pages share into ``web.po``. A translation is
+kept as long as its sentence stands, also when that moves to another page; what nobody says any more
+goes. There is no guessing: a sentence that changed is a new one.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from io import BytesIO
+from pathlib import Path
+from typing import Final
+
+from babel.messages.catalog import Catalog
+from babel.messages.extract import extract
+from babel.messages.pofile import read_po, write_po
+
+from risala.engine.model.people import Language
+from risala.http.web.languages import LOCALE
+
+HTTP: Final = Path(__file__).parents[1]
+SHARED: Final = "web"
+FACES: Final = ("web", "dashboard")
+TRANSLATED: Final = (Language.FRENCH, Language.ARABIC)
+"""English is what stands in the sources."""
+KEYWORDS: Final[Mapping[str, tuple[int | tuple[int, str], ...] | None]] = {
+    "_": None,
+    "words": None,
+    "N_": None,
+    "among": ((1, "c"), 2),
+    "NC_": ((1, "c"), 2),
+    "counted": (1, 2),
+}
+_HEADER: Final = """\
+# Sentences of the pages. English stands in msgid; write the translation into msgstr.
+# docs/how-to/translate-the-pages.md says how.
+msgid ""
+msgstr ""
+"Content-Type: text/plain; charset=utf-8\\n"
+"Language: {language}\\n"
+"Plural-Forms: {plurals}\\n"
+
+"""
+_Key = tuple[str, str]
+"""Context, or nothing, and the (first form of the) sentence."""
+
+
+def domain_of(path: Path) -> str:
+    """The catalogue that a source's sentences belong into."""
+    face, *inner = path.relative_to(HTTP).parts
+    if face == SHARED:
+        return SHARED
+    inner = [part for part in inner if part != "templates"]
+    return inner[0].rsplit(".", 1)[0]
+
+
+def sources() -> Iterator[Path]:
+    for face in FACES:
+        yield from sorted((HTTP / face).rglob("*.py"))
+        yield from sorted((HTTP / face).rglob("*.html"))
+
+
+def collect() -> dict[str, Catalog]:
+    """What is to be translated, by catalogue."""
+    found: defaultdict[str, Catalog] = defaultdict(Catalog)
+    for path in sources():
+        method = "python" if path.suffix == ".py" else "jinja2.ext:babel_extract"
+        place = path.relative_to(HTTP).as_posix()
+        with path.open("rb") as file:
+            for _, message, _, context in extract(method, file, KEYWORDS, ["Note:"], {}):
+                found[domain_of(path)].add(message, locations=[(place, 0)], context=context)
+    return dict(found)
+
+
+def catalogue_text(template: Catalog, language: Language, known: Mapping[_Key, Catalog]) -> str:
+    """One catalogue as its file has it."""
+    whole = Catalog(locale=language.value)
+    for message in sorted(template, key=_key):
+        old = known.get(_key(message))
+        kept = None if old is None else old.get(_key(message)[1], message.context)
+        same = kept is not None and type(kept.id) is type(message.id)
+        whole.add(
+            message.id,
+            kept.string if kept is not None and same else "",
+            locations=sorted(set(message.locations)),
+            context=message.context,
+        )
+    out = BytesIO()
+    write_po(out, whole, width=100, omit_header=True, include_lineno=False)
+    header = _HEADER.format(language=language.value, plurals=whole.plural_forms)
+    return header + out.getvalue().decode()
+
+
+def written() -> dict[Path, str]:
+    """Every catalogue's file and what it should say."""
+    templates = collect()
+    found: dict[Path, str] = {}
+    for language in TRANSLATED:
+        known = _known(language)
+        for domain, template in sorted(templates.items()):
+            if len(template):
+                path = LOCALE / language.value / f"{domain}.po"
+                found[path] = catalogue_text(template, language, known)
+    return found
+
+
+def _known(language: Language) -> dict[_Key, Catalog]:
+    """The catalogue that has each sentence's translation today."""
+    found: dict[_Key, Catalog] = {}
+    for path in sorted((LOCALE / language.value).glob("*.po")):
+        with path.open("rb") as file:
+            catalogue = read_po(file, locale=language.value)
+        for message in catalogue:
+            if message.id and message.string and message.string != ("",) * catalogue.num_plurals:
+                found.setdefault(_key(message), catalogue)
+    return found
+
+
+def _key(message: object) -> _Key:
+    context, sentence = getattr(message, "context", None), getattr(message, "id", "")
+    return context or "", sentence if isinstance(sentence, str) else sentence[0]
+
+
+def main() -> int:
+    """Write all catalogues, and say what is missing in them."""
+    texts = written()
+    for path in LOCALE.glob("*/*.po"):
+        if path not in texts:
+            path.unlink()
+    missing = 0
+    for path, text in texts.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+        for context, sentence in untranslated(path):
+            missing += 1
+            print(f"{path.relative_to(LOCALE)}: {context} {sentence!r}")
+    print(f"{missing} sentences are not translated.")
+    return 0
+
+
+def untranslated(path: Path) -> Iterator[_Key]:
+    """What a catalogue has no translation for."""
+    with path.open("rb") as file:
+        catalogue = read_po(file, locale=path.parent.name)
+    for message in catalogue:
+        strings = message.string if isinstance(message.string, tuple | list) else (message.string,)
+        if message.id and not all(strings):
+            yield _key(message)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

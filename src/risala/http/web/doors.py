@@ -1,0 +1,126 @@
+"""By which door a request came: over https, on this machine itself, or neither.
+
+Pages hold sessions, so they are for the first two alone. The addresses that people are sent to and
+that forms must come from are the operator's (``http.public_url``); a ``Host`` header decides
+nothing but whether somebody on this machine asks for this machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum, auto
+from typing import Final
+from urllib.parse import urlsplit
+
+from quart.wrappers import Request
+from quart_trio.wrappers import TrioResponse
+
+from risala.http.common.client_address import ClientAddresses
+from risala.http.common.locality import is_local
+
+SESSION_DAYS: Final = 90
+"""The longest that a session lasts; the engine ends it earlier where nobody uses it."""
+
+
+class Way(Enum):
+    HTTPS = auto()
+    LOCAL = auto()
+    """Plain http by a program on this machine, for itself."""
+    PLAIN = auto()
+    """Plain http from elsewhere: whoever listens in between would read the session."""
+
+
+@dataclass(frozen=True, slots=True)
+class Door:
+    """How one request came, and what follows from it for cookies and forms."""
+
+    way: Way
+    origin: str
+    """Where our forms are: what ``Origin`` must say. Empty: nothing is right."""
+
+    @property
+    def session_cookie(self) -> str:
+        return self._named("risala")
+
+    @property
+    def door_cookie(self) -> str:
+        """Of a browser that nobody has signed in on."""
+        return self._named("risala-door")
+
+    def _named(self, name: str) -> str:
+        # The prefix binds a cookie to this host, to https and to the whole path: no other host of
+        # the domain can set one.
+        return f"__Host-{name}" if self.way is Way.HTTPS else name
+
+    def set_cookie(
+        self, response: TrioResponse, name: str, value: str, *, days: float = SESSION_DAYS
+    ) -> None:
+        response.set_cookie(
+            name,
+            value,
+            max_age=round(days * 86_400),
+            path="/",
+            secure=self.way is Way.HTTPS,
+            httponly=True,
+            samesite="Lax",
+        )
+
+    def drop_cookie(self, response: TrioResponse, name: str) -> None:
+        response.delete_cookie(
+            name, path="/", secure=self.way is Way.HTTPS, httponly=True, samesite="Lax"
+        )
+
+
+def door_of(request: Request, addresses: ClientAddresses, public_url: str | None) -> Door:
+    """The door of a request."""
+    client = request.scope.get("client")
+    peer = client[0] if client else None
+    forwarded = request.headers.get("x-forwarded-proto", "").strip().lower()
+    if request.scheme == "https" or (forwarded == "https" and addresses.trusts(peer)):
+        return Door(Way.HTTPS, origin_of(public_url or ""))
+    if is_local(request):
+        return Door(Way.LOCAL, f"http://{request.headers.get('host', '').lower()}")
+    return Door(Way.PLAIN, "")
+
+
+def origin_of(url: str) -> str:
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc}".lower() if parts.netloc else ""
+
+
+def is_own_form(request: Request, door: Door) -> bool:
+    """Whether a page of ours sent this, as far as its browser says.
+
+    Not enough alone, as there are clients that say nothing: the token in the form is the proof.
+    """
+    site = request.headers.get("sec-fetch-site")
+    if site not in (None, "same-origin", "none"):
+        return False
+    origin = request.headers.get("origin")
+    if origin is None:
+        return True
+    if origin == "null":  # of a page that tells nobody where it is, like the one of a link
+        return site == "same-origin"
+    return bool(door.origin) and origin.lower() == door.origin
+
+
+def safe_next(target: str, roots: Sequence[str] = ("/app",)) -> str | None:
+    """Where somebody may be sent back to: a page of ours below ``roots``; None: nowhere by this.
+
+    Browsers read a backslash as a slash and drop control characters: with either, an address that
+    looks like a path here is another host there.
+    """
+    if len(target) > _NEXT_CHARACTERS_MAX or not target.isascii() or not target.isprintable():
+        return None
+    if "\\" in target or " " in target:
+        return None
+    for root in roots:
+        rest = target.removeprefix(root)
+        if rest != target and rest[:1] in ("", "/", "?") and not rest.startswith("//"):
+            return target
+    return None
+
+
+_NEXT_CHARACTERS_MAX: Final = 500
+"""Longer than any address of ours with all its filters."""

@@ -1,0 +1,86 @@
+"""What pages ask of the engine: the shape of the gateway, and of its part for people.
+
+Protocols, so that a test can put a small real class in their place.
+"""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from typing import Any, Protocol
+
+import trio
+
+from risala.engine.model.callers import Caller
+from risala.engine.model.people import (
+    Browser,
+    CodeAsked,
+    Denied,
+    LinkView,
+    SessionKind,
+    SignedIn,
+    WebSession,
+)
+from risala.engine.model.told import Told, What
+
+
+class PeopleDoor(Protocol):
+    """What handles raw tokens and codes; what people do else are operations."""
+
+    def new_token(self) -> str:
+        """For the cookie of a browser that nobody has signed in on."""
+
+    def form_token(self, cookie: str, /) -> str:
+        """The mark of forms that are drawn for the holder of a cookie."""
+
+    def is_form_token(self, cookie: str, given: str, /) -> bool: ...
+
+    async def begin(self, browser: Browser, email: str, kind: SessionKind = ..., /) -> CodeAsked:
+        """Mail a code. Raises ``Invalid``, ``RateLimited``, ``Unavailable``."""
+
+    def pending(self, token: str, /) -> CodeAsked | None:
+        """What was asked for by this browser."""
+
+    async def finish(self, browser: Browser, code: str, /) -> SignedIn | Denied:
+        """Judge a code. Raises ``RateLimited``, ``Forbidden``, ``Unavailable``."""
+
+    def session(self, token: str, kind: SessionKind, /) -> WebSession | None:
+        """Who is signed in by this cookie."""
+
+    async def rotate(self, token: str, kind: SessionKind, /) -> str | None:
+        """Another value for the cookie of a session."""
+
+    async def sign_out(self, token: str, kind: SessionKind, /) -> None: ...
+
+    def caller(self, session: WebSession, organization_id: str, /) -> Caller:
+        """Raises ``NotFound`` for who is no member."""
+
+    def user_caller(self, session: WebSession, /) -> Caller: ...
+
+    def watching(
+        self, session: WebSession, organization_id: str | None = ..., /
+    ) -> AbstractContextManager[trio.Event]:
+        """Set when the session may see no more of it."""
+
+    def peek_link(self, token: str, /) -> LinkView | None: ...
+
+    async def use_link(self, token: str, browser: Browser, /) -> SignedIn | None: ...
+
+
+class PageFollower(Protocol):
+    async def __anext__(self) -> Told: ...
+
+    def close(self) -> None: ...
+
+
+class WebGateway(Protocol):
+    @property
+    def people(self) -> PeopleDoor: ...
+
+    async def perform(
+        self, name: str, arguments: dict[str, Any], caller: Caller, /
+    ) -> dict[str, Any]:
+        """One operation, JSON in and out. Raises ``Refusal``, also where it is not for them."""
+
+    def follow(
+        self, what: What, organization_id: str | None = ..., position: str | None = ..., /
+    ) -> AbstractContextManager[PageFollower]: ...

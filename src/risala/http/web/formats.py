@@ -1,0 +1,208 @@
+"""Numbers, money, times and telephone numbers, as readers of each language write them.
+
+Digits are Western in all three languages, as on Mauritanian phones and invoices; the patterns are
+our own, because CLDR's for Mauritania are drawn differently by different browsers. Whatever is not
+a word of the page's language stands in an isolate, with its sign inside: else the digits of an
+Arabic sentence change places.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from decimal import ROUND_HALF_UP, Decimal
+from typing import Final
+from zoneinfo import ZoneInfo
+
+from markupsafe import Markup
+
+from risala.engine.model.clock import iso
+from risala.engine.model.people import Language
+from risala.http.web.languages import NC_, Words
+
+Moment = int | str
+"""UTC epoch milliseconds, or a time as operations tell it (ISO 8601)."""
+NBSP: Final = "\u00a0"
+MINUS: Final = "\u2212"
+_MONTHS: Final = (
+    *(NC_("month", "Jan"), NC_("month", "Feb"), NC_("month", "Mar"), NC_("month", "Apr")),
+    *(NC_("month", "May"), NC_("month", "Jun"), NC_("month", "Jul"), NC_("month", "Aug")),
+    *(NC_("month", "Sep"), NC_("month", "Oct"), NC_("month", "Nov"), NC_("month", "Dec")),
+)
+_DECIMALS: Final = 2
+"""Of every currency that we count in (:mod:`risala.engine.model.money`)."""
+_CURRENCIES: Final[Mapping[str, str]] = {"MRU": NC_("currency", "MRU")}
+"""Those that have a word of their own; any other is written by its code."""
+_SECOND_MS: Final = 1000
+_MINUTE_MS: Final = 60_000
+_HOUR_MS: Final = 3_600_000
+_DAY_MS: Final = 86_400_000
+
+
+@dataclass(frozen=True, slots=True)
+class Formats:
+    """How one reader writes: their language, the clock of their organization, its money."""
+
+    words: Words
+    zone: ZoneInfo
+    currency: str
+    now_ms: int
+
+    # -- numbers
+
+    def plain(self, value: float | Decimal, decimals: int = 0) -> str:
+        """A number as text: for places that hold no markup."""
+        exact = Decimal(str(value)).quantize(Decimal(1).scaleb(-decimals), ROUND_HALF_UP)
+        text = f"{abs(exact):,.{decimals}f}"
+        if self.words.language is not Language.ENGLISH:
+            text = text.replace(",", NBSP).replace(".", ",")
+        return (MINUS if exact < 0 else "") + text
+
+    def num(self, value: float | Decimal, decimals: int = 0) -> Markup:
+        return _isolate(self.plain(value, decimals))
+
+    def share(self, part: float, decimals: int = 1) -> Markup:
+        """0.974 → 97.4%."""
+        space = NBSP if self.words.language is Language.FRENCH else ""
+        return _isolate(f"{self.plain(part * 100, decimals)}{space}%")
+
+    # -- money
+
+    def money(
+        self,
+        amount: int | str,
+        *,
+        sign: bool = False,
+        bare: bool = False,
+        currency: str | None = None,
+    ) -> Markup:
+        """An amount: minor units, or as operations tell it, ``"12480.50"``.
+
+        ``sign``: also where it is positive. ``bare``: without its unit.
+        """
+        exact = Decimal(amount).scaleb(-_DECIMALS) if isinstance(amount, int) else Decimal(amount)
+        text = self.plain(exact, _DECIMALS)
+        if sign and exact > 0:
+            text = "+" + text
+        shown = _isolate(text)
+        if bare:
+            return Markup('<span class="nowrap">{}</span>').format(shown)
+        unit = self.unit(currency or self.currency)
+        return Markup('<span class="nowrap">{}{}<span class="unit">{}</span></span>').format(
+            shown, NBSP, unit
+        )
+
+    def unit(self, currency: str) -> str:
+        known = _CURRENCIES.get(currency)
+        return currency if known is None else self.words.among("currency", known)
+
+    # -- telephone numbers
+
+    def tel(self, number: str) -> Markup:
+        """+222 36 12 34 56; what is no number of ours as it is."""
+        local = _local_part(number)
+        if local is None:
+            return Markup('<bdi class="tel">{}</bdi>').format(number)
+        return Markup('<bdi class="tel">+222{}{}</bdi>').format(NBSP, _in_pairs(local))
+
+    def tel8(self, number: str) -> Markup:
+        """36 12 34 56, for a tight list."""
+        local = _local_part(number)
+        text = number if local is None else _in_pairs(local)
+        return Markup('<bdi class="tel">{}</bdi>').format(text)
+
+    # -- times: UTC epoch milliseconds, or as operations tell them
+
+    def date_text(self, at: Moment) -> Markup:
+        day = self._local(at)
+        month = self.words.among("month", _MONTHS[day.month - 1])
+        return self.words.among(
+            "date", "{day} {month} {year}", day=day.day, month=month, year=day.year
+        )
+
+    def clock_text(self, at: Moment, *, seconds: bool = True) -> str:
+        return f"{self._local(at):%H:%M:%S}" if seconds else f"{self._local(at):%H:%M}"
+
+    def moment_text(self, at: Moment) -> Markup:
+        """21 Nov 2026, 08:41:16."""
+        date, clock = self.date_text(at), self.clock_text(at)
+        return self.words.among("date and time", "{date}, {clock}", date=date, clock=clock)
+
+    def date(self, at: Moment) -> Markup:
+        return _time(at, Markup("<bdi>{}</bdi>").format(self.date_text(at)))
+
+    def clock(self, at: Moment, *, seconds: bool = True) -> Markup:
+        shown = _isolate(self.clock_text(at, seconds=seconds))
+        return _time(at, shown, title=self.moment_text(at))
+
+    def moment(self, at: Moment) -> Markup:
+        return _time(at, Markup("<bdi>{}</bdi>").format(self.moment_text(at)))
+
+    def ago(self, at: Moment) -> Markup:
+        """2 minutes ago; the moment itself in the title. What is long ago is told by its date."""
+        return _time(at, self._ago(self.now_ms - ms_of(at), at), title=self.moment_text(at))
+
+    def _ago(self, age_ms: int, at: Moment) -> Markup:
+        if age_ms < _MINUTE_MS:
+            return self.words("just now")
+        if age_ms < _HOUR_MS:
+            count = age_ms // _MINUTE_MS
+            return self.words.counted("{n} minute ago", "{n} minutes ago", count, n=self.num(count))
+        if age_ms < _DAY_MS:
+            count = age_ms // _HOUR_MS
+            return self.words.counted("{n} hour ago", "{n} hours ago", count, n=self.num(count))
+        count = (self._local(self.now_ms).date() - self._local(at).date()).days
+        if count <= _DAYS_TOLD_MAX:
+            return self.words.counted("{n} day ago", "{n} days ago", count, n=self.num(count))
+        return Markup("<bdi>{}</bdi>").format(self.date_text(at))
+
+    def lasting(self, span_ms: int) -> Markup:
+        """How long something took or takes: 3.9 s, 12 minutes, 5 hours, 11 days."""
+        if span_ms < _MINUTE_MS:
+            seconds = self.num(Decimal(span_ms) / _SECOND_MS, 1 if span_ms % _SECOND_MS else 0)
+            return Markup('<span class="nowrap">{}{}{}</span>').format(
+                seconds, NBSP, self.words.among("unit of seconds", "s")
+            )
+        if span_ms < _HOUR_MS:
+            count = round(span_ms / _MINUTE_MS)
+            return self.words.counted("{n} minute", "{n} minutes", count, n=self.num(count))
+        if span_ms < 2 * _DAY_MS:
+            count = round(span_ms / _HOUR_MS)
+            return self.words.counted("{n} hour", "{n} hours", count, n=self.num(count))
+        count = round(span_ms / _DAY_MS)
+        return self.words.counted("{n} day", "{n} days", count, n=self.num(count))
+
+    def _local(self, at: Moment) -> datetime:
+        return datetime.fromtimestamp(ms_of(at) / 1000, UTC).astimezone(self.zone)
+
+
+_DAYS_TOLD_MAX: Final = 60
+"""What is older is told by its date: nobody counts back further than two months."""
+
+
+def ms_of(at: Moment) -> int:
+    """UTC epoch milliseconds."""
+    if isinstance(at, int):
+        return at
+    return round(datetime.fromisoformat(at).timestamp() * 1000)
+
+
+def _isolate(text: str) -> Markup:
+    return Markup('<bdi class="num">{}</bdi>').format(text)
+
+
+def _time(at: Moment, shown: Markup, title: Markup | None = None) -> Markup:
+    if title is None:
+        return Markup('<time datetime="{}">{}</time>').format(iso(ms_of(at)), shown)
+    return Markup('<time datetime="{}" title="{}">{}</time>').format(iso(ms_of(at)), title, shown)
+
+
+def _local_part(number: str) -> str | None:
+    """The eight digits of a Mauritanian number."""
+    digits = number.removeprefix("+222")
+    return digits if len(digits) == 8 and digits.isascii() and digits.isdigit() else None
+
+
+def _in_pairs(digits: str) -> str:
+    return NBSP.join(digits[start : start + 2] for start in range(0, len(digits), 2))

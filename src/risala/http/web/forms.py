@@ -1,0 +1,97 @@
+"""What a form says, and the marks that it must bear to be taken."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+from urllib.parse import parse_qs
+
+from quart.wrappers import Request
+
+from risala.http.common.problems import Problem, plain
+
+MARK_FIELD: Final = "form_token"
+ONCE_FIELD: Final = "once"
+FIELDS_MAX: Final = 200
+"""More than any form of ours has; what a body may hold of them is bounded by its size."""
+_FORM: Final = "application/x-www-form-urlencoded"
+
+
+@dataclass(frozen=True, slots=True)
+class SentForm:
+    """The fields of a form, as they were sent."""
+
+    fields: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def text(self, name: str, default: str = "") -> str:
+        """The field without the spaces around it; what a browser leaves out is the default."""
+        values = self.fields.get(name)
+        return default if not values else values[-1].strip()
+
+    def all(self, name: str) -> tuple[str, ...]:
+        """Of a field that may be there several times: boxes that are ticked."""
+        return self.fields.get(name, ())
+
+    def lines(self, name: str) -> list[str]:
+        """Of a field that takes one thing a line."""
+        return [line.strip() for line in self.text(name).splitlines() if line.strip()]
+
+    def ticked(self, name: str) -> bool:
+        return bool(self.fields.get(name))
+
+
+def form_of(query: str) -> SentForm:
+    """A form that was sent in an address."""
+    return SentForm(_fields(query))
+
+
+async def read_form(request: Request) -> SentForm:
+    """The form that a POST carries.
+
+    Raises:
+        Problem: it is none, or has too many fields.
+    """
+    if request.mimetype != _FORM:
+        raise plain(415)
+    raw = await request.get_data(cache=False, as_text=False, parse_form_data=False)
+    try:
+        return SentForm(_fields(raw.decode("utf-8")))
+    except ValueError:  # not UTF-8, or too many
+        raise Problem(400, "This is no form of ours.") from None
+
+
+def _fields(text: str) -> dict[str, tuple[str, ...]]:
+    found = parse_qs(text, keep_blank_values=True, max_num_fields=FIELDS_MAX, errors="strict")
+    # A browser sends a line's end as two characters, wherever its reader typed one.
+    return {
+        name: tuple(value.replace("\r\n", "\n") for value in values)
+        for name, values in found.items()
+    }
+
+
+def masked(token: str) -> str:
+    """A token as it stands in a page: different each time.
+
+    Pages are compressed, and how well they compress would tell a token that stays the same.
+    """
+    plain_bytes = token.encode()
+    mask = secrets.token_bytes(len(plain_bytes))
+    hidden = bytes(a ^ b for a, b in zip(plain_bytes, mask, strict=True))
+    return base64.urlsafe_b64encode(mask + hidden).decode()
+
+
+def unmasked(shown: str) -> str:
+    """The reverse; empty for what :func:`masked` never made."""
+    try:
+        both = base64.urlsafe_b64decode(shown.encode())
+    except (ValueError, binascii.Error):
+        return ""
+    half = len(both) // 2
+    if len(both) != 2 * half:
+        return ""
+    found = bytes(a ^ b for a, b in zip(both[:half], both[half:], strict=True))
+    return found.decode("ascii", "replace")

@@ -1,0 +1,123 @@
+"""The languages of the pages: which one a reader gets, and its catalogue.
+
+English stands in the templates and in the code; the other languages stand in ``locale/LANGUAGE``,
+one catalogue for each part of the pages (``keys.po`` for the keys), so that two people who work on
+two pages never meet in one file. They are read as text when the first page is asked for: nothing
+is compiled, and a translator who changes a line needs no tool.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from gettext import GNUTranslations, NullTranslations
+from pathlib import Path
+from typing import Final
+
+from markupsafe import Markup, escape
+from werkzeug.datastructures import LanguageAccept
+
+from risala.engine.model.people import Language
+
+LOCALE: Final = Path(__file__).parent / "locale"
+
+
+def direction_of(language: Language) -> str:
+    return "rtl" if language is Language.ARABIC else "ltr"
+
+
+OWN_NAMES: Final = {
+    Language.FRENCH: "Français",
+    Language.ARABIC: "العربية",
+    Language.ENGLISH: "English",
+}
+"""As their readers call them: never translated."""
+USUAL: Final = Language.FRENCH
+"""For a reader of whom nothing is known."""
+
+
+def language_named(name: str | None) -> Language | None:
+    """The language of a code; None: none of ours."""
+    try:
+        return Language(name or "")
+    except ValueError:
+        return None
+
+
+def preferred(accepted: LanguageAccept) -> Language:
+    """What a browser asks for by ``Accept-Language``, else :data:`USUAL`."""
+    for tag, quality in accepted:  # the one that is liked best comes first
+        found = language_named(tag.partition("-")[0].lower())
+        if found is not None and quality > 0:
+            return found
+    return USUAL
+
+
+_FRENCH_SPACES: Final = re.compile(r" (?=[:;?!%»])|(?<=«) ")
+"""Where French wants a space that breaks no line; a translator types an ordinary one."""
+_GROUPS: Final = re.compile(r"(?<=\d) (?=\d)")
+_has_holes: Final = re.compile(r"\{[a-z_]+\}").search
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """The sentences of one language. What fills their holes is escaped; they are too."""
+
+    language: Language
+    catalogue: NullTranslations
+
+    def __call__(self, sentence: str, **holes: object) -> Markup:
+        """A sentence of the catalogue, with its holes (``{name}``) filled."""
+        return self._fill(self.catalogue.gettext(sentence), holes)
+
+    def among(self, context: str, sentence: str, **holes: object) -> Markup:
+        """The same for a word that means several things: ``context`` says which."""
+        return self._fill(self.catalogue.pgettext(context, sentence), holes)
+
+    def counted(self, one: str, many: str, count: int, **holes: object) -> Markup:
+        """The form of a sentence for a count: two forms in French and English, six in Arabic."""
+        return self._fill(self.catalogue.ngettext(one, many, count), holes)
+
+    def _fill(self, sentence: str, holes: dict[str, object]) -> Markup:
+        text = _GROUPS.sub("\u00a0", sentence)
+        if self.language is Language.FRENCH:
+            text = _FRENCH_SPACES.sub("\u00a0", text)
+        marked = escape(text)
+        return marked.format(**holes) if holes and _has_holes(text) else marked
+
+
+def N_(sentence: str) -> str:
+    """Marks a sentence for the catalogue where it stands in a table; it is looked up later."""
+    return sentence
+
+
+def NC_(context: str, sentence: str) -> str:
+    """The same for a word that :meth:`Words.among` looks up."""
+    return sentence
+
+
+def load_words(language: Language) -> Words:
+    """All catalogues of a language as one; slow, so do it in a thread."""
+    if language is Language.ENGLISH:
+        return Words(language, NullTranslations())
+    return Words(language, _joined(language, sorted((LOCALE / language).glob("*.po"))))
+
+
+def _joined(language: Language, paths: Iterable[Path]) -> GNUTranslations:
+    # Imported here: the command line never translates a page.
+    from babel.messages.catalog import Catalog
+    from babel.messages.mofile import write_mo
+    from babel.messages.pofile import read_po
+
+    whole = Catalog(locale=language.value)
+    for path in paths:
+        with path.open("rb") as file:
+            for message in read_po(file, locale=language.value):
+                if message.id:
+                    whole.add(message.id, message.string, context=message.context)
+    compiled = io.BytesIO()
+    write_mo(compiled, whole)
+    compiled.seek(0)
+    return GNUTranslations(compiled)

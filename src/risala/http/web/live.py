@@ -1,0 +1,166 @@
+"""Pieces of a page that draw themselves anew: server-sent events that htmx puts in place.
+
+A stream follows an organization, and after each change has its page draw the pieces that changed;
+changes that come together are drawn together. A piece carries its id and ``hx-swap-oob``, so that
+one message may bring several. Nobody waits for a reader who is slow: what was missed is drawn from
+how things stand.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import AbstractContextManager
+from typing import Final, Protocol
+
+import trio
+from quart_trio.wrappers import TrioResponse
+
+from risala.engine.model.commands import LifeEvent
+from risala.engine.model.errors import Draining, EngineError, Overloaded, RateLimited
+from risala.engine.model.told import OutboxEvent, Told
+from risala.http.web.facade import PageFollower
+
+STREAMS_MAX: Final = 200
+"""Of all readers together; each holds a connection, and follows in memory what happens."""
+STREAMS_PER_USER_MAX: Final = 12
+"""Open pages of one reader."""
+BEAT_S: Final = 15.0
+"""A line comes at least this often, so that either side notices when the other is gone."""
+APART_S: Final = 0.5
+"""Between two drawings: what is drawn more often than that nobody reads."""
+GATHERED_MAX: Final = 200
+"""Changes that one drawing is told of; beyond it draws from how things stand, as after a gap."""
+AGAIN_S: Final = 30
+OVER: Final = b"event: over\ndata:\n\n"
+"""The page closes the stream, and does not come back."""
+
+Draw = Callable[[Sequence[LifeEvent | OutboxEvent] | None], Awaitable[str]]
+"""Draws what changed as HTML, empty where nothing on the page did; None: whatever may have."""
+
+
+class StreamReader(Protocol):
+    """Whose stream it is."""
+
+    @property
+    def id(self) -> str: ...
+
+
+class LiveStreams:
+    """All streams of pages: counted, and ended with the sessions that they are for."""
+
+    def __init__(self, shutdown: trio.Event) -> None:
+        self._shutdown = shutdown
+        self._open: Counter[str] = Counter()
+        self._followers: set[PageFollower] = set()
+
+    @property
+    def open(self) -> int:
+        return self._open.total()
+
+    async def run(self) -> None:
+        """End every stream when the service stops."""
+        await self._shutdown.wait()
+        for follower in self._followers:
+            follower.close()
+
+    def response(
+        self,
+        user_id: str,
+        follow: AbstractContextManager[PageFollower],
+        watch: AbstractContextManager[trio.Event],
+        draw: Draw,
+    ) -> TrioResponse:
+        """A stream of pieces, until ``watch`` says that its reader may see no more.
+
+        Raises:
+            RateLimited, Overloaded: they have, or all have, as many streams as there may be.
+            Draining: the service stops.
+        """
+        if (refusal := self._refusal(user_id)) is not None:
+            raise refusal
+        response = TrioResponse(
+            self._chunks(user_id, follow, watch, draw), content_type="text/event-stream"
+        )
+        response.timeout = None
+        response.headers["x-accel-buffering"] = "no"  # a proxy that waits for more shows nothing
+        return response
+
+    def _refusal(self, user_id: str) -> EngineError | None:
+        if self._shutdown.is_set():
+            return Draining()
+        if self._open[user_id] >= STREAMS_PER_USER_MAX:
+            return RateLimited("streams", AGAIN_S, "There are too many pages open already.")
+        if self.open >= STREAMS_MAX:
+            return Overloaded("There are too many streams open.")
+        return None
+
+    async def _chunks(
+        self,
+        user_id: str,
+        follow: AbstractContextManager[PageFollower],
+        watch: AbstractContextManager[trio.Event],
+        draw: Draw,
+    ) -> AsyncIterator[bytes]:
+        if self._refusal(user_id) is not None:
+            return
+        with watch as ended, follow as follower:
+            self._open[user_id] += 1
+            self._followers.add(follower)
+            try:
+                async for chunk in _drawn(follower, ended, draw):
+                    yield chunk
+            finally:
+                self._followers.discard(follower)
+                self._open[user_id] -= 1
+                if not self._open[user_id]:
+                    del self._open[user_id]
+
+
+async def _drawn(follower: PageFollower, ended: trio.Event, draw: Draw) -> AsyncIterator[bytes]:
+    yield b"retry: 2000\n\n"
+    while not ended.is_set():
+        told = await _gather(follower, ended)
+        if told is None:
+            break
+        chunk = b": alive\n\n"
+        if told:
+            changes = [each for each in told if isinstance(each, LifeEvent | OutboxEvent)]
+            whole = len(changes) < len(told) or len(changes) > GATHERED_MAX
+            chunk = piece_chunk(await draw(None if whole else changes)) or chunk
+        yield chunk
+    yield OVER
+
+
+async def _gather(follower: PageFollower, ended: trio.Event) -> list[Told] | None:
+    """What happened in the next moment, empty where nothing did; None: it is over."""
+    found: list[Told] = []
+    over = False
+
+    async def until_ended(scope: trio.CancelScope) -> None:
+        nonlocal over
+        await ended.wait()
+        over = True
+        scope.cancel()
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(until_ended, nursery.cancel_scope)
+        try:
+            with trio.move_on_after(BEAT_S):
+                found.append(await anext(follower))
+            if found:
+                with trio.move_on_after(APART_S):
+                    while len(found) <= GATHERED_MAX:
+                        found.append(await anext(follower))
+        except StopAsyncIteration:
+            over = True
+        nursery.cancel_scope.cancel()
+    return None if over else found
+
+
+def piece_chunk(html: str) -> bytes:
+    """One message of a stream; empty for no piece at all."""
+    if not html.strip():
+        return b""
+    lines = "".join(f"data: {line}\n" for line in html.splitlines() if line.strip())
+    return f"{lines}\n".encode()

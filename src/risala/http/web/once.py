@@ -1,0 +1,85 @@
+"""Forms that create or cost something, done once: also by a double click, a reload, or Back.
+
+Such a form carries a key that was minted when it was drawn. The first post with a key does it; any
+other waits until that one is through and is sent where it was sent. A refusal uses nothing up.
+
+Keys are signed with a secret of this process, so that what was minted is not kept: only what was
+used is, bounded. A form from before a restart, or older than what is kept, is not done at all,
+and its reader is told to look first.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import secrets
+from collections import OrderedDict
+from dataclasses import dataclass, field
+from typing import Final
+
+import trio
+
+USED_MAX: Final = 20_000
+"""Keys that are remembered: some 5 MB, and more forms than are sent in a day."""
+AGE_MAX_MS: Final = 24 * 3_600_000
+"""A form that lay open for longer is drawn anew."""
+
+
+@dataclass(slots=True)
+class OnceUse:
+    """What became of the first post with a key."""
+
+    minted_at: int
+    over: trio.Event = field(default_factory=trio.Event)
+    location: str | None = None
+    """Where its reader was sent; None while it is under way, or where it was answered in place."""
+
+
+class StaleForm(Exception):
+    """The key is not one that could still be used: nothing was done."""
+
+
+class OnceKeys:
+    """Mints keys, and knows those that were used. All on one loop."""
+
+    def __init__(self, secret: bytes | None = None) -> None:
+        self._secret = secret or secrets.token_bytes(32)
+        self._used: OrderedDict[str, OnceUse] = OrderedDict()
+        self._floor_ms = 0
+
+    def mint(self, user_id: str, now_ms: int) -> str:
+        told = f"{now_ms:x}.{secrets.token_urlsafe(16)}"
+        return f"{told}.{self._mac(user_id, told)}"
+
+    def find(self, user_id: str, key: str, now_ms: int) -> OnceUse | None:
+        """The use of a key; None: it is new, and good.
+
+        Raises:
+            StaleForm: it is not ours, not this user's, or too old.
+        """
+        told, _, mac = key.rpartition(".")
+        if not hmac.compare_digest(mac.encode(), self._mac(user_id, told).encode()):
+            raise StaleForm
+        used = self._used.get(key)
+        minted_at = int(told.partition(".")[0], 16)
+        if used is None and minted_at < max(self._floor_ms, now_ms - AGE_MAX_MS):
+            raise StaleForm
+        return used
+
+    def begin(self, key: str) -> OnceUse:
+        """Use a key, which :meth:`find` knew to be new."""
+        use = self._used[key] = OnceUse(int(key.partition(".")[0], 16))
+        while len(self._used) > USED_MAX:
+            _, oldest = self._used.popitem(last=False)
+            self._floor_ms = max(self._floor_ms, oldest.minted_at + 1)
+        return use
+
+    def give_back(self, key: str) -> None:
+        """It was refused: the key is as good as new."""
+        use = self._used.pop(key, None)
+        if use is not None:
+            use.over.set()
+
+    def _mac(self, user_id: str, told: str) -> str:
+        text = f"{user_id}.{told}".encode()
+        return hmac.new(self._secret, text, hashlib.sha256).hexdigest()[:32]

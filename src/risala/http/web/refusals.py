@@ -1,0 +1,86 @@
+"""What the engine refuses, told to a reader of a page: what is wrong, and what makes it right.
+
+The API keeps the engine's own English sentences. Pages have theirs here by the code of a fault,
+else by the kind of a refusal; what has neither is told in the engine's words, which the catalogue
+may know.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from markupsafe import Markup
+
+from risala.engine.model import errors
+from risala.http.web.languages import N_, Words
+
+TOP: Final = ""
+"""The field of what is wrong with a form as a whole."""
+
+FAULTS: Final[Mapping[str, str]] = {
+    "missing": N_("Fill this in."),
+    "invalid_length": N_("This is too long, or empty."),
+    "invalid_characters": N_("There is a character in it that cannot be kept."),
+    "invalid_amount": N_("Write an amount in digits, like 100 or 99.50."),
+    "invalid_email": N_("This is not an e-mail address. It looks like name@example.mr"),
+    "invalid_phone_number": N_("A Mauritanian number has 8 digits and begins with 2, 3 or 4"),
+    "invalid_origin": N_("An origin looks like https://shop.example, without a path."),
+    "invalid_time": N_("This is not a time that we understand."),
+    "not_a_list": N_("Write one a line."),
+}
+"""By the code of a field's fault."""
+
+KINDS: Final[Mapping[type[errors.EngineError], str]] = {
+    errors.InsufficientBalance: N_("The balance does not cover the price. Top up, then try again."),
+    errors.SpendCapReached: N_(
+        "The most that may be spent today is spent. Raise the limit, or go on after midnight."
+    ),
+    errors.RecipientOptedOut: N_("The recipient wants no messages; they can reply START."),
+    errors.OutcomeUnknown: N_(
+        "The disk failed in the middle of it: nobody knows yet whether it was done. Look first."
+    ),
+    errors.Unavailable: N_("The service cannot do this right now. Try again in a moment."),
+    errors.NotFound: N_("There is no such thing in this organization."),
+    errors.Forbidden: N_("This is not for your role."),
+}
+"""By the kind of a refusal; the most derived one decides."""
+
+
+def faults_of(words: Words, error: errors.EngineError) -> dict[str, Markup]:
+    """What is wrong, by field; what is of no field, or of one that no form has, under ``TOP``."""
+    if not isinstance(error, errors.Invalid):
+        return {TOP: told(words, error)}
+    found: dict[str, Markup] = {}
+    for fault in error.faults:
+        sentence = FAULTS.get(fault.code, fault.message)
+        found.setdefault(fault.path.partition(".")[0], words(sentence))
+    return found
+
+
+def told(words: Words, error: errors.EngineError) -> Markup:
+    """A refusal as a sentence."""
+    if isinstance(error, errors.RateLimited):
+        return waiting(words, error.retry_after_s)
+    for kind in type(error).__mro__:
+        if kind in KINDS and kind is not errors.EngineError:
+            return words(KINDS[kind])
+    return words(str(error))
+
+
+def waiting(words: Words, seconds: int) -> Markup:
+    """Too often: and when again."""
+    if seconds < 120:
+        return words.counted(
+            "That was too often. Try again in {n} second.",
+            "That was too often. Try again in {n} seconds.",
+            seconds,
+            n=seconds,
+        )
+    minutes = -(-seconds // 60)
+    return words.counted(
+        "That was too often. Try again in {n} minute.",
+        "That was too often. Try again in {n} minutes.",
+        minutes,
+        n=minutes,
+    )

@@ -1,0 +1,161 @@
+"""The pages' templates: all that is filled in is escaped, and nothing that is missing passes.
+
+Templates call what their reader needs as if it were global (``_``, ``money``, ``ago``): drawing
+never waits, so that one variable says for whom it is. They are compiled in a thread, all at the
+first page: a page that comes in the middle of a flood of messages must not hold the flood up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextvars import ContextVar
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, Final, Protocol
+
+import trio
+from jinja2 import ChoiceLoader, Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from risala.engine.model.people import Language
+from risala.http.web.assets import Shelf, load_shelf
+from risala.http.web.charts import bars_svg, spark_svg, top_of
+from risala.http.web.formats import Formats
+from risala.http.web.languages import OWN_NAMES, Words, direction_of, load_words
+from risala.http.web.states import STATES
+
+OWN: Final = Path(__file__).parent / "templates"
+_FOR: ContextVar[PageReader] = ContextVar("risala_reader")
+_FORMATS: Final = (
+    *("plain", "num", "share", "money", "tel", "tel8", "date", "date_text", "clock", "moment"),
+    *("moment_text", "ago", "lasting", "clock_text", "unit"),
+)
+"""Methods of :class:`Formats` that templates call by their bare names."""
+
+
+class PageReader(Protocol):
+    """For whom a page is drawn."""
+
+    @property
+    def formats(self) -> Formats: ...
+
+    def marks(self, *, once: bool = False) -> Markup:
+        """The hidden fields without which a form is not taken."""
+
+    def at(self, page: str, **query: str) -> str:
+        """The address of a page of the organization that is looked at."""
+
+    def may(self, access: str) -> bool:
+        """Whether the reader has the role that something needs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """What is read once."""
+
+    environment: Environment
+    shelf: Shelf
+    words: Mapping[Language, Words]
+
+
+class Templates:
+    """All templates, from the folders of the faces that are mounted."""
+
+    def __init__(self, folders: Sequence[Path]) -> None:
+        self._folders = (OWN, *folders)
+        self._loaded: Loaded | None = None
+        self._loading = trio.Lock()
+
+    async def load(self) -> Loaded:
+        """Everything, read and compiled; the first time in a thread."""
+        if self._loaded is None:
+            async with self._loading:
+                if self._loaded is None:
+                    self._loaded = await trio.to_thread.run_sync(_load, self._folders)
+        return self._loaded
+
+
+@cache
+def _load(folders: tuple[Path, ...]) -> Loaded:
+    # Cached: what is in the package stays the same, and half a second is long in a test.
+    shelf = load_shelf()
+    environment = _environment(folders, shelf)
+    for name in environment.list_templates(extensions=["html"]):
+        environment.get_template(name)
+    return Loaded(environment, shelf, {each: load_words(each) for each in Language})
+
+
+def render(loaded: Loaded, name: str, reader: PageReader, values: Mapping[str, object]) -> str:
+    """A page as text."""
+    token = _FOR.set(reader)
+    try:
+        return loaded.environment.get_template(name).render(values)
+    finally:
+        _FOR.reset(token)
+
+
+def _environment(folders: Sequence[Path], shelf: Shelf) -> Environment:
+    environment = Environment(
+        loader=ChoiceLoader([FileSystemLoader(folder) for folder in folders]),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        auto_reload=False,
+        cache_size=-1,
+    )
+    environment.globals.update(
+        {
+            "_": lambda sentence, **holes: _FOR.get().formats.words(sentence, **holes),
+            "counted": lambda *forms, **holes: _FOR.get().formats.words.counted(*forms, **holes),
+            "among": lambda *told, **holes: _FOR.get().formats.words.among(*told, **holes),
+            "marks": lambda **told: _FOR.get().marks(**told),
+            "at": lambda page, **query: _FOR.get().at(page, **query),
+            "may": lambda access: _FOR.get().may(access),
+            "asset": lambda name: shelf.addresses[name],
+            "icon": _icon(shelf),
+            "badge": _badge(shelf),
+            "bars_svg": bars_svg,
+            "spark": spark_svg,
+            "top_of": top_of,
+            "language": lambda: _FOR.get().formats.words.language,
+            "direction": lambda: direction_of(_FOR.get().formats.words.language),
+            "languages": OWN_NAMES,
+            **{name: _bound(name) for name in _FORMATS},
+        }
+    )
+    return environment
+
+
+def _bound(name: str) -> Callable[..., object]:
+    def call(*given: Any, **named: Any) -> object:  # noqa: ANN401 -- as the method takes them
+        return getattr(_FOR.get().formats, name)(*given, **named)
+
+    return call
+
+
+def _icon(shelf: Shelf) -> Callable[..., Markup]:
+    sprite = shelf.addresses["icons.svg"]
+
+    def icon(name: str, classes: str = "") -> Markup:
+        return Markup('<svg class="{}" aria-hidden="true"><use href="{}#{}"/></svg>').format(
+            f"icon {classes}".strip(), sprite, name
+        )
+
+    return icon
+
+
+def _badge(shelf: Shelf) -> Callable[..., Markup]:
+    icon = _icon(shelf)
+
+    def badge(state: str, word: str | None = None) -> Markup:
+        """A state: a shape, a word, and a colour behind both."""
+        known = STATES[state]
+        shown = word or _FOR.get().formats.words.among("state", known.word)
+        turn = "turn" if known.turns else ""
+        return Markup('<span class="badge is-{}">{}{}</span>').format(
+            state, icon(known.shape, turn), shown
+        )
+
+    return badge

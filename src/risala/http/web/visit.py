@@ -1,0 +1,324 @@
+"""One request for a page: who asks, in which language, and what the view answers with."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Final
+from urllib.parse import quote, urlencode
+
+from markupsafe import Markup
+from quart.wrappers import Request
+from quart_trio.wrappers import TrioResponse
+
+from risala.config.model import Settings
+from risala.engine.model.callers import Caller
+from risala.engine.model.clock import Clock
+from risala.engine.model.commands import Mode
+from risala.engine.model.errors import EngineError
+from risala.engine.model.people import Browser, Place, User, WebSession
+from risala.engine.model.told import What
+from risala.http.common.client_address import ClientAddresses, bucket_of
+from risala.http.web.access import PageAccess
+from risala.http.web.doors import Door
+from risala.http.web.facade import WebGateway
+from risala.http.web.formats import Formats
+from risala.http.web.forms import MARK_FIELD, ONCE_FIELD, SentForm, masked
+from risala.http.web.languages import Words
+from risala.http.web.live import Draw, LiveStreams
+from risala.http.web.navigation import HOME, NAVIGATION, NavGroup
+from risala.http.web.once import OnceKeys
+from risala.http.web.refusals import TOP, faults_of
+from risala.http.web.templates import Templates, render
+
+POLICY: Final = "default-src 'self'; frame-ancestors 'none'; form-action 'self'; base-uri 'none'"
+SAID_COOKIE: Final = "risala-said"
+_SAID_DAYS: Final = 60 / 86_400
+"""A minute: what was said is shown by the very next page."""
+_COMPRESSED_FROM: Final = 1000
+"""Bytes; what is shorter fits a packet anyhow."""
+
+
+class Theme(StrEnum):
+    AUTO = "auto"
+    LIGHT = "light"
+    DARK = "dark"
+
+    @property
+    def media(self) -> str:
+        """When the dark sheet holds."""
+        return _MEDIA[self]
+
+
+_MEDIA: Final = {
+    Theme.AUTO: "(prefers-color-scheme: dark)",
+    Theme.LIGHT: "not all",
+    Theme.DARK: "all",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """What all pages stand on."""
+
+    gateway: WebGateway
+    settings: Settings
+    clock: Clock
+    addresses: ClientAddresses
+    templates: Templates
+    once: OnceKeys
+    live: LiveStreams
+    slugs: frozenset[str]
+    """The pages of an organization that there are."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Visit:
+    """What a view is handed, and answers with."""
+
+    site: Site
+    request: Request = field(repr=False)
+    request_id: str
+    door: Door
+    formats: Formats
+    theme: Theme
+    cookie: str = field(repr=False)
+    """Of the session, else of the browser: what the marks in its forms are bound to."""
+    session: WebSession | None
+    arguments: Mapping[str, str] = field(default_factory=dict)
+    """What the route's path has in angle brackets."""
+    form: SentForm = field(default_factory=SentForm, repr=False)
+    """Of a POST; of a GET the fields of its address."""
+    place: Place | None = None
+    organization: Mapping[str, Any] = field(default_factory=dict)
+    """As ``org.show`` tells it; empty where the page is of none."""
+    said: Markup | None = None
+    """What the page before wants told: shown once."""
+    cookies: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+    """To be set with the answer."""
+
+    # -- who
+
+    @property
+    def words(self) -> Words:
+        return self.formats.words
+
+    @property
+    def user(self) -> User:
+        """Of a page that only those who signed in get to see."""
+        assert self.session is not None, "the route lets strangers in"
+        return self.session.user
+
+    @property
+    def organization_id(self) -> str:
+        assert self.place is not None, "the route is of no organization"
+        return self.place.organization_id
+
+    @property
+    def mode(self) -> Mode:
+        return Mode.TEST if self.request.args.get("mode") == "test" else Mode.LIVE
+
+    @property
+    def browser(self) -> Browser:
+        request = self.request
+        client = request.scope.get("client")
+        forwarded = request.headers.getlist("x-forwarded-for")
+        address = self.site.addresses.of(client[0] if client else None, forwarded)
+        return Browser(
+            token=self.cookie,
+            bucket=bucket_of(address),
+            address=str(address or ""),
+            agent=request.headers.get("user-agent", ""),
+            language=self.words.language,
+        )
+
+    @property
+    def caller(self) -> Caller:
+        """Who acts: the member of the organization, else the user."""
+        assert self.session is not None, "the route lets strangers in"
+        people = self.site.gateway.people
+        if self.place is None:
+            return people.user_caller(self.session)
+        return people.caller(self.session, self.place.organization_id)
+
+    async def perform(self, operation: str, **arguments: object) -> dict[str, Any]:
+        """Do an operation for the reader; one that is of an organization, in the one looked at.
+
+        Raises:
+            Refusal, Unavailable: as :meth:`risala.engine.gateway.Gateway.perform` does.
+        """
+        return await self.site.gateway.perform(operation, arguments, self.caller)
+
+    async def perform_here(self, operation: str, **arguments: object) -> dict[str, Any]:
+        """:meth:`perform` with the ``organization_id`` that the page is of."""
+        return await self.perform(operation, organization_id=self.organization_id, **arguments)
+
+    # -- for templates
+
+    def marks(self, *, once: bool = False) -> Markup:
+        told = masked(self.site.gateway.people.form_token(self.cookie))
+        fields = _hidden(MARK_FIELD, told)
+        if once:
+            key = self.site.once.mint(self.user.id, self.site.clock.now_ms())
+            fields += _hidden(ONCE_FIELD, key)
+        return fields
+
+    def at(self, page: str, **query: str) -> str:
+        if self.mode is Mode.TEST:
+            query = {"mode": "test", **query}
+        shown = "" if not query else f"?{urlencode(query)}"
+        return f"/app/{self.organization_id}/{page}{shown}"
+
+    def may(self, access: str) -> bool:
+        return self.place is not None and self.place.role in PageAccess(access).roles
+
+    def navigation(self) -> list[NavGroup]:
+        """What the reader finds in the rail."""
+        groups = (
+            NavGroup(
+                group.title,
+                tuple(
+                    item
+                    for item in group.items
+                    if item.slug in self.site.slugs and self.may(item.access)
+                ),
+            )
+            for group in NAVIGATION
+        )
+        return [group for group in groups if group.items]
+
+    def has(self, page: str) -> bool:
+        """Whether the organization has such a page."""
+        return page in self.site.slugs
+
+    @property
+    def slug(self) -> str:
+        """The page of the organization that is looked at, or what is below it."""
+        parts = self.request.path.split("/")
+        return parts[3] if len(parts) > 3 else ""
+
+    @property
+    def here(self) -> str:
+        """The address of this page, with its filters; of what was posted, the page before it."""
+        if self.request.method != "GET":
+            return self.request.path
+        query = self.request.query_string.decode("latin-1")
+        return self.request.path + (f"?{query}" if query else "")
+
+    def with_mode(self, mode: str) -> str:
+        """This page with the other data."""
+        page = self.slug if self.has(self.slug) else self.home()
+        query = "?mode=test" if mode == "test" else ""
+        return f"/app/{self.organization_id}/{page}{query}"
+
+    @staticmethod
+    def initials(name: str) -> str:
+        """Two letters that stand for a name."""
+        words = [word for word in name.split() if word[0].isalnum()]
+        return "".join(word[0] for word in words[:2]).upper() or "·"
+
+    @staticmethod
+    def name_of(name: str) -> Markup:
+        """A name inside a sentence, in an isolate of its own."""
+        return Markup("<bdi>{}</bdi>").format(name)
+
+    @staticmethod
+    def code(text: str) -> Markup:
+        """What is typed or quoted as it is, inside a sentence."""
+        return Markup("<code>{}</code>").format(text)
+
+    @staticmethod
+    def link(address: str) -> Markup:
+        return Markup('<a href="{}"><bdi class="num">{}</bdi></a>').format(address, address)
+
+    def home(self) -> str:
+        """The first page of the organization that there is."""
+        return next((slug for slug in HOME if slug in self.site.slugs), "")
+
+    # -- answers
+
+    async def page(
+        self,
+        template: str,
+        given: Mapping[str, object] | None = None,
+        /,
+        *,
+        status: int = 200,
+        is_secret: bool = False,
+        **values: object,
+    ) -> TrioResponse:
+        """A page. ``is_secret``: it shows what is shown once, and is not compressed."""
+        drawn = await self.drawn(template, {**(given or {}), **values})
+        return self._html(drawn, status, compress=not is_secret)
+
+    def live(self, draw: Draw, what: What = What.LIFE) -> TrioResponse:
+        """A stream of pieces of the page, drawn by ``draw`` whenever something changes."""
+        assert self.session is not None, "the route lets strangers in"
+        gateway = self.site.gateway
+        return self.site.live.response(
+            self.user.id,
+            gateway.follow(what, self.organization_id),
+            gateway.people.watching(self.session, self.organization_id),
+            draw,
+        )
+
+    async def again(
+        self,
+        template: str,
+        error: EngineError,
+        given: Mapping[str, object] | None = None,
+        /,
+        **values: object,
+    ) -> TrioResponse:
+        """The page of a form that was refused: ``faults`` says what is wrong with which field."""
+        return await self.wrong(template, faults_of(self.words, error), given, **values)
+
+    async def wrong(
+        self,
+        template: str,
+        faults: Mapping[str, Markup],
+        given: Mapping[str, object] | None = None,
+        /,
+        **values: object,
+    ) -> TrioResponse:
+        """The same for what the view itself found; ``TOP`` is the form as a whole."""
+        drawn = await self.drawn(template, {**(given or {}), **values, "faults": faults})
+        return self._html(drawn, 422, compress=True)
+
+    def go(self, address: str, said: str | None = None) -> TrioResponse:
+        """Send the reader on. ``said`` is a sentence of the catalogue that the page there shows."""
+        response = TrioResponse(b"", 303, content_type="text/html; charset=utf-8")
+        response.headers["location"] = address
+        if said is not None:
+            self.door.set_cookie(response, SAID_COOKIE, quote(said), days=_SAID_DAYS)
+        return response
+
+    async def piece(self, template: str, **values: object) -> TrioResponse:
+        """A part of a page, for htmx to put in place."""
+        return self._html(await self.drawn(template, values), 200, compress=True)
+
+    async def drawn(self, template: str, values: Mapping[str, object]) -> str:
+        """A page or a part of one, as text."""
+        loaded = await self.site.templates.load()
+        return render(loaded, template, self, {"visit": self, "faults": {}, **values})
+
+    def _html(self, text: str, status: int, *, compress: bool) -> TrioResponse:
+        content = text.encode()
+        big = len(content) >= _COMPRESSED_FROM
+        zipped = compress and big and self.request.accept_encodings.quality("gzip") > 0
+        if zipped:
+            content = gzip.compress(content, compresslevel=5, mtime=0)
+        response = TrioResponse(content, status, content_type="text/html; charset=utf-8")
+        if zipped:
+            response.headers["content-encoding"] = "gzip"
+        response.headers["vary"] = "accept-encoding, cookie"
+        return response
+
+
+def _hidden(name: str, value: str) -> Markup:
+    return Markup('<input type="hidden" name="{}" value="{}">').format(name, value)
+
+
+__all__ = ["POLICY", "SAID_COOKIE", "TOP", "Site", "Theme", "Visit"]

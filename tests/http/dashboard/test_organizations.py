@@ -1,0 +1,55 @@
+"""Choosing, founding, joining."""
+
+from risala.engine.model.errors import Invalid
+
+
+async def test_the_root_leads_to_the_organizations(stranger):
+    assert (await stranger.get("/")).location == "/app"
+
+
+async def test_who_has_one_goes_straight_to_it(owner):
+    assert (await owner.get("/app")).location == "/app/org_1/"
+    assert (await owner.get("/app/org_1/")).location == "/app/org_1/keys"
+    assert (await owner.get("/app/org_1?mode=test")).location == "/app/org_1/keys?mode=test"
+    assert (await owner.get("/app?new")).status == 200
+
+
+async def test_who_has_none_founds_one(reader_as, gateway):
+    reader = reader_as(None)
+    form = await reader.get("/app")
+    assert "Create your organization" in form.text
+    page = await reader.submit(form, "/app", {"name": "Clinique Nasr"})
+    assert page.location == "/app/org_1/"
+    assert ("org.found", {"name": "Clinique Nasr"}) in gateway.done
+    page = await reader.submit(form, "/app", {"name": "Clinique Nasr"})
+    assert page.location == "/app/org_1/"
+    assert [name for name, _ in gateway.done].count("org.found") == 1
+
+
+async def test_a_name_that_cannot_be(reader_as, gateway, monkeypatch):
+    reader = reader_as(None)
+    form = await reader.get("/app")
+    perform = gateway.perform
+
+    async def refuse(name, arguments, caller):
+        if name == "org.found":
+            raise Invalid("name", "missing", "`name` is required.")
+        return await perform(name, arguments, caller)
+
+    monkeypatch.setattr(gateway, "perform", refuse)
+    page = await reader.submit(form, "/app", {"name": ""})
+    assert page.status == 422
+    assert "Fill this in." in page.text
+
+
+async def test_invitations(owner, gateway):
+    gateway.invitations = [
+        {"id": "inv_1", "invitedBy": "sidi@x.example", "organizationName": "<b>Nasr</b>"}
+    ]
+    page = await owner.get("/app")
+    assert "&lt;b&gt;Nasr&lt;/b&gt;" in page.text
+    accepted = await owner.submit(page, "/app/invitations/inv_1/accept")
+    assert accepted.location == "/app/org_1/"
+    declined = await owner.submit(page, "/app/invitations/inv_1/decline")
+    assert declined.location == "/app"
+    assert ("account.decline", {"invitation_id": "inv_1"}) in gateway.done

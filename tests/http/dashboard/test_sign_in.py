@@ -1,0 +1,188 @@
+"""Coming in and going out."""
+
+import pytest
+
+from risala.engine.model.errors import Forbidden, RateLimited, Unavailable
+from risala.engine.model.people import SessionKind
+from web_people import CODE
+
+
+async def asked(reader, email="aicha@baraka.example", path="/sign-in"):
+    """The page that wants the code."""
+    page = await reader.submit(await reader.get(path), "/sign-in", {"email": email})
+    assert page.status == 303
+    return await reader.get(page.location)
+
+
+async def test_a_code_signs_in_with_a_session_of_its_own(stranger, gateway):
+    page = await asked(stranger)
+    before = dict(stranger.cookies)
+    assert "aicha@baraka.example" in page.text
+    assert 'autocomplete="one-time-code"' in page.text
+    page = await stranger.submit(page, "/sign-in", {"code": CODE})
+    assert (page.status, page.location) == (303, "/app")
+    assert "risala-door" not in stranger.cookies
+    assert stranger.cookies["risala"] not in before.values()
+    assert gateway.people.session(stranger.cookies["risala"], SessionKind.CUSTOMER)
+    set_cookies = page.headers.getlist("set-cookie")
+    assert all("HttpOnly" in each and "SameSite=Lax" in each for each in set_cookies)
+
+
+async def test_a_session_that_somebody_planted_is_not_taken_over(stranger, gateway):
+    stranger.cookies["risala"] = "planted"
+    page = await asked(stranger)
+    await stranger.submit(page, "/sign-in", {"code": CODE})
+    assert stranger.cookies["risala"] != "planted"
+    assert "planted" not in gateway.people.sessions
+
+
+async def test_a_code_belongs_to_the_browser_that_asked(stranger, app):
+    await asked(stranger)
+    other = type(stranger)(app)
+    page = await other.get("/sign-in")
+    assert 'name="email"' in page.text
+    page = await other.submit(page, "/sign-in", {"code": CODE})
+    assert page.status == 422
+    assert "does not work any more" in page.text
+
+
+async def test_known_and_unknown_addresses_are_answered_alike(stranger, app):
+    texts = set()
+    for email in ("aicha@baraka.example", "nobody@baraka.example"):
+        reader = type(stranger)(app)
+        page = await asked(reader, email)
+        hidden = [page.field("form_token"), email]
+        text = page.text
+        for each in hidden:
+            text = text.replace(each, "")
+        texts.add(text.partition("<main")[2].partition("</main>")[0].partition("form_token")[0])
+    assert len(texts) == 1
+
+
+async def test_wrong_codes_say_how_many_tries_are_left(stranger):
+    page = await asked(stranger)
+    page = await stranger.submit(page, "/sign-in", {"code": "000000"})
+    assert page.status == 422
+    assert "4 tries are left" in page.text
+    assert page.text.count("<title>Error:") == 1
+    for _ in range(4):
+        page = await stranger.submit(page, "/sign-in", {"code": "000000"})
+    assert "Ask for a new one" in page.text
+    assert 'name="email"' in page.text
+
+
+async def test_what_is_no_address_is_told_at_the_field(stranger):
+    page = await stranger.submit(await stranger.get("/sign-in"), "/sign-in", {"email": "<b>aicha"})
+    assert page.status == 422
+    assert 'aria-describedby="email-fault" aria-invalid="true"' in page.text
+    assert 'value="&lt;b&gt;aicha"' in page.text
+
+
+async def test_a_limit_says_when_again(stranger, gateway):
+    gateway.people.refuse = RateLimited("address", 1800, "Too many.")
+    page = await stranger.submit(await stranger.get("/sign-in"), "/sign-in", {"email": "a@b.c"})
+    assert page.status == 422
+    assert "Try again in 30 minutes" in page.text
+
+
+async def test_a_service_that_cannot_store_says_so(stranger, gateway):
+    gateway.people.refuse = Unavailable("No.")
+    page = await stranger.submit(await stranger.get("/sign-in"), "/sign-in", {"email": "a@b.c"})
+    assert page.status == 503
+    assert "Your messages go on" in page.text
+    assert page.headers["retry-after"] == "1"
+
+
+async def test_where_sign_up_is_closed(stranger, gateway, monkeypatch):
+    async def finish(*_):
+        raise Forbidden("No.")
+
+    page = await asked(stranger)
+    monkeypatch.setattr(gateway.people, "finish", finish)
+    page = await stranger.submit(page, "/sign-in", {"code": CODE})
+    assert "No new accounts are made here" in page.text
+
+
+async def test_after_signing_in_one_is_where_one_wanted_to_be(stranger):
+    page = await stranger.get("/app/org_1/keys?mode=test")
+    page = await stranger.get(page.location)
+    page = await stranger.submit(
+        page, "/sign-in", {"email": "a@b.example", "next": page.field("next")}
+    )
+    page = await stranger.get(page.location)
+    page = await stranger.submit(page, "/sign-in", {"code": CODE, "next": page.field("next")})
+    assert page.location == "/app/org_1/keys?mode=test"
+
+
+@pytest.mark.parametrize("target", ["https://evil.example", "//evil.example", "/\\evil.example"])
+async def test_nobody_is_sent_elsewhere(stranger, target):
+    page = await stranger.get(f"/sign-in?next={target}")
+    assert "evil" not in page.text.partition("<main")[2].partition("</main>")[0]
+    page = await stranger.submit(page, "/sign-in", {"email": "a@b.example", "next": target})
+    assert page.location == "/sign-in"
+    page = await stranger.get("/sign-in")
+    page = await stranger.submit(page, "/sign-in", {"code": CODE, "next": target})
+    assert page.location == "/app"
+
+
+async def test_signing_out_ends_the_session(owner, gateway):
+    token = owner.cookies["risala"]
+    page = await owner.submit(await owner.get("/app/org_1/keys"), "/sign-out")
+    assert page.location == "/sign-in"
+    assert "risala" not in owner.cookies
+    assert token not in gateway.people.sessions
+    page = await owner.get("/sign-in")
+    assert "You are signed out." in page.text
+    assert "You are signed out." not in (await owner.get("/sign-in")).text
+
+
+async def test_a_link_is_used_by_its_button_alone(stranger, gateway):
+    gateway.people.links["L1"] = SessionKind.CUSTOMER
+    page = await stranger.get("/sign-in/link/L1")
+    assert page.headers["referrer-policy"] == "no-referrer"
+    assert gateway.people.links
+    page = await stranger.submit(page, "/sign-in/link/L1")
+    assert page.location == "/app"
+    assert stranger.cookies["risala"] in gateway.people.sessions
+    page = await stranger.get("/sign-in/link/L1")
+    assert page.status == 404
+    assert "does not work any more" in page.text
+
+
+async def test_a_change_of_role_renews_the_cookie(owner, gateway):
+    from dataclasses import replace
+
+    old = owner.cookies["risala"]
+    session = gateway.people.sessions[old]
+    gateway.people.sessions[old] = replace(session, stale=True)
+    page = await owner.get("/app/org_1/keys")
+    assert page.status == 200
+    assert owner.cookies["risala"] != old
+    assert (await owner.submit(page, "/app/org_1/keys/key_1/disable")).status == 303
+
+
+async def test_language_and_colours_are_kept(stranger):
+    page = await stranger.get("/sign-in")
+    page = await stranger.submit(page, "/language", {"language": "ar", "next": "/sign-in"})
+    assert page.location == "/sign-in"
+    page = await stranger.get("/sign-in")
+    assert '<html lang="ar" dir="rtl"' in page.text
+    assert "أرسل لي رمزا" in page.text
+    await stranger.submit(page, "/theme", {"theme": "dark", "next": "//evil.example"})
+    assert 'id="dark" media="all"' in (await stranger.get("/sign-in")).text
+    await stranger.submit(page, "/theme", {"theme": "<b>"})
+    assert 'id="dark" media="all"' in (await stranger.get("/sign-in")).text
+
+
+async def test_a_readers_choice_is_that_of_their_mails_too(owner, gateway):
+    page = await owner.get("/app/org_1/keys")
+    await owner.submit(page, "/language", {"language": "fr", "next": "/app/org_1/keys"})
+    assert ("account.set", {"language": "fr"}) in gateway.done
+
+
+async def test_plain_http_from_elsewhere_sets_no_cookie(stranger):
+    page = await stranger.get("/sign-in", x_forwarded_for="192.0.2.7")
+    assert page.status == 403
+    assert page.cookies == {}
+    assert "These pages need https" in page.text
+    assert "<form" not in page.text

@@ -1,0 +1,133 @@
+"""Every page there is, from the table of routes itself, by everybody who has no business there."""
+
+import re
+
+import pytest
+
+from risala.engine.model.callers import Role
+from risala.http.dashboard.app import ROUTES
+from risala.http.web.access import PageAccess
+from risala.http.web.visit import POLICY
+
+GUARDED = [route for route in ROUTES if route.access is not PageAccess.PUBLIC]
+POSTS = [route for route in ROUTES if route.method == "POST"]
+OF_ORGANIZATION = [route for route in ROUTES if route.access.roles]
+GETS = [route for route in ROUTES if route.method == "GET"]
+TOO_LOW = {PageAccess.DEVELOPER: Role.VIEWER, PageAccess.OWNER: Role.DEVELOPER}
+FORM = {"content_type": "application/x-www-form-urlencoded"}
+
+
+def named(route) -> str:
+    return route.name
+
+
+def path_of(route, organization_id: str = "org_1") -> str:
+    path = route.path.replace("<org>", organization_id).replace("<key_id>", "key_1")
+    return re.sub("<.*?>", "x", path)
+
+
+@pytest.mark.parametrize("route", GUARDED, ids=named)
+async def test_who_is_not_signed_in_is_sent_to_sign_in(route, stranger, gateway):
+    page = await stranger.ask(route.method, path_of(route), **FORM)
+    assert page.status == 303
+    assert page.location.startswith("/sign-in")
+    assert gateway.done == []
+
+
+@pytest.mark.parametrize("route", OF_ORGANIZATION, ids=named)
+async def test_another_organizations_member_finds_nothing(route, owner, gateway):
+    page = await owner.ask(route.method, path_of(route, "org_2"), **FORM)
+    assert page.status == 404
+    assert "There is no such page" in page.text
+    assert "org_2" not in page.text.replace(path_of(route, "org_2"), "")
+    assert gateway.done == []
+
+
+@pytest.mark.parametrize("route", [r for r in ROUTES if r.access in TOO_LOW], ids=named)
+async def test_the_wrong_role_is_told_so(route, reader_as, gateway):
+    page = await reader_as(TOO_LOW[route.access]).ask(route.method, path_of(route), **FORM)
+    assert page.status == 403
+    assert "Your role" in page.text
+    assert gateway.done == []
+
+
+@pytest.mark.parametrize("route", POSTS, ids=named)
+@pytest.mark.parametrize(
+    "fields", [{}, {"form_token": "wrong"}, {"form_token": ""}], ids=["none", "wrong", "empty"]
+)
+async def test_a_form_without_its_mark_is_refused(route, fields, owner, gateway):
+    page = await owner.post(path_of(route), fields)
+    assert page.status == 403
+    assert gateway.done == []
+    assert gateway.people.browsers == []
+
+
+@pytest.mark.parametrize("route", POSTS, ids=named)
+async def test_a_form_of_another_session_or_another_site_is_refused(
+    route, reader_as, stranger, gateway
+):
+    owner, other = reader_as(), reader_as()
+    theirs = (await other.get("/app/org_1/keys/new")).field("form_token")
+    assert (await owner.post(path_of(route), {"form_token": theirs})).status == 403
+    own = (await owner.get("/app/org_1/keys/new")).field("form_token")
+    for headers in ({"origin": "https://evil.example"}, {"sec_fetch_site": "cross-site"}):
+        assert (await owner.post(path_of(route), {"form_token": own}, **headers)).status == 403
+    assert gateway.done == []
+
+
+@pytest.mark.parametrize("route", [route for route in ROUTES if route.once], ids=named)
+async def test_what_is_done_once_needs_its_key(route, owner, gateway):
+    mark = (await owner.get("/app/org_1/keys/new")).field("form_token")
+    page = await owner.post(path_of(route), {"form_token": mark, "name": "x"})
+    assert page.status == 409
+    assert gateway.done == []
+
+
+@pytest.mark.parametrize("route", GETS, ids=named)
+@pytest.mark.parametrize("role", [None, *(Role.OWNER, Role.DEVELOPER, Role.VIEWER)])
+async def test_nothing_stands_inline_and_every_header_is_there(route, role, reader_as):
+    page = await reader_as(role).get(path_of(route))
+    assert page.headers["content-security-policy"] == POLICY
+    assert page.headers["cache-control"] == "no-store"
+    assert page.headers["x-content-type-options"] == "nosniff"
+    assert page.headers["referrer-policy"] in ("same-origin", "no-referrer")
+    assert_nothing_inline(page)
+
+
+@pytest.mark.parametrize("route", GETS, ids=named)
+async def test_a_strangers_pages_too(route, stranger):
+    assert_nothing_inline(await stranger.get(path_of(route)))
+
+
+def assert_nothing_inline(page) -> None:
+    for tag, attributes in page.tags:
+        assert tag != "style"
+        assert tag != "script" or attributes["src"].startswith("/static/")
+        assert not [name for name in attributes if name == "style" or name.startswith("on")]
+        assert not [name for name in attributes if name.startswith("hx-on")]
+        for name in ("href", "src", "action"):
+            value = attributes.get(name) or ""
+            assert not value.lower().startswith(("javascript:", "data:", "//"))
+
+
+def test_the_policy_is_the_contracts():
+    assert POLICY == (
+        "default-src 'self'; frame-ancestors 'none'; form-action 'self'; base-uri 'none'"
+    )
+
+
+@pytest.mark.parametrize(
+    "path", ["/app/org_1/nope", "/app/org_2/nope", "/sign-in/x", "/app/org_1/keys/"]
+)
+async def test_pages_that_are_not_there(path, owner, stranger):
+    for reader in (owner, stranger):
+        page = await reader.get(path)
+        assert page.status == 404
+        assert "There is no such page" in page.text
+        assert re.search(r"req_[0-9A-Z]{32}", page.text)[0] == page.headers["x-request-id"]
+
+
+async def test_a_method_that_a_page_does_not_take(owner):
+    page = await owner.ask("DELETE", "/app/org_1/keys")
+    assert page.status == 405
+    assert page.headers["allow"] == "GET, HEAD, POST"

@@ -1,0 +1,32 @@
+"""Charts that the server draws."""
+
+import re
+import xml.etree.ElementTree as ET
+
+import pytest
+
+from risala.http.web.charts import Bar, bars_svg, spark_svg, top_of
+
+
+@pytest.mark.parametrize(
+    ("most", "top"),
+    [(0, 3), (3, 3), (4, 6), (9, 15), (256, 300), (300, 300), (301, 600)],
+)
+def test_the_scale_ends_at_a_round_number(most, top):
+    assert top_of([Bar((int(most),))]) == top
+
+
+def test_bars():
+    svg = bars_svg([Bar((0, 0, 0, 0)), Bar((150, 0, 1, 149))], 'a "label" <b>')
+    root = ET.fromstring(svg)
+    bars = root.findall("rect")
+    assert root.get("aria-label") == 'a "label" <b>'
+    assert [bar.get("class") for bar in bars] == ["f1", "f3", "f4"]
+    assert all(float(bar.get("height")) > 0 for bar in bars)
+    assert min(float(bar.get("y")) for bar in bars) >= -1
+    assert not re.search("style|script|on[a-z]+=", svg)
+
+
+def test_a_line_of_values_that_are_all_the_same():
+    assert "nan" not in spark_svg([5, 5, 5])
+    assert spark_svg([5]) == ""

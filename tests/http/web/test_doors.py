@@ -1,0 +1,91 @@
+"""By which door a request came, what cookies follow from it, and where nobody is sent."""
+
+from types import SimpleNamespace
+
+import pytest
+from quart_trio.wrappers import TrioResponse
+from werkzeug.datastructures import Headers
+
+from risala.http.common.client_address import ClientAddresses
+from risala.http.web.doors import Door, Way, door_of, is_own_form, safe_next
+
+TRUSTED = ClientAddresses(["10.0.0.2"])
+PUBLIC = "https://sms.example.mr"
+
+
+def request(peer="127.0.0.1", scheme="http", **headers):
+    fields = Headers({name.replace("_", "-"): value for name, value in headers.items()})
+    scope = {"client": (peer, 1)}
+    return SimpleNamespace(scope=scope, scheme=scheme, headers=fields, http_version="1.1")
+
+
+@pytest.mark.parametrize(
+    ("asked", "way"),
+    [
+        (request(host="127.0.0.1:8080"), Way.LOCAL),
+        (request(host="localhost"), Way.LOCAL),
+        (request(peer="::1", host="[::1]:8080"), Way.LOCAL),
+        (request(host="sms.example.mr"), Way.PLAIN),  # a proxy here, or a name bound anew
+        (request(host="127.0.0.1", x_forwarded_for="192.0.2.7"), Way.PLAIN),
+        (request(host="127.0.0.1", x_forwarded_proto="https"), Way.PLAIN),  # not a proxy of ours
+        (request(peer="192.0.2.7", host="127.0.0.1"), Way.PLAIN),
+        (request(peer="10.0.0.2", host="sms.example.mr", x_forwarded_proto="https"), Way.HTTPS),
+        (request(peer="10.0.0.2", host="sms.example.mr", x_forwarded_proto="http"), Way.PLAIN),
+        (request(peer="192.0.2.7", scheme="https", host="sms.example.mr"), Way.HTTPS),
+    ],
+)
+def test_doors(asked, way):
+    assert door_of(asked, TRUSTED, PUBLIC).way is way
+
+
+def test_cookies_of_each_door():
+    reply = TrioResponse(b"")
+    Door(Way.HTTPS, PUBLIC).set_cookie(reply, Door(Way.HTTPS, PUBLIC).session_cookie, "x")
+    Door(Way.LOCAL, "").set_cookie(reply, Door(Way.LOCAL, "").session_cookie, "x")
+    safe, local = reply.headers.getlist("set-cookie")
+    assert safe.startswith("__Host-risala=x; ")
+    assert {"Secure", "HttpOnly", "Path=/", "SameSite=Lax"} <= {*safe.split("; ")}
+    assert "Domain" not in safe
+    assert local.startswith("risala=x; ")
+    assert {"HttpOnly", "Path=/", "SameSite=Lax"} <= {*local.split("; ")}
+    assert "Secure" not in local
+
+
+@pytest.mark.parametrize(
+    ("told", "own"),
+    [
+        ({}, True),
+        ({"origin": PUBLIC}, True),
+        ({"origin": "HTTPS://SMS.example.mr"}, True),
+        ({"origin": PUBLIC, "sec_fetch_site": "same-origin"}, True),
+        ({"origin": "https://evil.example"}, False),
+        ({"origin": "http://sms.example.mr"}, False),
+        ({"origin": PUBLIC, "sec_fetch_site": "cross-site"}, False),
+        ({"origin": PUBLIC, "sec_fetch_site": "same-site"}, False),
+        ({"origin": "null"}, False),
+        ({"origin": "null", "sec_fetch_site": "same-origin"}, True),
+    ],
+)
+def test_forms_of_our_own(told, own):
+    assert is_own_form(request(**told), Door(Way.HTTPS, PUBLIC)) is own
+
+
+def test_without_a_public_address_no_origin_is_right():
+    assert not is_own_form(request(origin="https://sms.example.mr"), Door(Way.HTTPS, ""))
+
+
+@pytest.mark.parametrize("target", ["/app", "/app/org_1/keys?mode=test", "/app?new"])
+def test_where_one_may_be_sent(target):
+    assert safe_next(target) == target
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        *("", "/", "//evil.example", "/\\evil.example", "https://evil.example/app", "/apple"),
+        *("/app//evil.example/", "/app\\evil", "/app\n", "/app/\t/x", "app", "/sign-in", "/app/é"),
+        *("javascript:alert(1)", "/app" + "x" * 600, "/app /x"),
+    ],
+)
+def test_where_nobody_is_sent(target):
+    assert safe_next(target) is None

@@ -1,0 +1,119 @@
+"""Each format in three languages, as docs/discussion/interface.md has them."""
+
+import re
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from risala.engine.model.people import Language
+from risala.http.web.formats import Formats
+from risala.http.web.languages import load_words
+
+AT_MS = 1_795_250_476_123
+"""21 Nov 2026, 08:41:16 in Nouakchott."""
+MINUTE_MS, HOUR_MS, DAY_MS = 60_000, 3_600_000, 86_400_000
+WORDS = {language: load_words(language) for language in Language}
+
+
+def formats(language: str, zone: str = "Africa/Nouakchott", now_ms: int = AT_MS) -> Formats:
+    return Formats(WORDS[Language(language)], ZoneInfo(zone), "MRU", now_ms)
+
+
+def text(markup: str) -> str:
+    """As it is read, with the spaces that break no line shown as `_`."""
+    return re.sub("<[^>]+>", "", markup).replace("\u00a0", "_")
+
+
+@pytest.mark.parametrize(
+    ("language", "shown"),
+    [("fr", "12_480,50_MRU"), ("ar", "12_480,50_أوقية"), ("en", "12,480.50_MRU")],
+)
+def test_money(language, shown):
+    assert text(formats(language).money(1_248_050)) == shown
+    assert text(formats(language).money("12480.50")) == shown
+
+
+def test_money_with_its_sign_inside_the_isolate():
+    spent, got = formats("fr").money(-7100, sign=True, bare=True), formats("fr").money(1, sign=True)
+    assert '<bdi class="num">−71,00</bdi>' in spent
+    assert '<bdi class="num">+0,01</bdi>' in got
+    assert text(formats("en").money(0, sign=True, bare=True)) == "0.00"
+
+
+def test_money_of_another_currency():
+    assert text(formats("ar").money(100, currency="EUR")) == "1,00_EUR"
+
+
+@pytest.mark.parametrize(
+    ("language", "number", "share"),
+    [("fr", "2_418", "97,4_%"), ("ar", "2_418", "97,4%"), ("en", "2,418", "97.4%")],
+)
+def test_numbers_and_shares(language, number, share):
+    assert text(formats(language).num(2418)) == number
+    assert text(formats(language).share(0.974)) == share
+    assert formats(language).num(-3.14159, 2).startswith('<bdi class="num">\u22123')
+
+
+def test_phones():
+    assert formats("ar").tel("+22236123456") == (
+        '<bdi class="tel">+222\u00a036\u00a012\u00a034\u00a056</bdi>'
+    )
+    assert text(formats("fr").tel8("+22236123456")) == "36_12_34_56"
+    assert text(formats("fr").tel("<b>BANK</b>")) == "&lt;b&gt;BANK&lt;/b&gt;"
+
+
+@pytest.mark.parametrize(
+    ("language", "moment", "date"),
+    [
+        ("fr", "21 nov. 2026, 08:41:16", "21 nov. 2026"),
+        ("ar", "21 نوفمبر 2026، 08:41:16", "21 نوفمبر 2026"),
+        ("en", "21 Nov 2026, 08:41:16", "21 Nov 2026"),
+    ],
+)
+def test_moments(language, moment, date):
+    shown = formats(language).moment(AT_MS)
+    assert text(shown) == moment
+    assert 'datetime="2026-11-21T08:41:16.123Z"' in shown
+    assert text(formats(language).date("2026-11-21T08:41:16.123Z")) == date
+
+
+def test_the_clock_is_the_organizations():
+    paris = formats("en", "Europe/Paris")
+    assert text(paris.clock(AT_MS)) == "09:41:16"
+    assert text(paris.clock(AT_MS, seconds=False)) == "09:41"
+
+
+@pytest.mark.parametrize(
+    ("age_ms", "fr", "ar", "en"),
+    [
+        (3, "à l’instant", "الآن", "just now"),
+        (MINUTE_MS, "il y a 1 minute", "قبل دقيقة", "1 minute ago"),
+        (2 * MINUTE_MS, "il y a 2 minutes", "قبل دقيقتين", "2 minutes ago"),
+        (5 * MINUTE_MS, "il y a 5 minutes", "قبل 5 دقائق", "5 minutes ago"),
+        (11 * HOUR_MS, "il y a 11 heures", "قبل 11 ساعة", "11 hours ago"),
+        (47 * DAY_MS, "il y a 47 jours", "قبل 47 يوما", "47 days ago"),
+        (100 * DAY_MS, "13 août 2026", "13 أغسطس 2026", "13 Aug 2026"),
+    ],
+)
+def test_how_long_ago(age_ms, fr, ar, en):
+    shown = {each: text(formats(each).ago(AT_MS - age_ms)) for each in ("fr", "ar", "en")}
+    assert shown == {"fr": fr, "ar": ar, "en": en}
+
+
+def test_ago_has_the_moment_in_its_title():
+    assert 'title="21 Nov 2026, 08:39:16"' in formats("en").ago(AT_MS - 2 * MINUTE_MS)
+
+
+@pytest.mark.parametrize(
+    ("span_ms", "fr", "ar"),
+    [
+        (3900, "3,9_s", "3,9_ث"),
+        (40_000, "40_s", "40_ث"),
+        (10 * MINUTE_MS, "10 minutes", "10 دقائق"),
+        (HOUR_MS, "1 heure", "ساعة واحدة"),
+        (11 * DAY_MS, "11 jours", "11 يوما"),
+    ],
+)
+def test_how_long(span_ms, fr, ar):
+    assert text(formats("fr").lasting(span_ms)) == fr
+    assert text(formats("ar").lasting(span_ms)) == ar

@@ -1,0 +1,204 @@
+"""A gateway for pages: people, organizations and keys, kept in memory and as strict as the real."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import trio
+
+from risala.engine.model.callers import Caller, Face, Role
+from risala.engine.model.clock import iso
+from risala.engine.model.errors import Invalid, NotFound
+from risala.engine.model.people import (
+    Browser,
+    CodeAsked,
+    Denied,
+    Device,
+    Language,
+    LinkView,
+    Place,
+    SessionKind,
+    SignedIn,
+    User,
+    WebSession,
+)
+
+AT_MS = 1_795_250_476_123
+"""21 Nov 2026, 08:41:16 in Nouakchott."""
+CODE = "482193"
+
+
+def user(email: str = "aicha@baraka.example", **changes: Any) -> User:
+    made = User("usr_1", email, "Aïcha Mint Ahmed", Language.ENGLISH, False, AT_MS, AT_MS, AT_MS)
+    return replace(made, **changes)
+
+
+@dataclass
+class FakePeople:
+    """Sessions by their tokens; a code is always the same."""
+
+    sessions: dict[str, WebSession] = field(default_factory=dict)
+    asked: dict[str, CodeAsked] = field(default_factory=dict)
+    links: dict[str, SessionKind] = field(default_factory=dict)
+    ended: dict[str, trio.Event] = field(default_factory=dict)
+    browsers: list[Browser] = field(default_factory=list)
+    refuse: Exception | None = None
+    _tokens: Iterator[int] = field(default_factory=lambda: itertools.count(1))
+
+    def sign_in(self, who: User, *places: Place, token: str | None = None) -> str:
+        token = token or self.new_token()
+        device = Device(
+            f"ses_{token}", who.id, SessionKind.CUSTOMER, "", "", AT_MS, AT_MS, AT_MS + 10**9
+        )
+        self.sessions[token] = WebSession(device, who, places, stale=False)
+        return token
+
+    def new_token(self) -> str:
+        return f"token-{next(self._tokens)}-" + "x" * 30
+
+    def form_token(self, cookie: str) -> str:
+        return hashlib.sha256(b"form" + cookie.encode()).hexdigest()
+
+    def is_form_token(self, cookie: str, given: str) -> bool:
+        return given == self.form_token(cookie)
+
+    async def begin(
+        self, browser: Browser, email: str, kind: SessionKind = SessionKind.CUSTOMER
+    ) -> CodeAsked:
+        self.browsers.append(browser)
+        if self.refuse is not None:
+            raise self.refuse
+        if "@" not in email:
+            raise Invalid("email", "invalid_email", "`email` is none.")
+        asked = CodeAsked(email, kind, AT_MS + 600_000, 5, AT_MS + 60_000)
+        self.asked[browser.token] = asked
+        return asked
+
+    def pending(self, token: str) -> CodeAsked | None:
+        return self.asked.get(token)
+
+    async def finish(self, browser: Browser, code: str) -> SignedIn | Denied:
+        asked = self.asked.get(browser.token)
+        if asked is None:
+            return Denied(0)
+        if code != CODE:
+            left = asked.attempts_left - 1
+            self.asked[browser.token] = replace(asked, attempts_left=left)
+            return Denied(left)
+        del self.asked[browser.token]
+        token = self.sign_in(user(asked.email))
+        return SignedIn(token, self.sessions[token], True)
+
+    def session(self, token: str, kind: SessionKind) -> WebSession | None:
+        return self.sessions.get(token)
+
+    async def rotate(self, token: str, kind: SessionKind) -> str | None:
+        session = self.sessions.pop(token)
+        return self.sign_in(session.user, *session.places)
+
+    async def sign_out(self, token: str, kind: SessionKind) -> None:
+        del self.sessions[token]
+        if token in self.ended:
+            self.ended[token].set()
+
+    def caller(self, session: WebSession, organization_id: str) -> Caller:
+        for place in session.places:
+            if place.organization_id == organization_id:
+                return Caller(session.user.email, Face.DASHBOARD, place.role, organization_id)
+        raise NotFound("There is no such thing.")
+
+    def user_caller(self, session: WebSession) -> Caller:
+        return Caller(session.user.email, Face.DASHBOARD, Role.OPERATOR)
+
+    @contextmanager
+    def watching(
+        self, session: WebSession, organization_id: str | None = None
+    ) -> Iterator[trio.Event]:
+        token = next(key for key, value in self.sessions.items() if value is session)
+        yield self.ended.setdefault(token, trio.Event())
+
+    def peek_link(self, token: str) -> LinkView | None:
+        kind = self.links.get(token)
+        return None if kind is None else LinkView(kind, AT_MS + 600_000)
+
+    async def use_link(self, token: str, browser: Browser) -> SignedIn | None:
+        if self.links.pop(token, None) is None:
+            return None
+        made = self.sign_in(user())
+        return SignedIn(made, self.sessions[made], False)
+
+
+def key(number: int, **changes: Any) -> dict[str, Any]:
+    return {
+        "id": f"key_{number}",
+        "organizationId": "org_1",
+        "type": "secret",
+        "mode": "live",
+        "name": "Shop server",
+        "last4": "x7Qd",
+        "enabled": True,
+        "createdAt": iso(AT_MS - 10**9),
+        "lastUsedAt": None,
+        "allowedOrigins": None,
+        **changes,
+    }
+
+
+@dataclass
+class FakeWebGateway:
+    """Does what is asked, and writes it down."""
+
+    people: FakePeople = field(default_factory=FakePeople)
+    keys: dict[str, dict[str, Any]] = field(default_factory=dict)
+    invitations: list[dict[str, Any]] = field(default_factory=list)
+    done: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
+    callers: list[Caller] = field(default_factory=list)
+    refuse: Exception | None = None
+    organization: dict[str, Any] = field(
+        default_factory=lambda: {
+            "id": "org_1",
+            "name": "Baraka Market",
+            "status": "active",
+            "balance": "12480.50",
+            "currency": "MRU",
+            "timeZone": "Africa/Nouakchott",
+        }
+    )
+
+    async def perform(self, name: str, arguments: dict[str, Any], caller: Caller) -> dict[str, Any]:
+        await trio.lowlevel.checkpoint()
+        if name == "org.show":
+            return self.organization
+        if self.refuse is not None:
+            raise self.refuse
+        self.done.append((name, arguments))
+        self.callers.append(caller)
+        match name:
+            case "account.show":
+                return {"invitations": self.invitations}
+            case "org.found":
+                return {**self.organization, "name": arguments["name"]}
+            case "account.accept":
+                return {"organizationId": "org_1"}
+            case "key.list":
+                return {"keys": [*self.keys.values()]}
+            case "key.create":
+                number = len(self.keys) + 1
+                made = key(number, type=arguments["type"], name=arguments.get("name"))
+                self.keys[made["id"]] = made
+                return {"key": made, "value": "sk_live_" + "4" * 28 + "x7Qd"}
+            case "key.set" | "key.enable" | "key.disable" | "key.delete":
+                found = self.keys.get(arguments["key_id"])
+                if found is None:
+                    raise NotFound("There is no such key.")
+                if name == "key.delete":
+                    del self.keys[found["id"]]
+                elif name != "key.set":
+                    found["enabled"] = name == "key.enable"
+                return found
+        return {}
