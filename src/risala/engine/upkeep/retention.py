@@ -29,12 +29,12 @@ from risala.engine.model.ids import first_id
 log = structlog.get_logger(__name__)
 
 ROWS_AT_ONCE: Final = 100
-"""In one unit: some milliseconds of the writer."""
+"""Rows of one unit: some milliseconds of the writer."""
 PAUSE_FACTOR: Final = 10
 PAUSE_MIN_S: Final = 0.05
 EVERY_S: Final = 3600.0
 STORAGE_RETRY_S: Final = 60.0
-"""Nothing of it is in a hurry while the disk is ill."""
+"""Seconds before the next try after the disk refused: deleting is in no hurry."""
 DAY_MS: Final = 86_400_000
 BEHIND_MS: Final = 2 * DAY_MS
 """Rows that should have been deleted this long ago are told as overdue."""

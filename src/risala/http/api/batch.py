@@ -42,7 +42,8 @@ def add_batch(app: JsonApp, gateway: GatewayFacade, clock: Clock, http: HttpSect
 
 
 class ReadingDesk:
-    """Has so many places; whoever finds none is sent away, not kept waiting with a body."""
+    """Bounds how many batches are read at one moment; a further one is refused and does not wait,
+    since its body would take memory meanwhile."""
 
     def __init__(self, places: int) -> None:
         self._free = places
@@ -61,7 +62,8 @@ class ReadingDesk:
 
 
 def results(items: Sequence[Item], answers: Sequence[bytes | Refusal], request_id: str) -> bytes:
-    """The response: the gateway's own bytes, and errors for what it, or we before it, refused."""
+    """The response: the gateway's own bytes for accepted items, and an error for each item that the
+    gateway, or the reader before it, refused."""
     answer = iter(answers)
     parts = []
     for item in items:
@@ -73,7 +75,8 @@ def results(items: Sequence[Item], answers: Sequence[bytes | Refusal], request_i
 
 
 def _with_place_of_all(error: OutcomeUnknown, items: Sequence[Item]) -> OutcomeUnknown:
-    """The same, with a key for each item of the request: those that never got in have none."""
+    """The error with a key for each item of the request, where the engine's has one for each item
+    that reached it: None for those that did not."""
     key = iter(error.keys)
     keys = tuple(None if isinstance(item, Problem) else next(key) for item in items)
     return OutcomeUnknown(str(error), keys, of_batch=True)
@@ -81,7 +84,7 @@ def _with_place_of_all(error: OutcomeUnknown, items: Sequence[Item]) -> OutcomeU
 
 def _of_an_item(error: Exception) -> Problem:
     problem = problem_of(error)
-    if isinstance(error, RateLimited):  # an item has no header of its own to say it in
+    if isinstance(error, RateLimited):  # the wait goes into the body: an item has no Retry-After
         return Problem(
             problem.status,
             problem.message,

@@ -1,8 +1,9 @@
 """Reading a batch item by item, so that its size costs neither the loop's time nor memory.
 
-``json.loads`` of 8 MiB would hold the loop for a tenth of a second and may build a hundred times
-as much. Here one item after another is decoded, validated and dropped, with a breath in between.
-Each stands alone: only where its end cannot be found is a fault of an item one of the whole body.
+``json.loads`` of 8 MiB would hold the loop for a tenth of a second, and may build objects of a
+hundred times that size. Here one item after another is decoded, validated and dropped, and other
+tasks run in between. A fault of an item is that item's alone, unless the item's end cannot be
+found: then the whole body is at fault.
 """
 
 from __future__ import annotations
@@ -31,17 +32,19 @@ from risala.http.common.parse import (
 from risala.http.common.problems import BodyIssue, Problem, bad_body
 
 ITEMS_A_TURN: Final = 32
-"""Items between two breaths: about a third of a millisecond."""
+"""Items that are read before other tasks run: about a third of a millisecond."""
 VALUE_CHARACTERS_MAX: Final = 64 * 1024
-"""Of one item. The largest message that is valid takes less, with every character escaped."""
+"""Characters of one item. The largest valid message takes fewer, even with every character
+escaped."""
 MEMBERS_MAX: Final = 100
-"""Of the envelope: their names are remembered, to find one that is there twice."""
+"""Members of the envelope: their names are remembered, to notice one that is there twice."""
 
 _LOOK: Final = 4096
-"""Nearly every item is within this; only the others cost a second, larger look."""
+"""Characters that are given to the decoder at first: nearly every item is within them, and only a
+longer one costs a second try with more."""
 _OTHER_VALUES: Final = '["-0123456789tfn'
 _DUPLICATE: Final = object()
-"""In the place of a value in which a member occurs twice."""
+"""Stands for a value in which a member occurs twice."""
 _SPACE: Final = " \t\n\r"
 _skip_space: Final = re.compile(f"[{_SPACE}]*").match
 
@@ -49,10 +52,10 @@ Item = SendMessage | Problem
 
 
 async def parse_batch(raw: bytes, now_ms: int) -> list[Item]:
-    """For each item, in order, its command or what is wrong with it.
+    """For each item, in order, its command or the problem with it.
 
     Raises:
-        Problem: 400; the envelope is wrong.
+        Problem: 400, where the body around the items is wrong.
     """
     reader = _Reader(read_text(raw))
     items: list[Item] | None = None
@@ -106,7 +109,8 @@ class _Reader:
         return character
 
     def names(self) -> Iterator[str]:
-        """The names of the one object that the text is; whoever asks reads each one's value."""
+        """The names of the members of the object that the text is. The caller reads each member's
+        value before it asks for the next name."""
         first = self.peek()
         if first != "{":
             raise fault("not_an_object" if first and first in _OTHER_VALUES else "invalid_json")
@@ -127,7 +131,7 @@ class _Reader:
             raise fault("invalid_json")
 
     def items(self) -> Iterator[dict[str, Any] | Problem]:
-        """The items of the list here: objects, and what is wrong with those that are none."""
+        """The items of the list that begins here: objects, and a problem for each that is none."""
         for number in self._separated("]"):
             value, brackets = self._decode(("messages", number))
             try:
@@ -139,7 +143,7 @@ class _Reader:
             yield item
 
     def value(self) -> object:
-        """The value here, in the envelope itself."""
+        """The value that begins here, in the body around the items."""
         value, brackets = self._decode(())
         if value is _DUPLICATE:
             raise fault("duplicate_member")
@@ -147,7 +151,8 @@ class _Reader:
         return value
 
     def _separated(self, end: str) -> Iterator[int]:
-        """Past the opening bracket, and past the comma before each but the first, to the end."""
+        """Step through an object or list: past its opening bracket, then past each comma, up to the
+        closing one (``end``)."""
         self._at += 1
         if self.peek() != end:
             for number in count():
@@ -158,7 +163,7 @@ class _Reader:
             self._at += 1
 
     def _take(self, characters: str) -> str:
-        """Past the next character, which must be one of these."""
+        """Step past the next character, which must be one of these, and return it."""
         found = self.peek()
         if not found or found not in characters:
             raise fault("invalid_json")
@@ -166,7 +171,7 @@ class _Reader:
         return found
 
     def _decode(self, path: tuple[str | int, ...]) -> tuple[Any, int]:
-        """The value here, and how many brackets its text has."""
+        """The value that begins here, and the number of brackets in its text."""
         self.peek()
         for size in (_LOOK, VALUE_CHARACTERS_MAX):
             piece = self._text[self._at : self._at + size]

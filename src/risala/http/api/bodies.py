@@ -1,4 +1,4 @@
-"""The bodies that the SMS endpoints take, and what each fault of theirs is called."""
+"""The bodies that the SMS endpoints take, and the codes of their faults."""
 
 from __future__ import annotations
 
@@ -100,12 +100,15 @@ def parse_send(raw: bytes, now_ms: int) -> SendMessage:
 
 
 def explained_send(raw: bytes, now_ms: int) -> SendMessage:
-    """The same, without a glance."""
+    """As :func:`parse_send`, by the model alone, which names every fault."""
     return validate(SendBody, read_object(raw), escapes=has_escapes(raw), context=now_ms).command()
 
 
 def parse_item(members: dict[str, Any], now_ms: int, *, escapes: bool) -> SendMessage:
-    """The command that one item of a batch asks for. ``escapes``: whether there are any in it.
+    """The command that one item of a batch asks for.
+
+    Args:
+        escapes: whether the item's text may hold escapes of characters that are not allowed.
 
     Raises:
         Problem: 400 with every fault.
@@ -115,7 +118,11 @@ def parse_item(members: dict[str, Any], now_ms: int, *, escapes: bool) -> SendMe
 
 
 def parse_get(raw: bytes) -> str:
-    """The message id of a body, as it came."""
+    """The message id that a body names, unchecked.
+
+    Raises:
+        Problem: 400 with every fault.
+    """
     members = quick_object(raw)
     message_id = None if members is None else quick_get(members, "messageId")
     return message_id or parse_body(GetBody, raw).message_id

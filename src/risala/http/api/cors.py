@@ -1,4 +1,5 @@
-"""CORS: publishable keys live in browsers, so two paths are open to them; all others are closed."""
+"""CORS: publishable keys are used in browsers, so pages of other origins may use two paths; all
+other paths are closed to them."""
 
 from __future__ import annotations
 
@@ -22,8 +23,9 @@ _PREFLIGHT: Final = (
 def open_to_browsers(app: JsonApp, path: str, handler: Handler) -> None:
     """Serve POST of ``path``, answer its preflights without a key, let pages read all its answers.
 
-    Pages of whatever origin: the key decides whose requests are served (:func:`check_origin`),
-    and it is not in a preflight. No cookie is ever looked at, so that nothing else is let in.
+    Pages of any origin may read them: which origins are served is decided by the key
+    (:func:`check_origin`), which a preflight does not have. Cookies are never looked at, so that a
+    page can do nothing in its visitor's name.
     """
 
     async def preflight(_: PlainRequest) -> PlainAnswer:
@@ -33,7 +35,10 @@ def open_to_browsers(app: JsonApp, path: str, handler: Handler) -> None:
 
 
 def check_origin(principal: Principal, origins: Iterable[bytes]) -> None:
-    """``origins`` are the request's ``Origin`` headers: one from a browser, none from a server.
+    """Check that a key may be used from where it is used.
+
+    Args:
+        origins: the request's ``Origin`` headers: one from a browser, none from a server.
 
     Raises:
         Forbidden: the key is not for pages of this origin.

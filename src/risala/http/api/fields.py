@@ -1,6 +1,6 @@
 """The types of members of request bodies: what each takes, and the JSON Schema that says so.
 
-A type is one value for both purposes, so that what validates and what is documented cannot part.
+One value serves both, so that what is validated and what is documented cannot differ.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ BATCH_ITEMS_MAX: Final = 1000
 NUMBER_PATTERN: Final = r"^\+222[2-4][0-9]{7}$"
 SENDER_PATTERN: Final = r"^(?=.*[A-Za-z])[A-Za-z0-9 ]+$"
 FIT_PATTERN: Final = r"^[^\u0000]*$"
-"""JSON Schema's way to say: no NUL. Lone surrogates it cannot even spell."""
+"""How JSON Schema says that a text has no NUL. That it has no lone surrogate cannot be said
+there."""
 INSTANT_PATTERN: Final = (
     r"^[1-9][0-9]{3}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,9})?)?"
     r"(Z|[+-][0-9]{2}:[0-9]{2})$"
@@ -60,7 +61,7 @@ def instant_ms(text: str) -> int:
     """UTC epoch milliseconds of an ISO 8601 time with offset.
 
     Raises:
-        PydanticCustomError: it is none, or has no offset.
+        PydanticCustomError: the text is no such time, or has no offset.
     """
     parts = _is_instant(text)
     if parts is None:
@@ -74,7 +75,7 @@ def instant_ms(text: str) -> int:
         at = datetime.fromisoformat(minute + (second or ":00") + offset)
     except ValueError:
         raise _bad_time("`sendAt` names a day or a time that does not exist.") from None
-    # Not by timestamp(), which is a float. Digits beyond the millisecond are dropped.
+    # Not by timestamp(), which is a float and inexact. Digits beyond the millisecond are dropped.
     since = at - _EPOCH
     milliseconds = int((fraction or ".")[1:4].ljust(3, "0"))
     return (since.days * 86_400 + since.seconds) * 1000 + milliseconds
@@ -85,7 +86,8 @@ def _bad_time(sentence: str) -> PydanticCustomError:
 
 
 def _send_at(value: object, info: ValidationInfo) -> int | None:
-    """Not in the past: a time that is over is no schedule. The context is now, in ms."""
+    """Refuse a time that is over. The validation's context is the time of now, in UTC epoch
+    milliseconds."""
     if not isinstance(value, str):
         raise PydanticCustomError("string_type", "`sendAt` must be a string.")
     at_ms = instant_ms(value)
@@ -141,7 +143,7 @@ Metadata = Annotated[
         Annotated[str, Field(max_length=METADATA_VALUE_MAX)],
     ],
     Field(max_length=METADATA_ENTRIES_MAX),
-    # Pydantic would say of the names only what it can say of a whole object.
+    # Written by hand: pydantic's own schema would not tell the rule for the members' names.
     schema(
         type="object",
         maxProperties=METADATA_ENTRIES_MAX,
@@ -155,7 +157,8 @@ SendAt = Annotated[
     schema(type="string", format="date-time", pattern=INSTANT_PATTERN),
 ]
 WHOLE: Final = BeforeValidator(_whole)
-"""For each member that is an integer; the last of its annotations, so that it comes first."""
+"""Put on each member that is an integer, as the last of its annotations: pydantic runs the last one
+first."""
 ValiditySeconds = Annotated[int, Field(ge=VALIDITY_S[0], le=VALIDITY_S[1]), WHOLE]
 MessageId = Annotated[
     str,

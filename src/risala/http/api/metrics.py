@@ -1,8 +1,9 @@
 """``GET /metrics``, for Prometheus: on the main address for this machine alone, or on its own.
 
-Everybody else is told that there is no such path. A reverse proxy on this machine is a loopback
-client too, and asks for whoever asks it: what bears its marks is not local. There are proxies
-without any; behind one of those the metrics need an address of their own.
+Everybody else is answered that there is no such path. A reverse proxy on this machine connects from
+a loopback address too, on behalf of whoever asks it, so a request with a proxy's headers does not
+count as local. Some proxies add no headers; behind one of those the metrics need an address of
+their own.
 """
 
 from __future__ import annotations
@@ -29,9 +30,11 @@ class Measured(Protocol):
 def add_metrics(
     app: JsonApp, gateway: Measured, *, everybody: bool, tally: AnswerTally | None = None
 ) -> None:
-    """Serve ``/metrics`` on ``app``; unless to ``everybody``, to clients on this machine only.
+    """Serve ``/metrics`` on ``app``.
 
-    ``tally`` is the public face's: that of ``app``, unless this is another.
+    Args:
+        everybody: serve every client; False: clients on this machine only.
+        tally: the public face's counts of answers; those of ``app`` where it is left out.
     """
     tally = tally or app.tally
 
@@ -44,7 +47,7 @@ def add_metrics(
 
 
 def create_metrics(gateway: Measured, settings: Settings, tally: AnswerTally) -> JsonApp:
-    """The app for an address of its own: whoever can reach it may read."""
+    """The app that serves ``/metrics`` on an address of its own, to whoever can reach that."""
     app = JsonApp(
         "risala.http.api.metrics",
         body_bytes_max=settings.http.body_max_bytes,

@@ -1,9 +1,10 @@
 """A quick yes to the bodies of the hot paths: a decoded object as its command, or None.
 
-Nearly every body is a good one, and to see that takes a third of the time of finding out what is
-wrong with a bad one. None is no verdict: the models of :mod:`risala.http.api.bodies` and
-:mod:`risala.http.api.verify_bodies` give that, and name every fault. A yes is the same as theirs,
-with the same value; a property test holds both to it. What is rare is left to them altogether.
+Nearly every body is valid, and to see only that takes a third of the time of a model's validation.
+None does not mean that a body is wrong: the models of :mod:`risala.http.api.bodies` and
+:mod:`risala.http.api.verify_bodies` decide then, and name every fault. Where a function here gives
+a command, the model would give an equal one, which a property test checks. Rare members are left to
+the models altogether.
 """
 
 from __future__ import annotations
@@ -23,13 +24,14 @@ from risala.http.api.fields import (
 from risala.sms.address import is_number, sender_fault
 
 CODE_CHARACTERS: Final = (1, 64)
-"""Whatever a user types is a guess; what is longer was not typed."""
+"""Fewest and most characters of a guess at a code: a user may type anything, and nobody types
+more."""
 
 Members = dict[str, Any]
 
 
 def quick_send(members: Members) -> SendMessage | None:
-    """A message to send; one with a time of its own is not seen at a glance."""
+    """The message to send; None where the body may be wrong, or has a time of its own."""
     get = members.get
     to, body, sender, key = get("to"), get("body"), get("from"), get("idempotencyKey")
     validity_s, metadata = get("validitySeconds"), get("metadata")
@@ -49,7 +51,7 @@ def quick_send(members: Members) -> SendMessage | None:
 
 
 def quick_get(members: Members, name: str) -> str | None:
-    """The id that a body names."""
+    """The id that a body names; None where the body may be wrong."""
     value = members.get(name)
     return value if type(value) is str and value else None
 
@@ -70,7 +72,7 @@ def quick_send_code(members: Members) -> SendCode | None:
 
 
 def quick_check(members: Members) -> tuple[str, str] | None:
-    """A verification and what the user typed."""
+    """The verification and the code that the user typed; None where the body may be wrong."""
     verification_id, code = members.get("verificationId"), members.get("code")
     if type(verification_id) is str and verification_id and _is_text(code, *CODE_CHARACTERS):
         return verification_id, code
@@ -82,7 +84,7 @@ def _is_text(value: object, least: int, most: int) -> TypeGuard[str]:
 
 
 def _is_whole(value: object, least: int, most: int) -> bool:
-    return type(value) is int and least <= value <= most  # True is no number
+    return type(value) is int and least <= value <= most  # not isinstance: True is an int there
 
 
 def _is_metadata(value: object) -> bool:

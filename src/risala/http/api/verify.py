@@ -56,16 +56,18 @@ def add_verify(app: JsonApp, gateway: GatewayFacade, settings: Settings) -> None
 
 @dataclass(frozen=True, slots=True)
 class _Door:
-    """What is asked before a byte of the body is read."""
+    """Checks the key, its origin and the address's limit, before a byte of the body is read."""
 
     gateway: GatewayFacade
     addresses: ClientAddresses
 
     async def enter(self, request: PlainRequest, use: AddressUse) -> Principal:
-        """Whoever holds a key; its organization, its origin, then the limit of its address.
+        """Who asks: checks the key and its organization, its origin, then the address's limit.
 
         Raises:
-            Unauthorized, Forbidden, RateLimited: nothing was taken of any limit.
+            Unauthorized: the key is missing, unknown or disabled.
+            Forbidden: the organization is not active, or the key is not for pages of this origin.
+            RateLimited: the address has asked too often; this call was not counted.
         """
         fields, client = request.fields, request.client
         principal = self.gateway.authenticate(api_key(fields))

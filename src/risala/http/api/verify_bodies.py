@@ -18,7 +18,7 @@ from risala.http.common.problems import Problem, with_faults
 from risala.http.common.validation import RequestBody, parse_body, validate
 
 FaultsOf = Callable[[str | None, str | None], Iterable[FieldFault]]
-"""What is wrong with an ``appHash`` and an ``origin``."""
+"""Tells what is wrong with an ``appHash`` and an ``origin``."""
 _FIT: Final = {"pattern": fields.FIT_PATTERN}
 
 
@@ -59,7 +59,7 @@ class SendCodeBody(RequestBody):
         str | None,
         Field(
             alias="appHash",
-            # No example of these two: none would be registered with whoever tries it.
+            # These two have no example: no value would be registered for whoever tries it.
             description="For Android's SMS Retriever, 11 characters such as `FA+9qCX9VSu`; must "
             "be registered in the Verify settings.",
         ),

@@ -24,7 +24,12 @@ def api_key(fields: Fields) -> str:
 
 
 def secret_key(gateway: GatewayFacade, fields: Fields) -> Principal:
-    """The principal of a secret key: 401, then 403 for the organization, then for the type."""
+    """Who holds the secret key of a request.
+
+    Raises:
+        Unauthorized: the key is missing, unknown or disabled (401).
+        Forbidden: the organization is not active, or the key is a publishable one (403).
+    """
     principal = gateway.authenticate(api_key(fields))
     if principal.type is not KeyType.SECRET:
         raise Forbidden("This endpoint needs a secret key (sk_live_…).")

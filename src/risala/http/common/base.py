@@ -1,4 +1,4 @@
-"""What both faces (public API, control socket) have in common: a Quart that speaks only JSON."""
+"""The Quart app of both faces (public API, control socket), which answers in JSON only."""
 
 from __future__ import annotations
 
@@ -30,13 +30,14 @@ View = Callable[[], Awaitable[TrioResponse]]
 
 
 def id_of_request() -> str:
-    """The id that the answer to this request carries."""
+    """The id of the request that is being answered, which its answer carries."""
     request_id: str = current_request.scope["state"]["request_id"]
     return request_id
 
 
 class Connection(TrioASGIHTTPConnection):
-    """One request: gives it its id, and every answer, whoever made it, our headers."""
+    """One request. Gives the request its id, and adds our headers to every answer, whoever made
+    it."""
 
     async def __call__(self, receive: ASGIReceiveCallable, send: ASGISendCallable) -> None:
         path = self._routes.find(self.scope["raw_path"])
@@ -96,13 +97,13 @@ class Connection(TrioASGIHTTPConnection):
 
 
 class PulledBody(TrioBody):
-    """A body that is read when the handler wants it, where the server lets it be pulled.
+    """A body that is read only when the handler wants it, where the server allows that.
 
-    None of it is when it is too large already by what its head says.
+    Where the head says that the body is too large, none of it is read.
     """
 
     pull: ASGIReceiveCallable | None = None
-    """None: somebody else puts it in."""
+    """Reads the next part from the server; None: Quart puts the body in as it comes."""
 
     def __await__(self) -> Generator[Any, None, Any]:
         yield from self._fill(all_of_it=True).__await__()
@@ -179,12 +180,15 @@ class JsonApp(QuartTrio):
         tally: AnswerTally | None = None,
         failed_keys: FailedKeys | None = None,
     ) -> None:
-        """``failed_keys`` holds answers to wrong keys back; without, all leave at once."""
+        """
+        Args:
+            failed_keys: delays answers to wrong keys; without it all answers leave at once.
+        """
         super().__init__(name, static_folder=None, template_folder=None)
         self.config["MAX_CONTENT_LENGTH"] = body_bytes_max
         self.config["BODY_TIMEOUT"] = body_timeout_s
         self.body_bytes_max: dict[str, int] = {}
-        """Of the paths whose bodies have a limit of their own."""
+        """Largest bodies of the paths that have a limit of their own."""
         self.tally = tally or AnswerTally()
         self.plain = PlainRoutes(
             body_bytes_max=body_bytes_max,
@@ -195,7 +199,7 @@ class JsonApp(QuartTrio):
         """Paths that never come to Quart."""
         self.pages: Pages | None = None
         """What answers on the same listener wherever a path is not ours."""
-        # A path is the path that is documented: no redirect to another spelling of it.
+        # Only the documented spelling of a path is served: no redirect from other spellings.
         self.url_map.merge_slashes = False
 
     def route_to(
@@ -226,5 +230,5 @@ class JsonApp(QuartTrio):
         self, error: Exception | BaseExceptionGroup[BaseException]
     ) -> TrioResponse:
         if isinstance(error, BaseExceptionGroup) and not isinstance(error, ExceptionGroup):
-            raise error  # it holds a Cancelled, which is Trio's
+            raise error  # the group holds a Cancelled, which must reach Trio
         return problem_response(report(error, id_of_request()), id_of_request())

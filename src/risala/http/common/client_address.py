@@ -1,7 +1,8 @@
 """Whose request it is: the peer of the socket, or whom a trusted proxy forwards for (contract §2).
 
-``X-Forwarded-For`` is read from its right end, where the proxies that we trust have written.
-What stands left of the first address that is not one of theirs is the client's own invention.
+``X-Forwarded-For`` is read from its right end, where the proxies that we trust have written. The
+first address from the right that is not one of theirs is the client's; whatever stands left of it
+the client may have invented.
 """
 
 from __future__ import annotations
@@ -13,7 +14,8 @@ from typing import Final
 Address = IPv4Address | IPv6Address
 _MAPPED: Final = IPv6Network("::ffff:0:0/96")
 _CLIENT_PREFIX_V6: Final = 64
-"""A household or a phone has a whole /64 to choose addresses from."""
+"""Bits of an IPv6 address that tell clients apart: a household or a phone has a whole /64 to choose
+addresses from."""
 
 
 class ClientAddresses:
@@ -25,10 +27,12 @@ class ClientAddresses:
         self._v6 = tuple(each for each in networks if isinstance(each, IPv6Network))
 
     def of(self, peer: str | None, forwarded: Sequence[str]) -> Address | None:
-        """The client's address. ``peer`` is the socket's other end, None where it has no address.
+        """The client's address; None where it is not known.
 
-        A peer without address came by a unix socket: a proxy on this machine, let in by the mode
-        of the socket's file, hence trusted. ``forwarded`` are the ``X-Forwarded-For`` headers.
+        Args:
+            peer: the address of the socket's other end; None for a unix socket. Then it is a proxy
+                on this machine that the mode of the socket's file let in, and is trusted.
+            forwarded: the request's ``X-Forwarded-For`` headers.
         """
         client = None if peer is None else parse_address(peer)
         if client is not None and not self._trusts(client):
@@ -36,7 +40,7 @@ class ClientAddresses:
         for entry in _from_the_right(forwarded):
             address = parse_address(entry)
             if address is None:
-                break  # whoever wrote this vouches for nothing left of it
+                break  # no address: whatever stands left of it cannot be trusted either
             client = address
             if not self._trusts(client):
                 break
@@ -56,16 +60,17 @@ class ClientAddresses:
 
 
 def bucket_of(address: Address | None) -> int | tuple[int] | None:
-    """What shares one IP limit: an IPv4 address, an IPv6 /64, or all that have no address."""
+    """The key of an address's limits: an IPv4 address, an IPv6 /64, or one key for all clients
+    without an address."""
     if isinstance(address, IPv6Address):
         return (int(address) >> (128 - _CLIENT_PREFIX_V6),)
     return None if address is None else int(address)
 
 
 def parse_address(text: str) -> Address | None:
-    """``192.0.2.7``, ``2001:db8::7``, either with a port (``[2001:db8::7]:443``); else None.
+    """The address that a text is, with or without a port (``[2001:db8::7]:443``); None for none.
 
-    An IPv4 address in IPv6 clothes (``::ffff:192.0.2.7``) is the IPv4 address.
+    An IPv4 address mapped into IPv6 (``::ffff:192.0.2.7``) is taken as the IPv4 address.
     """
     text = text.strip()
     if text.startswith("["):

@@ -10,7 +10,8 @@ from typing import Final
 
 CONTROL_NAME: Final = "control.sock"
 _UNIX_PATH_BYTES_MAX: Final = 100
-"""``sun_path`` has 108 bytes on Linux and 104 elsewhere."""
+"""The longest path that a unix socket's address takes everywhere: ``sun_path`` has 108 bytes on
+Linux and 104 elsewhere."""
 
 
 @contextmanager
@@ -19,7 +20,7 @@ def unix_address(path: Path) -> Iterator[str]:
     if len(os.fsencode(path)) <= _UNIX_PATH_BYTES_MAX:
         yield str(path)
         return
-    # A short way to the same file: through a descriptor of its directory.
+    # A short path to the same file: through an open descriptor of its directory, in /proc.
     directory = os.open(path.parent, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         yield f"/proc/self/fd/{directory}/{path.name}"

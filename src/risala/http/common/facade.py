@@ -37,7 +37,7 @@ class GatewayFacade(Protocol):
         """Accept many messages; for each, in order, its response's body or why it was refused."""
 
     def get_message(self, principal: Principal, message_id: str, /) -> MessageView:
-        """Raises ``NotFound`` also for another organization's."""
+        """A message of the caller's. Raises ``NotFound`` also for another organization's."""
 
     async def send_code(self, principal: Principal, command: SendCode, /) -> str:
         """Send a one-time code; the id of its session."""
@@ -45,13 +45,14 @@ class GatewayFacade(Protocol):
     def code_faults(
         self, principal: Principal, app_hash: str | None, origin: str | None, /
     ) -> list[FieldFault]:
-        """What ``send_code`` would refuse of these: for a body that is wrong besides."""
+        """The faults that ``send_code`` would refuse these for; asked for a body that is wrong
+        anyway."""
 
     async def check_code(self, principal: Principal, verification_id: str, code: str, /) -> bool:
         """Whether the code is approved. Raises ``NotFound`` also for another organization's."""
 
     def get_verification(self, principal: Principal, verification_id: str, /) -> VerificationView:
-        """Raises ``NotFound`` also for another organization's."""
+        """A session of the caller's. Raises ``NotFound`` also for another organization's."""
 
     def readiness(self) -> Readiness: ...
 
@@ -60,4 +61,5 @@ class Operator(Protocol):
     async def perform(
         self, name: str, arguments: dict[str, Any], caller: Caller, /
     ) -> dict[str, Any]:
-        """One operation, JSON in and out. Raises ``Refusal``, also where it is not for them."""
+        """Do one operation, JSON in and out. Raises ``Refusal``, also where it is not for the
+        caller."""

@@ -1,8 +1,8 @@
 """Many wrong keys from one address: noticed, logged, and answered a little later.
 
-Only the 401 answers of that address wait. Behind a carrier's NAT thousands share one, and whoever
-of them has a valid key notices nothing; a key has 190 random bits, so that the brake need not be
-more than that.
+Only the 401 answers to that address are delayed. Behind a carrier's NAT thousands of clients share
+an address, and those with a valid key notice nothing. A key has 190 random bits, so a stronger
+brake on guessing is not needed.
 """
 
 from __future__ import annotations
@@ -21,21 +21,24 @@ from risala.http.common.tally import AnswerTally
 log = structlog.get_logger("risala.http")
 
 FREE_A_MINUTE: Final = 30
-"""Wrong keys of one IPv4 address or IPv6 /64: a forgotten client that asks every two seconds."""
+"""Wrong keys a minute from one IPv4 address or IPv6 /64 that are answered at once: as many as a
+forgotten client sends that asks every two seconds."""
 DELAY_S: Final = 0.5
-"""Ten times what such an answer takes by itself, and too short for a client's own time limit."""
+"""Seconds of the delay: far longer than such an answer takes by itself, and too short for any
+client's own time limit."""
 WAITING_MAX: Final = 1000
-"""Answers that wait at one moment, each with its connection; what comes beyond leaves at once."""
+"""Answers that are delayed at one moment, each with its connection; further ones leave at once."""
 ADDRESSES_MAX: Final = 10_000
-"""That are remembered, at most about 5 MB; the one longest unheard of goes."""
+"""Addresses that are remembered, about 5 MB at most; the one longest unheard of is forgotten."""
 SAID_EVERY_S: Final = 600.0
-"""One line in the log for an address."""
+"""Seconds between two lines in the log about one address."""
 LINES_EVERY_S: Final = 1.0
-"""One line in the log for all: a flood from everywhere must not become a flood of lines."""
+"""Seconds between two lines in the log about any address: a flood from everywhere must not become a
+flood of lines."""
 
 
 class FailedKeys:
-    """What the address of each wrong key has to wait for its 401."""
+    """Counts the wrong keys of each address, and delays the 401 answers to them."""
 
     def __init__(
         self,

@@ -10,10 +10,13 @@ EXPOSED = "retry-after, x-request-id"
 def cors_headers(
     open_paths: AbstractSet[str], path: str | None, origin: str | None
 ) -> list[tuple[str, str]]:
-    """The headers of an answer, whoever makes it.
+    """The CORS headers of an answer, whoever makes it.
 
-    ``path`` is None for a request that could not be read so far, or was not read at all. It may
-    have been for an open path, and its answer tells nothing: then any page may read it.
+    Args:
+        open_paths: the paths whose answers pages of any origin may read.
+        path: the request's path; None where the request could not be read so far. It may have been
+            for an open path, and its answer reveals nothing: so any page may read it.
+        origin: the request's ``Origin`` header.
     """
     if path is None:
         allowed: str | None = "*" if open_paths else None

@@ -1,7 +1,7 @@
-"""Bytes of a request → a JSON object, strictly; every fault with its place and a stable code.
+"""Reads a request's body as a JSON object, strictly; every fault has its place and a stable code.
 
-JSON as RFC 8259 has it and nothing more: UTF-8, no member twice, no NaN or Infinity, no NUL and
-no lone surrogate in any string (no carrier and no database could keep them), nesting bounded.
+JSON is read as RFC 8259 defines it and no wider: UTF-8, no member twice, no NaN or Infinity, no NUL
+and no lone surrogate in any string (no carrier and no database could keep them), nesting bounded.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from risala.http.common.plain import JSON, IncomingBody, PlainRequest
 from risala.http.common.problems import BodyIssue, Problem, bad_body, plain
 
 DEPTH_MAX: Final = 32
-"""Objects within arrays within objects; nothing that we take needs more than four."""
+"""Levels of objects and arrays within one another; no body that we take needs more than four."""
 
 
 class DuplicateMember(Exception):
@@ -39,17 +39,19 @@ def _no_constant(name: str) -> NoReturn:
 
 DECODER: Final = json.JSONDecoder(object_pairs_hook=_members, parse_constant=_no_constant)
 LENIENT: Final = json.JSONDecoder(parse_constant=_no_constant)
-"""Lets a member occur twice: for finding the end of what :data:`DECODER` stopped in."""
+"""A decoder that lets a member occur twice: it finds the end of a value in which :data:`DECODER`
+stopped for that reason."""
 
 _JSON_TYPE: Final = JSON.encode()
 _is_unfit: Final = re.compile("[\0\ud800-\udfff]").search
 
 
 async def read_body(request: PlainRequest) -> bytes:
-    """The raw body, when it says that it is JSON, is not too large and comes in time.
+    """The raw body of a request.
 
     Raises:
-        Problem: 415, 413, 408.
+        Problem: 415 where it does not say that it is JSON, 413 where it is too large, 408 where it
+            does not come in time.
     """
     types = request.fields.get(b"content-type")
     if not types or (types[0] != _JSON_TYPE and not _is_json(types[0])):
@@ -60,7 +62,7 @@ async def read_body(request: PlainRequest) -> bytes:
     body, bytes_max = request.body, request.body_bytes_max
     if body.length is not None and body.length > bytes_max:
         raise plain(413)
-    if body.complete:  # as nearly always: it came with its head
+    if body.complete:  # nearly always: the body came with the head, and nothing is waited for
         return await _gather(body, bytes_max)
     with trio.move_on_after(request.body_timeout_s):
         return await _gather(body, bytes_max)
@@ -68,7 +70,7 @@ async def read_body(request: PlainRequest) -> bytes:
 
 
 async def _gather(body: IncomingBody, bytes_max: int) -> bytes:
-    """All of a body; no more of it is awaited once there is too much."""
+    """All of a body. Stops reading once there is too much of it."""
     parts = [await body.next_part()]
     received = len(parts[0])
     while received <= bytes_max:
@@ -81,14 +83,15 @@ async def _gather(body: IncomingBody, bytes_max: int) -> bytes:
 
 @lru_cache(maxsize=64)
 def _is_json(content_type: bytes) -> bool:
-    """JSON is UTF-8 (RFC 8259 §8.1): a charset says nothing, unless it says another one."""
+    """Whether a content type is JSON in UTF-8. A charset may be left out (RFC 8259 §8.1), but not
+    be another one."""
     kind, parameters = parse_options_header(content_type.decode("latin-1"))
     charset = parameters.get("charset", "utf-8")
     return kind.lower() == JSON and charset.lower() in ("utf-8", "utf8")
 
 
 def read_text(raw: bytes) -> str:
-    """Raises :class:`Problem`, 400, for what is not UTF-8."""
+    """A body as text. Raises :class:`Problem`, 400, for what is not UTF-8."""
     try:
         return raw.decode("utf-8")
     except UnicodeDecodeError:
@@ -113,7 +116,8 @@ def read_object(raw: bytes) -> dict[str, Any]:
 
 
 def quick_object(raw: bytes) -> dict[str, Any] | None:
-    """The object that a body is, seen at a glance; None: :func:`read_object` says what it is."""
+    """The object that a body is, where it is plainly a valid one; None where :func:`read_object`
+    must look closer."""
     try:
         text = raw.decode("utf-8")
         value, end = DECODER.raw_decode(text)
@@ -137,7 +141,11 @@ def as_object(value: object, brackets: int) -> dict[str, Any]:
 
 
 def check_depth(value: object, brackets: int, depth_max: int = DEPTH_MAX) -> None:
-    """Fewer ``brackets`` in its text than the bound cannot nest deeper: most skip the walk.
+    """Refuse a value that nests too deep.
+
+    Args:
+        brackets: brackets in the value's text. Where there are fewer than the bound it cannot nest
+            deeper, so that most values are not walked through.
 
     Raises:
         Problem: 400.
@@ -147,12 +155,12 @@ def check_depth(value: object, brackets: int, depth_max: int = DEPTH_MAX) -> Non
 
 
 def has_escapes(raw: bytes) -> bool:
-    """Whether a NUL or a lone surrogate may be in it: JSON spells both only by an escape."""
+    """Whether a body may hold a NUL or a lone surrogate: JSON can write both only as escapes."""
     return b"\\u" in raw
 
 
 def is_fit(members: dict[str, Any]) -> bool:
-    """Whether no string in it holds a NUL or a lone surrogate."""
+    """Whether no string in an object holds a NUL or a lone surrogate."""
     return not any(map(_is_unfit, _strings(members)))
 
 
@@ -204,5 +212,5 @@ _SENTENCES: Final = {
 
 
 def fault(code: str, path: tuple[str | int, ...] = ()) -> Problem:
-    """400 for the body as a whole, or for the part of it that cannot be read."""
+    """The problem 400 with one fault: of the body as a whole, or of the part at ``path``."""
     return bad_body([BodyIssue(path, code, _SENTENCES[code])])

@@ -18,12 +18,12 @@ from risala.http.common.request_ids import REQUEST_ID
 from risala.http.common.tally import AnswerTally
 
 Fields = Mapping[bytes, Sequence[bytes]]
-"""A header: names in lower case, each with all its values."""
+"""A request's header fields: names in lower case, each with all its values."""
 Client = tuple[str, int]
 
 JSON: Final = "application/json"
 MARKS: Final = {"x-content-type-options": "nosniff", "cache-control": "no-store"}
-"""Of every answer, whoever makes it; a page may say something else of caches."""
+"""Header fields of every answer, whoever makes it; a page may set another ``cache-control``."""
 _MARKED: Final = "".join(f"{name}: {value}\r\n" for name, value in MARKS.items()).encode()
 _LINES: Final = b"content-type: %s\r\ncontent-length: %%d\r\nx-request-id: %%s\r\n%s" % (
     JSON.encode(),
@@ -33,18 +33,18 @@ _BODILESS_LINES: Final = b"x-request-id: %%s\r\n%s" % _MARKED
 
 
 class IncomingBody(Protocol):
-    """A body on its way in."""
+    """A request's body while it comes in."""
 
     @property
     def length(self) -> int | None:
-        """Bytes of all of it, where the head said it."""
+        """Bytes of the whole body; None where the head does not say."""
 
     @property
     def complete(self) -> bool:
-        """Whether all of it has come, so that :meth:`next_part` waits for nothing."""
+        """Whether the whole body has come, so that :meth:`next_part` does not wait."""
 
     async def next_part(self) -> bytes:
-        """What has come since; empty at the end."""
+        """The bytes that have come since the last call, waited for if need be; empty at the end."""
 
 
 class PlainRequest:
@@ -69,7 +69,7 @@ class PlainRequest:
 
 
 class PlainAnswer:
-    """A JSON body; or none, with 204."""
+    """An answer with a JSON body, or with none and status 204."""
 
     __slots__ = ("body", "more", "status")
 
@@ -79,10 +79,10 @@ class PlainAnswer:
         self.body = body
         self.status = status
         self.more = more
-        """Header fields beside those of every answer."""
+        """Further header fields, beside those of every answer."""
 
     def lines(self, request_id: str) -> bytes:
-        """The header, without what is the server's to say; each field ends its line.
+        """The header's lines, without those that the server adds.
 
         Raises:
             ValueError: a field would break out of its line.
@@ -107,7 +107,7 @@ Handler = Callable[[PlainRequest], Awaitable[PlainAnswer]]
 
 
 class PlainPath:
-    """One path: who answers which method, and what a body may weigh."""
+    """One path: its handlers by method, and the largest body that it takes."""
 
     __slots__ = ("body_bytes_max", "handlers", "is_open", "other_method", "path")
 
@@ -116,7 +116,7 @@ class PlainPath:
         self.handlers = {method.encode(): handler for method, handler in handlers.items()}
         self.body_bytes_max = body_bytes_max
         self.is_open = "OPTIONS" in handlers
-        """Whether pages of other origins may read its answers."""
+        """Whether pages of other origins may read the path's answers."""
         self.other_method = not_allowed(handlers)
 
 
@@ -161,7 +161,7 @@ class PlainRoutes:
         }
 
     def find(self, target: bytes) -> PlainPath | None:
-        """The path that a target names, as it came; None where it is none of these."""
+        """The path that a request's target names; None where it is not in the table."""
         found = self._paths.get(target)
         if found is None and b"?" in target:
             found = self._paths.get(target.partition(b"?")[0])
@@ -176,7 +176,7 @@ class PlainRoutes:
         client: Client | None,
         body: IncomingBody,
     ) -> PlainAnswer:
-        """Have a request answered; every error, too, is an answer."""
+        """Have a request answered by its handler; an error becomes an answer too."""
         request = PlainRequest(
             request_id, fields, client, body, path.body_bytes_max, self._body_timeout_s
         )
@@ -201,8 +201,8 @@ class PlainRoutes:
         return answer
 
     async def hold(self, fields: Fields, client: Client | None) -> None:
-        """Keep a 401 back for as long as its client has to wait: who guesses keys does."""
-        # Whoever forgot the key guesses nothing.
+        """Delay a 401 where its client has sent many wrong keys."""
+        # A request without any key is no guess and is not counted.
         if self._failed_keys is not None and (b"x-api-key" in fields or b"authorization" in fields):
             forwarded = [each.decode("latin-1") for each in fields.get(b"x-forwarded-for", ())]
             await self._failed_keys.hold(client[0] if client else None, forwarded)

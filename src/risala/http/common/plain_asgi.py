@@ -18,7 +18,7 @@ async def answer_by_asgi(
     receive: ASGIReceiveCallable,
     send: ASGISendCallable,
 ) -> None:
-    """Answer one request; what is done for a client that goes away is cancelled."""
+    """Answer one request; where its client goes away, its handler is cancelled."""
     request_id, fields = new_request_id(), fields_of(scope["headers"])
     async with trio.open_nursery() as nursery:
         body = _ReceivedBody(_length(fields), receive, nursery)
@@ -27,7 +27,7 @@ async def answer_by_asgi(
         lines = answer.lines(request_id).splitlines()
         pairs = [(name, value) for name, _, value in (line.partition(b": ") for line in lines)]
         await send({"type": "http.response.start", "status": answer.status, "headers": pairs})
-        # What HEAD is not sent is the server's affair.
+        # The body is handed over for HEAD too: the server leaves it out.
         await send({"type": "http.response.body", "body": answer.body, "more_body": False})
         nursery.cancel_scope.cancel()
 
@@ -40,7 +40,7 @@ def fields_of(headers: Iterable[tuple[bytes, bytes]]) -> dict[bytes, list[bytes]
 
 
 def _length(fields: dict[bytes, list[bytes]]) -> int | None:
-    """What the head says of the body's length; the server has judged the frame."""
+    """The body's length by the head, which the server has checked; None where it does not say."""
     told = fields.get(b"content-length")
     return None if told is None or b"transfer-encoding" in fields else int(told[0])
 
@@ -69,7 +69,7 @@ class _ReceivedBody:
         return part
 
     async def _watch(self) -> None:
-        """The body has come; what comes after it is that the client has gone."""
+        """Wait, after the body, for the server's word that the client has gone."""
         while (await self._receive())["type"] != "http.disconnect":
             pass
         self._nursery.cancel_scope.cancel()

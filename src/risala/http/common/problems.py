@@ -39,7 +39,7 @@ CODES: Final[Mapping[int, str]] = {
     503: "SERVICE_UNAVAILABLE",
 }
 
-# The most derived class that is found here decides.
+# The status of an error is that of the most derived of its classes that is found here.
 STATUSES: Final[Mapping[type[errors.EngineError], int]] = {
     errors.Unauthorized: 401,
     errors.Forbidden: 403,
@@ -57,7 +57,8 @@ STATUSES: Final[Mapping[type[errors.EngineError], int]] = {
 }
 
 _CHALLENGE: Final = 'Bearer realm="risala"'
-"""401 says how to come in (RFC 9110 §15.5.2); by a scheme for which no browser shows a form."""
+"""What every 401 must say (RFC 9110 §15.5.2): the scheme of authentication; with this one no
+browser shows a form."""
 _SENTENCES: Final[Mapping[int, str]] = {
     400: "The request is not valid HTTP.",
     404: "There is no such path.",
@@ -84,7 +85,7 @@ class BodyIssue:
 
 @dataclass(eq=False)
 class Problem(Exception):
-    """An error answer. This room raises it where it decides by itself."""
+    """An error answer. Raised where this room itself refuses a request."""
 
     status: int
     message: str
@@ -106,17 +107,17 @@ class Problem(Exception):
 
 
 def plain(status: int, headers: Mapping[str, str] | None = None) -> Problem:
-    """The answer to what HTTP itself has to refuse."""
+    """The answer that refuses a request for a reason of HTTP itself, with the status's sentence."""
     return Problem(status, _SENTENCES[status], headers=headers or {})
 
 
 def not_allowed(methods: Iterable[str]) -> Problem:
-    """405: the path takes these and no other."""
+    """The answer 405: the path takes these methods and no other."""
     return plain(405, {"Allow": ", ".join(sorted(methods))})
 
 
 def bad_body(issues: Sequence[BodyIssue]) -> Problem:
-    """400 that names every fault at once."""
+    """The answer 400 with every fault of a body."""
     if len(issues) == 1:
         message = issues[0].message
     else:
@@ -125,7 +126,8 @@ def bad_body(issues: Sequence[BodyIssue]) -> Problem:
 
 
 def with_faults(problem: Problem, faults: Iterable[errors.FieldFault]) -> Problem:
-    """A bad body's answer with faults that the engine knows of; each member has one at most."""
+    """The answer to a bad body, with the faults that the engine knows of added; each member keeps
+    at most one."""
     issues = [
         BodyIssue(tuple(told["path"]), told["code"], told["message"])
         for told in problem.data["issues"]
@@ -135,7 +137,7 @@ def with_faults(problem: Problem, faults: Iterable[errors.FieldFault]) -> Proble
 
 
 def problem_of(error: BaseException) -> Problem:
-    """The answer to any exception. What nobody foresaw is 500, without a word of its text."""
+    """The answer to any exception. One that nobody foresaw is 500, without its text."""
     if isinstance(error, Problem):
         return error
     if isinstance(error, errors.EngineError):
@@ -143,14 +145,14 @@ def problem_of(error: BaseException) -> Problem:
     if isinstance(error, HTTPException | RoutingException):
         return _http(error)
     if isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
-        # A nursery wraps what its only child raised. With two or more, one of them may be a bug
-        # that the other must not hide.
+        # A nursery wraps what its only child raised. In a group of two or more one may be a bug,
+        # which the others must not hide: that is 500.
         return problem_of(error.exceptions[0])
     return plain(500)
 
 
 def report(error: BaseException, request_id: str) -> Problem:
-    """:func:`problem_of`, with the cause of a 500 in our log."""
+    """As :func:`problem_of`; the cause of a 500 is logged."""
     problem = problem_of(error)
     if problem.status == 500:
         log.error("request failed", request_id=request_id, exc_info=error)
@@ -205,6 +207,6 @@ def _http(error: HTTPException | RoutingException) -> Problem:
     if isinstance(error, MethodNotAllowed):
         return not_allowed(error.valid_methods or ())
     status = (error.code if isinstance(error, HTTPException) else None) or 404
-    if status not in _SENTENCES:  # a redirect of the router's, or one that we have no word for
+    if status not in _SENTENCES:  # a redirect by the router, or a status without a sentence of ours
         status = 404 if status < 400 else 400 if status < 500 else 500
     return plain(status)

@@ -10,7 +10,7 @@ from risala.engine.model.ids import IdSource
 
 _IDS: Final = IdSource(SystemClock())
 REQUEST_ID: Final[ContextVar[str | None]] = ContextVar("risala_request_id", default=None)
-"""Of the request that is being answered: whatever is logged on its behalf bears it."""
+"""The id of the request that is being answered; it is in each line that is logged on its behalf."""
 
 
 def new_request_id() -> str:

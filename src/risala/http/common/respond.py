@@ -11,7 +11,7 @@ from quart_trio.wrappers import TrioResponse
 from risala.http.common.plain import JSON
 from risala.http.common.problems import Problem
 
-# json.dumps makes an encoder for each call that says anything about how.
+# Made once, because json.dumps with any argument makes an encoder at each call.
 _encode: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 

@@ -1,10 +1,11 @@
-"""What the server and the apps behind it say to each other in a request's state."""
+"""Words by which the server and the apps behind it understand each other, in a request's state."""
 
 from __future__ import annotations
 
 from typing import Final
 
 IN_PLACE: Final = "in_place"
-"""In a request's state: the app may answer in the task that calls it, and call ``receive`` when it
-wants the body and not before. The server asks for it (``100 Continue``), and sees by itself whether
-the client goes away. Without it, as on any other server, somebody must listen meanwhile."""
+"""A key of a request's state. Where it is there, the app may answer in the task that calls it, and
+call ``receive`` only when it wants the body: the server asks the client for it then (``100
+Continue``), and notices by itself when the client goes away. Where it is missing, as on any other
+server, a task of the app must listen meanwhile."""

@@ -9,14 +9,15 @@ from dataclasses import dataclass, field
 
 @dataclass(slots=True)
 class AnswerTally:
-    """Since the start. The answers below the API (400, 431, 503 at the door) are among them."""
+    """Counts since the start. Answers that the server gave before the app (400, 431, 503) count
+    too."""
 
     answers: Counter[int] = field(default_factory=Counter)
-    """By status."""
+    """Answers by status."""
     failed_keys: int = 0
     """Requests with a key that is unknown, disabled or deleted."""
     failed_keys_delayed: int = 0
-    """Of them, whose 401 was held back."""
+    """Those among them whose 401 was delayed."""
 
     def page(self) -> bytes:
         """The numbers as Prometheus reads them."""

@@ -1,4 +1,5 @@
-"""What a request asks for: the forms of its target, and a path's one spelling (contract §2)."""
+"""The target of a request: the forms that it may have, and the one spelling of a path (contract
+§2)."""
 
 from __future__ import annotations
 
@@ -7,7 +8,8 @@ from typing import Final
 from urllib.parse import quote, unquote_to_bytes
 
 _SAFE: Final = "/!$&'()*+,;=:@-._~"
-"""What RFC 3986 §3.3 lets stand in a path as it is: its only spelling."""
+"""Characters that RFC 3986 §3.3 lets stand in a path unescaped, which is the only spelling that is
+taken."""
 _is_usual: Final = re.compile(rb"(?:/[A-Za-z0-9_-][A-Za-z0-9._-]*)+").fullmatch
 _is_absolute: Final = re.compile(
     rb"https?://((?:\[[0-9a-f:.]+\]|[a-z0-9._~-]+)(?::[0-9]*)?)(/[^?]*)?(\?.*)?", re.IGNORECASE
@@ -20,7 +22,7 @@ def origin_form(target: bytes) -> tuple[bytes, bytes | None]:
     A server takes the whole URL too, and that host counts more than the header (RFC 9112 §3.2.2).
 
     Raises:
-        ValueError: it is none of the forms that an origin server is asked in.
+        ValueError: the target has none of the forms that an origin server is asked in.
     """
     if target[:1] == b"/" or target == b"*":
         return target, None

@@ -1,4 +1,4 @@
-"""What every address of ours says while the database is brought over to this version."""
+"""The app that stands at every address of ours while the database is migrated to this version."""
 
 from __future__ import annotations
 
@@ -14,16 +14,20 @@ from risala.http.common.problems import Problem
 from risala.http.common.respond import json_bytes, json_response
 
 AGAIN_MAX_S: Final = 60
-"""Nobody is told to stay away for longer: the pace may change."""
+"""The longest ``Retry-After``, in seconds: the migration's pace may change."""
 AGAIN_UNKNOWN_S: Final = 5
 _ALIVE: Final = json_bytes({"status": "ok"})
 _BODY_BYTES_MAX: Final = 1024
 _BODY_TIMEOUT_S: Final = 1.0
-"""No body is ever looked at."""
+"""Seconds that a body may take to come; none is ever looked at."""
 
 
 def create_upgrading(look: Callable[[], Upgrading]) -> JsonApp:
-    """An app that lives, is not ready, and does nothing else; ``look`` tells how far it is."""
+    """An app that answers the probes (alive, not ready) and refuses all else with 503.
+
+    Args:
+        look: tells how far the migration is.
+    """
     app = JsonApp(
         "risala.http.common.upgrading",
         body_bytes_max=_BODY_BYTES_MAX,
@@ -50,5 +54,5 @@ def _problem(now: Upgrading) -> Problem:
 
 
 def _reason(now: Upgrading) -> str:
-    """As all reasons of ``/readyz``: neither a capital nor a full stop."""
+    """The reason for ``/readyz``, written as all of them: without a capital and a full stop."""
     return now.sentence[0].lower() + now.sentence[1:].removesuffix(".")

@@ -22,7 +22,7 @@ class RequestBody(BaseModel):
 Body = TypeVar("Body", bound=RequestBody)
 
 
-# Pydantic's word → ours. Ours are part of the API: clients may switch on them.
+# Our codes by pydantic's. Ours are part of the API: clients may switch on them.
 _CODES: Final = {
     "missing": "required",
     "string_type": "not_a_string",
@@ -52,14 +52,25 @@ _SENTENCES: Final = {
 
 
 def parse_body(model: type[Body], raw: bytes) -> Body:
-    """Validate a body; 400 names every fault at once."""
+    """Validate a body.
+
+    Raises:
+        Problem: 400 with every fault at once.
+    """
     return validate(model, read_object(raw), escapes=has_escapes(raw))
 
 
 def validate(
     model: type[Body], members: dict[str, Any], *, escapes: bool, context: object = None
 ) -> Body:
-    """A JSON object as a model. ``escapes``: whether its text had any (see `character_faults`)."""
+    """A JSON object as a model.
+
+    Args:
+        escapes: whether its text may hold characters that :func:`character_faults` refuses.
+
+    Raises:
+        Problem: 400 with every fault at once.
+    """
     issues = character_faults(members, _names(model)) if escapes else []
     try:
         body = model.model_validate(members, context=context)
@@ -83,7 +94,7 @@ def _issues(
     paths = {issue.path for issue in told}
     issues = []
     for detail in details:
-        # Beneath a member of ours (`metadata`) the names are the client's: not repeated.
+        # Names within a member of ours (`metadata`) are the client's own text: not repeated.
         path = tuple(part for part in detail["loc"][:1] if part in names)
         if path not in paths:
             paths.add(path)
@@ -94,7 +105,7 @@ def _issues(
 def _issue(path: tuple[str | int, ...], detail: ErrorDetails) -> BodyIssue:
     kind = detail["type"]
     if kind == "string_type" and detail["input"] is None and len(detail["loc"]) == 1:
-        kind = "missing"  # null is as if omitted
+        kind = "missing"  # a member that is null counts as left out
     code = _CODES.get(kind)
     if code is None:
         return BodyIssue(path, kind, detail["msg"])

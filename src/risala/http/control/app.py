@@ -29,7 +29,7 @@ from risala.http.server.sockets import listen_control
 
 _BODY_BYTES_MAX: Final = 1024 * 1024
 _BODY_TIMEOUT_S: Final = 5.0
-"""The client is a command on this machine that has its body ready."""
+"""Seconds for a request's body: the client is a command on this machine that has it ready."""
 
 
 class PerformBody(RequestBody):
@@ -57,7 +57,8 @@ def create_control(operator: Operator) -> JsonApp:
 
 
 def _caller(client: Client | None) -> Caller:
-    """The user of this machine who connected: the operator, since the socket let them in."""
+    """The caller of a request: the user of this machine who connected. They are the operator, since
+    the socket's file mode let them in."""
     return operator_by(Face.CONTROL, uid_of(client))
 
 

@@ -23,9 +23,10 @@
 
     : alive                           nothing happened for a while
 
-After ``lagged``, and after coming back with ``Last-Event-ID``, come the events that were missed and
-how each message stands that changed meanwhile; the same may come twice. Where only life is
-followed its ids stay times. Who mounts a stream has decided whose it may be.
+After ``lagged``, and for a reader that comes back with ``Last-Event-ID``, come the events that were
+missed and the present state of each message that changed meanwhile; the same may come twice. Where
+only ``life`` is followed, the ids are times. Whether somebody may read a stream is decided by the
+app that mounts it.
 """
 
 from __future__ import annotations
@@ -46,14 +47,14 @@ from risala.engine.model.sentences import sentence
 from risala.engine.model.told import Lagged, OutboxEvent, Ready, Reset, Told, What
 
 STREAMS_MAX: Final = 100
-"""Of all organizations together; the control socket has a few connections more than that."""
+"""Streams of all organizations together; the control socket takes a few connections more."""
 STREAMS_PER_ORGANIZATION_MAX: Final = 20
-"""Open pages of one organization, each with one stream."""
+"""Streams of one organization: each open page has one."""
 BEAT_S: Final = 15.0
 """A line comes at least this often, so that either side notices when the other is gone."""
 BACK_AFTER_MS: Final = 2000
 AGAIN_S: Final = 30
-"""Who found no place asks again after this long."""
+"""Seconds after which a reader that found no room may ask again."""
 POSITION_CHARACTERS_MAX: Final = 64
 
 
@@ -98,18 +99,19 @@ class Streams:
 
         Raises:
             NotFound: there is no such organization.
-            RateLimited, Overloaded: it has, or all have, as many streams as there may be.
+            RateLimited: the organization has as many streams as it may.
+            Overloaded: all organizations together have as many as there may be.
             Draining: the service stops.
         """
         if (refusal := self._refusal(organization_id)) is not None:
             raise refusal
         if position is not None and len(position) > POSITION_CHARACTERS_MAX:
-            position = ""  # nobody's: it begins with a reset
+            position = ""  # no valid position: the stream begins with a reset
         follow = self._followed.follow(what, organization_id, position)
         chunks = self._chunks(follow, what, organization_id)
         response = TrioResponse(chunks, content_type="text/event-stream")
         response.timeout = None
-        response.headers["x-accel-buffering"] = "no"  # a proxy that waits for more shows nothing
+        response.headers["x-accel-buffering"] = "no"  # else nginx holds events back to join them
         return response
 
     def _refusal(self, organization_id: str | None) -> EngineError | None:
@@ -128,7 +130,7 @@ class Streams:
         what: What,
         organization_id: str | None,
     ) -> AsyncIterator[bytes]:
-        # Counted where it is sure to be counted down: a body that is never begun never ends.
+        # Counted only now, when the body begins: one that is never begun would not be counted down.
         if self._refusal(organization_id) is not None:
             return
         with follow as follower, self._counted(organization_id, follower):
@@ -160,7 +162,8 @@ def _chunk(told: Told, what: What) -> bytes:
         case OutboxEvent():
             return f"id: {told.id}\nevent: event\ndata: {told.body}\n\n".encode()
         case LifeEvent():
-            # Beside events their ids are the position: an id of its own would take it away.
+            # Where events are followed too, their ids are the reader's position, which an id here
+            # would overwrite.
             position = "" if What.EVENTS in what else f"id: {told.at}\n"
             return f"{position}event: life\ndata: {_json(life_wire(told))}\n\n".encode()
         case Lagged():

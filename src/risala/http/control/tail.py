@@ -1,4 +1,4 @@
-"""What happens, over the control socket: :mod:`risala.http.control.streams` for the operator.
+"""The streams of :mod:`risala.http.control.streams` over the control socket, for the operator.
 
 ``GET /tail/life``, ``/tail/events``, ``/tail/all``; ``?organization=org_…`` for one alone, a header
 ``Last-Event-ID`` to go on from there.

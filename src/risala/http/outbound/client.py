@@ -1,4 +1,4 @@
-"""The client that calls webhooks: strangers' servers, of which nothing good is expected.
+"""The client that calls webhooks, that is servers of strangers, which may do anything.
 
 No redirects, no proxy, no cookies, no decompression; at most 15 seconds and 64 KiB an answer; only
 to addresses that :mod:`risala.engine.rules.webhooks.url` lets pass
@@ -28,19 +28,19 @@ from risala.http.outbound.pinned import (
 )
 
 LIMIT_S: Final = 15.0
-"""For a whole call, from the look at the name to the answer's head (contract §5)."""
+"""Seconds for a whole call, from looking the name up to the answer's head (contract §5)."""
 CONNECT_S: Final = 10.0
-"""Of it, for each step of connecting."""
+"""Seconds of these for each step of connecting."""
 BODY_S: Final = 2.0
-"""The head is the answer; its body is only for people, and gets this long."""
+"""Seconds for the answer's body, which decides nothing and is kept only for people to read."""
 EXCERPT_BYTES: Final = 1024
 DRAIN_BYTES: Final = 64 * 1024
-"""A body up to this long is read to its end, so that its connection serves again."""
+"""An answer's body up to this long is read to its end, so that its connection can be used again."""
 KEPT_MAX: Final = 32
 KEPT_S: Final = 30.0
-"""Idle connections that are kept, and how long."""
+"""How many idle connections are kept, and for how many seconds."""
 POOL_S: Final = 3600.0
-"""A pool is replaced after this long: whatever it may have lost of its slots comes back."""
+"""Seconds after which a pool of connections is replaced, should it ever lose one of its slots."""
 
 _NO_ANSWER: Final = {
     httpcore2.ConnectTimeout: ("TIMEOUT", "It could not be connected to in time."),
@@ -54,7 +54,8 @@ _NO_ANSWER: Final = {
 
 
 class _Pool:
-    """A pool and how many calls are in it: it is closed when it is old and nobody's."""
+    """A pool of connections and the number of calls that use it; an old one is closed when no call
+    uses it any more."""
 
     def __init__(self, backend: PinnedBackend, context: ssl.SSLContext, calls_max: int) -> None:
         self.born_s = trio.current_time()
@@ -75,7 +76,8 @@ class _Pool:
 
 
 class OutboundClient:
-    """Makes calls; see :func:`open_outbound`. ``calls_max`` at once is the caller's promise."""
+    """Makes calls; see :func:`open_outbound`. Its caller sees to it that no more than ``calls_max``
+    are made at once."""
 
     def __init__(
         self,
@@ -103,7 +105,8 @@ class OutboundClient:
             try:
                 return await self._post(target, call)
             except httpcore2.PoolTimeout:
-                # It lost its slots: never seen, and mended all the same.
+                # The pool has lost slots. That was never seen, but would stop all webhooks: so the
+                # pool is replaced.
                 await self._replace_pool()
                 return ReceiverFault("BUSY", "No connection was free on our side.")
             except AddressRefused as error:
@@ -147,7 +150,14 @@ async def open_outbound(
     resolve: Resolve | None = None,
     context: ssl.SSLContext | None = None,
 ) -> AsyncIterator[OutboundClient]:
-    """A client, whose connections are closed at the end."""
+    """A client within this context; its connections are closed at the end.
+
+    Args:
+        rules: which addresses may be called.
+        calls_max: calls that are made at once, at most.
+        resolve: looks names up; the system unless given.
+        context: whom TLS trusts; the system's certificates unless given.
+    """
     client = OutboundClient(rules, calls_max, resolve, context)
     try:
         yield client
@@ -188,7 +198,7 @@ async def _answer(response: httpcore2.Response) -> ReceiverAnswer:
                     if total > DRAIN_BYTES:
                         break
         except (httpcore2.TimeoutException, httpcore2.NetworkError, httpcore2.ProtocolError):
-            pass  # the head has said what matters
+            pass  # the body failed; the head, which decides, was there
     return ReceiverAnswer(
         response.status,
         None if retry_after is None else retry_after.decode("latin-1"),
@@ -197,7 +207,7 @@ async def _answer(response: httpcore2.Response) -> ReceiverAnswer:
 
 
 def excerpt(body: bytes) -> str:
-    """The beginning of a body as text that can be stored and shown: no control characters."""
+    """The beginning of a body as text without control characters, fit to be stored and shown."""
     text = body.decode("utf-8", "replace")
     kept = (c if c == "\n" or unicodedata.category(c) not in ("Cc", "Cs") else " " for c in text)
     return "".join(kept).strip()

@@ -1,7 +1,7 @@
-"""Connections to strangers: to the very address that was checked, and under one deadline.
+"""Connections to strangers' servers: to the very address that was checked, and under one deadline.
 
-The seam is httpcore's network backend. Its pool, TLS and HTTP/1.1 know the server by its name (for
-SNI, the certificate and the Host header); only the connecting below them is ours.
+This is a network backend for httpcore. httpcore's pool, TLS and HTTP/1.1 know the server by its
+name (for SNI, the certificate and the Host header); only the connecting below them is done here.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ Resolve = Callable[[str, int], Awaitable[Sequence[Address]]]
 
 RESOLVERS_MAX: Final = 256
 """Threads that look names up. A name server that hangs keeps one for each attempt, for longer than
-the attempt lives; so there are more than attempts, and they are nobody else's."""
+the attempt lasts; so there are more threads than attempts, and nothing else uses them."""
 ADDRESSES_TRIED: Final = 3
-"""Of a name's addresses, one after the other."""
+"""Addresses of a name that are tried, one after the other."""
 
 _REFUSED: Final = "The host's name leads to an address that webhooks are not sent to."
 
@@ -39,10 +39,10 @@ _deadline: ContextVar[float] = ContextVar("risala_outbound_deadline", default=ma
 
 @contextmanager
 def deadline(seconds: float) -> Any:  # noqa: ANN401 -- a context manager
-    """All that this task reads, writes and connects inside ends by then.
+    """Within this context, everything that the task connects, reads and writes ends in time.
 
-    By the library's own timeouts: a request that is cancelled from outside loses its slot of the
-    pool for good (httpcore #1093).
+    It works through the library's own timeouts, because a request that is cancelled from outside
+    takes its slot out of the pool for good (httpcore #1093).
     """
     token = _deadline.set(trio.current_time() + seconds)
     try:
@@ -57,7 +57,7 @@ def _left(timeout: float | None) -> float:
 
 
 class AddressRefused(httpcore2.ConnectError):
-    """The name leads where no webhook may go. ``str()`` is a sentence."""
+    """The name leads to an address that no webhook may call. ``str()`` is a sentence."""
 
 
 class NameUnknown(httpcore2.ConnectError):
@@ -65,7 +65,7 @@ class NameUnknown(httpcore2.ConnectError):
 
 
 class SystemResolver:
-    """Asks the system, in threads of its own."""
+    """Looks names up by the system's resolver, in threads of its own."""
 
     def __init__(self) -> None:
         self._limiter = trio.CapacityLimiter(RESOLVERS_MAX)
@@ -123,9 +123,11 @@ class PinnedBackend(httpcore2.AsyncNetworkBackend):
                 raise httpcore2.ConnectTimeout(f"The name {host} was not found in time.") from None
         addresses = list(dict.fromkeys(addresses))
         for address in addresses:
-            # One bad address is enough: who answers with both is up to something.
+            # One forbidden address is enough to refuse the name: whoever publishes both kinds means
+            # to get around this check.
             if fault := address_fault(address, self._rules):
-                # What our own resolver says of inside names is not for the endpoint's owner.
+                # Only logged: what our resolver says of names inside is not for the endpoint's
+                # owner.
                 log.warning("webhook.address_refused", host=host, reason=fault)
                 raise AddressRefused(_REFUSED)
         return addresses
@@ -143,7 +145,7 @@ class PinnedBackend(httpcore2.AsyncNetworkBackend):
 
 
 class PinnedStream(httpcore2.AsyncNetworkStream):
-    """A stream of the pool's, each of whose steps ends by the task's deadline."""
+    """A stream of the pool, whose every step ends by the task's deadline."""
 
     def __init__(self, stream: httpcore2.AsyncNetworkStream) -> None:
         self._stream = stream

@@ -1,4 +1,4 @@
-"""Answers as bytes: their heads, and those that are made below the app."""
+"""Answers as bytes: the heads of all of them, and whole answers that the server gives by itself."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def head(status: int, headers: Iterable[tuple[bytes, bytes]], *more: tuple[bytes
     """The first line and the header of an answer.
 
     Raises:
-        ValueError: a header would break out of its line.
+        ValueError: a header has characters that would end its line.
     """
     lines = [b"HTTP/1.1 %d " % status]
     lines += [b"%s: %s" % pair for pair in (*headers, *more)]
@@ -53,7 +53,12 @@ def head(status: int, headers: Iterable[tuple[bytes, bytes]], *more: tuple[bytes
 
 
 def whole(answer: PlainAnswer, request_id: str, *, bodiless: bool, keeps: bool) -> bytes:
-    """All of an answer. Unless the connection ``keeps`` going it says that it ends."""
+    """A whole answer: head and body.
+
+    Args:
+        bodiless: leave the body out, as for HEAD.
+        keeps: the connection goes on; False: the answer says that it ends.
+    """
     return b"HTTP/1.1 %d \r\n%s%s%s\r\n%s" % (
         answer.status,
         answer.lines(request_id),
@@ -71,9 +76,12 @@ def refusal(
     *,
     bodiless: bool = False,
 ) -> bytes:
-    """An answer that is made below the app, and ends the connection.
+    """An answer that the server gives by itself, and that ends the connection.
 
-    ``path`` and ``origin`` are the request's; ``path`` is None where it is not known.
+    Args:
+        path: the request's; None where it is not known.
+        origin: the request's ``Origin`` header.
+        bodiless: leave the body out, as for HEAD.
     """
     routes.tally.answers[problem.status] += 1
     request_id = new_request_id()

@@ -1,4 +1,4 @@
-"""One connection, guarded: whatever its client does costs that connection and nothing else.
+"""One guarded connection: whatever its client does, only this connection suffers.
 
 ``docs/discussion/hostile-clients.md`` tells what is refused, and after how long.
 """
@@ -24,18 +24,19 @@ from risala.http.server.peer import client_of
 log = structlog.get_logger("risala.http")
 
 _READ_BYTES: Final = 16 * 1024
-"""All that one read takes, and so all that a client can have pipelined."""
+"""Bytes that one read takes at most, and so the most that a client can have pipelined."""
 _SLICE_BYTES: Final = 16 * 1024
-"""What must be taken within ``write_s``: 1.6 KiB a second, which any link does."""
+"""Bytes that the client must take within ``write_s``: 1.6 KiB a second, which any link does."""
 _GONE: Final = (OSError, trio.BrokenResourceError, trio.ClosedResourceError)
 
 
 class GuardedConnection:
-    """One task, which reads, has the app answer, and writes; in one scope, which holds all of it.
+    """A connection's one task, which reads, has the app answer, and writes.
 
-    Idle, it has ``idle_s``; once a header has begun, ``header_s``; with a request under way,
-    ``quiet_s`` from the last bytes sent. The face's sweeper holds it to that, and looks whether
-    the client of a request under way is still there, which nobody reads from.
+    An idle connection is closed after ``idle_s``, one whose request's header has begun after
+    ``header_s``, and one with a request under way ``quiet_s`` after the last bytes sent. The face
+    sees to that (:meth:`sweep`); it also looks whether the client of a request under way is still
+    there, since nothing is read from it meanwhile.
     """
 
     def __init__(
@@ -73,10 +74,10 @@ class GuardedConnection:
             else:
                 await self._turn_away()
         except* _GONE:
-            pass  # the client's end of it; nobody is left to tell
+            pass  # the client has closed the connection: nobody is left to answer
         except* Exception as group:
             names = sorted({type(error).__name__ for error in _leaves(group)})
-            # Without the text, which may be the client's own.
+            # Logged without the exceptions' texts, which may repeat what the client sent.
             log.warning("connection.failed", errors=names)
             log.debug("connection.failed", exc_info=group)
         finally:
@@ -91,7 +92,8 @@ class GuardedConnection:
             self._writing.deadline = min(self._writing.deadline, until)
 
     def sweep(self, now: float) -> None:
-        """Close if its time is over, or if the client of a request under way has gone."""
+        """Close the connection if its time is over, or if the client of a request under way has
+        gone."""
         if now > self._until or (self._seen_busy and self._is_gone()):
             self._scope.cancel()
         self._seen_busy = self._busy
@@ -100,20 +102,21 @@ class GuardedConnection:
         """Write a part of an answer, all of it; cancels the connection where that fails."""
         self._until = trio.current_time() + self.patience.quiet_s
         try:
-            # Nearly always there is room for it, and nothing is to be waited for.
+            # Nearly always the socket has room for all of it, and nothing is waited for.
             written = self._write_now(data)
             for start in range(written, len(data), _SLICE_BYTES):
                 await trio.lowlevel.checkpoint_if_cancelled()
                 await self._send_slice(memoryview(data)[start : start + _SLICE_BYTES])
         except trio.Cancelled:
-            # By some scope of the handler's own, perhaps; but half an answer is out.
+            # Perhaps only a scope of the handler's was cancelled; but half an answer is out, so the
+            # connection cannot go on.
             self._scope.cancel()
             raise
         except (*_GONE, trio.TooSlowError):
             await self._leave()
 
     async def read_more(self) -> None:
-        """Read on; who has gone is cancelled here."""
+        """Read on. Where the client has gone, this task is cancelled."""
         data = await self._read()
         if not data:
             await self._leave()
@@ -159,18 +162,20 @@ class GuardedConnection:
             if self.stopping:
                 return
             if self._parser.requests:
-                await trio.lowlevel.checkpoint()  # who pipelines takes turns with the others
+                # Other connections get their turn between two pipelined requests.
+                await trio.lowlevel.checkpoint()
 
     async def _next(self) -> Request | None:
         """The next request, whose head has been read; None when the client has gone."""
         parser = self._parser
         while not parser.requests:
             data = await self._read()
-            if not data or self._scope.cancel_called:  # given up in the moment that it began
+            # cancel_called: the connection was closed for its idleness just as a request began.
+            if not data or self._scope.cancel_called:
                 return None
             if not parser.in_head:
-                # Empty lines before a request are none of it (RFC 9112 §2.2), nor do they begin
-                # one: an idle connection that sends them stays an idle one.
+                # Empty lines before a request are passed over (RFC 9112 §2.2) and do not begin one:
+                # a connection that sends nothing else stays idle.
                 data = data.lstrip(b"\r\n")
                 if not data:
                     continue
@@ -179,7 +184,7 @@ class GuardedConnection:
         return parser.requests.popleft()
 
     async def _read(self) -> bytes:
-        """What has come; empty when the client sends no more, or has gone."""
+        """The bytes that have come; empty when the client sends no more, or has gone."""
         while True:
             await trio.lowlevel.wait_readable(self._descriptor)
             try:
@@ -187,25 +192,26 @@ class GuardedConnection:
             except BlockingIOError:
                 continue
             except OSError:
-                return b""  # a handler that waits for a body has no part in this
+                return b""  # the connection broke: for us the client has gone
 
     async def _leave(self) -> NoReturn:
-        """End the connection from within: whoever calls this is cancelled."""
+        """End the connection; the calling task is cancelled."""
         self._scope.cancel()
         await trio.sleep_forever()
         raise AssertionError("the scope holds all that a connection does")
 
     def _write_now(self, data: bytes) -> int:
-        """As many of the bytes as there is room for."""
+        """Write as many of the bytes as the socket has room for; how many that were."""
         try:
             return os.write(self._descriptor, data)
         except BlockingIOError:
             return 0
 
     async def _send_slice(self, data: memoryview) -> None:
-        """Send so much that a client which reads at all takes it in time.
+        """Send one slice, which a client that reads at all takes in time.
 
-        Shielded: a handler that is cancelled must not leave half of it; hence the deadline.
+        It is shielded from cancellation, so that a cancelled handler leaves no half slice, and has
+        a deadline for that reason.
         """
         now = trio.current_time()
         self._until = now + self.patience.quiet_s
@@ -217,7 +223,7 @@ class GuardedConnection:
         self._writing = None
 
     def _is_gone(self) -> bool:
-        """Whether the client has closed its side, and so is not there any more."""
+        """Whether the client has closed its side of the connection."""
         peek = socket.socket(self._family, socket.SOCK_STREAM, 0, fileno=self._descriptor)
         try:
             return not peek.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT)
@@ -251,7 +257,7 @@ class GuardedConnection:
 
 
 def _origin(request: Request) -> str | None:
-    """Of the page that asks."""
+    """The origin of the page that asks, by the request's ``Origin`` header."""
     if request.origin is not None:
         return request.origin
     value = request.value(b"origin")

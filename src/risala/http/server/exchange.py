@@ -35,10 +35,11 @@ from risala.http.server.parser import Request
 log = structlog.get_logger("risala.http")
 
 _HELD_BYTES_MAX: Final = 64 * 1024
-"""More than this of one answer is not held back to be joined."""
+"""Bytes of an answer that are held back to be written at once; with more, they are sent on."""
 _REST_BYTES_MAX: Final = 64 * 1024
-"""Of a body that nobody wants any more: a whole one of nearly every request. To read it costs less
-than a new connection; to read more would be a gift to whoever wastes our time."""
+"""Bytes that are read of a body that nobody wants any more, which is all of nearly every body. To
+read these costs less than a new connection; to read more would only serve whoever wastes our
+time."""
 _BODY_AT_FAULT: Final = frozenset({408, 413})
 """Answers to a body that is too slow or too long: no more of it is waited for."""
 _BODILESS: Final = frozenset({204, 304})
@@ -140,7 +141,8 @@ class HttpExchange:
 
     async def receive(self) -> ASGIReceiveEvent:
         if self._told_whole:
-            # Of a client that goes away nobody is told: all that is done on its behalf ends.
+            # After the body there is nothing to receive: where the client goes away, this handler
+            # is cancelled and not told.
             await trio.sleep_forever()
         body = await self.next_part()
         self._told_whole = self._request.complete
@@ -150,7 +152,7 @@ class HttpExchange:
         """Take a part of the answer.
 
         Raises:
-            ValueError: the answer is none: it has more bytes than it said, or a bad header.
+            ValueError: the answer cannot be sent: it has more bytes than it said, or a bad header.
         """
         if event["type"] == "http.response.start":
             await self._start(int(event["status"]), list(event["headers"]))
@@ -168,7 +170,7 @@ class HttpExchange:
         if lengths and not self._bodiless:
             self._left = int(lengths[0])
         self._chunked = not lengths and status not in _BODILESS and request.version == "1.1"
-        # Told beforehand that we are about to close, the client sends no other request on it.
+        # A client that is told that we will close sends no further request on this connection.
         self.keeps = request.keep and request.complete and not self._connection.stopping
         if CLOSE in headers:
             self.keeps = False
@@ -204,7 +206,8 @@ class HttpExchange:
         """Read what is still to come of a request that is answered, within reason."""
         request = self._request
         most = request.received + _REST_BYTES_MAX
-        # Who waits for leave to send the body will, told the answer, not send it: or will.
+        # A client that waits for leave to send its body may or may not send it once it has the
+        # answer: nothing is waited for.
         if request.waits or status in _BODY_AT_FAULT:
             return
         if request.length is not None and request.length > most:

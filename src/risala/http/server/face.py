@@ -1,4 +1,4 @@
-"""The connections of one listening socket: how patient we are with each, how many there may be.
+"""The connections of one listening socket: how long each may take, and how many there may be.
 
 A face (the public API, the control socket) has one :class:`ServerFace`.
 """
@@ -17,9 +17,10 @@ from risala.http.common.plain import PlainRoutes
 log = structlog.get_logger("risala.http")
 
 _FULL_SAID_EVERY_S: Final = 60.0
-"""A flood is one line a minute in the log, not one for each connection."""
+"""Seconds between two lines in the log about refused connections, however many are refused."""
 _SWEEP_EVERY_S: Final = 0.25
-"""So much later than promised may a connection end; 10,000 of them cost a millisecond each time."""
+"""Seconds between two looks at all connections, and so by how much one may outlast its time; a look
+at 10,000 of them takes a millisecond."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,20 +44,21 @@ class Patience:
     As long as a packet that was lost may take to be sent again on a slow mobile line.
     """
     linger_s: float = 2.0
-    """For reading past what we will not read, so that a reset does not overtake our answer."""
+    """For reading on after an answer that ends the connection, so that the reset that follows
+    unread bytes does not overtake the answer."""
 
 
 class FaceConnection(Protocol):
     """What a face knows of each of its connections."""
 
     def close_idle(self) -> None:
-        """Close; nothing is under way on it."""
+        """Close the connection, on which no request is under way."""
 
     def hurry(self, until: float) -> None:
-        """No write may last beyond this time of Trio's clock."""
+        """Let no write last beyond this time of Trio's clock."""
 
     def sweep(self, now: float) -> None:
-        """Close if the time of what is done on it is over."""
+        """Close the connection if its time is over."""
 
 
 class ServerFace:
@@ -68,14 +70,15 @@ class ServerFace:
         """What is answered without the app; of what is refused in its stead it keeps the count."""
         self._connections_max = connections_max
         self._open: set[FaceConnection] = set()
-        # By the time since when they are idle, longest first: dicts keep their order.
+        # The idle ones, the one that has been idle longest first: dicts keep their order.
         self._idle: dict[FaceConnection, None] = {}
         self._stop_at = inf
         self._full_said_at = -inf
 
     @property
     def stop_at(self) -> float:
-        """When the last request must have ended; infinite until a stop is ordered."""
+        """When, on Trio's clock, the last request must have ended; infinite until a stop is
+        ordered."""
         return self._stop_at
 
     @property
@@ -88,7 +91,8 @@ class ServerFace:
         return len(self._open)
 
     def admit(self, connection: FaceConnection) -> bool:
-        """Whether one more is welcome. At the limit the one that idled longest goes for it."""
+        """Whether one more connection is taken. At the limit the one that has been idle longest is
+        closed for it."""
         if len(self._open) >= self._connections_max:
             self._say_full()
             longest = next(iter(self._idle), None)
@@ -110,7 +114,7 @@ class ServerFace:
         self._idle.pop(connection, None)
 
     def stop(self, within_s: float) -> None:
-        """Close what is idle now; no write of the others lasts longer than ``within_s``."""
+        """Close the idle connections now; let no write of the others last beyond ``within_s``."""
         self._stop_at = trio.current_time() + within_s
         for connection in tuple(self._idle):
             connection.close_idle()
@@ -118,7 +122,7 @@ class ServerFace:
             connection.hurry(self._stop_at)
 
     async def keep_time(self) -> None:
-        """Close whatever is over its time, for ever: one task for the deadlines of all."""
+        """Close connections whose time is over, for ever: one task for the deadlines of all."""
         while True:
             await trio.sleep(_SWEEP_EVERY_S)
             now = trio.current_time()

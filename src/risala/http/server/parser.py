@@ -16,11 +16,12 @@ from risala.http.common.problems import Problem, plain
 from risala.http.common.targets import origin_form
 
 HEAD_BYTES_MAX: Final = 16 * 1024
-"""Of a request's first line and its header together."""
+"""Bytes of a request's first line and its header together."""
 _HEADERS_MAX: Final = 100
-"""Honest clients and the proxies before us send thirty at most."""
+"""Header fields of a request: honest clients and the proxies before us send thirty at most."""
 _LENGTH_DIGITS_MAX: Final = 15
-"""A petabyte; more digits are a trick on whoever counts in fewer bits."""
+"""Digits of a ``Content-Length``, up to a petabyte: more digits are meant to overflow a server's
+numbers."""
 _DROPPED: Final = frozenset({b"upgrade", b"http2-settings"})
 _begins: Final = re.compile(rb"[A-Z]{1,20} (/[!-~]*) HTTP/").match
 _find_origin: Final = re.compile(rb"\norigin:[ \t]*([!-~]+)[ \t]*\r?\n", re.IGNORECASE).search
@@ -29,7 +30,7 @@ _odd_method: Final = re.compile(rb"[A-Z]{1,20}(?= )").match
 
 
 class Request:
-    """One request: what has been read of it."""
+    """One request, as far as it has been read."""
 
     __slots__ = (
         "complete", "fault", "fields", "head_bytes", "headers", "keep", "length", "method",
@@ -44,26 +45,26 @@ class Request:
         self.headers: list[tuple[bytes, bytes]] = []
         """Names in lower case, in their order."""
         self.fields: dict[bytes, list[bytes]] = {}
-        """The same, by name."""
+        """The header fields by name."""
         self.head_bytes = 0
-        """Of the header; the first line comes to it."""
+        """Bytes of the header, to which those of the first line are added."""
         self.parts: list[bytes] = []
-        """Of the body: what has come and was not taken yet."""
+        """Bytes of the body that have come and were not taken yet."""
         self.received = 0
         """Bytes of the body that have come."""
         self.wire = 0
-        """Bytes that came for it after its head, with all that frames the body."""
+        """Bytes that came after its head, with those that frame the body."""
         self.length: int | None = None
-        """Of the body, where the head said it."""
+        """Bytes of the whole body; None where the head does not say."""
         self.complete = False
         self.keep = False
         """Whether another request may follow on the connection."""
         self.waits = False
         """Whether the client waits for leave to send the body (``Expect: 100-continue``)."""
         self.fault: Problem | None = None
-        """Why it is refused, whatever it asks for."""
+        """Why the request is refused, whatever it asks for; None: it is not."""
         self.origin: str | None = None
-        """Of the page whose request is refused, as far as it can be told."""
+        """The origin of the page whose request is refused, as far as it can be told."""
 
     @property
     def path(self) -> str | None:
@@ -88,18 +89,18 @@ class RequestParser:
     def __init__(self) -> None:
         self.requests: deque[Request] = deque()
         self.in_head = False
-        """Whether a head has begun that has not ended."""
+        """Whether a head has begun and not ended yet."""
         self._parser = httptools.HttpRequestParser(self)
         self._reading: Request | None = None
         self._resumes = False
         self._method: bytes | None = None
         self._head = b""
-        """What has come of a head that is not whole yet: for the answer, if it is no HTTP."""
+        """The bytes of a head that is not whole yet; needed to answer it if it is no HTTP."""
         self._head_bytes = 0
         self._over = False
 
     def feed(self, data: bytes) -> None:
-        """Read on. What follows a request that could not be read is dropped."""
+        """Read on. Bytes after a request that could not be read are dropped."""
         if self._over:
             return
         at_start, queued = self._reading is None, len(self.requests)
@@ -114,7 +115,8 @@ class RequestParser:
         except httptools.HttpParserError as error:
             odd = _odd_method(data) if at_start and len(self.requests) == queued else None
             if odd is not None and isinstance(error, httptools.HttpParserInvalidMethodError):
-                # llhttp has a list of methods; the answer to any other is the path's to give.
+                # llhttp refuses methods that are not on its list; here the path decides, and
+                # answers 405.
                 self._renew()
                 self._method = odd[0]
                 self.feed(b"POST" + data[odd.end() :])
@@ -178,8 +180,9 @@ class RequestParser:
     def _resume(self, rest: bytes) -> None:
         """Read on after a head that asked for another protocol, which we do not speak.
 
-        Nobody switches without our word, so the body and the next request come as HTTP/1; llhttp
-        takes what follows for the other protocol's. Some clients ask with every request.
+        A client switches only with our consent, so the body and the next request come as HTTP/1;
+        llhttp, however, takes what follows for the other protocol. Some clients ask for another
+        protocol with every request.
         """
         request = self._reading
         self._renew()
@@ -198,7 +201,7 @@ class RequestParser:
         self.in_head = False
 
     def _end(self, problem: Problem) -> None:
-        """What comes is no HTTP: the request that it was to be, or its body, is refused."""
+        """What comes is no HTTP: refuse the request that it was to be, or whose body it was."""
         self._over = True
         request = self._reading
         if request is None or self.in_head:
@@ -211,7 +214,7 @@ class RequestParser:
 
 
 def _judge(request: Request) -> None:
-    """Refuse what llhttp takes and we do not, and bring the rest into its one form."""
+    """Refuse a request that llhttp takes and we do not; bring any other into its one form."""
     fields = request.fields
     host = None
     try:
@@ -235,7 +238,7 @@ def _judge(request: Request) -> None:
 
 
 def _normalize(request: Request, host: bytes | None) -> None:
-    """Without what asks for another protocol, and with the host that stood in the target."""
+    """Take out the fields that ask for another protocol, and put in the host of the target."""
     request.headers = [
         (name, host if name == b"host" and host is not None else value)
         for name, value in request.headers
@@ -247,7 +250,7 @@ def _normalize(request: Request, host: bytes | None) -> None:
 
 
 def _fault(request: Request) -> Problem | None:
-    """Why a request that llhttp could read is not one for us."""
+    """Why a request that llhttp could read is refused; None where it is not."""
     fields = request.fields
     if request.version not in ("1.0", "1.1") or request.method == b"CONNECT":
         return plain(400)
@@ -264,8 +267,9 @@ def _fault(request: Request) -> Problem | None:
         or len(codings) > 1
         or codings[0].lower() != b"chunked"
     ):
-        # Where the body ends is told twice, or to a version that knows no chunks: another server
-        # on the way may see other requests in these bytes than we do (RFC 9112 §6.1).
+        # Both a length and chunks tell where the body ends, or chunks come in a version without
+        # them: another server on the way may see other requests in these bytes than we do (RFC 9112
+        # §6.1).
         return plain(400)
     lengths = fields.get(b"content-length")
     if lengths is not None and (
@@ -278,8 +282,8 @@ def _fault(request: Request) -> Problem | None:
 
 
 def _frame_bytes_max(request: Request) -> int:
-    """How many bytes a body may take on the wire: without a bound, chunks' own words and what
-    comes after the last would grow for ever. A chunk of one byte takes six."""
+    """How many bytes a body may take on the wire. Without a bound, the extensions of chunks and the
+    fields after the last chunk could grow for ever. A chunk of one byte takes six bytes."""
     return HEAD_BYTES_MAX + 8 * request.received
 
 
@@ -288,7 +292,7 @@ def _has_body(request: Request) -> bool:
 
 
 def _guess(head: bytes) -> tuple[bytes, str | None]:
-    """Path and origin of a head that is no valid one, where they can be seen in it."""
+    """Path and origin in an invalid head, where they can be seen in it."""
     line = _begins(head)
     if line is None:
         return b"", None

@@ -16,9 +16,9 @@ _CREDENTIALS: Final = struct.Struct("3i")
 
 
 def client_of(sock: trio.socket.SocketType) -> tuple[str, int] | None:
-    """The client's address, as ASGI's ``client``; None where it cannot be told.
+    """The client's address in the form of ASGI's ``client``; None where it cannot be told.
 
-    On a Unix socket it is the user who connected, as the kernel noted it then.
+    For a Unix socket it names the user who connected, as the kernel noted at that moment.
     """
     if sock.family != socket.AF_UNIX:
         return parse_socket_addr(sock.family, sock.getpeername())
@@ -30,7 +30,7 @@ def client_of(sock: trio.socket.SocketType) -> tuple[str, int] | None:
 
 
 def uid_of(client: object) -> int | None:
-    """The user of :func:`client_of`; None for a client that came by another way."""
+    """The number of the user that :func:`client_of` names; None for a client over TCP."""
     match client:
         case (str(kind), int(uid)) if kind == USER and uid >= 0:
             return uid

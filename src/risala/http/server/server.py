@@ -16,7 +16,8 @@ from risala.http.server.sockets import connections_room
 from risala.http.server.worker import serve_socket
 
 _CONTROL_CONNECTIONS_MAX: Final = 128
-"""Commands of one operator; also what :func:`connections_room` leaves room for."""
+"""Connections to the control socket: commands of one operator. :func:`connections_room` leaves room
+for them."""
 
 
 async def serve_app(
@@ -27,12 +28,14 @@ async def serve_app(
     shutdown: trio.Event,
     task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED,
 ) -> None:
-    """Serve ``app`` on a listening socket until ``shutdown``; then requests may end in peace.
+    """Serve ``app`` on a listening socket until ``shutdown``; requests under way then may end.
 
-    Started when connections are taken. Closes the socket. Returns within ``http.graceful_stop_s``
-    of ``shutdown``, whatever the clients do (:mod:`risala.http.server.connection`).
+    ``task_status`` is started when connections are taken. The socket is closed at the end. Returns
+    within ``http.graceful_stop_s`` of ``shutdown``, whatever the clients do
+    (:mod:`risala.http.server.connection`).
     """
-    # The control socket is the way in when the public face is flooded: it has room of its own.
+    # The control socket has a limit of its own: it must take the operator's commands also while
+    # the public face is flooded.
     public = sock.family != socket.AF_UNIX
     room = connections_room(http.connections_max) if public else _CONTROL_CONNECTIONS_MAX
     face = ServerFace(Patience(idle_s=http.keep_alive_s), room, app.plain)

@@ -20,9 +20,11 @@ log = structlog.get_logger("risala.http")
 _BACKLOG: Final = 1024
 """Connections that may wait to be accepted; the kernel lowers it to ``net.core.somaxconn``."""
 _USER_TIMEOUT_MS: Final = 20_000
-"""A peer that takes none of our bytes for so long is gone: else it could hold a stop for ever."""
+"""A peer that acknowledges none of our bytes for this long is gone; without a limit it could hold
+up a stop for ever."""
 _DESCRIPTORS_SPARE: Final = 512
-"""Left for the database, carriers, commands and webhooks, whatever the public face is offered."""
+"""Open files that are kept free of the public face's connections: for the database, carriers,
+commands and webhooks."""
 
 
 class ListenError(Exception):
@@ -33,7 +35,7 @@ def listen_tcp(host: str, port: int) -> socket.socket:
     """Listen on ``host`` (a name, IPv4 or IPv6 address) and ``port`` (0: any free one).
 
     Raises:
-        ListenError: why not, and what to do.
+        ListenError: the address cannot be used; ``str()`` says why, and what to do.
     """
     try:
         found = socket.getaddrinfo(
@@ -41,7 +43,8 @@ def listen_tcp(host: str, port: int) -> socket.socket:
         )
     except (OSError, UnicodeError):
         raise ListenError(f"The host {host!r} to listen on is not known.") from None
-    # `localhost` is both: IPv4 is what an address typed from the printed line will reach.
+    # `localhost` has an IPv4 and an IPv6 address; IPv4 is taken, which the printed address leads
+    # to.
     family, kind, protocol, _, address = min(found, key=lambda row: row[0] != socket.AF_INET)
     sock = socket.socket(family, kind, protocol)
     try:
@@ -59,7 +62,7 @@ def listen_tcp(host: str, port: int) -> socket.socket:
 
 
 def base_url(sock: socket.socket) -> str:
-    """Where a client on this machine finds a TCP listener."""
+    """The URL by which a client on this machine reaches a TCP listener."""
     host, port = sock.getsockname()[:2]
     if host in ("0.0.0.0", "::"):  # noqa: S104 -- compared, not bound
         host = "127.0.0.1" if host == "0.0.0.0" else "::1"  # noqa: S104
@@ -80,8 +83,8 @@ def _sentence(host: str, port: int, error: OSError) -> str:
 def connections_room(wanted: int) -> int:
     """How many of ``wanted`` connections the process may hold.
 
-    Raises the process's own limit of open files as far as it is allowed to. A connection beyond
-    what is left is turned away in order; beyond the kernel's limit nothing could be opened at all.
+    Raises the process's limit of open files as far as allowed. Connections beyond the room that is
+    left are refused in order; at the kernel's limit nothing at all could be opened any more.
     """
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     need = wanted + _DESCRIPTORS_SPARE
@@ -99,13 +102,14 @@ def connections_room(wanted: int) -> int:
 def listen_control(data_dir: Path) -> Iterator[socket.socket]:
     """Listen on the control socket of a data directory, whose lock the caller holds.
 
-    The lock is what makes the unlinking safe: a socket that is there belongs to nobody alive.
+    Because of the lock, a socket that is there already belongs to no living process, and may be
+    removed.
     """
     path = data_dir / CONTROL_NAME
     sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
         path.unlink(missing_ok=True)
-        # Before bind: the file then never exists with wider rights, whatever the umask.
+        # Set before bind(), so that the file never exists with wider rights, whatever the umask is.
         os.fchmod(sock.fileno(), 0o600)
         with unix_address(path) as address:
             sock.bind(address)

@@ -1,7 +1,7 @@
 """One listening socket and its connections: a worker of our own, on Hypercorn's public pieces.
 
-The app is told of its life by Hypercorn's lifespan, and may as well be served by Hypercorn itself.
-Its own worker takes no class of connections as an argument; hence this one.
+The app's start and stop are told to it by Hypercorn's lifespan, and Hypercorn itself could serve it
+too. This worker exists because Hypercorn's takes no class of connections as an argument.
 """
 
 from __future__ import annotations

@@ -115,7 +115,8 @@ _EXAMPLES: Final[dict[int, Problem]] = {
 
 
 class _Schemas(GenerateJsonSchema):
-    """Without what says nothing: titles made of names, defaults of null, choices of one or null."""
+    """Leaves out what says nothing: titles made of names, defaults of null, and choices between one
+    thing and null."""
 
     def field_title_should_be_set(self, schema: object) -> bool:
         return False
@@ -185,7 +186,8 @@ def _schemas(operations: Iterable[ApiOperation]) -> dict[str, Any]:
         del schema["title"]
     for operation in operations:
         if operation.body is not None:
-            # Else a tool makes one up of the members' own, which need not fit together.
+            # Without examples of the whole body, tools put one together from the members' examples,
+            # which need not fit together.
             values = [example["value"] for example in operation.body_examples.values()]
             schemas[operation.body.__name__]["examples"] = values
     return dict(sorted(schemas.items()))
@@ -262,5 +264,5 @@ def _headers(*names: str) -> dict[str, Any]:
 
 
 def _name(status: int) -> str:
-    """``TooManyRequests`` for 429."""
+    """The name of a status's answer in the document: ``TooManyRequests`` for 429."""
     return "".join(word.capitalize() for word in CODES[status].split("_"))

@@ -1,4 +1,4 @@
-"""What the reference tells of one endpoint."""
+"""An endpoint as the OpenAPI document describes it."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Any
 from pydantic import BaseModel
 
 EVERY = (405, 500)
-"""Any endpoint may answer so."""
+"""Statuses that any endpoint may answer with."""
 WITH_BODY = (400, 401, 403, 408, 413, 415, 503, *EVERY)
-"""And so may any that wants a key and a body."""
+"""Statuses that any endpoint may answer with that wants a key and a body."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,12 +24,12 @@ class ApiOperation:
     summary: str
     description: str
     body: type[BaseModel] | None = None
-    """None: it takes none, and no key either."""
+    """The model of its body; None: it takes neither a body nor a key."""
     answer: type[BaseModel] | None = None
-    """None: ``answer_types`` tells what 200 is."""
+    """The model of the answer 200; None: ``answer_types`` describes it."""
     answer_types: Mapping[str, Any] = field(default_factory=dict)
     links: Mapping[str, Any] = field(default_factory=dict)
-    """What to ask next with what 200 brought."""
+    """OpenAPI links: what can be asked next with values of the answer 200."""
     errors: tuple[int, ...] = EVERY
     body_examples: Mapping[str, Any] = field(default_factory=dict)
     answer_examples: Mapping[str, Any] = field(default_factory=dict)
