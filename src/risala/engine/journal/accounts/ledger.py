@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import sqlite3
+from dataclasses import asdict, replace
 from typing import Final
 
 from risala.engine.journal.rows import Entered
+from risala.engine.journal.store.named import Rows
+from risala.engine.journal.store.tables import table, writable
 from risala.engine.model.clock import iso
 from risala.engine.model.commands import LedgerEntry
 from risala.engine.model.errors import Conflict, NotFound
 from risala.engine.model.money import money
 
-_ENTRY: Final = (
-    "SELECT seq, organization_id, kind, amount, balance_after, reference, at, note FROM ledger"
-)
+_ENTRIES: Final = Rows(LedgerEntry)
 _SEQ_MAX: Final = (1 << 63) - 1
 """SQLite's largest: before it is every entry."""
 
@@ -30,9 +31,18 @@ def refund(
     ).fetchone()
     if done is not None:
         return None
-    _credit(conn, organization_id, amount)
-    entry = _enter(conn, organization_id, "refund", amount, reference, at)
-    return Entered(organization_id, entry.seq, entry.balance_after)
+    conn.execute(
+        "UPDATE organizations SET balance = balance + ? WHERE id = ?", (amount, organization_id)
+    )
+    (balance,) = conn.execute(
+        "SELECT balance FROM organizations WHERE id = ?", (organization_id,)
+    ).fetchone()
+    entered = conn.execute(
+        "INSERT INTO ledger (organization_id, kind, amount, balance_after, reference, at)"
+        " VALUES (?, 'refund', ?, ?, ?, ?)",
+        (organization_id, amount, balance, reference, at),
+    )
+    return Entered(organization_id, entered.lastrowid or 0, balance)
 
 
 def top_up(
@@ -50,20 +60,15 @@ def top_up(
         NotFound: no such organization.
         Conflict: the reference was credited already, here or to another.
     """
-    known = conn.execute("SELECT 1 FROM organizations WHERE id = ?", (organization_id,)).fetchone()
-    if known is None:
-        raise NotFound(f"There is no organization {organization_id}.")
-    credited = conn.execute(
-        f"{_ENTRY} WHERE reference = ? COLLATE NOCASE AND kind = 'topup'", (reference,)
-    ).fetchone()
-    if credited is not None:
-        first = LedgerEntry(*credited)
+    balance = _balance(conn, organization_id)
+    credited = "reference = ? COLLATE NOCASE AND kind = 'topup'"
+    for first in _ENTRIES.find(table(conn, "ledger"), credited, (reference,)):
         raise Conflict(
             f"The reference {first.reference} was credited already: {money(first.amount)} to"
             f" {first.organization_id}, at {iso(first.at)}."
         )
-    _credit(conn, organization_id, amount)
-    return _enter(conn, organization_id, "topup", amount, reference, at, note)
+    new = LedgerEntry(0, organization_id, "topup", amount, balance + amount, reference, at, note)
+    return _enter_by_hand(conn, new)
 
 
 def adjust(
@@ -81,16 +86,13 @@ def adjust(
         NotFound: no such organization.
         Conflict: the balance would become negative.
     """
-    row = conn.execute(
-        "SELECT balance FROM organizations WHERE id = ?", (organization_id,)
-    ).fetchone()
-    if row is None:
-        raise NotFound(f"There is no organization {organization_id}.")
-    if row[0] + amount < 0:
-        text = f"The balance is {money(row[0])}: the adjustment would make it negative."
+    balance = _balance(conn, organization_id)
+    after = balance + amount
+    if after < 0:
+        text = f"The balance is {money(balance)}: the adjustment would make it negative."
         raise Conflict(text)
-    _credit(conn, organization_id, amount)
-    return _enter(conn, organization_id, "adjustment", amount, reference, at, note)
+    new = LedgerEntry(0, organization_id, "adjustment", amount, after, reference, at, note)
+    return _enter_by_hand(conn, new)
 
 
 def entries(
@@ -108,34 +110,27 @@ def entries(
     # The term of the partial index, word for word: the planner knows it by that.
     kinds = " AND kind IN ('topup', 'adjustment')" if by_hand else ""
     rows = conn.execute(
-        f"{_ENTRY} WHERE organization_id = ? AND seq < ?{kinds} ORDER BY seq DESC LIMIT ?",
+        f"SELECT {_ENTRIES.columns} FROM ledger"  # noqa: S608 -- constants
+        f" WHERE organization_id = ? AND seq < ?{kinds} ORDER BY seq DESC LIMIT ?",
         (organization_id, _SEQ_MAX if before is None else max(0, min(before, _SEQ_MAX)), count),
     )
-    return [LedgerEntry(*row) for row in rows]
+    return [_ENTRIES.of(row) for row in rows]
 
 
-def _credit(conn: sqlite3.Connection, organization_id: str, amount: int) -> None:
-    conn.execute(
-        "UPDATE organizations SET balance = balance + ? WHERE id = ?", (amount, organization_id)
-    )
+def _balance(conn: sqlite3.Connection, organization_id: str) -> int:
+    for row in table(conn, "organizations").rows_where(
+        "id = ?", (organization_id,), select="balance"
+    ):
+        return int(row["balance"])
+    raise NotFound(f"There is no organization {organization_id}.")
 
 
-def _enter(
-    conn: sqlite3.Connection,
-    organization_id: str,
-    kind: str,
-    amount: int,
-    reference: str,
-    at: int,
-    note: str | None = None,
-) -> LedgerEntry:
-    (balance,) = conn.execute(
-        "SELECT balance FROM organizations WHERE id = ?", (organization_id,)
-    ).fetchone()
-    cursor = conn.execute(
-        "INSERT INTO ledger (organization_id, kind, amount, balance_after, reference, at, note)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?)",
-        (organization_id, kind, amount, balance, reference, at, note),
-    )
-    seq = cursor.lastrowid or 0
-    return LedgerEntry(seq, organization_id, kind, amount, balance, reference, at, note)
+def _enter_by_hand(conn: sqlite3.Connection, new: LedgerEntry) -> LedgerEntry:
+    """Write an entry, and the balance after it; with its number."""
+    after = {"balance": new.balance_after}
+    writable(conn, "organizations").update(new.organization_id, after)
+    values = asdict(new)
+    del values["seq"]
+    seq = writable(conn, "ledger").insert(values).last_rowid
+    assert seq is not None
+    return replace(new, seq=seq)

@@ -11,6 +11,7 @@ from risala.engine.journal.messages import acceptance, endings
 from risala.engine.journal.messages.acceptance import Acceptance
 from risala.engine.journal.messages.sessions import VerificationRow, find, shift
 from risala.engine.journal.rows import Change, NewMessage, Stamp
+from risala.engine.journal.store.tables import writable
 from risala.engine.model.errors import Conflict, NotFound, RateLimited
 from risala.engine.rules.verification import SessionState, Trigger
 
@@ -207,8 +208,5 @@ def settings(conn: sqlite3.Connection, organization_id: str) -> str | None:
 
 
 def put_settings(conn: sqlite3.Connection, organization_id: str, text: str) -> None:
-    conn.execute(
-        "INSERT INTO verify_settings (organization_id, settings) VALUES (?, ?)"
-        " ON CONFLICT (organization_id) DO UPDATE SET settings = excluded.settings",
-        (organization_id, text),
-    )
+    stored = writable(conn, "verify_settings")
+    stored.upsert({"organization_id": organization_id, "settings": text})

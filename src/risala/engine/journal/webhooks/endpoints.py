@@ -162,12 +162,20 @@ def set_enabled(
 
 def disable_broken(conn: sqlite3.Connection, endpoint_id: str, reason: str, now_ms: int) -> bool:
     """Disable an endpoint for ``gone`` or ``failing``, and owe its owner a word; True if new."""
-    disabled = conn.execute(
-        "UPDATE webhook_endpoints SET enabled = 0, disabled_reason = ?, notice_due_at = ?,"
-        " notice_tries = 0, updated_at = ? WHERE id = ? AND enabled = 1",
-        (reason, now_ms, now_ms, endpoint_id),
+    stored = writable(conn, _TABLE)
+    if not stored.count_where("id = ? AND enabled = 1", (endpoint_id,)):
+        return False
+    stored.update(
+        endpoint_id,
+        {
+            "enabled": False,
+            "disabled_reason": reason,
+            "notice_due_at": now_ms,
+            "notice_tries": 0,
+            "updated_at": now_ms,
+        },
     )
-    return disabled.rowcount > 0
+    return True
 
 
 def rotate(
@@ -245,8 +253,7 @@ def next_notice(conn: sqlite3.Connection) -> DisabledNotice | None:
 
 def settle_notice(conn: sqlite3.Connection, endpoint_id: str, again_at: int | None) -> None:
     """A notice was sent, or given up (None), or is to be tried again."""
-    conn.execute(
-        "UPDATE webhook_endpoints SET notice_due_at = ?, notice_tries = notice_tries + 1"
-        " WHERE id = ? AND notice_due_at IS NOT NULL",
-        (again_at, endpoint_id),
-    )
+    stored = writable(conn, _TABLE)
+    for row in stored.rows_where("id = ? AND notice_due_at IS NOT NULL", (endpoint_id,)):
+        tries = row["notice_tries"] + 1
+        stored.update(endpoint_id, {"notice_due_at": again_at, "notice_tries": tries})
