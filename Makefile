@@ -34,7 +34,7 @@ soak: $(VENV)/.stamp-dev ## many whole histories with kills at any step; WORLDS=
 	RISALA_WORLDS=$(WORLDS) $(BIN)/python -m pytest -n 2 tests/simulation $(ARGS)
 
 .PHONY: browser-test
-browser-test: $(VENV)/.stamp-dev ## the example page in a real browser
+browser-test: $(VENV)/.stamp-dev ## pages and the example page in a real browser
 	@{ command -v chromium || command -v chromium-browser; } >/dev/null || { echo "There is no Chromium: sudo apt-get install chromium"; exit 1; }
 	$(BIN)/python -m pytest -m browser tests/browser $(ARGS)
 

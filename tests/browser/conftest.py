@@ -114,9 +114,7 @@ def site_with(tmp_path: Path) -> Callable:
 def browser() -> Iterator[Browser]:
     chromium = shutil.which("chromium") or shutil.which("chromium-browser")
     if chromium is None:
-        pytest.skip(
-            "THE BROWSER TESTS DID NOT RUN: there is no Chromium (apt-get install chromium)"
-        )
+        pytest.fail("There is no Chromium: apt-get install chromium")
     with sync_playwright() as playwright:
         arguments = ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"]
         browser = playwright.chromium.launch(executable_path=chromium, args=arguments)

@@ -27,6 +27,7 @@ from risala.engine.model.people import (
     User,
     WebSession,
 )
+from risala.engine.model.told import Lagged, Told, What
 
 AT_MS = 1_795_250_476_123
 """21 Nov 2026, 08:41:16 in Nouakchott."""
@@ -149,6 +150,24 @@ def key(number: int, **changes: Any) -> dict[str, Any]:
     }
 
 
+class OneChange:
+    """A follower that is told of a gap at once, and then of nothing."""
+
+    def __init__(self) -> None:
+        self._closed = trio.Event()
+        self._told = False
+
+    async def __anext__(self) -> Told:
+        if self._told:
+            await self._closed.wait()
+            raise StopAsyncIteration
+        self._told = True
+        return Lagged(1)
+
+    def close(self) -> None:
+        self._closed.set()
+
+
 @dataclass
 class FakeWebGateway:
     """Does what is asked, and writes it down."""
@@ -169,6 +188,10 @@ class FakeWebGateway:
             "timeZone": "Africa/Nouakchott",
         }
     )
+
+    @contextmanager
+    def follow(self, what: What, organization_id: str | None = None) -> Iterator[OneChange]:
+        yield OneChange()
 
     async def perform(self, name: str, arguments: dict[str, Any], caller: Caller) -> dict[str, Any]:
         await trio.lowlevel.checkpoint()

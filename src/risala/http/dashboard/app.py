@@ -24,5 +24,5 @@ def create_dashboard(
     gateway: WebGateway, settings: Settings, *, shutdown: trio.Event, clock: Clock | None = None
 ) -> WebApp:
     """The app that the public listener asks for whatever is no path of the API."""
-    face = WebFace(ROUTES, TEMPLATES)
+    face = WebFace(ROUTES, [TEMPLATES])
     return WebApp(gateway, settings, face, shutdown=shutdown, clock=clock)

@@ -68,7 +68,7 @@ class WebFace:
     """The pages of one face: its routes, and where its templates are."""
 
     routes: Sequence[PageRoute]
-    templates: Path
+    templates: Sequence[Path]
 
 
 class WebApp(JsonApp):
@@ -95,7 +95,7 @@ class WebApp(JsonApp):
             settings,
             clock or SystemClock(),
             ClientAddresses(settings.http.trusted_proxies),
-            Templates([face.templates]),
+            Templates(face.templates),
             OnceKeys(),
             self.live,
             frozenset(map(_slug, face.routes)),

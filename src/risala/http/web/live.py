@@ -9,8 +9,8 @@ how things stand.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import AbstractContextManager, aclosing
 from typing import Final, Protocol
 
 import trio
@@ -108,8 +108,9 @@ class LiveStreams:
             self._open[user_id] += 1
             self._followers.add(follower)
             try:
-                async for chunk in _drawn(follower, ended, draw):
-                    yield chunk
+                async with aclosing(_drawn(follower, ended, draw)) as chunks:
+                    async for chunk in chunks:
+                        yield chunk
             finally:
                 self._followers.discard(follower)
                 self._open[user_id] -= 1
@@ -117,7 +118,7 @@ class LiveStreams:
                     del self._open[user_id]
 
 
-async def _drawn(follower: PageFollower, ended: trio.Event, draw: Draw) -> AsyncIterator[bytes]:
+async def _drawn(follower: PageFollower, ended: trio.Event, draw: Draw) -> AsyncGenerator[bytes]:
     yield b"retry: 2000\n\n"
     while not ended.is_set():
         told = await _gather(follower, ended)

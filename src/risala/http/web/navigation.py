@@ -21,6 +21,8 @@ class NavItem:
     access: PageAccess = PageAccess.VIEWER
     short: str | None = None
     """For the dock of a phone; None: it is not there."""
+    key: str = ""
+    """After `g`: leads there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,30 +32,32 @@ class NavGroup:
 
 
 NAVIGATION: Final = (
-    NavGroup(None, (NavItem("overview", "overview", N_("Overview"), short=NC_("dock", "Home")),)),
+    NavGroup(
+        None, (NavItem("overview", "overview", N_("Overview"), short=NC_("dock", "Home"), key="o"),)
+    ),
     NavGroup(
         N_("Send"),
         (
-            NavItem("messages", "messages", N_("Messages"), short=NC_("dock", "Messages")),
-            NavItem("inbound", "inbox", N_("Inbound")),
-            NavItem("verify", "verify", N_("Verify"), short=NC_("dock", "Verify")),
-            NavItem("senders", "sender", N_("Sender IDs")),
+            NavItem("messages", "messages", N_("Messages"), short=NC_("dock", "Messages"), key="m"),
+            NavItem("inbound", "inbox", N_("Inbound"), key="i"),
+            NavItem("verify", "verify", N_("Verify"), short=NC_("dock", "Verify"), key="v"),
+            NavItem("senders", "sender", N_("Sender IDs"), key="s"),
         ),
     ),
     NavGroup(
         N_("Connect"),
         (
-            NavItem("keys", "key", N_("API keys")),
-            NavItem("webhooks", "webhooks", N_("Webhooks")),
-            NavItem("start", "book", N_("Quick start")),
+            NavItem("keys", "key", N_("API keys"), key="k"),
+            NavItem("webhooks", "webhooks", N_("Webhooks"), key="w"),
+            NavItem("start", "book", N_("Quick start"), key="q"),
         ),
     ),
     NavGroup(
         N_("Organization"),
         (
-            NavItem("billing", "billing", N_("Billing"), short=NC_("dock", "Balance")),
-            NavItem("members", "team", N_("Members")),
-            NavItem("settings", "settings", N_("Settings")),
+            NavItem("billing", "billing", N_("Billing"), short=NC_("dock", "Balance"), key="b"),
+            NavItem("members", "team", N_("Members"), key="t"),
+            NavItem("settings", "settings", N_("Settings"), key="e"),
         ),
     ),
 )

@@ -1,0 +1,110 @@
+"""The pages over a gateway in memory, for looking at: ``python serve_pages.py`` prints its address.
+
+Beside those of the dashboard there is ``parts``, which has every component in every state.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import trio
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
+
+from quart_trio.wrappers import TrioResponse
+
+from risala.config.model import HttpSection, Settings
+from risala.engine.model.callers import Role
+from risala.engine.model.clock import iso
+from risala.engine.model.people import Place
+from risala.http.dashboard.app import ROUTES, TEMPLATES
+from risala.http.server.server import serve_app
+from risala.http.server.sockets import base_url, listen_tcp
+from risala.http.web.access import PageAccess
+from risala.http.web.app import WebApp, WebFace
+from risala.http.web.charts import Bar
+from risala.http.web.pager import pager_of
+from risala.http.web.routes import PageRoute
+from risala.http.web.states import STATES
+from risala.http.web.visit import Visit
+from web_people import AT_MS, FakeWebGateway, key, user
+
+DAY_MS = 86_400_000
+
+
+async def parts(visit: Visit) -> TrioResponse:
+    path = f"/app/{visit.organization_id}/parts"
+    return await visit.page(
+        "every_part.html",
+        states=[*STATES],
+        chart=[Bar((12 * hour, 3, hour % 3, hour % 2)) for hour in range(24)],
+        labels=[f"{hour:02}:00" for hour in range(24)],
+        pager=pager_of(path, {}, newer=None, older="x"),
+        stations=[
+            {"kind": kind, "shape": "s-sent", "title": title, "text": "08:41"}
+            for kind, title in (("done", "Accepted"), ("odd", "Uncertain"), ("", "Delivered"))
+        ],
+        entries=[
+            {"state": "sent", "text": "Taken by Mattel.", "at": AT_MS, "raws": ["ESME_ROK"]},
+            {"state": "next", "text": "Wait for the receipt.", "at": None, "raws": []},
+        ],
+        steps=[
+            {"state": state, "title": "A step", "text": "Why.", "href": "#x", "action": "Do it"}
+            for state in ("done", "waiting", "")
+        ],
+        at_ms=AT_MS - 120_000,
+        live=f"{path}/live" if visit.form.ticked("live") else None,
+    )
+
+
+async def live(visit: Visit) -> TrioResponse:
+    async def draw(_: object) -> str:
+        return '<b id="piece" hx-swap-oob="true">drawn anew</b>'
+
+    return visit.live(draw)
+
+
+EXTRA = (
+    PageRoute(path="/app/<org>/parts", view=parts, access=PageAccess.VIEWER),
+    PageRoute(path="/app/<org>/parts/live", view=live, access=PageAccess.VIEWER),
+)
+
+
+class FixedClock:
+    def now_ms(self) -> int:
+        return AT_MS
+
+
+def gateway() -> FakeWebGateway:
+    """`OWNER` owns an organization and looks at another; `NEW` has none yet."""
+    made = FakeWebGateway()
+    places = (
+        Place("org_1", "Baraka Market", "active", Role.OWNER),
+        Place("org_2", "Clinique Nasr", "active", Role.VIEWER),
+    )
+    made.people.sign_in(user(), *places, token="OWNER")
+    made.people.sign_in(user(), token="NEW")
+    keys = [
+        key(1),
+        key(
+            2, type="publishable", name="Mobile app", last4="Lm0s", lastUsedAt=iso(AT_MS - 120_000)
+        ),
+        key(3, name="متجر قديم", enabled=False, lastUsedAt=iso(AT_MS - 47 * DAY_MS)),
+        key(4, name="Tests", mode="test", last4="Vb31", lastUsedAt=iso(AT_MS - DAY_MS)),
+    ]
+    made.keys = {each["id"]: each for each in keys}
+    return made
+
+
+async def main(port: int) -> None:
+    face = WebFace((*ROUTES, *EXTRA), [TEMPLATES, Path(__file__).parent / "pages"])
+    settings = Settings(http=HttpSection(graceful_stop_s=0))
+    app = WebApp(gateway(), settings, face, shutdown=trio.Event(), clock=FixedClock())
+    sock = listen_tcp("127.0.0.1", port)
+    print(base_url(sock), flush=True)
+    await serve_app(app, settings.http, sock=sock, shutdown=trio.Event())
+
+
+if __name__ == "__main__":
+    trio.run(main, int(sys.argv[1]) if len(sys.argv) > 1 else 0)

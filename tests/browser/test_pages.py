@@ -1,0 +1,175 @@
+"""Every page and every component in a real browser: by axe, by width, by theme, by language."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from looking import Watch, overflow, violations
+from patience import HANG_S
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+
+PAGES = {
+    "": ["/sign-in", "/sign-up", "/sign-in/link/none", "/nope", "/app/x"],
+    "NEW": ["/app"],
+    "OWNER": [
+        *("/app/org_1/keys", "/app/org_1/keys?mode=test", "/app/org_1/keys/new"),
+        *("/app/org_1/keys/key_2/delete", "/app/org_1/nope", "/app/org_2/keys"),
+        *("/app/org_2/keys/new", "/app/org_1/parts", "/app?new"),
+    ],
+}
+SCREENS = [(1280, "light"), (1280, "dark"), (390, "light"), (360, "dark")]
+
+
+@pytest.fixture(scope="module")
+def pages() -> Iterator[str]:
+    """The address of the pages over a gateway in memory."""
+    program = Path(__file__).parent / "serve_pages.py"
+    with subprocess.Popen([sys.executable, program], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        yield process.stdout.readline().strip()
+        process.terminate()
+
+
+@pytest.fixture
+def look(browser: Browser, pages: str) -> Iterator[Callable[..., Page]]:
+    """Opens a page as somebody; nothing may have gone wrong in the end."""
+    contexts, watches = [], []
+
+    def open_one(path: str, who: str = "OWNER", language: str = "en", **options) -> Page:
+        context = browser.new_context(locale=language, **options)
+        contexts.append(context)
+        watches.append(Watch(context, pages))
+        context.add_cookies([{"name": "risala-language", "value": language, "url": pages}])
+        if who:
+            context.add_cookies([{"name": "risala", "value": who, "url": pages}])
+        page = context.new_page()
+        page.set_default_timeout(HANG_S * 1000)
+        page.goto(pages + path)
+        return page
+
+    yield open_one
+    for context in contexts:
+        context.close()
+    assert [fault for watch in watches for fault in watch.faults] == []
+
+
+@pytest.mark.parametrize("language", ["fr", "ar", "en"])
+@pytest.mark.parametrize(("width", "scheme"), SCREENS)
+def test_no_page_is_closed_to_anybody(look, pages, language, width, scheme):
+    """axe finds nothing, and nothing runs over, on any page in any language and theme."""
+    found = []
+    for who, paths in PAGES.items():
+        size = {"viewport": {"width": width, "height": 844}, "color_scheme": scheme}
+        page = look(paths[0], who, language, has_touch=width < 600, **size)
+        for path in paths:
+            page.goto(pages + path)
+            found += [f"{path}: {each}" for each in violations(page)]
+            if over := overflow(page):
+                found.append(f"{path}: {over} px too wide")
+    assert found == []
+
+
+def test_dialogs_and_menus_are_open_to_everybody(look):
+    page = look("/app/org_1/keys", viewport={"width": 390, "height": 844})
+    page.get_by_role("link", name="New key").click()
+    expect(page.get_by_role("dialog", name="New key")).to_be_visible()
+    assert violations(page) == []
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("link", name="New key")).to_be_focused()
+    page.get_by_role("link", name="Delete Mobile app").click()
+    expect(page.get_by_role("dialog")).to_contain_text("refused from the same second")
+    assert violations(page) == []
+    page.get_by_role("button", name="Keep it").click()
+    page.get_by_role("button", name="Menu").click()
+    expect(page.get_by_role("link", name="API keys")).to_be_visible()
+    page.locator("#side summary", has_text="Baraka Market").click()
+    assert violations(page) == []
+
+
+def test_keys_are_made_by_keyboard_alone(look):
+    page = look("/app/org_1/keys")
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("link", name="Skip to the content")).to_be_focused()
+    page.keyboard.press("?")
+    expect(page.get_by_role("dialog", name="Keyboard shortcuts")).to_be_visible()
+    page.keyboard.press("Escape")
+    page.get_by_role("link", name="New key").focus()
+    page.keyboard.press("Enter")
+    page.get_by_label("Name").focus()
+    page.keyboard.type("By keyboard")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="“By keyboard” is ready")).to_be_focused()
+    assert page.get_by_label("The key").input_value().startswith("sk_live_")
+    assert violations(page) == []
+
+
+def test_shortcuts_lead_to_pages_and_can_be_switched_off(look, pages):
+    page = look("/app/org_1/keys/new")
+    page.keyboard.press("g")
+    page.keyboard.press("k")
+    page.wait_for_url(f"{pages}/app/org_1/keys")
+    page.keyboard.press("?")
+    page.get_by_label("Single keys do something").uncheck()
+    page.keyboard.press("Escape")
+    page.keyboard.press("?")
+    expect(page.get_by_role("dialog")).to_be_hidden()
+
+
+def test_the_colours_are_kept_without_a_reload(look, pages):
+    page = look("/app/org_1/keys", color_scheme="light")
+    light = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    with page.expect_response("**/theme"):
+        page.get_by_role("button", name="Dark").click()
+    dark = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert dark != light
+    page.goto(f"{pages}/app/org_1/keys/new")
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == dark
+
+
+def test_all_of_it_works_without_script(look, pages):
+    page = look("/app/org_1/keys", java_script_enabled=False)
+    page.get_by_role("link", name="New key").click()
+    page.get_by_label("Name").fill("No script")
+    page.get_by_text("In an app or a page").click()
+    page.get_by_role("button", name="Create").click()
+    expect(page.get_by_role("heading", name="“No script” is ready")).to_be_visible()
+    page.get_by_role("link", name="I have stored it").click()
+    page.get_by_role("button", name="Disable Mobile app").click()
+    expect(page.get_by_text("The key is disabled")).to_be_visible()
+    page.get_by_role("link", name="Delete Tests").click()
+    page.get_by_label("Type the last four").fill("Vb31")
+    page.get_by_role("button", name="Delete").click()
+    expect(page.get_by_text("The key is deleted.")).to_be_visible()
+    page.get_by_role("button", name="Français").click()
+    expect(page.get_by_role("heading", name="Clés API")).to_be_visible()
+
+
+def test_a_piece_draws_itself_anew_under_the_policy(look):
+    page = look("/app/org_1/parts?live=1")
+    expect(page.locator("#piece")).to_have_text("drawn anew")
+
+
+@pytest.mark.parametrize(
+    ("language", "paths"),
+    [("fr", ["/sign-in", "/app/org_1/keys"]), ("ar", ["/app/org_1/keys"])],
+)
+def test_the_first_page_is_small(look, pages, language, paths):
+    """Under 100 kB on the wire, files and fonts included; a later page under 30."""
+    page = look("/nope", language=language)
+    session = page.context.new_cdp_session(page)
+    session.send("Network.enable")
+    sizes: list[int] = []
+    session.on("Network.loadingFinished", lambda told: sizes.append(told["encodedDataLength"]))
+    for first in (True, False):
+        for path in paths:
+            session.send("Network.setCacheDisabled", {"cacheDisabled": first})
+            sizes.clear()
+            page.goto(pages + path, wait_until="networkidle")
+            assert 1000 < sum(sizes) < (100_000 if first else 30_000)

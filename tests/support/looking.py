@@ -1,0 +1,45 @@
+"""What a browser test looks at on every page: axe, width, what is forbidden or foreign."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+from playwright.sync_api import BrowserContext, Page
+
+AXE: Final = (Path(__file__).parents[1] / "browser/vendor/axe-core/axe.min.js").read_text("utf-8")
+_RUN: Final = """() => axe.run(document, {runOnly: [
+  "wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice",
+]}).then((found) => found.violations.flatMap((each) => each.nodes.map((node) =>
+  `${each.impact} ${each.id}: ${node.target.join(" ")}`)))"""
+
+
+def violations(page: Page) -> list[str]:
+    """What axe finds wrong, of any weight."""
+    # Evaluated by the debugger's protocol, which no policy of the page's is asked about.
+    page.evaluate(AXE)
+    return page.evaluate(_RUN)
+
+
+def overflow(page: Page) -> int:
+    """By how many pixels the page is wider than its window."""
+    root = "document.documentElement"
+    return page.evaluate(f"{root}.scrollWidth - {root}.clientWidth")
+
+
+class Watch:
+    """What goes wrong in a browser context while it looks at an origin."""
+
+    def __init__(self, context: BrowserContext, origin: str) -> None:
+        self.faults: list[str] = []
+        context.on("console", lambda message: self._console(message.type, message.text))
+        context.on("weberror", lambda error: self.faults.append(str(error.error)))
+        context.on("request", lambda request: self._request(request.url, origin))
+
+    def _console(self, kind: str, text: str) -> None:
+        if kind in ("error", "warning") and "Failed to load resource" not in text:
+            self.faults.append(text)
+
+    def _request(self, url: str, origin: str) -> None:
+        if not url.startswith(origin):
+            self.faults.append(f"a request to {url}")
