@@ -135,7 +135,7 @@ def _still_valid(gateway: Gateway, kept: dict[str, Any]) -> bool:
 
 
 def write_demo_file(path: Path, accounts: dict[str, str], base_url: str, inbox: Path) -> None:
-    """Write ``demo.json`` at one stroke, readable by its owner alone."""
+    """Write ``demo.json`` atomically, readable by its owner alone."""
     content = {
         "base_url": base_url,
         **accounts,
@@ -175,7 +175,7 @@ def greet(console: Console, base_url: str, accounts: dict[str, str], demo_file: 
         console.print(f"Risala is running at {base_url}", soft_wrap=True)
         console.print(f"Keys and addresses: {demo_file}", soft_wrap=True)
         console.print("Paste this into another terminal:", soft_wrap=True)
-    # On a line of its own, unbroken: it must survive being selected.
+    # On a line of its own and without line breaks, so that it can be selected and pasted.
     console.print(Text(line), soft_wrap=True)
     console.print(Text("Stop with Ctrl-C. The life of each message follows.", style="dim"))
 
@@ -190,11 +190,13 @@ class Demo:
         self._is_set_up = False
 
     def preparing(self) -> str | None:
-        """Why the service is not ready: whoever asks it must find what the demo file names."""
+        """Why the service is not ready yet: when it says that it is, the accounts that the demo
+        file names must be there."""
         return None if self._is_set_up else "the demo is being set up"
 
     async def start_carrier(self, outer: AsyncExitStack) -> CarrierSection:
-        """Start the simulator outside the engine: it must answer while the lanes drain."""
+        """Start the simulator, outside the engine, because it must still answer while the lanes
+        drain."""
         nursery = await outer.enter_async_context(trio.open_nursery())
         outer.callback(nursery.cancel_scope.cancel)
         carrier = make_carrier(self._phone)
@@ -202,7 +204,8 @@ class Demo:
         return carrier.section(port)
 
     async def begin(self, nursery: trio.Nursery, engine: Engine, url: str) -> None:
-        """Make what is missing, tell it, and show the life of messages from now on."""
+        """Make the accounts that are missing, print how to use them, and show the life of messages
+        from now on."""
         demo_file = self._data_dir / "demo.json"
         accounts = await make_accounts(engine.gateway, demo_file)
         await engine.wait_ready()

@@ -1,7 +1,7 @@
-"""What other packages import on a chance, and the service never uses.
+"""Keeps other packages from importing what the service never uses.
 
-structlog looks for rich, for tracebacks that we write ourselves (:mod:`risala.app.tracebacks`):
-5 MiB of a service that has nothing to draw.
+structlog imports rich, where that is installed, to draw tracebacks. We write those ourselves
+(:mod:`risala.app.tracebacks`), and rich would take 5 MiB of a service that draws nothing.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from types import ModuleType
 
 
 class _Without(MetaPathFinder):
-    """Finds nothing; one package it says is not installed."""
+    """An import hook that says of one package that it is not installed, and knows no other."""
 
     def __init__(self, package: str) -> None:
         self._package = package
@@ -29,9 +29,9 @@ class _Without(MetaPathFinder):
 
 
 def import_structlog() -> None:
-    """Import structlog as where rich is not installed; rich can be imported afterwards.
+    """Import structlog as if rich were not installed; rich can be imported afterwards.
 
-    Does nothing where either is imported already.
+    Does nothing where either of them is imported already.
     """
     if "structlog" in sys.modules or "rich" in sys.modules:
         return

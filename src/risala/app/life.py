@@ -25,7 +25,7 @@ _STYLE: Final = {
     "canceled": "magenta",
 }
 _PLACE: Final = 11
-"""As wide as the longest status, so that the sentences stand in a column."""
+"""Columns for the status: as wide as the longest one, so that the sentences are aligned."""
 
 
 def life_line(event: LifeEvent) -> Text:
@@ -45,7 +45,8 @@ async def print_life(
     watch: AbstractContextManager[Subscription[LifeEvent]],
     task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED,
 ) -> None:
-    """Print every change until cancelled; says so where it could not keep up."""
+    """Print every change until cancelled, and where some were missed because the screen was too
+    slow, how many."""
     with watch as events:
         task_status.started()
         async for event in events:

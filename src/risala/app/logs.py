@@ -35,11 +35,15 @@ class _Logger(_Everything):  # type: ignore[misc]  # structlog makes its class a
 
 
 DEMO_LEVEL: Final = "warning"
-"""Between the lives of messages there is no room for what goes well."""
+"""The log level of a demo, whose screen shows the life of messages: only warnings come between."""
 
 
 def set_level(section: LogSection, *, quiet: bool = False) -> None:
-    """Write from this level on; ``quiet`` leaves only warnings, unless everything is asked for."""
+    """Write lines from the settings' level on.
+
+    Args:
+        quiet: write only warnings, unless the settings ask for everything.
+    """
     level = DEMO_LEVEL if quiet and section.level == "info" else section.level
     _Level.number = logging.getLevelNamesMapping()[level.upper()]
     logging.getLogger().setLevel(max(_Level.number, logging.WARNING))
@@ -56,7 +60,8 @@ def configure_logs(section: LogSection, *, quiet: bool = False) -> None:
         structlog.processors.add_log_level,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
     ]
-    # Without local variables and without what exceptions say: message texts, codes, passwords.
+    # Tracebacks have neither local variables nor the texts of exceptions, which may be messages'
+    # texts, codes or passwords.
     if readable:
         renderer: Any = structlog.dev.ConsoleRenderer(exception_formatter=tracebacks.render)
     else:

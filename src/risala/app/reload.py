@@ -1,8 +1,8 @@
-"""Reading the settings anew while the service runs: what can change does, the rest is named.
+"""Reads the settings anew while the service runs, and applies those that can change at once.
 
-Changed at once: ``log.level``, what is under ``pricing``, ``limits.sms_per_s``, and each carrier's
-``rate_per_s``. Everything else is built into something that runs, and waits for a restart. A file
-with a fault changes nothing.
+These are ``log.level``, everything under ``pricing``, ``limits.sms_per_s``, and each carrier's
+``rate_per_s``. All other settings are built into something that runs; a change of them is logged,
+and waits for a restart. A file with a fault changes nothing.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _RATE: Final = "rate_per_s"
 
 
 class Reloader:
-    """Knows what is in force, and brings in what changed."""
+    """Knows the settings that are in force, and applies changed ones."""
 
     def __init__(
         self,
@@ -35,7 +35,7 @@ class Reloader:
         self._apply = apply
 
     def reload(self) -> None:
-        """Read, compare, apply, and say in the log what came of it."""
+        """Read the settings, apply what changed, and log what was applied and what waits."""
         try:
             new = self._load()
         except ConfigError as error:
@@ -51,7 +51,7 @@ class Reloader:
         self._apply(self._in_force)
         for key in at_once:
             log.warning("settings.changed", key=key, before=before[key], now=after[key])
-        # Only the names: a value may be a secret.
+        # Only the settings' names are logged: a value may be a secret.
         waiting = [key for key in changed if key not in at_once]
         if waiting:
             log.warning("settings.need_restart", keys=waiting)
@@ -62,7 +62,7 @@ class Reloader:
 def _changes_at_once(key: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
     if key in _AT_ONCE:
         return True
-    # A carrier that is new or gone is more than a pace.
+    # A rate of a carrier that is new or gone is not just a rate that changed.
     is_rate = key.startswith("carriers[") and key.endswith(f"].{_RATE}")
     return is_rate and key in before and key in after
 

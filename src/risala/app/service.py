@@ -48,7 +48,8 @@ __all__ = ["open_gateway", "run_service"]
 log = structlog.get_logger(__name__)
 
 LOCK_PATIENCE_S: Final = 5.0
-"""A command that holds the directory is done in a moment; another service never."""
+"""Seconds that a start waits for the lock: a command that holds it is soon done, another service
+is not."""
 LOCK_AGAIN_S: Final = 0.1
 GC_THRESHOLDS: Final = (100_000, 50, 1000)
 SWITCH_S: Final = 0.0005
@@ -76,7 +77,8 @@ def run_service(
     guard_last_words()
     _allow_open_files()
     faulthandler.enable()
-    # Most objects of a request die young and in no cycle: fewer collections, a fifth more speed.
+    # Most objects of a request live shortly and are in no cycle: fewer collections make the service
+    # a fifth faster.
     gc.freeze()
     gc.set_threshold(*GC_THRESHOLDS)
     sys.setswitchinterval(SWITCH_S)
@@ -95,7 +97,7 @@ def run_service(
 
 
 def _allow_open_files() -> None:
-    """Each connection is an open file: take as many as we may have."""
+    """Raise our limit of open files as far as allowed, since each connection is one."""
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     with suppress(OSError, ValueError):
         resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
@@ -129,7 +131,8 @@ async def _serve(
         if metrics_socket is not None:
             held.callback(metrics_socket.close)
         async with AsyncExitStack() as outer:
-            # Outermost: a second signal must be heard also while the engine drains.
+            # The signals' nursery is the outermost one: a second signal must be heard while the
+            # engine drains.
             signals = await outer.enter_async_context(trio.open_nursery())
             outer.callback(signals.cancel_scope.cancel)
             await signals.start(stop.wait_for_signals)
@@ -200,7 +203,7 @@ def _listen_metrics(settings: Settings) -> socket.socket | None:
 def _reloading(
     settings: Settings, engine: Engine, load: Callable[[], Settings] | None, *, demo: bool
 ) -> Callable[[], None]:
-    """What SIGHUP does."""
+    """The function that SIGHUP calls."""
 
     def apply(changed: Settings) -> None:
         set_level(changed.log, quiet=demo)
@@ -254,7 +257,8 @@ def _build_drivers(
 
 
 def _demo(data_dir: Path) -> Demo:
-    # Imported here: rich and the simulator are megabytes that a service has no use for.
+    # Imported here, because rich and the simulator are megabytes that a service without a demo does
+    # not need.
     from risala.app.demo import Demo
 
     return Demo(data_dir)

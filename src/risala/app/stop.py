@@ -1,4 +1,5 @@
-"""Signals: the order to stop and what makes sure that it is obeyed; the order to read anew."""
+"""Signals: the order to stop, with a watchdog that enforces it; the order to reread the
+settings."""
 
 from __future__ import annotations
 
@@ -19,7 +20,8 @@ from risala.engine.actors.bell import Bell
 log = structlog.get_logger(__name__)
 
 WATCHDOG_SPARE_S: Final = 10.0
-"""Beyond all the deadlines of an ordered stop: whoever still runs then hangs."""
+"""Seconds after all deadlines of an ordered stop at which the watchdog ends the process: whatever
+still runs then hangs."""
 EXIT_HUNG: Final = 70
 _SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -30,18 +32,19 @@ def _in_terminal() -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """The order to stop, and what makes sure that it is obeyed."""
+    """The order to stop, and the watchdog that ends a process which does not obey it."""
 
     settings: Settings
     asked: trio.Event = field(default_factory=trio.Event)
     reload: Bell = field(default_factory=Bell)
-    """Rung by SIGHUP. Whoever holds what can change hears it, as soon as there is such a one."""
+    """Rung by SIGHUP; heard once the engine, whose settings can change, is there."""
     _had_terminal: bool = field(default_factory=_in_terminal)
 
     async def wait_for_signals(
         self, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED
     ) -> None:
-        """Stop at the first signal; at the second at once. SIGHUP reads the settings anew."""
+        """Order a stop at the first signal, and end the process at the second. SIGHUP has the
+        settings read anew."""
         with trio.open_signal_receiver(*_SIGNALS) as signals:
             task_status.started()
             async for number in signals:
@@ -52,7 +55,7 @@ class Stop:
                     self._stop(signal.Signals(number).name, 128 + number)
 
     def _terminal_is_gone(self) -> bool:
-        """The window that we ran in was closed: that SIGHUP means an end."""
+        """Whether the terminal window that we ran in was closed: that SIGHUP means the end."""
         return self._had_terminal and not _in_terminal()
 
     def _stop(self, name: str, status: int) -> None:
@@ -73,6 +76,6 @@ class Stop:
 
     @staticmethod
     def _bite() -> None:
-        # What is on disk is whole at every instant, so that this loses nothing.
+        # The database is consistent at every moment, so that ending the process loses nothing.
         faulthandler.dump_traceback()
         os._exit(EXIT_HUNG)

@@ -1,9 +1,9 @@
-"""Exceptions in the log: what failed, and where; never what the exception says of its own.
+"""Exceptions in the log: what failed, and where; without the texts of exceptions of others.
 
-A driver's ``ValueError("cannot send " + text)`` would put the message's text, or a code, into the
-log. So of an exception stand its type and its stack, without values of variables, and its words
-only where we know who wrote them. The same goes for what Python prints by itself when the process
-ends on one.
+A driver's ``ValueError("cannot send " + text)`` would put a message's text, or a code, into the
+log. So of an exception the type and the stack are logged, without the values of variables, and its
+text only where we know who wrote it. The same goes for what Python itself prints when the process
+ends by an exception.
 """
 
 from __future__ import annotations
@@ -17,32 +17,32 @@ from types import TracebackType
 from typing import Final, TextIO
 
 _OUR_WORDS: Final = ("risala.engine.", "risala.config.", "risala.app.")
-"""Exceptions that are defined here are never built from what a message says."""
+"""Modules whose exceptions never hold a message's text."""
 _CAUSE: Final = "\nThe above exception was the direct cause of the following exception:\n\n"
 _CONTEXT: Final = "\nDuring handling of the above exception, another exception occurred:\n\n"
 _DEPTH_MAX: Final = 20
-"""Causes and groups that are followed: an exception may be its own cause."""
+"""Levels of causes and groups that are followed: an exception may be its own cause."""
 
 ExcInfo = tuple[type[BaseException], BaseException, TracebackType | None]
 
 
 def discreet_traceback(error: BaseException) -> str:
-    """Types and stacks of an exception, its causes and its parts."""
+    """Types and stacks of an exception, of its causes, and of the members of a group."""
     return "".join(_lines(error, 0)).rstrip("\n")
 
 
 def render(stream: TextIO, exc_info: ExcInfo) -> None:
-    """For structlog's console."""
+    """Write an exception to a stream, as structlog's console wants it."""
     stream.write("\n" + discreet_traceback(exc_info[1]))
 
 
 def rendered(exc_info: ExcInfo) -> str:
-    """For structlog's JSON."""
+    """An exception as text, as structlog's JSON wants it."""
     return discreet_traceback(exc_info[1])
 
 
 def guard_last_words() -> None:
-    """Let what Python itself prints of exceptions that nobody caught be as discreet."""
+    """Have Python print exceptions that nobody caught in the same way."""
     sys.excepthook = _print_uncaught
     sys.unraisablehook = _print_unraisable
 
@@ -84,7 +84,7 @@ def _name(error: BaseException) -> str:
 
 
 def _words(error: BaseException) -> str:
-    """What it says, where that is ours, the system's or a name in the code."""
+    """An exception's text, where we or the system wrote it, or where it is a name in the code."""
     if type(error).__module__.startswith(_OUR_WORDS):
         return f": {error}"
     if isinstance(error, OSError) and isinstance(error.errno, int):

@@ -1,7 +1,7 @@
-"""The service while its database is brought over: it lives, tells how far it is, can be stopped.
+"""The service while its database is migrated: it is alive, tells how far it is, and can be stopped.
 
-What it will listen on is bound already, and is listened on meanwhile by an app that answers 503.
-Connections that wait to be accepted when it hands over are the real service's.
+Its sockets are bound already, and an app that answers 503 listens on them meanwhile. Connections
+that wait to be accepted when that app ends are accepted by the service itself.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ from risala.http.server.server import serve_app
 from risala.http.server.sockets import base_url, listen_control
 
 GRACE_S: Final = 1.0
-"""Answers of a few hundred bytes: whoever has not taken one by then would hold up the start."""
+"""Seconds that requests get to end when the migration is done: the answers have a few hundred
+bytes, and a client that takes longer would hold up the start."""
 
 UpgradeProgress: TypeAlias = Callable[[str, int, int], None]
 Show: TypeAlias = Callable[[], AbstractContextManager[UpgradeProgress]]
@@ -40,12 +41,14 @@ def unshown() -> Iterator[UpgradeProgress]:
 async def upgrade_meanwhile(
     stop: Stop, sockets: Iterable[socket.socket], show: Show = unshown
 ) -> None:
-    """Bring the database over; returns at once where that is not due, and when a stop is asked for.
+    """Migrate the database. Returns at once where none is due, and when a stop is ordered.
 
-    ``sockets`` are listened on meanwhile, and stay open.
+    Args:
+        sockets: listened on meanwhile; they stay open.
+        show: shows the progress in a terminal.
 
     Raises:
-        StorageUnusable: why it cannot be; the next start goes on from where it was.
+        StorageUnusable: the migration failed; the next start goes on from where it was.
     """
     settings = stop.settings
     path = settings.storage.data_dir / DATABASE

@@ -1,4 +1,5 @@
-"""Commands that are imported when they are asked for: a command pays for its own module alone."""
+"""Commands that are imported when they are asked for, so that a command imports its own module
+only."""
 
 from __future__ import annotations
 
@@ -35,7 +36,7 @@ class LazyCommands(MutableMapping[str, click.Command]):
         self._found.pop(name, None)
 
     def __contains__(self, name: object) -> bool:
-        return name in self._places  # the inherited one would import it
+        return name in self._places  # the inherited method would import the command
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._places)

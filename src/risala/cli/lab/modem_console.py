@@ -37,7 +37,7 @@ _BARS: Final = "▁▃▅▇"
 
 
 class ModemTally:
-    """Totals of everything that was told."""
+    """Totals of everything that the simulator told."""
 
     def __init__(self) -> None:
         self.totals: Counter[str] = Counter()
@@ -69,7 +69,7 @@ class ModemTally:
                 pass
 
     def summary(self) -> list[str]:
-        """The last lines of a run; none where it never began."""
+        """The lines that end a run; none where the simulator never started."""
         if not self.began:
             return []
         lines = []
@@ -84,7 +84,7 @@ class ModemTally:
 class ModemView(Protocol):
     def hear(self, event: s.ModemEvent) -> None: ...
     def answer(self, text: str) -> None:
-        """Say something to who typed."""
+        """Answer the person who typed a line."""
 
     def end(self) -> None: ...
 
@@ -118,7 +118,7 @@ class ModemLineView:
         if not self._commands and isinstance(event, _COMMANDS):
             return
         kind, text, colour = _told(event)
-        now = f"{datetime.now():%H:%M:%S}"  # the clock on the wall of whoever looks
+        now = f"{datetime.now():%H:%M:%S}"  # local time: it is for whoever looks at the screen
         click.echo(f"{now} {click.style(kind.ljust(9), fg=colour)} {output.clean(text)}")
 
     def answer(self, text: str) -> None:
@@ -199,7 +199,7 @@ class ModemLiveView:
         self._live.start()
 
     def hear(self, event: s.ModemEvent) -> None:
-        pass  # the tally has it
+        pass  # the picture is drawn from the tally, which hears the event too
 
     def typing(self, begun: str) -> None:
         self._begun = begun
@@ -242,7 +242,7 @@ class ModemLiveView:
 
 
 def _bars(level: int) -> str:
-    """One to four, as on a phone; none where nothing is known."""
+    """The signal as one to four bars, as on a phone; none where it is unknown."""
     count = 0 if level == 99 else min(4, level // 6 + (level > 0))
     return _BARS[:count].ljust(4, "·")
 
@@ -253,7 +253,7 @@ def help_text() -> str:
 
 
 async def run_modem(simulator: s.ModemSimulator, view: ModemView) -> None:
-    """Run it, which tells ``view``, until SIGINT or SIGTERM, with the console beside it."""
+    """Run a simulator, whose events ``view`` shows, until SIGINT or SIGTERM; obey what is typed."""
 
     def obey(line: str) -> None:
         if line.strip() == "help":

@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from risala.lab.smsc.simulator import SimulatorEvent, SmscSimulator
 
     class Build(Protocol):
-        """Brings the simulator, once there is somebody to tell what happens."""
+        """Makes the simulator, given what is to hear its events."""
 
         def __call__(self, *, on_event: Callable[[SimulatorEvent], None]) -> SmscSimulator: ...
 
 
 _FILE: Final = click.Path(dir_okay=False, path_type=Path)
 _SCENARIO_SAYS: Final = ("receipt_delay_s", "answer_delay_s", "receipt_state", "rate_per_s")
-"""Options that a scenario takes the place of."""
+"""Options that cannot be given beside a scenario, which says these things itself."""
 
 
 @click.group()

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from risala.lab.modem.simulator import ModemEvent, ModemSimulator
 
 _SCENARIO_SAYS: Final = ("profile", "quirk", "report_delay_s", "report", "answer_delay_s", "seed")
-"""Options that a scenario takes the place of."""
+"""Options that cannot be given beside a scenario, which says these things itself."""
 
 
 @click.command("modem")

@@ -22,7 +22,7 @@ from risala.sms.segment import Concatenation
 
 MESSAGES_SHOWN: Final = 8
 RATE_WINDOW_S: Final = 5
-"""Rates are means of so many whole seconds: steady to look at, and quick to follow."""
+"""Rates are means over this many whole seconds: steady enough to read, and quick to follow."""
 REFRESHES_PER_S: Final = 4
 _TOTALS: Final = {
     "Submitted": "segments",
@@ -33,7 +33,7 @@ _TOTALS: Final = {
 
 
 class SmscTally:
-    """Totals and rates of everything that was told."""
+    """Totals and rates of everything that the simulator told."""
 
     def __init__(self) -> None:
         self.totals: Counter[str] = Counter()
@@ -72,14 +72,14 @@ class SmscTally:
                 pass
 
     def _unbound(self, system_id: str) -> None:
-        # Which of its links it was is not told; any of them will do for a number.
+        # The event does not tell which of the account's binds ended; for a count any will do.
         for key in self.binds:
             if key[0] == system_id and self.binds[key] > 0:
                 self.binds[key] -= 1
                 return
 
     def rate_per_s(self, name: str, now_s: float) -> float:
-        """Mean of the last whole seconds."""
+        """The mean rate over the last whole seconds."""
         second = int(now_s)
         counted = [
             counts[name] for at, counts in self._seconds if second - RATE_WINDOW_S <= at < second
@@ -87,7 +87,7 @@ class SmscTally:
         return sum(counted) / RATE_WINDOW_S
 
     def summary(self) -> list[str]:
-        """The last lines of a run; none where it never began."""
+        """The lines that end a run; none where the simulator never started."""
         if not self.place:
             return []
         lines = []
@@ -120,7 +120,7 @@ class SmscJsonView:
         self._told.set()
 
     async def run(self) -> None:
-        """Write what was heard, as soon as the loop comes round."""
+        """Write the events that were heard, all those of one turn of the loop at once."""
         while True:
             await self._told.wait()
             self._told = trio.Event()
@@ -133,7 +133,7 @@ class SmscJsonView:
 
 
 def _fields_of(value: object) -> dict[str, Any]:
-    """As ``dataclasses.asdict``, without its copies: what it finds is only written down."""
+    """As ``dataclasses.asdict``, but without copying the values, which are only written out."""
     kind = type(value)
     names = _names.get(kind)
     if names is None:
@@ -143,7 +143,7 @@ def _fields_of(value: object) -> dict[str, Any]:
 
 
 _names: Final[dict[type, tuple[str, ...]]] = {}
-"""Of the fields of each kind of event, and of what they hold."""
+"""Names of the fields of each class of event, and of the classes of their values."""
 _encode: Final = json.JSONEncoder(ensure_ascii=False, default=_fields_of).encode
 
 
@@ -198,7 +198,7 @@ class SmscLiveView:
         self._live.start()
 
     def hear(self, event: s.SimulatorEvent) -> None:
-        pass  # the tally has it
+        pass  # the picture is drawn from the tally, which hears the event too
 
     def refresh(self, now_s: float) -> None:
         self._live.update(self._picture(now_s), refresh=True)
@@ -246,5 +246,5 @@ def _again(command_status: int) -> str:
 
 
 def _line(kind: str, text: str, colour: str | None = None) -> None:
-    now = f"{datetime.now():%H:%M:%S}"  # the clock on the wall of whoever looks
+    now = f"{datetime.now():%H:%M:%S}"  # local time: it is for whoever looks at the screen
     click.echo(f"{now} {click.style(kind.ljust(9), fg=colour)} {output.clean(text)}")

@@ -14,18 +14,18 @@ from typing import Final
 import trio
 
 LINE_MAX: Final = 4096
-"""Characters of a line; more is thrown away."""
+"""Characters of a line; those beyond are dropped."""
 _READ_OCTETS: Final = 4096
 _ERASE: Final = "\x7f\x08"
 _KILL: Final = "\x15"
 
 
 class LineEditor:
-    """Characters become lines. For a terminal in :func:`keys` mode it takes back too."""
+    """Makes lines of typed characters; with backspace, for a terminal in :func:`keys` mode."""
 
     def __init__(self) -> None:
         self.begun = ""
-        """The line that is not complete."""
+        """The line that has begun and is not complete yet."""
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
 
     def feed(self, octets: bytes) -> list[str]:
@@ -45,7 +45,7 @@ class LineEditor:
 
 
 def unseen(_begun: str) -> None:
-    """For consoles whose terminal shows by itself what is typed."""
+    """Does nothing with what is typed; for consoles whose terminal itself shows it."""
 
 
 async def read_lines(
@@ -57,9 +57,9 @@ async def read_lines(
         try:
             await trio.lowlevel.wait_readable(fd)
         except PermissionError:
-            pass  # a file, or /dev/null: reading never waits there, and epoll won't have it
+            pass  # a file or /dev/null, which epoll does not take: reading never waits there
         except OSError:
-            return  # there is no standard input
+            return  # standard input is closed
         try:
             octets = os.read(fd, _READ_OCTETS)
         except OSError:
@@ -76,7 +76,8 @@ async def read_lines(
 
 @contextmanager
 def keys() -> Iterator[None]:
-    """Single keys in place of lines, and no echo: a picture that is redrawn shows what is typed."""
+    """Within this context the terminal gives single keys and does not echo them: the picture, which
+    is redrawn all the time, shows what is typed."""
     fd = sys.stdin.fileno()
     if not os.isatty(fd):
         yield

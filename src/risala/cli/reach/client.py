@@ -33,7 +33,7 @@ class RemoteGateway:
         """As :meth:`risala.engine.gateway.Gateway.perform`.
 
         Raises:
-            CommandRefused: the engine's sentence.
+            CommandRefused: the engine refused; it has the engine's sentence.
         """
         request = {"operation": name, "arguments": arguments}
         try:
@@ -51,15 +51,18 @@ class RemoteGateway:
     async def tail(
         self, what: str, organization_id: str | None = None, position: str | None = None
     ) -> AsyncGenerator[StreamEvent]:
-        """What happens: ``life``, ``events`` or ``all``; from ``position`` on, the last id seen.
+        """Follow what happens, until the service stops.
 
-        Ends when the service stops.
+        Args:
+            what: ``life``, ``events`` or ``all``.
+            position: the last id that was seen; None: from now on.
 
         Raises:
-            CommandRefused: the service's sentence.
-            NotListening: it went away.
+            CommandRefused: the service refused; it has the service's sentence.
+            NotListening: the service went away.
         """
-        # One layer below httpx2, whose iterators do not close each other when they are left early.
+        # Not by httpx2 itself but by the layer below it: httpx2's iterators do not close each other
+        # when one is left early.
         timeouts = dict.fromkeys(("connect", "read", "write", "pool"), TIMEOUT_S)
         query = "" if organization_id is None else f"?organization={quote(organization_id)}"
         headers = [] if position is None else [("Last-Event-ID", position)]
@@ -99,7 +102,7 @@ class StreamEvent:
     kind: str
     data: dict[str, Any]
     id: str | None
-    """Where to go on from; None: from where it was."""
+    """The position to go on from after it; None: the position before still holds."""
 
 
 def _told(block: bytes) -> StreamEvent | None:
@@ -130,7 +133,7 @@ async def connect(data_dir: Path) -> AsyncIterator[RemoteGateway]:
     """
     path = data_dir / CONTROL_NAME
     with unix_address(path) as address:
-        # trust_env: a proxy or a netrc has no say in a socket on this machine.
+        # trust_env is off: no proxy and no netrc concerns a socket on this machine.
         transport = httpx2.AsyncHTTPTransport(uds=address)
         async with httpx2.AsyncClient(
             transport=transport, base_url="http://control", trust_env=False, timeout=TIMEOUT_S

@@ -1,4 +1,4 @@
-"""What a command logs: errors alone, beside its answer."""
+"""The log of a command: errors only, on stderr, beside its answer."""
 
 from __future__ import annotations
 

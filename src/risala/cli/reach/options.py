@@ -41,7 +41,7 @@ class Options:
         """The settings that this command runs under; ``http__port=1`` overrides ``http.port``.
 
         Raises:
-            CommandRefused: every fault of them.
+            CommandRefused: they are wrong; it names every fault.
         """
         from risala.config.faults import ConfigError
 
@@ -63,7 +63,7 @@ class Options:
         """The settings of a command that works on the data, which must be there.
 
         Raises:
-            CommandRefused: it is not, and the command does not make it.
+            CommandRefused: the data directory is missing, and the command does not make it.
         """
         settings = self.settings()
         data_dir = settings.storage.data_dir

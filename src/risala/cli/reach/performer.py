@@ -19,10 +19,10 @@ class GatewaySession:
     """Whether a service runs, that is: whether what was accepted goes out now."""
 
     async def perform(self, name: str, /, **arguments: object) -> dict[str, Any]:
-        """One operation; arguments that are None count as not given."""
+        """Do one operation; arguments that are None count as not given."""
         given = {key: value for key, value in arguments.items() if value is not None}
         return await self.perform_exactly(name, given)
 
     async def perform_exactly(self, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
-        """One operation, whose arguments may be null: back to what is usual."""
+        """Do one operation whose arguments may be null, which means: back to the default."""
         return await self.performer.perform(name, arguments)

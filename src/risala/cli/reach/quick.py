@@ -30,16 +30,16 @@ _SECTION: Final = "RISALA_STORAGE"
 
 
 def data_dir(given: Path | None, config: Path | None) -> Path | None:
-    """Where the data is, by the order that settings have, without looking at any other setting.
+    """The data directory, found in the order in which settings are, without reading any other.
 
-    None: that is not plain to see; read the settings.
+    None where it cannot be told in this way, so that the settings must be read.
     """
     if given is not None:
         return given
     named = os.environ.get(_VARIABLE, "").strip()
     other = [name for name in os.environ if name.upper().startswith(_SECTION) and name != _VARIABLE]
     if other:
-        return None  # the section as JSON, or the variable in other letters
+        return None  # a variable has the whole section as JSON, or is written in other letters
     if named:
         return Path(named)
     return Path(DATA_DIR) if config is None else _in_file(config)
@@ -67,7 +67,7 @@ class QuickGateway:
         """As :meth:`risala.engine.gateway.Gateway.perform`; returns before anything else runs.
 
         Raises:
-            CommandRefused: the engine's sentence.
+            CommandRefused: the engine refused; it has the engine's sentence.
         """
         body = json.dumps({"operation": name, "arguments": arguments})
         try:

@@ -1,8 +1,9 @@
-"""How a command reaches the engine: by its own hand, or through the service that runs.
+"""How a command reaches the engine: it opens the engine itself, or asks the service that runs.
 
-One process at a time may open a data directory. So: try its lock and open the gateway ourselves;
-where it is held, ask its holder over the control socket; where nobody listens there, the holder is
-starting, stopping, or another command: again, for five seconds.
+One process at a time may open a data directory. So a command tries its lock, and where that is free
+opens the gateway itself. Where the lock is held, it asks its holder over the control socket. Where
+nobody listens there, the holder is starting, stopping, or another command, and the command tries
+again for five seconds.
 """
 
 from __future__ import annotations
@@ -68,7 +69,7 @@ def run_async(main: Callable[[], Awaitable[T]]) -> T:
     try:
         return trio.run(main)
     except BaseExceptionGroup as group:
-        # A nursery on the way wraps what the work raised.
+        # A nursery has wrapped what the work raised in a group.
         refused, rest = group.split(CommandRefused)
         if refused is None or rest is not None:
             raise
@@ -98,7 +99,7 @@ async def hold_or_reach(data_dir: Path) -> AsyncIterator[Service | None]:
 
     Raises:
         Unreachable: somebody holds the directory and does not answer.
-        CommandRefused: it cannot be locked at all.
+        CommandRefused: the directory cannot be locked at all.
     """
     until = trio.current_time() + _PATIENCE_S
     while True:
@@ -128,7 +129,7 @@ async def hold_or_reach(data_dir: Path) -> AsyncIterator[Service | None]:
 
 @dataclass(frozen=True, slots=True)
 class _Refusing:
-    """A gateway of this process, whose noes are a command's."""
+    """A gateway of this process, whose refusals become :class:`CommandRefused`."""
 
     gateway: Gateway
     caller: Caller

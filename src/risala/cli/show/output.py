@@ -1,7 +1,7 @@
-"""What people read: tables in a terminal, plain columns in a pipe, JSON when asked for.
+"""Output for people: tables in a terminal, plain columns in a pipe; JSON when asked for.
 
-Everything that came from outside is cleaned of control characters: the text of a message must not
-drive the operator's terminal.
+Control characters are taken out of everything that came from outside: the text of a message must
+not control the operator's terminal.
 """
 
 from __future__ import annotations
@@ -91,12 +91,13 @@ def _rich_table(columns: Sequence[str], cells: list[list[str]]) -> None:
     for column in columns:
         grid.add_column(column, overflow="fold")
     for row in cells:
-        grid.add_row(*(Text(cell) for cell in row))  # Text: no markup is read in it
+        grid.add_row(*(Text(cell) for cell in row))  # Text, so that rich reads no markup in it
     Console().print(grid)
 
 
 def show(as_json: bool, payload: Mapping[str, Any]) -> bool:
-    """Print ``payload`` when JSON is wanted; True when that was it."""
+    """Print ``payload`` where JSON is wanted; True where it was, so that nothing else is
+    printed."""
     if as_json:
         print_json(payload)
     return as_json

@@ -1,4 +1,4 @@
-"""How far long work has come, on stderr, where somebody is looking."""
+"""Shows how far long work has come, on stderr, if that is a terminal."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from contextlib import contextmanager
 
 @contextmanager
 def shown(*, quiet: bool = False) -> Iterator[Callable[[str, int, int], None]]:
-    """``progress(what, done, of_how_much)``, to be called from a thread of Trio's.
+    """Gives ``progress(what, done, of_how_much)``, to be called from one of Trio's threads.
 
-    Each call is also where the thread hears that it is to end.
+    Where the work was cancelled, the next call raises in the thread, and so ends it.
     """
     import trio
 

@@ -12,15 +12,18 @@ _UNITS: Final = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
 
 
 def span_s(text: str) -> int | None:
-    """Seconds of ``90``, ``90s``, ``10m``, ``2h``, ``3d``; None where it is no such thing."""
+    """The seconds of a span such as ``90``, ``90s``, ``10m``, ``2h``, ``3d``; None for no span."""
     found = re.fullmatch(r"(\d{1,9})([smhd]?)", text.strip(), re.ASCII)
     return None if found is None else int(found[1]) * _UNITS[found[2] or "s"]
 
 
 def moment(text: str, now: datetime) -> datetime | None:
-    """A time with its offset; None where it is none. ``now`` has one: times without are like it.
+    """A time as people write it, with its offset; None for no time.
 
-    ``08:30`` is the next such moment, ``2h`` is from now.
+    ``08:30`` is the next such moment, ``2h`` is two hours from now.
+
+    Args:
+        now: the present, with an offset; times that are written without one have the same.
     """
     text = text.strip().removeprefix("in ")
     if (found := span_s(text)) is not None:

@@ -64,7 +64,7 @@ def key_create(
     made = options.run(work)
     if output.show(options.json, made):
         return
-    # The value alone on stdout, so that `KEY=$(risala key create)` is all that a script needs.
+    # Only the value goes to stdout, so that `KEY=$(risala key create)` is all that a script needs.
     output.warned(f"The key {made['key']['id']}. Keep its value now: it cannot be shown again.")
     click.echo(made["value"])
 

@@ -66,7 +66,7 @@ def ledger(
         output.warned(f"There are older ones: --before {found['next']}.")
 
 
-# An amount may begin with a minus, which is no option here.
+# An amount may begin with a minus, which click would take for an option.
 @click.command(context_settings={"ignore_unknown_options": True})
 @organization_and_amount
 @click.option("--reason", required=True, help="Why; it stays in the ledger.")

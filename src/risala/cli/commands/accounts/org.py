@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 Json = dict[str, Any]
 NO_CAP: Final = "none"
 GENERAL: Final = "general"
-"""The word for "as for everybody" where a value of its own could stand."""
+"""The word that takes an organization's own value away, so that the general one holds again."""
 
 
 @click.group()
@@ -94,7 +94,7 @@ def _fields(found: Json) -> Json:
 
 
 def _cap(found: Json) -> str:
-    """The one that holds, and both where there are two."""
+    """The cap that holds; where operator and owner have each set one, both of them."""
     holds = money_of(found, "spendCap")
     owner, operator = money_of(found, "ownerSpendCap"), money_of(found, "operatorSpendCap")
     if holds is None:
@@ -165,7 +165,7 @@ def org_set(
 
 
 def change_organization(options: Options, given: str | None, changes: Json) -> Json:
-    """Have an organization's settings changed; it as it is then."""
+    """Have an organization's settings changed; the organization as it is afterwards."""
 
     async def work(session: GatewaySession) -> Json:
         found = await organization_id(session, given)

@@ -23,7 +23,8 @@ optional_org = click.argument("organization", metavar="[ORG]", required=False)
 
 
 def organization_and_amount(command: Callable[..., Any]) -> Callable[..., Any]:
-    """``[ORG] AMOUNT``: click itself would give a single argument to the first of two."""
+    """Give a command the arguments ``[ORG] AMOUNT``. click itself would take a single argument for
+    ORG."""
 
     def split(
         context: click.Context, _: click.Parameter, values: tuple[str, ...]
@@ -58,10 +59,13 @@ def money_of(organization: dict[str, Any], field: str) -> str | None:
 
 
 async def organization_id(session: GatewaySession, given: str | None) -> str:
-    """The id for what was given: an id, a name that only one has, or nothing.
+    """The id of the organization that is meant.
+
+    Args:
+        given: an id, or a name that only one organization has; None where there is only one.
 
     Raises:
-        CommandRefused: none, or more than one, is meant.
+        CommandRefused: no organization, or more than one, is meant.
     """
     if given is not None and given.startswith("org_"):
         return given

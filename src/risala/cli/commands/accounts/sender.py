@@ -88,7 +88,7 @@ def _marks(each: Json) -> str:
 
 
 def _look_twice(found: Json) -> None:
-    """What speaks against a name: seen while the decision can still be taken back."""
+    """Warn of what speaks against a name, after the decision, which can still be changed."""
     if marks := _marks(found):
         output.warned(f"Look twice at {output.clean(found['name'])}. {output.clean(marks)}")
 

@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 
 Json = dict[str, Any]
 AGAIN_S: Final = 0.2
-"""A service that went away is looked for this often."""
+"""Seconds between two looks for a service that went away."""
 SEEN_MAX: Final = 2000
-"""After a gap the same may come twice: what was shown last is known, of so many."""
+"""Messages and events whose last line is remembered, since after a gap the same may come twice."""
 _COLOURS: Final = {
     "pending": "cyan",
     "processing": "yellow",
@@ -86,7 +86,8 @@ async def _follow(data_dir: Path, organization: str | None, teller: Teller) -> N
     position: str | None = None
     while True:
         try:
-            # Never by the lock: a service that wants to start must find it free.
+            # Looked for by its socket and never by the lock, which a starting service must find
+            # free.
             async with (
                 connect(data_dir) as service,
                 aclosing(service.tail(teller.what, organization, position)) as stream,
@@ -113,7 +114,11 @@ class Teller:
         self._seen: OrderedDict[str, str] = OrderedDict()
 
     def tell(self, told: StreamEvent) -> bool:
-        """Tell one thing, unless it was the last of its message or event; False: nobody reads."""
+        """Tell one thing, unless it was told last of its message or event.
+
+        Returns:
+            False where nobody reads our output any more.
+        """
         if self._is_known(told):
             return True
         if self._json:
@@ -128,7 +133,7 @@ class Teller:
         return not self._closed
 
     def tell_away(self) -> bool:
-        """Tell, once, that the service is not there; False: nobody reads."""
+        """Tell, once, that the service is not there; False where nobody reads any more."""
         if self._away:
             return True
         self._away = True
@@ -144,7 +149,7 @@ class Teller:
             sys.stdout.flush()
         except BrokenPipeError:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            self._closed = True  # whoever read us has seen enough
+            self._closed = True  # the pipe is closed: nobody reads any more
 
     def _is_known(self, told: StreamEvent) -> bool:
         key = told.data.get("messageId" if told.kind == "life" else "id")

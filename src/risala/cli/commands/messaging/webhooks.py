@@ -101,7 +101,7 @@ def webhook_create(
 def _tell_secret(options: Options, made: Json) -> None:
     if output.show(options.json, made):
         return
-    # The secret alone on stdout, so that a script can take it; the rest is for people.
+    # Only the secret goes to stdout, so that a script can take it; the rest is for people.
     endpoint = made["endpoint"]
     output.warned(f"The endpoint {endpoint['id']}. Keep its secret now: it is shown only once.")
     if endpoint["oldSecretUntil"] is not None:

@@ -65,7 +65,8 @@ def _back_up(settings: Settings, file: Path, options: Options) -> BackupReport:
     database, file = settings.storage.data_dir / DATABASE, file.absolute()
 
     async def main() -> BackupReport:
-        # Either the lock is ours, or its holder is a service, which replaces no files.
+        # A backup may be read from a file that nobody replaces meanwhile: either we hold the lock,
+        # or a service does, which never replaces the file.
         async with session.hold_or_reach(settings.storage.data_dir) as service:
             if service is not None:
                 await _refuse_of_the_ill(service)
@@ -74,7 +75,7 @@ def _back_up(settings: Settings, file: Path, options: Options) -> BackupReport:
             if not database.exists():
                 raise CommandRefused(f"There is no database in {settings.storage.data_dir} yet.")
             with progress.shown(quiet=options.json) as shown:
-                # The thread hears of a cancellation through `shown`, so that it is waited for.
+                # Not abandoned when cancelled: the thread notices that in `shown`, and ends.
                 work = partial(back_up, database, file, shown)
                 try:
                     return await trio.to_thread.run_sync(work)
@@ -85,7 +86,8 @@ def _back_up(settings: Settings, file: Path, options: Options) -> BackupReport:
 
 
 async def _refuse_of_the_ill(service: Service) -> None:
-    """What lies in the place of a database that was lost is no backup of it."""
+    """Refuse where the service says that its database was lost or replaced: a copy of the file that
+    lies there now would be no backup."""
     journal = (await service.gateway.perform("statistics", {})).get("journal", {})
     if journal.get("lost"):
         raise CommandRefused(f"There is nothing to back up: {journal['ailment']}")

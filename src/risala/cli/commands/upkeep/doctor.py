@@ -48,7 +48,7 @@ def _examine(options: Options) -> list[Finding]:
         data_dir = options.settings().storage.data_dir
         settings = Finding("settings", Grade.OK, "The settings load.")
     except CommandRefused as error:
-        # The data is looked at all the same: often both are wrong for one reason.
+        # The data is looked at although the settings are wrong: often both have one cause.
         data_dir = options.data or StorageSection().data_dir
         settings = Finding("settings", Grade.FAIL, str(error))
 
@@ -85,7 +85,7 @@ async def _patient(data_dir: Path) -> Patient:
     except session.Unreachable as error:
         return replace(patient, pid=error.pid)
     except CommandRefused:
-        return patient  # what is wrong with the directory shows among the checks
+        return patient  # the checks themselves tell what is wrong with the directory
 
 
 async def _ask(gateway: Any, operation: str) -> dict[str, Any]:  # noqa: ANN401 -- a Performer

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
 _DRIVER: Final = "modem"
 _NOTES: Final = ("risala", "modem-pins.json")
-"""In the user's directory of states: which SIMs had a PIN typed that was not seen to be right."""
+"""A file in the user's state directory, which remembers the SIMs whose PIN was typed and not seen
+to be right."""
 
 
 @click.group()
@@ -146,7 +147,8 @@ def _examine(
 
 
 def _notes_path() -> Path:
-    """As the XDG Base Directory Specification says; in /var/lib for who has no home."""
+    """Where the notes are: by the XDG Base Directory Specification, or in /var/lib for a user
+    without a home."""
     state = os.environ.get("XDG_STATE_HOME", "")
     home = os.environ.get("HOME", "")
     base = Path(state) if state else Path(home, ".local", "state") if home else Path("/var/lib")
@@ -154,7 +156,11 @@ def _notes_path() -> Path:
 
 
 def _settings(options: Options, port: str, baud: int, pin_env: str | None) -> ModemSettings:
-    """Raises CommandRefused; the PIN is in no text."""
+    """The modem's settings, from the options or from a carrier's table.
+
+    Raises:
+        CommandRefused: they are wrong; the sentence never holds the PIN.
+    """
     from pydantic import ValidationError
 
     from risala.config.faults import ConfigError
@@ -173,7 +179,8 @@ def _settings(options: Options, port: str, baud: int, pin_env: str | None) -> Mo
     except ConfigError as error:
         raise CommandRefused(str(error)) from None
     except ValidationError as error:
-        # Pydantic's error holds the values, and one may be the PIN.
+        # Pydantic's own error is not shown, because it holds the values, of which one may be the
+        # PIN.
         faults = (
             f"{'.'.join(map(str, each['loc']))}: {each['msg'].removeprefix('Value error, ')}"
             for each in error.errors(include_url=False, include_input=False)
@@ -196,7 +203,7 @@ def _table(options: Options, name: str) -> dict[str, Any]:
 
 @contextmanager
 def _shown(*, quiet: bool) -> Iterator[Callable[[str], None]]:
-    """The check that is under way, on stderr, where somebody is looking."""
+    """Shows the check that is under way on stderr, if that is a terminal."""
     if quiet or not sys.stderr.isatty():
         yield lambda name: None
         return
@@ -257,7 +264,7 @@ def _payload(found: Findings) -> dict[str, Any]:
 
 
 def _rows(found: Findings) -> Iterator[tuple[str, object]]:
-    """What was found, for people; what was not reached is a dash."""
+    """The findings as rows for people, with a dash for what no check got to."""
     from risala.drivers.modem.doctor.findings import REGISTRATIONS, Strength
 
     facts = found.facts()
