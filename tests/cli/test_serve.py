@@ -2,7 +2,9 @@
 
 import json
 import os
+import shutil
 import signal
+import ssl
 import subprocess
 import sys
 import threading
@@ -194,6 +196,45 @@ class TestReload:
         served.process.send_signal(signal.SIGHUP)
         served.logged("settings.unchanged")
         assert served.stop(signal.SIGINT) == 0
+
+
+@pytest.mark.slow
+class TestHttps:
+    FILES = Path(__file__).parents[1] / "drivers" / "smpp" / "tls"
+
+    def test_it_is_spoken_and_a_renewed_certificate_is_read(self, serve, tmp_path):
+        shown = Path(shutil.copy(self.FILES / "server.pem", tmp_path / "shown.pem"))
+        served = serve(RISALA_HTTP__TLS_CERTIFICATE=str(shown))
+        url = served.place("Risala is running at")
+        assert url.startswith("https://127.0.0.1:")
+        url = url.replace("127.0.0.1", "localhost")  # the name in the certificate
+        trusted = ssl.create_default_context(cafile=self.FILES / "ca.pem")
+        with httpx2.Client(verify=trusted, trust_env=False, timeout=HANG_S) as client:
+            assert client.get(f"{url}/healthz").json() == {"status": "ok"}
+        told = get(url.replace("https", "http"))
+        assert (told.status_code, "https" in told.json()["message"]) == (400, True)
+
+        address = ("localhost", int(url.rpartition(":")[2]))
+        before = ssl.get_server_certificate(address)
+        shutil.copy(self.FILES / "self.pem", shown)
+        served.process.send_signal(signal.SIGHUP)
+        served.logged("certificate.read")
+        assert ssl.get_server_certificate(address) != before
+        assert served.stop() == 0
+
+    @pytest.mark.parametrize(
+        ("settings", "words"),
+        [
+            ({"TLS_CERTIFICATE": "none.pem"}, "none.pem cannot be read"),
+            ({"TLS_KEY": "key.pem"}, "needs tls_certificate beside it"),
+        ],
+    )
+    def test_what_cannot_be_used_is_one_sentence(self, serve, settings, words):
+        served = serve(**{f"RISALA_HTTP__{name}": value for name, value in settings.items()})
+        assert served.process.wait(HANG_S) != 0
+        served.end()
+        assert words in "".join(served.log)
+        assert "Traceback" not in "".join(served.log)
 
 
 @pytest.mark.slow

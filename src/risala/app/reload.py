@@ -1,8 +1,9 @@
 """Reads the settings anew while the service runs, and applies those that can change at once.
 
 These are ``log.level``, everything under ``pricing``, ``limits.sms_per_s``, and each carrier's
-``rate_per_s``. All other settings are built into something that runs; a change of them is logged,
-and waits for a restart. A file with a fault changes nothing.
+``rate_per_s``. The certificate of https is read again from its files. All other settings are built
+into something that runs; a change of them is logged, and waits for a restart. A file with a fault
+changes nothing.
 """
 
 from __future__ import annotations

@@ -5,7 +5,6 @@ from __future__ import annotations
 import faulthandler
 import gc
 import resource
-import socket
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, ExitStack, suppress
@@ -35,8 +34,9 @@ from risala.http.api.app import create_api
 from risala.http.api.metrics import add_metrics, create_metrics
 from risala.http.control.app import serve_control
 from risala.http.control.streams import Streams
-from risala.http.server.server import serve_app
-from risala.http.server.sockets import ListenError, base_url, listen_tcp
+from risala.http.server.server import BoundAddress, serve_app
+from risala.http.server.sockets import ListenError, listen_tcp
+from risala.http.server.tls import ServerTls
 from risala.plugins.contract import Driver
 from risala.plugins.manager import PluginManager
 
@@ -125,18 +125,18 @@ async def _serve(
     with ExitStack() as held:
         lock = await _lock(data_dir)
         held.callback(lock.release)
-        api_socket = listen_tcp(settings.http.host, settings.http.port)
-        held.callback(api_socket.close)
-        metrics_socket = _listen_metrics(settings)
-        if metrics_socket is not None:
-            held.callback(metrics_socket.close)
+        api = _listen_api(settings)
+        held.callback(api.sock.close)
+        metrics = _listen_metrics(settings)
+        if metrics is not None:
+            held.callback(metrics.sock.close)
         async with AsyncExitStack() as outer:
             # The signals' nursery is the outermost one: a second signal must be heard while the
             # engine drains.
             signals = await outer.enter_async_context(trio.open_nursery())
             outer.callback(signals.cancel_scope.cancel)
             await signals.start(stop.wait_for_signals)
-            bound = [each for each in (api_socket, metrics_socket) if each is not None]
+            bound = [each for each in (api, metrics) if each is not None]
             await upgrade_meanwhile(stop, bound, show)
             if stop.asked.is_set():
                 log.info("service.stopped")
@@ -153,16 +153,15 @@ async def _serve(
             engine = await outer.enter_async_context(
                 open_engine(settings, (*carriers, TEST_CARRIER), drivers, outside=outside)
             )
-            reload = _reloading(settings, engine, load, demo=demo)
+            reload = _reloading(settings, engine, load, api.tls, demo=demo)
             async with trio.open_nursery() as nursery:
                 nursery.start_soon(_reload_when_asked, stop.reload, reload)
                 async with trio.open_nursery() as faces:
-                    await _open_faces(faces, engine, stop, api_socket, metrics_socket)
-                    url = base_url(api_socket)
+                    await _open_faces(faces, engine, stop, api, metrics)
                     if shown is not None:
-                        await shown.begin(nursery, engine, url)
+                        await shown.begin(nursery, engine, api.url)
                     else:
-                        _say_ready(url, metrics_socket, engine)
+                        _say_ready(api, metrics, engine)
                     await stop.asked.wait()
                     engine.gateway.drain()
                 nursery.cancel_scope.cancel()
@@ -173,41 +172,56 @@ async def _open_faces(
     faces: trio.Nursery,
     engine: Engine,
     stop: Stop,
-    api_socket: socket.socket,
-    metrics_socket: socket.socket | None,
+    api: BoundAddress,
+    metrics: BoundAddress | None,
 ) -> None:
     """Serve the API, the control socket, and the metrics where they have a place of their own."""
     settings, gateway = stop.settings, engine.gateway
     serve = partial(serve_app, http=settings.http, shutdown=stop.asked)
-    api = create_api(gateway, settings)
-    if settings.http.metrics.enabled and metrics_socket is None:
-        add_metrics(api, gateway, everybody=False)
-    await faces.start(partial(serve, api, sock=api_socket))
+    app = create_api(gateway, settings)
+    if settings.http.metrics.enabled and metrics is None:
+        add_metrics(app, gateway, everybody=False)
+    await faces.start(partial(serve, app, sock=api.sock, tls=api.tls))
     streams = Streams(gateway, stop.asked)
     faces.start_soon(streams.run)
     control = partial(serve_control, gateway, settings.http, settings.storage.data_dir)
     await faces.start(partial(control, streams=streams, shutdown=stop.asked))
-    if metrics_socket is not None:
-        measured = create_metrics(gateway, settings, api.tally)
-        await faces.start(partial(serve, measured, sock=metrics_socket))
+    if metrics is not None:
+        measured = create_metrics(gateway, settings, app.tally)
+        await faces.start(partial(serve, measured, sock=metrics.sock))
 
 
-def _listen_metrics(settings: Settings) -> socket.socket | None:
-    """The socket of the metrics' own address; None where they have none."""
+def _listen_api(settings: Settings) -> BoundAddress:
+    """The main address, with its certificate where it has one."""
+    http, tls = settings.http, None
+    if http.tls_certificate is not None:
+        tls = ServerTls(http.tls_certificate, http.tls_key)
+    return BoundAddress(listen_tcp(http.host, http.port), tls)
+
+
+def _listen_metrics(settings: Settings) -> BoundAddress | None:
+    """The metrics' own address; None where they have none."""
     metrics = settings.http.metrics
     if not metrics.enabled or metrics.host is None:
         return None
-    return listen_tcp(metrics.host, metrics.port)
+    return BoundAddress(listen_tcp(metrics.host, metrics.port))
 
 
 def _reloading(
-    settings: Settings, engine: Engine, load: Callable[[], Settings] | None, *, demo: bool
+    settings: Settings,
+    engine: Engine,
+    load: Callable[[], Settings] | None,
+    tls: ServerTls | None,
+    *,
+    demo: bool,
 ) -> Callable[[], None]:
     """The function that SIGHUP calls."""
 
     def apply(changed: Settings) -> None:
         set_level(changed.log, quiet=demo)
         engine.retune(changed)
+        if tls is not None:
+            tls.reload()
 
     return Reloader(settings, load or (lambda: settings), apply).reload
 
@@ -264,9 +278,9 @@ def _demo(data_dir: Path) -> Demo:
     return Demo(data_dir)
 
 
-def _say_ready(url: str, metrics_socket: socket.socket | None, engine: Engine) -> None:
-    print(f"Risala is running at {url}", flush=True)
-    if metrics_socket is not None:
-        print(f"Metrics are at {base_url(metrics_socket)}/metrics", flush=True)
+def _say_ready(api: BoundAddress, metrics: BoundAddress | None, engine: Engine) -> None:
+    print(f"Risala is running at {api.url}", flush=True)
+    if metrics is not None:
+        print(f"Metrics are at {metrics.url}/metrics", flush=True)
     for reason in engine.gateway.readiness().reasons:
         print(f"Not ready to deliver yet: {reason}.", flush=True)

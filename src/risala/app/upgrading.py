@@ -6,9 +6,8 @@ that wait to be accepted when that app ends are accepted by the service itself.
 
 from __future__ import annotations
 
-import socket
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from pathlib import Path
@@ -21,8 +20,8 @@ from risala.engine.engine import DATABASE
 from risala.engine.model.clock import SystemClock
 from risala.engine.upkeep.upgrade import UpgradeWatch, bring_over, is_due
 from risala.http.common.upgrading import create_upgrading
-from risala.http.server.server import serve_app
-from risala.http.server.sockets import base_url, listen_control
+from risala.http.server.server import BoundAddress, serve_app
+from risala.http.server.sockets import listen_control
 
 GRACE_S: Final = 1.0
 """Seconds that requests get to end when the migration is done: the answers have a few hundred
@@ -39,12 +38,12 @@ def unshown() -> Iterator[UpgradeProgress]:
 
 
 async def upgrade_meanwhile(
-    stop: Stop, sockets: Iterable[socket.socket], show: Show = unshown
+    stop: Stop, addresses: Sequence[BoundAddress], show: Show = unshown
 ) -> None:
     """Migrate the database. Returns at once where none is due, and when a stop is ordered.
 
     Args:
-        sockets: listened on meanwhile; they stay open.
+        addresses: listened on meanwhile; their sockets stay open.
         show: shows the progress in a terminal.
 
     Raises:
@@ -55,17 +54,19 @@ async def upgrade_meanwhile(
     if not is_due(path):
         return
     watch = UpgradeWatch()
-    bound = [*sockets]
-    where = f"{base_url(bound[0])}/readyz"
+    where = f"{addresses[0].url}/readyz"
     print(f"The database is being brought over to this version; {where} tells how far it is.")
     sys.stdout.flush()
     over = trio.Event()
     http = settings.http.model_copy(update={"graceful_stop_s": GRACE_S})
     with listen_control(settings.storage.data_dir) as control:
         async with trio.open_nursery() as faces:
-            for sock in (*(each.dup() for each in bound), control):
+            for each in (*addresses, BoundAddress(control)):
+                sock = control if each.sock is control else each.sock.dup()
                 app = create_upgrading(lambda: watch.now)
-                await faces.start(partial(serve_app, app, http, sock=sock, shutdown=over))
+                await faces.start(
+                    partial(serve_app, app, http, sock=sock, tls=each.tls, shutdown=over)
+                )
             try:
                 await _work(stop, path, watch, show)
             finally:

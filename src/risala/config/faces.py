@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
-from pydantic import Field
+from pydantic import Field, ValidationInfo, field_validator
 
 from risala.config.kinds import Network, PublicUrl, Section
 
@@ -33,6 +34,11 @@ class HttpSection(Section):
     """The address that people use, behind a reverse proxy or by name: links in mails and in the
     quick start are made of it, never of what a request says. Not set: that of ``host`` and
     ``port``."""
+    tls_certificate: Path | None = None
+    """File with a certificate in PEM, and those between it and its authority: the address speaks
+    https then, and nothing else. SIGHUP reads it again. Not set: plain HTTP."""
+    tls_key: Path | None = None
+    """File with its key in PEM, without a password. Not set: the key is in the same file."""
     body_max_bytes: Annotated[int, Field(ge=1024, le=16 * 1024 * 1024)] = 64 * 1024
     """Largest request body; a batch has a limit of its own. A larger one is answered 413."""
     batch_body_max_bytes: Annotated[int, Field(ge=1024, le=64 * 1024 * 1024)] = 8 * 1024 * 1024
@@ -53,3 +59,10 @@ class HttpSection(Section):
     trusted_proxies: tuple[Network, ...] = ()
     """Reverse proxies whose ``X-Forwarded-For`` tells the client's address. From anybody else
     the header is ignored."""
+
+    @field_validator("tls_key")
+    @classmethod
+    def _has_certificate(cls, key: Path | None, info: ValidationInfo) -> Path | None:
+        if key is not None and info.data.get("tls_certificate", key) is None:
+            raise ValueError("needs tls_certificate beside it")
+        return key

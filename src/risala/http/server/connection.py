@@ -23,7 +23,7 @@ from risala.http.server.peer import client_of
 
 log = structlog.get_logger("risala.http")
 
-_READ_BYTES: Final = 16 * 1024
+READ_BYTES: Final = 16 * 1024
 """Bytes that one read takes at most, and so the most that a client can have pipelined."""
 _SLICE_BYTES: Final = 16 * 1024
 """Bytes that the client must take within ``write_s``: 1.6 KiB a second, which any link does."""
@@ -38,6 +38,8 @@ class GuardedConnection:
     sees to that (:meth:`sweep`); it also looks whether the client of a request under way is still
     there, since nothing is read from it meanwhile.
     """
+
+    scheme = "http"
 
     def __init__(
         self, app: ASGIFramework, face: ServerFace, state: LifespanState, stream: trio.SocketStream
@@ -70,7 +72,7 @@ class GuardedConnection:
             elif self._face.admit(self):
                 with self._scope:
                     await self._serve()
-                await self._linger()
+                await self._end()
             else:
                 await self._turn_away()
         except* _GONE:
@@ -142,6 +144,8 @@ class GuardedConnection:
         self.client = client_of(sock)
         self.server = parse_socket_addr(sock.family, sock.getsockname())
         self._face.mark_idle(self)
+        if not await self._begin():
+            return
         while (request := await self._next()) is not None:
             self._busy = True
             self._until = trio.current_time() + self.patience.quiet_s
@@ -164,6 +168,10 @@ class GuardedConnection:
             if self._parser.requests:
                 # Other connections get their turn between two pipelined requests.
                 await trio.lowlevel.checkpoint()
+
+    async def _begin(self) -> bool:
+        """Do what comes before the first request; False where there will be no request."""
+        return True
 
     async def _next(self) -> Request | None:
         """The next request, whose head has been read; None when the client has gone."""
@@ -188,7 +196,7 @@ class GuardedConnection:
         while True:
             await trio.lowlevel.wait_readable(self._descriptor)
             try:
-                return os.read(self._descriptor, _READ_BYTES)
+                return os.read(self._descriptor, READ_BYTES)
             except BlockingIOError:
                 continue
             except OSError:
@@ -217,10 +225,13 @@ class GuardedConnection:
         self._until = now + self.patience.quiet_s
         until = min(now + self.patience.write_s, self._face.stop_at)
         with trio.CancelScope(deadline=until, shield=True) as self._writing:
-            await self._stream.send_all(data)
+            await self._write(data)
         if self._writing.cancelled_caught:
             raise trio.TooSlowError
         self._writing = None
+
+    async def _write(self, data: memoryview) -> None:
+        await self._stream.send_all(data)
 
     def _is_gone(self) -> bool:
         """Whether the client has closed its side of the connection."""
@@ -234,21 +245,26 @@ class GuardedConnection:
         finally:
             peek.detach()
 
-    async def _linger(self) -> None:
-        """After an answer that came before the end of its request: read on for a moment.
+    async def _end(self) -> None:
+        """Tell the client that all was sent; where its request has not ended, read on a moment.
 
-        Closing a socket that has unread bytes sends a reset, which would overtake the answer.
+        Closing a socket that has unread bytes sends a reset, which could overtake the answer.
         """
-        if not self._lingers:
-            return
+        was_cut = self._busy and self._scope.cancelled_caught
         until = min(trio.current_time() + self.patience.linger_s, self._face.stop_at)
         self._scope = trio.CancelScope(deadline=until)
         self._busy = self._seen_busy = False
         self._face.mark_idle(self)
         with self._scope:
-            await self._stream.send_eof()
-            while await self._stream.receive_some(4 * _READ_BYTES):
-                pass
+            if not was_cut:
+                await self._say_goodbye()
+            if self._lingers:
+                await self._stream.send_eof()
+                while await self._stream.receive_some(4 * READ_BYTES):
+                    pass
+
+    async def _say_goodbye(self) -> None:
+        """Tell the client that nothing more is sent, where the protocol below HTTP can."""
 
     async def _turn_away(self) -> None:
         problem = Problem(503, "There are too many connections.", headers={"Retry-After": "1"})

@@ -51,6 +51,7 @@ class ExchangeLine(Protocol):
     """What an exchange needs of its connection, which is cancelled when one of these fails."""
 
     app: ASGIFramework
+    scheme: str
     routes: PlainRoutes
     state: LifespanState
     patience: Patience
@@ -225,7 +226,7 @@ class HttpExchange:
             "http_version": request.version,
             "asgi": {"spec_version": "2.1", "version": "3.0"},
             "method": request.method.decode("ascii"),
-            "scheme": "http",
+            "scheme": connection.scheme,
             "path": unquote(path.decode("ascii")),
             "raw_path": path,
             "query_string": query,

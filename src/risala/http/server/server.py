@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import socket
+from dataclasses import dataclass
 from typing import Final
 
 import trio
@@ -12,12 +13,25 @@ from hypercorn.config import Config
 from risala.config.model import HttpSection
 from risala.http.common.base import JsonApp
 from risala.http.server.face import Patience, ServerFace
-from risala.http.server.sockets import connections_room
+from risala.http.server.sockets import base_url, connections_room
+from risala.http.server.tls import ServerTls
 from risala.http.server.worker import serve_socket
 
 _CONTROL_CONNECTIONS_MAX: Final = 128
 """Connections to the control socket: commands of one operator. :func:`connections_room` leaves room
 for them."""
+
+
+@dataclass(frozen=True, slots=True)
+class BoundAddress:
+    """An address that is listened on, and the certificate that it shows, if any."""
+
+    sock: socket.socket
+    tls: ServerTls | None = None
+
+    @property
+    def url(self) -> str:
+        return base_url(self.sock, "http" if self.tls is None else "https")
 
 
 async def serve_app(
@@ -26,13 +40,14 @@ async def serve_app(
     *,
     sock: socket.socket,
     shutdown: trio.Event,
+    tls: ServerTls | None = None,
     task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED,
 ) -> None:
     """Serve ``app`` on a listening socket until ``shutdown``; requests under way then may end.
 
-    ``task_status`` is started when connections are taken. The socket is closed at the end. Returns
-    within ``http.graceful_stop_s`` of ``shutdown``, whatever the clients do
-    (:mod:`risala.http.server.connection`).
+    With ``tls`` the socket speaks https and nothing else. ``task_status`` is started when
+    connections are taken. The socket is closed at the end. Returns within ``http.graceful_stop_s``
+    of ``shutdown``, whatever the clients do (:mod:`risala.http.server.connection`).
     """
     # The control socket has a limit of its own: it must take the operator's commands also while
     # the public face is flooded.
@@ -40,7 +55,7 @@ async def serve_app(
     room = connections_room(http.connections_max) if public else _CONTROL_CONNECTIONS_MAX
     face = ServerFace(Patience(idle_s=http.keep_alive_s), room, app.plain)
 
-    await serve_socket(app, _config(http), face, sock, shutdown, task_status=task_status)
+    await serve_socket(app, _config(http), face, sock, shutdown, tls=tls, task_status=task_status)
 
 
 def _config(http: HttpSection) -> Config:

@@ -61,12 +61,12 @@ def listen_tcp(host: str, port: int) -> socket.socket:
     return sock
 
 
-def base_url(sock: socket.socket) -> str:
+def base_url(sock: socket.socket, scheme: str = "http") -> str:
     """The URL by which a client on this machine reaches a TCP listener."""
     host, port = sock.getsockname()[:2]
     if host in ("0.0.0.0", "::"):  # noqa: S104 -- compared, not bound
         host = "127.0.0.1" if host == "0.0.0.0" else "::1"  # noqa: S104
-    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+    return f"{scheme}://[{host}]:{port}" if ":" in host else f"{scheme}://{host}:{port}"
 
 
 def _sentence(host: str, port: int, error: OSError) -> str:

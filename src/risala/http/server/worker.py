@@ -17,6 +17,8 @@ from hypercorn.utils import wrap_app
 
 from risala.http.server.connection import GuardedConnection
 from risala.http.server.face import ServerFace
+from risala.http.server.tls import ServerTls
+from risala.http.server.tls_connection import GuardedTlsConnection
 
 
 async def serve_socket(
@@ -26,9 +28,10 @@ async def serve_socket(
     sock: socket.socket,
     shutdown: trio.Event,
     *,
+    tls: ServerTls | None = None,
     task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED,
 ) -> None:
-    """Serve ``app`` on a listening socket, which is closed, until ``shutdown``.
+    """Serve ``app`` on a listening socket, which is closed, until ``shutdown``; by ``tls``: https.
 
     Started when connections are taken. Returns within ``config.graceful_timeout`` seconds of
     ``shutdown``; what lasts longer is cancelled.
@@ -40,7 +43,10 @@ async def serve_socket(
     lifespan = Lifespan(wrap_app(app, config.wsgi_max_body_size, "asgi"), config, state)
 
     async def serve_connection(stream: trio.SocketStream) -> None:
-        await GuardedConnection(app, face, state, stream).run()
+        if tls is None:
+            await GuardedConnection(app, face, state, stream).run()
+        else:
+            await GuardedTlsConnection(app, face, state, stream, tls.context).run()
 
     async with trio.open_nursery() as lifespan_nursery:
         await lifespan_nursery.start(lifespan.handle_lifespan)
