@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from collections import Counter
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from random import Random
@@ -16,6 +18,7 @@ from risala.engine.billing.claims import Release, Reserve
 from risala.engine.limits.claims import TakeSms
 from risala.engine.model.commands import SendCode, SendMessage
 from risala.engine.model.errors import EngineError, Forbidden, InsufficientBalance
+from risala.engine.verify.sessions import Judge
 
 NUMBERS = ("+22236000001", "+22236000002")
 STEPS = 120
@@ -23,8 +26,10 @@ SMS_PER_S = 5
 CODES_OF_A_NUMBER = 3
 CODES_OF_ALL = 5
 CAP = 1200
-CRASHES = 4
-"""Of each actor: a supervisor gives up after more of them."""
+ACTORS = ("limits", "billing", "sessions")
+CRASHES = 5
+"""Of all three: a supervisor gives up an actor after more of them."""
+EXPIRY_MIN = 1
 
 
 class Chaos:
@@ -35,6 +40,8 @@ class Chaos:
         self.random = Random(seed)
         self.accepted_ms: list[int] = []
         self.ids: list[str] = []
+        self.approvals: Counter[str] = Counter()
+        """How often a guess at a session was told to be right."""
 
     async def send(self) -> None:
         now_ms = self.house.gateway.services.recorder.clock.now_ms()
@@ -55,6 +62,28 @@ class Chaos:
     async def code(self) -> None:
         command = SendCode(self.random.choice(NUMBERS))
         await self.house.gateway.send_code(self.house.principal, command)
+
+    async def check(self) -> None:
+        """Guess at a session, rightly where its code has come, twice at once or not."""
+        read = self.house.gateway.services.reader.execute
+        known = read("SELECT id, message_id FROM verifications").fetchall()
+        if not known:
+            return
+        session, message_id = self.random.choice(known)
+        texts = [each.text for each in self.house.driver.submitted if each.message_id == message_id]
+        right = texts and self.random.random() < 0.6
+        code = re.findall(r"\d{6}", texts[0])[0] if right else "no code"
+
+        async def guess() -> None:
+            with suppress(EngineError):
+                principal = self.house.principal
+                approved = await self.house.gateway.check_code(principal, session, code)
+                assert right or not approved
+                self.approvals[session] += approved
+
+        async with trio.open_nursery() as nursery:
+            for _ in range(self.random.choice((1, 1, 2))):
+                nursery.start_soon(guess)
 
     async def refund(self) -> None:
         if self.ids:
@@ -94,16 +123,20 @@ class Chaos:
     def crash(self, actor: str) -> None:
         """A message that no actor can take: what a bug would come to."""
         services = self.house.gateway.services
-        if actor == "limits":
-            services.limits.tell_nowait(TakeSms(services.ids.new("org"), "fast"))
-        else:
-            services.billing.tell_nowait(Release((None,)))
+        match actor:
+            case "limits":
+                services.limits.tell_nowait(TakeSms(services.ids.new("org"), "fast"))
+            case "billing":
+                services.billing.tell_nowait(Release((None,)))
+            case "sessions":
+                services.sessions.tell_nowait(Judge(None, "ver_x", "000000"))
 
     async def live(self) -> None:
-        works = (self.send,) * 4 + (self.batch, self.code, self.refund, self.top_up, self.pause)
-        crashes = {self.random.randrange(STEPS): actor for actor in ("limits", "billing")}
-        for _ in range(CRASHES - 1):
-            crashes[self.random.randrange(STEPS)] = self.random.choice(("limits", "billing"))
+        works = (self.send,) * 4 + (self.check,) * 3
+        works += (self.batch, self.code, self.refund, self.top_up, self.pause)
+        more = self.random.choices(ACTORS, k=CRASHES - len(ACTORS))
+        steps = self.random.sample(range(STEPS), CRASHES)
+        crashes = dict(zip(steps, [*ACTORS, *more], strict=True))
         async with trio.open_nursery() as nursery:
             for step in range(STEPS):
                 nursery.start_soon(self.hangs_up, self.random.choice(works))
@@ -130,6 +163,7 @@ async def test_whatever_crashes_and_whoever_hangs_up_no_limit_is_passed(open_hou
                 **where,
                 "per_phone_per_hour": CODES_OF_A_NUMBER,
                 "per_organization_per_hour": CODES_OF_ALL,
+                "expiry_minutes": EXPIRY_MIN,
             },
         )
         chaos = Chaos(house, seed)
@@ -141,7 +175,7 @@ async def test_whatever_crashes_and_whoever_hangs_up_no_limit_is_passed(open_hou
         crashed = {
             each["name"] for each in services.delivery.statistics()["actors"] if each["restarts"]
         }
-        assert crashed == {"limits", "billing"}
+        assert crashed == {*ACTORS}
         read = services.reader.execute
         (charged,) = read("SELECT -sum(amount) FROM ledger WHERE kind = 'charge'").fetchone()
         assert 0 < charged <= CAP
@@ -157,6 +191,26 @@ async def test_whatever_crashes_and_whoever_hangs_up_no_limit_is_passed(open_hou
         assert all(codes.count((number,)) <= CODES_OF_A_NUMBER for number in NUMBERS)
         assert (await house.gateway.perform("audit", {}))["clean"]
         await nothing_is_held(services, organization_id)
+        await trio.sleep(60 * EXPIRY_MIN)
+        each_session_ends_once(read, chaos.approvals)
+
+
+def each_session_ends_once(read: Any, approvals: Counter[str]) -> None:
+    """Whoever guessed, crashed or hung up meanwhile: and each end is told, once."""
+    sessions = {
+        name: (status, attempts, attempts_max)
+        for name, status, attempts, attempts_max in read(
+            "SELECT id, status, attempts, attempts_max FROM verifications"
+        )
+    }
+    assert sessions
+    told = Counter(read("SELECT subject, type FROM events WHERE type LIKE 'verify.%'").fetchall())
+    for name, (status, attempts, attempts_max) in sessions.items():
+        assert status in ("approved", "canceled", "expired")
+        end = "verify.approved" if status == "approved" else "verify.failed"
+        assert told[name, "verify.approved"] + told[name, "verify.failed"] == told[name, end] == 1
+        assert attempts <= attempts_max
+        assert approvals[name] <= (status == "approved")
 
 
 async def nothing_is_held(services: Any, organization_id: str) -> None:
