@@ -96,7 +96,8 @@ def test_it_is_ready_when_it_greets(demo):
 
 def test_what_it_makes_stands_in_the_audit_trail(demo, facts):
     lines = json.loads(demo.command("audit-log", "--json").stdout)["lines"]
-    done = sorted(line["operation"] for line in lines)
+    # Looking over all organizations leaves a line too, and this command is a look.
+    done = sorted(line["operation"] for line in lines if line["operation"] != "audit.list")
     assert done == ["key.create"] * 4 + ["org.create", "topup"]
     assert facts["secret_key"] not in json.dumps(lines)
 
