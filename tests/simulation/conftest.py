@@ -12,7 +12,7 @@ import random
 import re
 import sqlite3
 from collections import Counter, defaultdict
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -61,6 +61,8 @@ FATES = {
     "answer late": 4,
     "break": 2,
 }
+DIES_POSTING = 0.01
+"""The chance that a post is the last thing that the process does."""
 RECEIPTS = {"delivered": 75, "undelivered": 8, "none": 9, "twice": 8}
 
 
@@ -205,6 +207,27 @@ class Line:
         return None
 
 
+class PostedLine(Line):
+    """The same, and it is posted to. Now and then the process dies in the middle of a group."""
+
+    def post(self, segment: Segment, answered: Callable[[Outcome], None]) -> None:
+        if not self.cut and not self._carrier.kind and self._world.random.random() < DIES_POSTING:
+            if self._world.random.random() < 0.5:
+                self._carrier.take(segment)
+            self._world.die()
+        if self._nursery is None:
+            answered(Unsent("not running"))
+        else:
+            self._nursery.start_soon(self._answer, segment, answered)
+
+    async def _answer(self, segment: Segment, answered: Callable[[Outcome], None]) -> None:
+        try:
+            outcome = await self.submit(segment)
+        except RuntimeError:
+            outcome = None  # it says nothing of use
+        answered(outcome)
+
+
 class Killer(trio.abc.Instrument):
     """After so many steps of tasks the process is no more: its disk is kept as it is then."""
 
@@ -261,7 +284,8 @@ class World:
             )
             for carrier in self.carriers
         )
-        drivers = {carrier.name: Line(carrier) for carrier in self.carriers}
+        kind = PostedLine if self.seed % 2 else Line
+        drivers = {carrier.name: kind(carrier) for carrier in self.carriers}
         settings = Settings(
             storage=StorageSection(data_dir=self.folder), delivery=DeliverySection()
         )
@@ -285,6 +309,8 @@ class World:
 
     def die(self) -> None:
         """The disk of this instant is all that will be left."""
+        if self.dead:
+            return
         self.dead = True
         self.kills += 1
         source = sqlite3.connect(f"{(self.folder / DATABASE).as_uri()}?mode=ro", uri=True)

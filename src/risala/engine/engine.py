@@ -35,6 +35,7 @@ from risala.engine.delivery.loopwatch import LoopWatch
 from risala.engine.delivery.notes import Notes
 from risala.engine.delivery.queries import Queries, ask_uncertain
 from risala.engine.delivery.scheduler import Board, Scheduler, SchedulerMessage, keep_pumping
+from risala.engine.delivery.scribe import Scribe
 from risala.engine.delivery.suspects import suspicion_of
 from risala.engine.delivery.waits import Waits
 from risala.engine.gateway import Gateway
@@ -276,6 +277,7 @@ class _Sending:
     """The parts that give messages to carriers and hear of them: built, and not running yet."""
 
     recorder: Recorder
+    scribe: Scribe
     board: Board
     next_look: Alarm
     ends: Alarm
@@ -376,6 +378,7 @@ async def _start_services(
         core.settings.delivery,
     )
     await start("keeper", keeper.run)
+    await start("scribe", sending.scribe.run)
     for name, lane in board.lanes.items():
         if lane.driver.capabilities.query:
             await start(f"queries {name}", Queries(lane, board.reader).run)
@@ -409,11 +412,14 @@ def _build_sending(
         _receipt_groups(carriers, drivers),
     )
 
+    scribe = Scribe(recorder)
+
     def lane(carrier: CarrierSection, hooks: LaneHooks) -> Lane:
         return Lane(
             carrier=carrier,
             driver=drivers[carrier.name],
             recorder=recorder,
+            scribe=scribe,
             hooks=hooks,
             breaker=Breaker(delivery.breaker_failures, delivery.breaker_open_s),
             throttle=Throttle(carrier.rate_per_s, trio.current_time(), core.seams.ids.chance),
@@ -422,7 +428,7 @@ def _build_sending(
 
     lanes = Fleet(router, carriers, notes, lane).lanes
     board = Board(notes, lanes, reader, partial(text_of, reader=reader, codes=core.codes))
-    return _Sending(recorder, board, next_look, Alarm(clock))
+    return _Sending(recorder, scribe, board, next_look, Alarm(clock))
 
 
 def _receipt_groups(

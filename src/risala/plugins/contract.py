@@ -26,6 +26,7 @@ __all__ = [
     "NOTES_MAX",
     "NOTE_KEY_CHARACTERS_MAX",
     "NOTE_TEXT_CHARACTERS_MAX",
+    "RECEIPTS_SOON_MAX",
     "SUBMIT_S_MAX",
     "Accepted",
     "Alphabet",
@@ -44,6 +45,7 @@ __all__ = [
     "Inbound",
     "NotStoredError",
     "Outcome",
+    "Posting",
     "Receipt",
     "ReceiptState",
     "Refused",
@@ -66,6 +68,8 @@ gives up after a minute, and must get the reason before."""
 
 
 SUBMIT_S_MAX: Final = 3600.0
+RECEIPTS_SOON_MAX: Final = 1000
+"""Receipts of one carrier that may wait for the disk at once; what comes beyond it is not taken."""
 
 
 class NotStoredError(Exception):
@@ -142,6 +146,19 @@ class DriverContext(Protocol):
 
         Raises:
             NotStoredError: answer the carrier with a temporary error.
+        """
+
+    def receipt_soon(self, receipt: Receipt, stored: Callable[[bool], None]) -> None:
+        """As :meth:`receipt`, without a task that waits: receipts that come together go to the
+        disk together.
+
+        Args:
+            stored: called once, later: True when it is on disk, and is to be acknowledged to the
+                carrier; False where the carrier is to be answered with a temporary error. Must
+                raise nothing.
+
+        Raises:
+            NotStoredError: :data:`RECEIPTS_SOON_MAX` wait already.
         """
 
     async def inbound(self, message: Inbound, *, forget: Iterable[str] = ()) -> None:
@@ -245,6 +262,29 @@ class Driver(Protocol):
 
         Args:
             sender: who it was sent as. Carriers tell only the sender about a message.
+        """
+
+
+@runtime_checkable
+class Posting(Protocol):
+    """A driver that takes a segment without a task that waits for its answer.
+
+    Optional, and worth it where hundreds of messages a second go through one link: a task for
+    each submit costs more than the submit. The engine posts to a driver that can be posted to,
+    and calls :meth:`Driver.submit` of every other.
+    """
+
+    def post(self, segment: Segment, answered: Callable[[Outcome], None]) -> None:
+        """Submit one segment; returns at once, whatever becomes of it.
+
+        All that :meth:`Driver.submit` promises holds here too: never raises for what a carrier may
+        say, is bounded in time by ``capabilities.submit_s``, and is called only while fewer than
+        ``capabilities.window_max`` are unanswered.
+
+        Args:
+            answered: to be called once, from the event loop's thread, with what submit would
+                return; before this call returns where the outcome is known by then. It returns at
+                once and raises nothing.
         """
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 import trio
 
@@ -44,6 +45,28 @@ _KINDS = {
 
 def _wall_ms() -> int:
     return time.time_ns() // 1_000_000
+
+
+class _Waiting:
+    """Somebody who waits for the outcome of a submit."""
+
+    def __init__(self) -> None:
+        self.answered = trio.Event()
+        self.outcome: Outcome | None = None
+        self._instead: Callable[[Outcome], None] | None = None
+
+    def hear(self, outcome: Outcome) -> None:
+        if self._instead is not None:
+            self._instead(outcome)
+            return
+        self.outcome = outcome
+        self.answered.set()
+
+    def leave(self, instead: Callable[[Outcome], None]) -> None:
+        """Wait no longer: the outcome goes there, now or when it comes."""
+        self._instead = instead
+        if self.outcome is not None:
+            instead(self.outcome)
 
 
 class SmppDriver:
@@ -93,34 +116,64 @@ class SmppDriver:
     # -- submitting --------------------------------------------------------------------------
 
     async def submit(self, segment: Segment) -> Outcome:
+        waiting = _Waiting()
+        self.post(segment, waiting.hear)
+        try:
+            await waiting.answered.wait()
+        except trio.Cancelled:
+            waiting.leave(partial(self._late, segment))
+            raise
+        assert waiting.outcome is not None
+        return waiting.outcome
+
+    def post(self, segment: Segment, answered: Callable[[Outcome], None]) -> None:
+        """See :class:`risala.plugins.contract.Posting`."""
         link = self._sending_link()
         if link is None:
-            return Unsent("")
-        has_reference = self._habits.references.is_given
-        outcome, status = await self._submit(link, segment, has_reference=has_reference)
-        if has_reference and status and self._habits.references.may_be_why(status):
-            outcome, again = await self._submit(link, segment, has_reference=False)
-            self._habits.tried_without_reference(is_taken=again == 0)
-        return outcome
+            answered(Unsent(""))
+            return
+        self._post(link, segment, answered, has_reference=self._habits.references.is_given)
 
-    async def _submit(
-        self, link: Link, segment: Segment, *, has_reference: bool
-    ) -> tuple[Outcome, int | None]:
-        """The outcome, and the answer's ``command_status`` where there was one."""
+    def _post(
+        self,
+        link: Link,
+        segment: Segment,
+        answered: Callable[[Outcome], None],
+        *,
+        has_reference: bool,
+    ) -> None:
+        def settle(result: Pdu | LinkError) -> None:
+            if isinstance(result, LinkError):
+                answered(self._unanswered(link, result))
+                return
+            status = result.command_status
+            if status and has_reference and self._habits.references.may_be_why(status):
+                again = partial(self._tried_without_reference, answered)
+                self._post(link, segment, again, has_reference=False)
+                return
+            answered(self._outcome(result, segment, has_reference=has_reference))
+
         try:
             request = submit_sm(segment, self._options, self._now_ms(), has_reference=has_reference)
-            response = await link.request(request, segment)
+            link.post(request, settle, segment)
         except NotSentError as fault:
-            return Unsent(str(fault)), None
-        except LinkError as fault:
-            cause = Cause.NO_ANSWER if link.reason is None else Cause.LINK_LOST
-            return self._habits.uncertain(str(fault), cause), None
+            answered(Unsent(str(fault)))
         except ValueError:
             # FieldError, UnsendableError and their like. Their own words go no further: they may
             # quote the message's text.
-            return Refused(Scope.CARRIER, "", cause=Cause.NOT_ENCODABLE), None
-        outcome = self._outcome(response, segment, has_reference=has_reference)
-        return outcome, response.command_status
+            answered(Refused(Scope.CARRIER, "", cause=Cause.NOT_ENCODABLE))
+
+    def _unanswered(self, link: Link, fault: LinkError) -> Outcome:
+        if isinstance(fault, NotSentError):
+            return Unsent(str(fault))
+        cause = Cause.NO_ANSWER if link.reason is None else Cause.LINK_LOST
+        return self._habits.uncertain(str(fault), cause)
+
+    def _tried_without_reference(
+        self, answered: Callable[[Outcome], None], outcome: Outcome
+    ) -> None:
+        self._habits.tried_without_reference(is_taken=isinstance(outcome, Accepted))
+        answered(outcome)
 
     async def query(self, carrier_id: str, *, sender: str) -> Receipt | None:
         """Ask by ``query_sm`` (SMPP 3.4 §4.8); None where the setting ``query`` is off.
@@ -270,9 +323,13 @@ class SmppDriver:
         self._inbox.deliver(link, request)
 
     def on_late(self, link: Link, token: object, response: Pdu) -> None:
-        if isinstance(token, Segment) and self._inbox is not None:
+        if isinstance(token, Segment):
             given = self._habits.references.is_given
-            self._inbox.late(token, self._outcome(response, token, has_reference=given))
+            self._late(token, self._outcome(response, token, has_reference=given))
+
+    def _late(self, segment: Segment, outcome: Outcome) -> None:
+        if self._inbox is not None:
+            self._inbox.late(segment, outcome)
 
     def on_trouble(self, link: Link, text: str) -> None:
         if self._context is not None:

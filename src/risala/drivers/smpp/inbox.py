@@ -1,14 +1,16 @@
 """What a carrier brings: receipts and people's messages, made durable before they are answered.
 
-The task that reads a link must not wait for the disk, so it puts what the carrier sends into a
-bounded queue, which a few workers empty. When the queue is full the carrier is told to try again
-later, and does. :mod:`risala.drivers.smpp.parts` joins messages that come in parts.
+The task that reads a link must not wait for the disk. So it hands receipts, which come by the
+hundred, to the engine without waiting, and answers each once the engine says that it is stored; the
+rest it puts into a bounded queue, which a few workers empty. When too many wait the carrier is told
+to try again later, and does. :mod:`risala.drivers.smpp.parts` joins messages that come in parts.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 import trio
@@ -23,8 +25,8 @@ from risala.plugins.contract import DriverContext, NotStoredError, Outcome, Rece
 from risala.sms.cause import Cause
 
 _QUEUE_MAX: Final = 1000
-_WORKERS: Final = 32
-"""Receipts that may be on their way to the disk at once; those share its syncs."""
+_WORKERS: Final = 8
+"""Messages and late answers on their way to the disk at once: they share its syncs."""
 _ESME_RX_T_APPN: Final = 0x64
 
 
@@ -79,8 +81,12 @@ class SmppInbox:
             return
         if not isinstance(request, DeliverSm | DataSm):
             return  # outbind asks for no answer either; nothing else may come to an ESME
+        delivery = Unanswered(link, request)
+        if is_receipt(request):
+            self._receipt(delivery)
+            return
         try:
-            self._put.send_nowait(Unanswered(link, request))
+            self._put.send_nowait(delivery)
         except trio.WouldBlock:
             link.respond(request, response_to(request, _ESME_RX_T_APPN))
 
@@ -99,12 +105,10 @@ class SmppInbox:
             match job:
                 case _LateOutcome(segment=segment, outcome=outcome):
                     await self._context.late_outcome(segment, outcome)
-                case Unanswered(request=request) if is_receipt(request):
-                    await self._receipt(job)
                 case Unanswered():
                     await self._parts.take(job)
 
-    async def _receipt(self, delivery: Unanswered) -> None:
+    def _receipt(self, delivery: Unanswered) -> None:
         receipt = parse_receipt(delivery.request, self._id_form, self._causes)
         if receipt is None:
             # Answered as good: a receipt that is refused would come again and again, and never name
@@ -114,9 +118,12 @@ class SmppInbox:
             return
         if delivery.request.tlvs:
             self._trace(self._notable.of_receipt(delivery.request, receipt.carrier_id))
+        stored = partial(self._acknowledge, delivery)
         try:
-            await self._context.receipt(self._look_at(receipt))
+            self._context.receipt_soon(self._look_at(receipt), stored)
         except NotStoredError:
-            delivery.answer(_ESME_RX_T_APPN)
-        else:
-            delivery.answer()
+            self._acknowledge(delivery, False)
+
+    @staticmethod
+    def _acknowledge(delivery: Unanswered, is_stored: bool) -> None:
+        delivery.answer(0 if is_stored else _ESME_RX_T_APPN)

@@ -8,15 +8,17 @@ from dataclasses import replace
 
 from risala.engine.delivery.lane.calls import checked
 from risala.engine.delivery.lane.lane import Lane
-from risala.engine.journal.attempts import Attempt
+from risala.engine.journal.attempts import Arrival, Attempt, SubmitAnswer
 from risala.engine.journal.inbound import inbound
 from risala.engine.journal.messages import reads as messages
+from risala.engine.journal.store.transaction import Failed
 from risala.engine.journal.upkeep import notes as noted
 from risala.engine.model.discreet import discreet, discreet_receipt
-from risala.engine.model.errors import Unavailable
+from risala.engine.model.errors import Draining, Unavailable
 from risala.engine.model.ids import IdSource
 from risala.engine.rules.retry import decide
 from risala.plugins.contract import (
+    RECEIPTS_SOON_MAX,
     Accepted,
     Health,
     Inbound,
@@ -35,6 +37,7 @@ class LaneContext:
         self._lane = lane
         self._reader = reader
         self._ids = ids
+        self._unwritten = 0
 
     @property
     def carrier(self) -> str:
@@ -42,9 +45,23 @@ class LaneContext:
 
     async def receipt(self, receipt: Receipt) -> None:
         try:
-            await self._lane.recorder.receipt(self.carrier, discreet_receipt(receipt))
+            await self._lane.scribe.received(self._arrival(receipt))
         except Unavailable as error:
             raise NotStoredError(str(error)) from error
+
+    def receipt_soon(self, receipt: Receipt, stored: Callable[[bool], None]) -> None:
+        if self._unwritten >= RECEIPTS_SOON_MAX:
+            raise NotStoredError("Too many receipts wait for the disk.")
+        self._unwritten += 1
+
+        def done(failed: Failed | None) -> None:
+            self._unwritten -= 1
+            stored(failed is None)
+
+        self._lane.scribe.receive(self._arrival(receipt), done)
+
+    def _arrival(self, receipt: Receipt) -> Arrival:
+        return Arrival(self.carrier, discreet_receipt(receipt), self._lane.recorder.stamp())
 
     async def inbound(self, message: Inbound, *, forget: Iterable[str] = ()) -> None:
         message_id, stamp = self._ids.new("mo"), self._lane.recorder.stamp()
@@ -88,7 +105,11 @@ class LaneContext:
         outcome = discreet(outcome, segment, is_code=row.kind == "code")
         decision = decide(outcome, self._lane.circumstances(row, partly_accepted=partly))
         attempt = Attempt(row.id, segment.number, segment.attempt, self.carrier)
-        await self._lane.recorder.finish(attempt, decision, live=False)
+        answer = SubmitAnswer(attempt, decision, self._lane.recorder.stamp(), live=False)
+        try:
+            await self._lane.scribe.finished(answer)
+        except Draining:  # it stays uncertain
+            return
         if isinstance(outcome, Accepted):
             self._lane.awaited.expect(row.id, segment.number, outcome.carrier_id)
 

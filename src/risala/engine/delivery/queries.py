@@ -17,6 +17,7 @@ import trio
 
 from risala.engine.delivery.lane.awaited import ASK_AFTER_S, WAITING_MAX, AwaitedReceipt
 from risala.engine.delivery.lane.lane import Lane
+from risala.engine.journal.attempts import Arrival
 from risala.engine.journal.messages import reads as messages
 from risala.engine.model.errors import Unavailable
 from risala.engine.model.ids import first_id
@@ -129,6 +130,6 @@ async def ask_uncertain(lanes: Mapping[str, Lane], reader: sqlite3.Connection, n
 
 async def _record(lane: Lane, receipt: Receipt) -> None:
     try:
-        await lane.recorder.receipt(lane.name, receipt)
+        await lane.scribe.received(Arrival(lane.name, receipt, lane.recorder.stamp()))
     except Unavailable as error:
         log.warning("query.storage", carrier=lane.name, reason=str(error))

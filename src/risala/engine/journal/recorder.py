@@ -6,10 +6,10 @@ Everything here commits first and tells after: the queue, the people who watch, 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 import structlog
 
@@ -17,17 +17,18 @@ from risala.engine.actors.broadcast import Broadcast
 from risala.engine.journal.attempts import Arrival, Attempt, Lease, SubmitAnswer
 from risala.engine.journal.messages import deadlines, declined, delivery, endings, receipts
 from risala.engine.journal.messages.declined import Declining
+from risala.engine.journal.messages.delivery import Started
 from risala.engine.journal.rows import Change, Entered, Stamp
 from risala.engine.journal.store.patient import patiently
 from risala.engine.journal.store.signature import Signature, signed
+from risala.engine.journal.store.transaction import Failed, Group
 from risala.engine.journal.store.writer import Journal, Unit
 from risala.engine.model.clock import Clock
 from risala.engine.model.commands import LifeEvent
+from risala.engine.model.errors import Unavailable
 from risala.engine.model.states import Status
 from risala.engine.rules.receiptgroups import ReceiptGroups
-from risala.engine.rules.retry import Decision
 from risala.sms.cause import Cause
-from risala.sms.receipt import Receipt
 
 T = TypeVar("T")
 _TOLD: Final = (Status.FAILED, Status.UNDELIVERED)
@@ -48,6 +49,25 @@ class Listeners:
     """Something must be looked at, at this time."""
     entered: Callable[[Entered], None]
     """A balance has changed: a message was refunded."""
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """What is written down at one time, in this order."""
+
+    answers: Sequence[SubmitAnswer]
+    arrivals: Sequence[Arrival]
+    leases: Sequence[Lease]
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What came of each thing on a page, in its order."""
+
+    answers: list[Failed | None]
+    arrivals: list[Failed | None]
+    leases: list[Started | Failed | None]
+    """None: it is not to be sent any more."""
 
 
 def unheard(_: object) -> None:
@@ -73,31 +93,48 @@ class Recorder:
     def stamp(self) -> Stamp:
         return Stamp(self.clock.now_ms())
 
-    async def start(self, lease: Lease) -> int | None:
-        """Write down that a segment is about to leave; the attempt's number, or None: let it be.
+    async def write(self, page: Page) -> Written:
+        """Write down many things at once, each alone in its fate, and tell of what changed.
 
-        Between the parts of a message it keeps trying: the message is in nobody else's hands.
-
-        Raises:
-            Unavailable: it could not be written; nothing may leave.
+        It raises nothing: what could not be written says so for itself.
         """
-        now_ms = self.clock.now_ms()
-        commit = self.journal.commit if lease.opens else self._commit_for_sure
-        (started,) = await commit(lambda conn: delivery.start(conn, [lease], now_ms))
-        if started is None:
-            return None
-        self.tell(started.changes)
-        return started.attempt
+        now_ms, groups = self.clock.now_ms(), self.groups.of
+        units: list[Group[Any, Any]] = [
+            Group(lambda conn, some: delivery.finish(conn, some, groups), page.answers),
+            Group(lambda conn, some: receipts.record(conn, some, groups), page.arrivals),
+            Group(lambda conn, some: delivery.start(conn, some, now_ms), page.leases),
+        ]
+        answers, arrivals, leases = await self._commit_all(units)
+        written = Written([], [], [])
+        for answer, result in zip(page.answers, answers, strict=True):
+            written.answers.append(self._told(result))
+            if not isinstance(result, Failed) and answer.decision.resolve_at is not None:
+                self.listeners.deadline(answer.decision.resolve_at)
+        written.arrivals.extend(map(self._told, arrivals))
+        for result in leases:
+            written.leases.append(result)
+            if isinstance(result, Started):
+                self.tell(result.changes)
+        return written
 
-    async def finish(self, attempt: Attempt, decision: Decision, *, live: bool = True) -> None:
-        """Write down what a submit came to; keeps trying while the disk refuses."""
-        answer = SubmitAnswer(attempt, decision, self.stamp(), live)
-        (changes,) = await self._commit_for_sure(
-            lambda conn: delivery.finish(conn, [answer], self.groups.of)
-        )
-        if decision.resolve_at is not None:
-            self.listeners.deadline(decision.resolve_at)
-        self.tell(changes)
+    async def _commit_all(self, groups: Sequence[Group[Any, Any]]) -> list[list[Any]]:
+        """What came of each item of each group."""
+        some = [group for group in groups if group.items]
+        try:
+            answered = iter(await self.journal.commit_all(some))
+        except Unavailable as error:
+            answered = iter([Failed(error)] * len(some))
+        answers = [next(answered) if group.items else [] for group in groups]
+        return [
+            [answer] * len(group.items) if isinstance(answer, Failed) else answer
+            for group, answer in zip(groups, answers, strict=True)
+        ]
+
+    def _told(self, result: tuple[Change, ...] | Failed) -> Failed | None:
+        if isinstance(result, Failed):
+            return result
+        self.tell(result)
+        return None
 
     async def give_back(self, attempt: Attempt, cause: Cause | None) -> None:
         """Queue a message again whose remaining parts cannot go out now.
@@ -119,18 +156,6 @@ class Recorder:
         """
         stamp = self.stamp()
         self.tell(await self.journal.commit(lambda conn: declined.decline(conn, declining, stamp)))
-
-    async def receipt(self, carrier: str, receipt: Receipt) -> None:
-        """Write down a receipt.
-
-        Raises:
-            Unavailable: it could not be written: let the carrier bring it again.
-        """
-        arrival = Arrival(carrier, receipt, self.stamp())
-        (changes,) = await self.journal.commit(
-            lambda conn: receipts.record(conn, [arrival], self.groups.of)
-        )
-        self.tell(changes)
 
     async def cancel(self, message_id: str, *, by: Signature | None = None) -> None:
         """Withdraw a message that has not left.

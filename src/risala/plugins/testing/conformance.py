@@ -28,6 +28,7 @@ from risala.plugins.contract import (
     Driver,
     HealthState,
     Outcome,
+    Posting,
     Segment,
     Unsent,
 )
@@ -52,6 +53,25 @@ def segment(text: str = "Hello", **changes: object) -> Segment:
         "expires_at_ms": _FAR_FUTURE_MS,
     }
     return Segment(**{**fields, **changes})  # type: ignore[arg-type]
+
+
+class _Answers:
+    """What a driver answers to what is posted to it."""
+
+    def __init__(self) -> None:
+        self._outcomes: list[Outcome] = []
+        self._changed = trio.Event()
+
+    def take(self, outcome: Outcome) -> None:
+        self._outcomes.append(outcome)
+        self._changed.set()
+
+    async def wait(self, count: int) -> list[Outcome]:
+        """All of them, once there are so many."""
+        while len(self._outcomes) < count:
+            self._changed = trio.Event()
+            await self._changed.wait()
+        return self._outcomes
 
 
 class DriverConformance:
@@ -113,6 +133,38 @@ class DriverConformance:
             ids = {outcome.carrier_id for outcome in outcomes if isinstance(outcome, Accepted)}
             assert len(ids) == window, "every submit was accepted, under an id of its own"
             assert context.healths[-1].state is HealthState.UP
+
+    async def test_what_is_posted_is_answered_once(self) -> None:
+        """Of a driver that can be posted to: a full window, without a task for each."""
+        async with self.running() as (driver, context):
+            if not isinstance(driver, Posting):
+                return
+            window = min(driver.capabilities.window_max, 100)
+            heard = _Answers()
+            for number in range(window):
+                driver.post(segment(message_id=f"m{number}"), heard.take)
+            with trio.fail_after(self.patience_s):
+                outcomes = await heard.wait(window)
+            ids = {each.carrier_id for each in outcomes if isinstance(each, Accepted)}
+            assert len(ids) == len(outcomes) == window, "every post was accepted once, by an id"
+            assert context.healths[-1].state is HealthState.UP
+
+    async def test_what_is_posted_before_run_or_after_it_is_unsent(self) -> None:
+        async with self.open_driver() as driver:
+            if not isinstance(driver, Posting):
+                return
+            heard = _Answers()
+            driver.post(segment(), heard.take)
+            context = RecordingContext()
+            async with trio.open_nursery() as nursery:
+                await nursery.start(driver.run, context)
+                with trio.fail_after(self.patience_s):
+                    await context.wait_health(HealthState.UP)
+                nursery.cancel_scope.cancel()
+            driver.post(segment(), heard.take)
+            with trio.fail_after(self.patience_s):
+                outcomes = await heard.wait(2)
+            assert all(isinstance(each, Unsent) for each in outcomes)
 
     async def test_receipts_name_what_was_accepted(self) -> None:
         async with self.running() as (driver, context):

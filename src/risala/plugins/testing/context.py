@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 import trio
 
 from risala.plugins.contract import (
+    RECEIPTS_SOON_MAX,
     Health,
     HealthState,
     Inbound,
@@ -42,6 +43,7 @@ class RecordingContext:
         self.held = 0
         """Calls that wait at :attr:`gate` now."""
         self._changed = trio.Event()
+        self._unwritten = 0
 
     @property
     def carrier(self) -> str:
@@ -52,6 +54,21 @@ class RecordingContext:
         self._refuse()
         self.receipts.append(receipt)
         self._change()
+
+    def receipt_soon(self, receipt: Receipt, stored: Callable[[bool], None]) -> None:
+        if self._unwritten >= RECEIPTS_SOON_MAX:
+            raise NotStoredError
+        self._unwritten += 1
+        trio.lowlevel.spawn_system_task(self._receive, receipt, stored)
+
+    async def _receive(self, receipt: Receipt, stored: Callable[[bool], None]) -> None:
+        is_stored = True
+        try:
+            await self.receipt(receipt)
+        except NotStoredError:
+            is_stored = False
+        self._unwritten -= 1
+        stored(is_stored)
 
     async def inbound(self, message: Inbound, *, forget: Iterable[str] = ()) -> None:
         keys = tuple(forget)

@@ -17,6 +17,7 @@ from risala.plugins.contract import (
     Receipt,
     ReceiptState,
     Segment,
+    Unsent,
 )
 
 Answer = Outcome | Callable[[Segment], Outcome]
@@ -118,3 +119,17 @@ class FakeDriver:
         while len(self.submitted) < count:
             self._arrived = trio.Event()
             await self._arrived.wait()
+
+
+class FakePoster(FakeDriver):
+    """The same, and it can be posted to: the engine then calls no ``submit`` of it."""
+
+    def post(self, segment: Segment, answered: Callable[[Outcome], None]) -> None:
+        """See :class:`risala.plugins.contract.Posting`."""
+        if self._nursery is None:
+            answered(Unsent(""))
+            return
+        self._nursery.start_soon(self._answer, segment, answered)
+
+    async def _answer(self, segment: Segment, answered: Callable[[Outcome], None]) -> None:
+        answered(await self.submit(segment))

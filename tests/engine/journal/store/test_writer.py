@@ -19,6 +19,7 @@ from sqlite_utils.utils import sqlite3
 from trio.testing import assert_checkpoints
 
 from patience import HANG_S
+from risala.engine.journal.store.transaction import Group
 from risala.engine.journal.store.writer import Journal, Unit
 from risala.engine.model.errors import Conflict, Draining, Overloaded, StorageFailed
 
@@ -170,6 +171,31 @@ async def test_a_fault_that_shows_only_at_the_commit_fails_alone(path):
         first, failure, second = await together(journal, [insert(1), orphan, insert(2)])
     assert (first, type(failure), second) == (1, sqlite3.IntegrityError, 2)
     assert stored(path) == [1, 2]
+
+
+def insert_all(conn: sqlite3.Connection, numbers: Sequence[int]) -> list[int]:
+    """A group's work: the number 13 is a bug, found only after it was written."""
+    for number in numbers:
+        insert(number)(conn)
+        if number == 13:
+            raise ValueError("a bug")
+    return list(numbers)
+
+
+async def test_a_bad_item_of_a_group_takes_neither_its_neighbours_nor_other_units(path, inline):
+    async with opened(path, inline=inline) as journal:
+        units = [Group(insert_all, [1, 2]), Group(insert_all, [12, 13, 14]), insert(20)]
+        first, second, third = await journal.commit_all(units)
+        assert first == [1, 2]
+        assert (second[0], type(second[1].error), second[2]) == (12, ValueError, 14)
+        assert third == 20
+    assert stored(path) == [1, 2, 12, 14, 20]
+
+
+async def test_a_group_that_holds_is_one_transaction(path):
+    async with opened(path) as journal:
+        assert await journal.commit(Group(insert_all, range(12))) == list(range(12))
+        assert journal.statistics().commits == 1
 
 
 async def test_units_that_gather_share_one_transaction(path):

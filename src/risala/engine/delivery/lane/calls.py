@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field, fields
-from typing import Final
+from dataclasses import dataclass, fields
+from functools import partial
+from typing import Final, Protocol, cast
 
 import structlog
 import trio
 
 from risala.engine.actors.bell import Bell
 from risala.engine.delivery.lane.parts import Job
-from risala.plugins.contract import SUBMIT_S_MAX, Capabilities
+from risala.engine.model.discreet import discreet
+from risala.plugins.contract import SUBMIT_S_MAX, Capabilities, Driver, Posting
 from risala.sms.cause import Cause
 from risala.sms.message import Segment
 from risala.sms.outcome import Accepted, Outcome, Refused, Scope, Throttled, Uncertain, Unsent
@@ -26,7 +28,8 @@ log = structlog.get_logger(__name__)
 SPARE_S: Final = 5.0
 """Beyond what the driver says that its submits take: a busy machine is late with timers too."""
 LATE_S: Final = 600.0
-"""An answer that comes so much later is still used; then the call is cancelled."""
+"""An answer that comes so much later is still used; then the call is cancelled, or forgotten where
+it was posted."""
 LATE_MAX: Final = 20
 """Calls that may be awaited beyond their deadline: a driver that answers nothing gets no more."""
 
@@ -41,26 +44,42 @@ class SubmitCall:
     segment: Segment
     deadline_s: float
     """On Trio's clock."""
-    scope: trio.CancelScope = field(default_factory=trio.CancelScope)
+    scope: trio.CancelScope | None = None
+    """Of the task that waits for the answer, where there is one."""
+    answered: bool = False
     given_up: bool = False
     """Its deadline has passed: the message does not wait for it any more."""
     lost_link: bool = False
     """The link went down meanwhile."""
-    settled: trio.Event = field(default_factory=trio.Event)
-    """Set once a call that was given up is written down as uncertain."""
+
+
+class CallsOwner(Protocol):
+    """Who is told what becomes of submits; each is heard of once, but for a late answer."""
+
+    def heard(self, call: SubmitCall, outcome: Outcome | None) -> None:
+        """The driver answered: in time, or after the call was given up. None: nothing of use."""
+
+    def overdue(self, call: SubmitCall) -> None:
+        """Its deadline has passed: it is given up."""
+
+    def cut_off(self, call: SubmitCall) -> None:
+        """We stop, and wait for its answer no longer."""
 
 
 class Calls:
     """The submits of one lane that are not answered, in the order of their deadlines.
 
     Args:
-        limit_s: how long each may take.
-        give_up: told of one whose deadline has passed, once.
+        carrier: its name, for the log.
     """
 
-    def __init__(self, limit_s: float, give_up: Callable[[SubmitCall], None]) -> None:
-        self.limit_s = limit_s
-        self._give_up = give_up
+    def __init__(self, carrier: str, driver: Driver, owner: CallsOwner) -> None:
+        self.limit_s = limit_of(driver.capabilities)
+        """How long each may take."""
+        self._carrier = carrier
+        self._driver = driver
+        self._poster = driver if isinstance(driver, Posting) else None
+        self._owner = owner
         self._open: dict[SubmitCall, None] = {}
         self._late: dict[SubmitCall, None] = {}
         self._begun = Bell()
@@ -70,15 +89,68 @@ class Calls:
         """Calls that have not come back long after their deadline."""
         return len(self._late)
 
-    def begin(self, job: Job, segment: Segment) -> SubmitCall:
+    def submit(self, job: Job, nursery: trio.Nursery) -> None:
+        """Let the driver submit the job's next segment, whatever the driver is like.
+
+        Args:
+            nursery: holds the call, where the driver cannot be posted to.
+        """
+        segment = job.segment(job.remaining[0])
         call = SubmitCall(job, segment, trio.current_time() + self.limit_s)
         self._open[call] = None
         if len(self._open) == 1:
             self._begun.ring()
-        return call
+        if self._poster is None:
+            call.scope = trio.CancelScope()
+            nursery.start_soon(self._ask, call, call.scope)
+            return
+        try:
+            self._poster.post(segment, partial(self._hear, call))
+        except Exception:
+            log.exception("driver.submit_failed", **self._which(call))
+            self._fail(call)
 
-    def end(self, call: SubmitCall) -> None:
+    async def _ask(self, call: SubmitCall, scope: trio.CancelScope) -> None:
+        said: object = None
+        try:
+            with scope:
+                said = await self._driver.submit(call.segment)
+        except Exception:
+            log.exception("driver.submit_failed", **self._which(call))
+            self._fail(call)
+        except BaseException:
+            self._end(call)
+            self._owner.cut_off(call)
+            raise
+        else:
+            if scope.cancelled_caught:
+                self._end(call)
+                self._owner.heard(call, None)
+            else:
+                self._hear(call, said)
+
+    def _fail(self, call: SubmitCall) -> None:
+        """A driver's bug must not lose the message: nobody knows what left."""
+        if not call.answered:
+            self._end(call)
+            self._owner.heard(call, None)
+
+    def _which(self, call: SubmitCall) -> dict[str, str]:
+        return {"carrier": self._carrier, "message_id": call.segment.message_id}
+
+    def _hear(self, call: SubmitCall, said: object) -> None:
+        """The driver says something. Who says it twice is heard once."""
+        if call.answered:
+            log.error("driver.answered_twice", **self._which(call))
+            return
+        self._end(call)
+        outcome = checked(self._carrier, said)
+        is_code = call.job.row.kind == "code"
+        self._owner.heard(call, outcome and discreet(outcome, call.segment, is_code=is_code))
+
+    def _end(self, call: SubmitCall) -> None:
         """It came back, in time or not."""
+        call.answered = True
         self._open.pop(call, None)
         self._late.pop(call, None)
 
@@ -95,9 +167,11 @@ class Calls:
                 call.given_up = True
                 del self._open[call]
                 self._late[call] = None
-                self._give_up(call)
-            for call in self._late:
-                if call.deadline_s + LATE_S <= now_s:
+                self._owner.overdue(call)
+            for call in [one for one in self._late if one.deadline_s + LATE_S <= now_s]:
+                if call.scope is None:
+                    del self._late[call]
+                else:
                     call.scope.cancel()
             await self._begun.wait(self._next_s(now_s))
 
@@ -111,7 +185,11 @@ class Calls:
 
     def _next_s(self, now_s: float) -> float:
         first = next(iter(self._open), None)
-        times = [call.deadline_s + LATE_S for call in self._late if not call.scope.cancel_called]
+        times = [
+            call.deadline_s + LATE_S
+            for call in self._late
+            if call.scope is None or not call.scope.cancel_called
+        ]
         if first is not None:
             times.append(first.deadline_s)
         return max(now_s, min(times, default=math.inf))
@@ -160,10 +238,10 @@ _FITS: Final[dict[str, Callable[[object], bool]]] = {
 }
 
 
-def checked(carrier: str, outcome: Outcome) -> Outcome | None:
+def checked(carrier: str, said: object) -> Outcome | None:
     """What a driver returned, where it is an outcome; else None, and the log says what it was."""
-    fault = fault_of(outcome)
+    fault = fault_of(said)
     if fault is None:
-        return outcome
+        return cast(Outcome, said)
     log.error("driver.wrong_outcome", carrier=carrier, fault=fault)
     return None

@@ -36,22 +36,18 @@ def declines(
 
 
 async def let_wait(
-    carrier: str, driver: Driver, job: Job, recorder: Recorder, hooks: LaneHooks
-) -> bool:
-    """True where the driver would not take the message: it goes elsewhere, or waits.
+    carrier: str, job: Job, declined: Declined, recorder: Recorder, hooks: LaneHooks
+) -> None:
+    """Write down that the driver would not take the message: it goes elsewhere, or waits.
 
     Raises:
         Unavailable: that could not be written down.
     """
     row, segments = job.row, len(job.parts.texts)
-    declined = declines(carrier, driver, row.recipient, segments, is_next=True)
-    if declined is None:
-        return False
     now_ms = recorder.clock.now_ms()
     route = hooks.willing_route(row.recipient, (*row.tried_carriers, carrier), segments)
     due_at = now_ms if route else _look_again_at_ms(declined, now_ms)
     await recorder.decline(Declining(row.id, carrier, declined.text, due_at, route))
-    return True
 
 
 def _look_again_at_ms(declined: Declined, now_ms: int) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Final
 
 import structlog
@@ -12,8 +13,8 @@ import trio
 
 from risala.config.model import CarrierSection, RetrySection
 from risala.engine.delivery.lane.awaited import Awaited
-from risala.engine.delivery.lane.calls import LATE_MAX, Calls, SubmitCall, checked, limit_of
-from risala.engine.delivery.lane.declining import let_wait
+from risala.engine.delivery.lane.calls import LATE_MAX, Calls, SubmitCall
+from risala.engine.delivery.lane.declining import declines, let_wait
 from risala.engine.delivery.lane.learning import Learning
 from risala.engine.delivery.lane.parts import (
     Counts,
@@ -25,17 +26,25 @@ from risala.engine.delivery.lane.parts import (
 )
 from risala.engine.delivery.lane.questions import Questions
 from risala.engine.delivery.lane.solo import Solo
-from risala.engine.journal.attempts import Attempt, Lease
+from risala.engine.delivery.scribe import Scribe
+from risala.engine.journal.attempts import Attempt, Lease, SubmitAnswer
+from risala.engine.journal.messages.delivery import Started
 from risala.engine.journal.recorder import Recorder
 from risala.engine.journal.rows import DueRow
+from risala.engine.journal.store.transaction import Failed
 from risala.engine.model.clock import iso
-from risala.engine.model.discreet import discreet
 from risala.engine.model.errors import Unavailable
 from risala.engine.rules.breaker import Breaker
 from risala.engine.rules.retry import Circumstances, Step, decide
 from risala.engine.rules.router import pinned
 from risala.engine.rules.throttle import Throttle
-from risala.plugins.contract import Driver, DriverContext, Health, HealthState
+from risala.plugins.contract import (
+    Declined,
+    Driver,
+    DriverContext,
+    Health,
+    HealthState,
+)
 from risala.sms.cause import Cause
 from risala.sms.outcome import Accepted, Outcome, Uncertain
 
@@ -54,6 +63,7 @@ class Lane:
     carrier: CarrierSection
     driver: Driver
     recorder: Recorder
+    scribe: Scribe
     hooks: LaneHooks
     breaker: Breaker
     throttle: Throttle
@@ -80,7 +90,7 @@ class Lane:
     def __post_init__(self) -> None:
         self.since_ms = self.recorder.clock.now_ms()
         self.awaited = Awaited(asked=self.driver.capabilities.query)
-        self._calls = Calls(limit_of(self.driver.capabilities), self._give_up)
+        self._calls = Calls(self.name, self.driver, self)
         self._learning = Learning(self.breaker, self.throttle, self.counts)
 
     @property
@@ -187,27 +197,79 @@ class Lane:
         self.throttle.take(now_s)
         self.breaker.submitted()
         self.in_flight += 1
-        self._nursery.start_soon(self._run_job, job)
+        if job.attempt == 0 and not job.partly_accepted:
+            row, segments = job.row, len(job.parts.texts)
+            declined = declines(self.name, self.driver, row.recipient, segments, is_next=True)
+            if declined is not None:
+                self._nursery.start_soon(self._let_wait, job, declined)
+                return
+        lease = Lease(job.row.id, job.remaining[0], self.name, job.attempt == 0, self._own_number())
+        self.scribe.start(lease, partial(self._begun, job))
 
-    async def _run_job(self, job: Job) -> None:
-        goes_on, call = False, None
+    async def _let_wait(self, job: Job, declined: Declined) -> None:
         try:
-            call = await self._begin(job)
-            if call is not None:
-                outcome = await self._hear(call)
-                if call.given_up:
-                    await self._settle_late(call, outcome)
-                else:
-                    goes_on = await self._settle(call, outcome)
+            await let_wait(self.name, job, declined, self.recorder, self.hooks)
         except Unavailable as error:
-            # Nothing was written, so that nothing left: the message is as due as it was.
+            await self._rest(job, error)
+        else:
+            self._withdraw(job)
+
+    def _withdraw(self, job: Job) -> None:
+        """It is not to be sent, or not from here."""
+        self.breaker.withdrew()
+        self.throttle.give_back()
+        self._finished(job, goes_on=False)
+
+    async def _rest(self, job: Job, error: BaseException) -> None:
+        """Nothing was written, so that nothing left: the message is as due as it was."""
+        if isinstance(error, Unavailable):
             log.warning("lane.storage", carrier=self.name, reason=str(error))
-            self.breaker.withdrew()
+        else:
+            log.error("lane.bug", carrier=self.name, message_id=job.row.id, exc_info=error)
+        self.breaker.withdrew()
+        try:
             await trio.sleep(STORAGE_PAUSE_S)
             self.hooks.put_back(job.row)
         finally:
-            if call is None or not call.given_up:
-                self._finished(job, goes_on=goes_on)
+            self._finished(job, goes_on=False)
+
+    def _begun(self, job: Job, result: Started | Failed | None) -> None:
+        """That its next part leaves is on the disk now, or it will not be."""
+        if result is None:
+            self._withdraw(job)
+        elif isinstance(result, Started):
+            job.attempt = result.attempt
+            self._submit(job)
+        elif self._nursery is None:
+            self._finished(job, goes_on=False)
+        else:
+            self._nursery.start_soon(self._rest, job, result.error)
+
+    def _submit(self, job: Job) -> None:
+        if self._nursery is None:  # we stop: what has not left is uncertain at the next start
+            self._finished(job, goes_on=False)
+            return
+        self.counts.submitted += 1
+        self._calls.submit(job, self._nursery)
+
+    def heard(self, call: SubmitCall, outcome: Outcome | None) -> None:
+        """See :class:`~risala.engine.delivery.lane.calls.CallsOwner`."""
+        if outcome is not None:
+            self.trust.regain()
+        else:
+            if not call.given_up:
+                fault = "Its driver failed while it submitted a message; the log has the cause."
+                self._distrust(fault)
+            outcome = Uncertain("", cause=Cause.DRIVER_FAULT)
+        if call.given_up:
+            self._settle_late(call, outcome)
+        else:
+            self._settle(call, outcome)
+
+    def cut_off(self, call: SubmitCall) -> None:
+        """See :class:`~risala.engine.delivery.lane.calls.CallsOwner`."""
+        if not call.given_up:
+            self._finished(call.job, goes_on=False)
 
     def _finished(self, job: Job, *, goes_on: bool) -> None:
         self.in_flight -= 1
@@ -221,57 +283,48 @@ class Lane:
             self._idle.set()
         self.hooks.changed()
 
-    async def _begin(self, job: Job) -> SubmitCall | None:
-        """Write down that its next part leaves; None where it is not to be sent any more."""
-        row, number = job.row, job.remaining[0]
-        if (
-            job.attempt == 0
-            and not job.partly_accepted
-            and await let_wait(self.name, self.driver, job, self.recorder, self.hooks)
-        ):
-            self.breaker.withdrew()
-            self.throttle.give_back()
-            return None
-        lease = Lease(row.id, number, self.name, job.attempt == 0, self._own_number())
-        attempt = await self.recorder.start(lease)
-        if attempt is None:
-            self.breaker.withdrew()
-            self.throttle.give_back()
-            return None
-        job.attempt = attempt
-        return self._calls.begin(job, job.segment(number))
-
-    async def _settle(self, call: SubmitCall, outcome: Outcome) -> bool:
-        """Write down what it came to; True where more parts of the message follow at once."""
-        job, number = call.job, call.segment.number
+    def _settle(self, call: SubmitCall, outcome: Outcome) -> None:
+        """Write down what it came to, and go on from there once that is on the disk."""
         told = self._learning.learn(outcome, trio.current_time())
         if told is not None:
             self.note(told)
-        await self._write_down(call, outcome)
-        if not isinstance(outcome, Accepted):
-            return False
-        self.awaited.expect(job.row.id, number, outcome.carrier_id)
-        job.partly_accepted = True
-        job.remaining.popleft()
-        return bool(job.remaining)
+        self.scribe.finish(self._answer(call, outcome), partial(self._settled, call, outcome))
+
+    def _settled(self, call: SubmitCall, outcome: Outcome, failed: Failed | None) -> None:
+        """More parts of the message may follow at once."""
+        job, goes_on = call.job, False
+        if failed is not None:  # the next start finds that it was under way
+            self._tell_lost(call, failed)
+        elif isinstance(outcome, Accepted):
+            self.awaited.expect(job.row.id, call.segment.number, outcome.carrier_id)
+            job.partly_accepted = True
+            job.remaining.popleft()
+            goes_on = bool(job.remaining)
+        self._finished(job, goes_on=goes_on)
+
+    def _tell_lost(self, call: SubmitCall, failed: Failed) -> None:
+        if isinstance(failed.error, Unavailable):
+            log.warning("lane.storage", carrier=self.name, reason=str(failed.error))
+        else:
+            message_id = call.segment.message_id
+            log.error("lane.bug", carrier=self.name, message_id=message_id, exc_info=failed.error)
 
     @property
     def gives_receipts(self) -> bool:
         """False where nobody will know whether what it sends arrives."""
         return self.driver.capabilities.receipts and self.health.receipts
 
-    async def _write_down(self, call: SubmitCall, outcome: Outcome, *, live: bool = True) -> None:
-        row, segment = call.job.row, call.segment
-        at = self.circumstances(row, partly_accepted=call.job.partly_accepted)
+    def _answer(self, call: SubmitCall, outcome: Outcome, *, live: bool = True) -> SubmitAnswer:
+        segment = call.segment
+        at = self.circumstances(call.job.row, partly_accepted=call.job.partly_accepted)
         decision = decide(outcome, at)
         if decision.step is Step.AWAIT and (call.lost_link or self._is_down()):
             decision = replace(decision, lost_link=True)
-        attempt = Attempt(row.id, segment.number, segment.attempt, self.name)
-        await self.recorder.finish(attempt, decision, live=live)
+        attempt = Attempt(segment.message_id, segment.number, segment.attempt, self.name)
+        return SubmitAnswer(attempt, decision, self.recorder.stamp(), live)
 
-    def _give_up(self, call: SubmitCall) -> None:
-        """Its deadline has passed: see to it that its message waits for it no longer."""
-        assert self._nursery is not None
+    def overdue(self, call: SubmitCall) -> None:
+        """See :class:`~risala.engine.delivery.lane.calls.CallsOwner`."""
         limit_s = self._calls.limit_s
         log.error(
             "driver.silent",
@@ -280,32 +333,22 @@ class Lane:
             limit_s=limit_s,
         )
         self._distrust(f"Its driver has not answered a submit within {limit_s:g} s.")
-        self._nursery.start_soon(self._settle_silence, call)
-
-    async def _settle_silence(self, call: SubmitCall) -> None:
         text = "The driver did not say what became of the message."
-        outcome = Uncertain("", text, cause=Cause.DRIVER_FAULT)
-        try:
-            await self._settle(call, outcome)
-        except Unavailable as error:  # the next start finds that it was under way
-            log.warning("lane.storage", carrier=self.name, reason=str(error))
-        finally:
-            call.settled.set()
-            self._finished(call.job, goes_on=False)
+        self._settle(call, Uncertain("", text, cause=Cause.DRIVER_FAULT))
 
-    async def _settle_late(self, call: SubmitCall, outcome: Outcome) -> None:
-        """Use an answer that came after its deadline."""
-        await call.settled.wait()
+    def _settle_late(self, call: SubmitCall, outcome: Outcome) -> None:
+        """Use an answer that came after its deadline; that it was uncertain is written first."""
         if isinstance(outcome, Uncertain):
             return  # no news
         self.counts.late += 1
-        try:
-            await self._write_down(call, outcome, live=False)
-        except Unavailable as error:  # it stays uncertain
-            log.warning("lane.storage", carrier=self.name, reason=str(error))
-            return
-        if isinstance(outcome, Accepted):
-            self.awaited.expect(call.job.row.id, call.segment.number, outcome.carrier_id)
+
+        def done(failed: Failed | None) -> None:
+            if failed is not None:  # it stays uncertain
+                self._tell_lost(call, failed)
+            elif isinstance(outcome, Accepted):
+                self.awaited.expect(call.job.row.id, call.segment.number, outcome.carrier_id)
+
+        self.scribe.finish(self._answer(call, outcome, live=False), done)
 
     def _own_number(self) -> str | None:
         """The number that this line sends from whatever is asked; empty where nobody knows it."""
@@ -328,28 +371,6 @@ class Lane:
             retry=self.retry,
             gives_receipts=self.gives_receipts,
         )
-
-    async def _hear(self, call: SubmitCall) -> Outcome:
-        """Let the driver submit it, and wait for its answer, whatever the driver is like."""
-        self.counts.submitted += 1
-        outcome: Outcome | None = None
-        try:
-            with call.scope:
-                said = checked(self.name, await self.driver.submit(call.segment))
-                is_code = call.job.row.kind == "code"
-                outcome = said and discreet(said, call.segment, is_code=is_code)
-        except Exception:  # a driver's bug must not lose the message: nobody knows what left
-            log.exception(
-                "driver.submit_failed", carrier=self.name, message_id=call.segment.message_id
-            )
-        finally:
-            self._calls.end(call)
-        if outcome is not None:
-            self.trust.regain()
-            return outcome
-        if not call.given_up:
-            self._distrust("Its driver failed while it submitted a message; the log has the cause.")
-        return Uncertain("", cause=Cause.DRIVER_FAULT)
 
     def _distrust(self, fault: str) -> None:
         if self.trust.fault != fault:

@@ -7,6 +7,9 @@ What comes of a unit::
     Refusal after a write, any bug       rolled back, alone; the exception is the answer
     the disk is full, broken, read-only  StorageFailed for the whole batch, nothing written
     the disk failed in the commit        OutcomeUnknown for the whole batch
+
+A :class:`Group` is a unit of many items, each of which has a fate of its own: where the group
+cannot be written whole, it is written item by item.
 """
 
 from __future__ import annotations
@@ -14,12 +17,13 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, Generic, TypeAlias, TypeVar
 
 from risala.engine.journal.store.condition import is_doubtful, is_storage_fault
 from risala.engine.model.errors import OutcomeUnknown, Refusal, StorageFailed
 
 T = TypeVar("T")
+Item = TypeVar("Item")
 Unit: TypeAlias = Callable[[sqlite3.Connection], T]
 """Reads, decides and writes in one transaction; pure otherwise, because it may run twice."""
 
@@ -29,6 +33,26 @@ class Failed:
     """How a unit went wrong."""
 
     error: BaseException
+
+
+@dataclass(frozen=True, slots=True)
+class Group(Generic[Item, T]):
+    """Items that are written together, in their order, by one call.
+
+    Its answer is a list with one answer for each: what the call returned for it, or
+    :class:`Failed`.
+    """
+
+    work: Callable[[sqlite3.Connection, Sequence[Item]], Sequence[T]]
+    """Returns an answer for each item that it is given."""
+    items: Sequence[Item]
+
+    def __call__(self, conn: sqlite3.Connection) -> list[T | Failed]:
+        return list(self.work(conn, self.items))
+
+    def alone(self) -> list[Group[Item, T]]:
+        """The same, an item each."""
+        return [Group(self.work, (item,)) for item in self.items]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,12 +79,29 @@ def run_batch(conn: sqlite3.Connection, units: Sequence[Unit[Any]]) -> Done:
             # An exception for each waiter: a shared one would gather all their tracebacks.
             return Done([Failed(StorageFailed()) for _ in units], 0, 0, error)
         if len(units) == 1:
+            (unit,) = units
+            if isinstance(unit, Group) and len(unit.items) > 1:
+                return _one_by_one(conn, unit)
             return Done([Failed(error)], 0, 0)
     else:
         return Done(answers, 1, len(units))
     alone = [run_batch(conn, [unit]) for unit in units]
+    return _together([done.answers[0] for done in alone], alone)
+
+
+def _one_by_one(conn: sqlite3.Connection, group: Group[Any, Any]) -> Done:
+    """Each item of a group in a transaction of its own; those that fail, fail alone."""
+    alone = [run_batch(conn, [item]) for item in group.alone()]
+    answers: list[Any] = []
+    for done in alone:
+        (answer,) = done.answers
+        answers += [answer] if isinstance(answer, Failed) else answer
+    return _together([answers], alone)
+
+
+def _together(answers: Sequence[Any], alone: Sequence[Done]) -> Done:
     return Done(
-        [done.answers[0] for done in alone],
+        answers,
         sum(done.commits for done in alone),
         max(done.largest for done in alone),
         next((done.fault for done in alone if done.fault is not None), None),

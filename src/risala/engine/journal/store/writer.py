@@ -15,7 +15,7 @@ from __future__ import annotations
 import queue
 import sqlite3
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -68,9 +68,9 @@ class _Entry:
 
     __slots__ = ("answer", "task", "unit")
 
-    def __init__(self, unit: Unit[Any], task: trio.lowlevel.Task) -> None:
+    def __init__(self, unit: Unit[Any], task: trio.lowlevel.Task | None) -> None:
         self.unit = unit
-        self.task: trio.lowlevel.Task | None = task
+        self.task = task
         self.answer: Any = None
 
     def abandon(self, _: Callable[[], None]) -> trio.lowlevel.Abort:
@@ -172,27 +172,42 @@ class Journal:
             Overloaded: too many units wait.
             Draining: the journal is stopping.
         """
+        (answer,) = await self.commit_all([unit])
+        if isinstance(answer, Failed):
+            raise answer.error
+        return answer
+
+    async def commit_all(self, units: Sequence[Unit[T]]) -> list[T | Failed]:
+        """As :meth:`commit`, of several units that come to be written in this order.
+
+        Each has an answer of its own, and the way from one to the next is no other's: as a rule
+        they are in one transaction, and if it fails, each is tried alone.
+
+        Raises:
+            StorageFailed, Overloaded, Draining: none of them was handed in.
+        """
         await trio.lowlevel.checkpoint_if_cancelled()
         conn = self._conn
         if conn is None or self._stop.is_set():
             raise Draining
         if self.condition.lasts:
             raise StorageFailed
-        if self._used >= self.queue_units_max:
+        if self._used + len(units) > self.queue_units_max:
             raise Overloaded
-        self._used += 1
+        self._used += len(units)
         self._peak = max(self._peak, self._used)
-        entry = _Entry(unit, trio.lowlevel.current_task())
+        # The last one to be answered wakes the task: the queue keeps their order.
+        task = trio.lowlevel.current_task()
+        entries = [_Entry(unit, None) for unit in units]
+        entries[-1].task = task
         if self._inline:
-            self._answer([entry], self._run_batch(conn, [entry]), wake=False)
+            self._answer(entries, self._run_batch(conn, entries), wake=False)
             await trio.lowlevel.cancel_shielded_checkpoint()
         else:
-            self._queue.put(entry)
-            await trio.lowlevel.wait_task_rescheduled(entry.abandon)
-        if isinstance(entry.answer, Failed):
-            raise entry.answer.error
-        answer: T = entry.answer
-        return answer
+            for entry in entries:
+                self._queue.put(entry)
+            await trio.lowlevel.wait_task_rescheduled(entries[-1].abandon)
+        return [entry.answer for entry in entries]
 
     @property
     def path(self) -> Path:
