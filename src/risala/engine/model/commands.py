@@ -8,6 +8,8 @@ from typing import Final
 
 from risala.engine.model.lines import Line
 
+AHEAD_MAX_S: Final = 30 * 86_400
+"""How far ahead a message may be scheduled, in seconds (contract §3)."""
 TIME_ZONE: Final = "Africa/Nouakchott"
 """The time zone of an organization that has chosen none."""
 

@@ -11,6 +11,7 @@ from pydantic import Field, PlainValidator
 from risala.engine import overview
 from risala.engine.journal.messages import waiting
 from risala.engine.model.commands import (
+    AHEAD_MAX_S,
     KeyType,
     MessageView,
     Mode,
@@ -19,7 +20,6 @@ from risala.engine.model.commands import (
     TimelineEntry,
 )
 from risala.engine.model.errors import Forbidden, Invalid
-from risala.engine.model.limits import AHEAD_MAX_S
 from risala.engine.model.wire import message_wire, timeline_wire
 from risala.engine.operations import owners, traces
 from risala.engine.operations.arguments import (

@@ -12,7 +12,7 @@ from typing import Annotated, Final, cast
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
-from risala.engine.model.limits import AHEAD_MAX_S
+from risala.engine.model.commands import AHEAD_MAX_S
 from risala.sms.address import SENDER_MAX, is_number, sender_fault
 
 BODY_CHARACTERS_MAX: Final = 1600
