@@ -10,7 +10,7 @@ from risala.http.api.batch import add_batch
 from risala.http.api.reference import add_reference
 from risala.http.api.sms import add_sms
 from risala.http.api.verify import add_verify
-from risala.http.common.base import JsonApp
+from risala.http.common.base import JsonApp, Pages
 from risala.http.common.client_address import ClientAddresses
 from risala.http.common.facade import GatewayFacade
 from risala.http.common.failed_keys import FailedKeys
@@ -23,8 +23,16 @@ _ALIVE: Final = json_bytes({"status": "ok"})
 _READY: Final = json_bytes({"status": "ready"})
 
 
-def create_api(gateway: GatewayFacade, settings: Settings, clock: Clock | None = None) -> JsonApp:
-    """The app that :func:`risala.http.server.server.serve_app` serves to the world."""
+def create_api(
+    gateway: GatewayFacade,
+    settings: Settings,
+    clock: Clock | None = None,
+    pages: Pages | None = None,
+) -> JsonApp:
+    """The app that :func:`risala.http.server.server.serve_app` serves to the world.
+
+    ``pages`` are those of people, on the same listener.
+    """
     tally = AnswerTally()
     app = JsonApp(
         "risala.http.api",
@@ -32,6 +40,7 @@ def create_api(gateway: GatewayFacade, settings: Settings, clock: Clock | None =
         body_timeout_s=settings.http.body_timeout_s,
         tally=tally,
         failed_keys=FailedKeys(ClientAddresses(settings.http.trusted_proxies), tally),
+        pages=pages,
     )
     _add_probes(app, gateway)
     clock = clock or SystemClock()

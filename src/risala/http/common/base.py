@@ -179,10 +179,12 @@ class JsonApp(QuartTrio):
         body_timeout_s: float,
         tally: AnswerTally | None = None,
         failed_keys: FailedKeys | None = None,
+        pages: Pages | None = None,
     ) -> None:
         """
         Args:
             failed_keys: delays answers to wrong keys; without it all answers leave at once.
+            pages: answers, on the same listener, whatever path is a page's.
         """
         super().__init__(name, static_folder=None, template_folder=None)
         self.config["MAX_CONTENT_LENGTH"] = body_bytes_max
@@ -197,8 +199,7 @@ class JsonApp(QuartTrio):
             failed_keys=failed_keys,
         )
         """Paths that never come to Quart."""
-        self.pages: Pages | None = None
-        """What answers on the same listener wherever a path is not ours."""
+        self._pages = pages
         # Only the documented spelling of a path is served: no redirect from other spellings.
         self.url_map.merge_slashes = False
 
@@ -222,8 +223,8 @@ class JsonApp(QuartTrio):
         self.plain.add(path, {method: handler}, body_bytes_max)
 
     async def handle_request(self, request: Request) -> QuartResponse | WerkzeugResponse:
-        if self.pages is not None and self.pages.serves(request.path):
-            return await self.pages.handle_request(request)
+        if self._pages is not None and self._pages.serves(request.path):
+            return await self._pages.handle_request(request)
         return await super().handle_request(request)
 
     async def handle_user_exception(

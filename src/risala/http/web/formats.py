@@ -188,8 +188,12 @@ def ms_of(at: Moment) -> int:
     return round(datetime.fromisoformat(at).timestamp() * 1000)
 
 
+_NUM: Final = Markup('<bdi class="num">')
+_NUM_END: Final = Markup("</bdi>")
+
+
 def _isolate(text: str) -> Markup:
-    return Markup('<bdi class="num">{}</bdi>').format(text)
+    return _NUM + text + _NUM_END
 
 
 def _time(at: Moment, shown: Markup, title: Markup | None = None) -> Markup:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from functools import lru_cache
 from gettext import GNUTranslations, NullTranslations
 from pathlib import Path
 from typing import Final
@@ -61,31 +61,44 @@ _GROUPS: Final = re.compile(r"(?<=\d) (?=\d)")
 _has_holes: Final = re.compile(r"\{[a-z_]+\}").search
 
 
-@dataclass(frozen=True, slots=True)
 class Words:
     """The sentences of one language. What fills their holes is escaped; they are too."""
 
-    language: Language
-    catalogue: NullTranslations
+    def __init__(self, language: Language, catalogue: NullTranslations) -> None:
+        self.language = language
+        self._catalogue = catalogue
+        self._found = lru_cache(_FOUND_MAX)(self._find)
 
     def __call__(self, sentence: str, **holes: object) -> Markup:
         """A sentence of the catalogue, with its holes (``{name}``) filled."""
-        return self._fill(self.catalogue.gettext(sentence), holes)
+        return _filled(self._found(None, sentence), holes)
 
     def among(self, context: str, sentence: str, **holes: object) -> Markup:
         """The same for a word that means several things: ``context`` says which."""
-        return self._fill(self.catalogue.pgettext(context, sentence), holes)
+        return _filled(self._found(context, sentence), holes)
 
     def counted(self, one: str, many: str, count: int, **holes: object) -> Markup:
         """The form of a sentence for a count: two forms in French and English, six in Arabic."""
-        return self._fill(self.catalogue.ngettext(one, many, count), holes)
+        return _filled(self._spaced(self._catalogue.ngettext(one, many, count)), holes)
 
-    def _fill(self, sentence: str, holes: dict[str, object]) -> Markup:
+    def _find(self, context: str | None, sentence: str) -> Markup:
+        if context is None:
+            return self._spaced(self._catalogue.gettext(sentence))
+        return self._spaced(self._catalogue.pgettext(context, sentence))
+
+    def _spaced(self, sentence: str) -> Markup:
         text = _GROUPS.sub("\u00a0", sentence)
         if self.language is Language.FRENCH:
             text = _FRENCH_SPACES.sub("\u00a0", text)
-        marked = escape(text)
-        return marked.format(**holes) if holes and _has_holes(text) else marked
+        return escape(text)
+
+
+_FOUND_MAX: Final = 4096
+"""Sentences that are kept as they are drawn: more than there are, half a megabyte a language."""
+
+
+def _filled(sentence: Markup, holes: dict[str, object]) -> Markup:
+    return sentence.format(**holes) if holes and _has_holes(sentence) else sentence
 
 
 def N_(sentence: str) -> str:

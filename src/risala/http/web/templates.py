@@ -138,6 +138,7 @@ def _bound(name: str) -> Callable[..., object]:
 def _icon(shelf: Shelf) -> Callable[..., Markup]:
     sprite = shelf.addresses["icons.svg"]
 
+    @cache
     def icon(name: str, classes: str = "") -> Markup:
         return Markup('<svg class="{}" aria-hidden="true"><use href="{}#{}"/></svg>').format(
             f"icon {classes}".strip(), sprite, name
