@@ -61,14 +61,15 @@ async def perform_typed(
     """Do one operation.
 
     Raises:
-        NotFound: it is about something that is not there, or not there for the caller.
-        Forbidden: it is not for the caller's role.
-        Refusal: it cannot be done; one sentence says why.
-        Unavailable: not now.
+        NotFound: what it names does not exist, or not for this caller.
+        Forbidden: the operation is not for the caller's role.
+        Refusal: it cannot be done; ``str()`` says why in one sentence.
+        Unavailable: it cannot be done now.
     """
     condition = services.recorder.journal.condition
     call = Call(services, caller, operation.name, given)
-    # A caller who hangs up must not leave a cache older than the journal.
+    # Shielded: where the caller hangs up after the commit, the caches must still be brought up to
+    # date with the journal.
     with trio.CancelScope(shield=True):
         try:
             with telling(condition.meet):
@@ -79,6 +80,6 @@ async def perform_typed(
         except StorageFailed as error:
             if isinstance(error, OutcomeUnknown) or condition.ailment is None:
                 raise
-            # To the operator in full: what is wrong, where, and what to do.
+            # The operator is told in full what is wrong with the storage, and what to do.
             raise StorageFailed(condition.ailment.sentence) from error
     raise AssertionError("a shield lets nothing be cancelled")

@@ -47,12 +47,16 @@ def _mode(value: object) -> Mode:
 
 
 class CreateOrganization(Arguments):
+    """Make an organization."""
+
     name: Text
     price_per_segment: MaybeAmount = None
     """None: the general price."""
 
 
 class FindOrganization(Arguments):
+    """Find the one organization of this name, or the only one."""
+
     name: MaybeText = None
     """None: any."""
 
@@ -72,6 +76,8 @@ class SetOrganization(OfOrganization):
 
 
 class CreateKey(OfOrganization):
+    """Make an API key for an organization."""
+
     type: Annotated[KeyType, PlainValidator(_key_type), ArgumentKind("`secret` or `publishable`")]
     mode: Annotated[Mode, PlainValidator(_mode), ArgumentKind("`live` or `test`")] = Mode.LIVE
     name: MaybeText = None
@@ -79,15 +85,21 @@ class CreateKey(OfOrganization):
 
 
 class OfKey(Arguments):
+    """Names one key."""
+
     key_id: Text
 
 
 class SetKey(OfKey):
+    """Set the origins of a publishable key; without any, only show the key."""
+
     allowed_origins: Origins = None
 
 
 @dataclass(frozen=True, slots=True)
 class Organizations:
+    """All organizations."""
+
     organizations: tuple[Organization, ...]
 
 
@@ -102,6 +114,8 @@ class FoundOrganization:
 
 @dataclass(frozen=True, slots=True)
 class Keys:
+    """The keys of an organization, without their values."""
+
     keys: tuple[ApiKey, ...]
 
 

@@ -1,6 +1,6 @@
 """The arguments of operations: models that take JSON values strictly and name every fault at once.
 
-A value that is null is as if it were not given, but for those that say what null means.
+A value that is null counts as not given, except where an argument says what its null means.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ A = TypeVar("A", bound="Arguments")
 T = TypeVar("T")
 
 AMOUNT_MAX: Final = 10**14
-"""A trillion ouguiyas: what is more is a slip of the hand, and SQLite's integers stay exact."""
+"""The largest amount in minor units, a trillion ouguiyas: more is a slip of the hand, and would
+leave the range in which SQLite's integers are exact."""
 RATE_MAX: Final = 1e5
 
 
@@ -34,7 +35,7 @@ class Arguments(BaseModel):
 
 
 class NoArguments(Arguments):
-    pass
+    """For operations without arguments."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,12 +68,12 @@ def _fault(error: ErrorDetails) -> FieldFault:
 
 
 def fault(code: str, text: str) -> PydanticCustomError:
-    """What a value is refused with; ``{name}`` stands for the argument's."""
+    """The error that refuses a value; ``{name}`` in its text stands for the argument's name."""
     return PydanticCustomError(code, text)
 
 
 def maybe(parse_one: Callable[[object], T]) -> Callable[[object], T | None]:
-    """Null is as if it were not given."""
+    """A parser to which null counts as not given; any other value goes to ``parse_one``."""
 
     def parse_maybe(value: object) -> T | None:
         return None if value is None else parse_one(value)
@@ -89,12 +90,12 @@ def text(value: object) -> str:
 
 
 def is_text(value: str) -> bool:
-    """Whether carriers and databases can keep it: no NUL, no lone surrogate."""
+    """Whether carriers and databases can keep a text: it has no NUL and no lone surrogate."""
     return "\0" not in value and not any("\ud800" <= each <= "\udfff" for each in value)
 
 
 def words(characters_max: int) -> Callable[[object], str]:
-    """A text on one line, of 1 to ``characters_max`` characters."""
+    """A parser of texts on one line, of 1 to ``characters_max`` characters."""
 
     def parse_words(value: object) -> str:
         line = " ".join(text(value).split())
@@ -214,9 +215,13 @@ Origins = Annotated[
 
 
 class OfOrganization(Arguments):
+    """Names one organization."""
+
     organization_id: Text
 
 
 class OfMaybeOrganization(Arguments):
+    """Names one organization, or none for all of them."""
+
     organization_id: MaybeText = None
-    """None: of all."""
+    """None: of all organizations."""

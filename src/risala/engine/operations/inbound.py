@@ -35,13 +35,13 @@ PAGE_MAX: Final = 200
 PAGE_USUAL: Final = 50
 OPTED_OUT_MAX: Final = 1000
 _HOME: Final = f"+{COUNTRY_CODE}"
-"""What people leave out when they type a number."""
+"""The country code, which people leave out when they type a number."""
 _NUMBER: Final = re.compile(r"\+?[0-9]{3,15}", re.ASCII)
 _WORD: Final = re.compile(r"\w{1,20}")
 
 
 def _our_number(value: object) -> str:
-    """Empty: any number of ours."""
+    """A number of ours that a route is for; empty: any number."""
     found = "" if value is None else with_country(text(value), _HOME)
     if found and not _NUMBER.fullmatch(found):
         raise fault("invalid_number", "`{name}` is one of ours: digits, with or without +.")
@@ -49,7 +49,7 @@ def _our_number(value: object) -> str:
 
 
 def _keyword(value: object) -> str:
-    """Empty: any first word."""
+    """The first word of messages that a route is for; empty: any word."""
     if value is None:
         return ""
     found = folded(text(value))
@@ -59,40 +59,55 @@ def _keyword(value: object) -> str:
 
 
 class ListReceived(OfMaybeOrganization):
+    """The latest inbound messages, of one organization or of all."""
+
     limit: MaybeWhole = None
 
 
 class AddRoute(OfOrganization):
-    """Neither a number nor a keyword: all that no other route takes."""
+    """Route inbound messages to an organization: those to a number, those that begin with a word,
+    or with neither given, all that no other route takes."""
 
     number: Annotated[str, PlainValidator(_our_number), ArgumentKind("number of ours")] = ""
     keyword: Annotated[str, PlainValidator(_keyword), ArgumentKind("one word")] = ""
 
 
 class OfRoute(Arguments):
+    """Names one route of inbound messages."""
+
     route_id: Text
 
 
 class SetOptOuts(OfOrganization):
+    """Set whether an organization's opt-outs are heeded; None: only show them."""
+
     heeds: MaybeFlag = None
 
 
 class TakeBack(OfOrganization):
+    """Take back the opt-out of one number."""
+
     number: Text
 
 
 @dataclass(frozen=True, slots=True)
 class ReceivedMessages:
+    """Inbound messages, the newest first."""
+
     messages: tuple[Received, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Routes:
+    """All routes of inbound messages, in the order in which they are tried."""
+
     routes: tuple[InboundRoute, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class OptedOut:
+    """A number that wants no more messages, since ``at`` (UTC epoch milliseconds)."""
+
     number: str
     carrier: str
     at: int
@@ -100,6 +115,8 @@ class OptedOut:
 
 @dataclass(frozen=True, slots=True)
 class OptOutList:
+    """The numbers that have opted out of an organization's messages, and whether that is heeded."""
+
     organization_id: str
     heeds: bool
     numbers: tuple[OptedOut, ...]
@@ -107,6 +124,8 @@ class OptOutList:
 
 @dataclass(frozen=True, slots=True)
 class OptedIn:
+    """A number whose opt-out was taken back."""
+
     organization_id: str
     number: str
 

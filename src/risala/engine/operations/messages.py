@@ -84,6 +84,8 @@ def _validity(value: object) -> int:
 
 
 class Send(OfOrganization):
+    """Send one message by hand, on an organization's balance."""
+
     to: Number
     body: Annotated[str, PlainValidator(_body), ArgumentKind("text")] = Field(repr=False)
     sender: Annotated[str | None, PlainValidator(maybe(_sender)), ArgumentKind("sender")] = Field(
@@ -100,24 +102,32 @@ class Send(OfOrganization):
 
 
 class OfMessage(Arguments):
+    """Names one message."""
+
     message_id: Text
 
 
 @dataclass(frozen=True, slots=True)
 class AcceptedMessage:
+    """A message that was accepted; ``warning`` says where no carrier serves its number."""
+
     message_id: str
     response: bytes
-    """As ``POST /api/sms/send`` answers it; the same for the same idempotency key."""
+    """The body that ``POST /api/sms`` answers; the same for the same idempotency key."""
     warning: str | None
 
 
 @dataclass(frozen=True, slots=True)
 class ShownMessage:
+    """A message as it is now."""
+
     view: MessageView
 
 
 @dataclass(frozen=True, slots=True)
 class MessageStory:
+    """A message with its whole timeline."""
+
     view: MessageView
     timeline: tuple[TimelineEntry, ...]
 
@@ -142,7 +152,7 @@ def _story_wire(story: MessageStory) -> Json:
 
 
 def unserved_warning(services: Services, message_id: str) -> str | None:
-    """Where the message waits because nobody serves its number."""
+    """A sentence where the message waits because no carrier serves its number; else None."""
     return UNSERVED if waiting.is_unserved(services.reader, message_id) else None
 
 

@@ -32,45 +32,55 @@ NOTE_MAX: Final = 200
 REFERENCE_MAX: Final = 64
 """A payment's reference is copied from a receipt; what is longer is something else."""
 ENTRIES_MAX: Final = 500
-"""Of one answer."""
+"""Entries of one answer at most."""
 ENTRIES_USUAL: Final = 50
 
 
 class TakePayment(OfOrganization):
+    """Credit a payment by its reference, once."""
+
     amount: Amount
     reference: Annotated[
         str | None, PlainValidator(maybe(words(REFERENCE_MAX))), ArgumentKind("text on one line")
     ] = None
-    """None: it is given one."""
+    """The payment's reference; None: one is made."""
     note: Annotated[
         str | None, PlainValidator(maybe(words(NOTE_MAX))), ArgumentKind("text on one line")
     ] = None
 
 
 class Correct(OfOrganization):
+    """Correct a balance by a signed amount, with the reason."""
+
     amount: SignedAmount
     reason: Annotated[str, PlainValidator(words(NOTE_MAX)), ArgumentKind("text on one line")]
 
 
 class ListEntries(OfOrganization):
+    """A page of an organization's ledger; with ``by_hand`` only corrections."""
+
     limit: MaybeWhole = None
     before: MaybeWhole = None
-    """The number of an entry: only older ones."""
+    """The number of an entry: only older ones are listed."""
     by_hand: MaybeFlag = None
 
 
 @dataclass(frozen=True, slots=True)
 class LedgerPage:
+    """Ledger entries, the newest first, and the balance of now; amounts in minor units."""
+
     organization_id: str
     balance: int
     currency: str
     entries: tuple[LedgerEntry, ...]
     next: int | None
-    """Where to go on."""
+    """The ``before`` of the next page; None: this is the last one."""
 
 
 @dataclass(frozen=True, slots=True)
 class PriceList:
+    """The general price of a segment and low balance, in minor units."""
+
     per_segment: int
     low_balance: int
     currency: str
@@ -142,7 +152,7 @@ async def _list(call: Call[ListEntries]) -> LedgerPage:
 
 
 async def _price(call: Call[NoArguments]) -> PriceList:
-    """What is general at this moment; each organization's own is with the organization."""
+    """The general prices of this moment; an organization's own price is shown with it."""
     services = call.services
     return PriceList(
         services.intake.per_segment,

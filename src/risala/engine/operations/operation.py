@@ -22,7 +22,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Call(Generic[A]):
-    """One call of an operation: who, what, and what it is done with."""
+    """One call of an operation: the caller, the arguments, and the engine's parts to do it with."""
 
     services: Services
     caller: Caller
@@ -42,7 +42,8 @@ class Call(Generic[A]):
         organization_id: str | None = None,
         always: bool = False,
     ) -> Hand:
-        """The caller's hand, for the unit of work that does it. Fields: see :class:`Hand`."""
+        """What the audit trail is told of this call, for the unit of work that does it; the
+        arguments are fields of :class:`Hand`."""
         return Hand(
             caller=self.caller,
             action=self.action,
@@ -58,16 +59,17 @@ class Call(Generic[A]):
         """Commit a unit with its line of the audit trail.
 
         Raises:
-            Refusal: the unit's own; there is no line.
-            Unavailable: it could not be written.
+            Refusal: the unit refused; no line is written.
+            Unavailable: the unit could not be written.
         """
         return await self.services.recorder.journal.commit(signed(by, unit))
 
     async def note(self, by: Hand) -> None:
-        """Commit a line alone: for what is done elsewhere, or only shown. Ask before you do it.
+        """Commit a line of the audit trail alone, for something that is done elsewhere, or only
+        shown. Call it before that is done.
 
         Raises:
-            Unavailable: it could not be written; do not do it.
+            Unavailable: the line could not be written, so that it must not be done.
         """
         await self.commit(nothing, by)
 
@@ -77,14 +79,13 @@ def nothing(_: object) -> None:
 
 
 Owner = Callable[[Services, A], str | None]
-"""To which organization belongs what the arguments name; None: to none, or to all.
-
-Raises ``NotFound`` where there is no such thing.
+"""Finds the organization that the thing belongs to which the arguments name; None: to none, or to
+all. Raises ``NotFound`` where there is no such thing.
 """
 
 
 def nobodys(_: Services, __: Arguments) -> str | None:
-    """Of no organization."""
+    """The owner of operations that concern no single organization."""
     return None
 
 
@@ -99,13 +100,13 @@ class Operation(Generic[A, R]):
     roles: frozenset[Role]
     owner: Owner[A] = nobodys
     for_all: bool = False
-    """Members may ask for it though it is of no organization."""
+    """Members may call it though it concerns no single organization."""
     reserved: Mapping[str, frozenset[Role]] = field(default_factory=dict)
-    """Arguments that only some of these roles may give."""
+    """Arguments that only some of the roles may give, by name."""
     changes: bool = False
-    """It changes something: each call that does leaves a line in the audit trail."""
+    """It changes something: each call that did leaves a line in the audit trail."""
     reveals: bool = False
-    """It shows bodies, or what customers of several organizations wrote: a line too."""
+    """It shows messages' texts, or data of several organizations: each call leaves a line too."""
     crosses: bool = False
     """Unless it names one, it shows what is of all organizations: then each call leaves a line."""
     tops_up: bool = False
@@ -125,7 +126,12 @@ class Operation(Generic[A, R]):
         return self.crosses and getattr(given, "organization_id", None) is None
 
     def refuse(self, services: Services, caller: Caller, given: A) -> None:
-        """Raises ``NotFound`` or ``Forbidden`` where this is not for the caller."""
+        """Raise where a call is not for the caller.
+
+        Raises:
+            NotFound: what it names belongs to another organization.
+            Forbidden: it is not for the caller's role.
+        """
         try:
             owner = self.owner(services, given) if caller.is_member else None
         except NotFound:
@@ -147,4 +153,5 @@ class Operation(Generic[A, R]):
 
 SUSPENDED: Final = "The organization is suspended: it reads and tops up, and does nothing else."
 HIDDEN: Final = "There is no such thing in this organization."
-"""The same words for what is not there and for what is another organization's."""
+"""The sentence both for a thing that does not exist and for one of another organization, so that
+nobody learns which it is."""

@@ -12,37 +12,49 @@ from risala.engine.services import Services
 
 
 class NamesOrganization(Protocol):
+    """Arguments that name an organization."""
+
     @property
     def organization_id(self) -> str | None: ...
 
 
 class NamesKey(Protocol):
+    """Arguments that name a key."""
+
     @property
     def key_id(self) -> str: ...
 
 
 class NamesSender(Protocol):
+    """Arguments that name a sender."""
+
     @property
     def sender_id(self) -> str: ...
 
 
 class NamesMessage(Protocol):
+    """Arguments that name a message."""
+
     @property
     def message_id(self) -> str: ...
 
 
 class NamesVerification(Protocol):
+    """Arguments that name a verification session."""
+
     @property
     def verification_id(self) -> str: ...
 
 
 class NamesEndpoint(Protocol):
+    """Arguments that name a webhook endpoint."""
+
     @property
     def endpoint_id(self) -> str: ...
 
 
 def named(_: Services, given: NamesOrganization) -> str | None:
-    """The organization that is named itself."""
+    """The organization that the arguments name themselves."""
     return given.organization_id
 
 

@@ -21,12 +21,16 @@ from risala.engine.upkeep import retention
 
 
 class Forget(Arguments):
+    """Run one unit of retention now, from the place where the last one stopped."""
+
     place: MaybeWhole = None
     after: MaybeText = None
 
 
 @dataclass(frozen=True, slots=True)
 class RetentionRules:
+    """Each rule, the oldest row that is left, and whether it is behind."""
+
     rules: tuple[Mapping[str, Any], ...]
 
 
@@ -40,6 +44,8 @@ class Next:
 
 @dataclass(frozen=True, slots=True)
 class Forgotten:
+    """What one unit deleted, and where to go on; None: all is done."""
+
     name: str
     rows: int
     next: Next | None

@@ -24,19 +24,27 @@ from risala.sms.address import fold_sender
 
 
 class RequestSender(OfOrganization):
+    """Ask for a sender in an organization's place."""
+
     name: Text
     description: MaybeText = None
 
 
 class FindSender(Arguments):
+    """Find the one request for a sender of this name."""
+
     name: Text
 
 
 class OfSender(Arguments):
+    """Names one sender."""
+
     sender_id: Text
 
 
 class DenySender(OfSender):
+    """Deny a sender, with the code of a reason."""
+
     reason: Text
 
 
@@ -51,6 +59,8 @@ class FoundSender:
 
 @dataclass(frozen=True, slots=True)
 class MarkedSender:
+    """A sender with the reasons to look at it twice."""
+
     sender: Sender
     marks: Sequence[Mark]
     """Why to look twice; none for members, because it may name other customers."""
@@ -58,6 +68,8 @@ class MarkedSender:
 
 @dataclass(frozen=True, slots=True)
 class MarkedSenders:
+    """Senders, each with the reasons to look at it twice."""
+
     senders: tuple[MarkedSender, ...]
 
 

@@ -28,44 +28,56 @@ from risala.engine.operations.operation import Call, Operation
 from risala.engine.rules.roles import OPERATORS
 
 LINES_MAX: Final = 500
-"""Of one answer."""
+"""Lines of one answer at most."""
 LINES_USUAL: Final = 50
 
 
 class OfCarrier(Arguments):
+    """Names one carrier."""
+
     carrier: Text
 
 
 class AskCarrier(OfCarrier):
+    """Ask a carrier's driver for one of its own commands."""
+
     command: Text
     arguments: MaybeTexts = None
 
 
 class ListLines(Arguments):
+    """A page of the audit trail, by organization, operation or person."""
+
     organization_id: MaybeText = None
     operation: MaybeText = None
     who: MaybeText = None
     limit: MaybeWhole = None
     before: MaybeWhole = None
-    """The number of a line: only older ones."""
+    """The number of a line: only older ones are listed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Carriers:
+    """All carriers with their health and numbers."""
+
     carriers: tuple[Mapping[str, Any], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Carrier:
+    """One carrier with all that is known of it."""
+
     shown: Mapping[str, Any]
     commands: tuple[Mapping[str, Any], ...]
-    """What its driver can be asked."""
+    """The commands that the carrier's driver can be asked."""
     unmatched: Mapping[str, Any]
     """Receipts that match no message: how many there were, and the latest."""
 
 
 @dataclass(frozen=True, slots=True)
 class CarrierAnswer:
+    """What a carrier's driver answered."""
+
     carrier: str
     command: str
     answer: Mapping[str, Any]
@@ -73,14 +85,18 @@ class CarrierAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Statistics:
+    """All numbers that the service keeps in memory."""
+
     values: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class LinesPage:
+    """Lines of the audit trail, the newest first."""
+
     lines: tuple[AuditLine, ...]
     next: int | None
-    """Where to go on."""
+    """The ``before`` of the next page; None: this is the last one."""
 
 
 def _report_wire(report: AuditReport) -> Json:
@@ -135,7 +151,7 @@ def _lines_wire(page: LinesPage) -> Json:
 
 
 async def _audit(call: Call[NoArguments]) -> AuditReport:
-    # A thread of its own for a scan of everything: the loop must not stand still meanwhile.
+    # In a thread, because it scans everything and the loop must not stand still meanwhile.
     path = call.services.recorder.journal.path
     return await trio.to_thread.run_sync(audit.audit_file, path)
 
@@ -192,8 +208,8 @@ async def _ask(call: Call[AskCarrier]) -> CarrierAnswer:
     given, delivery = call.given, call.services.delivery
     arguments = given.arguments or ()
     delivery.refuse_ask(given.carrier, given.command, arguments)
-    # Without its arguments: a voucher's number or a PIN may be among them. Before it is asked:
-    # what it does on the carrier's side nobody could take back.
+    # The line leaves out the command's arguments, of which one may be a voucher's number or a PIN.
+    # It is written before the driver is asked, since nobody could take back what the carrier does.
     await call.note(call.sign(subject=given.carrier, said={"command": given.command}, always=True))
     told = await delivery.ask(given.carrier, given.command, arguments)
     return CarrierAnswer(given.carrier, given.command, told)

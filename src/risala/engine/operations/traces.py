@@ -1,4 +1,5 @@
-"""What the audit trail sees of a thing before and after: no secret, code, body or whole number."""
+"""What the audit trail shows of a thing before and after a change: no secret, code, text of a
+message or whole phone number."""
 
 from __future__ import annotations
 
@@ -15,7 +16,8 @@ from risala.engine.model.errors import NotFound
 from risala.engine.model.money import money
 
 SHOWN_DIGITS: Final = 4
-"""Of a phone number: enough for who knows it, too few for who does not."""
+"""Digits of a phone number that are shown: enough for somebody who knows the number, too few for
+anybody else."""
 
 
 def masked(number: str) -> str:
@@ -24,7 +26,7 @@ def masked(number: str) -> str:
 
 
 def origin(url: str) -> str:
-    """Scheme and host of an address: its path and query may hold what opens it."""
+    """Scheme and host of a URL; its path and query are left out, since they may hold a secret."""
     parts = urlsplit(url)
     return f"{parts.scheme}://{parts.hostname or ''}"
 
@@ -115,7 +117,7 @@ def verification(conn: sqlite3.Connection, verification_id: str) -> Seen | None:
 
 
 def verify_settings(conn: sqlite3.Connection, organization_id: str) -> Seen | None:
-    """The settings as they are stored: those that are not the usual ones."""
+    """The stored settings: those that differ from the defaults."""
     text = verifications.settings(conn, organization_id)
     return None if text is None else Seen(organization_id, {"settings": text})
 

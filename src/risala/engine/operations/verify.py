@@ -39,7 +39,8 @@ from risala.engine.verify.sessions import Judge, Open, Withdraw, verify_settings
 
 
 class Configure(OfOrganization):
-    """Beside the organization any of :class:`VerifySettings`, which names their faults."""
+    """Change an organization's Verify settings. The arguments beside the organization are fields of
+    :class:`VerifySettings`, which names their faults."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -49,6 +50,8 @@ class Configure(OfOrganization):
 
 
 class SendCodeTo(OfOrganization):
+    """Send a one-time code by hand."""
+
     to: Number
     locale: MaybeText = None
     app_hash: MaybeText = None
@@ -56,16 +59,20 @@ class SendCodeTo(OfOrganization):
 
 
 class OfVerification(Arguments):
+    """Names one verification session."""
+
     verification_id: Text
 
 
 class CheckCode(OfVerification, OfOrganization):
+    """Judge a code that somebody says."""
+
     code: Text = Field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """What the SMS of a language comes to."""
+    """Length and segments of the code message in one language."""
 
     segments: int
     encoding: str
@@ -74,20 +81,26 @@ class Size:
 
 @dataclass(frozen=True, slots=True)
 class Configuration:
+    """An organization's Verify settings, and what its code messages cost."""
+
     organization: Organization
     settings: VerifySettings
     sizes: Mapping[str, Size]
-    """By language, and of ``default``."""
+    """The sizes by language; under ``default``, that of the template without a language."""
 
 
 @dataclass(frozen=True, slots=True)
 class CodeSent:
+    """The session of a code that was sent; ``warning`` says where no carrier serves its number."""
+
     verification_id: str
     warning: str | None
 
 
 @dataclass(frozen=True, slots=True)
 class Judged:
+    """Whether a code was approved."""
+
     approved: bool
 
 
@@ -122,7 +135,7 @@ def _judged_wire(judged: Judged) -> Json:
 
 
 def _view_wire(view: VerificationView) -> Json:
-    """Any session, with what only the organization's own people may see of it."""
+    """A session as JSON, with what only the organization's own members may see of it."""
     return {
         **verification_wire(view),
         "organizationId": view.organization_id,

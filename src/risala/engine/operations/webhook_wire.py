@@ -52,7 +52,7 @@ def delivery_wire(delivery: WebhookDelivery) -> dict[str, Any]:
 
 
 def attempt_wire(row: Sequence[Any]) -> dict[str, Any]:
-    """One attempt; without an end it is under way, or was cut short by a stop or a crash."""
+    """One attempt as JSON. One without an end is under way, or was cut short by a stop or crash."""
     number, started_at, ended_at, status, error, excerpt = row
     return {
         "number": number,

@@ -75,13 +75,16 @@ def _since(value: object) -> int:
 
 
 class OfEndpoint(Arguments):
+    """Names one endpoint."""
+
     endpoint_id: Text
     organization_id: MaybeText = None
-    """Given: only if the endpoint is that one's."""
+    """Where it is given, the endpoint must be this organization's."""
 
 
 class Wished(Arguments):
-    """What of an endpoint is to be set; null leaves it, or takes the usual."""
+    """The fields of an endpoint that can be set. Null leaves one as it is; in a new endpoint it
+    takes the default."""
 
     url: MaybeText = Field(default=None, repr=False)
     types: Annotated[
@@ -99,50 +102,66 @@ class Wished(Arguments):
 
 
 class CreateEndpoint(Wished, OfOrganization):
+    """Make an endpoint."""
+
     mode: Annotated[str, PlainValidator(_mode), ArgumentKind("`live` or `test`")] = "live"
 
 
 class UpdateEndpoint(Wished, OfEndpoint):
-    pass
+    """Change the fields of an endpoint that are given."""
 
 
 class RotateSecret(OfEndpoint):
+    """Give an endpoint a new secret; with ``at_once`` the old one signs no more."""
+
     at_once: MaybeFlag = None
 
 
 class ListDeliveries(OfEndpoint):
+    """A page of the deliveries to an endpoint."""
+
     state: Annotated[str | None, PlainValidator(maybe(_state)), ArgumentKind(", ".join(STATES))] = (
         None
     )
     limit: MaybeWhole = None
     before: MaybeWhole = None
-    """Where an answer before this one ended."""
+    """The ``before`` of the page before: only older deliveries are listed."""
 
 
 class OfDelivery(OfEndpoint):
+    """Names the delivery of one event to one endpoint."""
+
     event_id: Text
 
 
 class ReplayFailed(OfEndpoint):
+    """Make the failed deliveries since a time due again, one chunk at a time."""
+
     since: Annotated[int, PlainValidator(_since), ArgumentKind("ISO 8601 time")]
     until: MaybeWhole = None
-    """That of the answer before this one."""
+    """The ``until`` of the answer to the chunk before; None: the first chunk."""
 
 
 @dataclass(frozen=True, slots=True)
 class ShownEndpoint:
+    """An endpoint, without its secret."""
+
     endpoint: Endpoint
 
 
 @dataclass(frozen=True, slots=True)
 class SecretTold:
+    """An endpoint with its new secret."""
+
     endpoint: Endpoint
     secret: str = field(repr=False)
-    """Here and never again."""
+    """The secret, which is told here and never again."""
 
 
 @dataclass(frozen=True, slots=True)
 class EndpointStanding:
+    """An endpoint with the number of its pending and failed deliveries."""
+
     endpoint: Endpoint
     pending: int
     failed: int
@@ -150,36 +169,48 @@ class EndpointStanding:
 
 @dataclass(frozen=True, slots=True)
 class EndpointList:
+    """All endpoints of an organization."""
+
     endpoints: tuple[Endpoint, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class ShownDelivery:
+    """One delivery as it is now."""
+
     delivery: WebhookDelivery
 
 
 @dataclass(frozen=True, slots=True)
 class TestOwed:
+    """The delivery of a test event, which was queued."""
+
     delivery: WebhookDelivery
     running: bool
-    """Whether anything runs that would deliver it."""
+    """Whether a service runs that delivers the event."""
 
 
 @dataclass(frozen=True, slots=True)
 class DeliveryPage:
+    """Deliveries, the newest first."""
+
     deliveries: tuple[WebhookDelivery, ...]
     before: int | None
-    """Where to go on."""
+    """The ``before`` of the next page; None: this is the last one."""
 
 
 @dataclass(frozen=True, slots=True)
 class DeliveryStory:
+    """A delivery with all its attempts."""
+
     delivery: WebhookDelivery
     attempts: tuple[Sequence[Any], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Replayed:
+    """What one chunk of a replay did."""
+
     replayed: int
     total: int | None
     until: int
@@ -243,7 +274,11 @@ def _endpoints(services: Services) -> Endpoints:
 
 
 def _endpoint_id(call: Call[Any]) -> str:
-    """The endpoint that is meant; with an ``organization_id`` only if it is that one's."""
+    """The endpoint that is meant. Where an ``organization_id`` is given, it must be that one's.
+
+    Raises:
+        NotFound: there is no such endpoint, or it is another organization's.
+    """
     given: OfEndpoint = call.given
     if given.organization_id is not None:
         found = webhooks.endpoint(call.services.reader, given.endpoint_id)
@@ -313,7 +348,7 @@ async def _delete(call: Call[OfEndpoint]) -> ShownEndpoint:
 
 
 async def _test(call: Call[OfEndpoint]) -> TestOwed:
-    """Owes the event; ``webhook.delivery`` tells what became of it."""
+    """Queue a test event; the operation ``webhook.delivery`` tells what became of it."""
     services, endpoint_id = call.services, _endpoint_id(call)
     by = call.sign(traces.endpoint, endpoint_id)
     event_id = await _endpoints(services).test(endpoint_id, by=by)
@@ -374,7 +409,8 @@ def _of_endpoint(
     *,
     changes: bool,
 ) -> Operation[Any, Any]:
-    """What viewers may see and developers may do with one endpoint."""
+    """An operation on one endpoint: for viewers where it only shows, for developers where it
+    changes."""
     return Operation(
         name=name,
         arguments=arguments,
