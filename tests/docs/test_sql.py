@@ -59,6 +59,7 @@ MAY: dict[str, str] = {
     f"{JOURNAL}/store/schema/receipts.py": MIGRATION,
     f"{JOURNAL}/store/schema/retention.py": MIGRATION,
     f"{JOURNAL}/store/schema/webhooks.py": MIGRATION,
+    f"{JOURNAL}/store/sql.py": FILE,  # hands on what others say
     f"{JOURNAL}/store/transaction.py": FILE,  # begin, commit, roll back
     f"{JOURNAL}/store/watched.py": FILE,  # hands on what others say
     f"{JOURNAL}/store/writer.py": FILE,

@@ -8,6 +8,7 @@ from typing import Final
 
 from risala.engine.journal.rows import OrganizationChange
 from risala.engine.journal.store.named import Rows
+from risala.engine.journal.store.sql import value_of
 from risala.engine.journal.store.tables import table, writable
 from risala.engine.model.commands import ApiKey, KeyType, Mode, Organization
 from risala.engine.model.errors import NotFound
@@ -61,10 +62,7 @@ def organization(conn: sqlite3.Connection, organization_id: str) -> Organization
 
 def balance(conn: sqlite3.Connection, organization_id: str) -> int:
     """The balance in minor units; 0 for an organization that is not there."""
-    row = conn.execute(
-        "SELECT balance FROM organizations WHERE id = ?", (organization_id,)
-    ).fetchone()
-    return 0 if row is None else row[0]
+    return value_of(conn, "SELECT balance FROM organizations WHERE id = ?", (organization_id,)) or 0
 
 
 def change_organization(

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from risala.engine.journal.rows import NewMessage
+from risala.engine.journal.store.sql import value_of
 
 _ADD: Final = (
     "INSERT INTO spending (organization_id, day, amount) VALUES (?, ?, ?)"
@@ -20,11 +21,8 @@ _ADD: Final = (
 
 def spent(conn: sqlite3.Connection, organization_id: str, day: int) -> int:
     """Charged on that day, in minor units."""
-    row = conn.execute(
-        "SELECT amount FROM spending WHERE organization_id = ? AND day = ?",
-        (organization_id, day),
-    ).fetchone()
-    return 0 if row is None else int(row[0])
+    statement = "SELECT amount FROM spending WHERE organization_id = ? AND day = ?"
+    return value_of(conn, statement, (organization_id, day)) or 0
 
 
 class Days:

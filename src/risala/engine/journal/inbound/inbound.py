@@ -12,6 +12,7 @@ from typing import Final
 from risala.engine.journal.inbound import opt_outs
 from risala.engine.journal.rows import Stamp
 from risala.engine.journal.store.named import Rows
+from risala.engine.journal.store.sql import value_of
 from risala.engine.journal.store.tables import table, writable
 from risala.engine.journal.webhooks import outbox
 from risala.engine.model.errors import Conflict, NotFound
@@ -86,12 +87,13 @@ def store(conn: sqlite3.Connection, message_id: str, carrier: str, message: Inbo
 
 def _organization_for(conn: sqlite3.Connection, message: Inbound) -> str | None:
     """By number and word, by word, by number, else the default."""
-    row = conn.execute(
+    found: str | None = value_of(
+        conn,
         f"SELECT organization_id FROM inbound_routes WHERE recipient IN ({_WAYS}, '')"  # noqa: S608 -- a constant
         " AND keyword IN (?, '') ORDER BY keyword = '', recipient = '' LIMIT 1",
         (*_ways_to_write(message.recipient or ""), keyword_of(message.text)),
-    ).fetchone()
-    return None if row is None else row[0]
+    )
+    return found
 
 
 _WAYS: Final = "?, ?, ?, ?"

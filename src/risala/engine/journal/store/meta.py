@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import sqlite3
 
+from risala.engine.journal.store.sql import value_of
 from risala.engine.journal.store.tables import writable
 
 
 def get(conn: sqlite3.Connection, key: str) -> str | None:
-    row = conn.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
-    return None if row is None else row[0]
+    value: str | None = value_of(conn, "SELECT value FROM meta WHERE key = ?", (key,))
+    return value
 
 
 def put(conn: sqlite3.Connection, key: str, value: str) -> None:

@@ -131,7 +131,7 @@ def _add_up(source: Path, progress: backup.Progress, *, even_altered: bool) -> b
 
 def _fetch(source: Path, copy: Path, progress: backup.Progress) -> None:
     with closing(open_reader(source)) as conn:
-        names = {row[0] for row in conn.execute("select name from sqlite_schema")}
+        names = {name for (name,) in conn.execute("select name from sqlite_schema")}
         if not names >= _TABLES:
             raise StorageUnusable(f"{source} is not a backup of Risala.")
         backup.copy(conn, copy, progress)
