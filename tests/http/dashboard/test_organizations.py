@@ -1,6 +1,9 @@
 """Choosing, founding, joining."""
 
-from risala.engine.model.errors import Invalid
+from risala.engine.model.callers import Role
+from risala.engine.model.errors import Forbidden, Invalid
+from risala.engine.model.people import Place
+from web_people import user
 
 
 async def test_the_root_leads_to_the_organizations(stranger):
@@ -53,3 +56,15 @@ async def test_invitations(owner, gateway):
     declined = await owner.submit(page, "/app/invitations/inv_1/decline")
     assert declined.location == "/app"
     assert ("account.decline", {"invitation_id": "inv_1"}) in gateway.done
+
+
+async def test_a_suspended_organization_is_told_so(stranger, gateway):
+    place = Place("org_1", "Baraka Market", "suspended", Role.OWNER)
+    stranger.cookies["risala"] = gateway.people.sign_in(user(), place)
+    reader = stranger
+    page = await reader.get("/app/org_1/keys")
+    assert "This organization is suspended." in page.text
+    gateway.refuse = Forbidden("The organization is suspended.")
+    page = await reader.submit(page, "/app/org_1/keys/key_1/disable")
+    assert page.status == 403
+    assert "nothing can be changed" in page.text

@@ -50,7 +50,7 @@ from risala.http.web.once import OnceKeys, StaleForm
 from risala.http.web.refusals import told, waiting
 from risala.http.web.routes import PageRoute
 from risala.http.web.templates import Templates
-from risala.http.web.visit import POLICY, SAID_COOKIE, Site, Theme, Visit
+from risala.http.web.visit import POLICY, Site, Theme, Visit
 
 LANGUAGE_COOKIE: Final = "risala-language"
 THEME_COOKIE: Final = "risala-theme"
@@ -173,7 +173,7 @@ class WebApp(JsonApp):
                 cookies = ((door.door_cookie, token),)
         words = loaded.words[self._language(request, session)]
         now_ms = self.site.clock.now_ms()
-        said = request.cookies.get(SAID_COOKIE)
+        said = request.cookies.get(door.said_cookie)
         return Visit(
             site=self.site,
             request=request,
@@ -289,7 +289,7 @@ class WebApp(JsonApp):
             if name not in taken:
                 visit.door.set_cookie(reply, name, value)
         if visit.said is not None and reply.status_code == HTTPStatus.OK:
-            visit.door.drop_cookie(reply, SAID_COOKIE)
+            visit.door.drop_cookie(reply, visit.door.said_cookie)
         return reply
 
 

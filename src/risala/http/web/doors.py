@@ -48,6 +48,11 @@ class Door:
         """Of a browser that nobody has signed in on."""
         return self._named("risala-door")
 
+    @property
+    def said_cookie(self) -> str:
+        """Of a sentence that the next page shows: nobody else may put words into our mouth."""
+        return self._named("risala-said")
+
     def _named(self, name: str) -> str:
         # The prefix binds a cookie to this host, to https and to the whole path: no other host of
         # the domain can set one.

@@ -34,7 +34,6 @@ from risala.http.web.refusals import TOP, faults_of
 from risala.http.web.templates import Templates, render
 
 POLICY: Final = "default-src 'self'; frame-ancestors 'none'; form-action 'self'; base-uri 'none'"
-SAID_COOKIE: Final = "risala-said"
 _SAID_DAYS: Final = 60 / 86_400
 """A minute: what was said is shown by the very next page."""
 _COMPRESSED_FROM: Final = 1000
@@ -174,6 +173,11 @@ class Visit:
     def may(self, access: str) -> bool:
         return self.place is not None and self.place.role in PageAccess(access).roles
 
+    @property
+    def is_suspended(self) -> bool:
+        """The organization reads and tops up, nothing else."""
+        return self.place is not None and self.place.status != "active"
+
     def navigation(self) -> list[NavGroup]:
         """What the reader finds in the rail."""
         groups = (
@@ -292,7 +296,7 @@ class Visit:
         response = TrioResponse(b"", 303, content_type="text/html; charset=utf-8")
         response.headers["location"] = address
         if said is not None:
-            self.door.set_cookie(response, SAID_COOKIE, quote(said), days=_SAID_DAYS)
+            self.door.set_cookie(response, self.door.said_cookie, quote(said), days=_SAID_DAYS)
         return response
 
     async def piece(self, template: str, **values: object) -> TrioResponse:
@@ -321,4 +325,4 @@ def _hidden(name: str, value: str) -> Markup:
     return Markup('<input type="hidden" name="{}" value="{}">').format(name, value)
 
 
-__all__ = ["POLICY", "SAID_COOKIE", "TOP", "Site", "Theme", "Visit"]
+__all__ = ["POLICY", "TOP", "Site", "Theme", "Visit"]
