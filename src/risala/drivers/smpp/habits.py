@@ -95,7 +95,7 @@ class Habits:
             news = f'Receipts match no message: set message_id_form = "{form}".'
             self.hint = f" {news}"
             self._on_news(news)
-        if self.references.is_given:
+        if receipt.reference is None or self.references.is_given:
             return receipt
         # No submit of ours carries a reference: this one is somebody else's, or always the same.
         return replace(receipt, reference=None)

@@ -103,7 +103,8 @@ class LaneContext:
             return
         partly = bool(messages.acknowledged_parts(self._reader, row.id))
         outcome = discreet(outcome, segment, is_code=row.kind == "code")
-        decision = decide(outcome, self._lane.circumstances(row, partly_accepted=partly))
+        at = self._lane.circumstances(row, outcome, partly_accepted=partly)
+        decision = decide(outcome, at)
         attempt = Attempt(row.id, segment.number, segment.attempt, self.carrier)
         answer = SubmitAnswer(attempt, decision, self._lane.recorder.stamp(), live=False)
         try:

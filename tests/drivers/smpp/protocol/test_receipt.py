@@ -9,6 +9,9 @@ from risala.drivers.smpp.protocol.receipt import (
     STATE_NUMBERS,
     STATE_WORDS,
     IdForm,
+    _fields,
+    _searched,
+    _usual,
     format_receipt_text,
     is_receipt,
     other_forms,
@@ -238,3 +241,49 @@ def test_a_carrier_may_mean_something_else_by_its_errors():
     delivered = parse_receipt(deliver("id:1 stat:DELIVRD err:027"), causes=causes)
     assert delivered is not None
     assert delivered.cause is None
+
+
+PIECES = st.sampled_from(
+    [
+        *("id:", "id:00aF7 ", "id:'7' ", "id: 7 ", "Id:x:y ", "sub:001 ", "dlvrd:001 ", "sub:a "),
+        *("submit date:2611212200 ", "submit_date:26 ", "done date:2611212200 ", "stat:DELIVRD "),
+        *(
+            "stat:UNDELIV\0",
+            "err:000",
+            "err:0x1 ",
+            " text:",
+            "text:",
+            " ",
+            "a b",
+            "\n",
+            "stat:",
+            "\0",
+        ),
+    ]
+)
+REST = st.one_of(
+    st.just(""), st.lists(PIECES, max_size=4).map(lambda pieces: " text:" + "".join(pieces))
+)
+LAYOUT = "id:{} sub:001 dlvrd:001 submit date:26 done date:27 stat:{} err:{}{}"
+
+
+@given(
+    st.one_of(
+        st.lists(PIECES, max_size=12).map("".join),
+        st.builds(
+            LAYOUT.format,
+            st.text("0aF:' \0-", max_size=6),
+            st.text("DELIV :\0", max_size=8),
+            st.text("01aE: ", max_size=4),
+            REST,
+        ),
+    )
+)
+def test_the_usual_layout_is_read_as_any_other(text):
+    assert _fields(text).by_key == _searched(text)
+
+
+def test_the_usual_layout_is_known():
+    text = LAYOUT.format("7", "DELIVRD", "000", " text:id:8 stat:UNDELIV and so on")
+    assert _usual(text)
+    assert _fields(text).by_key["id"] == "7"

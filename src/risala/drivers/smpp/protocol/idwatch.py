@@ -47,9 +47,9 @@ class IdWatch:
         return found if self._in_a_row >= RECEIPTS_MIN else None
 
     def _knows(self, receipt_id: str, form: IdForm) -> bool:
-        return any(
-            plain_id(one) in self._answered for one in (receipt_id, *other_forms(receipt_id, form))
-        )
+        if plain_id(receipt_id) in self._answered:
+            return True
+        return any(plain_id(one) in self._answered for one in other_forms(receipt_id, form))
 
 
 def plain_id(carrier_id: str) -> str:

@@ -38,6 +38,13 @@ _ONE_WORD: Final = frozenset({"id", "stat", "err"})
 _keys: Final = re.compile(
     r"(?i)\b(id|sub|dlvrd|submit[ _]?date|done[ _]?date|stat|err|text)\s*:"
 ).finditer
+_usual: Final = re.compile(
+    r"(?is)id:([^\s:'\"\0]{1,64}) sub:([0-9]+) dlvrd:([0-9]+) submit date:([0-9]+)"
+    r" done date:([0-9]+) stat:([a-z]+) err:([0-9a-z]+)(?: text:.*)?"
+).fullmatch
+"""The layout of appendix B to the letter, as most carriers send it: it has every field before its
+text, so that nothing in the text counts. Looked for first, because it takes a fifth of the time."""
+_USUAL_KEYS: Final = ("id", "sub", "dlvrd", "submitdate", "donedate", "stat", "err")
 _clean: Final = re.compile(r"[^A-Za-z0-9_.+-]").sub
 _is_decimal: Final = re.compile(r"[0-9]{1,20}").fullmatch
 _is_hex: Final = re.compile(r"[0-9A-Fa-f]{1,16}").fullmatch
@@ -228,6 +235,14 @@ def _fields(text: str) -> _Fields:
     it is missing before, and then the last one, since a carrier's own fields follow the message.
     """
     text = text[:_RECEIPT_TEXT_MAX]
+    usual = _usual(text)
+    if usual is not None:
+        return _Fields(dict(zip(_USUAL_KEYS, usual.groups(), strict=True)))
+    return _Fields(_searched(text))
+
+
+def _searched(text: str) -> dict[str, str]:
+    """Fields in any order and layout."""
     found = list(_keys(text))
     before: dict[str, str] = {}
     after: dict[str, str] = {}
@@ -246,7 +261,7 @@ def _fields(text: str) -> _Fields:
             after[key] = value
         else:
             before.setdefault(key, value)
-    return _Fields({**after, **before})
+    return {**after, **before}
 
 
 def _network_error(tlv: Tlv) -> str:

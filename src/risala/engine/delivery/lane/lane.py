@@ -46,7 +46,7 @@ from risala.plugins.contract import (
     HealthState,
 )
 from risala.sms.cause import Cause
-from risala.sms.outcome import Accepted, Outcome, Uncertain
+from risala.sms.outcome import Accepted, Outcome, Refused, Uncertain
 
 log = structlog.get_logger(__name__)
 
@@ -316,7 +316,8 @@ class Lane:
 
     def _answer(self, call: SubmitCall, outcome: Outcome, *, live: bool = True) -> SubmitAnswer:
         segment = call.segment
-        at = self.circumstances(call.job.row, partly_accepted=call.job.partly_accepted)
+        job = call.job
+        at = self.circumstances(job.row, outcome, partly_accepted=job.partly_accepted)
         decision = decide(outcome, at)
         if decision.step is Step.AWAIT and (call.lost_link or self._is_down()):
             decision = replace(decision, lost_link=True)
@@ -356,17 +357,22 @@ class Lane:
             return None
         return str(self.health.details.get("number") or "")
 
-    def circumstances(self, row: DueRow, *, partly_accepted: bool) -> Circumstances:
+    def circumstances(
+        self, row: DueRow, outcome: Outcome, *, partly_accepted: bool
+    ) -> Circumstances:
         """What the retry table must know of a message in this lane."""
         code = row.kind == "code"
-        carrier = self.carrier
+        carrier, next_route = self.carrier, None
+        if isinstance(outcome, Refused):  # nothing else sends a message elsewhere
+            tried = (*row.tried_carriers, self.name)
+            next_route = self.hooks.next_route(row.recipient, tried)
         return Circumstances(
             now_ms=self.recorder.clock.now_ms(),
             valid_until=row.valid_until,
             refusals=row.refusals,
             pinned_route=pinned(self.name),
             partly_accepted=partly_accepted,
-            next_route=self.hooks.next_route(row.recipient, (*row.tried_carriers, self.name)),
+            next_route=next_route,
             on_uncertain=carrier.on_uncertain_code if code else carrier.on_uncertain_message,
             retry=self.retry,
             gives_receipts=self.gives_receipts,
