@@ -123,6 +123,8 @@ class EngineSection(Section):
 
 
 class LogFormat(StrEnum):
+    """How the log is written."""
+
     AUTO = "auto"
     JSON = "json"
     CONSOLE = "console"

@@ -232,7 +232,8 @@ class Driver(Protocol):
     """One connection to one carrier."""
 
     @property
-    def capabilities(self) -> Capabilities: ...
+    def capabilities(self) -> Capabilities:
+        """What the carrier can do; read once, after the driver was built."""
 
     async def run(
         self,
@@ -309,7 +310,8 @@ class Commandable(Protocol):
     """A driver that has commands: what its carrier can be asked, and only by its operator."""
 
     @property
-    def commands(self) -> tuple[DriverCommand, ...]: ...
+    def commands(self) -> tuple[DriverCommand, ...]:
+        """The commands that it has now."""
 
     async def command(
         self, name: str, arguments: Sequence[str]

@@ -78,6 +78,8 @@ class _Candidate:
 
 
 class PluginManager:
+    """All plugins that were found, and what they bring."""
+
     def __init__(self) -> None:
         self._infos: list[PluginInfo] = []
         self._faults: list[PluginFault] = []
@@ -127,6 +129,7 @@ class PluginManager:
 
     @property
     def faults(self) -> tuple[PluginFault, ...]:
+        """Why plugins are not used, in the order of loading."""
         return tuple(self._faults)
 
     def plugins(self) -> tuple[PluginInfo, ...]:

@@ -212,7 +212,8 @@ class PaymentMethod(Protocol):
     """One way of paying."""
 
     @property
-    def offer(self) -> PaymentOffer: ...
+    def offer(self) -> PaymentOffer:
+        """How the method is offered; read once, after it was built."""
 
     async def begin(self, payment: Payment) -> Progress:
         """Start a payment; called once it is stored, and again after a crash.

@@ -29,6 +29,8 @@ Key = tuple[Any, ...]
 
 
 class Part(NamedTuple):
+    """One part of a concatenated message."""
+
     number: int
     text: str
     token: Any
@@ -78,6 +80,7 @@ class Whole:
 
     @property
     def is_complete(self) -> bool:
+        """Whether every part came."""
         return len(self.parts) == self.segments
 
     @property

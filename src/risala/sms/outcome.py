@@ -38,6 +38,8 @@ class Scope(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
+    """The carrier has taken the segment, and gave its id for it."""
+
     carrier_id: str
     """Empty where the carrier gives none: no receipt can be matched then."""
     raw: str = "OK"
@@ -48,6 +50,8 @@ class Accepted:
 
 @dataclass(frozen=True, slots=True)
 class Throttled:
+    """The carrier asks to slow down; the message keeps its place."""
+
     raw: str
     text: str = ""
     retry_after_s: float | None = None
@@ -56,6 +60,8 @@ class Throttled:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
+    """The carrier refused the segment; ``scope`` says for whom and for how long."""
+
     scope: Scope
     raw: str
     text: str = ""
@@ -64,6 +70,8 @@ class Refused:
 
 @dataclass(frozen=True, slots=True)
 class Uncertain:
+    """The segment left and no answer came: the carrier may or may not have it."""
+
     raw: str
     text: str = ""
     carrier_id: str | None = None
@@ -74,6 +82,8 @@ class Uncertain:
 
 @dataclass(frozen=True, slots=True)
 class Unsent:
+    """Nothing left this machine; the message keeps its place."""
+
     raw: str
     text: str = ""
     cause: Cause = Cause.LINK_DOWN

@@ -158,6 +158,8 @@ class Concatenation:
 
 @dataclass(frozen=True, slots=True)
 class UserDataHeader:
+    """What a user data header says (3GPP TS 23.040 §9.2.3.24)."""
+
     length: int
     """Octets that the header takes, its own length octet included: the text begins there."""
     concatenation: Concatenation | None

@@ -34,6 +34,8 @@ from risala.engine.model.errors import Draining, OutcomeUnknown
 
 
 class Billing(Decider[BillingMessage]):
+    """The actor; see the module's text."""
+
     def __init__(self, journal: Journal, clock: Clock, look: Look) -> None:
         self._journal = journal
         self._clock = clock

@@ -62,6 +62,8 @@ class ReserveCode:
 
 @dataclass(frozen=True, slots=True)
 class ReleaseCode:
+    """Give back a code's place: its commit failed."""
+
     slot: CodeSlot
 
 

@@ -89,6 +89,8 @@ class LimitsMemory:
 
 
 class Limits(Decider[LimitsMessage]):
+    """The actor; see the module's text."""
+
     def __init__(
         self,
         memory: LimitsMemory,

@@ -69,6 +69,7 @@ def operator_by(face: Face, uid: int | None) -> Caller:
 
 
 def user_name(uid: int) -> str:
+    """The name of a user of this machine, for the audit trail."""
     try:
         return pwd.getpwuid(uid).pw_name
     except KeyError:

@@ -17,6 +17,8 @@ class Clock(Protocol):
 
 
 class SystemClock:
+    """The machine's own clock."""
+
     def now_ms(self) -> int:
         return time.time_ns() // 1_000_000
 

@@ -15,11 +15,15 @@ TIME_ZONE: Final = "Africa/Nouakchott"
 
 
 class KeyType(StrEnum):
+    """The kinds of API keys: ``secret`` for servers, ``publishable`` for browsers and apps."""
+
     SECRET = "secret"  # noqa: S105 -- the word, not a secret
     PUBLISHABLE = "publishable"
 
 
 class Mode(StrEnum):
+    """Whether a key sends for real, or through the carrier that only plays."""
+
     LIVE = "live"
     TEST = "test"
 
@@ -142,6 +146,8 @@ class TimelineEntry:
 
 @dataclass(frozen=True, slots=True)
 class Organization:
+    """A customer: an account with a balance, keys, senders and settings."""
+
     id: str
     name: str
     status: str
@@ -194,6 +200,8 @@ class Sender:
 
 @dataclass(frozen=True, slots=True)
 class ApiKey:
+    """A key as it is listed, without its value."""
+
     id: str
     organization_id: str
     type: KeyType
@@ -217,6 +225,8 @@ class CreatedKey:
 
 @dataclass(frozen=True, slots=True)
 class LedgerEntry:
+    """One movement of a balance; amounts in minor units."""
+
     seq: int
     organization_id: str
     kind: str
@@ -245,6 +255,8 @@ class AuditReport:
 
 @dataclass(frozen=True, slots=True)
 class Readiness:
+    """Whether the service takes messages and can deliver them; if not, the reasons."""
+
     ready: bool
     reasons: tuple[str, ...]
 

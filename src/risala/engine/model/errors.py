@@ -36,12 +36,14 @@ class Refusal(EngineError):
 
 
 class Unauthorized(Refusal):
+    """The key is missing, unknown or disabled."""
+
     def __init__(self, message: str = "The API key is missing or not valid.") -> None:
         super().__init__(message)
 
 
 class Forbidden(Refusal):
-    pass
+    """The caller is known, and may not do this."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +82,8 @@ class Invalid(Refusal):
 
 
 class SenderNotApproved(Refusal):
+    """The sender was denied, or is not on the account."""
+
     def __init__(self, sender: str) -> None:
         super().__init__(
             f"The sender {sender!r} is not approved for your organization. "
@@ -89,15 +93,19 @@ class SenderNotApproved(Refusal):
 
 
 class RecipientOptedOut(Refusal):
+    """The recipient wants no messages of this organization."""
+
     def __init__(self) -> None:
         super().__init__("The recipient wants no messages of yours; they can reply START.")
 
 
 class NotFound(Refusal):
-    pass
+    """There is no such thing, or not for this caller."""
 
 
 class InsufficientBalance(Refusal):
+    """The balance does not cover the price."""
+
     def __init__(
         self, message: str = "The balance does not cover the price. Top up, then send again."
     ) -> None:
@@ -105,6 +113,8 @@ class InsufficientBalance(Refusal):
 
 
 class SpendCapReached(Refusal):
+    """The organization has spent what it may in a day."""
+
     def __init__(self) -> None:
         super().__init__(
             "Your organization may not spend more today: its spend cap is reached. "
@@ -113,6 +123,8 @@ class SpendCapReached(Refusal):
 
 
 class RateLimited(Refusal):
+    """A limit is reached; ``retry_after_s`` says for how long."""
+
     def __init__(self, limit: str, retry_after_s: int, message: str) -> None:
         super().__init__(message)
         self.limit = limit
@@ -120,19 +132,25 @@ class RateLimited(Refusal):
 
 
 class Conflict(Refusal):
-    pass
+    """The thing is not in a state that allows this."""
 
 
 class Unavailable(EngineError):
+    """Our own fault or state; ask again after ``retry_after_s``."""
+
     retry_after_s: int = 1
 
 
 class Overloaded(Unavailable):
+    """An intake or a queue is full."""
+
     def __init__(self, message: str = "The service is busy. Send again in a moment.") -> None:
         super().__init__(message)
 
 
 class Draining(Unavailable):
+    """The service is stopping."""
+
     retry_after_s = 5
 
     def __init__(self, message: str = "The service is stopping. Send again in a moment.") -> None:
@@ -140,6 +158,8 @@ class Draining(Unavailable):
 
 
 class StorageFailed(Unavailable):
+    """The disk is full or broken, or the database is not the one that was opened."""
+
     retry_after_s = 10
 
     def __init__(self, message: str = "The service cannot store messages right now.") -> None:

@@ -26,6 +26,8 @@ class Status(StrEnum):
 
 
 class SegmentState(StrEnum):
+    """States of a segment, that is of one submit to a carrier."""
+
     WAITING = "waiting"
     SUBMITTING = "submitting"
     UNCERTAIN = "uncertain"

@@ -11,6 +11,8 @@ _HOUR_S: Final = 3600
 
 @dataclass(frozen=True, slots=True)
 class Upgrading:
+    """A step of the migration, and how far it is."""
+
     step: str
     """What is being done: ``copying``, ``moving rows`` …"""
     done: int

@@ -65,6 +65,7 @@ def verification_wire(view: VerificationView) -> dict[str, Any]:
 
 
 def timeline_wire(entry: TimelineEntry) -> dict[str, Any]:
+    """One entry of a message's timeline, with its sentence."""
     return {
         "at": iso(entry.at),
         "status": entry.status,
@@ -80,6 +81,7 @@ def timeline_wire(entry: TimelineEntry) -> dict[str, Any]:
 
 
 def organization_wire(organization: Organization) -> dict[str, Any]:
+    """An organization with its settings and balance; amounts as decimal strings."""
     price = organization.price_per_segment
     return {
         "id": organization.id,
@@ -105,6 +107,7 @@ def _money_or_none(amount: int | None) -> str | None:
 
 
 def sender_wire(sender: Sender) -> dict[str, Any]:
+    """A sender and how its request stands."""
     return {
         "id": sender.id,
         "organizationId": sender.organization_id,
@@ -119,6 +122,7 @@ def sender_wire(sender: Sender) -> dict[str, Any]:
 
 
 def key_wire(key: ApiKey) -> dict[str, Any]:
+    """A key without its value."""
     return {
         "id": key.id,
         "organizationId": key.organization_id,
@@ -134,6 +138,7 @@ def key_wire(key: ApiKey) -> dict[str, Any]:
 
 
 def ledger_wire(entry: LedgerEntry) -> dict[str, Any]:
+    """One movement of a balance; amounts as decimal strings."""
     return {
         "seq": entry.seq,
         "organizationId": entry.organization_id,

@@ -82,6 +82,7 @@ def maybe(parse_one: Callable[[object], T]) -> Callable[[object], T | None]:
 
 
 def text(value: object) -> str:
+    """A text that is not empty."""
     if not isinstance(value, str) or not value:
         raise fault("missing", "`{name}` is required.")
     if not is_text(value):
@@ -114,24 +115,28 @@ def any_text(value: object) -> str:
 
 
 def texts(value: object) -> tuple[str, ...]:
+    """A list of texts."""
     if not isinstance(value, list | tuple):
         raise fault("invalid_list", "`{name}` must be a list of texts.")
     return tuple(text(each) for each in value)
 
 
 def flag(value: object) -> bool:
+    """True or false."""
     if not isinstance(value, bool):
         raise fault("invalid_flag", "`{name}` must be true or false.")
     return value
 
 
 def rate(value: object) -> float:
+    """A number above 0, by the second."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= RATE_MAX:
         raise fault("invalid_rate", "`{name}` must be a number above 0.")
     return float(value)
 
 
 def whole(value: object) -> int:
+    """A whole number."""
     if isinstance(value, bool) or not isinstance(value, int):
         raise fault("invalid_number", "`{name}` must be a whole number.")
     return value
@@ -160,6 +165,7 @@ def amount(value: object) -> int:
 
 
 def amount_above_0(value: object) -> int:
+    """An amount above 0, as minor units."""
     found = amount(value)
     if not found:
         raise fault("invalid_amount", "`{name}` must be more than 0.")
@@ -177,6 +183,7 @@ def signed_amount(value: object) -> int:
 
 
 def number(value: object) -> str:
+    """A phone number as a person writes it, as ``+222XXXXXXXX``."""
     found = text(value)
     if not is_number(found):
         raise fault("invalid_phone_number", "`{name}` must look like +22236123456.")

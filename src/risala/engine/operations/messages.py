@@ -137,6 +137,7 @@ def _accepted_wire(accepted: AcceptedMessage) -> Json:
 
 
 def warning_wire(warning: str | None) -> Json:
+    """The member ``warning`` of a result; none where there is nothing to warn of."""
     return {} if warning is None else {"warning": warning}
 
 

@@ -91,6 +91,8 @@ def nobodys(_: Services, __: Arguments) -> str | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operation(Generic[A, R]):
+    """One operation: its name, its types, who may call it, and what does it."""
+
     name: str
     arguments: type[A]
     result: type[R]

@@ -59,14 +59,17 @@ def named(_: Services, given: NamesOrganization) -> str | None:
 
 
 def of_key(services: Services, given: NamesKey) -> str:
+    """The organization of a key. Raises ``NotFound``."""
     return services.accounts.key(given.key_id).organization_id
 
 
 def of_sender(services: Services, given: NamesSender) -> str:
+    """The organization of a sender. Raises ``NotFound``."""
     return senders.sender(services.reader, given.sender_id).organization_id
 
 
 def of_message(services: Services, given: NamesMessage) -> str:
+    """The organization of a message. Raises ``NotFound``."""
     found = reads.view(services.reader, given.message_id)
     if found is None:
         raise NotFound("There is no message with this id.")
@@ -74,8 +77,10 @@ def of_message(services: Services, given: NamesMessage) -> str:
 
 
 def of_verification(services: Services, given: NamesVerification) -> str:
+    """The organization of a verification session. Raises ``NotFound``."""
     return verifications.of_operator(services.reader, given.verification_id).organization_id
 
 
 def of_endpoint(services: Services, given: NamesEndpoint) -> str:
+    """The organization of a webhook endpoint. Raises ``NotFound``."""
     return endpoints.endpoint(services.reader, given.endpoint_id).organization_id

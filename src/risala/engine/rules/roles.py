@@ -18,6 +18,8 @@ VIEWERS: Final = DEVELOPERS | {Role.VIEWER}
 
 
 class RoleVerdict(Enum):
+    """Whether a caller may do something."""
+
     ALLOWED = auto()
     HIDDEN = auto()
     """The thing is another organization's: the caller is told that there is no such thing."""

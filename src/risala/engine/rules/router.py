@@ -27,6 +27,8 @@ NETWORK_EXACTNESS: Final = len(f"+{COUNTRY_CODE}3")
 
 @dataclass(frozen=True, slots=True)
 class Route:
+    """A queue of messages, and the carriers that serve it."""
+
     key: str
     tiers: tuple[tuple[str, ...], ...]
     """Names of carriers, the first tier to be used first."""

@@ -29,6 +29,8 @@ class Owned:
 
 
 class Marker:
+    """Finds the reasons to look twice at a sender, by the settings' words."""
+
     def __init__(self, settings: SendersSection, default_sender: str) -> None:
         self._settings = settings
         self._default = default_sender

@@ -14,6 +14,8 @@ from risala.engine.model.events import EventType
 
 
 class SessionState(StrEnum):
+    """States of a verification session."""
+
     PENDING = "pending"
     APPROVED = "approved"
     EXPIRED = "expired"
@@ -21,6 +23,8 @@ class SessionState(StrEnum):
 
 
 class Trigger(StrEnum):
+    """What may happen to a verification session."""
+
     CODE_MATCHED = "the code matches"
     CODE_WRONG = "a wrong code, attempts remain"
     LAST_CODE_WRONG = "a wrong code, the last attempt"

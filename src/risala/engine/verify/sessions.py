@@ -120,6 +120,8 @@ class Sources:
 
 
 class VerificationSessions(Decider[SessionsMessage]):
+    """The actor; see the module's text."""
+
     def __init__(self, sources: Sources) -> None:
         self._have = sources
         read = partial(verifications.nearest_deadlines, sources.reader)

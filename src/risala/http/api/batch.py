@@ -22,6 +22,7 @@ PATH: Final = "/api/sms/batch"
 
 
 def add_batch(app: JsonApp, gateway: GatewayFacade, clock: Clock, http: HttpSection) -> None:
+    """Serve ``POST /api/sms/batch``."""
     desk = ReadingDesk(http.batches_read_max)
 
     async def read_items(request: PlainRequest) -> list[Item]:

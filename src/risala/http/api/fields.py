@@ -103,6 +103,7 @@ def _whole(value: object) -> object:
 
 
 def schema(**keywords: object) -> WithJsonSchema:
+    """Annotates a type with a JSON Schema of these keywords."""
     return WithJsonSchema(keywords)
 
 

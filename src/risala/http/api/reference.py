@@ -26,6 +26,7 @@ _POLICY: Final = (
 
 
 def add_reference(app: JsonApp) -> None:
+    """Serve ``/openapi.json`` and ``/docs``."""
     assets = Assets(ASSETS, _FILES)
     page = b""
 

@@ -14,6 +14,8 @@ from risala.http.common.respond import json_bytes
 
 
 def add_sms(app: JsonApp, gateway: GatewayFacade, clock: Clock) -> None:
+    """Serve ``POST /api/sms`` and ``POST /api/sms/get``."""
+
     async def send(request: PlainRequest) -> PlainAnswer:
         principal = secret_key(gateway, request.fields)
         command = parse_send(await read_body(request), clock.now_ms())

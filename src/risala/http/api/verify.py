@@ -28,6 +28,7 @@ _DENIED: Final = json_bytes({"status": "denied"})
 
 
 def add_verify(app: JsonApp, gateway: GatewayFacade, settings: Settings) -> None:
+    """Serve ``POST /api/verify/send``, ``/check`` and ``/get``."""
     door = _Door(gateway, ClientAddresses(settings.http.trusted_proxies))
 
     async def send(request: PlainRequest) -> PlainAnswer:

@@ -47,6 +47,8 @@ class Mishap(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PlannedReceipt:
+    """A receipt that a submit will have."""
+
     after_s: float
     """Seconds from the submit to the receipt, which comes before the answer where this is less than
     ``Reaction.answer_after_s``."""
@@ -75,6 +77,8 @@ class Reaction:
 
 
 class Behaviour(Protocol):
+    """Decides how the SMSC answers each bind and submit."""
+
     def on_bind(self, request: Bind) -> int | None:
         """The ``command_status`` that a bind is answered with; None: it is not answered."""
 

@@ -14,6 +14,8 @@ from risala.sms.receipt import ReceiptState
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SimulatorConfig:
+    """The settings of one simulated SMSC."""
+
     host: str = "127.0.0.1"
     port: int = 0
     """0 takes a free one; :class:`Listening` tells which."""

@@ -10,12 +10,16 @@ from risala.sms.segment import Concatenation
 
 @dataclass(frozen=True, slots=True)
 class Listening:
+    """The simulator takes connections, at this port."""
+
     host: str
     port: int
 
 
 @dataclass(frozen=True, slots=True)
 class Bound:
+    """An ESME has bound."""
+
     system_id: str
     bind: str
     """``transceiver``, ``transmitter`` or ``receiver``."""
@@ -23,6 +27,8 @@ class Bound:
 
 @dataclass(frozen=True, slots=True)
 class BindRefused:
+    """A bind was refused."""
+
     system_id: str
     command_status: int | None
     """The status that the bind was refused with; None: it was not answered at all."""
@@ -30,6 +36,8 @@ class BindRefused:
 
 @dataclass(frozen=True, slots=True)
 class Unbound:
+    """A bound connection has ended."""
+
     system_id: str
     reason: str
 
@@ -86,6 +94,8 @@ class ReceivedMessage:
 
 @dataclass(frozen=True, slots=True)
 class MessageReceived:
+    """A phone has a whole message."""
+
     message: ReceivedMessage
 
 

@@ -61,6 +61,8 @@ class Binds(ScenarioTable):
 
 
 class Throttling(ScenarioTable):
+    """Submits above a rate are answered with a status."""
+
     rate_per_s: Rate
     status: Status = "0x58"
 
@@ -81,6 +83,8 @@ class Closed(ScenarioTable):
 
 
 class SubmitRefusal(ScenarioTable):
+    """A share of the submits is refused with a status."""
+
     percent: Percent
     status: Status = "0x08"
 
@@ -101,6 +105,8 @@ class MishapRule(ScenarioTable):
 
 
 class Receipts(ScenarioTable):
+    """What becomes of accepted messages, and how receipts tell it."""
+
     wait: Span = Span(mean_s=0.5)
     """Time from the answer to the receipt."""
     states: dict[ReceiptState, Annotated[float, Field(gt=0)]] = Field(

@@ -35,6 +35,8 @@ class InboundForm(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InboundPlan:
+    """The messages that phones send by themselves."""
+
     rate_per_s: float = 1.0
     messages_max: int | None = None
     """So many and no more; None: for ever."""

@@ -107,10 +107,12 @@ class FakeDriver:
         self.held = None
 
     def set_health(self, state: HealthState) -> None:
+        """Tell the engine that the link is in this state."""
         assert self.context is not None
         self.context.health(Health(state, f"The fake link is {state}."))
 
     async def receipt(self, carrier_id: str, state: ReceiptState = ReceiptState.DELIVERED) -> None:
+        """Hand the engine a receipt for an accepted segment."""
         assert self.context is not None
         await self.context.receipt(Receipt(carrier_id, state, f"stat:{state}"))
 

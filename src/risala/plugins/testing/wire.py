@@ -12,7 +12,8 @@ _Event_co = TypeVar("_Event_co", covariant=True)
 class Receives(Protocol[_Event_co]):
     """A protocol state machine: octets in, events out."""
 
-    def receive(self, octets: bytes, /) -> Sequence[_Event_co]: ...
+    def receive(self, octets: bytes, /) -> Sequence[_Event_co]:
+        """The events of these octets."""
 
 
 def cuts(octets: bytes) -> Iterator[tuple[bytes, ...]]:
@@ -52,7 +53,9 @@ class WirePair:
         self.b = b
 
     def to_a(self, octets: bytes) -> list[object]:
+        """The events that ``a`` makes of octets that ``b`` sent."""
         return carry(self.a, tuple(octets[at : at + 1] for at in range(len(octets))))
 
     def to_b(self, octets: bytes) -> list[object]:
+        """The events that ``b`` makes of octets that ``a`` sent."""
         return carry(self.b, tuple(octets[at : at + 1] for at in range(len(octets))))

@@ -52,6 +52,7 @@ _BY_STATUS: Final[Mapping[int, Cause]] = {
 
 
 def cause_of_trouble(trouble: ErrorMeaning) -> Cause:
+    """The cause of a message that this error ended."""
     return _BY_TROUBLE.get(trouble) or _BY_VERDICT[trouble.verdict]
 
 

@@ -12,6 +12,8 @@ from typing import Final
 
 
 class ResultKind(StrEnum):
+    """The kinds of final results."""
+
     OK = "ok"
     ERROR = "error"
     """Refused, without a reason."""

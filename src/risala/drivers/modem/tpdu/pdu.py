@@ -83,6 +83,7 @@ class Submit:
     pid: int = 0
 
     def encode(self) -> bytes:
+        """The TPDU's octets. Raises :class:`PduError` where a value does not fit."""
         vpf, validity = 0, b""
         if isinstance(self.validity, int):
             vpf, validity = VPF_RELATIVE, bytes((self.validity,))
@@ -108,6 +109,7 @@ class Submit:
 
     @classmethod
     def decode(cls, octets: bytes) -> Submit:
+        """Read a TPDU. Raises :class:`PduError` where it is no SUBMIT."""
         reader = Reader(octets)
         first = reader.octet("SUBMIT")
         if first & MTI != MTI_SUBMIT:
@@ -149,6 +151,7 @@ class Deliver:
     pid: int = 0
 
     def encode(self) -> bytes:
+        """The TPDU's octets. Raises :class:`PduError` where a value does not fit."""
         first = (
             NO_MORE_MESSAGES * (not self.more_messages)
             | STATUS_REPORT * self.status_report
@@ -165,6 +168,7 @@ class Deliver:
 
     @classmethod
     def decode(cls, octets: bytes) -> Deliver:
+        """Read a TPDU. Raises :class:`PduError` where it is no DELIVER."""
         reader = Reader(octets)
         first = reader.octet("DELIVER")
         # The reserved type 11 is to be taken as a DELIVER (§9.2.3.1).

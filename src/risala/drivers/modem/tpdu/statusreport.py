@@ -46,6 +46,7 @@ class StatusReport:
     user_data: UserData | None = None
 
     def encode(self) -> bytes:
+        """The TPDU's octets. Raises :class:`PduError` where a value does not fit."""
         user_data = self.user_data
         first = (
             MTI_STATUS_REPORT
@@ -68,6 +69,7 @@ class StatusReport:
 
     @classmethod
     def decode(cls, octets: bytes) -> StatusReport:
+        """Read a TPDU. Raises :class:`PduError` where it is no STATUS-REPORT."""
         reader = Reader(octets)
         first = reader.octet("STATUS-REPORT")
         if first & MTI != MTI_STATUS_REPORT:

@@ -56,6 +56,7 @@ class Reader:
 
     @property
     def left(self) -> int:
+        """How many octets are left."""
         return len(self._octets) - self._at
 
     def take(self, count: int, what: str) -> bytes:
@@ -66,6 +67,7 @@ class Reader:
         return self._octets[self._at - count : self._at]
 
     def octet(self, what: str) -> int:
+        """The next octet, or :class:`PduError`."""
         return self.take(1, what)[0]
 
 

@@ -36,10 +36,12 @@ class UserData:
         header: bytes = b"",
         message_class: int | None = None,
     ) -> UserData:
+        """User data that carries a text in an alphabet, with a header before it."""
         return cls(text, dcs=dcs_of(CHARACTERS_OF[alphabet], message_class), header=header)
 
     @property
     def coding(self) -> Coding:
+        """What the TP-DCS octet says."""
         return coding_of(self.dcs)
 
     @property

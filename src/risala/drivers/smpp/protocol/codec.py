@@ -154,6 +154,7 @@ class PduReader:
 
     @property
     def octets_held(self) -> int:
+        """Octets of a PDU that is not whole yet."""
         return len(self._rest)
 
     @property

@@ -50,6 +50,7 @@ class Pdu:
 
     @property
     def is_response(self) -> bool:
+        """Whether it is a response: the highest bit of its ``command_id`` is set (§3.2)."""
         return bool(self.command_id & RESPONSE_BIT)
 
 

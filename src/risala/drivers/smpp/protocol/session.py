@@ -58,6 +58,7 @@ class SmppRole(StrEnum):
 
     @property
     def peer(self) -> SmppRole:
+        """The role of the other side."""
         return SmppRole.SMSC if self is SmppRole.ESME else SmppRole.ESME
 
 
@@ -74,6 +75,7 @@ class BindState(StrEnum):
 
     @property
     def is_bound(self) -> bool:
+        """Whether messages may pass in at least one direction."""
         return self in _BOUND
 
 

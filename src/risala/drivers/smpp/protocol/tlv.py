@@ -68,4 +68,5 @@ def decode_tlvs(octets: bytes, at: int, end: int) -> tuple[tuple[Tlv, ...], byte
 
 
 def encode_tlvs(tlvs: Iterable[Tlv]) -> bytes:
+    """The octets of optional parameters, in their order (§5.3.1)."""
     return b"".join(_HEAD.pack(tag, len(value)) + value for tag, value in tlvs)

@@ -25,6 +25,8 @@ class TlvKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
+    """One optional parameter of the standard, and what its value is."""
+
     tag: int
     name: str
     kind: TlvKind

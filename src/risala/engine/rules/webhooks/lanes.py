@@ -34,12 +34,16 @@ class EndpointLane:
 
 @dataclass(frozen=True, slots=True)
 class Widths:
+    """How many attempts may be under way: in each pool, and to one endpoint."""
+
     per_endpoint: int
     prompt: int
     patient: int
 
 
 class Lanes:
+    """The places of all endpoints; see the module's text."""
+
     def __init__(self, widths: Widths) -> None:
         self._widths = widths
         self._lanes: dict[str, EndpointLane] = {}

@@ -16,6 +16,7 @@ SECRET_BYTES: Final = 32
 
 
 def new_secret() -> str:
+    """A new random secret, in the scheme's form (``whsec_…``)."""
     return PREFIX + base64.b64encode(secrets.token_bytes(SECRET_BYTES)).decode()
 
 

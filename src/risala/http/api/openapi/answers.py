@@ -22,6 +22,8 @@ Absent = SkipJsonSchema[None]
 
 
 class AnswerModel(BaseModel):
+    """Base of all answers: its members' docstrings are their descriptions."""
+
     model_config = ConfigDict(use_attribute_docstrings=True, strict=True)
 
 

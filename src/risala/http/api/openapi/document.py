@@ -142,6 +142,7 @@ def document_bytes() -> bytes:
 
 
 def document(operations: Iterable[ApiOperation] = OPERATIONS) -> dict[str, Any]:
+    """The OpenAPI document that describes these operations."""
     operations = tuple(operations)
     paths: dict[str, dict[str, Any]] = {}
     for operation in operations:

@@ -16,6 +16,8 @@ WITH_BODY = (400, 401, 403, 408, 413, 415, 503, *EVERY)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApiOperation:
+    """One endpoint: its path, bodies, answers and words."""
+
     path: str
     method: str = "post"
     name: str
