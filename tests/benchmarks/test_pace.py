@@ -63,6 +63,7 @@ def run(monkeypatch, *arguments: str) -> str:
     return told.getvalue()
 
 
+@pytest.mark.slow
 def test_a_run_tells_each_turn_and_then_its_table(monkeypatch):
     told = run(monkeypatch)
     assert "1 of 3: it, this tree took 0 s" in told
@@ -70,6 +71,7 @@ def test_a_run_tells_each_turn_and_then_its_table(monkeypatch):
     assert "│ it" in told
 
 
+@pytest.mark.slow
 def test_a_run_that_takes_too_long_is_cut_and_said_so(monkeypatch):
     told = run(monkeypatch, "--minutes", "0")
     assert "STOPPED in round 1 of 3, before it, this tree: 0 minutes are over (--minutes)" in told

@@ -6,6 +6,8 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 SOURCE = Path(__file__).parents[2] / "src/risala"
 ENGINE = SOURCE / "engine"
 MANY = {"execute", "executemany", "fetchall", "fetchmany"}
@@ -99,6 +101,7 @@ def found() -> Iterator[tuple[str, list[int]]]:
             yield path.relative_to(SOURCE).as_posix(), lines
 
 
+@pytest.mark.slow
 def test_no_column_is_read_by_its_place():
     """Give the columns names: ``store/named.py``, ``store/sql.value_of``, or ``(a, b) = row``."""
     assert {at: lines for at, lines in found() if not at.startswith(POSITIONAL)} == {}

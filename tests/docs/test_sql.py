@@ -5,7 +5,10 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
+
+import pytest
 
 SOURCE = Path(__file__).parents[2] / "src" / "risala"
 JOURNAL = "engine/journal"
@@ -135,6 +138,7 @@ def runs(source: str) -> bool:
     )
 
 
+@cache
 def said() -> dict[str, list[str]]:
     """Of each module that says SQL, or runs what others said: its statements."""
     found = {}
@@ -146,11 +150,13 @@ def said() -> dict[str, list[str]]:
     return found
 
 
+@pytest.mark.slow
 def test_only_these_modules_say_sql_and_each_has_its_reason():
     """A module that is missing here: use ``store/tables.py``, or say why it cannot."""
     assert sorted(said()) == sorted(MAY)
 
 
+@pytest.mark.slow
 def test_what_is_set_by_hand_is_written_through_tables():
     raw = {
         (path, text)

@@ -20,6 +20,7 @@ WEEK_HOURS: Final = 168
 HOUR_MS: Final = 3_600_000
 
 _SENDERS: Final = Rows(Sender, cleared=bool)
+_OWNED: Final = Rows(Owned)
 # Looked at for every message; what is done by hand goes through the table.
 _BY_NAME: Final = f"SELECT {_SENDERS.columns} FROM senders WHERE organization_id = ? AND folded = ?"  # noqa: S608 -- a constant
 _WAITING: Final = "status = 'pending' AND cleared = 1"
@@ -54,12 +55,13 @@ def senders(conn: sqlite3.Connection, organization_id: str | None) -> list[Sende
 def owned_names(conn: sqlite3.Connection) -> list[Owned]:
     """What organizations go by: their own names, and their senders that were not denied."""
     rows = conn.execute(
-        "SELECT id, name, name FROM organizations"
+        f"SELECT {_OWNED.columns} FROM"  # noqa: S608 -- a constant
+        " (SELECT id AS organization_id, name AS organization, name FROM organizations"
         " UNION SELECT o.id, o.name, s.name FROM senders s"
-        " JOIN organizations o ON o.id = s.organization_id WHERE s.status <> 'denied'"
-        " ORDER BY 1, 3"
+        " JOIN organizations o ON o.id = s.organization_id WHERE s.status <> 'denied')"
+        " ORDER BY organization_id, name"
     )
-    return [Owned(*row) for row in rows]
+    return [_OWNED.of(row) for row in rows]
 
 
 def waiting_for_volume(conn: sqlite3.Connection) -> set[str]:
