@@ -104,7 +104,7 @@ class LimitsSection(Section):
     """Codes that may be asked for with publishable keys from one IPv4 address or IPv6 /64 in any
     minute. Many people share an address behind a mobile network."""
     verify_ip_sends_per_hour: Annotated[int, Field(ge=1, le=10_000)] = 60
-    """The same in any hour."""
+    """Codes that may be asked for with publishable keys from one address in any hour."""
     verify_ip_checks_per_minute: Annotated[int, Field(ge=1, le=10_000)] = 120
     """Codes that may be checked with publishable keys from one address in any minute."""
 

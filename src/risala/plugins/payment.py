@@ -65,7 +65,8 @@ class Confirmation(StrEnum):
     PROVIDER = "provider"
     """:meth:`Polled.poll`, :meth:`CalledBack.callback` or :meth:`HearsTexts.heard` will tell."""
     OPERATOR = "operator"
-    """It stands in the console until the operator says yes or no; the method is not asked."""
+    """The payment stands in the console until the operator says yes or no; the method is not
+    asked."""
 
 
 class Beginner(StrEnum):

@@ -238,7 +238,7 @@ class Supervisor:
             self._stopped.set()
 
     def statistics(self) -> tuple[ActorStatistics, ...]:
-        """Of each actor, in the order of their start."""
+        """The statistics of each actor, in the order of their start."""
         actors = (child for child in self._children.values() if isinstance(child, _ActorChild))
         return tuple(actor.mailbox.statistics() for actor in actors)
 

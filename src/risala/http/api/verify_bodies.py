@@ -89,7 +89,7 @@ def parse_send_code(raw: bytes, faults_of: FaultsOf) -> SendCode:
 
 
 def explained_send_code(raw: bytes, faults_of: FaultsOf) -> SendCode:
-    """The same, without a glance."""
+    """As :func:`parse_send_code`, by the model alone, which names every fault."""
     members = read_object(raw)
     try:
         return validate(SendCodeBody, members, escapes=has_escapes(raw)).command()
@@ -136,7 +136,7 @@ def parse_check(raw: bytes) -> tuple[str, str]:
 
 
 def explained_check(raw: bytes) -> tuple[str, str]:
-    """The same, without a glance."""
+    """As :func:`parse_check`, by the model alone, which names every fault."""
     body = parse_body(CheckCodeBody, raw)
     return body.verification_id, body.code
 

@@ -51,7 +51,7 @@ def server_context(
 async def shake_hands(
     stream: trio.abc.Stream, context: ssl.SSLContext, patience_s: float
 ) -> trio.abc.Stream:
-    """The same connection, secured.
+    """Shake hands for TLS on a connection; the secured stream over it.
 
     Raises:
         HandshakeError: it is closed.

@@ -39,7 +39,7 @@ class InboundPlan:
 
     rate_per_s: float = 1.0
     messages_max: int | None = None
-    """So many and no more; None: for ever."""
+    """How many messages phones send in all; None: they never stop."""
     senders: Sequence[str] = ("+22236123456",)
     recipient: str = "1234"
     texts: Sequence[str] = ("Hello",)

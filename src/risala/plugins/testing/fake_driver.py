@@ -124,7 +124,8 @@ class FakeDriver:
 
 
 class FakePoster(FakeDriver):
-    """The same, and it can be posted to: the engine then calls no ``submit`` of it."""
+    """A :class:`FakeDriver` that can be posted to as well; the engine then never calls its
+    ``submit``."""
 
     def post(self, segment: Segment, answered: Callable[[Outcome], None]) -> None:
         """See :class:`risala.plugins.contract.Posting`."""

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 Json = dict[str, Any]
 REASONS: Final = ("name_in_use", "misleading", "regulations", "ownership")
-"""Those of :data:`risala.engine.accounts.senders.REASONS`; ``--help`` imports no engine."""
+"""The codes of :data:`risala.engine.accounts.senders.REASONS`, repeated here so that ``--help``
+imports no engine."""
 
 
 @click.group()

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 Json = dict[str, Any]
 LANGUAGES: Final = ("fr", "ar", "en")
-"""Those of :data:`risala.engine.rules.template.BUILT_IN`; ``--help`` imports no engine."""
+"""The languages of :data:`risala.engine.rules.template.BUILT_IN`, repeated here so that ``--help``
+imports no engine."""
 
 
 @click.group()

@@ -1,4 +1,4 @@
-"""That a PIN was typed or refused, kept on disk: three wrong ones block a SIM.
+"""Remembers on disk that a PIN was typed or refused, because three wrong ones block a SIM.
 
 Nothing of the PIN itself is kept, and no fingerprint of it: of 10,000 PINs the right one is found
 from a hash in no time, whatever the hash. So a corrected setting does not look any different from

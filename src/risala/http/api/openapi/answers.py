@@ -72,9 +72,10 @@ class ErrorData(AnswerModel):
     code: Literal["SENDER_NOT_APPROVED", "RECIPIENT_OPTED_OUT", "OUTCOME_UNKNOWN"] | Absent = None
     """Says more than the status where it is there."""
     idempotency_key: Annotated[str | Absent, Field(alias="idempotencyKey")] = None
-    """Of `OUTCOME_UNKNOWN`: send the message again with it, and the answer is the truth."""
+    """With `OUTCOME_UNKNOWN`: send the message again with this key to learn what became of it."""
     idempotency_keys: Annotated[list[str | None] | Absent, Field(alias="idempotencyKeys")] = None
-    """The same of a batch: a key for each message, in order; null where it was refused."""
+    """With `OUTCOME_UNKNOWN` of a batch: a key for each message, in order; null where it was
+    refused."""
     limit: Literal["phone", "organization", "ip", "sms"] | Absent = None
     """Which limit was reached."""
     retry_after: Annotated[Annotated[int, Field(ge=1)] | Absent, Field(alias="retryAfter")] = None
@@ -125,7 +126,7 @@ class MessageAnswer(AnswerModel):
     error_code: Annotated[Cause | None, Field(alias="errorCode")]
     """Why it failed, or was not delivered: a word of a closed list."""
     error_text: Annotated[str | None, Field(alias="errorText")]
-    """The same as an English sentence."""
+    """`errorCode` as an English sentence."""
     carrier_code: Annotated[str | None, Field(alias="carrierCode")]
     """The carrier's own word for it."""
     metadata: dict[str, str]
@@ -163,6 +164,6 @@ class VerificationAnswer(AnswerModel):
 
 
 class Health(AnswerModel):
-    """It is well."""
+    """The process lives, or the service is ready."""
 
     status: Literal["ok", "ready"]

@@ -36,7 +36,7 @@ class _Told(AnswerModel):
     FAMILY: ClassVar[type[Event]]
 
     id: str
-    """The same in the header `webhook-id`, each time that the event is sent."""
+    """The event's id; also in the header `webhook-id`, the same each time that it is sent."""
     type: str
     created_at: Annotated[Instant, Field(alias="createdAt")]
     organization_id: Annotated[str, Field(alias="organizationId")]
@@ -96,7 +96,7 @@ class VerificationTold(_Told):
     status: str
     """`pending`, `approved`, `expired` or `canceled`."""
     reason: str | None
-    """Of `verify.failed`: `expired`, `max_attempts`, `delivery_failed` or `canceled`."""
+    """Why, for `verify.failed`: `expired`, `max_attempts`, `delivery_failed` or `canceled`."""
 
 
 class SenderTold(_Told):
