@@ -50,6 +50,7 @@ MAY: dict[str, str] = {
     f"{JOURNAL}/messages/timeline.py": HOT,
     f"{JOURNAL}/messages/verifications.py": HOT,
     f"{JOURNAL}/messages/waiting.py": READER,
+    f"{JOURNAL}/people/web_sessions.py": BULK,  # when all sessions of a minute were used
     f"{JOURNAL}/set_back.py": BULK,
     f"{JOURNAL}/store/meta.py": READER,  # also of files of any schema, before they are ours
     f"{JOURNAL}/store/opening.py": FILE,
@@ -59,6 +60,7 @@ MAY: dict[str, str] = {
     f"{JOURNAL}/store/schema/inbound.py": MIGRATION,
     f"{JOURNAL}/store/schema/money.py": MIGRATION,
     f"{JOURNAL}/store/schema/outcome.py": MIGRATION,
+    f"{JOURNAL}/store/schema/people.py": MIGRATION,
     f"{JOURNAL}/store/schema/receipts.py": MIGRATION,
     f"{JOURNAL}/store/schema/retention.py": MIGRATION,
     f"{JOURNAL}/store/schema/webhooks.py": MIGRATION,

@@ -281,7 +281,7 @@ def test_the_carrier_of_test_keys_and_mail_are_plugins_too():
     assert manager.faults == ()
     brought = {info.name: (info.drivers, info.mailers) for info in manager.plugins()}
     assert brought["testmode"] == (("test",), ())
-    assert brought["mail"] == ((), ("smtp",))
+    assert brought["mail"] == ((), ("smtp", "outbox"))
     section = CarrierSection(name="test", driver="test", prefixes=())
     assert manager.build_driver(section).capabilities.receipts
 
@@ -291,7 +291,7 @@ def test_a_mailer_is_built_by_its_name():
     manager.load(installed=())
     section = MailSection(host="mail.example")
     assert isinstance(manager.build_mailer(section), Mailer)
-    with pytest.raises(PluginConfigError, match='no mailer "pigeon"; known: smtp'):
+    with pytest.raises(PluginConfigError, match='no mailer "pigeon"; known: outbox, smtp'):
         manager.build_mailer(section.model_copy(update={"mailer": "pigeon"}))
 
 

@@ -12,14 +12,16 @@ from risala.plugins.manager import PluginManager
 
 
 async def open_outside(
-    outer: AsyncExitStack, settings: Settings, plugins: PluginManager
+    outer: AsyncExitStack, settings: Settings, plugins: PluginManager, url: str
 ) -> Outside:
     """A client for webhooks, and for mail where a server is set; they end with ``outer``.
+
+    ``url`` is where this service listens.
 
     Raises:
         PluginConfigError: no plugin brings the mailer.
     """
     webhooks = settings.webhooks
     client = open_outbound(rules_of(webhooks), webhooks.attempts_max)
-    mailer = plugins.build_mailer(settings.mail) if settings.mail.host is not None else None
-    return Outside(await outer.enter_async_context(client), mailer)
+    mailer = plugins.build_mailer(settings.mail)
+    return Outside(await outer.enter_async_context(client), mailer, url=url)

@@ -147,7 +147,7 @@ async def _serve(
                 carriers = (await shown.start_carrier(outer),)
             plugins = _load_plugins(settings)
             drivers = _build_drivers(plugins, carriers)
-            outside = await open_outside(outer, settings, plugins)
+            outside = await open_outside(outer, settings, plugins, api.url)
             if shown is not None:
                 outside = replace(outside, preparing=shown.preparing)
             engine = await outer.enter_async_context(

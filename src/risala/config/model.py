@@ -19,6 +19,7 @@ from risala.config.delivery import CarrierSection, DeliverySection, OnUncertain,
 from risala.config.faces import HttpSection, MetricsSection
 from risala.config.kinds import Currency, Money, Section, UpperSender
 from risala.config.outward import MailSection, WebhooksSection
+from risala.config.people import PeopleSection
 from risala.config.senders import SendersSection
 
 __all__ = [
@@ -32,6 +33,7 @@ __all__ = [
     "MailSection",
     "MetricsSection",
     "OnUncertain",
+    "PeopleSection",
     "PluginsSection",
     "PricingSection",
     "RetentionSection",
@@ -170,6 +172,8 @@ class Settings(Section):
     """Where events are delivered to."""
     mail: MailSection = MailSection()
     """The server that takes e-mail."""
+    people: PeopleSection = PeopleSection()
+    """Who signs in to the dashboard."""
     senders: SendersSection = SendersSection()
     """Names that are marked for the operator."""
     log: LogSection = LogSection()

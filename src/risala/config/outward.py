@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -29,9 +30,11 @@ class MailSection(Section):
     """The server that takes e-mail; without it what would be mailed is logged and shown."""
 
     host: str | None = None
-    """Not set: no e-mail is sent."""
+    """Not set: no e-mail is sent by ``smtp``."""
     mailer: Name = "smtp"
-    """Who sends it, of those that plugins bring."""
+    """Who sends it, of those that plugins bring; ``outbox`` writes it into a file instead."""
+    outbox: Path | None = None
+    """The file for ``mailer = "outbox"``: a line of JSON for each mail, codes and all."""
     port: Annotated[int, Field(ge=1, le=65535)] = 587
     """Usually 587 with ``starttls``, 465 with ``tls``."""
     security: Literal["starttls", "tls", "none"] = "starttls"

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -22,6 +22,7 @@ from risala.engine.accounts.accounts import Accounts
 from risala.engine.accounts.senders import Senders
 from risala.engine.actors.actor import MailboxFull, Ref
 from risala.engine.actors.alarm import Alarm
+from risala.engine.actors.broadcast import Broadcast
 from risala.engine.actors.supervisor import RestartPolicy, Supervisor
 from risala.engine.billing.billing import Billing, tell_entered
 from risala.engine.billing.claims import BillingMessage
@@ -46,6 +47,7 @@ from risala.engine.journal.accounts import balances
 from risala.engine.journal.messages import verifications
 from risala.engine.journal.recorder import Listeners, Recorder, unheard
 from risala.engine.journal.store.schema.migrations import migrate
+from risala.engine.journal.store.server_key import load_server_key
 from risala.engine.journal.store.writer import Journal
 from risala.engine.journal.webhooks import deliveries as webhook_log
 from risala.engine.limits.claims import LimitsMessage
@@ -53,10 +55,14 @@ from risala.engine.limits.limits import Limits, LimitsMemory
 from risala.engine.model.clock import Clock, SystemClock
 from risala.engine.model.errors import Draining
 from risala.engine.model.ids import IdSource
-from risala.engine.outside import NO_OUTSIDE, Outside, build_outward
+from risala.engine.outside import NO_OUTSIDE, Outside, build_outward, public_url
 from risala.engine.overview import Alone, Running, statistics
+from risala.engine.people.people import People
+from risala.engine.people.sources import PeopleSources
+from risala.engine.people.tokens import Derived
 from risala.engine.recovery import clear_up
 from risala.engine.rules.breaker import Breaker
+from risala.engine.rules.codes import Codes
 from risala.engine.rules.receiptgroups import Member, ReceiptGroups
 from risala.engine.rules.router import Router
 from risala.engine.rules.throttle import Throttle
@@ -64,7 +70,6 @@ from risala.engine.services import Delivery, Preparing, Services, nothing_to_pre
 from risala.engine.upkeep.retention import Retention
 from risala.engine.upkeep.set_back import WatchedClock, keep_elapsed
 from risala.engine.upkeep.upgrade import bring_over
-from risala.engine.verify.codes import Codes, load_codes
 from risala.engine.verify.sessions import (
     AT_ONCE_MAX,
     Reload,
@@ -110,8 +115,18 @@ class _Core:
     seams: Seams
     journal: Journal
     accounts: Accounts
-    codes: Codes
+    server_key: bytes = field(repr=False)
     supervisor: Supervisor
+
+    @property
+    def codes(self) -> Codes:
+        """Of verification sessions."""
+        return Codes(self.server_key)
+
+    @property
+    def derived(self) -> Derived:
+        """Of people."""
+        return Derived(self.server_key)
 
 
 @asynccontextmanager
@@ -137,9 +152,9 @@ async def open_core(settings: Settings, seams: Seams) -> AsyncIterator[_Core]:
                 supervisor = Supervisor()
                 await inner.start(supervisor.run)
                 accounts = Accounts(journal, journal.reader(), seams.clock, seams.ids)
-                codes = load_codes(Path(settings.storage.data_dir))
+                server_key = load_server_key(Path(settings.storage.data_dir))
                 try:
-                    yield _Core(settings, seams, journal, accounts, codes, supervisor)
+                    yield _Core(settings, seams, journal, accounts, server_key, supervisor)
                 finally:
                     with trio.move_on_after(ACTORS_STOP_S, shield=True):
                         await accounts.flush_touched()
@@ -159,7 +174,7 @@ class _Owners:
 
 async def _start_owners(core: _Core) -> _Owners:
     reader, mailbox_max = core.journal.reader(), core.settings.engine.mailbox_max
-    memory = LimitsMemory(core.settings.limits)
+    memory = LimitsMemory(core.settings.limits, core.settings.people)
     limits = await core.supervisor.start(
         "limits",
         lambda: Limits(memory, partial(verifications.accepted_since, reader)),
@@ -180,6 +195,7 @@ async def _open_door(
     ends: Alarm,
     router: Router,
     ailing: Ailing,
+    people: People,
     delivery: Callable[[Intake], Delivery],
     preparing: Preparing,
 ) -> Gateway:
@@ -218,6 +234,7 @@ async def _open_door(
             billing=owners.billing,
             limits=owners.limits,
             sessions=sessions,
+            people=people,
             delivery=delivery(intake),
             preparing=preparing,
         )
@@ -234,9 +251,42 @@ async def open_gateway(settings: Settings, seams: Seams | None = None) -> AsyncI
         recorder = Recorder(core.journal, clock, listeners, ReceiptGroups())
         ends, router = Alarm(clock), Router(settings.carriers)
         alone = Alone(settings, reader, clock)
+        people = _people(core, owners, recorder, NO_OUTSIDE, nobody_hears)
         yield await _open_door(
-            core, owners, recorder, ends, router, nothing_ails, lambda _: alone, nothing_to_prepare
+            core,
+            owners,
+            recorder,
+            ends,
+            router,
+            nothing_ails,
+            people,
+            lambda _: alone,
+            nothing_to_prepare,
         )
+
+
+def _people(
+    core: _Core, owners: _Owners, recorder: Recorder, outside: Outside, owed: Callable[[], None]
+) -> People:
+    return People(
+        PeopleSources(
+            settings=core.settings,
+            recorder=recorder,
+            reader=core.journal.reader(),
+            ids=core.seams.ids,
+            accounts=core.accounts,
+            limits=owners.limits,
+            derived=core.derived,
+            ended=Broadcast(),
+            owed=owed,
+            public_url=public_url(core.settings, outside),
+            has_mailer=outside.mailer is not None,
+        )
+    )
+
+
+def nobody_hears() -> None:
+    """For a command beside no service: the next service finds the mail that is owed."""
 
 
 class Engine:
@@ -312,7 +362,8 @@ async def open_engine(
         )
         waits = Waits(router, board.lanes, lambda: board.leasing, core.seams.clock)
         watch = LoopWatch(core.seams.clock, partial(suspicion_of, lanes=board.lanes))
-        outward = build_outward(settings, recorder, outside)
+        outward = build_outward(settings, recorder, outside, core.derived)
+        people = _people(core, owners, recorder, outside, outward.post.look)
         commands = DriverCommands(board.lanes)
 
         def running(intake: Intake) -> Delivery:
@@ -321,7 +372,15 @@ async def open_engine(
             return Running(board, router, scheduler, commands, waits, live, hint, numbers)
 
         gateway = await _open_door(
-            core, owners, recorder, sending.ends, router, waits.ailing, running, outside.preparing
+            core,
+            owners,
+            recorder,
+            sending.ends,
+            router,
+            waits.ailing,
+            people,
+            running,
+            outside.preparing,
         )
         # Done before any lane starts, so that no code is sent whose session is over.
         await settle_due(gateway.services.sessions, clock)
@@ -337,12 +396,14 @@ async def open_engine(
         await _start_services(core, sending, gateway.services.sessions, scheduler, drivers)
         again = partial(_look_again, sending, gateway.services)
         await start("clock", partial(keep_elapsed, clock, recorder, again))
+        await start("web sessions", people.sessions.keep_touching)
         engine = Engine(gateway, board, scheduler)
         try:
             yield engine
         finally:
             commands.close()
             with trio.move_on_after(settings.engine.drain_s, shield=True):
+                await people.sessions.flush_touched()
                 await engine.drain()
 
 

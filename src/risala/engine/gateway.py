@@ -32,6 +32,7 @@ from risala.engine.model.commands import (
 from risala.engine.model.errors import FieldFault, NotFound, Refusal
 from risala.engine.model.told import What
 from risala.engine.operations import perform
+from risala.engine.people.people import People
 from risala.engine.services import Services
 from risala.engine.verify.sessions import Judge, Open, verify_settings, view_of
 
@@ -39,6 +40,11 @@ from risala.engine.verify.sessions import Judge, Open, verify_settings, view_of
 class Gateway:
     def __init__(self, services: Services) -> None:
         self.services = services
+
+    @property
+    def people(self) -> People:
+        """Who is there, and who may come in: for the pages."""
+        return self.services.people
 
     # -- for API clients
 

@@ -11,6 +11,9 @@ from risala.engine.actors.supervisor import RestartPolicy, Supervisor
 from risala.engine.follow.feed import Feed
 from risala.engine.follow.live import Live
 from risala.engine.journal.recorder import Recorder
+from risala.engine.people.letters import Letters
+from risala.engine.people.post import Post, keep_tidy
+from risala.engine.people.tokens import Derived
 from risala.engine.rules.webhooks.types import Outbound
 from risala.engine.services import Preparing, nothing_to_prepare
 from risala.engine.webhooks.notices import Notices
@@ -29,6 +32,8 @@ class Outside:
     mailer: Mailer | None = None
     preparing: Preparing = nothing_to_prepare
     """Asked whenever somebody wants to know whether the service is ready."""
+    url: str | None = None
+    """Where the service listens; None: as the settings say."""
 
 
 NO_OUTSIDE: Final = Outside()
@@ -44,6 +49,8 @@ class Outward:
     webhooks: Webhooks | None
     """None where nothing makes calls (``Outside.outbound``)."""
     notices: Notices | None
+    post: Post
+    recorder: Recorder
 
     def hint_webhook(self, endpoint_id: str) -> None:
         """Look at an endpoint's deliveries now."""
@@ -53,6 +60,8 @@ class Outward:
     async def start(self, supervisor: Supervisor) -> None:
         """Run all parts for life."""
         start = partial(supervisor.start_service, policy=POLICY)
+        await start("post", self.post.run)
+        await start("people's upkeep", partial(keep_tidy, self.recorder))
         if self.notices is not None:
             await start("webhooks' notices", self.notices.run)
         if self.webhooks is not None:
@@ -60,12 +69,22 @@ class Outward:
         await start("feed of events", self.feed.run)
 
 
-def build_outward(settings: Settings, recorder: Recorder, outside: Outside) -> Outward:
+def public_url(settings: Settings, outside: Outside) -> str:
+    """Where people find the pages: no slash at its end."""
+    http = settings.http
+    return http.public_url or outside.url or f"http://{http.host}:{http.port}"
+
+
+def build_outward(
+    settings: Settings, recorder: Recorder, outside: Outside, derived: Derived
+) -> Outward:
     """Build the parts; nothing runs yet."""
     journal = recorder.journal
+    letters = Letters(journal.reader(), derived, public_url(settings, outside))
+    post = Post(recorder, journal.reader(), letters, outside.mailer)
     webhooks = notices = None
     if outside.outbound is not None:
-        notices = Notices(recorder, journal.reader(), outside.mailer, settings.mail.operator)
+        notices = Notices(recorder, journal.reader(), settings.mail.operator, post.look)
         webhooks = Webhooks(
             WebhookSources(
                 settings.webhooks, recorder, journal.reader(), outside.outbound, notices.look
@@ -74,4 +93,4 @@ def build_outward(settings: Settings, recorder: Recorder, outside: Outside) -> O
     listeners = () if webhooks is None else (webhooks.look,)
     feed = Feed(journal.reader(), journal.committed, listeners)
     live = Live(journal.reader(), recorder.clock, feed.events, recorder.life)
-    return Outward(feed, live, webhooks, notices)
+    return Outward(feed, live, webhooks, notices, post, recorder)

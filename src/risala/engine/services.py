@@ -22,6 +22,7 @@ from risala.engine.limits.claims import LimitsMessage
 from risala.engine.model.ids import IdSource
 from risala.engine.model.lines import Line
 from risala.engine.model.told import What
+from risala.engine.people.people import People
 from risala.engine.verify.sessions import SessionsMessage
 from risala.plugins.contract import DriverCommand
 
@@ -118,5 +119,6 @@ class Services:
     billing: Ref[BillingMessage]
     limits: Ref[LimitsMessage]
     sessions: Ref[SessionsMessage]
+    people: People
     delivery: Delivery
     preparing: Preparing

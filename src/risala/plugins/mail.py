@@ -46,6 +46,8 @@ class MailerFactory:
     name: str
     """The word for ``mail.mailer = "…"`` in the configuration."""
     build: Callable[[MailSection], Mailer]
-    """Takes the table, whose ``host`` is set. Opens nothing yet."""
+    """Takes the table, in which what it :attr:`needs` is set. Opens nothing yet."""
     summary: str
     """One line for ``risala plugins``."""
+    needs: str = "host"
+    """The setting of the table without which no mail is sent."""

@@ -165,8 +165,10 @@ class PluginManager:
             raise PluginConfigError([table_fault(key, text)])
         return driver
 
-    def build_mailer(self, section: MailSection) -> Mailer:
+    def build_mailer(self, section: MailSection) -> Mailer | None:
         """The mailer that ``mail.mailer`` names; nothing is opened yet.
+
+        None: what it needs is not set, so that no mail is sent.
 
         Raises:
             PluginConfigError: there is none of that name, or it refused the table.
@@ -176,6 +178,8 @@ class PluginManager:
             raise PluginConfigError(
                 [table_fault("mail.mailer", self._unknown("mailer", section.mailer))]
             )
+        if getattr(section, factory.needs, None) is None:
+            return None
         try:
             mailer: object = factory.build(section)
         except Exception as error:

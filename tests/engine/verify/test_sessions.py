@@ -10,7 +10,7 @@ import trio
 from risala.engine.journal.messages import verifications
 from risala.engine.model.commands import KeyType, Mode, Principal, SendCode
 from risala.engine.model.errors import Invalid, NotFound, RateLimited
-from risala.engine.verify.codes import Codes
+from risala.engine.rules.codes import Codes
 from risala.engine.verify.sessions import Withdraw
 from risala.plugins.contract import HealthState, Refused, Scope, Uncertain
 from risala.plugins.testing.fake_driver import FakeDriver

@@ -13,13 +13,14 @@ from hypothesis import strategies as st
 
 from risala.config.model import CarrierSection, Settings, StorageSection
 from risala.engine.engine import Seams, open_engine
+from risala.engine.journal.store.server_key import load_server_key
 from risala.engine.model.clock import TrioClock
 from risala.engine.model.commands import KeyType, Mode, Principal, SendCode
 from risala.engine.model.errors import RateLimited
 from risala.engine.model.ids import IdSource
+from risala.engine.rules.codes import Codes
 from risala.engine.rules.verification import TABLE, CodeVerdict, SessionState, Trigger, judge
 from risala.engine.rules.verification import VerificationSession as Session
-from risala.engine.verify.codes import load_codes
 from risala.plugins.testing.fake_driver import FakeDriver
 
 OVER = 1_000
@@ -153,7 +154,7 @@ class World:
 
     async def check(self, gateway, right: bool, which: int) -> None:
         verification_id = list(self.models)[which % len(self.models)]
-        code = load_codes(self.directory).code(verification_id, 6, test=False)
+        code = Codes(load_server_key(self.directory)).code(verification_id, 6, test=False)
         guess = code if right else "guess"
         approved = await gateway.check_code(self.principal, verification_id, guess)
         model = self.models[verification_id]

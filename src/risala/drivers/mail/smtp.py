@@ -6,6 +6,7 @@ import os
 import smtplib
 import ssl
 from email.message import EmailMessage
+from email.policy import SMTP
 from email.utils import formatdate, make_msgid
 from typing import Final
 
@@ -39,16 +40,17 @@ class SmtpMailer:
             raise MailNotSentError(f"The mail was not sent: {_reason(error)}") from error
 
     def _send(self, mail: Mail) -> None:
-        message = EmailMessage()
+        message = EmailMessage(policy=SMTP)  # refuses line ends in headers
         message["From"] = self._settings.sender
         message["To"] = mail.to
         message["Subject"] = mail.subject
         message["Date"] = formatdate()
         message["Message-ID"] = make_msgid(domain="risala.invalid")
+        message["Auto-Submitted"] = "auto-generated"  # RFC 3834: nobody's holiday answers it
         # base64, because not every server takes eight bits a character (8BITMIME).
         message.set_content(mail.text, cte="base64")
         with self._connect() as server:
-            server.send_message(message)
+            server.send_message(message, to_addrs=[mail.to])
 
     def _connect(self) -> smtplib.SMTP:
         have = self._settings

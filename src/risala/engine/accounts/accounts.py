@@ -130,7 +130,20 @@ class Accounts:
         Raises:
             Invalid: the name is empty or too long.
         """
-        organization = Organization(
+        organization = self.draft_organization(name, currency, price_per_segment)
+        return await self._journal.commit(
+            signed(by, lambda conn: rows.add_organization(conn, organization))
+        )
+
+    def draft_organization(
+        self, name: str, currency: str, price_per_segment: int | None = None
+    ) -> Organization:
+        """An organization that is not stored yet.
+
+        Raises:
+            Invalid: the name is empty or too long.
+        """
+        return Organization(
             id=self._ids.new("org"),
             name=_organization_name(name),
             status="active",
@@ -140,9 +153,6 @@ class Accounts:
             smart_encoding=False,
             sms_per_s=None,
             created_at=self._clock.now_ms(),
-        )
-        return await self._journal.commit(
-            signed(by, lambda conn: rows.add_organization(conn, organization))
         )
 
     async def set_status(

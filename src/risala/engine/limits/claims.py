@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import dataclass
 
-from risala.engine.model.commands import AddressUse
+from risala.engine.model.commands import AddressUse, PeopleUse
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +35,14 @@ class TakeAddress:
 
     use: AddressUse
     bucket: Hashable
+
+
+@dataclass(frozen=True, slots=True)
+class TakePeople:
+    """One place in each of these windows, or in none; answers with None."""
+
+    uses: tuple[tuple[PeopleUse, Hashable], ...]
+    """What is counted, and whose: an address, a mail domain, an organization; None: in all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,5 +90,12 @@ class DoubtCode:
 
 
 LimitsMessage = (
-    TakeSms | GiveBackSms | TakeAddress | ReserveCode | ReleaseCode | DoubtCode | SetGeneralRate
+    TakeSms
+    | GiveBackSms
+    | TakeAddress
+    | TakePeople
+    | ReserveCode
+    | ReleaseCode
+    | DoubtCode
+    | SetGeneralRate
 )

@@ -3,7 +3,8 @@
 There are three kinds of limits, all asked in one vocabulary (:mod:`risala.engine.limits.claims`):
 
 * *SMS of an organization*: a token bucket. It is not written down; after a restart it is full.
-* *Calls from an address*: sliding windows, on a monotonic clock, which nobody can set.
+* *Calls from an address*, and what people do (sign-ins, sign-ups, invitations): sliding windows, on
+  a monotonic clock, which nobody can set.
 * *Codes in an hour*, to a number and of an organization: exact, by the wall clock, because they
   outlive a restart. Past codes are read from the journal's index when a number is first asked
   about, so that nothing is rebuilt at a start.
@@ -23,6 +24,7 @@ from typing import Final, Protocol
 import trio
 
 from risala.config.model import LimitsSection
+from risala.config.people import PeopleSection
 from risala.engine.actors.actor import Decider
 from risala.engine.limits.claims import (
     CodeSlot,
@@ -33,8 +35,10 @@ from risala.engine.limits.claims import (
     ReserveCode,
     SetGeneralRate,
     TakeAddress,
+    TakePeople,
     TakeSms,
 )
+from risala.engine.limits.people import people_windows, take_people
 from risala.engine.model.commands import AddressUse
 from risala.engine.model.errors import RateLimited
 from risala.engine.rules.bucket import Bucket
@@ -74,7 +78,7 @@ class LimitsMemory:
     It belongs to the actor: the next one that is built gets it, and nobody else reads it.
     """
 
-    def __init__(self, limits: LimitsSection) -> None:
+    def __init__(self, limits: LimitsSection, people: PeopleSection | None = None) -> None:
         self.sms_per_s = limits.sms_per_s
         self.buckets: dict[str, Bucket] = {}
         sends = (
@@ -86,6 +90,7 @@ class LimitsMemory:
             AddressUse.CODE_SEND: SlidingWindows(sends, ADDRESSES_MAX),
             AddressUse.CODE_CHECK: SlidingWindows(checks, ADDRESSES_MAX),
         }
+        self.people = people_windows(people or PeopleSection())
 
 
 class Limits(Decider[LimitsMessage]):
@@ -112,6 +117,8 @@ class Limits(Decider[LimitsMessage]):
                     bucket.give_back(tokens)
             case TakeAddress():
                 self._take_address(message)
+            case TakePeople():
+                take_people(self._memory.people, message, int(self._now_s() * 1000))
             case ReserveCode():
                 self._reserve_code(message)
             case ReleaseCode(slot):

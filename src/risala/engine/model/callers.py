@@ -26,6 +26,8 @@ class Role(StrEnum):
 
     SYSTEM = "system"
     OPERATOR = "operator"
+    USER = "user"
+    """Somebody who is signed in, and asks for what is theirs alone: their account."""
     OWNER = "owner"
     DEVELOPER = "developer"
     VIEWER = "viewer"
@@ -41,10 +43,14 @@ class Caller:
     role: Role
     organization_id: str | None = None
     """The one organization that an owner, developer or viewer sees; None for all others."""
+    user_id: str | None = None
+    """The user who signed in; None for somebody at this machine."""
 
     def __post_init__(self) -> None:
         if (self.organization_id is None) == self.is_member:
             raise ValueError("a member has an organization, and nobody else has")
+        if self.role is Role.USER and self.user_id is None:
+            raise ValueError("who asks for what is theirs has an account")
 
     @property
     def is_member(self) -> bool:

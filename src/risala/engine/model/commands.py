@@ -35,6 +35,20 @@ class AddressUse(StrEnum):
     CODE_CHECK = "code_check"
 
 
+class PeopleUse(StrEnum):
+    """What the limits on people count, each for itself, within an hour or a minute."""
+
+    CODE_IP = "code_ip"
+    CODE_ADDRESS = "code_address"
+    CODE_ALL = "code_all"
+    GUESS_IP = "guess_ip"
+    SIGN_UP_IP = "sign_up_ip"
+    SIGN_UP_DOMAIN = "sign_up_domain"
+    SIGN_UP_ALL = "sign_up_all"
+    INVITATION = "invitation"
+    ORGANIZATION = "organization"
+
+
 @dataclass(frozen=True, slots=True)
 class Principal:
     """Who asks: an organization by one of its keys."""

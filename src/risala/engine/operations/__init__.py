@@ -22,6 +22,8 @@ from risala.engine.operations import (
 )
 from risala.engine.operations.arguments import Arguments, Json, parse
 from risala.engine.operations.operation import Call, Operation
+from risala.engine.operations.people import account as own_account
+from risala.engine.operations.people import members, users
 from risala.engine.services import Services
 
 __all__ = ["OPERATIONS", "perform", "perform_typed"]
@@ -41,6 +43,9 @@ OPERATIONS: Final[dict[str, Operation[Any, Any]]] = {
         webhooks,
         inbound,
         retention,
+        own_account,
+        members,
+        users,
     )
     for operation in room.OPERATIONS
 }

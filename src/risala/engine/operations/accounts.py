@@ -166,6 +166,7 @@ async def _org_suspend(call: Call[OfOrganization]) -> Organization:
     by = call.sign(traces.organization, organization_id)
     organization = await services.accounts.set_status(organization_id, "suspended", by=by)
     await services.delivery.suspend(organization_id)
+    services.people.organization_changed(organization_id)
     return organization
 
 
@@ -174,6 +175,7 @@ async def _org_resume(call: Call[OfOrganization]) -> Organization:
     by = call.sign(traces.organization, organization_id)
     organization = await services.accounts.set_status(organization_id, "active", by=by)
     await services.delivery.resume(organization_id)
+    services.people.organization_changed(organization_id)
     return organization
 
 

@@ -13,6 +13,7 @@ from risala.engine.operations import OPERATIONS
 from risala.engine.operations.arguments import ArgumentKind
 from risala.engine.operations.operation import Operation
 from risala.engine.operations.verify import Configure
+from risala.engine.rules.roles import USERS
 from risala.engine.rules.verify_settings import VerifySettings
 
 _HEAD: Final = """\
@@ -81,6 +82,8 @@ def _row(operation: Operation[Any, Any]) -> str:
 
 
 def _roles(roles: frozenset[Role]) -> str:
+    if roles == USERS:
+        return "whoever is signed in"
     return ", ".join(role.value for role in _MEMBERS if role in roles) or "–"
 
 

@@ -41,6 +41,7 @@ class Call(Generic[A]):
         said: Values | None = None,
         organization_id: str | None = None,
         always: bool = False,
+        version: int | None = None,
     ) -> Hand:
         """What the audit trail is told of this call, for the unit of work that does it; the
         arguments are fields of :class:`Hand`."""
@@ -53,6 +54,7 @@ class Call(Generic[A]):
             organization_id=organization_id,
             said=said or {},
             always=always,
+            version=version,
         )
 
     async def commit(self, unit: Unit[T], by: Hand) -> T:

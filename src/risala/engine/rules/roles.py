@@ -9,6 +9,8 @@ from risala.engine.model.callers import Caller, Role
 
 OPERATORS: Final = frozenset({Role.OPERATOR, Role.SYSTEM})
 """For operations of the operator, and of the process itself."""
+USERS: Final = frozenset({Role.USER})
+"""For operations on one's own account, by whoever is signed in."""
 OWNERS: Final = OPERATORS | {Role.OWNER}
 """For operations of owners too: members, money, settings, deletion."""
 DEVELOPERS: Final = OWNERS | {Role.DEVELOPER}

@@ -37,6 +37,11 @@ class SlidingWindows:
     def __len__(self) -> int:
         return len(self._taken)
 
+    def wait_ms(self, key: Hashable, now_ms: int) -> int:
+        """0 where an event would be taken, else the milliseconds until it would. Takes none."""
+        times = self._taken.get(key)
+        return 0 if times is None else self._wait_ms(times, now_ms)
+
     def take(self, key: Hashable, now_ms: int) -> int:
         """Take an event; 0 where it was taken, else the milliseconds until there is room for it."""
         self._forget_idle(now_ms)

@@ -36,10 +36,10 @@ from risala.engine.model.clock import Clock
 from risala.engine.model.commands import Mode, Organization, Principal, SendCode, VerificationView
 from risala.engine.model.errors import Invalid, OutcomeUnknown
 from risala.engine.model.ids import IdSource
+from risala.engine.rules.codes import Codes
 from risala.engine.rules.template import render
 from risala.engine.rules.verification import SessionState, Trigger, judge
 from risala.engine.rules.verify_settings import VerifySettings, parse_verify_settings
-from risala.engine.verify.codes import Codes
 from risala.engine.verify.deadlines import Deadline, Deadlines
 from risala.engine.verify.turns import Turn, Turns
 

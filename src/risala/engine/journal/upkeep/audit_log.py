@@ -16,6 +16,7 @@ from risala.engine.journal.store.named import Rows
 from risala.engine.journal.store.tables import table, writable
 from risala.engine.journal.store.transaction import Unit
 from risala.engine.model.callers import Caller
+from risala.engine.model.errors import Conflict
 
 T = TypeVar("T")
 Values = Mapping[str, Any]
@@ -70,9 +71,12 @@ class Hand:
     """What else the trail should know: a reason, an amount."""
     always: bool = False
     """Also where the unit itself writes nothing: what it stands for is done elsewhere."""
+    version: int | None = None
+    """Of the thing, as who edits it has seen it: :func:`version_of`; None: they don't say."""
 
     def under(self, unit: Unit[T], /) -> Unit[T]:
         def signed(conn: sqlite3.Connection) -> T:
+            self._refuse_changed(conn)
             before = self._look(conn, self.subject)
             changes = conn.total_changes
             answer = unit(conn)
@@ -82,6 +86,13 @@ class Hand:
             return answer
 
         return signed
+
+    def _refuse_changed(self, conn: sqlite3.Connection) -> None:
+        if self.version is None or self.subject is None:
+            return
+        last = _last(conn, self.subject, family_of(self.action), self.organization_id)
+        if last is not None and last.seq > self.version:
+            raise Conflict(f"Changed meanwhile by {last.who}: look again, then change it.")
 
     def _look(self, conn: sqlite3.Connection, subject: str | None) -> Seen | None:
         if self.look is None or subject is None:
@@ -107,6 +118,44 @@ class Hand:
                 "after": _packed(then or None),
             }
         )
+
+
+def write(conn: sqlite3.Connection, hand: Hand) -> None:
+    """Write a line in the middle of a unit that knows only then whether there is one to write."""
+    hand.under(_nothing)(conn)
+
+
+def _nothing(_: sqlite3.Connection) -> None:
+    """What the line stands for is done by the unit around it."""
+
+
+def family_of(action: str) -> str:
+    """What an action is about: ``member`` of ``member.remove``."""
+    return action.partition(".")[0]
+
+
+def version_of(
+    conn: sqlite3.Connection, subject: str, family: str, organization_id: str | None = None
+) -> int:
+    """The number of the last line about a thing; 0: there is none.
+
+    An edit hands it back, so that nobody undoes unawares what somebody else did meanwhile. Only
+    what is done by hand counts: a charge is no edit of an organization.
+    """
+    last = _last(conn, subject, family, organization_id)
+    return 0 if last is None else last.seq
+
+
+def _last(
+    conn: sqlite3.Connection, subject: str, family: str, organization_id: str | None
+) -> AuditLine | None:
+    given: dict[str, Any] = {"subject": subject, "first": f"{family}.", "end": f"{family}/"}
+    where = "subject = :subject AND action >= :first AND action < :end"
+    if organization_id is not None:
+        where += " AND organization_id = :organization_id"
+        given["organization_id"] = organization_id
+    found = _LINES.find(table(conn, TABLE), where, given, order_by="seq DESC", limit=1)
+    return found[0] if found else None
 
 
 def lines(

@@ -13,6 +13,7 @@ from risala.engine.journal.store.schema.first import complete_first_tables
 from risala.engine.journal.store.schema.inbound import INBOUND, LAST_WRITERS
 from risala.engine.journal.store.schema.money import CREDITED_ONCE, SPEND_CAPS, WHOLE_MINUTES
 from risala.engine.journal.store.schema.outcome import OUTCOME, UNCERTAIN
+from risala.engine.journal.store.schema.people import make_people
 from risala.engine.journal.store.schema.receipts import RECEIPTS, RESENDS
 from risala.engine.journal.store.schema.retention import RETENTION
 from risala.engine.journal.store.schema.webhooks import WEBHOOKS
@@ -420,3 +421,8 @@ def m022_spend_caps(db: Database) -> None:
 @migrations()
 def m023_audit_log(db: Database) -> None:
     make_audit_log(db)
+
+
+@migrations()
+def m025_people(db: Database) -> None:
+    make_people(db)

@@ -1,0 +1,158 @@
+"""What lets somebody in once: a code asked for by a browser, a link, a change of address."""
+
+from __future__ import annotations
+
+import sqlite3
+from dataclasses import dataclass
+from typing import Any, Final
+
+from risala.engine.journal.store.named import Rows
+from risala.engine.journal.store.tables import table, writable
+from risala.engine.model.people import EmailChange, Language, LinkView, SessionKind
+
+_REQUESTS: Final = "sign_in_requests"
+_LINKS: Final = "one_time_links"
+_CHANGES: Final = "email_changes"
+
+
+@dataclass(frozen=True, slots=True)
+class CodeRequest:
+    """A browser that waits for a code; there is one for each browser, or none."""
+
+    id: str
+    browser: bytes
+    """The hash of its pre-session token."""
+    kind: SessionKind
+    email: str
+    language: Language
+    attempts: int
+    mailed_at: int
+    expires_at: int
+    created_at: int
+
+
+_CODE_REQUESTS: Final = Rows(CodeRequest, kind=SessionKind, language=Language)
+
+
+def request_of(conn: sqlite3.Connection, browser: bytes) -> CodeRequest | None:
+    """What a browser waits for, also where it is over."""
+    found = _CODE_REQUESTS.find(table(conn, _REQUESTS), "browser = ?", (browser,))
+    return found[0] if found else None
+
+
+def request(conn: sqlite3.Connection, request_id: str) -> CodeRequest | None:
+    found = _CODE_REQUESTS.find(table(conn, _REQUESTS), "id = ?", (request_id,))
+    return found[0] if found else None
+
+
+def ask(conn: sqlite3.Connection, new: CodeRequest) -> None:
+    """Store a browser's request in place of what it asked for before."""
+    stored = writable(conn, _REQUESTS)
+    stored.delete_where("browser = ?", (new.browser,))
+    stored.insert(
+        {
+            "id": new.id,
+            "browser": new.browser,
+            "kind": new.kind.value,
+            "email": new.email,
+            "language": new.language.value,
+            "attempts": new.attempts,
+            "mailed_at": new.mailed_at,
+            "expires_at": new.expires_at,
+            "created_at": new.created_at,
+        }
+    )
+
+
+def change_request(conn: sqlite3.Connection, request_id: str, values: dict[str, Any]) -> None:
+    writable(conn, _REQUESTS).update(request_id, values)
+
+
+def end_request(conn: sqlite3.Connection, request_id: str) -> None:
+    writable(conn, _REQUESTS).delete(request_id)
+
+
+# -- links
+
+
+@dataclass(frozen=True, slots=True)
+class LinkRow:
+    user_id: str
+    kind: SessionKind
+    expires_at: int
+
+
+_LINK_ROWS: Final = Rows(LinkRow, kind=SessionKind)
+
+
+def add_link(conn: sqlite3.Connection, digest: bytes, new: LinkRow) -> None:
+    """Store a link; those made before it for the same user end."""
+    stored = writable(conn, _LINKS)
+    stored.delete_where("user_id = ?", (new.user_id,))
+    stored.insert(
+        {
+            "hash": digest,
+            "user_id": new.user_id,
+            "kind": new.kind.value,
+            "expires_at": new.expires_at,
+        }
+    )
+
+
+def peek_link(conn: sqlite3.Connection, digest: bytes, now_ms: int) -> LinkView | None:
+    found = _link(conn, digest, now_ms)
+    return None if found is None else LinkView(found.kind, found.expires_at)
+
+
+def take_link(conn: sqlite3.Connection, digest: bytes, now_ms: int) -> LinkRow | None:
+    """Use a link up; None: it was used, is too old, or never was."""
+    found = _link(conn, digest, now_ms)
+    if found is not None:
+        writable(conn, _LINKS).delete((digest,))
+    return found
+
+
+def _link(conn: sqlite3.Connection, digest: bytes, now_ms: int) -> LinkRow | None:
+    found = _LINK_ROWS.find(table(conn, _LINKS), "hash = ?", (digest,))
+    return found[0] if found and found[0].expires_at > now_ms else None
+
+
+# -- changes of address
+
+_EMAIL_CHANGES: Final = Rows(EmailChange, old_confirmed=bool, new_confirmed=bool)
+
+
+def change_of(conn: sqlite3.Connection, user_id: str) -> EmailChange | None:
+    """The change that a user began last, also where it is over."""
+    found = _EMAIL_CHANGES.find(table(conn, _CHANGES), "user_id = ?", (user_id,))
+    return found[0] if found else None
+
+
+def begin_change(conn: sqlite3.Connection, new: EmailChange) -> EmailChange:
+    """Store a change in place of the one that was begun before."""
+    writable(conn, _CHANGES).upsert(
+        {
+            "user_id": new.user_id,
+            "id": new.id,
+            "email": new.email,
+            "old_confirmed": False,
+            "new_confirmed": False,
+            "attempts": 0,
+            "expires_at": new.expires_at,
+        }
+    )
+    return new
+
+
+def update_change(conn: sqlite3.Connection, user_id: str, values: dict[str, Any]) -> None:
+    writable(conn, _CHANGES).update(user_id, values)
+
+
+def end_change(conn: sqlite3.Connection, user_id: str) -> None:
+    writable(conn, _CHANGES).delete_where("user_id = ?", (user_id,))
+
+
+def forget_over(conn: sqlite3.Connection, now_ms: int) -> None:
+    """Rows of what time has ended."""
+    for name in (_REQUESTS, _LINKS, _CHANGES, "invitations"):
+        writable(conn, name).delete_where("expires_at <= ?", (now_ms,))

@@ -1,0 +1,136 @@
+"""The queue of mails: a row is owed until it is settled, so that no crash loses one.
+
+A row says which mail, to whom, in which language; the words are put together when it leaves, codes
+among them: no code stands here.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Final
+
+from risala.engine.journal.people import members, users
+from risala.engine.journal.store.named import Rows
+from risala.engine.journal.store.tables import table, writable
+from risala.engine.model.people import Language
+
+KEPT_MS: Final = 7 * 86_400_000
+"""How long it can be seen what became of a mail."""
+LASTS_MS: Final = 3 * 86_400_000
+"""What is not sent by then is news no more; codes and invitations say their own times."""
+
+_TABLE: Final = "mails"
+
+
+class MailKind(StrEnum):
+    SIGN_IN_CODE = "sign_in_code"
+    INVITATION = "invitation"
+    OLD_ADDRESS_CODE = "old_address_code"
+    NEW_ADDRESS_CODE = "new_address_code"
+    ADDRESS_CHANGED = "address_changed"
+    WEBHOOK_DISABLED = "webhook_disabled"
+    LOW_BALANCE = "low_balance"
+
+
+class MailOutcome(StrEnum):
+    """What became of a mail."""
+
+    SENT = "sent"
+    WITHHELD = "withheld"
+    """It was never to be sent: its row is there so that both cases cost the same."""
+    OVER = "over"
+    """It had no use any more."""
+    GIVEN_UP = "given up"
+    NO_MAILER = "no mailer"
+
+
+@dataclass(frozen=True, slots=True)
+class OwedMail:
+    seq: int
+    kind: MailKind
+    recipient: str
+    language: Language
+    details: Mapping[str, Any]
+    due_at: int
+    tries: int
+    useless_at: int
+    created_at: int
+
+
+_OWED: Final = Rows(OwedMail, kind=MailKind, language=Language, details=json.loads)
+
+
+@dataclass(frozen=True, slots=True)
+class NewMail:
+    kind: MailKind
+    recipient: str
+    language: Language
+    details: Mapping[str, Any]
+    useless_at: int | None = None
+
+
+def owe(
+    conn: sqlite3.Connection, new: NewMail, now_ms: int, *, outcome: MailOutcome | None = None
+) -> None:
+    """Owe a mail, in the unit that is the reason for it.
+
+    Args:
+        outcome: it is not to be sent at all.
+    """
+    useless_at = now_ms + LASTS_MS if new.useless_at is None else new.useless_at
+    writable(conn, _TABLE).insert(
+        {
+            "kind": new.kind.value,
+            "recipient": new.recipient,
+            "language": new.language.value,
+            "details": json.dumps(new.details, ensure_ascii=False),
+            "due_at": now_ms,
+            "tries": 0,
+            "useless_at": useless_at,
+            "created_at": now_ms,
+            "settled_at": None if outcome is None else now_ms,
+            "outcome": None if outcome is None else outcome.value,
+        }
+    )
+
+
+def owe_owners(
+    conn: sqlite3.Connection,
+    organization_id: str,
+    kind: MailKind,
+    details: Mapping[str, Any],
+    now_ms: int,
+) -> list[str]:
+    """Owe a mail to each owner, in their language; their addresses."""
+    told = [users.user(conn, each) for each in members.owners(conn, organization_id)]
+    for owner in told:
+        owe(conn, NewMail(kind, owner.email, owner.language, details), now_ms)
+    return [owner.email for owner in told]
+
+
+def first(conn: sqlite3.Connection, count: int) -> list[OwedMail]:
+    """The mails that are due first."""
+    owed = table(conn, _TABLE)
+    return _OWED.find(owed, "settled_at IS NULL", order_by="due_at, seq", limit=count)
+
+
+def settle(conn: sqlite3.Connection, seq: int, outcome: MailOutcome, now_ms: int) -> None:
+    """A mail was sent, or will not be."""
+    writable(conn, _TABLE).update(seq, {"settled_at": now_ms, "outcome": outcome.value})
+
+
+def put_off(conn: sqlite3.Connection, seq: int, due_at: int, tries: int) -> None:
+    writable(conn, _TABLE).update(seq, {"due_at": due_at, "tries": tries})
+
+
+def forget_settled(conn: sqlite3.Connection, now_ms: int) -> None:
+    writable(conn, _TABLE).delete_where("settled_at <= ?", (now_ms - KEPT_MS,))
+
+
+def waiting(conn: sqlite3.Connection) -> int:
+    """How many are owed."""
+    return table(conn, _TABLE).count_where("settled_at IS NULL")

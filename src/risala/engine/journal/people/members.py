@@ -1,0 +1,214 @@
+"""Members: who may do what in which organization, and who is invited to.
+
+Each function is part of a unit of work, and units are one after the other: two owners who remove
+each other at once are one owner who removes the other, and one who is none any more.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import Final
+
+from risala.engine.journal.people import users
+from risala.engine.journal.store.named import Rows
+from risala.engine.journal.store.tables import table, writable
+from risala.engine.model.callers import Role
+from risala.engine.model.errors import Conflict, Forbidden, NotFound
+from risala.engine.model.people import Invitation, Membership
+
+MEMBERS_MAX: Final = 200
+"""Of one organization, invitations included: a page shows them all."""
+PLACES_MAX: Final = 50
+"""Organizations of one user: each request looks at them."""
+
+_MEMBERS: Final = Rows(Membership, role=Role)
+_INVITATIONS: Final = Rows(Invitation, role=Role)
+_ONE: Final = "organization_id = ? AND user_id = ?"
+
+
+def find(conn: sqlite3.Connection, organization_id: str, user_id: str) -> Membership | None:
+    found = _MEMBERS.find(table(conn, "members"), _ONE, (organization_id, user_id))
+    return found[0] if found else None
+
+
+def member(conn: sqlite3.Connection, organization_id: str, user_id: str) -> Membership:
+    """One membership.
+
+    Raises:
+        NotFound: the user is no member.
+    """
+    found = find(conn, organization_id, user_id)
+    if found is None:
+        raise NotFound("There is no such member.")
+    return found
+
+
+def of_organization(conn: sqlite3.Connection, organization_id: str) -> list[Membership]:
+    """Its members, the first first."""
+    return _MEMBERS.find(
+        table(conn, "members"),
+        "organization_id = ?",
+        (organization_id,),
+        order_by="created_at, user_id",
+    )
+
+
+def of_user(conn: sqlite3.Connection, user_id: str) -> list[Membership]:
+    found = table(conn, "members")
+    return _MEMBERS.find(found, "user_id = ?", (user_id,), order_by="created_at, organization_id")
+
+
+def owners(conn: sqlite3.Connection, organization_id: str) -> list[str]:
+    """Users who own it."""
+    return [
+        each.user_id for each in of_organization(conn, organization_id) if each.role is Role.OWNER
+    ]
+
+
+def refuse_other_than_owner(
+    conn: sqlite3.Connection, organization_id: str, actor_id: str | None
+) -> None:
+    """What an owner asked for is done only while they are one.
+
+    Args:
+        actor_id: None: the operator asks.
+
+    Raises:
+        Forbidden: they are not any more.
+    """
+    if actor_id is not None and actor_id not in owners(conn, organization_id):
+        raise Forbidden("You are no owner of this organization any more.")
+
+
+def add(conn: sqlite3.Connection, new: Membership) -> Membership:
+    """Make a user a member.
+
+    Raises:
+        Conflict: they are one already, or there are too many.
+    """
+    if find(conn, new.organization_id, new.user_id) is not None:
+        raise Conflict("They are a member already.")
+    if len(of_organization(conn, new.organization_id)) >= MEMBERS_MAX:
+        raise Conflict(f"An organization has at most {MEMBERS_MAX} members.")
+    if len(of_user(conn, new.user_id)) >= PLACES_MAX:
+        raise Conflict(f"A user is in at most {PLACES_MAX} organizations.")
+    writable(conn, "members").insert(
+        {
+            "organization_id": new.organization_id,
+            "user_id": new.user_id,
+            "role": new.role.value,
+            "created_at": new.created_at,
+            "updated_at": new.updated_at,
+        }
+    )
+    return new
+
+
+def set_role(
+    conn: sqlite3.Connection, organization_id: str, user_id: str, role: Role, now_ms: int
+) -> Membership:
+    """Give a member another role; where it is the same, nothing is written.
+
+    Raises:
+        NotFound: they are no member.
+        Conflict: there would be no owner left.
+    """
+    old = member(conn, organization_id, user_id)
+    if old.role is role:
+        return old
+    _refuse_without_owner(conn, old)
+    key = (organization_id, user_id)
+    writable(conn, "members").update(key, {"role": role.value, "updated_at": now_ms})
+    return member(conn, organization_id, user_id)
+
+
+def remove(conn: sqlite3.Connection, organization_id: str, user_id: str) -> Membership:
+    """End a membership.
+
+    Raises:
+        NotFound: they are no member.
+        Conflict: there would be no owner left.
+    """
+    old = member(conn, organization_id, user_id)
+    _refuse_without_owner(conn, old)
+    writable(conn, "members").delete((organization_id, user_id))
+    return old
+
+
+def _refuse_without_owner(conn: sqlite3.Connection, leaving: Membership) -> None:
+    if leaving.role is Role.OWNER and len(owners(conn, leaving.organization_id)) == 1:
+        raise Conflict("An organization needs an owner: make somebody else one first.")
+
+
+# -- invitations
+
+
+def invitation(conn: sqlite3.Connection, invitation_id: str, now_ms: int) -> Invitation:
+    """One that still holds.
+
+    Raises:
+        NotFound: there is none, or it is too old.
+    """
+    found = stored_invitation(conn, invitation_id)
+    if found is None or found.expires_at <= now_ms:
+        raise NotFound("There is no such invitation.")
+    return found
+
+
+def stored_invitation(conn: sqlite3.Connection, invitation_id: str) -> Invitation | None:
+    """One that was not answered, also where it is too old."""
+    found = _INVITATIONS.find(table(conn, "invitations"), "id = ?", (invitation_id,))
+    return found[0] if found else None
+
+
+def invitations_of(conn: sqlite3.Connection, organization_id: str, now_ms: int) -> list[Invitation]:
+    return _INVITATIONS.find(
+        table(conn, "invitations"),
+        "organization_id = ? AND expires_at > ?",
+        (organization_id, now_ms),
+        order_by="id",
+    )
+
+
+def invitations_to(conn: sqlite3.Connection, email: str, now_ms: int) -> list[Invitation]:
+    return _INVITATIONS.find(
+        table(conn, "invitations"),
+        "email = ? AND expires_at > ?",
+        (email, now_ms),
+        order_by="id",
+    )
+
+
+def invite(conn: sqlite3.Connection, new: Invitation) -> Invitation:
+    """Store an invitation, in place of an earlier one to the same address.
+
+    Raises:
+        Conflict: whose address it is, is a member already, or there are too many.
+    """
+    known = users.by_email(conn, new.email)
+    if known is not None and find(conn, new.organization_id, known.id) is not None:
+        raise Conflict("They are a member already.")
+    given = (new.organization_id, new.email)
+    stored = writable(conn, "invitations")
+    over = "organization_id = ? AND (email = ? OR expires_at <= ?)"
+    stored.delete_where(over, (*given, new.created_at))
+    waiting = len(invitations_of(conn, new.organization_id, new.created_at))
+    if waiting + len(of_organization(conn, new.organization_id)) >= MEMBERS_MAX:
+        raise Conflict(f"An organization has at most {MEMBERS_MAX} members and invitations.")
+    stored.insert(
+        {
+            "id": new.id,
+            "organization_id": new.organization_id,
+            "email": new.email,
+            "role": new.role.value,
+            "invited_by": new.invited_by,
+            "created_at": new.created_at,
+            "expires_at": new.expires_at,
+        }
+    )
+    return new
+
+
+def withdraw(conn: sqlite3.Connection, invitation_id: str) -> None:
+    """An invitation was taken back, declined or accepted."""
+    writable(conn, "invitations").delete(invitation_id)

@@ -1,0 +1,88 @@
+"""Users: whoever has proved that an e-mail address is theirs, or was entered by the operator."""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import Any, Final
+
+from risala.engine.journal.store.named import Rows
+from risala.engine.journal.store.tables import table, writable
+from risala.engine.model.errors import Conflict, NotFound
+from risala.engine.model.people import Language, User
+
+_TABLE: Final = "users"
+_USERS: Final = Rows(User, language=Language, operator=bool)
+USERS_SHOWN_MAX: Final = 1000
+
+
+def find(conn: sqlite3.Connection, user_id: str) -> User | None:
+    found = _USERS.find(table(conn, _TABLE), "id = ?", (user_id,))
+    return found[0] if found else None
+
+
+def user(conn: sqlite3.Connection, user_id: str) -> User:
+    """One user.
+
+    Raises:
+        NotFound: there is none of this id.
+    """
+    found = find(conn, user_id)
+    if found is None:
+        raise NotFound(f"There is no user {user_id}.")
+    return found
+
+
+def by_email(conn: sqlite3.Connection, email: str) -> User | None:
+    """Whose address this is, in its one form."""
+    found = _USERS.find(table(conn, _TABLE), "email = ?", (email,))
+    return found[0] if found else None
+
+
+def page(conn: sqlite3.Connection, after: str, limit: int) -> list[User]:
+    """Users whose addresses come after this one, in the order of their addresses."""
+    found = table(conn, _TABLE)
+    return _USERS.find(found, "email > ?", (after,), order_by="email", limit=limit)
+
+
+def add(conn: sqlite3.Connection, new: User) -> User:
+    """Store a user.
+
+    Raises:
+        Conflict: somebody has the address.
+    """
+    if by_email(conn, new.email) is not None:
+        raise Conflict(f"There is a user {new.email} already.")
+    writable(conn, _TABLE).insert(
+        {
+            "id": new.id,
+            "email": new.email,
+            "name": new.name,
+            "language": new.language.value,
+            "operator": new.operator,
+            "created_at": new.created_at,
+            "updated_at": new.updated_at,
+            "seen_at": new.seen_at,
+        }
+    )
+    return new
+
+
+def change(conn: sqlite3.Connection, user_id: str, values: dict[str, Any], now_ms: int) -> User:
+    """Set columns of a user.
+
+    Raises:
+        NotFound: there is none of this id.
+        Conflict: somebody else has the address.
+    """
+    user(conn, user_id)
+    if "email" in values:
+        holder = by_email(conn, values["email"])
+        if holder is not None and holder.id != user_id:
+            raise Conflict(f"There is a user {holder.email} already.")
+    writable(conn, _TABLE).update(user_id, {**values, "updated_at": now_ms})
+    return user(conn, user_id)
+
+
+def seen(conn: sqlite3.Connection, user_id: str, now_ms: int) -> None:
+    """They signed in."""
+    writable(conn, _TABLE).update(user_id, {"seen_at": now_ms})

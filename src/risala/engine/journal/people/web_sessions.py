@@ -1,0 +1,167 @@
+"""Web sessions as rows: by the hash of a token that nobody here knows."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from risala.engine.journal.store.named import Rows
+from risala.engine.journal.store.tables import table, writable
+from risala.engine.model.people import Device, SessionKind
+from risala.engine.rules.people.lifetimes import GRACE_MS, IDLE_MS, is_over
+
+DEVICES_MAX: Final = 30
+"""Of one user and kind; the one that was used longest ago ends."""
+
+_TABLE: Final = "web_sessions"
+
+
+@dataclass(frozen=True, slots=True)
+class SessionRow:
+    device: Device
+    stale: bool
+    is_previous: bool
+    """It was found by the token of before its rotation."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Stored:
+    id: str
+    user_id: str
+    kind: SessionKind
+    agent: str
+    address: str
+    created_at: int
+    used_at: int
+    expires_at: int
+    stale: bool
+    hash: bytes
+
+    @property
+    def device(self) -> Device:
+        return Device(
+            self.id,
+            self.user_id,
+            self.kind,
+            self.agent,
+            self.address,
+            self.created_at,
+            self.used_at,
+            self.expires_at,
+        )
+
+    def is_over(self, now_ms: int) -> bool:
+        return is_over(self.kind, self.used_at, self.expires_at, now_ms)
+
+
+_STORED: Final = Rows(_Stored, kind=SessionKind, stale=bool)
+
+
+def by_hash(
+    conn: sqlite3.Connection, digest: bytes, kind: SessionKind, now_ms: int
+) -> SessionRow | None:
+    """Whose token has this hash; None: nobody's, or the session is over."""
+    found = _STORED.find(
+        table(conn, _TABLE),
+        "hash = ? OR (previous_hash = ? AND previous_until > ?)",
+        (digest, digest, now_ms),
+    )
+    if not found or found[0].kind is not kind or found[0].is_over(now_ms):
+        return None
+    row = found[0]
+    return SessionRow(row.device, row.stale, row.hash != digest)
+
+
+def of_user(conn: sqlite3.Connection, user_id: str, now_ms: int) -> list[Device]:
+    """Where a user is signed in, the newest first."""
+    found = _STORED.find(
+        table(conn, _TABLE), "user_id = ?", (user_id,), order_by="created_at DESC, id DESC"
+    )
+    return [row.device for row in found if not row.is_over(now_ms)]
+
+
+def add(conn: sqlite3.Connection, new: Device, digest: bytes) -> Device:
+    """Store a session; too many of a user's are made fewer."""
+    stored = writable(conn, _TABLE)
+    mine = _STORED.find(
+        stored,
+        "user_id = ? AND kind = ?",
+        (new.user_id, new.kind.value),
+        order_by="used_at DESC, id DESC",
+    )
+    for row in mine[DEVICES_MAX - 1 :]:
+        stored.delete(row.id)
+    stored.insert(
+        {
+            "id": new.id,
+            "user_id": new.user_id,
+            "kind": new.kind.value,
+            "hash": digest,
+            "stale": False,
+            "agent": new.agent,
+            "address": new.address,
+            "created_at": new.created_at,
+            "used_at": new.used_at,
+            "expires_at": new.expires_at,
+        }
+    )
+    return new
+
+
+def rotate(
+    conn: sqlite3.Connection, digest: bytes, kind: SessionKind, new: bytes, now_ms: int
+) -> bool:
+    """Take another token for a session; False where there is none, or it was just rotated."""
+    found = by_hash(conn, digest, kind, now_ms)
+    if found is None or found.is_previous:
+        return False
+    values = {
+        "hash": new,
+        "previous_hash": digest,
+        "previous_until": now_ms + GRACE_MS,
+        "stale": False,
+    }
+    writable(conn, _TABLE).update(found.device.id, values)
+    return True
+
+
+def make_stale(conn: sqlite3.Connection, user_id: str) -> None:
+    """A role of theirs changed: their tokens are to be others."""
+    stored = writable(conn, _TABLE)
+    for row in _STORED.find(stored, "user_id = ?", (user_id,)):
+        stored.update(row.id, {"stale": True})
+
+
+def end(
+    conn: sqlite3.Connection,
+    user_id: str,
+    *,
+    session_id: str | None = None,
+    but: str | None = None,
+    kind: SessionKind | None = None,
+) -> int:
+    """End a user's sessions: one, all but one, all of a kind, or all; how many there were."""
+    stored, ended = writable(conn, _TABLE), 0
+    for row in _STORED.find(stored, "user_id = ?", (user_id,)):
+        if session_id in (None, row.id) and row.id != but and kind in (None, row.kind):
+            stored.delete(row.id)
+            ended += 1
+    return ended
+
+
+def touch(conn: sqlite3.Connection, used: Mapping[str, int]) -> None:
+    """Write down when sessions were last used."""
+    conn.executemany(
+        "UPDATE web_sessions SET used_at = ? WHERE id = ?",
+        [(at, session_id) for session_id, at in used.items()],
+    )
+
+
+def forget_over(conn: sqlite3.Connection, now_ms: int) -> None:
+    """Rows of sessions that ended by time."""
+    stored = writable(conn, _TABLE)
+    stored.delete_where("expires_at <= ?", (now_ms,))
+    for kind, idle_ms in IDLE_MS.items():
+        stored.delete_where("kind = ? AND used_at <= ?", (kind.value, now_ms - idle_ms))

@@ -1,0 +1,69 @@
+"""Limits on what people do before and after they sign in; the rate buckets' actor holds them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from risala.config.people import PeopleSection
+from risala.engine.limits.claims import TakePeople
+from risala.engine.model.commands import PeopleUse
+from risala.engine.model.errors import RateLimited
+from risala.engine.rules.windows import SlidingWindows, Window
+
+KEYS_MAX: Final = 20_000
+"""Addresses, domains and organizations that each limit remembers; beyond it the one longest unheard
+of is forgotten. With the defaults at most about 10 MB in all."""
+INVITATIONS_PER_HOUR: Final = 50
+"""Of an organization: each is a mail to an address that somebody typed."""
+ORGANIZATIONS_PER_HOUR: Final = 5
+"""Of a user."""
+_HOUR_MS: Final = 3_600_000
+_MINUTE_MS: Final = 60_000
+
+_SAID: Final[Mapping[PeopleUse, tuple[str, str]]] = {
+    PeopleUse.CODE_IP: ("ip", "Too many codes were asked for from your address."),
+    PeopleUse.CODE_ADDRESS: ("address", "Too many codes were asked for with this e-mail address."),
+    PeopleUse.CODE_ALL: ("all", "Too many codes are being asked for."),
+    PeopleUse.GUESS_IP: ("ip", "Too many codes were tried from your address."),
+    PeopleUse.SIGN_UP_IP: ("ip", "Too many people signed up from your address."),
+    PeopleUse.SIGN_UP_DOMAIN: ("domain", "Too many people of this mail domain signed up."),
+    PeopleUse.SIGN_UP_ALL: ("all", "Too many people are signing up."),
+    PeopleUse.INVITATION: ("organization", "Your organization sent too many invitations."),
+    PeopleUse.ORGANIZATION: ("user", "You made too many organizations."),
+}
+"""What a refusal calls the limit, and its sentence."""
+
+
+def people_windows(settings: PeopleSection) -> dict[PeopleUse, SlidingWindows]:
+    """A set of windows for each use, empty."""
+    hourly = {
+        PeopleUse.CODE_IP: settings.codes_per_ip_per_hour,
+        PeopleUse.CODE_ADDRESS: settings.codes_per_address_per_hour,
+        PeopleUse.CODE_ALL: settings.codes_per_hour,
+        PeopleUse.SIGN_UP_IP: settings.sign_ups_per_ip_per_hour,
+        PeopleUse.SIGN_UP_DOMAIN: settings.sign_ups_per_domain_per_hour,
+        PeopleUse.SIGN_UP_ALL: settings.sign_ups_per_hour,
+        PeopleUse.INVITATION: INVITATIONS_PER_HOUR,
+        PeopleUse.ORGANIZATION: ORGANIZATIONS_PER_HOUR,
+    }
+    windows = {use: Window(events_max, _HOUR_MS) for use, events_max in hourly.items()}
+    windows[PeopleUse.GUESS_IP] = Window(settings.guesses_per_ip_per_minute, _MINUTE_MS)
+    return {use: SlidingWindows((window,), KEYS_MAX) for use, window in windows.items()}
+
+
+def take_people(
+    windows: Mapping[PeopleUse, SlidingWindows], claim: TakePeople, now_ms: int
+) -> None:
+    """Take a place in each window, or in none.
+
+    Raises:
+        RateLimited: one of them is full; it says which, and for how long.
+    """
+    for use, key in claim.uses:
+        wait_ms = windows[use].wait_ms(key, now_ms)
+        if wait_ms > 0:
+            limit, sentence = _SAID[use]
+            raise RateLimited(limit, -(-wait_ms // 1000), f"{sentence} Wait, then try again.")
+    for use, key in claim.uses:
+        windows[use].take(key, now_ms)

@@ -1,0 +1,223 @@
+"""Users, by the operator's hand."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+from risala.engine.model.callers import Face
+from risala.engine.model.clock import iso
+from risala.engine.model.errors import Forbidden
+from risala.engine.model.people import Device, Language, Place, SessionKind
+from risala.engine.operations.arguments import (
+    Arguments,
+    Json,
+    MaybeAnyText,
+    MaybeFlag,
+    MaybeText,
+    MaybeWhole,
+    Text,
+)
+from risala.engine.operations.operation import Call, Operation
+from risala.engine.operations.people import traces
+from risala.engine.operations.people.account import Ended, VersionedUser, versioned_wire
+from risala.engine.operations.people.wire import (
+    MaybeLanguage,
+    device_wire,
+    place_wire,
+)
+from risala.engine.people.users import MadeLink, UserChange
+from risala.engine.rules.roles import OPERATORS
+
+PAGE_MAX: Final = 200
+PAGES_OWN: Final = frozenset({Face.DASHBOARD, Face.CONSOLE})
+"""By a page nobody becomes an operator, and nobody gets a way into another's account."""
+
+
+class OfUser(Arguments):
+    email: Text
+
+
+class CreateUser(OfUser):
+    name: MaybeAnyText = None
+    language: MaybeLanguage = None
+    operator: MaybeFlag = None
+
+
+class SetUser(OfUser):
+    new_email: MaybeText = None
+    name: MaybeAnyText = None
+    language: MaybeLanguage = None
+    operator: MaybeFlag = None
+    version: MaybeWhole = None
+
+
+class ListUsers(Arguments):
+    after: MaybeAnyText = None
+    """The last address of the page before."""
+    limit: MaybeWhole = None
+
+
+class LinkFor(OfUser):
+    operator: MaybeFlag = None
+    """To the console instead of the dashboard."""
+
+
+@dataclass(frozen=True, slots=True)
+class UserPage:
+    users: tuple[VersionedUser, ...]
+    after: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class UserStory:
+    user: VersionedUser
+    places: tuple[Place, ...]
+    devices: tuple[Device, ...]
+
+
+def _page_wire(found: UserPage) -> Json:
+    return {"users": [versioned_wire(each) for each in found.users], "next": found.after}
+
+
+def _story_wire(found: UserStory) -> Json:
+    return {
+        "user": versioned_wire(found.user),
+        "memberships": [place_wire(each) for each in found.places],
+        "devices": [device_wire(each) for each in found.devices],
+    }
+
+
+def _link_wire(made: MadeLink) -> Json:
+    return {
+        "email": made.user.email,
+        "kind": made.kind.value,
+        "token": made.token,
+        "url": made.url,
+        "expiresAt": iso(made.expires_at),
+    }
+
+
+def _ended_wire(found: Ended) -> Json:
+    return {"ended": found.ended}
+
+
+def _refuse_pages(call: Call[Any], what: str) -> None:
+    if call.caller.face in PAGES_OWN:
+        raise Forbidden(f"{what} is for the command line alone.")
+
+
+async def _create(call: Call[CreateUser]) -> VersionedUser:
+    given, users = call.given, call.services.people.users
+    if given.operator:
+        _refuse_pages(call, "Making an operator")
+    made = await users.create(
+        given.email,
+        given.name or "",
+        given.language or Language.FRENCH,
+        call.sign(traces.user),
+        operator=bool(given.operator),
+    )
+    return VersionedUser(made, users.version(made.id))
+
+
+async def _list(call: Call[ListUsers]) -> UserPage:
+    given, users = call.given, call.services.people.users
+    limit = PAGE_MAX if given.limit is None else max(1, min(given.limit, PAGE_MAX))
+    found = users.page(given.after or "", limit + 1)
+    shown = found[:limit]
+    after = shown[-1].email if len(found) > limit else None
+    return UserPage(tuple(VersionedUser(each, users.version(each.id)) for each in shown), after)
+
+
+async def _show(call: Call[OfUser]) -> UserStory:
+    people = call.services.people
+    user = people.users.find(call.given.email)
+    return UserStory(
+        VersionedUser(user, people.users.version(user.id)),
+        tuple(people.memberships.places(user.id)),
+        tuple(people.account.devices(user.id)),
+    )
+
+
+async def _set(call: Call[SetUser]) -> VersionedUser:
+    given, users = call.given, call.services.people.users
+    user = users.find(given.email)
+    if given.operator is not None:
+        _refuse_pages(call, "Making an operator")
+    change = UserChange(given.new_email, given.name, given.language, given.operator)
+    by = call.sign(traces.user, user.id, version=given.version)
+    changed = await users.change(user.id, change, by)
+    return VersionedUser(changed, users.version(changed.id))
+
+
+async def _link(call: Call[LinkFor]) -> MadeLink:
+    _refuse_pages(call, "A link into somebody's account")
+    users = call.services.people.users
+    user = users.find(call.given.email)
+    kind = SessionKind.OPERATOR if call.given.operator else SessionKind.CUSTOMER
+    by = call.sign(traces.user, user.id, said={"link": kind.value})
+    return await users.link(user, kind, by)
+
+
+async def _sign_out(call: Call[OfUser]) -> Ended:
+    people = call.services.people
+    user = people.users.find(call.given.email)
+    by = call.sign(traces.user, user.id)
+    return Ended(await people.account.sign_out(user.id, None, None, by))
+
+
+OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
+    Operation(
+        name="user.create",
+        arguments=CreateUser,
+        result=VersionedUser,
+        wire=versioned_wire,
+        handler=_create,
+        roles=OPERATORS,
+        changes=True,
+    ),
+    Operation(
+        name="user.list",
+        arguments=ListUsers,
+        result=UserPage,
+        wire=_page_wire,
+        handler=_list,
+        roles=OPERATORS,
+    ),
+    Operation(
+        name="user.show",
+        arguments=OfUser,
+        result=UserStory,
+        wire=_story_wire,
+        handler=_show,
+        roles=OPERATORS,
+    ),
+    Operation(
+        name="user.set",
+        arguments=SetUser,
+        result=VersionedUser,
+        wire=versioned_wire,
+        handler=_set,
+        roles=OPERATORS,
+        changes=True,
+    ),
+    Operation(
+        name="user.sign_in",
+        arguments=LinkFor,
+        result=MadeLink,
+        wire=_link_wire,
+        handler=_link,
+        roles=OPERATORS,
+        changes=True,
+    ),
+    Operation(
+        name="user.sign_out",
+        arguments=OfUser,
+        result=Ended,
+        wire=_ended_wire,
+        handler=_sign_out,
+        roles=OPERATORS,
+        changes=True,
+    ),
+)

@@ -1,0 +1,116 @@
+"""People as JSON, and what their operations take."""
+
+from __future__ import annotations
+
+from typing import Annotated, Final
+
+from pydantic import PlainValidator
+
+from risala.engine.model.callers import Role
+from risala.engine.model.clock import iso
+from risala.engine.model.people import (
+    Device,
+    EmailChange,
+    Invitation,
+    Language,
+    MemberView,
+    Place,
+    User,
+)
+from risala.engine.operations.arguments import ArgumentKind, Json, fault, maybe, text
+
+MEMBER_ROLES = (Role.OWNER, Role.DEVELOPER, Role.VIEWER)
+
+
+def _role(value: object) -> Role:
+    try:
+        found = Role(text(value))
+    except ValueError:
+        found = Role.SYSTEM
+    if found not in MEMBER_ROLES:
+        raise fault("invalid_role", "`{name}` is `owner`, `developer` or `viewer`.")
+    return found
+
+
+def _language(value: object) -> Language:
+    try:
+        return Language(text(value))
+    except ValueError:
+        raise fault("invalid_language", "`{name}` is `fr`, `ar` or `en`.") from None
+
+
+_ROLES: Final = ArgumentKind("`owner`, `developer` or `viewer`")
+MemberRole = Annotated[Role, PlainValidator(_role), _ROLES]
+MaybeLanguage = Annotated[
+    Language | None, PlainValidator(maybe(_language)), ArgumentKind("`fr`, `ar` or `en`")
+]
+
+
+def user_wire(user: User, version: int) -> Json:
+    return {
+        "id": user.id,
+        "email": user.email,
+        "name": user.name,
+        "language": user.language.value,
+        "operator": user.operator,
+        "createdAt": iso(user.created_at),
+        "updatedAt": iso(user.updated_at),
+        "lastSeenAt": None if user.seen_at is None else iso(user.seen_at),
+        "version": version,
+    }
+
+
+def member_wire(found: MemberView) -> Json:
+    membership = found.membership
+    return {
+        "userId": membership.user_id,
+        "email": found.email,
+        "name": found.name,
+        "role": membership.role.value,
+        "organizationId": membership.organization_id,
+        "createdAt": iso(membership.created_at),
+        "version": found.version,
+    }
+
+
+def invitation_wire(found: Invitation, organization_name: str) -> Json:
+    return {
+        "id": found.id,
+        "organizationId": found.organization_id,
+        "organizationName": organization_name,
+        "email": found.email,
+        "role": found.role.value,
+        "invitedBy": found.invited_by,
+        "createdAt": iso(found.created_at),
+        "expiresAt": iso(found.expires_at),
+    }
+
+
+def place_wire(found: Place) -> Json:
+    return {
+        "organizationId": found.organization_id,
+        "name": found.name,
+        "status": found.status,
+        "role": found.role.value,
+    }
+
+
+def device_wire(found: Device) -> Json:
+    return {
+        "id": found.id,
+        "kind": found.kind.value,
+        "agent": found.agent,
+        "address": found.address,
+        "createdAt": iso(found.created_at),
+        "usedAt": iso(found.used_at),
+        "expiresAt": iso(found.expires_at),
+    }
+
+
+def change_wire(found: EmailChange) -> Json:
+    return {
+        "email": found.email,
+        "expiresAt": iso(found.expires_at),
+        "oldConfirmed": found.old_confirmed,
+        "newConfirmed": found.new_confirmed,
+    }

@@ -1,0 +1,220 @@
+"""What users do to their own account: name, language, devices, e-mail address."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from risala.engine.journal.people import letting_in, mails, users, web_sessions
+from risala.engine.journal.people.mails import MailKind, NewMail
+from risala.engine.journal.store.signature import Signature, signed
+from risala.engine.journal.upkeep.audit_log import version_of
+from risala.engine.limits.claims import TakePeople
+from risala.engine.model.commands import PeopleUse
+from risala.engine.model.errors import Conflict, Invalid
+from risala.engine.model.people import AccessEnded, Device, EmailChange, Language, User
+from risala.engine.people.sessions import WebSessions
+from risala.engine.people.sign_in import address_of
+from risala.engine.people.sources import PeopleSources
+from risala.engine.rules.people.lifetimes import ATTEMPTS_MAX, CHANGE_MS, CODE_DIGITS
+
+NAME_MAX = 100
+_OVER = "These codes are over; ask for the change again."
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeAnswer:
+    """What became of a change of address so far."""
+
+    user: User
+    change: EmailChange | None
+    """None: it is done, and the user has the new address."""
+
+    @property
+    def attempts_left(self) -> int:
+        return 0 if self.change is None else ATTEMPTS_MAX - self.change.attempts
+
+
+class OwnAccount:
+    def __init__(self, sources: PeopleSources, sessions: WebSessions) -> None:
+        self._have = sources
+        self._sessions = sessions
+
+    def user(self, user_id: str) -> User:
+        """Raises ``NotFound``."""
+        return users.user(self._have.reader, user_id)
+
+    def version(self, user_id: str) -> int:
+        return version_of(self._have.reader, user_id, "account")
+
+    async def change(
+        self, user_id: str, name: str | None, language: Language | None, by: Signature
+    ) -> User:
+        """Set what is given.
+
+        Raises:
+            Invalid: the name is too long.
+            Conflict: somebody changed it meanwhile.
+        """
+        values: dict[str, Any] = {}
+        if name is not None:
+            values["name"] = name_of(name)
+        if language is not None:
+            values["language"] = language.value
+        now_ms = self._have.now_ms()
+        try:
+            return await self._have.recorder.journal.commit(
+                signed(by, lambda conn: users.change(conn, user_id, values, now_ms))
+            )
+        finally:
+            self._sessions.forget(user_id)
+
+    # -- devices
+
+    def devices(self, user_id: str) -> Sequence[Device]:
+        """Where they are signed in, the newest first."""
+        return web_sessions.of_user(self._have.reader, user_id, self._have.now_ms())
+
+    async def sign_out(
+        self, user_id: str, session_id: str | None, but: str | None, by: Signature
+    ) -> int:
+        """End one session, or all but one; how many there were."""
+
+        def unit(conn: sqlite3.Connection) -> int:
+            return web_sessions.end(conn, user_id, session_id=session_id, but=but)
+
+        left = [each.id for each in self.devices(user_id)]
+        try:
+            ended = await self._have.recorder.journal.commit(signed(by, unit))
+        finally:
+            self._sessions.forget(user_id)
+        stay = {each.id for each in self.devices(user_id)}
+        for gone in left:
+            if gone not in stay:
+                self._sessions.tell_ended(AccessEnded(user_id, session_id=gone))
+        return ended
+
+    # -- the address
+
+    def pending_change(self, user_id: str) -> EmailChange | None:
+        """The change that waits for codes."""
+        found = letting_in.change_of(self._have.reader, user_id)
+        return None if found is None or _is_over(found, self._have.now_ms()) else found
+
+    async def change_email(self, user_id: str, email: str, by: Signature) -> EmailChange:
+        """Mail a code to the address that they have, and one to that which they want.
+
+        Raises:
+            Invalid: it is no address, or the one that they have.
+            RateLimited: too many codes for one of the two, or in all.
+        """
+        have, address, now_ms = self._have, address_of(email), self._have.now_ms()
+        user = self.user(user_id)
+        if address == user.email:
+            raise Invalid("email", "same_email", "This is the address that you have.")
+        uses = (
+            (PeopleUse.CODE_ADDRESS, address),
+            (PeopleUse.CODE_ADDRESS, user.email),
+            (PeopleUse.CODE_ALL, None),
+        )
+        await have.limits.ask(TakePeople(uses))
+        over_at = now_ms + CHANGE_MS
+        new = EmailChange(have.ids.new("chg"), user_id, address, False, False, 0, over_at)
+
+        def unit(conn: sqlite3.Connection) -> EmailChange:
+            begun = letting_in.begin_change(conn, new)
+            for kind, to in (
+                (MailKind.OLD_ADDRESS_CODE, users.user(conn, user_id).email),
+                (MailKind.NEW_ADDRESS_CODE, address),
+            ):
+                details = {"change": new.id, "user": user_id}
+                mails.owe(conn, NewMail(kind, to, user.language, details, over_at), now_ms)
+            return begun
+
+        begun = await have.recorder.journal.commit(signed(by, unit))
+        have.owed()
+        return begun
+
+    async def confirm_email(
+        self, user_id: str, old_code: str | None, new_code: str | None, by: Signature
+    ) -> ChangeAnswer:
+        """Judge one code or both; with the second of them the address is changed.
+
+        Raises:
+            Conflict: the codes are over, or somebody else has the address.
+        """
+        have, now_ms = self._have, self._have.now_ms()
+
+        def unit(conn: sqlite3.Connection) -> ChangeAnswer | Conflict:
+            found = letting_in.change_of(conn, user_id)
+            user = users.user(conn, user_id)
+            if found is None or _is_over(found, now_ms):
+                return Conflict(_OVER)
+            found = self._judged(found, old_code, new_code)
+            if not (found.old_confirmed and found.new_confirmed):
+                values = {
+                    "old_confirmed": found.old_confirmed,
+                    "new_confirmed": found.new_confirmed,
+                    "attempts": found.attempts,
+                }
+                letting_in.update_change(conn, user_id, values)
+                return ChangeAnswer(user, found)
+            letting_in.end_change(conn, user_id)
+            holder = users.by_email(conn, found.email)
+            if holder is not None and holder.id != user_id:
+                return Conflict("There is an account with this address already.")
+            email, address = {"email": found.email}, found.email
+            changed = signed(by, lambda conn: users.change(conn, user_id, email, now_ms))(conn)
+            web_sessions.make_stale(conn, user_id)
+            details = {"email": address}
+            told = NewMail(MailKind.ADDRESS_CHANGED, user.email, user.language, details)
+            mails.owe(conn, told, now_ms)
+            return ChangeAnswer(changed, None)
+
+        try:
+            answer = await have.recorder.journal.commit(unit)
+        finally:
+            self._sessions.forget(user_id)
+        if isinstance(answer, Conflict):
+            raise answer
+        have.owed()
+        return answer
+
+    def _judged(
+        self, found: EmailChange, old_code: str | None, new_code: str | None
+    ) -> EmailChange:
+        """A wrong code counts, whichever of the two it is."""
+        old = found.old_confirmed or self._matches(old_code, found, "old")
+        new = found.new_confirmed or self._matches(new_code, found, "new")
+        wrong = (old_code is not None and not old) or (new_code is not None and not new)
+        attempts = found.attempts + (1 if wrong else 0)
+        return replace(found, old_confirmed=old, new_confirmed=new, attempts=attempts)
+
+    def _matches(self, code: str | None, found: EmailChange, which: str) -> bool:
+        if code is None:
+            return False
+        codes, guess = self._have.derived.address_codes, "".join(code.split())
+        return codes.matches(guess, change_basis(found.id, which), CODE_DIGITS, test=False)
+
+
+def change_basis(change_id: str, which: str) -> str:
+    """What the code to the ``old`` or the ``new`` address is derived from."""
+    return f"{change_id} {which}"
+
+
+def name_of(text: str) -> str:
+    """A person's name on one line; it may be empty.
+
+    Raises:
+        Invalid: it is too long.
+    """
+    line = " ".join(text.split())
+    if len(line) > NAME_MAX:
+        raise Invalid("name", "invalid_name", f"A name has at most {NAME_MAX} characters.")
+    return line
+
+
+def _is_over(found: EmailChange, now_ms: int) -> bool:
+    return now_ms >= found.expires_at or found.attempts >= ATTEMPTS_MAX

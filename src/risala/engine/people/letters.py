@@ -1,0 +1,138 @@
+"""What mails say, in the reader's language: put together when they leave, codes among it.
+
+The words stand in ``letters/*.toml``, one file a language, each with the same kinds and the same
+holes.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import tomllib
+import unicodedata
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from functools import cache
+from importlib.resources import files
+from typing import Any, Final
+
+from risala.engine.journal.accounts import accounts
+from risala.engine.journal.people import letting_in, members
+from risala.engine.journal.people.mails import MailKind, OwedMail
+from risala.engine.journal.webhooks import endpoints
+from risala.engine.model.errors import NotFound
+from risala.engine.model.money import money
+from risala.engine.model.people import Language
+from risala.engine.people.account import change_basis
+from risala.engine.people.sign_in import code_basis
+from risala.engine.people.tokens import Derived
+from risala.engine.rules.people.lifetimes import CHANGE_MS, CODE_DIGITS, CODE_MS, MINUTE_MS
+from risala.plugins.mail import Mail
+
+Words = Mapping[str, Any]
+Values = dict[str, str]
+
+
+@cache
+def words_in(language: Language) -> Words:
+    """The catalogue of one language."""
+    place = files("risala.engine.people") / "letters" / f"{language.value}.toml"
+    return tomllib.loads(place.read_text(encoding="utf-8"))
+
+
+class Letters:
+    def __init__(self, reader: sqlite3.Connection, derived: Derived, public_url: str) -> None:
+        self._reader = reader
+        self._derived = derived
+        self._url = public_url
+        self._values_of: Mapping[MailKind, Callable[[OwedMail, Words], Values | None]] = {
+            MailKind.SIGN_IN_CODE: self._sign_in_code,
+            MailKind.INVITATION: self._invitation,
+            MailKind.OLD_ADDRESS_CODE: self._address_code,
+            MailKind.NEW_ADDRESS_CODE: self._address_code,
+            MailKind.ADDRESS_CHANGED: self._address_changed,
+            MailKind.WEBHOOK_DISABLED: self._webhook_disabled,
+            MailKind.LOW_BALANCE: self._low_balance,
+        }
+
+    def write(self, owed: OwedMail) -> Mail | None:
+        """The mail in words; None: what it was about is over."""
+        words = words_in(owed.language)
+        try:
+            values = self._values_of[owed.kind](owed, words)
+        except NotFound:
+            return None
+        if values is None:
+            return None
+        said = {name: one_line(value) for name, value in values.items()}
+        letter = words[owed.kind.value]
+        subject, text = letter["subject"].format(**said), letter["text"].format(**said)
+        return Mail(owed.recipient, subject, text.lstrip("\n"))
+
+    def _sign_in_code(self, owed: OwedMail, _: Words) -> Values | None:
+        found = letting_in.request(self._reader, owed.details["request"])
+        if found is None:
+            return None
+        code = self._derived.sign_in_codes.code(code_basis(found), CODE_DIGITS, test=False)
+        return {"code": code, "minutes": str(CODE_MS // MINUTE_MS)}
+
+    def _address_code(self, owed: OwedMail, _: Words) -> Values | None:
+        found = letting_in.change_of(self._reader, owed.details["user"])
+        if found is None or found.id != owed.details["change"]:
+            return None
+        which = "old" if owed.kind is MailKind.OLD_ADDRESS_CODE else "new"
+        basis = change_basis(found.id, which)
+        code = self._derived.address_codes.code(basis, CODE_DIGITS, test=False)
+        return {"code": code, "minutes": str(CHANGE_MS // MINUTE_MS), "email": found.email}
+
+    def _address_changed(self, owed: OwedMail, _: Words) -> Values:
+        return {"email": owed.details["email"]}
+
+    def _invitation(self, owed: OwedMail, words: Words) -> Values:
+        found = members.invitation(self._reader, owed.details["invitation"], owed.due_at)
+        organization = accounts.organization(self._reader, found.organization_id)
+        return {
+            "organization": organization.name,
+            "who": found.invited_by,
+            "role": words["roles"][found.role.value],
+            "until": _moment(found.expires_at),
+            "url": f"{self._url}/sign-in",
+        }
+
+    def _webhook_disabled(self, owed: OwedMail, words: Words) -> Values:
+        endpoint = endpoints.endpoint(self._reader, owed.details["endpoint"])
+        organization = accounts.organization(self._reader, endpoint.organization_id)
+        reasons = words["reasons"]
+        return {
+            "organization": organization.name,
+            "endpoint": endpoint.id,
+            "target": endpoint.url,
+            "when": _moment(owed.details["at"]),
+            "why": reasons.get(owed.details["reason"], reasons["other"]),
+            "url": f"{self._url}/app/{organization.id}/webhooks/{endpoint.id}",
+        }
+
+    def _low_balance(self, owed: OwedMail, _: Words) -> Values:
+        organization = accounts.organization(self._reader, owed.details["organization"])
+        return {
+            "organization": organization.name,
+            "balance": money(owed.details["balance"]),
+            "currency": organization.currency,
+            "url": f"{self._url}/app/{organization.id}/billing",
+        }
+
+
+def one_line(text: str) -> str:
+    """What others wrote, with nothing in it that breaks a line or turns the reading direction."""
+    return "".join(
+        " " if each.isspace() else each
+        for each in text
+        if each.isspace() or unicodedata.category(each)[0] != _CONTROL
+    ).strip()
+
+
+_CONTROL: Final = "C"
+"""Of control and format characters, and what is no character at all."""
+
+
+def _moment(at_ms: int) -> str:
+    return datetime.fromtimestamp(at_ms / 1000, UTC).strftime("%Y-%m-%d %H:%M UTC")

@@ -1,0 +1,120 @@
+"""People: the one thing that pages and operations ask about who is there and who may come in."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+
+import trio
+
+from risala.engine.model.callers import Caller
+from risala.engine.model.people import (
+    AccessEnded,
+    Browser,
+    CodeAsked,
+    Denied,
+    LinkView,
+    SessionKind,
+    SignedIn,
+    WebSession,
+)
+from risala.engine.people.account import OwnAccount
+from risala.engine.people.memberships import Memberships
+from risala.engine.people.sessions import WebSessions
+from risala.engine.people.sign_in import SignIn
+from risala.engine.people.sources import PeopleSources
+from risala.engine.people.tokens import new_token
+from risala.engine.people.users import Users
+
+
+class People:
+    def __init__(self, sources: PeopleSources) -> None:
+        self._have = sources
+        self.sessions = WebSessions(sources)
+        self._sign_in = SignIn(sources, self.sessions)
+        self.account = OwnAccount(sources, self.sessions)
+        self.memberships = Memberships(sources, self.sessions)
+        self.users = Users(sources, self.sessions)
+
+    @property
+    def public_url(self) -> str:
+        """Where people find the pages: no slash at its end."""
+        return self._have.public_url
+
+    @property
+    def has_mailer(self) -> bool:
+        """Whether codes can be mailed at all; without it the operator hands out links."""
+        return self._have.has_mailer
+
+    # -- tokens of browsers
+
+    def new_token(self) -> str:
+        """For a pre-session cookie."""
+        return new_token()
+
+    def form_token(self, cookie: str) -> str:
+        """What the forms of the page carry that belongs to a cookie: the CSRF token."""
+        return self._have.derived.form_token(cookie)
+
+    def is_form_token(self, cookie: str, given: str) -> bool:
+        """Compared in constant time."""
+        return self._have.derived.is_form_token(cookie, given)
+
+    # -- signing in
+
+    async def begin(
+        self, browser: Browser, email: str, kind: SessionKind = SessionKind.CUSTOMER
+    ) -> CodeAsked:
+        """See :meth:`SignIn.begin`."""
+        return await self._sign_in.begin(browser, email, kind)
+
+    def pending(self, token: str) -> CodeAsked | None:
+        """What a browser waits for, by its pre-session cookie."""
+        return self._sign_in.pending(token)
+
+    async def finish(self, browser: Browser, code: str) -> SignedIn | Denied:
+        """See :meth:`SignIn.finish`."""
+        return await self._sign_in.finish(browser, code)
+
+    def peek_link(self, token: str) -> LinkView | None:
+        """What a link is good for; consumes nothing."""
+        return self._sign_in.peek_link(token)
+
+    async def use_link(self, token: str, browser: Browser) -> SignedIn | None:
+        """See :meth:`SignIn.use_link`."""
+        return await self._sign_in.use_link(token, browser)
+
+    # -- signed in
+
+    def session(self, token: str, kind: SessionKind) -> WebSession | None:
+        """Who carries this cookie; None: nobody who is signed in. Counts as a use."""
+        return self.sessions.find(token, kind)
+
+    async def rotate(self, token: str, kind: SessionKind) -> str | None:
+        """Another cookie for the same session; the old one holds a moment longer."""
+        return await self.sessions.rotate(token, kind)
+
+    async def sign_out(self, token: str, kind: SessionKind) -> None:
+        """End the session of a cookie."""
+        await self.sessions.sign_out(token, kind)
+
+    def caller(self, session: WebSession, organization_id: str) -> Caller:
+        """The member that a page acts as. Raises ``NotFound`` where they are none."""
+        return self.sessions.caller(session, organization_id)
+
+    def user_caller(self, session: WebSession) -> Caller:
+        """Whom the pages of one's own account act as."""
+        return self.sessions.user_caller(session)
+
+    def operator_caller(self, session: WebSession) -> Caller:
+        """Whom the console acts as. Raises ``Forbidden``."""
+        return self.sessions.operator_caller(session)
+
+    def watching(
+        self, session: WebSession, organization_id: str | None = None
+    ) -> AbstractContextManager[trio.Event]:
+        """Inside the block: an event that is set when the session may not look on any more."""
+        return self.sessions.watching(session, organization_id)
+
+    def organization_changed(self, organization_id: str) -> None:
+        """It was suspended, or may go on: what its members follow ends, and begins anew."""
+        self.sessions.tell_ended(AccessEnded(organization_id=organization_id))

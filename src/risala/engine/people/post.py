@@ -1,0 +1,149 @@
+"""The post: hands the mails that are owed to the mailer, until each is settled.
+
+A row stays due until it is written down what became of it: who is killed between the mailer's
+"taken" and that, sends the mail again after the next start. At least once, then, and hardly ever
+twice.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from functools import partial
+from typing import Final
+
+import structlog
+import trio
+
+from risala.engine.actors.alarm import Alarm
+from risala.engine.journal.people import letting_in, mails, web_sessions
+from risala.engine.journal.people.mails import MailOutcome, OwedMail
+from risala.engine.journal.recorder import Recorder
+from risala.engine.journal.store.patient import patiently
+from risala.engine.model.errors import Draining, Unavailable
+from risala.engine.people.letters import Letters
+from risala.plugins.mail import Mail, Mailer, MailNotSentError
+
+log = structlog.get_logger(__name__)
+
+AT_ONCE: Final = 4
+"""Mails with the mailer at one moment: one that the server dawdles over holds up few others."""
+SEND_S: Final = 120.0
+"""A mailer that has not answered by then has failed; SMTP's own steps are shorter."""
+WAIT_S: Final = 15
+"""After a first failure; each wait is twice the one before: someone may be waiting for a code."""
+TRIES_MAX: Final = 14
+"""Three days of trying; what has no use any more ends sooner."""
+WAIT_MAX_S: Final = 6 * 3600
+TIDY_EVERY_S: Final = 3600.0
+
+
+class Post:
+    """A service; without a mailer it says so in the log, once for each mail."""
+
+    def __init__(
+        self,
+        recorder: Recorder,
+        reader: sqlite3.Connection,
+        letters: Letters,
+        mailer: Mailer | None,
+    ) -> None:
+        self._recorder = recorder
+        self._reader = reader
+        self._letters = letters
+        self._mailer = mailer
+        self._alarm = Alarm(recorder.clock)
+        self._in_flight: set[int] = set()
+
+    def look(self) -> None:
+        """A mail is owed."""
+        self._alarm.ring()
+
+    async def run(self) -> None:
+        """Send for life."""
+        self._in_flight.clear()
+        async with trio.open_nursery() as crew:
+            while True:
+                await self._alarm.wait(self._hand_out(crew))
+
+    def _hand_out(self, crew: trio.Nursery) -> int | None:
+        """Start what is due; when to look again."""
+        now_ms = self._recorder.clock.now_ms()
+        for owed in mails.first(self._reader, AT_ONCE + len(self._in_flight)):
+            if owed.seq in self._in_flight:
+                continue
+            if owed.due_at > now_ms:
+                return owed.due_at
+            if len(self._in_flight) >= AT_ONCE:
+                return None  # the one that ends rings
+            self._in_flight.add(owed.seq)
+            crew.start_soon(self._deliver, owed)
+        return None
+
+    async def _deliver(self, owed: OwedMail) -> None:
+        try:
+            outcome = await self._attempt(owed)
+            now_ms = self._recorder.clock.now_ms()
+            if outcome is None:
+                tries = owed.tries + 1
+                due_at = now_ms + wait_ms(owed.tries)
+                unit = partial(mails.put_off, seq=owed.seq, due_at=due_at, tries=tries)
+            else:
+                unit = partial(mails.settle, seq=owed.seq, outcome=outcome, now_ms=now_ms)
+            await patiently("people.mail", partial(self._recorder.journal.commit, unit))
+        except Draining:
+            pass  # it is still owed; the next start finds it
+        finally:
+            self._in_flight.discard(owed.seq)
+            self._alarm.ring()
+
+    async def _attempt(self, owed: OwedMail) -> MailOutcome | None:
+        """What became of a mail; None: it is to be tried again."""
+        if self._recorder.clock.now_ms() >= owed.useless_at:
+            return MailOutcome.OVER
+        mail = self._letters.write(owed)
+        if mail is None:
+            return MailOutcome.OVER
+        said = {"kind": owed.kind.value, "mail": owed.seq}  # never to whom, never what
+        if self._mailer is None:
+            log.warning("people.mail.unsent", reason="no mailer is set", **said)
+            return MailOutcome.NO_MAILER
+        try:
+            await self._send(self._mailer, mail)
+        except MailNotSentError as error:
+            last = owed.tries + 1 >= TRIES_MAX
+            log.warning("people.mail.failed", reason=str(error), gives_up=last, **said)
+            return MailOutcome.GIVEN_UP if last else None
+        return MailOutcome.SENT
+
+    async def _send(self, mailer: Mailer, mail: Mail) -> None:
+        try:
+            with trio.fail_after(SEND_S):
+                await mailer.send(mail)
+        except trio.TooSlowError:
+            raise MailNotSentError("The mailer did not answer in time.") from None
+        except MailNotSentError:
+            raise
+        except Exception as error:
+            log.exception("people.mail.bug")
+            raise MailNotSentError("The mailer has a bug; see the log.") from error
+
+
+def wait_ms(tries: int) -> int:
+    """After so many failures before this one."""
+    return int(min(WAIT_S * 2**tries, WAIT_MAX_S)) * 1000
+
+
+async def keep_tidy(recorder: Recorder) -> None:
+    """Forget what time has ended, for life: requests, links, sessions, mails of last week."""
+    while True:
+        now_ms = recorder.clock.now_ms()
+        try:
+            for forget in (
+                letting_in.forget_over,
+                web_sessions.forget_over,
+                mails.forget_settled,
+            ):
+                await recorder.journal.commit(partial(forget, now_ms=now_ms))
+        except Unavailable as error:
+            log.warning("people.tidy", reason=str(error))
+        await trio.sleep(TIDY_EVERY_S)

@@ -1,0 +1,195 @@
+"""Web sessions: looked up at every page, so cached; dropped when anything about them is written."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Final
+
+import structlog
+import trio
+
+from risala.engine.journal.people import members, users, web_sessions
+from risala.engine.model.callers import Caller, Face, Role
+from risala.engine.model.errors import Forbidden, NotFound, Unavailable
+from risala.engine.model.people import (
+    AccessEnded,
+    Device,
+    Membership,
+    Place,
+    SessionKind,
+    User,
+    WebSession,
+)
+from risala.engine.people.sources import PeopleSources
+from risala.engine.people.tokens import digest, is_token, new_token
+from risala.engine.rules.people.lifetimes import is_over
+
+log = structlog.get_logger(__name__)
+
+CACHED_MAX: Final = 10_000
+"""About 20 MB; more people than this at once cost each of their pages three indexed reads."""
+TOUCH_EVERY_S: Final = 60.0
+"""When sessions were last used is written down this often, for all of them in one unit."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    device: Device
+    user: User
+    memberships: tuple[Membership, ...]
+    stale: bool
+
+
+class WebSessions:
+    def __init__(self, sources: PeopleSources) -> None:
+        self._have = sources
+        self._known: OrderedDict[bytes, _Known] = OrderedDict()
+        self._used: dict[str, int] = {}
+
+    def find(self, token: str, kind: SessionKind) -> WebSession | None:
+        """Who carries this token; None: nobody who is signed in. Counts as a use."""
+        if not is_token(token):
+            return None
+        now_ms, hashed = self._have.now_ms(), digest(token)
+        known = self._known.get(hashed) or self._load(hashed, kind, now_ms)
+        if known is None or known.device.kind is not kind:
+            return None
+        device = known.device
+        if is_over(kind, device.used_at, device.expires_at, now_ms):
+            self._known.pop(hashed, None)
+            return None
+        known = replace(known, device=replace(device, used_at=now_ms))
+        if hashed in self._known:
+            self._known[hashed] = known
+        self._used[device.id] = now_ms
+        return self._view(known)
+
+    def _load(self, hashed: bytes, kind: SessionKind, now_ms: int) -> _Known | None:
+        reader = self._have.reader
+        row = web_sessions.by_hash(reader, hashed, kind, now_ms)
+        if row is None:
+            return None
+        user_id = row.device.user_id
+        memberships = tuple(members.of_user(reader, user_id))
+        known = _Known(row.device, users.user(reader, user_id), memberships, row.stale)
+        if not row.is_previous:  # the old token of a rotation holds for a moment only
+            self._known[hashed] = known
+            if len(self._known) > CACHED_MAX:
+                self._known.popitem(last=False)
+        return known
+
+    def _view(self, known: _Known) -> WebSession:
+        places = tuple(self.place(each) for each in known.memberships)
+        return WebSession(known.device, known.user, places, known.stale)
+
+    def place(self, membership: Membership) -> Place:
+        organization = self._have.accounts.organization(membership.organization_id)
+        return Place(organization.id, organization.name, organization.status, membership.role)
+
+    def view(self, device: Device) -> WebSession:
+        """Of a session that was just stored."""
+        reader = self._have.reader
+        memberships = tuple(members.of_user(reader, device.user_id))
+        known = _Known(device, users.user(reader, device.user_id), memberships, stale=False)
+        return self._view(known)
+
+    # -- who may no longer
+
+    def forget(self, user_id: str) -> None:
+        """Something about a user was written."""
+        for hashed in [h for h, known in self._known.items() if known.user.id == user_id]:
+            del self._known[hashed]
+
+    def tell_ended(self, ended: AccessEnded) -> None:
+        """Have those end what they show who follow it for somebody."""
+        self._have.ended.publish(ended)
+
+    @contextmanager
+    def watching(
+        self, session: WebSession, organization_id: str | None = None
+    ) -> Iterator[trio.Event]:
+        """Inside the block: an event that is set when the session may not look on any more."""
+        over = trio.Event()
+
+        def hear(ended: AccessEnded) -> None:
+            mine = ended.user_id in (None, session.user.id)
+            here = organization_id is None or ended.organization_id in (None, organization_id)
+            of_organization = ended.user_id is None and organization_id != ended.organization_id
+            if mine and here and ended.session_id in (None, session.id) and not of_organization:
+                over.set()
+
+        with self._have.ended.hear(hear):
+            yield over
+
+    # -- what pages act as
+
+    def caller(self, session: WebSession, organization_id: str) -> Caller:
+        """A member in one of their organizations.
+
+        Raises:
+            NotFound: it is not theirs.
+        """
+        for place in session.places:
+            if place.organization_id == organization_id:
+                who, user_id = session.user.email, session.user.id
+                return Caller(who, Face.DASHBOARD, place.role, organization_id, user_id)
+        raise NotFound("There is no such organization.")
+
+    def user_caller(self, session: WebSession) -> Caller:
+        face = Face.CONSOLE if session.kind is SessionKind.OPERATOR else Face.DASHBOARD
+        return Caller(session.user.email, face, Role.USER, None, session.user.id)
+
+    def operator_caller(self, session: WebSession) -> Caller:
+        """Raises ``Forbidden`` where the session is no operator's."""
+        if session.kind is not SessionKind.OPERATOR or not session.user.operator:
+            raise Forbidden("This is for operators.")
+        return Caller(session.user.email, Face.CONSOLE, Role.OPERATOR, None, session.user.id)
+
+    # -- what is written
+
+    async def rotate(self, token: str, kind: SessionKind) -> str | None:
+        """Another token for the same session; None: there is none, or it was just rotated."""
+        found = self.find(token, kind)
+        if found is None:
+            return None
+        new, old = new_token(), digest(token)
+        now_ms = self._have.now_ms()
+        commit = self._have.recorder.journal.commit
+        try:
+            rotated = await commit(
+                lambda conn: web_sessions.rotate(conn, old, kind, digest(new), now_ms)
+            )
+        finally:
+            self.forget(found.user.id)
+        return new if rotated else None
+
+    async def sign_out(self, token: str, kind: SessionKind) -> None:
+        """End the session of a token, wherever it is shown."""
+        found = self.find(token, kind)
+        if found is not None:
+            commit = self._have.recorder.journal.commit
+            user_id, session_id = found.user.id, found.id
+            try:
+                await commit(lambda conn: web_sessions.end(conn, user_id, session_id=session_id))
+            finally:
+                self.forget(user_id)
+                self.tell_ended(AccessEnded(user_id, session_id=session_id))
+
+    async def keep_touching(self) -> None:
+        """Write down when sessions were last used, for life."""
+        while True:
+            await trio.sleep(TOUCH_EVERY_S)
+            await self.flush_touched()
+
+    async def flush_touched(self) -> None:
+        """Losing the last minute is no loss."""
+        if not self._used:
+            return
+        used, self._used = self._used, {}
+        try:
+            await self._have.recorder.journal.commit(lambda conn: web_sessions.touch(conn, used))
+        except Unavailable as error:
+            log.warning("people.touch", reason=str(error))

@@ -1,0 +1,38 @@
+"""What those who look after people stand on."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from risala.config.model import Settings
+from risala.engine.accounts.accounts import Accounts
+from risala.engine.actors.actor import Ref
+from risala.engine.actors.broadcast import Broadcast
+from risala.engine.journal.recorder import Recorder
+from risala.engine.limits.claims import LimitsMessage
+from risala.engine.model.ids import IdSource
+from risala.engine.model.people import AccessEnded
+from risala.engine.people.tokens import Derived
+
+
+@dataclass(frozen=True, slots=True)
+class PeopleSources:
+    settings: Settings
+    recorder: Recorder
+    reader: sqlite3.Connection
+    ids: IdSource
+    accounts: Accounts
+    limits: Ref[LimitsMessage]
+    derived: Derived
+    ended: Broadcast[AccessEnded]
+    """Told of who may no longer see what they look at."""
+    owed: Callable[[], None]
+    """Told that a mail is owed."""
+    public_url: str
+    """Where people find the pages."""
+    has_mailer: bool
+
+    def now_ms(self) -> int:
+        return self.recorder.clock.now_ms()

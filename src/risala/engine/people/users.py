@@ -1,0 +1,145 @@
+"""What the operator does to users: makes them, helps who lost access, signs them out."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from risala.engine.journal.people import letting_in, users, web_sessions
+from risala.engine.journal.people.letting_in import LinkRow
+from risala.engine.journal.store.signature import Signature, signed
+from risala.engine.journal.upkeep.audit_log import version_of
+from risala.engine.model.errors import Conflict, NotFound
+from risala.engine.model.people import AccessEnded, Language, SessionKind, User
+from risala.engine.people.account import name_of
+from risala.engine.people.sessions import WebSessions
+from risala.engine.people.sign_in import address_of
+from risala.engine.people.sources import PeopleSources
+from risala.engine.people.tokens import digest, new_token
+from risala.engine.rules.people.lifetimes import LINK_MS
+
+
+@dataclass(frozen=True, slots=True)
+class MadeLink:
+    """A link that signs in whoever follows it; its token exists only here."""
+
+    user: User
+    kind: SessionKind
+    token: str = field(repr=False)
+    url: str = field(repr=False)
+    expires_at: int
+
+
+@dataclass(frozen=True, slots=True)
+class UserChange:
+    """What is None stays."""
+
+    email: str | None = None
+    name: str | None = None
+    language: Language | None = None
+    operator: bool | None = None
+
+
+class Users:
+    def __init__(self, sources: PeopleSources, sessions: WebSessions) -> None:
+        self._have = sources
+        self._sessions = sessions
+
+    def find(self, email: str) -> User:
+        """Whose address this is.
+
+        Raises:
+            Invalid: it is none.
+            NotFound: nobody's.
+        """
+        address = address_of(email)
+        found = users.by_email(self._have.reader, address)
+        if found is None:
+            raise NotFound(f"There is no user {address}.")
+        return found
+
+    def page(self, after: str, limit: int) -> Sequence[User]:
+        """In the order of their addresses, from the one after ``after``."""
+        return users.page(self._have.reader, after, limit)
+
+    def version(self, user_id: str) -> int:
+        return version_of(self._have.reader, user_id, "user")
+
+    async def create(
+        self, email: str, name: str, language: Language, by: Signature, *, operator: bool
+    ) -> User:
+        """Make a user, who can sign in then whether sign-up is open or not.
+
+        Raises:
+            Invalid: it is no address, or the name is too long.
+            Conflict: somebody has the address.
+        """
+        now_ms = self._have.now_ms()
+        new = User(
+            self._have.ids.new("usr"),
+            address_of(email),
+            name_of(name),
+            language,
+            operator,
+            now_ms,
+            now_ms,
+            None,
+        )
+        return await self._have.recorder.journal.commit(
+            signed(by, lambda conn: users.add(conn, new))
+        )
+
+    async def change(self, user_id: str, change: UserChange, by: Signature) -> User:
+        """Change what is given. Who gets another address or is no operator any more is signed out.
+
+        Raises:
+            Invalid: what is given is no address, or no name.
+            Conflict: somebody has the address, or changed the user meanwhile.
+        """
+        values: dict[str, Any] = {}
+        if change.email is not None:
+            values["email"] = address_of(change.email)
+        if change.name is not None:
+            values["name"] = name_of(change.name)
+        if change.language is not None:
+            values["language"] = change.language.value
+        if change.operator is not None:
+            values["operator"] = change.operator
+        now_ms = self._have.now_ms()
+
+        def unit(conn: sqlite3.Connection) -> tuple[User, int]:
+            old = users.user(conn, user_id)
+            new = users.change(conn, user_id, values, now_ms)
+            ended = 0
+            if new.email != old.email:
+                letting_in.end_change(conn, user_id)
+                ended = web_sessions.end(conn, user_id)
+            elif old.operator and not new.operator:
+                ended = web_sessions.end(conn, user_id, kind=SessionKind.OPERATOR)
+            return new, ended
+
+        try:
+            new, ended = await self._have.recorder.journal.commit(signed(by, unit))
+        finally:
+            self._sessions.forget(user_id)
+        if ended:
+            self._sessions.tell_ended(AccessEnded(user_id))
+        return new
+
+    async def link(self, user: User, kind: SessionKind, by: Signature) -> MadeLink:
+        """A link that signs the user in once; the one before it ends.
+
+        Raises:
+            Conflict: an operator's link for who is none.
+        """
+        if kind is SessionKind.OPERATOR and not user.operator:
+            raise Conflict(f"{user.email} is no operator.")
+        token, expires_at = new_token(), self._have.now_ms() + LINK_MS
+        row = LinkRow(user.id, kind, expires_at)
+        await self._have.recorder.journal.commit(
+            signed(by, lambda conn: letting_in.add_link(conn, digest(token), row))
+        )
+        url = f"{self._have.public_url}/sign-in/link/{token}"
+        return MadeLink(user, kind, token, url, expires_at)

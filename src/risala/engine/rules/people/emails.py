@@ -1,0 +1,39 @@
+"""E-mail addresses: one form for each, and nothing in it that a mail's header could trip over."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+import idna
+
+ADDRESS_MAX: Final = 254
+"""RFC 5321 §4.5.3.1.3: a path of 256 octets, less its brackets."""
+LOCAL_MAX: Final = 64
+"""RFC 5321 §4.5.3.1.1."""
+# RFC 5322's dot-atom: what is quoted or in other scripts is hardly ever met, and often refused.
+_LOCAL: Final = re.compile(r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*")
+
+
+def normalised(text: str) -> str | None:
+    """The one form of an address: lower case, its domain as the name service writes it.
+
+    None where it is none. Most servers take no notice of the case of what stands before the ``@``;
+    here nobody gets a second account by it.
+    """
+    local, at, domain = text.strip().rpartition("@")
+    if not at or len(local) > LOCAL_MAX or not _LOCAL.fullmatch(local):
+        return None
+    try:
+        name = idna.encode(domain, uts46=True, std3_rules=True).decode("ascii").lower()
+    except idna.IDNAError:
+        return None
+    address = f"{local.lower()}@{name}"
+    if len(address) > ADDRESS_MAX or "." not in name.strip(".") or name.endswith("."):
+        return None
+    return address
+
+
+def domain_of(address: str) -> str:
+    """Of an address in its one form."""
+    return address.rpartition("@")[2]

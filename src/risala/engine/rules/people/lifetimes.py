@@ -1,0 +1,36 @@
+"""How long what lets somebody in lasts (contract §7). Pure."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from risala.engine.model.people import SessionKind
+
+MINUTE_MS: Final = 60_000
+HOUR_MS: Final = 60 * MINUTE_MS
+DAY_MS: Final = 24 * HOUR_MS
+
+CODE_MS: Final = 10 * MINUTE_MS
+CODE_DIGITS: Final = 6
+ATTEMPTS_MAX: Final = 5
+"""Of one code. With six requests an hour for an address, a guesser has 3 chances in 100,000 an hour
+with that address, and the owner has a mail for each request."""
+AGAIN_MS: Final = MINUTE_MS
+"""Before it, asking again sends no second mail: a double click, an impatient reload."""
+SAME_CODE_MS: Final = CODE_MS // 2
+"""A code that lasts at least so long is mailed again as it is; else whoever reads the first of two
+mails types a code that is over."""
+LINK_MS: Final = 10 * MINUTE_MS
+CHANGE_MS: Final = 30 * MINUTE_MS
+"""A change of address: two mailboxes are to be looked into."""
+INVITATION_MS: Final = 14 * DAY_MS
+GRACE_MS: Final = 30_000
+"""After a rotation the old cookie still holds so long: requests that left before it came."""
+
+TOTAL_MS: Final = {SessionKind.CUSTOMER: 90 * DAY_MS, SessionKind.OPERATOR: 12 * HOUR_MS}
+IDLE_MS: Final = {SessionKind.CUSTOMER: 14 * DAY_MS, SessionKind.OPERATOR: 12 * HOUR_MS}
+
+
+def is_over(kind: SessionKind, used_at: int, expires_at: int, now_ms: int) -> bool:
+    """Whether a session has ended by time."""
+    return now_ms >= expires_at or now_ms - used_at >= IDLE_MS[kind]
