@@ -11,7 +11,7 @@ import secrets
 import sqlite3
 from collections import OrderedDict
 from dataclasses import replace
-from typing import Final
+from typing import Final, NamedTuple
 
 import structlog
 import trio
@@ -46,6 +46,12 @@ KEY_CHARACTERS_MAX: Final = 128
 NAME_MAX: Final = 100
 
 
+class _KnownKey(NamedTuple):
+    key: ApiKey
+    principal: Principal
+    """Who holds it: the same for each request."""
+
+
 class Accounts:
     def __init__(
         self, journal: Journal, reader: sqlite3.Connection, clock: Clock, ids: IdSource
@@ -54,7 +60,7 @@ class Accounts:
         self._reader = reader
         self._clock = clock
         self._ids = ids
-        self._keys: OrderedDict[bytes, ApiKey] = OrderedDict()
+        self._keys: OrderedDict[bytes, _KnownKey] = OrderedDict()
         self._organizations: dict[str, Organization] = {}
         self._used: dict[str, int] = {}
 
@@ -70,23 +76,26 @@ class Accounts:
         if not value or len(value) > KEY_CHARACTERS_MAX:
             raise Unauthorized
         digest = _digest(value)
-        key = self._keys.get(digest)
-        if key is None:
+        known = self._keys.get(digest)
+        if known is None:
             key = rows.key_by_hash(self._reader, digest)
             if key is None:
                 raise Unauthorized
-            self._remember(digest, key)
+            known = self._remember(digest, key)
+        key, principal = known
         if not key.enabled:
             raise Unauthorized("The API key is disabled.")
         if self.organization(key.organization_id).status != "active":
             raise Forbidden("The organization of this API key is not active.")
         self._used[key.id] = self._clock.now_ms()
-        return Principal(key.organization_id, key.id, key.type, key.mode, key.allowed_origins)
+        return principal
 
-    def _remember(self, digest: bytes, key: ApiKey) -> None:
-        self._keys[digest] = key
+    def _remember(self, digest: bytes, key: ApiKey) -> _KnownKey:
+        principal = Principal(key.organization_id, key.id, key.type, key.mode, key.allowed_origins)
+        known = self._keys[digest] = _KnownKey(key, principal)
         if len(self._keys) > KEYS_CACHED_MAX:
             self._keys.popitem(last=False)
+        return known
 
     def organization(self, organization_id: str) -> Organization:
         """An organization's name, status and price (its balance may be older than it seems).
@@ -296,7 +305,7 @@ class Accounts:
             self._forget_key(key_id)
 
     def _forget_key(self, key_id: str) -> None:
-        for digest in [d for d, key in self._keys.items() if key.id == key_id]:
+        for digest in [d for d, known in self._keys.items() if known.key.id == key_id]:
             del self._keys[digest]
 
     async def keep_touching(self) -> None:

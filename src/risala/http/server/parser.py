@@ -276,7 +276,7 @@ def _fault(request: Request) -> Problem | None:
         len(lengths) > 1 or not lengths[0].isdigit() or len(lengths[0]) > _LENGTH_DIGITS_MAX
     ):
         return plain(400)
-    if any(value.lower() == b"websocket" for value in fields.get(b"upgrade", ())):
+    if b"upgrade" in fields and any(each.lower() == b"websocket" for each in fields[b"upgrade"]):
         return Problem(400, "This service does not speak WebSocket.")
     return None
 
