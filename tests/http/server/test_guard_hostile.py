@@ -193,20 +193,27 @@ def impatient(monkeypatch):
     return HttpSection(keep_alive_s=4, graceful_stop_s=1)
 
 
+APPS = pytest.mark.parametrize(
+    "probe", [PROBE.ProbeApp, PROBE.PlainProbeApp], ids=["quart", "plain"]
+)
+
+
 @pytest.mark.slow
 @pytest.mark.long
-async def test_5000_hostile_connections(impatient, caplog):
-    async with PROBE.serving(PROBE.ProbeApp(body_timeout_s=0.5), impatient) as (address, shutdown):
+@APPS
+async def test_5000_hostile_connections(impatient, caplog, probe):
+    async with PROBE.serving(probe(body_timeout_s=0.5), impatient) as (address, shutdown):
         await survive(5000, address, shutdown, 1)
     assert not [record for record in caplog.records if record.exc_info]
 
 
 @pytest.mark.slow
 @pytest.mark.long
-async def test_hundreds_on_the_control_socket(impatient, tmp_path, monkeypatch):
+@APPS
+async def test_hundreds_on_the_control_socket(impatient, tmp_path, monkeypatch, probe):
     monkeypatch.setattr(server, "_CONTROL_CONNECTIONS_MAX", AT_ONCE + 50)
     with listen_control(tmp_path) as sock:
-        async with PROBE.serving(PROBE.ProbeApp(body_timeout_s=0.5), impatient, sock) as (
+        async with PROBE.serving(probe(body_timeout_s=0.5), impatient, sock) as (
             address,
             shutdown,
         ):
