@@ -139,7 +139,7 @@ def write_demo_file(path: Path, accounts: dict[str, str], base_url: str, inbox: 
     content = {
         "base_url": base_url,
         **accounts,
-        "dashboard_url": None,
+        "dashboard_url": f"{base_url}/app",
         "operator_url": None,
         "inbox": str(inbox.resolve()),
     }
@@ -167,11 +167,13 @@ def greet(console: Console, base_url: str, accounts: dict[str, str], demo_file: 
     """Say where everything is, and what to paste."""
     line = curl_line(base_url, accounts["secret_key"])
     if console.is_terminal:
-        intro = Text(f"Risala is running at {base_url}", style="bold green")
+        intro = Text(f"Dashboard: {base_url}/app", style="bold green")
+        intro.append(f"\nRisala is running at {base_url}", style="not bold default")
         intro.append(f"\nKeys and addresses: {demo_file}", style="not bold default")
         intro.append("\nPaste this into another terminal:", style="not bold default")
         console.print(Panel(intro, expand=False, border_style="green"))
     else:
+        console.print(f"Dashboard: {base_url}/app", soft_wrap=True)
         console.print(f"Risala is running at {base_url}", soft_wrap=True)
         console.print(f"Keys and addresses: {demo_file}", soft_wrap=True)
         console.print("Paste this into another terminal:", soft_wrap=True)

@@ -34,6 +34,7 @@ from risala.http.api.app import create_api
 from risala.http.api.metrics import add_metrics, create_metrics
 from risala.http.control.app import serve_control
 from risala.http.control.streams import Streams
+from risala.http.dashboard.app import create_dashboard
 from risala.http.server.server import BoundAddress, serve_app
 from risala.http.server.sockets import ListenError, listen_tcp
 from risala.http.server.tls import ServerTls
@@ -178,7 +179,9 @@ async def _open_faces(
     """Serve the API, the control socket, and the metrics where they have a place of their own."""
     settings, gateway = stop.settings, engine.gateway
     serve = partial(serve_app, http=settings.http, shutdown=stop.asked)
-    app = create_api(gateway, settings)
+    dashboard = create_dashboard(gateway, settings, shutdown=stop.asked)
+    faces.start_soon(dashboard.live.run)
+    app = create_api(gateway, settings, pages=dashboard)
     if settings.http.metrics.enabled and metrics is None:
         add_metrics(app, gateway, everybody=False)
     await faces.start(partial(serve, app, sock=api.sock, tls=api.tls))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from typing import Any
@@ -108,6 +108,12 @@ def gateway() -> FakeWebGateway:
 @pytest.fixture
 def app(gateway: FakeWebGateway) -> WebApp:
     return create_dashboard(gateway, Settings(), shutdown=trio.Event(), clock=FixedClock())
+
+
+@pytest.fixture
+def browser_on() -> Callable[..., Reader]:
+    """A browser on some app, with its cookies."""
+    return Reader
 
 
 @pytest.fixture

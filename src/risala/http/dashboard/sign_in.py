@@ -12,6 +12,7 @@ from quart_trio.wrappers import TrioResponse
 
 from risala.engine.model.errors import EngineError, Forbidden, Invalid, RateLimited
 from risala.engine.model.people import CodeAsked, SessionKind, SignedIn
+from risala.http.dashboard.outbox import has_outbox
 from risala.http.web.access import PageAccess
 from risala.http.web.doors import safe_next
 from risala.http.web.languages import N_
@@ -130,6 +131,7 @@ def _code_values(visit: Visit, asked: CodeAsked, target: str | None) -> dict[str
         "asked": asked,
         "next": target,
         "again_in_s": max(0, -(-(asked.again_at - now_ms) // 1000)),
+        "has_outbox": has_outbox(visit),
         "lasts_ms": max(60_000, asked.expires_at - now_ms),
     }
 

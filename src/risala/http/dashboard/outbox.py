@@ -1,0 +1,56 @@
+"""The mails of a service that writes them into a file: for whoever tries Risala on this machine.
+
+They hold codes and links, so the page is for browsers on this machine alone, and there is none
+where mails are sent.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, Final
+
+import trio
+from quart_trio.wrappers import TrioResponse
+
+from risala.http.common.problems import plain
+from risala.http.web.access import PageAccess
+from risala.http.web.doors import Way
+from risala.http.web.routes import PageRoute
+from risala.http.web.visit import Visit
+
+_OUTBOX: Final = "outbox"
+"""The mailer that writes into a file."""
+_TAIL_BYTES: Final = 256 * 1024
+"""What is read of the file's end: a hundred mails or more."""
+_SHOWN_MAX: Final = 50
+
+
+def has_outbox(visit: Visit) -> bool:
+    """Whether this reader may look into the mails."""
+    mail = visit.site.settings.mail
+    return mail.mailer == _OUTBOX and mail.outbox is not None and visit.door.way is Way.LOCAL
+
+
+async def show(visit: Visit) -> TrioResponse:
+    path = visit.site.settings.mail.outbox
+    if path is None or not has_outbox(visit):
+        raise plain(404)
+    return await visit.page("outbox.html", mails=await trio.to_thread.run_sync(_last, path))
+
+
+def _last(path: Path) -> list[dict[str, Any]]:
+    """The newest mails, newest first."""
+    try:
+        with path.open("rb") as file:
+            end = file.seek(0, 2)
+            file.seek(max(0, end - _TAIL_BYTES))
+            lines = file.read().splitlines()
+    except FileNotFoundError:
+        return []
+    if end > _TAIL_BYTES:
+        del lines[0]  # cut in two
+    return [json.loads(line) for line in reversed(lines[-_SHOWN_MAX:])]
+
+
+ROUTES: Final = (PageRoute(path="/outbox", view=show, access=PageAccess.PUBLIC),)
