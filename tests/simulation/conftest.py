@@ -260,6 +260,8 @@ class World:
 
     def __post_init__(self) -> None:
         self.random = random.Random(self.seed)
+        self.line: type[Line] = PostedLine if self.seed % 2 else Line
+        self.rate_per_s = 200.0
         self.carriers = [Carrier(self, name) for name in ("a", "b")]
         self._clock = TrioClock()
         self._over = trio.Event()
@@ -278,14 +280,13 @@ class World:
             CarrierSection(
                 name=carrier.name,
                 driver="sim",
-                rate_per_s=200,
+                rate_per_s=self.rate_per_s,
                 on_uncertain_message=OnUncertain(action=uncertain[carrier.name][0], after_s=20),
                 on_uncertain_code=OnUncertain(action=uncertain[carrier.name][1], after_s=5),
             )
             for carrier in self.carriers
         )
-        kind = PostedLine if self.seed % 2 else Line
-        drivers = {carrier.name: kind(carrier) for carrier in self.carriers}
+        drivers = {carrier.name: self.line(carrier) for carrier in self.carriers}
         settings = Settings(
             storage=StorageSection(data_dir=self.folder), delivery=DeliverySection()
         )
