@@ -143,6 +143,33 @@ ROWS = (
     Row("inbound unroute", ("{route}",), (("id", "{route}"),)),
     Row("inbound opt-outs", ("--org", "{org}", "--heed"), (("heeds", True), ("numbers", []))),
     Row("inbound opt-in", (NUMBER, "--org", "{org}"), (), alone=1, beside=1, sentence="not opted"),
+    Row("user create", ("n{n}@example.com", "--operator"), (("operator", True),)),
+    Row("user list", (), (("users.0.email", str),)),
+    Row("user show", ("{user}",), (("user.email", "{user}"), ("devices", []))),
+    Row(
+        "user set",
+        ("{user}", "--email", "m{n}@example.com", "--language", "ar"),
+        (("email", "m{n}@example.com"), ("language", "ar")),
+    ),
+    Row("user sign-in", ("{user}",), (("kind", "customer"), ("url", str))),
+    Row("user sign-out", ("{user}",), (("ended", 0),)),
+    Row(
+        "member add",
+        ("{org}", "n{n}@example.com", "--role", "viewer"),
+        (("email", "n{n}@example.com"), ("role", "viewer")),
+    ),
+    Row(
+        "member invite",
+        ("{org}", "n{n}@example.com", "--role", "developer"),
+        (("email", "n{n}@example.com"), ("invitedBy", str)),
+    ),
+    Row("member list", ("{org}",), (("members.0.email", "{user}"), ("invitations", []))),
+    Row(
+        "member role",
+        ("{org}", "{user}", "owner"),
+        (("email", "{user}"), ("role", "owner")),
+    ),
+    Row("member remove", ("{org}", "{user}"), (), alone=1, beside=1, sentence="needs an owner"),
     Row("carriers", (), (("carriers.0.name", "loop"), ("carriers.0.queue", int))),
     Row("carriers show", ("loop",), (("name", "loop"), ("commands", []))),
     Row(
@@ -262,6 +289,10 @@ class World:
                 "inbound.route", organization_id=organization, keyword=f"own{names['n']}"
             )
             names["route"] = route["id"]
+            names["user"] = f"u{names['n']}@example.com"
+            await reached.perform(
+                "member.add", organization_id=organization, email=names["user"], role="owner"
+            )
             names["org"], names["key"] = organization, key["key"]["id"]
             names["sender"], names["message"] = sender["id"], message["messageId"]
             await self._prepare_verification(reached, names)

@@ -16,7 +16,7 @@ from urllib.request import urlopen
 
 import pytest
 
-from patience import HANG_S
+from patience import HANG_S, until
 
 pytestmark = pytest.mark.slow
 
@@ -31,6 +31,9 @@ KEYS = {
     "dashboard_url",
     "operator_url",
     "inbox",
+    "outbox",
+    "owner_email",
+    "operator_email",
 }
 ARABIC_200 = ("رسالة عربية طويلة جدا " * 10)[:200]
 
@@ -98,7 +101,7 @@ def test_what_it_makes_stands_in_the_audit_trail(demo, facts):
     lines = json.loads(demo.command("audit-log", "--json").stdout)["lines"]
     # Looking over all organizations leaves a line too, and this command is a look.
     done = sorted(line["operation"] for line in lines if line["operation"] != "audit.list")
-    assert done == ["key.create"] * 4 + ["org.create", "topup"]
+    assert done == ["key.create"] * 4 + ["member.add", "org.create", "topup", "user.create"]
     assert facts["secret_key"] not in json.dumps(lines)
 
 
@@ -233,3 +236,22 @@ def test_make_serve(premises, until):
     process.wait_exit()
     until(lambda: not (data / "control.sock").exists(), "the service has stopped")
     assert not any("Traceback" in line for line in process.errors)
+
+
+def test_mails_of_the_demo_are_lines_of_its_outbox(demo, facts):
+    assert facts["owner_email"] == "owner@demo.example"
+    path = Path(facts["outbox"])
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    shown = json.loads(demo.command("user", "show", facts["operator_email"], "--json").stdout)
+    assert shown["user"]["operator"]
+    invited = demo.command(
+        "member", "invite", facts["organization_id"], "guest@demo.example", "--role", "viewer"
+    )
+    assert invited.returncode == 0, invited.stderr
+    until(lambda: path.read_text(encoding="utf-8"), "the mail is in the outbox")
+    (line,) = path.read_text(encoding="utf-8").splitlines()
+    mail = json.loads(line)
+    assert set(mail) == {"at", "to", "subject", "text"}
+    assert mail["to"] == "guest@demo.example"
+    assert f"{facts['base_url']}/sign-in" in mail["text"]
+    demo.process.wait_line(lambda line: "Mail to guest@demo.example" in line)

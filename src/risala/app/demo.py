@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import secrets
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -21,13 +21,14 @@ from rich.panel import Panel
 from rich.text import Text
 
 from risala.app.life import print_life
-from risala.config.model import CarrierSection
+from risala.config.model import CarrierSection, MailSection
 from risala.engine.engine import Engine
 from risala.engine.gateway import Gateway
 from risala.engine.model.clock import iso
 from risala.engine.model.commands import KeyType, Mode
-from risala.engine.model.errors import EngineError
+from risala.engine.model.errors import Conflict, EngineError
 from risala.lab.smsc.simulator import ReceivedMessage, SimulatorConfig, SmscSimulator
+from risala.plugins.mail import Mail, Mailer
 
 log = structlog.get_logger(__name__)
 
@@ -35,6 +36,9 @@ CARRIER: Final = "demo-smsc"
 SYSTEM_ID: Final = "risala"
 BALANCE: Final = "1000.00"
 NUMBER: Final = "+22236123456"
+OWNER: Final = "owner@demo.example"
+OPERATOR: Final = "operator@demo.example"
+"""Both sign in by the codes that are mailed to them, that is: written into the outbox."""
 _KEYS: Final = {
     "secret_key": (KeyType.SECRET, Mode.LIVE),
     "publishable_key": (KeyType.PUBLISHABLE, Mode.LIVE),
@@ -69,6 +73,20 @@ class Phone:
         shown.append(f"{message.recipient} reads, from {message.sender}: ", style="bold")
         shown.append(message.text)
         self._console.print(shown, soft_wrap=True)
+
+
+class ToldMailer:
+    """The demo's mailer: each mail also goes to the terminal, since nobody else reads it."""
+
+    def __init__(self, mailer: Mailer, console: Console) -> None:
+        self._mailer = mailer
+        self._console = console
+
+    async def send(self, mail: Mail) -> None:
+        await self._mailer.send(mail)
+        shown = Text(f"Mail to {mail.to}: {mail.subject}\n", style="bold")
+        shown.append(mail.text.rstrip(), style="not bold")
+        self._console.print(Panel(shown, expand=False), soft_wrap=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +136,15 @@ async def make_accounts(gateway: Gateway, path: Path) -> dict[str, str]:
     return accounts
 
 
+async def make_people(gateway: Gateway, organization_id: str) -> None:
+    """The demo's users, where they are missing: the owner of its organization, and an operator."""
+    member = {"organization_id": organization_id, "email": OWNER, "role": "owner"}
+    operator = {"email": OPERATOR, "operator": True}
+    for name, arguments in (("member.add", member), ("user.create", operator)):
+        with suppress(Conflict):
+            await gateway.perform(name, arguments)
+
+
 def _read(path: Path) -> dict[str, Any] | None:
     try:
         kept = json.loads(path.read_text(encoding="utf-8"))
@@ -134,7 +161,9 @@ def _still_valid(gateway: Gateway, kept: dict[str, Any]) -> bool:
     return holders == {kept.get("organization_id")}
 
 
-def write_demo_file(path: Path, accounts: dict[str, str], base_url: str, inbox: Path) -> None:
+def write_demo_file(
+    path: Path, accounts: dict[str, str], base_url: str, inbox: Path, outbox: Path
+) -> None:
     """Write ``demo.json`` atomically, readable by its owner alone."""
     content = {
         "base_url": base_url,
@@ -142,6 +171,9 @@ def write_demo_file(path: Path, accounts: dict[str, str], base_url: str, inbox: 
         "dashboard_url": f"{base_url}/app",
         "operator_url": None,
         "inbox": str(inbox.resolve()),
+        "outbox": str(outbox.resolve()),
+        "owner_email": OWNER,
+        "operator_email": OPERATOR,
     }
     draft = path.with_suffix(".tmp")
     draft.unlink(missing_ok=True)
@@ -189,7 +221,13 @@ class Demo:
         self._data_dir = data_dir
         self._console = Console(highlight=False)
         self._phone = Phone(data_dir / "inbox.jsonl", self._console)
+        self.mail = MailSection(mailer="outbox", outbox=data_dir / "outbox.jsonl")
+        """Instead of the settings' own: no mail leaves a demo."""
         self._is_set_up = False
+
+    def telling(self, mailer: Mailer | None) -> Mailer | None:
+        """A mailer that shows in the terminal what it is given."""
+        return None if mailer is None else ToldMailer(mailer, self._console)
 
     def preparing(self) -> str | None:
         """Why the service is not ready yet: when it says that it is, the accounts that the demo
@@ -210,8 +248,11 @@ class Demo:
         from now on."""
         demo_file = self._data_dir / "demo.json"
         accounts = await make_accounts(engine.gateway, demo_file)
+        await make_people(engine.gateway, accounts["organization_id"])
         await engine.wait_ready()
-        write_demo_file(demo_file, accounts, url, self._phone.path)
+        outbox = self._data_dir / "outbox.jsonl"
+        outbox.touch(mode=0o600)
+        write_demo_file(demo_file, accounts, url, self._phone.path, outbox)
         self._is_set_up = True
         greet(self._console, url, accounts, demo_file)
         await nursery.start(print_life, self._console, engine.gateway.watch())

@@ -146,11 +146,13 @@ async def _serve(
             carriers = settings.carriers
             if shown is not None:
                 carriers = (await shown.start_carrier(outer),)
+                settings = settings.model_copy(update={"mail": shown.mail})
             plugins = _load_plugins(settings)
             drivers = _build_drivers(plugins, carriers)
             outside = await open_outside(outer, settings, plugins, api.url)
             if shown is not None:
-                outside = replace(outside, preparing=shown.preparing)
+                mailer = shown.telling(outside.mailer)
+                outside = replace(outside, preparing=shown.preparing, mailer=mailer)
             engine = await outer.enter_async_context(
                 open_engine(settings, (*carriers, TEST_CARRIER), drivers, outside=outside)
             )

@@ -12,6 +12,7 @@ from risala.cli.lazy import LazyCommands
 
 _CONTEXT: Final = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 _ACCOUNTS: Final = "risala.cli.commands.accounts."
+_PEOPLE: Final = "risala.cli.commands.people."
 _MESSAGING: Final = "risala.cli.commands.messaging."
 _UPKEEP: Final = "risala.cli.commands.upkeep."
 _PLACES: Final = {
@@ -24,6 +25,8 @@ _PLACES: Final = {
     "adjust": _ACCOUNTS + "ledger:adjust",
     "ledger": _ACCOUNTS + "ledger:ledger",
     "price": _ACCOUNTS + "money:price",
+    "user": _PEOPLE + "user:user",
+    "member": _PEOPLE + "member:member",
     "send": _MESSAGING + "messages:send",
     "message": _MESSAGING + "messages:message",
     "verify": _MESSAGING + "verify:verify",

@@ -1,0 +1,197 @@
+"""Users: who signs in to the dashboard and the console."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from risala.cli.reach.options import Options, common
+from risala.cli.show import output
+
+if TYPE_CHECKING:
+    from risala.cli.reach.performer import GatewaySession
+
+Json = dict[str, Any]
+
+language_option = click.option(
+    "--language", type=click.Choice(["fr", "ar", "en"]), help="Of mails and pages."
+)
+
+
+@click.group()
+def user() -> None:
+    """Users: who signs in to the dashboard and the console."""
+
+
+@user.command("create")
+@click.argument("email")
+@click.option("--operator", is_flag=True, help="They may open the operator's console.")
+@click.option("--name", help="What they are called.")
+@language_option
+@common
+def user_create(
+    options: Options, email: str, operator: bool, name: str | None, language: str | None
+) -> None:
+    """Make a user, who signs in by a code to EMAIL or by a link of `user sign-in`."""
+
+    async def work(session: GatewaySession) -> Json:
+        return await session.perform(
+            "user.create", email=email, operator=operator or None, name=name, language=language
+        )
+
+    made = options.run(work, creates=True)
+    if not output.show(options.json, made):
+        what = "the operator" if made["operator"] else "the user"
+        output.said(f"Made {what} {made['email']}: {made['id']}")
+
+
+@user.command("list")
+@common
+def user_list(options: Options) -> None:
+    """All users."""
+
+    async def work(session: GatewaySession) -> Json:
+        found: list[Json] = []
+        after: str | None = None
+        while True:
+            page = await session.perform("user.list", after=after)
+            found += page["users"]
+            after = page["next"]
+            if after is None:
+                return {"users": found}
+
+    found = options.run(work)
+    if output.show(options.json, found):
+        return
+    output.table(
+        ("E-mail", "Name", "Language", "Operator", "Last signed in (UTC)"),
+        (
+            (
+                each["email"],
+                each["name"] or None,
+                each["language"],
+                each["operator"],
+                output.moment(each["lastSeenAt"]),
+            )
+            for each in found["users"]
+        ),
+        empty="No user yet; make one with `risala user create EMAIL`.",
+    )
+
+
+@user.command("show")
+@click.argument("email")
+@common
+def user_show(options: Options, email: str) -> None:
+    """One user, their organizations and where they are signed in."""
+
+    async def work(session: GatewaySession) -> Json:
+        return await session.perform("user.show", email=email)
+
+    found = options.run(work)
+    if output.show(options.json, found):
+        return
+    output.fields(_fields(found["user"]))
+    click.echo()
+    output.table(
+        ("Organization", "Name", "Status", "Role"),
+        (
+            (each["organizationId"], each["name"], each["status"], each["role"])
+            for each in found["memberships"]
+        ),
+        empty="They are in no organization.",
+    )
+    click.echo()
+    output.table(
+        ("Signed in (UTC)", "Last used", "Where", "Address", "Browser"),
+        (
+            (
+                output.moment(each["createdAt"]),
+                output.moment(each["usedAt"]),
+                each["kind"],
+                each["address"],
+                each["agent"],
+            )
+            for each in found["devices"]
+        ),
+        empty="They are signed in nowhere.",
+    )
+
+
+def _fields(found: Json) -> Json:
+    return {
+        "id": found["id"],
+        "e-mail": found["email"],
+        "name": found["name"] or None,
+        "language": found["language"],
+        "operator": found["operator"],
+        "created": output.moment(found["createdAt"]),
+        "last signed in": output.moment(found["lastSeenAt"]),
+    }
+
+
+@user.command("set")
+@click.argument("email")
+@click.option("--email", "new_email", metavar="EMAIL", help="Another address; ends all sessions.")
+@click.option("--name", help="What they are called.")
+@language_option
+@click.option(
+    "--operator/--no-operator", default=None, help="Whether they may open the operator's console."
+)
+@common
+def user_set(
+    options: Options,
+    email: str,
+    new_email: str | None,
+    name: str | None,
+    language: str | None,
+    operator: bool | None,
+) -> None:
+    """Change what is given; the rest stays. Helps who lost access to their mailbox."""
+    given = {"new_email": new_email, "name": name, "language": language, "operator": operator}
+    changes = {key: value for key, value in given.items() if value is not None}
+    if not changes:
+        raise click.UsageError("Say what to change; `risala user set --help` has the options.")
+
+    async def work(session: GatewaySession) -> Json:
+        return await session.perform("user.set", email=email, **changes)
+
+    found = options.run(work)
+    if not output.show(options.json, found):
+        output.fields(_fields(found))
+
+
+@user.command("sign-in")
+@click.argument("email")
+@click.option("--console", is_flag=True, help="To the operator's console, not the dashboard.")
+@common
+def user_sign_in(options: Options, email: str, console: bool) -> None:
+    """Print a link that signs them in once, within ten minutes. Whoever follows it is them."""
+
+    async def work(session: GatewaySession) -> tuple[Json, bool]:
+        made = await session.perform("user.sign_in", email=email, operator=console or None)
+        return made, session.running
+
+    made, running = options.run(work)
+    if output.show(options.json, made):
+        return
+    if not running:
+        output.warned("The service is not running; the link works once it is.")
+    output.warned(f"A link for {made['email']}, for one use before {made['expiresAt'][11:16]} UTC:")
+    click.echo(made["url"])
+
+
+@user.command("sign-out")
+@click.argument("email")
+@common
+def user_sign_out(options: Options, email: str) -> None:
+    """End all of their sessions, wherever they are signed in."""
+
+    async def work(session: GatewaySession) -> Json:
+        return await session.perform("user.sign_out", email=email)
+
+    found = options.run(work)
+    if not output.show(options.json, found):
+        ended = found["ended"]
+        output.said(f"{output.clean(email)} was signed out of {ended} session{'s'[: ended != 1]}.")
