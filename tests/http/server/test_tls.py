@@ -3,6 +3,7 @@
 import runpy
 import shutil
 import ssl
+import tempfile
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
@@ -10,15 +11,19 @@ from types import SimpleNamespace
 
 import pytest
 import trio
+from hypothesis import given
+from hypothesis import strategies as st
 from quart import request
+from structlog.testing import capture_logs
 
 from patience import HANG_S, until_true
 from risala.config.model import HttpSection
+from risala.engine.model.clock import iso
 from risala.http.server import server
 from risala.http.server.face import Patience
 from risala.http.server.server import BoundAddress, serve_app
 from risala.http.server.sockets import ListenError, listen_tcp
-from risala.http.server.tls import ServerTls
+from risala.http.server.tls import ServerTls, ends_at
 
 PROBE = SimpleNamespace(**runpy.run_path(str(Path(__file__).with_name("guard_probe.py"))))
 CERTIFICATES = Path(__file__).parents[2] / "drivers" / "smpp" / "tls"
@@ -220,6 +225,59 @@ async def test_a_renewed_certificate_is_for_new_connections(app, tls, tmp_path):
 def test_files_that_cannot_be_used(certificate, key, words):
     with pytest.raises(ListenError, match=words):
         ServerTls(CERTIFICATES / certificate, key and CERTIFICATES / key)
+
+
+class HandClock:
+    def __init__(self, now_ms):
+        self.ms = now_ms
+
+    def now_ms(self):
+        return self.ms
+
+
+@pytest.mark.parametrize(
+    ("name", "end"),
+    [
+        ("server.pem", "2120-01-01T00:00:00.000Z"),
+        ("expired.pem", "2021-01-01T00:00:00.000Z"),
+        ("ca.pem", "2120-01-01T00:00:00.000Z"),
+        ("make.sh", None),
+    ],
+)
+def test_when_a_certificate_ends(name, end):
+    at = ends_at(CERTIFICATES / name)
+    assert (at and iso(at)) == end
+
+
+@given(st.binary(max_size=80))
+def test_whatever_stands_there_is_no_fault_of_the_service(content):
+    with tempfile.NamedTemporaryFile(suffix=".pem") as file:
+        file.write(ssl.DER_cert_to_PEM_cert(content).encode())
+        file.flush()
+        assert ends_at(Path(file.name)) is None
+
+
+def test_the_end_is_warned_of_once_a_day():
+    certificate, day = CERTIFICATES / "server.pem", 86_400_000
+    clock = HandClock(ends_at(certificate) - 20 * day)
+
+    def warnings(tls):
+        with capture_logs() as logs:
+            for _ in range(3):
+                assert isinstance(tls.context, ssl.SSLContext)
+        return [line["event"] for line in logs if line["log_level"] == "warning"]
+
+    tls = ServerTls(certificate, None, clock)
+    assert warnings(tls) == []
+    clock.ms += 6 * day
+    assert warnings(tls) == ["certificate.ends"]
+    clock.ms += day - 1
+    assert warnings(tls) == []
+    clock.ms += 1
+    assert warnings(tls) == ["certificate.ends"]
+    with capture_logs() as logs:
+        ServerTls(CERTIFICATES / "expired.pem", None)
+    assert [line["event"] for line in logs] == ["certificate.ends"]
 
 
 def test_an_address_says_how_it_is_spoken_to(tls):

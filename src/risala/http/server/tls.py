@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import ssl
+from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
 import structlog
 
+from risala.engine.model.clock import Clock, SystemClock, iso
 from risala.http.server.sockets import ListenError
 
 log = structlog.get_logger("risala.http")
@@ -18,11 +21,15 @@ and authenticated encryption. Clients of the last ten years have one. TLS 1.3 ha
 _ENCRYPTED: Final = b"ENCRYPTED"
 """A word in the PEM of a key with a password; OpenSSL would ask the terminal for the password."""
 
+_WARN_DAYS: Final = 14
+"""ACME clients renew a certificate of 90 days when 30 are left; fewer mean that this has failed."""
+_DAY_MS: Final = 86_400_000
+
 
 class ServerTls:
     """Holds the context that new connections begin with; open connections keep theirs."""
 
-    def __init__(self, certificate: Path, key: Path | None) -> None:
+    def __init__(self, certificate: Path, key: Path | None, clock: Clock | None = None) -> None:
         """``key`` may stand in the certificate's file.
 
         Raises:
@@ -30,10 +37,18 @@ class ServerTls:
         """
         self._certificate = certificate
         self._key = key
+        self._clock = clock or SystemClock()
         self._context = _context(certificate, key)
+        self._ends_at = ends_at(certificate)
+        self._look_at = 0
+        """When to look again whether the certificate ends soon."""
+        self._look()
 
     @property
     def context(self) -> ssl.SSLContext:
+        """What a new connection begins with."""
+        if self._clock.now_ms() >= self._look_at:
+            self._look()
         return self._context
 
     def reload(self) -> None:
@@ -42,8 +57,18 @@ class ServerTls:
             self._context = _context(self._certificate, self._key)
         except ListenError as error:
             log.error("certificate.refused", text=f"{error} The one before is kept.")
-        else:
-            log.info("certificate.read")
+            return
+        self._ends_at = ends_at(self._certificate)
+        log.info("certificate.read", ends_at=self._ends_at and iso(self._ends_at))
+        self._look()
+
+    def _look(self) -> None:
+        """Warn once a day while the certificate is in its last days, or over."""
+        now_ms = self._clock.now_ms()
+        self._look_at = now_ms + _DAY_MS
+        if self._ends_at is not None and now_ms >= self._ends_at - _WARN_DAYS * _DAY_MS:
+            text = "Renew the certificate, then send SIGHUP: clients refuse one that is over."
+            log.warning("certificate.ends", ends_at=iso(self._ends_at), text=text)
 
 
 def _context(certificate: Path, key: Path | None) -> ssl.SSLContext:
@@ -78,3 +103,43 @@ def _why(error: Exception) -> str:
         "CA_MD_TOO_WEAK": "it is signed with SHA-1 or MD5",
     }
     return known.get(reason or "", "there must be a certificate and its key in PEM")
+
+
+def ends_at(certificate: Path) -> int | None:
+    """When a file's first certificate ends, in UTC epoch milliseconds; None: it cannot be told.
+
+    Python's ``ssl`` tells it of a peer's certificate alone. It is the second time of
+    ``tbsCertificate.validity`` (RFC 5280 §4.1).
+    """
+    pem = certificate.read_text(encoding="utf-8", errors="replace")
+    try:
+        begin = pem.index(_BEGIN)
+        der = ssl.PEM_cert_to_DER_cert(pem[begin : pem.index(_END, begin) + len(_END)])
+        (_, whole), *_ = _elements(der)
+        (_, signed), *_ = _elements(whole)
+        fields = [content for tag, content in _elements(signed) if tag != _VERSION]
+        # The fourth field, after the serial number, the algorithm and the issuer.
+        (_, (tag, end)) = _elements(fields[3])
+        form = "%y%m%d%H%M%SZ" if tag == _UTC_TIME else "%Y%m%d%H%M%SZ"
+        moment = datetime.strptime(end.decode(), form).replace(tzinfo=UTC)
+    except (ValueError, IndexError):
+        return None  # a form that OpenSSL takes and we do not know
+    return int(moment.timestamp() * 1000)
+
+
+_BEGIN: Final = "-----BEGIN CERTIFICATE-----"
+_END: Final = "-----END CERTIFICATE-----"
+_VERSION: Final = 0xA0
+"""The tag of the version, the one field that may be missing before the others."""
+_UTC_TIME: Final = 0x17
+
+
+def _elements(der: bytes) -> Iterator[tuple[int, bytes]]:
+    """The elements of DER, one after another: tag and content."""
+    at = 0
+    while at < len(der):
+        tag, size, at = der[at], der[at + 1], at + 2
+        if size >= 0x80:  # so many octets of length follow
+            size, at = int.from_bytes(der[at : at + (size & 0x7F)], "big"), at + (size & 0x7F)
+        yield tag, der[at : at + size]
+        at += size
