@@ -173,6 +173,33 @@ async def test_one_that_cannot_be_written_takes_no_neighbours(open_house, carrie
         assert await house.wait_status(await house.send(), "sent") == "sent"
 
 
+async def test_one_of_which_a_listener_cannot_be_told_takes_no_neighbours(
+    open_house, carrier, quick, monkeypatch
+):
+    driver = FakePoster(window_max=20)
+    driver.hold()
+    async with open_house(carrier(rate_per_s=FAST), drivers={"fake": driver}) as house:
+        sent = await gate_and_send(house, 10)
+        await driver.wait_submitted(10)
+        recorder = house.gateway.services.recorder
+        stock = recorder.tell
+
+        def tell(changes):
+            if any(change.message_id == sent[4] for change in changes):
+                raise RuntimeError("a bug in a listener")
+            stock(changes)
+
+        monkeypatch.setattr(recorder, "tell", tell)
+        with capture_logs() as logs:
+            driver.let_go()
+            for message_id in sent[:4] + sent[5:]:
+                await house.wait_status(message_id, "sent")
+            await trio.testing.wait_all_tasks_blocked()
+        assert house.status(sent[4]) == "sent"
+        assert "recorder.bug" in [entry["event"] for entry in logs]
+        assert house.engine._board.lanes["fake"].in_flight == 0
+
+
 @pytest.mark.slow
 async def test_receipts_that_wait_for_the_disk_have_a_bound(open_house, quick):
     driver = FakePoster()

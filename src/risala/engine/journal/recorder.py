@@ -107,14 +107,12 @@ class Recorder:
         answers, arrivals, leases = await self._commit_all(units)
         written = Written([], [], [])
         for answer, result in zip(page.answers, answers, strict=True):
-            written.answers.append(self._told(result))
-            if not isinstance(result, Failed) and answer.decision.resolve_at is not None:
-                self.listeners.deadline(answer.decision.resolve_at)
+            written.answers.append(self._told(result, answer.decision.resolve_at))
         written.arrivals.extend(map(self._told, arrivals))
         for result in leases:
             written.leases.append(result)
             if isinstance(result, Started):
-                self.tell(result.changes)
+                self._told(result.changes)
         return written
 
     async def _commit_all(self, groups: Sequence[Group[Any, Any]]) -> list[list[Any]]:
@@ -130,10 +128,18 @@ class Recorder:
             for group, answer in zip(groups, answers, strict=True)
         ]
 
-    def _told(self, result: tuple[Change, ...] | Failed) -> Failed | None:
+    def _told(
+        self, result: tuple[Change, ...] | Failed, resolve_at: int | None = None
+    ) -> Failed | None:
+        """Tell of what one thing on a page changed, if it was written."""
         if isinstance(result, Failed):
             return result
-        self.tell(result)
+        try:
+            if resolve_at is not None:
+                self.listeners.deadline(resolve_at)
+            self.tell(result)
+        except Exception:  # the others on the page are written too, and must be told of
+            log.exception("recorder.bug")
         return None
 
     async def give_back(self, attempt: Attempt, cause: Cause | None) -> None:
