@@ -5,8 +5,10 @@ Beside those of the dashboard there is ``parts``, which has every component in e
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import trio
 
@@ -14,7 +16,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
 
 from quart_trio.wrappers import TrioResponse
 
-from risala.config.model import HttpSection, Settings
+from risala.config.model import HttpSection, MailSection, Settings
 from risala.engine.model.callers import Role
 from risala.engine.model.clock import iso
 from risala.engine.model.people import Place
@@ -94,12 +96,26 @@ def gateway() -> FakeWebGateway:
         key(4, name="Tests", mode="test", last4="Vb31", lastUsedAt=iso(AT_MS - DAY_MS)),
     ]
     made.keys = {each["id"]: each for each in keys}
+    made.devices = [
+        {"id": each, "agent": agent, "address": "192.0.2.7", "usedAt": iso(AT_MS - DAY_MS)}
+        for each, agent in (("ses_OWNER", "Firefox/140 (Android 14)"), ("ses_2", "curl/8"))
+    ]
+    made.change = {"email": "new@baraka.example", "oldConfirmed": True, "newConfirmed": False}
     return made
 
 
-async def main(port: int) -> None:
+def mails(folder: Path) -> MailSection:
+    """An outbox with one mail."""
+    outbox = folder / "outbox.jsonl"
+    text = "482193\n\nيصلح لمدة 10 دقائق."
+    mail = {"at": iso(AT_MS), "to": "aicha@baraka.example", "subject": "Your code", "text": text}
+    outbox.write_text(json.dumps(mail) + "\n", "utf-8")
+    return MailSection(mailer="outbox", outbox=outbox)
+
+
+async def main(port: int, folder: Path) -> None:
     face = WebFace((*ROUTES, *EXTRA), [TEMPLATES, Path(__file__).parent / "pages"])
-    settings = Settings(http=HttpSection(graceful_stop_s=0))
+    settings = Settings(http=HttpSection(graceful_stop_s=0), mail=mails(folder))
     app = WebApp(gateway(), settings, face, shutdown=trio.Event(), clock=FixedClock())
     sock = listen_tcp("127.0.0.1", port)
     print(base_url(sock), flush=True)
@@ -107,4 +123,5 @@ async def main(port: int) -> None:
 
 
 if __name__ == "__main__":
-    trio.run(main, int(sys.argv[1]) if len(sys.argv) > 1 else 0)
+    with TemporaryDirectory() as directory:
+        trio.run(main, int(sys.argv[1]) if len(sys.argv) > 1 else 0, Path(directory))

@@ -16,12 +16,12 @@ from patience import HANG_S
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 PAGES = {
-    "": ["/sign-in", "/sign-up", "/sign-in/link/none", "/nope", "/app/x"],
+    "": ["/outbox", "/sign-in", "/sign-up", "/sign-in/link/none", "/nope", "/app/x"],
     "NEW": ["/app"],
     "OWNER": [
         *("/app/org_1/keys", "/app/org_1/keys?mode=test", "/app/org_1/keys/new"),
         *("/app/org_1/keys/key_2/delete", "/app/org_1/nope", "/app/org_2/keys"),
-        *("/app/org_2/keys/new", "/app/org_1/parts", "/app?new"),
+        *("/app/org_2/keys/new", "/app/org_1/parts", "/app?new", "/account", "/app/org_1/leave"),
     ],
 }
 SCREENS = [(1280, "light"), (1280, "dark"), (390, "light"), (360, "dark")]

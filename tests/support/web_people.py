@@ -175,6 +175,8 @@ class FakeWebGateway:
     people: FakePeople = field(default_factory=FakePeople)
     keys: dict[str, dict[str, Any]] = field(default_factory=dict)
     invitations: list[dict[str, Any]] = field(default_factory=list)
+    devices: list[dict[str, Any]] = field(default_factory=list)
+    change: dict[str, Any] | None = None
     done: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
     callers: list[Caller] = field(default_factory=list)
     refuse: Exception | None = None
@@ -203,7 +205,24 @@ class FakeWebGateway:
         self.callers.append(caller)
         match name:
             case "account.show":
-                return {"invitations": self.invitations}
+                return {
+                    "user": {"email": "aicha@baraka.example", "name": "Aïcha", "language": "en"}
+                    | {"version": 3},
+                    "memberships": [{"organizationId": "org_1", "name": "Baraka", "role": "owner"}],
+                    "invitations": self.invitations,
+                    "change": self.change,
+                }
+            case "account.devices":
+                return {"devices": self.devices}
+            case "account.change_email":
+                self.change = {"email": arguments["email"], "oldConfirmed": False}
+                self.change["newConfirmed"] = False
+                return self.change
+            case "account.confirm_email":
+                if arguments.get("new_code") != CODE:
+                    return {"change": self.change, "attemptsLeft": 4}
+                self.change = None
+                return {"change": None, "attemptsLeft": 0}
             case "org.found":
                 return {**self.organization, "name": arguments["name"]}
             case "account.accept":

@@ -160,7 +160,7 @@ async def _serve(
             async with trio.open_nursery() as nursery:
                 nursery.start_soon(_reload_when_asked, stop.reload, reload)
                 async with trio.open_nursery() as faces:
-                    await _open_faces(faces, engine, stop, api, metrics)
+                    await _open_faces(faces, settings, engine, stop.asked, api, metrics)
                     if shown is not None:
                         await shown.begin(nursery, engine, api.url)
                     else:
@@ -173,24 +173,25 @@ async def _serve(
 
 async def _open_faces(
     faces: trio.Nursery,
+    settings: Settings,
     engine: Engine,
-    stop: Stop,
+    stop: trio.Event,
     api: BoundAddress,
     metrics: BoundAddress | None,
 ) -> None:
     """Serve the API, the control socket, and the metrics where they have a place of their own."""
-    settings, gateway = stop.settings, engine.gateway
-    serve = partial(serve_app, http=settings.http, shutdown=stop.asked)
-    dashboard = create_dashboard(gateway, settings, shutdown=stop.asked)
+    gateway = engine.gateway
+    serve = partial(serve_app, http=settings.http, shutdown=stop)
+    dashboard = create_dashboard(gateway, settings, shutdown=stop)
     faces.start_soon(dashboard.live.run)
     app = create_api(gateway, settings, pages=dashboard)
     if settings.http.metrics.enabled and metrics is None:
         add_metrics(app, gateway, everybody=False)
     await faces.start(partial(serve, app, sock=api.sock, tls=api.tls))
-    streams = Streams(gateway, stop.asked)
+    streams = Streams(gateway, stop)
     faces.start_soon(streams.run)
     control = partial(serve_control, gateway, settings.http, settings.storage.data_dir)
-    await faces.start(partial(control, streams=streams, shutdown=stop.asked))
+    await faces.start(partial(control, streams=streams, shutdown=stop))
     if metrics is not None:
         measured = create_metrics(gateway, settings, app.tally)
         await faces.start(partial(serve, measured, sock=metrics.sock))

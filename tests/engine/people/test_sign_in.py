@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from risala.engine.model.errors import Forbidden, Invalid, RateLimited
-from risala.engine.model.people import Denied, SessionKind, SignedIn
+from risala.engine.model.people import Denied, Language, SessionKind, SignedIn
 from risala.engine.people.tokens import Derived, new_token
 
 KNOWN, STRANGER = "fatima@example.com", "stranger@example.com"
@@ -32,6 +32,16 @@ async def test_a_code_signs_in_and_makes_the_user_who_has_none(town, autojump_cl
     assert again.session.user.id == found.session.user.id
     assert again.token != found.token
     assert town.people.pending(browser.token) is None
+
+
+async def test_whom_the_operator_made_reads_the_language_of_the_page_they_first_came_by(
+    town, autojump_clock
+):
+    await town.do("user.create", email=KNOWN, language="fr")
+    first = town.browser(language=Language.ARABIC)
+    assert (await town.sign_in(KNOWN, browser=first)).session.user.language is Language.ARABIC
+    later = town.browser(language=Language.ENGLISH)
+    assert (await town.sign_in(KNOWN, browser=later)).session.user.language is Language.ARABIC
 
 
 @pytest.mark.parametrize(

@@ -312,6 +312,9 @@ def _asked(found: CodeRequest) -> CodeAsked:
 def _enter(conn: sqlite3.Connection, entry: _Entry, known: User | None, by: str) -> _Let:
     """Open a session, for a new user where there is none; with its line in the audit trail."""
     user = known or users.add(conn, entry.user)
+    if known is not None and known.seen_at is None:
+        # Somebody else made them, so they have chosen no language before this page's.
+        users.change(conn, user.id, {"language": entry.user.language.value}, entry.now_ms)
     users.seen(conn, user.id, entry.now_ms)
     device = replace(entry.device, user_id=user.id)
     web_sessions.add(conn, device, entry.hashed)

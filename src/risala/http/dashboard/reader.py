@@ -13,7 +13,7 @@ from risala.http.web.languages import language_named
 from risala.http.web.routes import PageRoute
 from risala.http.web.visit import Theme, Visit
 
-_ROOTS: Final = ("/app", "/sign-in", "/sign-up")
+_ROOTS: Final = ("/app", "/account", "/sign-in", "/sign-up", "/outbox")
 _YEAR_DAYS: Final = 365.0
 
 

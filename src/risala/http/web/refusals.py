@@ -1,16 +1,17 @@
 """What the engine refuses, told to a reader of a page: what is wrong, and what makes it right.
 
 The API keeps the engine's own English sentences. Pages have theirs here by the code of a fault,
-else by the kind of a refusal; what has neither is told in the engine's words, which the catalogue
-may know.
+else by the kind of a refusal; what has neither is told in the engine's words, which stand in
+``SPOKEN`` so that the catalogues have them.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Final
 
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from risala.engine.model import errors
 from risala.http.web.languages import N_, Words
@@ -28,6 +29,8 @@ FAULTS: Final[Mapping[str, str]] = {
     "invalid_origin": N_("An origin looks like https://shop.example, without a path."),
     "invalid_time": N_("This is not a time that we understand."),
     "not_a_list": N_("Write one a line."),
+    "same_email": N_("This is the address that you have."),
+    "invalid_name": N_("This is too long, or empty."),
 }
 """By the code of a field's fault."""
 
@@ -47,14 +50,50 @@ KINDS: Final[Mapping[type[errors.EngineError], str]] = {
 """By the kind of a refusal; the most derived one decides."""
 
 
+SPOKEN: Final = (
+    N_("Changed meanwhile by {who}: look again, then change it."),
+    N_("A user owns at most {count} organizations."),
+    N_("They are a member already."),
+    N_("An organization has at most {count} members."),
+    N_("An organization has at most {count} members and invitations."),
+    N_("A user is in at most {count} organizations."),
+    N_("An organization needs an owner: make somebody else one first."),
+    N_("There is a user {address} already."),
+    N_("These codes are over; ask for the change again."),
+)
+"""Refusals in the engine's own words, with holes for what differs. Who adds a refusal that a page
+may meet adds its sentence here."""
+
+
+def _pattern(sentence: str) -> re.Pattern[str]:
+    return re.compile(re.sub(r"\\{([a-z]+)\\}", r"(?P<\1>.+?)", re.escape(sentence)))
+
+
+_PATTERNS: Final = tuple((sentence, _pattern(sentence)) for sentence in SPOKEN)
+
+
+def _in_words(words: Words, text: str) -> Markup:
+    """What the engine says, in the reader's language where the catalogue has it."""
+    for sentence, pattern in _PATTERNS:
+        found = pattern.fullmatch(text)
+        if found is not None:
+            holes = {
+                name: Markup("<bdi>{}</bdi>").format(what)
+                for name, what in found.groupdict().items()
+            }
+            return words(sentence, **holes)
+    return escape(text)
+
+
 def faults_of(words: Words, error: errors.EngineError) -> dict[str, Markup]:
     """What is wrong, by field; what is of no field, or of one that no form has, under ``TOP``."""
     if not isinstance(error, errors.Invalid):
         return {TOP: told(words, error)}
     found: dict[str, Markup] = {}
     for fault in error.faults:
-        sentence = FAULTS.get(fault.code, fault.message)
-        found.setdefault(fault.path.partition(".")[0], words(sentence))
+        known = FAULTS.get(fault.code)
+        sentence = _in_words(words, fault.message) if known is None else words(known)
+        found.setdefault(fault.path.partition(".")[0], sentence)
     return found
 
 
@@ -65,7 +104,7 @@ def told(words: Words, error: errors.EngineError) -> Markup:
     for kind in type(error).__mro__:
         if kind in KINDS and kind is not errors.EngineError:
             return words(KINDS[kind])
-    return words(str(error))
+    return _in_words(words, str(error))
 
 
 def waiting(words: Words, seconds: int) -> Markup:

@@ -1,0 +1,147 @@
+"""One's own account: name, language, e-mail address, devices, and leaving an organization."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final
+
+from quart_trio.wrappers import TrioResponse
+
+from risala.engine.model.errors import Refusal
+from risala.http.web.access import PageAccess
+from risala.http.web.app import LANGUAGE_COOKIE
+from risala.http.web.languages import N_, OWN_NAMES
+from risala.http.web.refusals import TOP, told
+from risala.http.web.routes import PageRoute
+from risala.http.web.visit import Visit
+
+SAVED: Final = N_("Saved.")
+SIGNED_OUT: Final = N_("The device is signed out.")
+ALL_SIGNED_OUT: Final = N_("All other devices are signed out.")
+ADDRESS_ASKED: Final = N_("Two codes are on their way: one to each address.")
+ADDRESS_CHANGED: Final = N_("Your e-mail address is changed.")
+LEFT: Final = N_("You are no member of it any more.")
+_PLACE: Final = "/account"
+_PAGE: Final = "account/show.html"
+_LEAVE: Final = "account/leave.html"
+_CODE_FIELDS: Final = ("old_code", "new_code")
+_BROWSERS: Final = ("Edg", "OPR", "SamsungBrowser", "Firefox", "Chrome", "Safari")
+"""Words of a ``User-Agent``, the more telling ones first: all of them call themselves Safari."""
+_NAMES: Final = {"Edg": "Edge", "OPR": "Opera", "SamsungBrowser": "Samsung Internet"}
+_SYSTEMS: Final = ("Android", "iPhone", "iPad", "Windows", "Mac OS X", "Linux")
+
+
+async def show(visit: Visit) -> TrioResponse:
+    return await visit.page(_PAGE, await _values(visit))
+
+
+async def save(visit: Visit) -> TrioResponse:
+    form = visit.form
+    version = form.text("version")
+    asked: dict[str, object] = {"name": form.text("name"), "language": form.text("language")}
+    if version.isdigit():
+        asked["version"] = int(version)
+    try:
+        await visit.perform("account.set", **asked)
+    except Refusal as error:
+        return await visit.again(_PAGE, error, await _values(visit))
+    reply = visit.go(_PLACE, SAVED)
+    # A language that was chosen at the foot of a page gives way to this one.
+    visit.door.drop_cookie(reply, LANGUAGE_COOKIE)
+    return reply
+
+
+async def sign_out(visit: Visit) -> TrioResponse:
+    assert visit.session is not None, "the route lets nobody else in"
+    if session_id := visit.form.text("session_id"):
+        await visit.perform("account.sign_out", session_id=session_id)
+        return visit.go(_PLACE, SIGNED_OUT)
+    await visit.perform("account.sign_out", but=visit.session.id)
+    return visit.go(_PLACE, ALL_SIGNED_OUT)
+
+
+async def change_email(visit: Visit) -> TrioResponse:
+    try:
+        await visit.perform("account.change_email", email=visit.form.text("email"))
+    except Refusal as error:
+        return await visit.again(_PAGE, error, await _values(visit))
+    return visit.go(_PLACE, ADDRESS_ASKED)
+
+
+async def confirm_email(visit: Visit) -> TrioResponse:
+    codes = {name: code for name in _CODE_FIELDS if (code := visit.form.text(name))}
+    try:
+        answer = await visit.perform("account.confirm_email", **codes)
+    except Refusal as error:
+        return await visit.again(_PAGE, error, await _values(visit))
+    if answer["change"] is None:
+        return visit.go(_PLACE, ADDRESS_CHANGED)
+    left = answer["attemptsLeft"]
+    wrong = visit.words.counted(
+        "That is not yet right. {n} try is left.",
+        "That is not yet right. {n} tries are left.",
+        left,
+        n=left,
+    )
+    return await visit.wrong(_PAGE, {TOP: wrong}, await _values(visit))
+
+
+async def ask_leave(visit: Visit) -> TrioResponse:
+    return await visit.page(_LEAVE)
+
+
+async def leave(visit: Visit) -> TrioResponse:
+    """By the way of the organization, so that nobody learns of others that there are."""
+    caller = visit.site.gateway.people.user_caller(visit.session) if visit.session else None
+    assert caller is not None, "the route lets nobody else in"
+    asked = {"organization_id": visit.organization_id}
+    try:
+        await visit.site.gateway.perform("account.leave", asked, caller)
+    except Refusal as error:
+        return await visit.wrong(_LEAVE, {TOP: told(visit.words, error)})
+    return visit.go("/app", LEFT)
+
+
+async def _values(visit: Visit) -> dict[str, Any]:
+    assert visit.session is not None, "the route lets nobody else in"
+    account = await visit.perform("account.show")
+    devices = (await visit.perform("account.devices"))["devices"]
+    return {
+        "account": account,
+        "form": visit.form,
+        "languages_shown": [(code.value, name) for code, name in OWN_NAMES.items()],
+        "devices": [
+            {**each, "label": device_name(each["agent"]), "current": each["id"] == visit.session.id}
+            for each in devices
+        ],
+    }
+
+
+def device_name(agent: str) -> str:
+    """``Firefox, Android`` of a ``User-Agent``; empty where it says neither."""
+    browser = next((each for each in _BROWSERS if f"{each}/" in agent), None)
+    system = next((each for each in _SYSTEMS if re.search(rf"\b{each}\b", agent)), None)
+    found = [_NAMES.get(browser, browser) if browser else None, system]
+    return ", ".join(each for each in found if each)
+
+
+ROUTES: Final = (
+    PageRoute(path=_PLACE, view=show, access=PageAccess.SIGNED_IN),
+    PageRoute(path=_PLACE, view=save, access=PageAccess.SIGNED_IN, method="POST"),
+    PageRoute(path=f"{_PLACE}/sign-out", view=sign_out, access=PageAccess.SIGNED_IN, method="POST"),
+    PageRoute(
+        path=f"{_PLACE}/email",
+        view=change_email,
+        access=PageAccess.SIGNED_IN,
+        method="POST",
+        once=True,
+    ),
+    PageRoute(
+        path=f"{_PLACE}/email/confirm",
+        view=confirm_email,
+        access=PageAccess.SIGNED_IN,
+        method="POST",
+    ),
+    PageRoute(path="/app/<org>/leave", view=ask_leave, access=PageAccess.VIEWER),
+    PageRoute(path="/app/<org>/leave", view=leave, access=PageAccess.VIEWER, method="POST"),
+)
