@@ -51,6 +51,10 @@ class FakePeople:
     refuse: Exception | None = None
     _tokens: Iterator[int] = field(default_factory=lambda: itertools.count(1))
 
+    @property
+    def public_url(self) -> str:
+        return "https://192.0.2.1:8443"
+
     def sign_in(self, who: User, *places: Place, token: str | None = None) -> str:
         token = token or self.new_token()
         device = Device(

@@ -68,6 +68,7 @@ class Reader:
     app: WebApp
     cookies: dict[str, str] = field(default_factory=dict)
     headers: dict[str, str] = field(default_factory=lambda: {"accept-language": "en"})
+    scheme: str = "http"
 
     async def ask(self, method: str, path: str, body: bytes = b"", **headers: str) -> Page:
         cookie = "; ".join(f"{name}={value}" for name, value in self.cookies.items())
@@ -75,7 +76,12 @@ class Reader:
         told = {"host": HOST, "cookie": cookie, **self.headers, **more}
         client = self.app.test_client(use_cookies=False)
         response = await client.open(
-            path, method=method, headers=told, data=body, scope_base={"client": ("127.0.0.1", 1)}
+            path,
+            method=method,
+            headers=told,
+            data=body,
+            scheme=self.scheme,
+            scope_base={"client": ("127.0.0.1", 1)},
         )
         page = Page(response.status_code, response.headers, (await response.get_data()).decode())
         for name, value in page.cookies.items():

@@ -186,3 +186,16 @@ async def test_plain_http_from_elsewhere_sets_no_cookie(stranger):
     assert page.cookies == {}
     assert "These pages need https" in page.text
     assert "<form" not in page.text
+
+
+async def test_over_https_a_cookie_is_bound_to_its_host(stranger):
+    stranger.scheme = "https"
+    stranger.headers["host"] = "sms.example.mr"
+    page = await asked(stranger)
+    assert "__Host-risala-door" in stranger.cookies
+    stranger.headers |= {"origin": "https://sms.example.mr", "sec-fetch-site": "same-origin"}
+    page = await stranger.submit(page, "/sign-in", {"code": CODE})
+    assert {"__Host-risala"} == {*stranger.cookies}
+    for each in page.headers.getlist("set-cookie"):
+        assert {"Secure", "HttpOnly", "Path=/", "SameSite=Lax"} <= {*each.split("; ")}
+        assert "Domain" not in each

@@ -70,8 +70,10 @@ def test_forms_of_our_own(told, own):
     assert is_own_form(request(**told), Door(Way.HTTPS, PUBLIC)) is own
 
 
-def test_without_a_public_address_no_origin_is_right():
+def test_without_a_public_address_it_is_the_browsers_word():
     assert not is_own_form(request(origin="https://sms.example.mr"), Door(Way.HTTPS, ""))
+    told = request(origin="https://sms.example.mr", sec_fetch_site="same-origin")
+    assert is_own_form(told, Door(Way.HTTPS, ""))
 
 
 @pytest.mark.parametrize("target", ["/app", "/app/org_1/keys?mode=test", "/app?new"])

@@ -52,7 +52,7 @@ async def create(visit: Visit) -> TrioResponse:
         is_secret=True,
         keys=await _keys(visit),
         made={**_look(visit, created["key"]), "value": created["value"]},
-        snippets=sending(_base_url(visit)),
+        snippets=sending(visit.base_url),
         form=SentForm(),
     )
 
@@ -111,11 +111,6 @@ def _freshness(visit: Visit, key: dict[str, Any]) -> str:
     if since_ms > _IDLE_DAYS * _DAY_MS:
         return "warn-text"
     return "up" if key["lastUsedAt"] and since_ms < _DAY_MS else ""
-
-
-def _base_url(visit: Visit) -> str:
-    """Where the reader's programs find us: never by a ``Host`` header from elsewhere."""
-    return visit.site.settings.http.public_url or visit.door.origin
 
 
 _KEY: Final = "/app/<org>/keys/<key_id>"

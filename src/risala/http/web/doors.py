@@ -37,7 +37,7 @@ class Door:
 
     way: Way
     origin: str
-    """Where our forms are: what ``Origin`` must say. Empty: nothing is right."""
+    """Where our forms are: what ``Origin`` must say. Empty: the operator has not said it."""
 
     @property
     def session_cookie(self) -> str:
@@ -105,9 +105,11 @@ def is_own_form(request: Request, door: Door) -> bool:
     origin = request.headers.get("origin")
     if origin is None:
         return True
-    if origin == "null":  # of a page that tells nobody where it is, like the one of a link
+    if origin == "null" or not door.origin:
+        # The page of a link tells nobody where it is; and an operator who has not said where
+        # people find us has nothing to compare with. Then it is the browser's word, or no.
         return site == "same-origin"
-    return bool(door.origin) and origin.lower() == door.origin
+    return origin.lower() == door.origin
 
 
 def safe_next(target: str, roots: Sequence[str] = ("/app",)) -> str | None:

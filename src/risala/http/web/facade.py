@@ -26,6 +26,10 @@ from risala.engine.model.told import Told, What
 class PeopleDoor(Protocol):
     """What handles raw tokens and codes; what people do else are operations."""
 
+    @property
+    def public_url(self) -> str:
+        """Where people find the pages."""
+
     def new_token(self) -> str:
         """For the cookie of a browser that nobody has signed in on."""
 

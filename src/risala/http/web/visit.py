@@ -120,6 +120,12 @@ class Visit:
         return Mode.TEST if self.request.args.get("mode") == "test" else Mode.LIVE
 
     @property
+    def base_url(self) -> str:
+        """Where the reader's programs find us: never by a ``Host`` header from elsewhere."""
+        site = self.site
+        return site.settings.http.public_url or self.door.origin or site.gateway.people.public_url
+
+    @property
     def browser(self) -> Browser:
         request = self.request
         client = request.scope.get("client")
