@@ -35,7 +35,11 @@ MAY: dict[str, str] = {
     f"{JOURNAL}/accounts/spending.py": HOT,
     f"{JOURNAL}/inbound/inbound.py": HOT,  # a message that came in
     f"{JOURNAL}/inbound/opt_outs.py": HOT,  # who wrote last, and whether a number is out
+    f"{JOURNAL}/keys.py": HOT,
     f"{JOURNAL}/messages/acceptance.py": HOT,
+    f"{JOURNAL}/messages/answers.py": HOT,
+    f"{JOURNAL}/messages/awaiting.py": READER,
+    f"{JOURNAL}/messages/counts.py": HOT,
     f"{JOURNAL}/messages/deadlines.py": HOT,
     f"{JOURNAL}/messages/declined.py": HOT,
     f"{JOURNAL}/messages/delivery.py": HOT,
@@ -43,16 +47,18 @@ MAY: dict[str, str] = {
     f"{JOURNAL}/messages/held.py": HOT,
     f"{JOURNAL}/messages/live.py": READER,
     f"{JOURNAL}/messages/matching.py": HOT,
+    f"{JOURNAL}/messages/parts.py": HOT,
     f"{JOURNAL}/messages/reads.py": HOT,
-    f"{JOURNAL}/messages/receipts.py": HOT,
     f"{JOURNAL}/messages/sessions.py": HOT,
-    f"{JOURNAL}/messages/state.py": HOT,
+    f"{JOURNAL}/messages/sheet.py": HOT,
+    f"{JOURNAL}/state.py": HOT,
     f"{JOURNAL}/messages/timeline.py": HOT,
     f"{JOURNAL}/messages/verifications.py": HOT,
     f"{JOURNAL}/messages/waiting.py": READER,
     f"{JOURNAL}/people/web_sessions.py": BULK,  # when all sessions of a minute were used
     f"{JOURNAL}/set_back.py": BULK,
     f"{JOURNAL}/store/meta.py": READER,  # also of files of any schema, before they are ours
+    f"{JOURNAL}/store/names.py": HOT,
     f"{JOURNAL}/store/opening.py": FILE,
     f"{JOURNAL}/store/schema/migrations.py": MIGRATION,
     f"{JOURNAL}/store/schema/audit.py": MIGRATION,
@@ -63,6 +69,8 @@ MAY: dict[str, str] = {
     f"{JOURNAL}/store/schema/people.py": MIGRATION,
     f"{JOURNAL}/store/schema/receipts.py": MIGRATION,
     f"{JOURNAL}/store/schema/retention.py": MIGRATION,
+    f"{JOURNAL}/store/schema/slim.py": MIGRATION,
+    f"{JOURNAL}/store/schema/slim_views.py": MIGRATION,
     f"{JOURNAL}/store/schema/webhooks.py": MIGRATION,
     f"{JOURNAL}/store/sql.py": FILE,  # hands on what others say
     f"{JOURNAL}/store/transaction.py": FILE,  # begin, commit, roll back
@@ -72,13 +80,20 @@ MAY: dict[str, str] = {
     f"{JOURNAL}/upkeep/backup.py": FILE,
     f"{JOURNAL}/upkeep/restore.py": FILE,
     f"{JOURNAL}/upkeep/retention.py": BULK,
+    f"{JOURNAL}/upkeep/audit_before.py": READER,
     f"{JOURNAL}/upkeep/upgrade/room.py": FILE,
+    f"{JOURNAL}/upkeep/upgrade/slim/events.py": MIGRATION,
+    f"{JOURNAL}/upkeep/upgrade/slim/keys.py": MIGRATION,
+    f"{JOURNAL}/upkeep/upgrade/slim/messages.py": MIGRATION,
+    f"{JOURNAL}/upkeep/upgrade/slim/numbering.py": MIGRATION,
+    f"{JOURNAL}/upkeep/upgrade/slim/rest.py": MIGRATION,
+    f"{JOURNAL}/upkeep/upgrade/slim/slim.py": MIGRATION,
     f"{JOURNAL}/upkeep/upgrade/upgrade.py": FILE,
     f"{JOURNAL}/webhooks/deliveries.py": HOT,
     f"{JOURNAL}/webhooks/endpoints.py": HOT,  # the fan-out of an event, an endpoint that fails
+    f"{JOURNAL}/webhooks/event_rows.py": HOT,
     f"{JOURNAL}/webhooks/history.py": READER,
     f"{JOURNAL}/webhooks/outbox.py": HOT,
-    "engine/delivery/queries.py": READER,
     "engine/upkeep/doctor.py": READER,
 }
 BY_HAND = re.compile(

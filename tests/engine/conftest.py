@@ -25,9 +25,11 @@ from risala.engine.journal.messages.acceptance import accept_one
 from risala.engine.journal.messages.delivery import Started
 from risala.engine.journal.rows import Change, NewMessage, Stamp
 from risala.engine.journal.store.schema.migrations import migrate
+from risala.engine.journal.webhooks import outbox
+from risala.engine.model.answers import answer
 from risala.engine.model.clock import TrioClock
 from risala.engine.model.commands import KeyType, Mode, Organization, Principal, SendMessage
-from risala.engine.model.ids import IdSource
+from risala.engine.model.ids import IdSource, message_id
 from risala.engine.model.lines import JUST_ACCEPTED
 from risala.engine.model.sentences import sentence
 from risala.engine.rules.receiptgroups import Groups, alone
@@ -86,10 +88,8 @@ class House:
         return shown["balance"]
 
     async def events(self) -> list[dict]:
-        rows = self.gateway.services.reader.execute(
-            "SELECT body FROM events ORDER BY seq"
-        ).fetchall()
-        return [json.loads(row[0]) for row in rows]
+        reader = self.gateway.services.reader
+        return [json.loads(event.body) for event in outbox.after(reader, 0, 10_000)]
 
 
 OpenHouse = Callable[..., AbstractAsyncContextManager[House]]
@@ -192,7 +192,10 @@ class Book:
         return again
 
     def id(self, prefix: str) -> str:
-        return f"{prefix}_{next(self._numbers):032d}"
+        number = next(self._numbers)
+        if prefix == "sms":
+            return message_id((self.now_ms << 15) + number, number)
+        return f"{prefix}_{number:032d}"
 
     def stamp(self) -> Stamp:
         return Stamp(self.now_ms)
@@ -248,6 +251,7 @@ class Book:
     def new_message(self, organization_id: str, **fields: Any) -> NewMessage:
         message_id = self.id("sms")
         segments = fields.get("segments", 1)
+        key = fields.get("idempotency_key", f"key-{message_id}")
         return NewMessage(
             **{
                 "id": message_id,
@@ -270,7 +274,7 @@ class Book:
                 "created_at": self.now_ms,
                 "idempotency_key": f"key-{message_id}",
                 "key_is_ours": False,
-                "response": message_id.encode(),
+                "response": answer(message_id, key, organization_id, "RISALA", None),
                 "line": JUST_ACCEPTED,
                 **fields,
             }

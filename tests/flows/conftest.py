@@ -24,12 +24,14 @@ from typing import Any
 import httpx2
 import pytest
 import trio
+from tests.support.told import stored_events
 
 from patience import HANG_S, until
 from processes import Process, environment
 from risala.cli.reach.client import connect
 from risala.engine.journal.messages import timeline
 from risala.engine.model.sentences import sentence
+from risala.engine.model.told import OutboxEvent
 
 TABLES = ("messages", "segments", "timeline", "idempotency", "ledger", "events", "held_receipts")
 FINAL = ("delivered", "undelivered", "failed", "canceled")
@@ -234,6 +236,11 @@ class Service:
         with closing(self._reader()) as conn:
             return conn.execute(query, arguments).fetchall()
 
+    def events(self) -> list[OutboxEvent]:
+        """Events as they are told."""
+        with closing(self._reader()) as conn:
+            return stored_events(conn)
+
     def _reader(self) -> sqlite3.Connection:
         return sqlite3.connect(f"{(self.data / 'risala.db').as_uri()}?mode=ro", uri=True)
 
@@ -259,7 +266,8 @@ class Service:
             "SELECT 'message', id FROM messages"
             " UNION ALL SELECT 'paid', id FROM messages WHERE mode = 'live'"
             " UNION ALL SELECT 'keyed', id FROM messages WHERE kind = 'sms'"
-            " UNION ALL SELECT 'charge', reference FROM ledger WHERE kind = 'charge'"
+            " UNION ALL SELECT 'charge', m.id FROM ledger l JOIN messages m ON m.charge = l.seq"
+            " WHERE l.kind = 'charge'"
             " UNION ALL SELECT 'key', message_id FROM idempotency"
             " UNION ALL SELECT 'begin', message_id FROM timeline WHERE n = 1"
         )

@@ -12,9 +12,11 @@ from contextlib import suppress
 
 import pytest
 import trio
+from tests.support.told import told_bodies
 
 from risala.engine.engine import DATABASE
 from risala.engine.journal.messages import timeline
+from risala.engine.journal.messages.answers import known_answer
 from risala.engine.journal.upkeep.audit import audit_file
 from risala.engine.model.commands import SendCode, SendMessage
 from risala.engine.model.errors import (
@@ -198,11 +200,7 @@ def check_messages(world, conn):
     rows = {row["id"]: row for row in conn.execute("SELECT * FROM messages")}
     assert set(world.accepted) <= set(rows), "a message that was answered for is gone"
     for (organization_id, key), response in world.told.items():
-        row = conn.execute(
-            "SELECT response FROM idempotency WHERE organization_id = ? AND key = ?",
-            (organization_id, key),
-        ).fetchone()
-        assert bytes(row["response"]) == response
+        assert known_answer(conn, organization_id, "live", key) == response
     for row in rows.values():
         assert row["status"] in FINAL, f"{row['id']} hangs in {row['status']}"
 
@@ -232,7 +230,7 @@ def check_copies(world, conn):
 
 
 def check_events(world, conn):
-    events = [json.loads(row[0]) for row in conn.execute("SELECT body FROM events ORDER BY seq")]
+    events = told_bodies(conn)
     of: dict[str, list[str]] = {}
     for event in events:
         if "messageId" in event:

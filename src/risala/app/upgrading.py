@@ -17,6 +17,8 @@ import trio
 
 from risala.app.stop import Stop
 from risala.engine.engine import DATABASE
+from risala.engine.journal.upkeep.upgrade.move import RowMove
+from risala.engine.journal.upkeep.upgrade.moves import MOVES
 from risala.engine.model.clock import SystemClock
 from risala.engine.upkeep.upgrade import UpgradeWatch, bring_over, is_due
 from risala.http.common.upgrading import create_upgrading
@@ -38,7 +40,10 @@ def unshown() -> Iterator[UpgradeProgress]:
 
 
 async def upgrade_meanwhile(
-    stop: Stop, addresses: Sequence[BoundAddress], show: Show = unshown
+    stop: Stop,
+    addresses: Sequence[BoundAddress],
+    show: Show = unshown,
+    moves: Sequence[RowMove] = MOVES,
 ) -> None:
     """Migrate the database. Returns at once where none is due, and when a stop is ordered.
 
@@ -51,7 +56,7 @@ async def upgrade_meanwhile(
     """
     settings = stop.settings
     path = settings.storage.data_dir / DATABASE
-    if not is_due(path):
+    if not is_due(path, moves):
         return
     watch = UpgradeWatch()
     where = f"{addresses[0].url}/readyz"
@@ -68,17 +73,20 @@ async def upgrade_meanwhile(
                     partial(serve_app, app, http, sock=sock, tls=each.tls, shutdown=over)
                 )
             try:
-                await _work(stop, path, watch, show)
+                await _work(stop, path, watch, show, moves)
             finally:
                 over.set()
 
 
-async def _work(stop: Stop, path: Path, watch: UpgradeWatch, show: Show) -> None:
+async def _work(
+    stop: Stop, path: Path, watch: UpgradeWatch, show: Show, moves: Sequence[RowMove]
+) -> None:
     async with trio.open_nursery() as nursery:
         nursery.start_soon(_cancel_when, stop.asked, nursery.cancel_scope)
         nursery.start_soon(watch.keep_logging)
         with show() as shown:
-            await bring_over(path, SystemClock(), partial(_tell, watch, shown))
+            tell = partial(_tell, watch, shown)
+            await bring_over(path, SystemClock(), tell, moves=moves)
         nursery.cancel_scope.cancel()
 
 

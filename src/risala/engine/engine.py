@@ -43,6 +43,7 @@ from risala.engine.gateway import Gateway
 from risala.engine.intake.draft import Ailing, nothing_ails
 from risala.engine.intake.intake import Intake
 from risala.engine.intake.opt_outs import LookBack
+from risala.engine.journal import keys
 from risala.engine.journal.accounts import balances
 from risala.engine.journal.messages import verifications
 from risala.engine.journal.recorder import Listeners, Recorder, unheard
@@ -54,7 +55,7 @@ from risala.engine.limits.claims import LimitsMessage
 from risala.engine.limits.limits import Limits, LimitsMemory
 from risala.engine.model.clock import Clock, SystemClock
 from risala.engine.model.errors import Draining
-from risala.engine.model.ids import IdSource
+from risala.engine.model.ids import IdSource, MessageIds
 from risala.engine.outside import NO_OUTSIDE, Outside, build_outward, public_url
 from risala.engine.overview import Alone, Running, statistics
 from risala.engine.people.people import People
@@ -207,7 +208,7 @@ async def _open_door(
         settings,
         recorder,
         reader,
-        ids,
+        MessageIds(keys.last_key(reader), ids.random_bytes),
         core.accounts,
         senders,
         router,

@@ -50,7 +50,7 @@ class Line:
 
     def start(self, row):
         """A lane takes it: no longer pending."""
-        self.book.conn.execute("UPDATE messages SET status = 'processing' WHERE id = ?", (row.id,))
+        self.book.conn.execute("UPDATE message SET status = 1 WHERE id = ?", (row.id,))
         self.queue.release(row.id)
 
     def close(self):

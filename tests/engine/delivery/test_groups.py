@@ -159,7 +159,7 @@ async def test_one_that_cannot_be_written_takes_no_neighbours(open_house, carrie
         bad = sent[4]
         with closing(sqlite3.connect(tmp_path / DATABASE)) as conn:
             conn.execute(
-                "CREATE TRIGGER bug BEFORE UPDATE ON messages WHEN new.status = 'sent'"
+                "CREATE TRIGGER bug BEFORE UPDATE ON message WHEN new.status = 2"
                 f" AND new.id = '{bad}' BEGIN SELECT raise(ABORT, 'a bug'); END"
             )
         with capture_logs() as logs:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import pytest
 
 from risala.engine.model import events
@@ -18,9 +16,7 @@ from risala.engine.model.events import (
     TrialEvent,
     VerificationEvent,
     event_body,
-    event_id,
 )
-from risala.engine.model.ids import is_id
 from risala.engine.rules.webhooks.types import TYPES
 
 AT = 1_795_231_187_670
@@ -112,19 +108,6 @@ def test_the_bytes_of_a_body_are_these_for_ever(event, rest):
 def test_an_event_keeps_no_text_in_its_repr():
     [inbound] = [event for event, _ in GOLDEN if isinstance(event, InboundEvent)]
     assert inbound.text not in repr(inbound)
-
-
-def test_ids_have_one_form_and_differ_by_kind_subject_moment_and_place():
-    event = GOLDEN[0][0]
-    others = [
-        dataclasses.replace(event, type=EventType.SMS_DELIVERED),
-        dataclasses.replace(event, subject="sms_2"),
-        dataclasses.replace(event, at=AT + 1),
-    ]
-    ids = [event_id(event, 1), event_id(event, 2), *(event_id(other, 1) for other in others)]
-    assert all(is_id(text, "evt") for text in ids)
-    assert len({*ids}) == len(ids)
-    assert event_id(event, 1) == ids[0], "a unit of work that runs twice writes the same event"
 
 
 def test_no_family_is_forgotten():

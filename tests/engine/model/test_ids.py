@@ -5,7 +5,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from risala.engine.model.clock import SystemClock
-from risala.engine.model.ids import IdSource, concat_reference, derived_id, is_id
+from risala.engine.model.ids import (
+    IdSource,
+    MessageIds,
+    concat_reference,
+    event_id,
+    is_id,
+    key_ms,
+    key_of,
+    message_id,
+)
 
 TIMES = st.integers(min_value=0, max_value=2**48 - 1)
 RANDOM = st.binary(min_size=14, max_size=14)
@@ -71,14 +80,41 @@ def test_real_ones_differ():
     assert len({source.new("ver") for _ in range(1000)}) == 1000
 
 
-@given(TIMES, st.text(), st.text())
-def test_a_derived_id_has_the_same_shape_and_is_the_same_again(now_ms, one, other):
-    text = derived_id("evt", now_ms, one, other)
+KEYS = st.integers(min_value=0, max_value=2**63 - 1)
+
+
+@given(TIMES, RANDOM)
+def test_the_key_of_an_id_is_its_first_sixty_three_bits(now_ms, random):
+    whole = int.from_bytes(now_ms.to_bytes(6, "big") + random, "big")
+    assert key_of(made(now_ms, random)) == whole >> 97
+    assert key_ms(whole >> 97) == now_ms
+
+
+@given(KEYS, st.integers(min_value=0, max_value=2**97 - 1))
+def test_a_message_s_id_begins_with_its_key(key, rest):
+    text = message_id(key, rest)
+    assert is_id(text, "sms")
+    assert key_of(text) == key
+
+
+@pytest.mark.parametrize("text", ["", "sms_", "sms_1", "sms_" + "O" * 32, "x" * 40])
+def test_what_is_no_id_has_no_key(text):
+    assert key_of(text) is None
+
+
+@given(st.lists(st.integers(min_value=0, max_value=2**47), min_size=1), KEYS)
+def test_no_two_messages_have_one_key_whatever_the_clock_does(times, last):
+    ids = MessageIds(last >> 1)
+    keys = [key_of(ids.new(now_ms)) for now_ms in times]
+    assert keys == sorted({*keys})
+    assert keys[0] > last >> 1
+    assert all(key_ms(key) >= now_ms for key, now_ms in zip(keys, times, strict=True))
+
+
+@given(KEYS, st.integers(min_value=0, max_value=2**97 - 1))
+def test_an_event_s_id_begins_with_its_key_and_ends_as_what_it_tells_of(key, rest):
+    subject = message_id(key, rest)
+    text = event_id(key, subject)
     assert is_id(text, "evt")
-    assert text == derived_id("evt", now_ms, one, other)
-    assert text[:13] == made(now_ms, bytes(14)).replace("sms", "evt")[:13]
-
-
-def test_derived_ids_differ_by_what_they_are_of():
-    ids = {derived_id("evt", 1, *of_what) for of_what in (("a", "b"), ("ab", ""), ("a", "c"))}
-    assert len(ids) == 3
+    assert key_of(text) == key
+    assert text[-19:] == subject[-19:]

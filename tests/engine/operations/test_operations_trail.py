@@ -150,9 +150,7 @@ class World:
             self.special |= await self._change_codes()
         commit = self.house.gateway.services.recorder.journal.commit
         if "replay" in name:
-            await commit(
-                lambda conn: conn.execute("UPDATE webhook_deliveries SET state = 'failed'")
-            )
+            await commit(lambda conn: conn.execute("UPDATE webhook_delivery SET state = 'failed'"))
         if name == "retention.run":
             await commit(lambda conn: self._receive(conn, first_id("mo", 0)))
 

@@ -129,7 +129,7 @@ def test_the_queue(patient, book):
 
 
 def test_a_damaged_database(patient, book):
-    page = book.one("select rootpage from sqlite_schema where name = 'ledger'")
+    page = book.one("select rootpage from sqlite_schema where name = 'entry'")
     book.close()
     with open(patient.data_dir / "risala.db", "r+b") as file:
         file.seek(4096 * (page - 1))

@@ -11,16 +11,17 @@ import trio
 from risala.config.model import RetentionSection
 from risala.engine.journal.attempts import Attempt
 from risala.engine.journal.inbound import inbound
-from risala.engine.journal.messages import endings, held
-from risala.engine.journal.messages import reads as messages
+from risala.engine.journal.messages import endings, held, reads
+from risala.engine.journal.messages.answers import known_answer
+from risala.engine.journal.state import load
 from risala.engine.journal.upkeep import retention
 from risala.engine.journal.upkeep.audit import audit
 from risala.engine.journal.upkeep.retention import LATE_MS, TEXT_GONE, TIMELINE_GONE
 from risala.engine.journal.webhooks import outbox
 from risala.engine.model.clock import iso
 from risala.engine.model.commands import SendMessage
-from risala.engine.model.events import EventType, MessageEvent
-from risala.engine.model.ids import IdSource, first_id
+from risala.engine.model.events import EventType
+from risala.engine.model.ids import IdSource, event_id, first_id
 from risala.engine.model.lines import Kind, Line
 from risala.engine.model.states import SegmentState
 from risala.engine.rules.retry import Decision, Step
@@ -61,7 +62,7 @@ def lives(book):
     receipt(book, "c1")
     submit(book, found["sent"], "c2")
     stamp = book.stamp()
-    book.unit(lambda conn: endings.fail(conn, found["failed"], Cause.REJECTED, stamp))
+    book.unit(lambda conn: endings.fail(conn, load(conn, found["failed"]), Cause.REJECTED, stamp))
     book.unit(lambda conn: endings.cancel(conn, found["canceled"], stamp))
     submit(book, found["processing"])
     return found
@@ -100,7 +101,7 @@ def test_texts_go_and_what_carriers_repeated_of_them(book, lives):
         assert (body, pruned, has_timeline) == ("", TEXT_GONE, True)
         raw = "SELECT count(*) FROM timeline WHERE message_id = ? AND raw IS NOT NULL"
         assert book.one(raw, lives[name]) == 0
-        assert messages.view(book.conn, lives[name]).body is None
+        assert reads.view(book.conn, lives[name]).body is None
     for name in ("pending", "processing"):
         assert state(book, lives[name])[:2] == ("hello", 0)
     assert dump(book, *KEPT) == before
@@ -156,7 +157,7 @@ def test_the_same_key_gives_the_same_answer_for_ever(book):
     work(book, retention.timelines, "timelines", book.now_ms + 1)
     again = book.new_message(organization_id, idempotency_key="k")
     assert book.unit(lambda conn: accept_one(conn, again, None)).results == [new.response]
-    assert messages.known_response(book.conn, organization_id, "live", "k") == new.response
+    assert known_answer(book.conn, organization_id, "live", "k") == new.response
     assert book.one("SELECT count(*) FROM messages") == 1
 
 
@@ -197,11 +198,12 @@ def forget_events(book, before_ms, limit=2):
 
 def event(book, organization_id, *states):
     """An event, and its delivery to an endpoint for each state."""
-    whose, what = (organization_id, "live", "x"), ("+222", "R", "sent", None, None, None, {})
-    told = MessageEvent(EventType.SMS_SENT, book.now_ms, *whose, *what)
+    told = outbox.NewEvent(
+        EventType.SENDER_DENIED, book.now_ms, organization_id, "live", organization_id, "[1,2,3]"
+    )
 
     def unit(conn):
-        event_id = outbox.write(conn, told)
+        key = outbox.write_all(conn, (told,))
         for number, each in enumerate(states):
             conn.execute(
                 "INSERT OR IGNORE INTO webhook_endpoints (id, organization_id, mode, url, types,"
@@ -209,15 +211,15 @@ def event(book, organization_id, *states):
                 (f"whe_{number}", organization_id),
             )
             made = conn.execute(
-                "INSERT INTO webhook_deliveries (endpoint_id, event_id, state, due_at, created_at,"
+                "INSERT INTO webhook_delivery (endpoint_id, event, state, due_at, created_at,"
                 " updated_at) VALUES (?, ?, ?, 0, 0, 0)",
-                (f"whe_{number}", event_id, each),
+                (f"whe_{number}", key, each),
             )
             conn.execute(
                 "INSERT INTO webhook_attempts (delivery, n, started_at) VALUES (?, 1, 0)",
                 (made.lastrowid,),
             )
-        return event_id
+        return event_id(key, organization_id)
 
     return book.unit(unit)
 

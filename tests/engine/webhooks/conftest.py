@@ -21,7 +21,7 @@ from risala.engine.journal.webhooks import outbox
 from risala.engine.model.clock import TrioClock
 from risala.engine.model.commands import KeyType, Mode, Principal, SendMessage
 from risala.engine.model.events import EventType, MessageEvent
-from risala.engine.model.ids import IdSource
+from risala.engine.model.ids import IdSource, message_id
 from risala.engine.outside import Outside
 from risala.engine.rules.webhooks.schedule import ReceiverAnswer, ReceiverFault
 from risala.engine.rules.webhooks.types import WebhookCall
@@ -103,7 +103,7 @@ class House:
     async def happen(self, count: int = 1, kind: str = "sms.sent", mode: str = "live") -> list[str]:
         """Write events as a unit of the engine would; their ids."""
         recorder = self.gateway.services.recorder
-        whose = (self.organization_id, mode, "sms_x")
+        whose = (self.organization_id, mode, message_id(1, 1))  # of no message that is here
         what = ("+22236123456", "RISALA", "sent", None, None, None, {})
         event = MessageEvent(EventType(kind), self.clock.now_ms(), *whose, *what)
         return await recorder.journal.commit(

@@ -7,6 +7,7 @@ from itertools import pairwise
 
 import pytest
 import trio
+from tests.support.told import stored_events
 
 from risala.engine.journal.webhooks import endpoints as webhooks
 from risala.engine.model.errors import Conflict, Invalid, NotFound
@@ -49,7 +50,7 @@ async def test_an_event_is_posted_at_once_as_it_is_stored(open_house, quick):
             "carrierCode": None,
             "metadata": {"order": "٧"},
         }
-        stored = house.gateway.services.reader.execute("SELECT body FROM events").fetchone()[0]
+        stored = stored_events(house.gateway.services.reader)[0].body
         assert call.body == stored.encode()
         assert "hello" not in stored
         assert call.headers["X-Mine"] == "yes"

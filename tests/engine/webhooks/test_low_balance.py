@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from dataclasses import replace
 
 import pytest
 import trio
+from tests.support.told import told_bodies
 
 from patience import HANG_S
 from risala.config.model import PricingSection
@@ -25,10 +25,7 @@ ORDER BY l.seq
 
 
 def events(house) -> list[dict]:
-    rows = house.gateway.services.reader.execute(
-        "SELECT body FROM events WHERE type = 'balance.low' ORDER BY seq"
-    )
-    return [json.loads(row[0]) for row in rows]
+    return told_bodies(house.gateway.services.reader, "balance.low")
 
 
 async def set_low(house, amount: str | None) -> None:
@@ -146,10 +143,7 @@ class Watcher(trio.abc.Instrument):
     def after_task_step(self, task: trio.lowlevel.Task) -> None:
         self._conn.execute("BEGIN")
         called_for = self._conn.execute(CROSSINGS, {"low": self._low}).fetchall()
-        written = self._conn.execute(
-            "SELECT json_extract(body, '$.balance') FROM events"
-            " WHERE type = 'balance.low' ORDER BY seq"
-        ).fetchall()
+        written = [(body["balance"],) for body in told_bodies(self._conn, "balance.low")]
         self._conn.execute("COMMIT")
         self.seen.add(len(written))
         if called_for != written:

@@ -30,10 +30,8 @@ def test_messages_are_stored_told_and_deleted(station, running, until):
     until(lambda: len(bodies(service)) == 3, "three messages are stored")
     assert sorted(bodies(service)) == sorted(texts)
 
-    events = [
-        json.loads(told)
-        for (told,) in service.rows("SELECT body FROM events WHERE type = 'sms.received'")
-    ]
+    told = [json.loads(event.body) for event in service.events()]
+    events = [event for event in told if event["type"] == "sms.received"]
     assert sorted(event["text"] for event in events) == sorted(texts)
     assert {event["from"] for event in events} == {PHONE}
     until(lambda: modem.stored() == 0, "the modem's storages are empty")

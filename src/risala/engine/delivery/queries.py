@@ -18,10 +18,10 @@ import trio
 from risala.engine.delivery.lane.awaited import ASK_AFTER_S, WAITING_MAX, AwaitedReceipt
 from risala.engine.delivery.lane.lane import Lane
 from risala.engine.journal.attempts import Arrival
+from risala.engine.journal.messages import awaiting
 from risala.engine.journal.messages import reads as messages
 from risala.engine.model.errors import Unavailable
-from risala.engine.model.ids import first_id
-from risala.engine.model.states import SegmentState
+from risala.engine.model.ids import KEY_COUNTER_BITS
 from risala.plugins.contract import Receipt
 
 log = structlog.get_logger(__name__)
@@ -31,10 +31,6 @@ RECALLED_MESSAGES_S: Final = 2 * ASK_AFTER_S[-1]
 RECALL_ROWS: Final = 500
 """Rows looked at in one go while that is found out: a millisecond's worth."""
 UNCERTAIN_BATCH: Final = 64
-_SEGMENTS: Final = (
-    "SELECT message_id, number, state, carrier, carrier_id, updated_at FROM segments"
-    " WHERE (message_id, number) > (?, ?) ORDER BY message_id, number LIMIT ?"
-)
 
 
 class Queries:
@@ -56,18 +52,20 @@ class Queries:
         """The segments that were accepted before this start and have no final receipt yet."""
         now_ms, now_s = self._lane.recorder.clock.now_ms(), trio.current_time()
         found = tuple(list[AwaitedReceipt]() for _ in ASK_AFTER_S)
-        at = (first_id("sms", now_ms - round(RECALLED_MESSAGES_S * 1000)), 0)
-        while rows := self._reader.execute(_SEGMENTS, (*at, RECALL_ROWS)).fetchall():
-            for message_id, number, state, carrier, carrier_id, updated_at in rows:
-                mine = carrier == self._lane.name and state == SegmentState.ACCEPTED
-                if not mine or not carrier_id or updated_at > now_ms:
+        after = (now_ms - round(RECALLED_MESSAGES_S * 1000)) << KEY_COUNTER_BITS
+        while (page := awaiting.accepted_since(self._reader, after, RECALL_ROWS)).last is not None:
+            for part in page.parts:
+                mine = part.carrier == self._lane.name
+                if not mine or not part.carrier_id or part.changed_at > now_ms:
                     continue
-                age_s = (now_ms - updated_at) / 1000
+                age_s = (now_ms - part.changed_at) / 1000
                 step = bisect_right(ASK_AFTER_S, age_s)
                 if step < len(ASK_AFTER_S) and len(found[step]) < WAITING_MAX:
                     due_s = now_s + ASK_AFTER_S[step] - age_s
-                    found[step].append(AwaitedReceipt(due_s, message_id, number, carrier_id))
-            at = rows[-1][:2]
+                    found[step].append(
+                        AwaitedReceipt(due_s, part.message_id, part.number, part.carrier_id)
+                    )
+            after = page.last
             await trio.lowlevel.checkpoint()
         self._lane.awaited.put_first(found)
 
@@ -89,12 +87,9 @@ class Queries:
 
     def _is_open(self, question: AwaitedReceipt) -> bool:
         """Still without a final receipt, and of the attempt that was asked about."""
-        row = self._reader.execute(
-            "SELECT 1 FROM segments WHERE message_id = ? AND number = ? AND state = ?"
-            " AND carrier_id = ?",
-            (question.message_id, question.number, SegmentState.ACCEPTED, question.carrier_id),
-        ).fetchone()
-        return row is not None
+        return awaiting.is_awaited(
+            self._reader, question.message_id, question.number, question.carrier_id
+        )
 
 
 async def ask(lane: Lane, carrier_id: str, sender: str) -> Receipt | None:
@@ -112,18 +107,11 @@ async def ask(lane: Lane, carrier_id: str, sender: str) -> Receipt | None:
 
 async def ask_uncertain(lanes: Mapping[str, Lane], reader: sqlite3.Connection, now_ms: int) -> None:
     """Ask for uncertain segments whose wait is over, before the carrier's policy decides."""
-    rows = reader.execute(
-        "SELECT s.carrier, s.carrier_id, m.sender"
-        " FROM messages m JOIN segments s ON s.message_id = m.id"
-        " WHERE m.resolve_at <= ? AND s.state = 'uncertain' AND s.carrier_id <> ''"
-        " ORDER BY m.resolve_at LIMIT ?",
-        (now_ms, UNCERTAIN_BATCH),
-    ).fetchall()
-    for carrier, carrier_id, sender in rows:
-        lane = lanes.get(carrier)
+    for asked in awaiting.uncertain_due(reader, now_ms, UNCERTAIN_BATCH):
+        lane = lanes.get(asked.carrier)
         if lane is None or not lane.driver.capabilities.query:
             continue
-        receipt = await ask(lane, carrier_id, sender)
+        receipt = await ask(lane, asked.carrier_id, asked.sender)
         if receipt is not None:  # the carrier knows it: so it was accepted
             await _record(lane, receipt)
 

@@ -47,12 +47,19 @@ class Feed:
         """Follow for life."""
         while True:
             await self._committed.wait()
-            while rows := outbox.after(self._reader, self._seq, ROWS_AT_ONCE):
-                self._seq = rows[-1].seq
-                if self.events.listeners:
-                    for event in rows:
-                        self.events.publish(event)
+            while self._look():
                 for listener in self._listeners:
                     listener()
                 await trio.lowlevel.checkpoint()
             await trio.sleep(APART_S)
+
+    def _look(self) -> bool:
+        """Whether there are new events; told to those who hear them."""
+        if not self.events.listeners:  # then nobody needs to know what they say
+            before, self._seq = self._seq, outbox.last_seq(self._reader)
+            return self._seq > before
+        rows = outbox.after(self._reader, self._seq, ROWS_AT_ONCE)
+        for event in rows:
+            self._seq = event.seq
+            self.events.publish(event)
+        return bool(rows)

@@ -171,14 +171,14 @@ class Follower:
         after which messages may have changed; None where the position means nothing here."""
         if position.isascii() and position.isdecimal() and len(position) <= TIME_DIGITS_MAX:
             since_ms = int(position) - SLACK_MS
-            return outbox.seq_before(self._reader, since_ms), since_ms
+            return outbox.seq_before(since_ms), since_ms
         found = outbox.position(self._reader, position)
         if found is None or self._organization_id not in (None, found.organization_id):
             return None
         return found.seq, found.created_at - SLACK_MS
 
     def _events(self, after_seq: int) -> Iterator[Told | None]:
-        if outbox.last_seq(self._reader) - after_seq > MISSED_EVENTS_MAX:
+        if outbox.is_far(self._reader, after_seq, MISSED_EVENTS_MAX):
             yield self._give_up()
             return
         self._seq = after_seq

@@ -11,10 +11,11 @@ from risala.config.model import Settings
 from risala.engine.accounts.senders import Senders
 from risala.engine.billing.prices import Prices
 from risala.engine.journal.rows import NewMessage
+from risala.engine.model.answers import answer, own_key
 from risala.engine.model.clock import Clock
-from risala.engine.model.commands import Mode, Organization, SendMessage
+from risala.engine.model.commands import Mode, Organization, Principal, SendMessage
 from risala.engine.model.errors import SenderNotApproved
-from risala.engine.model.ids import IdSource
+from risala.engine.model.ids import MessageIds, is_id
 from risala.engine.model.lines import JUST_ACCEPTED, Kind, Line, Values, Wait
 from risala.engine.model.states import PRIORITY_CODE, PRIORITY_MESSAGE
 from risala.engine.rules.days import day_of
@@ -43,7 +44,7 @@ class Drafts:
         settings: Settings,
         prices: Prices,
         clock: Clock,
-        ids: IdSource,
+        ids: MessageIds,
         senders: Senders,
         router: Router,
         ailing: Ailing,
@@ -61,7 +62,7 @@ class Drafts:
     def of_send(
         self,
         organization: Organization,
-        mode: Mode,
+        principal: Principal,
         command: SendMessage,
         sender: tuple[str, Notice | None],
     ) -> NewMessage:
@@ -69,14 +70,13 @@ class Drafts:
         body = smart_encode(command.body) if organization.smart_encoding else command.body
         now_ms = self._clock.now_ms()
         due_at = max(now_ms, command.send_at or now_ms)
-        message_id = self._ids.new("sms")
-        # An idempotency key that we make may have the same random bits as the message's id, since
-        # neither is secret.
-        key = command.idempotency_key or f"idk_{message_id[4:]}"
-        name, notice = sender
+        message_id = self._ids.new(now_ms)
+        key = command.idempotency_key or own_key(message_id)
+        name, told = sender
+        notice = None if told is None else _JSON(told)
         return self._row(
             organization,
-            mode,
+            principal,
             message_id=message_id,
             kind="sms",
             recipient=command.to,
@@ -91,13 +91,14 @@ class Drafts:
             send_at=command.send_at,
             key=key,
             key_is_ours=command.idempotency_key is None,
-            response=_response(message_id, key, organization.id, name, notice),
+            response=answer(message_id, key, organization.id, name, notice),
+            notice=notice,
         )
 
     def of_code(
         self,
         organization: Organization,
-        mode: Mode,
+        principal: Principal,
         *,
         recipient: str,
         sender: str | None,
@@ -114,8 +115,8 @@ class Drafts:
         """
         return self._row(
             organization,
-            mode,
-            message_id=self._ids.new("sms"),
+            principal,
+            message_id=self._ids.new(now_ms),
             kind="code",
             recipient=recipient,
             sender=self._sender_of_codes(organization.id, sender),
@@ -164,7 +165,7 @@ class Drafts:
     def _row(
         self,
         organization: Organization,
-        mode: Mode,
+        principal: Principal,
         *,
         message_id: str,
         kind: str,
@@ -182,7 +183,9 @@ class Drafts:
         key_is_ours: bool,
         response: bytes,
         verification_id: str | None = None,
+        notice: str | None = None,
     ) -> NewMessage:
+        mode = principal.mode
         live = mode is Mode.LIVE
         route = self._router.route_key(recipient) if live else TEST_ROUTE
         return NewMessage(
@@ -211,6 +214,8 @@ class Drafts:
             verification_id=verification_id,
             low_balance=self._prices.low_balance_of(organization),
             day=day_of(organization.time_zone, now_ms),
+            api_key=principal.key_id if is_id(principal.key_id, "key") else None,
+            notice=notice,
         )
 
     def _first_line(
@@ -224,15 +229,3 @@ class Drafts:
         if ailing := self._ailing(route, recipient, segments):
             return Line(Kind.ACCEPTED, values=ailing)
         return JUST_ACCEPTED
-
-
-def _response(
-    message_id: str, key: str, organization_id: str, sender: str, notice: Notice | None
-) -> bytes:
-    """The body of the response (specification §2.2). It is put together as text, because our ids
-    need no escaping."""
-    tail = f',"notice":{_JSON(notice)}' if notice else ""
-    return (
-        f'{{"accepted":true,"messageId":"{message_id}","idempotencyKey":{_JSON(key)},'
-        f'"organizationId":"{organization_id}","from":{_JSON(sender)}{tail}}}'
-    ).encode()

@@ -22,7 +22,7 @@ from risala.engine.intake.draft import Ailing, Drafts
 from risala.engine.intake.holding import Holding
 from risala.engine.intake.opt_outs import OptOuts
 from risala.engine.journal.messages import acceptance, verifications
-from risala.engine.journal.messages import reads as messages
+from risala.engine.journal.messages.answers import known_answer
 from risala.engine.journal.messages.verifications import NewVerification
 from risala.engine.journal.recorder import Recorder
 from risala.engine.journal.rows import Change, NewMessage, Stamp
@@ -36,7 +36,7 @@ from risala.engine.model.errors import (
     Refusal,
     StorageFailed,
 )
-from risala.engine.model.ids import IdSource
+from risala.engine.model.ids import MessageIds
 from risala.engine.model.states import Status
 from risala.engine.rules.router import Router
 
@@ -63,7 +63,7 @@ class Intake:
         settings: Settings,
         recorder: Recorder,
         reader: sqlite3.Connection,
-        ids: IdSource,
+        ids: MessageIds,
         accounts: Accounts,
         senders: Senders,
         router: Router,
@@ -160,7 +160,7 @@ class Intake:
         on; the others wait and find its answer in the journal."""
         slot = (principal.organization_id, principal.mode.value, key)
         while True:
-            known = messages.known_response(self._reader, *slot)
+            known = known_answer(self._reader, *slot)
             if known is not None:
                 return known
             first = self._first_of_key.get(slot)
@@ -183,7 +183,7 @@ class Intake:
         with trio.CancelScope(shield=True):
             holding = self._holding(organization)
             try:
-                new = await self._prepare(holding, organization, principal.mode, command)
+                new = await self._prepare(holding, organization, principal, command)
                 with _naming(new.idempotency_key):
                     accepted = await self._recorder.journal.commit(
                         signed(by, lambda conn: acceptance.accept_one(conn, new, stamp))
@@ -264,7 +264,7 @@ class Intake:
             repeats = key is not None and key in tried
             try:
                 new = await self._prepare(
-                    holding, organization, principal.mode, command, repeats=repeats
+                    holding, organization, principal, command, repeats=repeats
                 )
             except Refusal as refusal:
                 items.append(BatchItem(key, answer=refusal))
@@ -277,7 +277,7 @@ class Intake:
         if key is None:
             return None
         organization_id, mode = principal.organization_id, principal.mode.value
-        return messages.known_response(self._reader, organization_id, mode, key)
+        return known_answer(self._reader, organization_id, mode, key)
 
     # -- a code
 
@@ -323,7 +323,7 @@ class Intake:
         self,
         holding: Holding,
         organization: Organization,
-        mode: Mode,
+        principal: Principal,
         command: SendMessage,
         *,
         repeats: bool = False,
@@ -333,13 +333,13 @@ class Intake:
         Holds a token and the price, unless the command ``repeats`` a key for which both are held.
         """
         sender = self.drafts.sender_of(organization.id, command.sender)
-        if mode is not Mode.LIVE:
-            return self.drafts.of_send(organization, mode, command, sender)
+        if principal.mode is not Mode.LIVE:
+            return self.drafts.of_send(organization, principal, command, sender)
         self.opt_outs.refuse(organization.id, command.to)
         if repeats:
-            return self.drafts.of_send(organization, mode, command, sender)
+            return self.drafts.of_send(organization, principal, command, sender)
         await holding.take_sms()
-        new = self.drafts.of_send(organization, mode, command, sender)
+        new = self.drafts.of_send(organization, principal, command, sender)
         await holding.reserve(new)
         return new
 

@@ -42,6 +42,10 @@ class NewMessage:
     """The organization is told when its charge takes the balance below this, in minor units."""
     day: int = 0
     """On which the charge is counted: the organization's own, as days since 1970-01-01."""
+    api_key: str | None = None
+    """The id of the key that it came by."""
+    notice: str | None = None
+    """The notice in ``response``, as JSON."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,12 +9,12 @@ from typing import Final
 # What waits because so much time has to pass. Not what somebody wished for an hour of the day (a
 # scheduled message is due when it was asked for), nor a message's validity: it merely lasts longer.
 _SHIFTS: Final = (
-    "UPDATE messages SET due_at = due_at - :by WHERE status = 'pending' AND due_at > :now"
+    "UPDATE message SET due_at = due_at - :by WHERE status = 0 AND due_at > :now"
     " AND (send_at IS NULL OR due_at <> send_at)",
-    "UPDATE messages SET resolve_at = resolve_at - :by WHERE resolve_at > :now",
+    "UPDATE message SET resolve_at = resolve_at - :by WHERE resolve_at > :now",
     "UPDATE verifications SET expires_at = expires_at - :by"
     " WHERE status = 'pending' AND expires_at > :now",
-    "UPDATE webhook_deliveries SET due_at = due_at - :by WHERE state = 'pending' AND due_at > :now",
+    "UPDATE webhook_delivery SET due_at = due_at - :by WHERE state = 'pending' AND due_at > :now",
     "UPDATE webhook_endpoints SET notice_due_at = notice_due_at - :by WHERE notice_due_at > :now",
     "UPDATE mails SET due_at = due_at - :by, useless_at = useless_at - :by"
     " WHERE settled_at IS NULL AND due_at > :now",

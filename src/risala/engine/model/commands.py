@@ -247,10 +247,13 @@ class LedgerEntry:
     amount: int
     balance_after: int
     reference: str
-    """The message's id for a charge or refund, the payment's reference for a top-up."""
+    """Of a charge the first message's id, of a refund the message's; of a top-up the payment's
+    reference."""
     at: int
     note: str | None = None
     """What a top-up was for; why an adjustment was made."""
+    messages: int = 1
+    """How many a charge pays for; ``reference`` is the first of them."""
 
 
 @dataclass(frozen=True, slots=True)

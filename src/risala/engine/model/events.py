@@ -17,7 +17,6 @@ from typing import Any, ClassVar, Final
 
 from risala.engine.model.cause_sentences import cause_text
 from risala.engine.model.clock import iso
-from risala.engine.model.ids import derived_id
 from risala.engine.model.money import money
 
 
@@ -195,12 +194,6 @@ FAMILIES: Final[Mapping[EventType, type[Event]]] = {
     )
     for kind in family.TYPES
 }
-
-
-def event_id(event: Event, place: int) -> str:
-    """The id of an event at its place in the outbox. It follows from its arguments, so that a unit
-    that runs twice makes the same id, and no two events share one."""
-    return derived_id("evt", event.at, event.type, event.subject, str(place))
 
 
 def event_body(event: Event, identity: str) -> str:

@@ -1,13 +1,14 @@
 """Ids: opaque, prefixed, ordered by time: ``sms_01KB0Z…``.
 
 After the prefix stand 32 characters of Crockford base32: 48 bits of UTC epoch milliseconds, then
-112 random bits (of an event: bits of a digest). Sorting ids as text
-sorts them by their millisecond; within one there is no order.
+112 random bits. Sorting ids as text sorts them by their millisecond; within one there is no order.
+
+Of messages and events the first 63 bits are a *key*, by which the database finds their row: the
+milliseconds, and a counter in place of 15 random bits, so that no two have the same one.
 """
 
 from __future__ import annotations
 
-import hashlib
 import re
 import secrets
 from collections.abc import Callable
@@ -42,6 +43,67 @@ class RandomPool:
         return self._pool[start : self._used]
 
 
+KEY_COUNTER_BITS: Final = 15
+"""Of a key, below its milliseconds: 32,768 messages of one millisecond before the next is used."""
+_KEY_REST_BITS: Final = 160 - 63
+_KEY_DIGITS: Final = 13
+_VALUES: Final = {digit: value for value, digit in enumerate(_CROCKFORD)}
+
+
+def next_key(last: int, now_ms: int) -> int:
+    """The key after ``last``: of this millisecond, or just greater where the clock went back."""
+    return max(last + 1, now_ms << KEY_COUNTER_BITS)
+
+
+def key_ms(key: int) -> int:
+    """The millisecond that a key begins with."""
+    return key >> KEY_COUNTER_BITS
+
+
+def key_of(identity: str) -> int | None:
+    """The first 63 bits of an id; None for what has not an id's shape."""
+    digits = identity.partition("_")[2]
+    if not _DIGITS.fullmatch(digits):
+        return None
+    key = 0
+    for digit in digits[:_KEY_DIGITS]:
+        key = key << 5 | _VALUES[digit]
+    return key >> 2  # of 13 digits' 65 bits
+
+
+def event_id(key: int, subject_id: str) -> str:
+    """The id of an event: its key, and the end of the id of what it tells of.
+
+    Whoever may see the event knows that id, so that nothing is given away; and as nothing is drawn,
+    nothing need be stored.
+    """
+    digits = [_CROCKFORD[key >> shift & 31] for shift in range(58, 2, -5)]
+    return f"evt_{''.join(digits)}{_CROCKFORD[(key & 7) << 2]}{subject_id[-19:]}"
+
+
+class MessageIds:
+    """Ids of messages: no two have the same key, whatever the clock does."""
+
+    def __init__(self, last_key: int, random_bytes: Callable[[int], bytes] | None = None) -> None:
+        """
+        Args:
+            last_key: the highest in the file.
+        """
+        self._last_key = last_key
+        self._random_bytes = random_bytes or RandomPool()
+
+    def new(self, now_ms: int) -> str:
+        """The id of a message that is accepted at this time."""
+        key = self._last_key = next_key(self._last_key, now_ms)
+        rest = int.from_bytes(self._random_bytes(_RANDOM_BYTES), "big")
+        return message_id(key, rest & ((1 << _KEY_REST_BITS) - 1))
+
+
+def message_id(key: int, rest: int) -> str:
+    """The id of a key and 97 more bits."""
+    return _text("sms", key << _KEY_REST_BITS | rest)
+
+
 class IdSource:
     """Makes ids from a clock and a source of randomness, both of which tests may own."""
 
@@ -55,6 +117,9 @@ class IdSource:
         random = int.from_bytes(self._random_bytes(_RANDOM_BYTES), "big")
         return _written(prefix, time_ms, random)
 
+    def random_bytes(self, count: int) -> bytes:
+        return self._random_bytes(count)
+
     def chance(self) -> float:
         """A random number from 0 to less than 1, for waits that must not all end together."""
         return int.from_bytes(self._random_bytes(4), "big") / 2**32
@@ -66,20 +131,11 @@ def first_id(prefix: str, at_ms: int) -> str:
     return _written(prefix, at_ms, 0)
 
 
-def derived_id(prefix: str, at_ms: int, *of_what: str) -> str:
-    """An id that follows from its arguments alone: the same at each call.
-
-    For units of work that make ids and may run twice: both runs must come to the same ids.
-
-    Args:
-        of_what: texts that together tell the thing from all others of that millisecond.
-    """
-    digest = hashlib.sha256("\0".join(of_what).encode()).digest()
-    return _written(prefix, at_ms, int.from_bytes(digest[:_RANDOM_BYTES], "big"))
-
-
 def _written(prefix: str, at_ms: int, low_bits: int) -> str:
-    bits = (at_ms & _TIME_MASK) << (8 * _RANDOM_BYTES) | low_bits
+    return _text(prefix, (at_ms & _TIME_MASK) << (8 * _RANDOM_BYTES) | low_bits)
+
+
+def _text(prefix: str, bits: int) -> str:
     return f"{prefix}_{''.join([_PAIRS[bits >> shift & 1023] for shift in _SHIFTS])}"
 
 

@@ -146,6 +146,7 @@ def ledger_wire(entry: LedgerEntry) -> dict[str, Any]:
         "amount": money(entry.amount),
         "balanceAfter": money(entry.balance_after),
         "reference": entry.reference,
+        "messages": entry.messages if entry.kind == "charge" else None,
         "note": entry.note,
         "at": iso(entry.at),
     }

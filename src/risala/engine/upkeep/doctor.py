@@ -188,9 +188,8 @@ def _clock(conn: sqlite3.Connection, now_ms: int) -> Finding:
         text = f"The clock says {iso(now_ms)}, which is long past: set it, and let NTP keep it."
         return Finding("clock", Grade.FAIL, text)
     (newest,) = conn.execute(
-        "SELECT max(at) FROM (SELECT at FROM (SELECT at FROM ledger ORDER BY seq DESC LIMIT 1)"
-        " UNION ALL SELECT created_at FROM (SELECT created_at FROM messages ORDER BY seq DESC"
-        " LIMIT 1))"
+        "SELECT max(at) FROM (SELECT at FROM (SELECT coalesce(at, message >> 15) AS at FROM entry"
+        " ORDER BY seq DESC LIMIT 1) UNION ALL SELECT max(key) >> 15 FROM message)"
     ).fetchone()
     if newest is not None and newest > now_ms + CLOCK_SLACK_MS:
         text = (

@@ -153,7 +153,7 @@ class VerificationSessions(Decider[SessionsMessage]):
 
     async def _open(self, principal: Principal, command: SendCode, by: Signature | None) -> str:
         organization = self._have.accounts.organization(principal.organization_id)
-        new = self._new(organization, principal.mode, command)
+        new = self._new(organization, principal, command)
         try:
             await self._have.intake.send_code(organization, principal.mode, new, by=by)
         except OutcomeUnknown:
@@ -166,7 +166,9 @@ class VerificationSessions(Decider[SessionsMessage]):
         self._deadlines.add((new.expires_at, new.id))
         self._have.alarm.expect(new.expires_at)
 
-    def _new(self, organization: Organization, mode: Mode, command: SendCode) -> NewVerification:
+    def _new(
+        self, organization: Organization, principal: Principal, command: SendCode
+    ) -> NewVerification:
         settings = verify_settings(self._have.reader, organization.id)
         if faults := settings.faults_of(command.locale, command.app_hash, command.origin):
             raise Invalid.of(faults)
@@ -183,7 +185,7 @@ class VerificationSessions(Decider[SessionsMessage]):
             per_organization_per_hour=settings.per_organization_per_hour,
             message=self._have.intake.drafts.of_code(
                 organization,
-                mode,
+                principal,
                 recipient=command.to,
                 sender=settings.sender,
                 template=frozen,

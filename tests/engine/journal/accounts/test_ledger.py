@@ -9,13 +9,13 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from sqlite_utils import Database
 
 from risala.engine.journal.accounts import ledger
 from risala.engine.journal.messages.acceptance import accept, accept_one
-from risala.engine.journal.store.schema.migrations import migrate
 from risala.engine.journal.upkeep.audit import audit
+from risala.engine.journal.upkeep.upgrade.upgrade import bring_over
 from risala.engine.model.errors import Conflict, Forbidden, InsufficientBalance, NotFound
+from risala.engine.model.ids import key_of
 
 
 def entries(book, organization_id):
@@ -30,7 +30,8 @@ def balance(book, organization_id):
 def test_each_entry_tells_the_balance_after_it(book):
     organization_id = book.organization(100)
     message_id = book.accept(organization_id)
-    book.unit(lambda conn: ledger.refund(conn, organization_id, 50, message_id, book.now_ms))
+    key = key_of(message_id)
+    book.unit(lambda conn: ledger.refund(conn, organization_id, 50, key, book.now_ms))
     entry = book.unit(lambda conn: ledger.adjust(conn, organization_id, -30, "slip", book.now_ms))
     assert (entry.kind, entry.amount, entry.balance_after) == ("adjustment", -30, 70)
     assert entries(book, organization_id) == [
@@ -44,23 +45,33 @@ def test_each_entry_tells_the_balance_after_it(book):
 
 def test_a_refund_is_given_once(book):
     organization_id = book.organization(100)
-    message_id = book.accept(organization_id)
+    key = key_of(book.accept(organization_id))
     for _ in range(3):
-        book.unit(lambda conn: ledger.refund(conn, organization_id, 50, message_id, book.now_ms))
+        book.unit(lambda conn: ledger.refund(conn, organization_id, 50, key, book.now_ms))
     assert balance(book, organization_id) == 100
     assert [kind for kind, _, _ in entries(book, organization_id)].count("refund") == 1
 
 
-@pytest.mark.parametrize("kind", ["charge", "refund"])
-def test_the_file_itself_keeps_a_second_one_out(book, kind):
-    organization_id = book.organization(100)
+def test_the_file_itself_keeps_a_second_refund_out(book):
     insert = (
-        "INSERT INTO ledger (organization_id, kind, amount, balance_after, reference, at)"
-        " VALUES (?, ?, 1, 1, 'sms_1', 0)"
+        "INSERT INTO entry (organization, kind, amount, balance_after, message, at)"
+        " VALUES (1, 1, 1, 1, 7, 0)"
     )
-    book.conn.execute(insert, (organization_id, kind))
+    book.conn.execute(insert)
     with pytest.raises(sqlite3.IntegrityError):
-        book.conn.execute(insert, (organization_id, kind))
+        book.conn.execute(insert)
+
+
+def test_the_file_itself_keeps_a_second_message_of_a_client_s_key_out(book):
+    organization_id = book.organization(100)
+    news = [book.new_message(organization_id, idempotency_key="k") for _ in range(2)]
+    book.unit(lambda conn: accept_one(conn, news[0], None))
+    with pytest.raises(sqlite3.IntegrityError):
+        book.conn.execute(
+            "INSERT INTO message (key, id, organization, mode, kind, encoding, priority, status,"
+            " recipient, sender, segments, price, currency, route, valid_until, client_key, body)"
+            " VALUES (7, 'x', 1, 0, 0, 0, 0, 0, 1, 1, 1, 1, 'x', 1, 1, 'k', '')"
+        )
 
 
 def test_the_file_itself_keeps_a_balance_from_going_below_nothing(book):
@@ -95,14 +106,13 @@ def test_a_reference_is_credited_once_whoever_brings_it(book):
 
 
 def test_the_file_itself_keeps_a_reference_from_being_credited_twice(book):
-    organization_id = book.organization(0)
     insert = (
-        "INSERT INTO ledger (organization_id, kind, amount, balance_after, reference, at)"
-        " VALUES (?, 'topup', 1, 1, ?, 0)"
+        "INSERT INTO entry (organization, kind, amount, balance_after, reference, at)"
+        " VALUES (1, 2, 1, 1, ?, 0)"
     )
-    book.conn.execute(insert, (organization_id, "BK-1"))
+    book.conn.execute(insert, ("BK-1",))
     with pytest.raises(sqlite3.IntegrityError):
-        book.conn.execute(insert, (organization_id, "bk-1"))
+        book.conn.execute(insert, ("bk-1",))
 
 
 def test_the_entries_of_an_organization_page_by_page(book):
@@ -170,10 +180,10 @@ def test_in_a_batch_each_stands_alone_and_the_money_is_spent_in_order(book):
     assert balance(book, organization_id) == 0
     assert entries(book, organization_id) == [
         ("topup", 120, 120),
-        ("charge", -50, 70),
-        ("charge", -50, 20),
-        ("charge", -20, 0),
+        ("charge", -120, 0),
     ]
+    charge, _ = ledger.entries(book.conn, organization_id, 2)
+    assert (charge.reference, charge.messages) == (news[0].id, 3)
     assert audit(book.conn).clean
 
 
@@ -212,7 +222,8 @@ def test_notes_that_were_written_twice_are_notes_of_the_old_file(tmp_path):
             "INSERT INTO verify_settings VALUES (?, ?)",
             (organization_id, '{"expiry_s":90,"code_length":4}'),
         )
-        migrate(Database(conn, execute_plugins=False))
+    bring_over(path, lambda *_: None, lambda: 0)
+    with closing(sqlite3.connect(path, isolation_level=None)) as conn:
         kept = conn.execute(
             "SELECT reference, note FROM ledger WHERE kind = 'topup' ORDER BY seq DESC LIMIT 3"
         ).fetchall()

@@ -7,7 +7,9 @@ import pytest
 from risala.config.model import OnUncertain
 from risala.engine.journal.attempts import Attempt
 from risala.engine.journal.messages import deadlines, held, timeline
+from risala.engine.journal.messages.endings import fail
 from risala.engine.journal.messages.matching import LATE_MS
+from risala.engine.journal.state import load
 from risala.engine.model.lines import Kind, Line
 from risala.engine.model.states import SegmentState
 from risala.engine.rules.retry import Decision, Step
@@ -234,12 +236,11 @@ def test_what_matches_nothing_is_held_up_to_a_limit_and_for_a_time(desk, monkeyp
 
 
 def test_a_receipt_for_a_message_that_has_failed_is_only_noted(desk):
-    from risala.engine.journal.messages.endings import fail
 
     message_id = desk.start(segments=2)
     desk.answer(message_id, "p1", 1)
     stamp = desk.book.stamp()
-    desk.book.unit(lambda conn: fail(conn, message_id, Cause.REJECTED, stamp))
+    desk.book.unit(lambda conn: fail(conn, load(conn, message_id), Cause.REJECTED, stamp))
     assert desk.receipt("p1") == ()
     assert desk.book.status(message_id) == "failed"
     late = "A receipt that came too late to change anything: delivered."
@@ -501,7 +502,7 @@ def test_one_that_proves_a_failed_message_delivered_says_so(desk, by):
     message_id = desk.start()
     desk.no_answer(message_id)
     if by == "id":  # the driver chose it
-        desk.book.conn.execute("UPDATE segments SET carrier_id = '7', carrier_key = '7'")
+        desk.book.conn.execute("UPDATE message SET carrier_key = '7'")
         desk.book.conn.commit()
     desk.resolve()
     assert desk.book.status(message_id) == "failed"

@@ -68,7 +68,7 @@ async def test_the_audit_meets_it_and_says_so(open_house, quick, path):
     async with open_house() as house:
         await house.send()
         fold(path)
-        damage(path, "ledger_by_organization", "ledger")
+        damage(path, "entry_by_organization", "entry")
         with pytest.raises(StorageFailed) as raised:
             await house.gateway.perform("audit", {})
         assert str(raised.value).startswith("The database is damaged (")

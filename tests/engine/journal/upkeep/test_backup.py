@@ -259,7 +259,7 @@ class TestChecksum:
         book.conn.execute("pragma writable_schema = on")
         book.conn.execute(
             "update sqlite_schema set sql = replace(sql, 'valid_until)', 'created_at)')"
-            " where name = 'messages_validity'"
+            " where name = 'message_validity'"
         )
         book.close()
         with pytest.raises(StorageUnusable, match="is damaged: "):

@@ -121,7 +121,8 @@ def test_what_is_due_is_brought_over_once(old):
         ((n, f"polished stone {n}") for n in range(1, STONES + 1)), key=str
     )
     assert "heap" not in found
-    assert found["_sqlite_migrations"] == sorted(migrations.known())
+    known = migrations.known()
+    assert found["_sqlite_migrations"] == sorted(known[: known.index(MIGRATION) + 1])
     steps = [*dict.fromkeys(what for what, _, _ in told)]
     assert steps == [
         "copying",

@@ -55,7 +55,7 @@ def ledger(
                 entry["kind"],
                 output.money(entry["amount"], currency),
                 output.money(entry["balanceAfter"], currency),
-                entry["reference"],
+                _reference(entry),
                 entry["note"] or "",
             )
             for entry in found["entries"]
@@ -64,6 +64,12 @@ def ledger(
     )
     if found["next"] is not None:
         output.warned(f"There are older ones: --before {found['next']}.")
+
+
+def _reference(entry: Json) -> str:
+    """What an entry is of; a batch's charge names the first of its messages."""
+    others = (entry.get("messages") or 1) - 1
+    return f"{entry['reference']} and {others} more" if others else str(entry["reference"])
 
 
 # An amount may begin with a minus, which click would take for an option.

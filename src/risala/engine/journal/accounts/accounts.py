@@ -31,9 +31,11 @@ _KEY_BY_HASH: Final = f"SELECT {_KEYS.columns} FROM api_keys WHERE hash = ?"  # 
 
 
 def add_organization(conn: sqlite3.Connection, organization: Organization) -> Organization:
+    (last,) = conn.execute("SELECT coalesce(max(no), 0) FROM organizations").fetchone()
     writable(conn, "organizations").insert(
         {
             "id": organization.id,
+            "no": last + 1,
             "name": organization.name,
             "status": organization.status,
             "currency": organization.currency,

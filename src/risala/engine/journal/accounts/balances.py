@@ -17,7 +17,7 @@ def standing(conn: sqlite3.Connection, organization_id: str, day: int) -> Standi
         NotFound: there is none of this id.
     """
     row = conn.execute(
-        "SELECT (SELECT max(seq) FROM ledger WHERE organization_id = o.id), balance,"
+        "SELECT (SELECT max(seq) FROM entry WHERE organization = o.no), balance,"
         " (SELECT amount FROM spending WHERE organization_id = o.id AND day = ?)"
         " FROM organizations o WHERE id = ?",
         (day, organization_id),

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sqlite3
-from dataclasses import asdict, replace
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from typing import Final
 
 from risala.engine.journal.rows import Entered
@@ -12,37 +13,80 @@ from risala.engine.journal.store.tables import table, writable
 from risala.engine.model.clock import iso
 from risala.engine.model.commands import LedgerEntry
 from risala.engine.model.errors import Conflict, NotFound
+from risala.engine.model.ids import key_ms
 from risala.engine.model.money import money
+from risala.engine.model.numbers import ENTRY_KINDS
 
-_ENTRIES: Final = Rows(LedgerEntry)
+TOP_UP: Final = ENTRY_KINDS.number("topup")
+
+_ROWS: Final = Rows(
+    LedgerEntry,
+    {
+        "organization_id": "(SELECT id FROM organizations WHERE no = organization)",
+        "reference": "coalesce(reference, (SELECT id FROM message WHERE key = message))",
+        "at": "coalesce(at, message >> 15)",
+        "messages": "coalesce(messages, 1)",
+    },
+    kind=ENTRY_KINDS.word,
+)
+_ENTRY: Final = f"SELECT {_ROWS.columns} FROM entry"  # noqa: S608 -- a constant
+_REFUND: Final = (
+    "INSERT INTO entry (organization, kind, amount, balance_after, message, at)"
+    " SELECT no, 1, ?, balance, ?, ? FROM organizations WHERE id = ?"
+    " RETURNING seq, balance_after"
+)
 _SEQ_MAX: Final = (1 << 63) - 1
 """SQLite's largest: before it is every entry."""
 
 
 def refund(
-    conn: sqlite3.Connection, organization_id: str, amount: int, reference: str, at: int
+    conn: sqlite3.Connection, organization_id: str, amount: int, key: int, at: int
 ) -> Entered | None:
-    """Give ``amount`` back, once for each reference; None: it was given back before."""
-    # The last term says nothing new but to the planner: with it the index `ledger_once` serves.
-    done = conn.execute(
-        "SELECT 1 FROM ledger WHERE reference = ? AND kind = 'refund'"
-        " AND kind IN ('charge', 'refund')",
-        (reference,),
-    ).fetchone()
+    """Give a message's price back, once; None: it was given back before."""
+    done = conn.execute("SELECT 1 FROM entry WHERE message = ? AND kind = 1", (key,)).fetchone()
     if done is not None:
         return None
     conn.execute(
         "UPDATE organizations SET balance = balance + ? WHERE id = ?", (amount, organization_id)
     )
-    (balance,) = conn.execute(
-        "SELECT balance FROM organizations WHERE id = ?", (organization_id,)
-    ).fetchone()
-    entered = conn.execute(
-        "INSERT INTO ledger (organization_id, kind, amount, balance_after, reference, at)"
-        " VALUES (?, 'refund', ?, ?, ?, ?)",
-        (organization_id, amount, balance, reference, at),
+    seq, balance = conn.execute(_REFUND, (amount, key, at, organization_id)).fetchone()
+    return Entered(organization_id, seq, balance)
+
+
+@dataclass(frozen=True, slots=True)
+class Charge:
+    """What one request costs, of one organization."""
+
+    seq: int
+    organization: int
+    amount: int
+    balance_after: int
+    message: int
+    """The key of the first message that it pays for."""
+    messages: int
+    at: int
+
+
+def next_seq(conn: sqlite3.Connection) -> int:
+    """The number of the next entry: whoever charges gives it to the messages that it pays for."""
+    (last,) = conn.execute("SELECT max(seq) FROM entry").fetchone()
+    return (last or 0) + 1
+
+
+def charge(conn: sqlite3.Connection, charges: Iterable[Charge]) -> None:
+    """Enter charges; the balances are written by whoever knows them all."""
+    conn.executemany(
+        "INSERT INTO entry (seq, organization, kind, amount, balance_after, message, messages, at)"
+        " VALUES (?, ?, 0, ?, ?, ?, ?, ?)",
+        [
+            (
+                *(one.seq, one.organization, -one.amount, one.balance_after, one.message),
+                None if one.messages == 1 else one.messages,
+                None if key_ms(one.message) == one.at else one.at,
+            )
+            for one in charges
+        ],
     )
-    return Entered(organization_id, entered.lastrowid or 0, balance)
 
 
 def top_up(
@@ -61,8 +105,8 @@ def top_up(
         Conflict: the reference was credited already, here or to another.
     """
     balance = _balance(conn, organization_id)
-    credited = "reference = ? COLLATE NOCASE AND kind = 'topup'"
-    for first in _ENTRIES.find(table(conn, "ledger"), credited, (reference,)):
+    credited = f"reference = ? COLLATE NOCASE AND entry.kind = {TOP_UP}"
+    for first in _ROWS.find(table(conn, "entry"), credited, (reference,)):
         raise Conflict(
             f"The reference {first.reference} was credited already: {money(first.amount)} to"
             f" {first.organization_id}, at {iso(first.at)}."
@@ -108,13 +152,13 @@ def entries(
     ``before`` is the number of an entry; ``by_hand`` leaves out what messages cost.
     """
     # The term of the partial index, word for word: the planner knows it by that.
-    kinds = " AND kind IN ('topup', 'adjustment')" if by_hand else ""
+    kinds = " AND kind >= 2" if by_hand else ""
     rows = conn.execute(
-        f"SELECT {_ENTRIES.columns} FROM ledger"  # noqa: S608 -- constants
-        f" WHERE organization_id = ? AND seq < ?{kinds} ORDER BY seq DESC LIMIT ?",
+        f"{_ENTRY} WHERE organization = (SELECT no FROM organizations WHERE id = ?) AND seq < ?"  # noqa: S608 -- constants
+        f"{kinds} ORDER BY seq DESC LIMIT ?",
         (organization_id, _SEQ_MAX if before is None else max(0, min(before, _SEQ_MAX)), count),
     )
-    return [_ENTRIES.of(row) for row in rows]
+    return [_ROWS.of(row) for row in rows]
 
 
 def _balance(conn: sqlite3.Connection, organization_id: str) -> int:
@@ -129,8 +173,17 @@ def _enter_by_hand(conn: sqlite3.Connection, new: LedgerEntry) -> LedgerEntry:
     """Write an entry, and the balance after it; with its number."""
     after = {"balance": new.balance_after}
     writable(conn, "organizations").update(new.organization_id, after)
-    values = asdict(new)
-    del values["seq"]
-    seq = writable(conn, "ledger").insert(values).last_rowid
-    assert seq is not None
-    return replace(new, seq=seq)
+    organization = table(conn, "organizations").get(new.organization_id)
+    inserted = writable(conn, "entry").insert(
+        {
+            "organization": organization["no"],
+            "kind": ENTRY_KINDS.number(new.kind),
+            "amount": new.amount,
+            "balance_after": new.balance_after,
+            "reference": new.reference,
+            "note": new.note,
+            "at": new.at,
+        }
+    )
+    assert inserted.last_rowid is not None
+    return replace(new, seq=inserted.last_rowid)

@@ -150,8 +150,8 @@ def weekly_volume(conn: sqlite3.Connection, organization_id: str, now_ms: int) -
     The oldest hour counts whole: at most an hour's messages too many, never one too few.
     """
     (volume,) = conn.execute(
-        "SELECT coalesce(sum(messages), 0) FROM accepted_hours"
-        " WHERE organization_id = ? AND hour >= ?",
+        "SELECT coalesce(sum(n), 0) FROM hour_count WHERE outcome = 0 AND mode = 0"
+        " AND organization = (SELECT no FROM organizations WHERE id = ?) AND hour >= ?",
         (organization_id, now_ms // HOUR_MS - WEEK_HOURS),
     ).fetchone()
     return int(volume)

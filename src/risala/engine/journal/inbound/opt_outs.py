@@ -12,16 +12,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from risala.engine.journal.keys import last_key
+from risala.engine.journal.state import CREATED, MessageState
 from risala.engine.journal.store import meta
 from risala.engine.journal.store.named import Rows
+from risala.engine.journal.store.names import name_sql
 from risala.engine.journal.store.sql import places
 from risala.engine.journal.store.tables import table, writable
+from risala.engine.model.numbers import MODES, recipient_text
 from risala.engine.rules.keywords import START_WORDS, STOP_WORDS, folded
 from risala.sms.message import Inbound
 
 LOOK_BACK_ROWS_MAX: Final = 1_000_000
 """Messages that are looked through: some hundred megabytes, once."""
 _LOOK_BACK: Final = "opt_outs.look_back"
+"""Note in the file: below which key it goes on, and with how many messages at most."""
 _NOTE: Final = (
     " ON CONFLICT (recipient, carrier)"
     " DO UPDATE SET organization_id = excluded.organization_id, at = excluded.at"
@@ -33,7 +38,7 @@ _NOTE: Final = (
 class _Written:
     """A message, as far as it says who wrote to whom."""
 
-    seq: int
+    key: int
     recipient: str
     carrier: str | None
     organization_id: str
@@ -42,16 +47,29 @@ class _Written:
     created_at: int
 
 
-_WRITTEN: Final = Rows(_Written)
+_WRITTEN: Final = Rows(
+    _Written,
+    {
+        "carrier": name_sql("carrier"),
+        "organization_id": "(SELECT id FROM organizations WHERE no = organization)",
+        "created_at": CREATED,
+    },
+    recipient=recipient_text,
+    mode=MODES.word,
+)
 
 
-def note_writer(conn: sqlite3.Connection, message_id: str, carrier: str, now_ms: int) -> None:
+def anybody_heeds(conn: sqlite3.Connection) -> bool:
+    """Whether it matters who writes."""
+    return conn.execute("SELECT 1 FROM opt_out_policies LIMIT 1").fetchone() is not None
+
+
+def note_writer(conn: sqlite3.Connection, message: MessageState, now_ms: int) -> None:
     """An attempt at a message begins; part of its unit."""
     conn.execute(
         "INSERT INTO last_writers (recipient, carrier, organization_id, at)"  # noqa: S608 -- constants
-        " SELECT recipient, ?, organization_id, ? FROM messages WHERE id = ? AND mode = 'live'"
-        f" AND EXISTS (SELECT 1 FROM opt_out_policies){_NOTE}",
-        (carrier, now_ms, message_id),
+        f" VALUES (?, ?, ?, ?){_NOTE}",
+        (message.recipient, message.carrier, message.organization_id, now_ms),
     )
 
 
@@ -60,13 +78,13 @@ def look_back(conn: sqlite3.Connection, since_ms: int, limit: int) -> bool:
     place = meta.get(conn, _LOOK_BACK)
     if place is None:
         return True
-    above, floor = map(int, place.split())
+    above, left = map(int, place.split())
+    limit = min(limit, left)
     rows = [
         _WRITTEN.of(row)
         for row in conn.execute(
-            f"SELECT {_WRITTEN.columns} FROM messages"  # noqa: S608 -- constants
-            " WHERE seq < ? AND seq >= ? ORDER BY seq DESC LIMIT ?",
-            (above, floor, limit),
+            f"SELECT {_WRITTEN.columns} FROM message WHERE key < ? ORDER BY key DESC LIMIT ?",  # noqa: S608 -- a constant
+            (above, limit),
         )
     ]
     conn.executemany(
@@ -78,17 +96,18 @@ def look_back(conn: sqlite3.Connection, since_ms: int, limit: int) -> bool:
             if row.mode == "live" and row.sent_at is not None and row.carrier
         ],
     )
-    done = len(rows) < limit or rows[-1].created_at < since_ms or not policies(conn)
+    done = (
+        len(rows) < limit or left <= limit or rows[-1].created_at < since_ms or not policies(conn)
+    )
     if done:
         meta.remove(conn, _LOOK_BACK)
     else:
-        meta.put(conn, _LOOK_BACK, f"{rows[-1].seq} {floor}")
+        meta.put(conn, _LOOK_BACK, f"{rows[-1].key} {left - len(rows)}")
     return done
 
 
 def _begin_to_look_back(conn: sqlite3.Connection) -> None:
-    (last,) = conn.execute("SELECT coalesce(max(seq), 0) FROM messages").fetchone()
-    meta.put(conn, _LOOK_BACK, f"{last + 1} {max(0, last + 1 - LOOK_BACK_ROWS_MAX)}")
+    meta.put(conn, _LOOK_BACK, f"{last_key(conn) + 1} {LOOK_BACK_ROWS_MAX}")
 
 
 def heed(conn: sqlite3.Connection, carriers: Sequence[str], message: Inbound, now_ms: int) -> None:

@@ -8,15 +8,17 @@ from typing import Final
 
 from risala.config.model import OnUncertain
 from risala.engine.journal.attempts import Attempt
-from risala.engine.journal.messages import timeline
+from risala.engine.journal.messages import parts, timeline
 from risala.engine.journal.messages.delivery import requeue
 from risala.engine.journal.messages.endings import fail
 from risala.engine.journal.messages.receipts import take_those_with_receipts
-from risala.engine.journal.messages.state import MessageState, load
 from risala.engine.journal.rows import ALONE_AFTER_LOSSES, Change, Stamp
+from risala.engine.journal.state import MessageState, load_key
+from risala.engine.journal.store.sql import value_of
 from risala.engine.model.commands import TimelineEntry
 from risala.engine.model.lines import Kind, Line, Values, line_of
-from risala.engine.model.states import ACKNOWLEDGED, SegmentState, Status
+from risala.engine.model.numbers import ACTIONS, action_number
+from risala.engine.model.states import SegmentState, Status
 from risala.engine.rules.receiptgroups import Groups, alone
 from risala.engine.rules.retry import Decision, Step
 from risala.sms.cause import Cause
@@ -26,16 +28,17 @@ def expire_due(conn: sqlite3.Connection, stamps: Sequence[Stamp]) -> tuple[Chang
     """Fail pending messages whose validity is over, at most as many as there are stamps."""
     now_ms = stamps[0].now_ms
     rows = conn.execute(
-        "SELECT id FROM messages WHERE status = 'pending' AND valid_until <= ?"
+        "SELECT key FROM message WHERE status = 0 AND valid_until <= ?"
         " ORDER BY valid_until LIMIT ?",
         (now_ms, len(stamps)),
     ).fetchall()
     changes: list[Change] = []
-    for (message_id,), stamp in zip(rows, stamps, strict=False):
-        changes += fail(conn, message_id, Cause.VALIDITY_OVER, stamp)
+    for (key,), stamp in zip(rows, stamps, strict=False):
+        changes += fail(conn, load_key(conn, key), Cause.VALIDITY_OVER, stamp)
     return tuple(changes)
 
 
+RESEND: Final = ACTIONS.number("resend")
 SUBMITS_MAX: Final = 3
 """See ``delivery.uncertain_submits_max``."""
 
@@ -53,62 +56,56 @@ def resolve_due(
     """
     now_ms = stamps[0].now_ms
     rows = conn.execute(
-        "SELECT id, resolve_action FROM messages WHERE resolve_at <= ? ORDER BY resolve_at LIMIT ?",
+        "SELECT key, resolve_action FROM message WHERE resolve_at <= ? ORDER BY resolve_at LIMIT ?",
         (now_ms, len(stamps)),
     ).fetchall()
     changes: list[Change] = []
-    for (message_id, action), stamp in zip(rows, stamps, strict=False):
-        message = load(conn, message_id)
-        assert message is not None
+    for (key, action), stamp in zip(rows, stamps, strict=False):
+        message = load_key(conn, key)
         if taken := take_those_with_receipts(conn, message, stamp, groups):
             changes += taken
         elif (
-            action == "resend"
+            action == RESEND
             and message.valid_until > now_ms
-            and _submits(conn, message_id) < submits_max
+            and _submits(conn, message) < submits_max
         ):
             changes += _resend(conn, message, now_ms)
         else:
-            values, raw = _last_uncertainty(conn, message_id)
-            changes += fail(conn, message_id, Cause.UNCERTAIN, stamp, raw, values)
+            values, raw = _last_uncertainty(conn, key)
+            changes += fail(conn, message, Cause.UNCERTAIN, stamp, raw, values)
     return tuple(changes)
 
 
-def _last_uncertainty(conn: sqlite3.Connection, message_id: str) -> tuple[Values, str | None]:
+def _last_uncertainty(conn: sqlite3.Connection, key: int) -> tuple[Values, str | None]:
     """Why nobody knows, for the sentence; and the carrier's word, where it said so itself."""
     row = conn.execute(
-        "SELECT details, raw FROM timeline WHERE message_id = ? AND kind = ?"
-        " ORDER BY n DESC LIMIT 1",
-        (message_id, Kind.UNCERTAIN.value),
+        "SELECT details, raw FROM line WHERE message = ? AND kind = ? ORDER BY n DESC LIMIT 1",
+        (key, Kind.UNCERTAIN.value),
     ).fetchone()
     if row is None:
         return {}, None
-    line = line_of(Kind.UNCERTAIN, row[0], "")
+    details, word = row
+    line = line_of(Kind.UNCERTAIN, details, "")
     if line.cause is None:
         return {}, None
-    raw = row[1] if line.cause is Cause.NOT_ACKNOWLEDGED else None
+    raw = word if line.cause is Cause.NOT_ACKNOWLEDGED else None
     return {"last": line.cause.value, **(line.values or {})}, raw
 
 
-def _submits(conn: sqlite3.Connection, message_id: str) -> int:
+def _submits(conn: sqlite3.Connection, message: MessageState) -> int:
     """How often the segment was submitted whose outcome is not known."""
-    (most,) = conn.execute(
-        "SELECT max(uncertain) FROM segments WHERE message_id = ? AND state = ?",
-        (message_id, SegmentState.UNCERTAIN),
-    ).fetchone()
-    return most or 0
+    unknown = [
+        part.uncertain for part in parts.of(conn, message) if part.state is SegmentState.UNCERTAIN
+    ]
+    return max(unknown, default=0)
 
 
 def _resend(conn: sqlite3.Connection, message: MessageState, now_ms: int) -> tuple[Change, ...]:
-    conn.execute(
-        "UPDATE segments SET state = 'waiting', updated_at = ?"
-        " WHERE message_id = ? AND state = 'uncertain'",
-        (now_ms, message.id),
-    )
+    parts.uncertain_wait(conn, message, now_ms)
     decision = Decision(
         Step.REQUEUE,
         SegmentState.WAITING,
-        Line(Kind.RESENT, values={"alone": 1} if _goes_alone(conn, message.id) else None),
+        Line(Kind.RESENT, values={"alone": 1} if _goes_alone(conn, message.key) else None),
         due_at=now_ms,
         route=_follow_route(conn, message),
     )
@@ -119,20 +116,15 @@ def _last_attempt(message: MessageState) -> Attempt:
     return Attempt(message.id, 1, message.attempts, message.carrier or "")
 
 
-def _goes_alone(conn: sqlite3.Connection, message_id: str) -> bool:
-    (losses,) = conn.execute(
-        "SELECT link_losses FROM messages WHERE id = ?", (message_id,)
-    ).fetchone()
+def _goes_alone(conn: sqlite3.Connection, key: int) -> bool:
+    (losses,) = conn.execute("SELECT link_losses FROM message WHERE key = ?", (key,)).fetchone()
     return bool(losses >= ALONE_AFTER_LOSSES)
 
 
 def _follow_route(conn: sqlite3.Connection, message: MessageState) -> str | None:
     """The route of this carrier alone where it has some parts of the message already."""
-    accepted = conn.execute(
-        "SELECT 1 FROM segments WHERE message_id = ? AND state IN (?, ?, ?) LIMIT 1",
-        (message.id, *ACKNOWLEDGED),
-    ).fetchone()
-    return f"@{message.carrier}" if accepted and message.carrier else None
+    is_with_it = message.carrier and parts.any_acknowledged(conn, message)
+    return f"@{message.carrier}" if is_with_it else None
 
 
 def recover(
@@ -144,28 +136,22 @@ def recover(
     again until it is 0.
     """
     rows = conn.execute(
-        "SELECT id, kind FROM messages WHERE status = 'processing' AND resolve_at IS NULL LIMIT ?",
-        (count,),
+        "SELECT key FROM message WHERE status = 1 AND resolve_at IS NULL LIMIT ?", (count,)
     ).fetchall()
-    for message_id, kind in rows:
-        message = load(conn, message_id)
-        assert message is not None
-        _recover_one(conn, message, policy(message.carrier or "", kind), now_ms)
+    for (key,) in rows:
+        message = load_key(conn, key)
+        _recover_one(conn, message, policy(message.carrier or "", message.kind), now_ms)
     return len(rows)
 
 
 def _recover_one(
     conn: sqlite3.Connection, message: MessageState, policy: OnUncertain, now_ms: int
 ) -> None:
-    lost = conn.execute(
-        "UPDATE segments SET state = 'uncertain', uncertain = uncertain + 1, updated_at = ?"
-        " WHERE message_id = ? AND state = 'submitting'",
-        (now_ms, message.id),
-    )
-    if lost.rowcount:
+    if parts.lose(conn, message, now_ms):
+        resolve_at, action = now_ms + round(policy.after_s * 1000), action_number(policy.action)
         conn.execute(
-            "UPDATE messages SET resolve_at = ?, resolve_action = ?, updated_at = ? WHERE id = ?",
-            (now_ms + round(policy.after_s * 1000), policy.action, now_ms, message.id),
+            "UPDATE message SET resolve_at = ?, resolve_action = ?, updated_at = ? WHERE key = ?",
+            (resolve_at, action, now_ms, message.key),
         )
         entry = TimelineEntry(
             now_ms,
@@ -174,7 +160,7 @@ def _recover_one(
             message.carrier,
             message.attempts,
         )
-        timeline.append(conn, message.id, entry)
+        timeline.append(conn, message.key, entry)
         return
     decision = Decision(
         Step.REQUEUE,
@@ -187,9 +173,9 @@ def _recover_one(
 
 def next_deadline(conn: sqlite3.Connection) -> int | None:
     """When the next validity or uncertainty ends."""
-    row = conn.execute(
-        "SELECT min(at) FROM (SELECT min(valid_until) AS at FROM messages WHERE status = 'pending'"
-        " UNION ALL SELECT min(resolve_at) FROM messages WHERE resolve_at IS NOT NULL)"
-    ).fetchone()
-    at: int | None = row[0]
+    at: int | None = value_of(
+        conn,
+        "SELECT min(at) FROM (SELECT min(valid_until) AS at FROM message WHERE status = 0"
+        " UNION ALL SELECT min(resolve_at) FROM message WHERE resolve_at IS NOT NULL)",
+    )
     return at

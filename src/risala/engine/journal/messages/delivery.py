@@ -12,22 +12,25 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from risala.engine.journal.attempts import Attempt, Lease, SubmitAnswer
 from risala.engine.journal.inbound import opt_outs
-from risala.engine.journal.messages import held, timeline
+from risala.engine.journal.messages import held, parts, timeline
 from risala.engine.journal.messages.endings import code_is_wanted, fail, settle, withdraw_code
-from risala.engine.journal.messages.matching import carrier_key
-from risala.engine.journal.messages.state import MessageState, change_of, load
+from risala.engine.journal.messages.sheet import Sheet
+from risala.engine.journal.messages.timeline import ATTEMPT
 from risala.engine.journal.rows import Change, Stamp
+from risala.engine.journal.state import MessageState, change_of, load
+from risala.engine.journal.store import names
+from risala.engine.journal.webhooks import outbox
 from risala.engine.model.commands import TimelineEntry
-from risala.engine.model.lines import Kind, Line
+from risala.engine.model.lines import SENT, SENT_NAMELESS, Kind, Line
+from risala.engine.model.numbers import action_number
 from risala.engine.model.states import SegmentState, Status
 from risala.engine.rules.receiptgroups import Groups, alone
 from risala.engine.rules.retry import Decision, Step
 from risala.sms.cause import Cause, cause_of
-
-ATTEMPT = Line(Kind.ATTEMPT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,40 +46,65 @@ def start(conn: sqlite3.Connection, leases: Sequence[Lease], now_ms: int) -> lis
 
     None stands for a message that is no longer to be sent (withdrawn, expired, held).
     """
-    return [_start_one(conn, lease, now_ms) for lease in leases]
+    sheet, active = Sheet(conn), _Active(conn)
+    noted = opt_outs.anybody_heeds(conn)
+    started = [_start_one(conn, sheet, active, lease, now_ms, noted=noted) for lease in leases]
+    sheet.write()
+    return started
 
 
-def _start_one(conn: sqlite3.Connection, lease: Lease, now_ms: int) -> Started | None:
-    message_id, carrier = lease.message_id, lease.carrier
-    if lease.opens:
-        opened = conn.execute(
-            "UPDATE messages SET status = 'processing', attempts = attempts + 1, carrier = ?,"
-            " updated_at = ? WHERE id = ? AND status = 'pending' AND valid_until > ?"
-            " AND EXISTS (SELECT 1 FROM organizations o WHERE o.id = organization_id"
-            " AND o.status = 'active')",
-            (carrier, now_ms, message_id, now_ms),
-        )
-        if opened.rowcount == 0:
-            return None
-        opt_outs.note_writer(conn, message_id, carrier, now_ms)
-    message = load(conn, message_id)
-    if message is None or message.status is not Status.PROCESSING:
+class _Active:
+    """Which organizations may send, looked up once in a unit."""
+
+    def __init__(self, conn: sqlite3.Connection) -> None:
+        self._conn = conn
+        self._known: dict[int, bool] = {}
+
+    def may_send(self, organization: int) -> bool:
+        known = self._known.get(organization)
+        if known is None:
+            row = self._conn.execute(_IS_ACTIVE, (organization,)).fetchone()
+            known = self._known[organization] = row is not None
+        return known
+
+
+_IS_ACTIVE: Final = "SELECT 1 FROM organizations WHERE no = ? AND status = 'active'"
+
+
+def _start_one(
+    conn: sqlite3.Connection,
+    sheet: Sheet,
+    active: _Active,
+    lease: Lease,
+    now_ms: int,
+    *,
+    noted: bool,
+) -> Started | None:
+    message = sheet.load(lease.message_id)
+    if message is None:
         return None
-    conn.execute(
-        "INSERT INTO segments (message_id, number, state, attempt, carrier, updated_at)"
-        " VALUES (?, ?, 'submitting', ?, ?, ?)"
-        " ON CONFLICT (message_id, number) DO UPDATE SET state = 'submitting',"
-        " attempt = excluded.attempt, carrier = excluded.carrier, carrier_id = NULL,"
-        " carrier_key = NULL, updated_at = excluded.updated_at",
-        (message_id, lease.segment, message.attempts, carrier, now_ms),
-    )
     if not lease.opens:
+        if message.status is not Status.PROCESSING:
+            return None
+        parts.submit(conn, message, lease.segment, lease.carrier, now_ms)
         return Started(message.attempts, ())
+    may_go = message.status is Status.PENDING and message.valid_until > now_ms
+    if not may_go or not active.may_send(message.organization):
+        return None
+    is_first = message.attempts == 0 and not message.has_lines and lease.from_line is None
+    message.status, message.carrier = Status.PROCESSING, lease.carrier
+    message.attempts += 1
     line = ATTEMPT
     if lease.from_line is not None:
         line = Line(Kind.ATTEMPT, values={"line": lease.from_line})
-    entry = TimelineEntry(now_ms, Status.PROCESSING, line, carrier, message.attempts, lease.segment)
-    timeline.append(conn, message_id, entry)
+    entry = TimelineEntry(
+        *(now_ms, Status.PROCESSING, line, lease.carrier, message.attempts, lease.segment)
+    )
+    sheet.open(message, entry, is_first=is_first)
+    if message.segments > 1:
+        parts.submit(conn, message, lease.segment, lease.carrier, now_ms)
+    if noted and message.mode == "live":
+        opt_outs.note_writer(conn, message, now_ms)
     return Started(message.attempts, (change_of(message, now_ms, line),))
 
 
@@ -84,23 +112,69 @@ def finish(
     conn: sqlite3.Connection, answers: Sequence[SubmitAnswer], groups: Groups = alone
 ) -> list[tuple[Change, ...]]:
     """Record what submits came to, and what follows."""
-    return [finish_one(conn, answer, groups) for answer in answers]
+    sheet = Sheet(conn)
+    anything_held = held.is_any(conn)
+    changes: list[tuple[Change, ...]] = []
+    for answer in answers:
+        message = sheet.load(answer.attempt.message_id)
+        if message is None:
+            changes.append(())
+        elif _is_plain_yes(message, answer) and not (
+            anything_held and held.is_waiting(conn, groups(answer.attempt.carrier), answer)
+        ):
+            changes.append((_send(conn, sheet, message, answer),))
+        else:
+            sheet.write()
+            changes.append(_finish(conn, message, answer, groups))
+    sheet.write()
+    return changes
 
 
 def finish_one(
     conn: sqlite3.Connection, answer: SubmitAnswer, groups: Groups = alone
 ) -> tuple[Change, ...]:
     """Record what one submit came to."""
+    message = load(conn, answer.attempt.message_id)
+    return () if message is None else _finish(conn, message, answer, groups)
+
+
+def _is_plain_yes(message: MessageState, answer: SubmitAnswer) -> bool:
+    """Whether a carrier has accepted the only part of a message that waits for just that."""
+    return (
+        answer.decision.step is Step.ADVANCE
+        and answer.live
+        and message.segments == 1
+        and message.status is Status.PROCESSING
+        and message.part_state in (parts.SUBMITTING, parts.UNCERTAIN)
+        and message.attempts == answer.attempt.number
+    )
+
+
+def _send(
+    conn: sqlite3.Connection, sheet: Sheet, message: MessageState, answer: SubmitAnswer
+) -> Change:
+    decision, now_ms = answer.decision, answer.stamp.now_ms
+    assert decision.carrier_id is not None
+    line = decision.sent
+    if line is SENT and decision.carrier_id == "":
+        line = SENT_NAMELESS
+    message.status = Status.SENT
+    entry = TimelineEntry(
+        now_ms, Status.SENT, line, message.carrier, message.attempts, raw=decision.raw
+    )
+    sheet.send(message, decision.carrier_id, entry)
+    sheet.announce(outbox.event_of(conn, message, now_ms, is_plain=True))
+    return change_of(message, now_ms, line, decision.raw)
+
+
+def _finish(
+    conn: sqlite3.Connection, message: MessageState, answer: SubmitAnswer, groups: Groups
+) -> tuple[Change, ...]:
     attempt, decision, now_ms = answer.attempt, answer.decision, answer.stamp.now_ms
-    message = load(conn, attempt.message_id)
-    row = conn.execute(
-        "SELECT state, attempt FROM segments WHERE message_id = ? AND number = ?",
-        (attempt.message_id, attempt.segment),
-    ).fetchone()
-    if message is None or row is None:
+    part = parts.one(conn, message, attempt.segment)
+    if part is None:
         return ()
-    state, known = row
-    current = known == attempt.number and state in (
+    current = part.attempt == attempt.number and part.state in (
         SegmentState.SUBMITTING,
         SegmentState.UNCERTAIN,
     )
@@ -112,9 +186,10 @@ def finish_one(
         if known_as is not None:
             answer = taken(attempt, known_as, answer.stamp)
             decision = answer.decision
-    if decision.step is Step.AWAIT and state == SegmentState.SUBMITTING:
-        _count_uncertain(conn, attempt, lost_link=decision.lost_link)
-    _set_segment(conn, attempt, decision, now_ms)
+    if decision.step is Step.AWAIT and part.state is SegmentState.SUBMITTING:
+        _count_uncertain(conn, message, attempt, lost_link=decision.lost_link)
+    state, carrier_id = decision.segment_state, decision.carrier_id
+    parts.answered(conn, message, attempt.segment, state, carrier_id, now_ms)
     match decision.step:
         case Step.ADVANCE:
             early = _use_held_receipts(conn, message, answer, groups(attempt.carrier))
@@ -126,7 +201,7 @@ def finish_one(
         case Step.FAIL:
             return fail(
                 conn,
-                message.id,
+                message,
                 decision.line.cause or Cause.REJECTED,
                 answer.stamp,
                 raw=decision.raw,
@@ -156,34 +231,14 @@ def _entry(
     )
 
 
-def _count_uncertain(conn: sqlite3.Connection, attempt: Attempt, *, lost_link: bool) -> None:
-    """Of one more submit nobody knows the outcome: that bounds how often it is sent again."""
-    conn.execute(
-        "UPDATE segments SET uncertain = uncertain + 1 WHERE message_id = ? AND number = ?",
-        (attempt.message_id, attempt.segment),
-    )
+def _count_uncertain(
+    conn: sqlite3.Connection, message: MessageState, attempt: Attempt, *, lost_link: bool
+) -> None:
+    parts.count_uncertain(conn, message, attempt.segment)
     if lost_link:
         conn.execute(
-            "UPDATE messages SET link_losses = link_losses + 1 WHERE id = ?", (attempt.message_id,)
+            "UPDATE message SET link_losses = link_losses + 1 WHERE key = ?", (message.key,)
         )
-
-
-def _set_segment(
-    conn: sqlite3.Connection, attempt: Attempt, decision: Decision, now_ms: int
-) -> None:
-    carrier_id = decision.carrier_id
-    conn.execute(
-        "UPDATE segments SET state = ?, carrier_id = ?, carrier_key = ?, updated_at = ?"
-        " WHERE message_id = ? AND number = ?",
-        (
-            decision.segment_state,
-            carrier_id,
-            carrier_key(carrier_id) if carrier_id else None,  # some carriers give an empty one
-            now_ms,
-            attempt.message_id,
-            attempt.segment,
-        ),
-    )
 
 
 def _note_late(conn: sqlite3.Connection, message: MessageState, answer: SubmitAnswer) -> None:
@@ -191,7 +246,7 @@ def _note_late(conn: sqlite3.Connection, message: MessageState, answer: SubmitAn
     note = {"note": values["note"]} if values and "note" in values else None
     line, now_ms = Line(Kind.ANSWER_LATE, cause, note), answer.stamp.now_ms
     entry = _entry(answer.attempt, message.status, answer.decision, now_ms, line)
-    timeline.append(conn, message.id, entry)
+    timeline.append(conn, message.key, entry)
 
 
 def _advance(
@@ -200,24 +255,26 @@ def _advance(
     attempt, decision, stamp = answer.attempt, answer.decision, answer.stamp
     assert decision.carrier_id is not None
     conn.execute(
-        "UPDATE messages SET resolve_at = NULL, resolve_action = NULL, updated_at = ?,"
-        " provider_message_id = coalesce(provider_message_id, ?) WHERE id = ?",
-        (stamp.now_ms, decision.carrier_id, message.id),
+        "UPDATE message SET resolve_at = NULL, resolve_action = NULL, updated_at = ? WHERE key = ?",
+        (stamp.now_ms, message.key),
     )
+    if message.segments > 1:  # that of a single part is the part's own
+        conn.execute(
+            "UPDATE message SET carrier_id = coalesce(carrier_id, ?) WHERE key = ?",
+            (decision.carrier_id, message.key),
+        )
     if message.segments > 1 or not answer.live:
         by_receipt = decision.line.kind is Kind.TAKEN_BY_RECEIPT
         part = Line(Kind.PART_ACCEPTED, values={"parts": message.segments})
         line = decision.line if by_receipt else part
         entry = _entry(attempt, message.status, decision, stamp.now_ms, line)
-        timeline.append(conn, message.id, entry)
+        timeline.append(conn, message.key, entry)
     if message.segments > 1:
         _tell(conn, message, answer, early[:1])
     word = early[0].raw if early else None
-    changes = settle(
-        conn, message.id, stamp, raw=decision.raw, sent=decision.sent, receipt_raw=word
-    )
+    changes = settle(conn, message, stamp, raw=decision.raw, sent=decision.sent, receipt_raw=word)
     if early[1:]:
-        _tell(conn, load(conn, message.id) or message, answer, early[1:])
+        _tell(conn, message, answer, early[1:])
     if changes or answer.live:
         return changes
     follow_on = Decision(
@@ -255,7 +312,7 @@ def _use_held_receipts(
         line = Line(Kind.RECEIPT, why, {"parts": message.segments, "early": 1})
         if state == SegmentState.ACCEPTED:
             word = Word(each.state, each.raw, cause)
-            note_receipt(conn, answer.attempt, word, answer.stamp.now_ms)
+            note_receipt(conn, message, answer.attempt.segment, word, answer.stamp.now_ms)
             state = each.state
         elif state == each.state:
             line = Line(Kind.RECEIPT_AGAIN)
@@ -277,7 +334,7 @@ def _tell(
             segment=answer.attempt.segment,
             raw=each.raw,
         )
-        timeline.append(conn, message.id, entry)
+        timeline.append(conn, message.key, entry)
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,17 +348,15 @@ class Word:
     """Why it was not delivered; means nothing of one that was."""
 
 
-def note_receipt(conn: sqlite3.Connection, attempt: Attempt, word: Word, now_ms: int) -> None:
+def note_receipt(
+    conn: sqlite3.Connection, message: MessageState, number: int, word: Word, now_ms: int
+) -> None:
     """Set one segment by its final receipt."""
-    moved = conn.execute(
-        "UPDATE segments SET state = ?, updated_at = ?"
-        " WHERE message_id = ? AND number = ? AND state = 'accepted'",
-        (word.state, now_ms, attempt.message_id, attempt.segment),
-    )
-    if moved.rowcount and word.state == SegmentState.UNDELIVERED:
+    moved = parts.receipted(conn, message, number, word.state, now_ms)
+    if moved and word.state == SegmentState.UNDELIVERED:
         conn.execute(
-            "UPDATE messages SET error_code = ?, carrier_code = ? WHERE id = ?",
-            (word.cause, word.raw or None, attempt.message_id),
+            "UPDATE message SET error_code = ?, carrier_code = ? WHERE key = ?",
+            (word.cause, word.raw or None, message.key),
         )
 
 
@@ -310,11 +365,11 @@ def _await_answer(
 ) -> tuple[Change, ...]:
     decision, now_ms = answer.decision, answer.stamp.now_ms
     conn.execute(
-        "UPDATE messages SET resolve_at = ?, resolve_action = ?, updated_at = ? WHERE id = ?",
-        (decision.resolve_at, decision.resolve_action, now_ms, message.id),
+        "UPDATE message SET resolve_at = ?, resolve_action = ?, updated_at = ? WHERE key = ?",
+        (decision.resolve_at, action_number(decision.resolve_action), now_ms, message.key),
     )
     entry = _entry(answer.attempt, Status.PROCESSING, decision, now_ms)
-    timeline.append(conn, message.id, entry)
+    timeline.append(conn, message.key, entry)
     return (change_of(message, now_ms, decision.line, decision.raw),)
 
 
@@ -333,21 +388,20 @@ def requeue(
     if decision.segment_state is SegmentState.REFUSED and attempt.carrier not in tried:
         tried.append(attempt.carrier)
     conn.execute(
-        "UPDATE messages SET status = 'pending', due_at = ?, route = ?, tried = ?, refusals ="
-        " refusals + ?, resolve_at = NULL, resolve_action = NULL, updated_at = ? WHERE id = ?",
+        "UPDATE message SET status = 0, due_at = ?, route = ?, tried = ?, refusals = refusals + ?,"
+        " resolve_at = NULL, resolve_action = NULL, updated_at = ? WHERE key = ?",
         (
             message.due_at,
-            message.route,
-            ",".join(tried),
+            names.number(conn, message.route),
+            ",".join(tried) or None,
             int(decision.counts_as_refusal),
             now_ms,
-            message.id,
+            message.key,
         ),
     )
-    timeline.append(conn, message.id, _entry(attempt, Status.PENDING, decision, now_ms))
+    timeline.append(conn, message.key, _entry(attempt, Status.PENDING, decision, now_ms))
     if not code_is_wanted(conn, message, now_ms):
-        # A withdrawn code has no event of its own: the stamp's ids are not used.
-        return withdraw_code(conn, message.id, "ended", Stamp(now_ms))
+        return withdraw_code(conn, message, "ended", Stamp(now_ms))
     return (change_of(message, now_ms, decision.line, decision.raw),)
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import sqlite3
 from dataclasses import dataclass
-from typing import Final
 
 from risala.engine.journal.accounts import ledger
-from risala.engine.journal.messages import sessions, timeline
-from risala.engine.journal.messages.state import MessageState, change_of, load
+from risala.engine.journal.messages import parts, sessions, timeline
+from risala.engine.journal.messages.sheet import move
+from risala.engine.journal.messages.timeline import DELIVERED
 from risala.engine.journal.rows import Change, Entered, Stamp
+from risala.engine.journal.state import MessageState, change_of, load
 from risala.engine.journal.webhooks import outbox
 from risala.engine.model.commands import TimelineEntry
 from risala.engine.model.errors import Conflict, NotFound
@@ -18,12 +19,10 @@ from risala.engine.model.states import ACKNOWLEDGED, SegmentState, Status
 from risala.engine.rules.verification import Trigger
 from risala.sms.cause import Cause, cause_of
 
-DELIVERED: Final = Line(Kind.DELIVERED)
-
 
 def settle(
     conn: sqlite3.Connection,
-    message_id: str,
+    message: MessageState,
     stamp: Stamp,
     raw: str | None = None,
     sent: Line = SENT,
@@ -36,31 +35,24 @@ def settle(
         sent: what the timeline says of that.
         receipt_raw: the word of the receipt that came last.
     """
-    message = load(conn, message_id)
-    assert message is not None
-    segments = conn.execute(
-        "SELECT state, carrier_id FROM segments WHERE message_id = ?", (message_id,)
-    ).fetchall()
-    states = [state for state, _ in segments]
+    begun = parts.of(conn, message)
+    states = [part.state for part in begun]
     changes: list[Change] = []
     all_in = len(states) == message.segments and all(s in ACKNOWLEDGED for s in states)
     if message.status is Status.PROCESSING and all_in:
-        if sent is SENT and any(carrier_id == "" for _, carrier_id in segments):
+        if sent is SENT and any(part.carrier_id == "" for part in begun):
             sent = SENT_NAMELESS
         changes.append(_move(conn, message, Status.SENT, sent, stamp, raw))
     if message.status is Status.SENT:
         if SegmentState.UNDELIVERED in states:
             word, code = conn.execute(
-                "SELECT error_code, carrier_code FROM messages WHERE id = ?", (message_id,)
+                "SELECT error_code, carrier_code FROM message WHERE key = ?", (message.key,)
             ).fetchone()
             line = Line(Kind.UNDELIVERED, cause_of(word, Cause.UNDELIVERABLE))
             changes.append(_move(conn, message, Status.UNDELIVERED, line, stamp, code))
         elif all(state == SegmentState.DELIVERED for state in states):
             changes.append(_move(conn, message, Status.DELIVERED, DELIVERED, stamp, receipt_raw))
     return tuple(changes)
-
-
-_MOMENT = {Status.SENT: ", sent_at = :now", Status.DELIVERED: ", delivered_at = :now"}
 
 
 def _move(
@@ -72,23 +64,18 @@ def _move(
     raw: str | None,
     entered: Entered | None = None,
 ) -> Change:
-    message.status = status
-    conn.execute(
-        "UPDATE messages SET status = :status, resolve_at = NULL, resolve_action = NULL,"  # noqa: S608 -- constants
-        f" updated_at = :now{_MOMENT.get(status, '')} WHERE id = :id",
-        {"status": status, "now": stamp.now_ms, "id": message.id},
-    )
+    move(conn, message, status, stamp.now_ms)
     entry = TimelineEntry(
         stamp.now_ms, status, line, message.carrier, message.attempts or None, raw=raw
     )
-    timeline.append(conn, message.id, entry)
-    outbox.message_event(conn, message.id, status, stamp)
+    timeline.append(conn, message.key, entry)
+    outbox.message_event(conn, message, stamp)
     return change_of(message, stamp.now_ms, line, raw, entered)
 
 
 def fail(
     conn: sqlite3.Connection,
-    message_id: str,
+    message: MessageState,
     cause: Cause,
     stamp: Stamp,
     raw: str | None = None,
@@ -98,12 +85,11 @@ def fail(
 
     ``raw`` is the carrier's word for it, ``values`` are those of :attr:`Kind.FAILED`.
     """
-    message = load(conn, message_id)
-    if message is None or message.status not in (Status.PENDING, Status.PROCESSING):
+    if message.status not in (Status.PENDING, Status.PROCESSING):
         return ()
     conn.execute(
-        "UPDATE messages SET error_code = ?, carrier_code = ? WHERE id = ?",
-        (cause, raw or None, message_id),
+        "UPDATE message SET error_code = ?, carrier_code = ? WHERE key = ?",
+        (cause, raw or None, message.key),
     )
     refunded = _refund(conn, message, stamp)
     line = Line(Kind.FAILED, cause, {**(values or {}), **refunded.values})
@@ -124,7 +110,7 @@ def _refund(conn: sqlite3.Connection, message: MessageState, stamp: Stamp) -> _R
     """Give its price back. Test messages cost nothing."""
     if message.mode != "live":
         return _Refunded({}, None)
-    entered = ledger.refund(conn, message.organization_id, message.price, message.id, stamp.now_ms)
+    entered = ledger.refund(conn, message.organization_id, message.price, message.key, stamp.now_ms)
     return _Refunded({"refunded": message.price}, entered)
 
 
@@ -148,10 +134,9 @@ def code_is_wanted(conn: sqlite3.Connection, message: MessageState, now_ms: int)
 
 
 def withdraw_code(
-    conn: sqlite3.Connection, message_id: str, session: str, stamp: Stamp
+    conn: sqlite3.Connection, message: MessageState | None, session: str, stamp: Stamp
 ) -> tuple[Change, ...]:
     """Drop and refund a code SMS that waits in the queue; ``session`` is how its session ended."""
-    message = load(conn, message_id)
     if message is None or message.status is not Status.PENDING:
         return ()
     return (_cancel(conn, message, {"session": session}, stamp),)
@@ -177,10 +162,6 @@ def cancel(conn: sqlite3.Connection, message_id: str, stamp: Stamp) -> tuple[Cha
         raise Conflict(
             f"The message is {message.status.value}: only a pending one can be withdrawn."
         )
-    gone = conn.execute(
-        "SELECT 1 FROM segments WHERE message_id = ? AND state IN (?, ?, ?) LIMIT 1",
-        (message_id, *ACKNOWLEDGED),
-    ).fetchone()
-    if gone is not None:
+    if parts.any_acknowledged(conn, message):
         raise Conflict("Some parts of the message are with the carrier already.")
     return (_cancel(conn, message, {}, stamp),)

@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from risala.engine.journal.attempts import Arrival, Attempt
-from risala.engine.journal.messages.matching import Why, carrier_key, is_for, with_id
-from risala.engine.journal.messages.state import MessageState
-from risala.engine.journal.store.sql import places
+from risala.engine.journal.attempts import Arrival, Attempt, SubmitAnswer
+from risala.engine.journal.messages.matching import Why, is_for, with_id
+from risala.engine.journal.messages.parts import carrier_key
+from risala.engine.journal.state import MessageState
+from risala.engine.journal.store.sql import places, value_of
 from risala.engine.model.states import SegmentState
 from risala.sms.message import submit_reference
 from risala.sms.receipt import ReceiptState
@@ -53,6 +54,23 @@ class Unmatched:
     received_at: int
 
 
+def is_any(conn: sqlite3.Connection) -> bool:
+    """Whether any receipt waits for its message."""
+    return conn.execute("SELECT 1 FROM held_receipts LIMIT 1").fetchone() is not None
+
+
+def is_waiting(conn: sqlite3.Connection, carriers: Sequence[str], answer: SubmitAnswer) -> bool:
+    """Whether a receipt waits for the id that an answer gives."""
+    if not answer.decision.carrier_id:
+        return False
+    row = conn.execute(
+        "SELECT 1 FROM held_receipts"  # noqa: S608 -- constants
+        f" WHERE carrier IN ({places(carriers)}) AND carrier_key = ? LIMIT 1",
+        (*carriers, carrier_key(answer.decision.carrier_id)),
+    ).fetchone()
+    return row is not None
+
+
 def segment_state(state: ReceiptState) -> SegmentState:
     if state is ReceiptState.DELIVERED:
         return SegmentState.DELIVERED
@@ -62,7 +80,7 @@ def segment_state(state: ReceiptState) -> SegmentState:
 def hold(conn: sqlite3.Connection, arrival: Arrival, why: Why) -> None:
     """Keep a receipt until the answer that names it comes."""
     carrier, receipt, now_ms = arrival.carrier, arrival.receipt, arrival.stamp.now_ms
-    span = conn.execute("SELECT max(seq) - min(seq) FROM held_receipts").fetchone()[0] or 0
+    span = value_of(conn, "SELECT max(seq) - min(seq) FROM held_receipts") or 0
     if span >= HELD_MAX:
         first = conn.execute(
             "SELECT received_at, carrier, carrier_id FROM held_receipts ORDER BY seq LIMIT 1"
@@ -181,10 +199,8 @@ def _give_up(
 
 def unmatched_total(conn: sqlite3.Connection, carrier: str) -> int:
     """Receipts of a carrier that matched nothing, all of them ever."""
-    row = conn.execute(
-        "SELECT receipts FROM unmatched_totals WHERE carrier = ?", (carrier,)
-    ).fetchone()
-    return 0 if row is None else int(row[0])
+    total = "SELECT receipts FROM unmatched_totals WHERE carrier = ?"
+    return int(value_of(conn, total, (carrier,)) or 0)
 
 
 def waiting(conn: sqlite3.Connection, carrier: str) -> int:

@@ -6,52 +6,87 @@ import sqlite3
 from collections.abc import Iterable
 from typing import Final
 
-from risala.engine.model.commands import LifeEvent
-from risala.engine.model.lines import line_of
+from risala.engine.journal.messages import timeline
+from risala.engine.journal.state import CREATED, MessageState, load
+from risala.engine.journal.store.names import name_sql
+from risala.engine.model.commands import LifeEvent, TimelineEntry
 
 _STANDING: Final = (
-    "SELECT t.kind, t.details, t.text, t.at, m.id, m.organization_id, m.recipient, m.status,"
-    " t.carrier, t.attempt, t.segment, t.raw"
-    " FROM messages m JOIN timeline t ON t.message_id = m.id"
-    " WHERE m.id = ? ORDER BY t.n DESC LIMIT 1"
+    "SELECT kind, details, text, at, status, "  # noqa: S608 -- constants
+    f"{name_sql('carrier')}, attempt, segment, raw"
+    " FROM line WHERE message = ? ORDER BY n DESC LIMIT 1"
 )
-# Each gives the latest rows first: a message's id and when something happened to it. Together they
+# Each gives the latest rows first: a message's key and when something happened to it. Together they
 # know of every change but one, back into the queue, which its next attempt shows.
-_ACCEPTED: Final = "SELECT id, created_at FROM messages ORDER BY seq DESC LIMIT ?"
+_ACCEPTED: Final = f"SELECT key, {CREATED} FROM message ORDER BY key DESC LIMIT ?"  # noqa: S608 -- constants
 _TOLD: Final = (
-    "SELECT coalesce(v.message_id, e.subject), e.created_at FROM events e"
-    " LEFT JOIN verifications v ON e.type = 'verify.sent' AND v.id = e.subject"
-    " ORDER BY e.seq DESC LIMIT ?"
+    "SELECT CASE typeof(subject) WHEN 'integer' THEN subject END, coalesce(at, key >> 15),"
+    " CASE type WHEN 3 THEN (SELECT message_id FROM verifications WHERE id = subject) END"
+    " FROM event ORDER BY key DESC LIMIT ?"
 )
+"""Of messages the subject is a key; ``verify.sent`` is of a code's SMS."""
 _REFUNDED: Final = (
-    "SELECT CASE kind WHEN 'refund' THEN reference END, at FROM ledger ORDER BY seq DESC LIMIT ?"
+    "SELECT CASE kind WHEN 1 THEN message END, coalesce(at, message >> 15)"
+    " FROM entry ORDER BY seq DESC LIMIT ?"
 )
-_UNDER_WAY: Final = "SELECT id FROM messages WHERE status = 'processing' LIMIT ?"
+_UNDER_WAY: Final = "SELECT key FROM message WHERE status = 1 LIMIT ?"
 
 
 def standings(conn: sqlite3.Connection, message_ids: Iterable[str]) -> list[LifeEvent]:
     """How messages stand, each by the last entry of its timeline; what is no message is left out"""
     found: list[LifeEvent] = []
     for message_id in message_ids:
-        row = conn.execute(_STANDING, (message_id,)).fetchone()
-        if row is not None:
-            kind, details, text, at, identity, organization_id, recipient, status, *rest = row
-            line = line_of(kind, details, text)
-            found.append(LifeEvent(at, identity, organization_id, recipient, status, line, *rest))
+        message = load(conn, message_id)
+        if message is None:
+            continue
+        last = _last(conn, message)
+        found.append(
+            LifeEvent(
+                last.at,
+                message.id,
+                message.organization_id,
+                message.recipient,
+                message.status,
+                last.line,
+                last.carrier,
+                last.attempt,
+                last.segment,
+                last.raw,
+            )
+        )
     return found
+
+
+def _last(conn: sqlite3.Connection, message: MessageState) -> TimelineEntry:
+    row = conn.execute(_STANDING, (message.key,)).fetchone()
+    if row is not None:
+        return timeline.entry_of(*row)
+    kept = timeline.told(conn, message.key)
+    return kept[-1] if kept else timeline.first_line(message.created_at, None)
 
 
 def changed_since(conn: sqlite3.Connection, since_ms: int, rows_max: int) -> list[str] | None:
     """Messages that may have changed since then; None where more rows tell of that than given."""
-    found: dict[str, None] = {}
+    keys: dict[int | None, None] = {}
+    codes: list[str] = []
     for query in (_ACCEPTED, _TOLD, _REFUNDED):
         rows = conn.execute(query, (rows_max + 1,)).fetchall()
-        if len(rows) > rows_max and rows[-1][1] >= since_ms:
-            return None
-        found |= dict.fromkeys(message_id for message_id, at in rows if at >= since_ms)
+        if len(rows) > rows_max:
+            _, oldest, *_ = rows[-1]
+            if oldest >= since_ms:
+                return None
+        for key, at, *code in rows:
+            if at >= since_ms:
+                keys[key] = None
+                codes += [message_id for message_id in code if message_id is not None]
     under_way = conn.execute(_UNDER_WAY, (rows_max + 1,)).fetchall()
     if len(under_way) > rows_max:
         return None
-    found |= dict.fromkeys(message_id for (message_id,) in under_way)
-    found.pop(None, None)  # type: ignore[call-overload]
-    return list(found)
+    keys |= dict.fromkeys(key for (key,) in under_way)
+    found = dict.fromkeys(_id_of(conn, key) for key in keys if key is not None)
+    return list(found | dict.fromkeys(codes))
+
+
+def _id_of(conn: sqlite3.Connection, key: int) -> str:
+    (message_id,) = conn.execute("SELECT id FROM message WHERE key = ?", (key,)).fetchone()
+    return str(message_id)

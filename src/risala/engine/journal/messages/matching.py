@@ -14,7 +14,13 @@ from enum import StrEnum
 from typing import Final
 
 from risala.engine.journal.attempts import Attempt
+from risala.engine.journal.messages.parts import carrier_key, state_word
+from risala.engine.journal.state import CREATED
+from risala.engine.journal.store import names
+from risala.engine.journal.store.named import Rows
+from risala.engine.journal.store.names import name_sql
 from risala.engine.journal.store.sql import places
+from risala.engine.model.numbers import recipient_text
 from risala.engine.model.states import SegmentState
 from risala.sms.message import submit_reference
 from risala.sms.receipt import Receipt
@@ -44,29 +50,60 @@ class Why(StrEnum):
 class Found:
     """The segment that a receipt tells of."""
 
+    key: int
+    """Of the message."""
     message_id: str
     number: int
-    state: str
+    state: SegmentState
     attempt: int
     carrier: str
     carrier_id: str | None
     recipient: str
+    changed_at: int
 
     @property
     def try_of_it(self) -> Attempt:
-        """The attempt at it that its carrier has, or had."""
+        """The attempt that it tells of."""
         return Attempt(self.message_id, self.number, self.attempt, self.carrier)
 
 
-_SEGMENTS: Final = (
-    "SELECT s.message_id, s.number, s.state, s.attempt, s.carrier, s.carrier_id, m.recipient"
-    " FROM segments s JOIN messages m ON m.id = s.message_id"
+# Of a message with a single part that part's state is in its own row.
+_SINGLE: Final = Rows(
+    Found,
+    {
+        "message_id": "id",
+        "number": "1",
+        "state": "part_state",
+        "attempt": "attempts",
+        "carrier": name_sql("carrier"),
+        "carrier_id": "coalesce(carrier_id, carrier_key)",
+        "changed_at": f"coalesce(uncertain_at, updated_at, delivered_at, sent_at, {CREATED})",
+    },
+    state=state_word,
+    recipient=recipient_text,
 )
+_OF_SEVERAL: Final = Rows(
+    Found,
+    {
+        "key": "s.message",
+        "message_id": "m.id",
+        "number": "s.number",
+        "state": "s.state",
+        "attempt": "s.attempt",
+        "carrier": name_sql("s.carrier"),
+        "carrier_id": "coalesce(s.carrier_id, s.carrier_key)",
+        "recipient": "m.recipient",
+        "changed_at": "s.updated_at",
+    },
+    state=state_word,
+    recipient=recipient_text,
+)
+_FROM_SEVERAL: Final = "FROM segment s JOIN message m ON m.key = s.message"
 
 
-def carrier_key(carrier_id: str) -> str:
-    """One form of a carrier's id whatever its case and leading zeros."""
-    return carrier_id.strip().casefold().lstrip("0") or "0"
+def _numbers(conn: sqlite3.Connection, carriers: Sequence[str]) -> list[int]:
+    """The carriers as numbers; those that no row carries are left out."""
+    return [no for name in carriers if (no := names.known(conn, name)) is not None]
 
 
 def is_for(recipient: str, *told: str | None, or_untold: bool = True) -> bool:
@@ -112,12 +149,29 @@ def _by_id(conn: sqlite3.Connection, carriers: Sequence[str], receipt: Receipt) 
 
 def with_id(conn: sqlite3.Connection, carriers: Sequence[str], carrier_id: str) -> list[Found]:
     """The segments that these carriers know by this id, in whatever form; the latest first."""
-    rows = conn.execute(
-        f"{_SEGMENTS} WHERE s.carrier IN ({places(carriers)}) AND s.carrier_key = ?"
-        " ORDER BY s.updated_at DESC LIMIT ?",
-        (*carriers, carrier_key(carrier_id), CANDIDATES_MAX),
+    numbers = _numbers(conn, carriers)
+    if not numbers:
+        return []
+    given = (carrier_key(carrier_id), *numbers, CANDIDATES_MAX)
+    single = conn.execute(
+        f"SELECT {_SINGLE.columns} FROM message"  # noqa: S608 -- constants
+        f" WHERE message.carrier_key = ? AND message.carrier IN ({places(numbers)})"
+        " ORDER BY +key DESC LIMIT ?",
+        given,
     )
-    return [Found(*row) for row in rows]
+    found = [_SINGLE.of(row) for row in single]
+    of_several = conn.execute(
+        f"SELECT {_OF_SEVERAL.columns} {_FROM_SEVERAL}"
+        f" WHERE s.carrier_key = ? AND s.carrier IN ({places(numbers)})"
+        " ORDER BY s.updated_at DESC LIMIT ?",
+        given,
+    )
+    found += [_OF_SEVERAL.of(row) for row in of_several]
+    return sorted(found, key=_changed_at, reverse=True)[:CANDIDATES_MAX]
+
+
+def _changed_at(one: Found) -> int:
+    return one.changed_at
 
 
 def _the_one(fitting: list[Found], receipt: Receipt) -> Found | Why:
@@ -153,28 +207,48 @@ def _without_answer(
     local = _local(receipt.recipient)
     if local is None or not (receipt.recipient_tells or receipt.reference is not None):
         return Why.UNKNOWN
-    rows = conn.execute(
-        f"{_SEGMENTS} WHERE s.state = 'uncertain' AND s.carrier IN ({places(carriers)})"
-        " AND s.updated_at > ? AND m.status IN ('processing', 'failed')"
-        " AND substr(m.recipient, ?) = ? LIMIT ?",
-        (*carriers, now_ms - LATE_MS, -LOCAL_DIGITS, local, CANDIDATES_MAX),
-    )
+    uncertain = _uncertain(conn, carriers, local, now_ms - LATE_MS)
     if receipt.recipient_tells:
-        found = _alone(Found(*row) for row in rows if row[5] is None)
+        found = _alone(one for one in uncertain if one.carrier_id is None)
         # The answer of another submit to it is still to come, and may bring this very id.
         in_flight = isinstance(found, Found) and _is_submitting(conn, carriers, local)
         return Why.UNKNOWN if in_flight else found
-    named = (Found(*row) for row in rows)
-    return _alone(one for one in named if _reference(one) == receipt.reference)
+    return _alone(one for one in uncertain if _reference(one) == receipt.reference)
+
+
+def _uncertain(
+    conn: sqlite3.Connection, carriers: Sequence[str], local: str, since_ms: int
+) -> list[Found]:
+    """The segments to a number of which nobody knows since then whether they were accepted."""
+    numbers = _numbers(conn, carriers)
+    if not numbers:
+        return []
+    given = (*numbers, since_ms, -LOCAL_DIGITS, local, CANDIDATES_MAX)
+    single = conn.execute(
+        f"SELECT {_SINGLE.columns} FROM message"  # noqa: S608 -- constants
+        f" WHERE part_state = 2 AND message.carrier IN ({places(numbers)}) AND uncertain_at > ?"
+        " AND status IN (1, 5) AND substr(message.recipient, ?) = ? LIMIT ?",
+        given,
+    )
+    found = [_SINGLE.of(row) for row in single]
+    of_several = conn.execute(
+        f"SELECT {_OF_SEVERAL.columns} {_FROM_SEVERAL}"
+        f" WHERE s.state = 2 AND s.carrier IN ({places(numbers)}) AND s.updated_at > ?"
+        " AND m.status IN (1, 5) AND substr(m.recipient, ?) = ? LIMIT ?",
+        given,
+    )
+    return found + [_OF_SEVERAL.of(row) for row in of_several]
 
 
 def _is_submitting(conn: sqlite3.Connection, carriers: Sequence[str], local: str) -> bool:
     """Whether a segment to this number is in the carriers' hands at this moment."""
+    numbers = _numbers(conn, carriers)
     row = conn.execute(
-        "SELECT 1 FROM messages m JOIN segments s ON s.message_id = m.id"  # noqa: S608 -- constants
-        " WHERE m.status = 'processing' AND s.state = 'submitting'"
-        f" AND s.carrier IN ({places(carriers)}) AND substr(m.recipient, ?) = ? LIMIT 1",
-        (*carriers, -LOCAL_DIGITS, local),
+        "SELECT 1 FROM message m WHERE m.status = 1"  # noqa: S608 -- constants
+        f" AND m.carrier IN ({places(numbers)}) AND substr(m.recipient, ?) = ?"
+        " AND (m.part_state = 1 OR EXISTS"
+        " (SELECT 1 FROM segment s WHERE s.message = m.key AND s.state = 1)) LIMIT 1",
+        (*numbers, -LOCAL_DIGITS, local),
     ).fetchone()
     return row is not None
 

@@ -5,51 +5,85 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Final
 
-from risala.engine.journal.messages import timeline
+from risala.engine.journal.keys import find_key
+from risala.engine.journal.messages import parts, timeline
 from risala.engine.journal.rows import DueRow, Place
-from risala.engine.journal.store import meta
+from risala.engine.journal.state import CREATED, load
+from risala.engine.journal.store import meta, names
 from risala.engine.journal.store.named import Rows
+from risala.engine.journal.store.names import NUMBER, name_sql
+from risala.engine.journal.store.sql import value_of
 from risala.engine.model.commands import MessageView, Mode, TimelineEntry
 from risala.engine.model.errors import NotFound
 from risala.engine.model.lines import Kind, Line, Wait
-from risala.engine.model.states import ACKNOWLEDGED
+from risala.engine.model.numbers import ENCODINGS, KINDS, MODES, STATUSES, recipient_text
+from risala.engine.model.states import ACKNOWLEDGED, Status
 from risala.engine.rules.router import UNSERVED
+
+
+def _mode(number: int) -> Mode:
+    return Mode(MODES.word(number))
+
 
 _VIEWS: Final = Rows(
     MessageView,
-    {"to": "recipient", "body": "CASE WHEN pruned & 1 = 0 THEN body END"},
-    mode=Mode,
+    {
+        "organization_id": "(SELECT id FROM organizations WHERE no = organization)",
+        "to": "recipient",
+        "sender": name_sql("sender"),
+        "body": "CASE WHEN pruned & 1 = 0 THEN body END",
+        "carrier": name_sql("carrier"),
+        "provider_message_id": "coalesce(carrier_id, carrier_key)",
+        "metadata": "coalesce(metadata, '{}')",
+        "created_at": CREATED,
+        "updated_at": f"coalesce(updated_at, delivered_at, sent_at, {CREATED})",
+    },
+    to=recipient_text,
+    mode=_mode,
+    kind=KINDS.word,
+    encoding=ENCODINGS.word,
+    status=STATUSES.word,
     metadata=json.loads,
 )
-_VIEW: Final = f"SELECT {_VIEWS.columns} FROM messages WHERE id = ?"  # noqa: S608 -- a constant
-_DUE_ROWS: Final = Rows(DueRow)
-_ROW: Final = f"SELECT {_DUE_ROWS.columns} FROM messages"  # noqa: S608 -- a constant
-_DUE = (
-    f"{_ROW} WHERE status = 'pending' AND route = ? AND priority = ? AND organization_id = ?"
-    " AND (due_at, seq) > (?, ?) AND due_at <= ? AND valid_until > ?"
-    " ORDER BY due_at, seq LIMIT ?"
+_VIEW: Final = f"SELECT {_VIEWS.columns} FROM message WHERE key = ?"  # noqa: S608 -- a constant
+_DUE_ROWS: Final = Rows(
+    DueRow,
+    {
+        "seq": "key",
+        "organization_id": "(SELECT id FROM organizations WHERE no = organization)",
+        "sender": name_sql("sender"),
+        "route": name_sql("route"),
+        "due_at": f"coalesce(due_at, {CREATED})",
+        "tried": "coalesce(tried, '')",
+    },
+    kind=KINDS.word,
+    recipient=recipient_text,
+    encoding=ENCODINGS.word,
 )
+_ROW: Final = f"SELECT {_DUE_ROWS.columns} FROM message"  # noqa: S608 -- a constant
+_QUEUE: Final = (
+    f"status = 0 AND route = {NUMBER} AND priority = ?"  # noqa: S608 -- constants
+    " AND organization = (SELECT no FROM organizations WHERE id = ?)"
+)
+# Two looks, because one for both, `(due_at, key) > (?, ?)`, walks over all of the same time each
+# time: a campaign's messages are all due at once.
+_DUE_THEN: Final = f"{_ROW} WHERE {_QUEUE} AND due_at = ? AND key > ? AND valid_until > ?"
+_DUE_LATER: Final = f"{_ROW} WHERE {_QUEUE} AND due_at > ? AND due_at <= ? AND valid_until > ?"
 
 _UNSERVED: Final = Line(Kind.WAITS, values={"wait": Wait.UNSERVED.value})
 _SERVED: Final = Line(Kind.SERVED)
-
-
-def known_response(
-    conn: sqlite3.Connection, organization_id: str, mode: str, key: str
-) -> bytes | None:
-    """The answer that was given for this idempotency key, byte for byte."""
-    row = conn.execute(
-        "SELECT response FROM idempotency WHERE organization_id = ? AND mode = ? AND key = ?",
-        (organization_id, mode, key),
-    ).fetchone()
-    return None if row is None else bytes(row[0])
+Queue = tuple[str, int, str]
+"""Route, priority and organization."""
 
 
 def view(conn: sqlite3.Connection, message_id: str) -> MessageView | None:
-    row = conn.execute(_VIEW, (message_id,)).fetchone()
-    return None if row is None else _VIEWS.of(row)
+    key = find_key(conn, message_id)
+    if key is None:
+        return None
+    return _VIEWS.of(conn.execute(_VIEW, (key,)).fetchone())
 
 
 def shown(
@@ -76,14 +110,27 @@ def due(
     count: int,
 ) -> list[DueRow]:
     """The next ``count`` due messages of one organization on one route, oldest first."""
-    rows = conn.execute(_DUE, (route, priority, organization_id, *after, now_ms, now_ms, count))
+    queue = (route, priority, organization_id)
+    due_at, key = after
+    if due_at > now_ms:
+        return []
+    rows = [
+        *conn.execute(f"{_DUE_THEN} ORDER BY key LIMIT ?", (*queue, due_at, key, now_ms, count))
+    ]
+    if len(rows) < count:
+        rows += conn.execute(
+            f"{_DUE_LATER} ORDER BY message.due_at, key LIMIT ?",
+            (*queue, due_at, now_ms, now_ms, count - len(rows)),
+        )
     return [_DUE_ROWS.of(row) for row in rows]
 
 
 def row(conn: sqlite3.Connection, message_id: str) -> DueRow | None:
     """One message as the scheduler sees it, whatever its status."""
-    found = conn.execute(f"{_ROW} WHERE id = ?", (message_id,)).fetchone()
-    return None if found is None else _DUE_ROWS.of(found)
+    key = find_key(conn, message_id)
+    if key is None:
+        return None
+    return _DUE_ROWS.of(conn.execute(f"{_ROW} WHERE key = ?", (key,)).fetchone())
 
 
 def begun_narrow(conn: sqlite3.Connection) -> frozenset[str]:
@@ -102,72 +149,95 @@ def next_due(
     after_ms: int,
 ) -> int | None:
     """When the next message of one organization on one route falls due after ``after_ms``."""
-    row = conn.execute(
-        "SELECT due_at FROM messages WHERE status = 'pending' AND route = ? AND priority = ?"
-        " AND organization_id = ? AND due_at > ? ORDER BY due_at LIMIT 1",
+    due_at: int | None = value_of(
+        conn,
+        f"SELECT due_at FROM message WHERE {_QUEUE} AND due_at > ? ORDER BY due_at LIMIT 1",  # noqa: S608 -- constants
         (route, priority, organization_id, after_ms),
-    ).fetchone()
-    return None if row is None else row[0]
+    )
+    return due_at
 
 
-def queues(conn: sqlite3.Connection) -> list[tuple[str, int, str]]:
+_FIRST: Final = (-1, -1, -1)
+"""Before every queue, in numbers."""
+
+
+def queues(conn: sqlite3.Connection) -> list[Queue]:
     """Every (route, priority, organization) that has pending messages.
 
     Skips along the index: the time is by queues, not by messages.
     """
-    found: list[tuple[str, int, str]] = []
-    last = ("", -1, "")
+    found: list[Queue] = []
+    last = _FIRST
     while True:
         row = conn.execute(
-            "SELECT route, priority, organization_id FROM messages WHERE status = 'pending'"
-            " AND (route, priority, organization_id) > (?, ?, ?)"
-            " ORDER BY route, priority, organization_id LIMIT 1",
+            "SELECT route, priority, organization FROM message WHERE status = 0"
+            " AND (route, priority, organization) > (?, ?, ?)"
+            " ORDER BY route, priority, organization LIMIT 1",
             last,
         ).fetchone()
         if row is None:
-            return found
+            return sorted(found)
         last = row
-        found.append(row)
+        found.append(_in_words(conn, row))
+
+
+def _in_words(conn: sqlite3.Connection, queue: tuple[int, int, int]) -> Queue:
+    route, priority, organization = queue
+    words: Queue = conn.execute(
+        f"SELECT {name_sql('?1')}, ?2, (SELECT id FROM organizations WHERE no = ?3)",  # noqa: S608 -- constants
+        (route, priority, organization),
+    ).fetchone()
+    return words
 
 
 def acknowledged_parts(conn: sqlite3.Connection, message_id: str) -> frozenset[int]:
     """Numbers of the segments that a carrier has accepted already."""
-    rows = conn.execute(
-        "SELECT number FROM segments WHERE message_id = ? AND state IN (?, ?, ?)",
-        (message_id, *ACKNOWLEDGED),
-    )
-    return frozenset(row[0] for row in rows)
+    message = load(conn, message_id)
+    if message is None:
+        return frozenset()
+    return frozenset(part.number for part in parts.of(conn, message) if part.state in ACKNOWLEDGED)
 
 
 def reroute(
     conn: sqlite3.Connection,
-    queue: tuple[str, int, str],
-    after: tuple[int, int],
+    queue: Queue,
+    after: Place,
     route_key: Callable[[str], str],
     count: int,
     now_ms: int,
-) -> tuple[int, int] | None:
+) -> Place | None:
     """Sort ``count`` pending messages of one queue into routes anew; where to go on, or None.
 
     One that nobody serves any more, or somebody again, is told so in its timeline.
     """
-    rows = conn.execute(
-        "SELECT due_at, seq, recipient, id FROM messages WHERE status = 'pending' AND route = ?"
-        " AND priority = ? AND organization_id = ? AND (due_at, seq) > (?, ?)"
-        " ORDER BY due_at, seq LIMIT ?",
-        (*queue, *after, count),
-    ).fetchall()
-    moved = [
-        (key, seq, message_id)
-        for _, seq, recipient, message_id in rows
-        if (key := route_key(recipient)) != queue[0]
+    rows = [
+        _QUEUED.of(row)
+        for row in conn.execute(
+            f"SELECT {_QUEUED.columns} FROM message WHERE {_QUEUE} AND (due_at, key) > (?, ?)"  # noqa: S608 -- constants
+            " ORDER BY due_at, key LIMIT ?",
+            (*queue, *after, count),
+        )
     ]
+    moved = [(route, row.key) for row in rows if (route := route_key(row.recipient)) != queue[0]]
+    numbers = {route: names.number(conn, route) for route, _ in moved}
     conn.executemany(
-        "UPDATE messages SET route = ? WHERE seq = ?", [(key, seq) for key, seq, _ in moved]
+        "UPDATE message SET route = ? WHERE key = ?",
+        [(numbers[route], key) for route, key in moved],
     )
-    for key, _, message_id in moved:
-        if key == UNSERVED:
-            timeline.append(conn, message_id, TimelineEntry(now_ms, "pending", _UNSERVED))
-        elif queue[0] == UNSERVED:
-            timeline.append(conn, message_id, TimelineEntry(now_ms, "pending", _SERVED))
-    return (rows[-1][0], rows[-1][1]) if len(rows) == count else None
+    for route, key in moved:
+        if UNSERVED in (route, queue[0]):
+            line = _UNSERVED if route == UNSERVED else _SERVED
+            timeline.append(conn, key, TimelineEntry(now_ms, Status.PENDING.value, line))
+    return (rows[-1].due_at, rows[-1].key) if len(rows) == count else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Queued:
+    """A pending message, as far as its route is decided by it."""
+
+    due_at: int
+    key: int
+    recipient: str
+
+
+_QUEUED: Final = Rows(_Queued, recipient=recipient_text)

@@ -6,13 +6,17 @@ import sqlite3
 from collections.abc import Sequence
 
 from risala.engine.journal.attempts import Arrival, Attempt
-from risala.engine.journal.messages import timeline
+from risala.engine.journal.messages import parts, timeline
 from risala.engine.journal.messages.delivery import Word, finish_one, note_receipt, taken
 from risala.engine.journal.messages.endings import settle
 from risala.engine.journal.messages.held import hold, named, segment_state
-from risala.engine.journal.messages.matching import Found, find
-from risala.engine.journal.messages.state import MessageState, load
+from risala.engine.journal.messages.matching import Found, Why, find
+from risala.engine.journal.messages.parts import carrier_key
+from risala.engine.journal.messages.sheet import Sheet
+from risala.engine.journal.messages.timeline import DELIVERED
 from risala.engine.journal.rows import Change, Stamp
+from risala.engine.journal.state import MessageState, change_of, load_key
+from risala.engine.journal.webhooks import outbox
 from risala.engine.model.commands import TimelineEntry
 from risala.engine.model.lines import Kind, Line
 from risala.engine.model.states import SegmentState, Status
@@ -24,25 +28,66 @@ def record(
     conn: sqlite3.Connection, arrivals: Sequence[Arrival], groups: Groups = alone
 ) -> list[tuple[Change, ...]]:
     """Record receipts, in the order in which they came."""
-    return [_record_one(conn, arrival, groups) for arrival in arrivals]
+    sheet = Sheet(conn)
+    named: set[str] = set()
+    changes: list[tuple[Change, ...]] = []
+    for arrival in arrivals:
+        receipt = arrival.receipt
+        ids = {carrier_key(one) for one in (receipt.carrier_id, *receipt.also_known_as)}
+        if named & ids:  # what it is to find may be on the sheet
+            sheet.write()
+            named.clear()
+        found = find(conn, groups(arrival.carrier), receipt, arrival.stamp.now_ms)
+        if isinstance(found, Found) and _is_plain_end(found, receipt):
+            message = load_key(conn, found.key)
+            if message.segments == 1 and message.status is Status.SENT:
+                named |= ids
+                changes.append((_end(conn, sheet, message, arrival),))
+                continue
+        sheet.write()
+        changes.append(_record_one(conn, arrival, found, groups))
+    sheet.write()
+    return changes
 
 
-def _record_one(conn: sqlite3.Connection, arrival: Arrival, groups: Groups) -> tuple[Change, ...]:
+def _is_plain_end(found: Found, receipt: Receipt) -> bool:
+    """Whether a receipt may end a message by itself."""
+    return found.state is SegmentState.ACCEPTED and receipt.state.is_final
+
+
+def _end(conn: sqlite3.Connection, sheet: Sheet, message: MessageState, arrival: Arrival) -> Change:
+    """The receipt of the only part of a message that was sent."""
+    receipt, now_ms = arrival.receipt, arrival.stamp.now_ms
+    is_delivered = receipt.state is ReceiptState.DELIVERED
+    message.status = Status.DELIVERED if is_delivered else Status.UNDELIVERED
+    line = DELIVERED if is_delivered else Line(Kind.UNDELIVERED, receipt.why)
+    raw = receipt.raw if is_delivered else receipt.raw or None
+    entry = TimelineEntry(now_ms, message.status, line, message.carrier, message.attempts, raw=raw)
+    if is_delivered:
+        sheet.deliver(message, entry)
+        event = outbox.event_of(conn, message, now_ms, is_plain=True)
+    else:
+        sheet.fail_to_deliver(message, receipt.why, raw, entry)
+        event = outbox.event_of_undelivered(message, now_ms, receipt.why, raw)
+    sheet.announce(event)
+    return change_of(message, now_ms, line, raw)
+
+
+def _record_one(
+    conn: sqlite3.Connection, arrival: Arrival, found: Found | Why, groups: Groups
+) -> tuple[Change, ...]:
     """A repeated, late or contradicting one moves nothing backwards."""
     receipt, stamp = arrival.receipt, arrival.stamp
-    found = find(conn, groups(arrival.carrier), receipt, stamp.now_ms)
     if not isinstance(found, Found):
         if receipt.state.is_final:
             hold(conn, arrival, found)
         return ()
-    message = load(conn, found.message_id)
-    assert message is not None
+    message = load_key(conn, found.key)
     # Where the carrier's policy has ended it meanwhile, the receipt is only told of.
     if found.state != SegmentState.UNCERTAIN or message.status is not Status.PROCESSING:
         return _apply(conn, arrival, message, found, found.state)
     accepted = finish_one(conn, taken(found.try_of_it, receipt.carrier_id, stamp), groups)
-    message = load(conn, found.message_id)
-    assert message is not None
+    message = load_key(conn, found.key)
     return (*accepted, *_apply(conn, arrival, message, found, SegmentState.ACCEPTED))
 
 
@@ -58,14 +103,14 @@ def _apply(
     )
     if not moves:
         entry = _entry(arrival, message, found, _said_of(receipt, message.status, state))
-        timeline.append(conn, message.id, entry)
+        timeline.append(conn, message.key, entry)
         return ()
     word = Word(segment_state(receipt.state), receipt.raw, receipt.why)
-    note_receipt(conn, found.try_of_it, word, stamp.now_ms)
+    note_receipt(conn, message, found.number, word, stamp.now_ms)
     if message.segments > 1:
         line = _said(Kind.RECEIPT, receipt, parts=message.segments)
-        timeline.append(conn, message.id, _entry(arrival, message, found, line))
-    return settle(conn, message.id, stamp, receipt_raw=receipt.raw)
+        timeline.append(conn, message.key, _entry(arrival, message, found, line))
+    return settle(conn, message, stamp, receipt_raw=receipt.raw)
 
 
 def _entry(arrival: Arrival, message: MessageState, found: Found, line: Line) -> TimelineEntry:
@@ -89,12 +134,11 @@ def take_those_with_receipts(
     conn: sqlite3.Connection, message: MessageState, stamp: Stamp, groups: Groups = alone
 ) -> tuple[Change, ...]:
     """As a receipt that is recorded, for a segment whose receipt came before it was uncertain."""
-    for number, tries, carrier in conn.execute(
-        "SELECT number, attempt, carrier FROM segments WHERE message_id = ? AND state = ?",
-        (message.id, SegmentState.UNCERTAIN),
-    ).fetchall():
-        attempt = Attempt(message.id, number, tries, carrier)
-        known_as = named(conn, groups(carrier), message, attempt)
+    for part in parts.of(conn, message):
+        if part.state is not SegmentState.UNCERTAIN:
+            continue
+        attempt = Attempt(message.id, part.number, part.attempt, part.carrier)
+        known_as = named(conn, groups(part.carrier), message, attempt)
         if known_as is not None:
             return finish_one(conn, taken(attempt, known_as, stamp), groups)
     return ()

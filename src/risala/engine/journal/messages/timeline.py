@@ -1,46 +1,191 @@
-"""The timeline of a message: what happened to it, as lines, and the carrier's own words."""
+"""The timeline of a message: what happened to it, as lines, and the carrier's own words.
+
+The first line is told from the message's row: that it was accepted, and what for it waited then.
+"""
 
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Final
 
+from risala.engine.journal.keys import find_key
+from risala.engine.journal.state import CREATED
+from risala.engine.journal.store import names
+from risala.engine.journal.store.named import Rows
+from risala.engine.journal.store.names import name_sql
+from risala.engine.journal.store.sql import value_of
 from risala.engine.model.commands import TimelineEntry
-from risala.engine.model.lines import line_of
+from risala.engine.model.lines import SENT, Kind, Line, line_of
+from risala.engine.model.numbers import STATUSES
 from risala.engine.model.states import Status
 
 ENTRIES_MAX: Final = 200
 """A message throttled for two days must not grow a book; its end is always written."""
 
-_FINAL = (Status.DELIVERED, Status.UNDELIVERED, Status.FAILED, Status.CANCELED, Status.SENT)
+_FINAL: Final = (
+    Status.DELIVERED,
+    Status.UNDELIVERED,
+    Status.FAILED,
+    Status.CANCELED,
+    Status.SENT,
+)
+IMPLIED: Final = {
+    Kind.ATTEMPT: Status.PROCESSING,
+    Kind.SENT: Status.SENT,
+    Kind.DELIVERED: Status.DELIVERED,
+    Kind.UNDELIVERED: Status.UNDELIVERED,
+    Kind.FAILED: Status.FAILED,
+    Kind.CANCELED: Status.CANCELED,
+    Kind.UNCERTAIN: Status.PROCESSING,
+}
+"""The status that comes with a kind, which is not stored then; of all others ``pending`` is."""
+# The order of a statement's values: see :func:`row_of`.
+_APPEND: Final = (
+    "INSERT INTO line (message, n, at, kind, status, carrier, attempt, segment, details, raw)"  # noqa: S608 -- constants
+    " SELECT ?1, last + 1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9"
+    " FROM (SELECT coalesce(max(n), 1) AS last FROM line WHERE message = ?1)"
+    f" WHERE last < {ENTRIES_MAX} OR ?10"
+)
+LineRow = tuple[object, ...]
 
 
-def append(conn: sqlite3.Connection, message_id: str, entry: TimelineEntry) -> None:
-    """Add one entry; beyond :data:`ENTRIES_MAX` only entries of a final state."""
-    (last,) = conn.execute(
-        "SELECT coalesce(max(n), 0) FROM timeline WHERE message_id = ?", (message_id,)
-    ).fetchone()
-    if last >= ENTRIES_MAX and entry.status not in _FINAL:
-        return
+def implied(kind: Kind) -> Status:
+    return IMPLIED.get(kind, Status.PENDING)
+
+
+def row_of(key: int, entry: TimelineEntry, carrier: int | None) -> LineRow:
+    """An entry as a line to be stored; ``carrier`` is its carrier as a number."""
     line = entry.line
-    conn.execute(
-        "INSERT INTO timeline (message_id, n, at, status, text, carrier, attempt, segment, raw,"
-        " kind, details) VALUES (?, ?, ?, ?, '', ?, ?, ?, ?, ?, ?)",
-        (
-            *(message_id, last + 1, entry.at, entry.status),
-            *(entry.carrier, entry.attempt, entry.segment, entry.raw or None),
-            *(line.kind.value, line.details),
-        ),
+    return (
+        *(key, entry.at, line.kind.value),
+        None if entry.status == implied(line.kind) else STATUSES.number(entry.status),
+        *(carrier, entry.attempt, entry.segment, line.details, entry.raw or None),
+        entry.status in _FINAL,
     )
+
+
+def append_rows(conn: sqlite3.Connection, rows: Iterable[LineRow]) -> None:
+    """Add entries of many messages; beyond :data:`ENTRIES_MAX` only those of a final state."""
+    conn.executemany(_APPEND, rows)
+
+
+def append(conn: sqlite3.Connection, key: int, entry: TimelineEntry) -> None:
+    """Add one entry to the timeline of the message that has this key."""
+    unfold(conn, key)
+    carrier = None if entry.carrier is None else names.number(conn, entry.carrier)
+    conn.execute(_APPEND, row_of(key, entry, carrier))
+
+
+_UNFOLD: Final = (
+    "INSERT INTO line (message, n, at, kind, carrier, attempt, segment, raw)"
+    " SELECT key, 2, attempt_at, 2, carrier, 1, 1, NULL FROM message WHERE key = ?1 AND told >= 2"
+    " UNION ALL SELECT key, 3, sent_at, 3, carrier, 1, NULL, sent_raw"
+    " FROM message WHERE key = ?1 AND told >= 3"
+    " UNION ALL SELECT key, 4, delivered_at, 4, carrier, 1, NULL, receipt_raw"
+    " FROM message WHERE key = ?1 AND told >= 4"
+)
+_UNTOLD: Final = (
+    "UPDATE message SET told = NULL, attempt_at = NULL, sent_raw = NULL, receipt_raw = NULL"
+    " WHERE key = ?"
+)
+
+
+def unfold(conn: sqlite3.Connection, key: int) -> None:
+    """Write out the lines that a message's row has told until now: its life is no ordinary one."""
+    if value_of(conn, "SELECT told FROM message WHERE key = ?", (key,)) is not None:
+        conn.execute(_UNFOLD, (key,))
+        conn.execute(_UNTOLD, (key,))
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """What a message's row tells of its timeline."""
+
+    created_at: int
+    accepted: str | None
+    gone: int
+    told: int | None
+    attempt_at: int
+    sent_at: int
+    delivered_at: int
+    carrier: str | None
+    sent_raw: str | None
+    receipt_raw: str | None
+
+    def entries(self, *, has_first: bool) -> list[TimelineEntry]:
+        """The lines."""
+        if self.gone:
+            return []
+        found = [] if has_first else [first_line(self.created_at, self.accepted)]
+        carrier, told = self.carrier, self.told or 0
+        if told >= ATTEMPT_TOLD:
+            found.append(TimelineEntry(self.attempt_at, "processing", ATTEMPT, carrier, 1, 1))
+        if told >= SENT_TOLD:
+            found.append(TimelineEntry(self.sent_at, "sent", SENT, carrier, 1, raw=self.sent_raw))
+        if told >= DELIVERED_TOLD:
+            at, raw = self.delivered_at, self.receipt_raw
+            found.append(TimelineEntry(at, "delivered", DELIVERED, carrier, 1, raw=raw))
+        return found
+
+
+ATTEMPT_TOLD: Final = 2
+SENT_TOLD: Final = 3
+DELIVERED_TOLD: Final = 4
+"""Values of ``message.told``."""
+ATTEMPT: Final = Line(Kind.ATTEMPT)
+DELIVERED: Final = Line(Kind.DELIVERED)
+_KEPT: Final = Rows(
+    _Kept, {"created_at": CREATED, "gone": "pruned & 2", "carrier": name_sql("carrier")}
+)
+_OF_ROW: Final = f"SELECT {_KEPT.columns} FROM message WHERE key = ?"  # noqa: S608 -- a constant
+_LINES: Final = (
+    f"SELECT n, kind, details, text, at, status, {name_sql('carrier')}, attempt, segment, raw"  # noqa: S608 -- constants
+    " FROM line WHERE message = ? ORDER BY n"
+)
+
+
+def first_line(created_at: int, accepted: str | None) -> TimelineEntry:
+    """The line that a message's row tells."""
+    line = line_of(Kind.ACCEPTED, accepted, "")
+    return TimelineEntry(created_at, Status.PENDING.value, line)
 
 
 def read(conn: sqlite3.Connection, message_id: str) -> tuple[TimelineEntry, ...]:
-    rows = conn.execute(
-        "SELECT kind, details, text, at, status, carrier, attempt, segment, raw FROM timeline"
-        " WHERE message_id = ? ORDER BY n",
-        (message_id,),
-    )
-    return tuple(
-        TimelineEntry(at, status, line_of(kind, details, text), *rest)
-        for kind, details, text, at, status, *rest in rows
-    )
+    """The whole of it; empty where it is no longer kept, or there is no such message."""
+    key = find_key(conn, message_id)
+    if key is None:
+        return ()
+    rows = conn.execute(_LINES, (key,)).fetchall()
+    has_first, entries = False, []
+    for n, *line in rows:
+        has_first = has_first or n == 1
+        entries.append(entry_of(*line))
+    return (*told(conn, key, has_first=has_first), *entries)
+
+
+def told(conn: sqlite3.Connection, key: int, *, has_first: bool = False) -> list[TimelineEntry]:
+    """The entries that a message's row tells.
+
+    Args:
+        has_first: the first one has a row of its own.
+    """
+    return _KEPT.of(conn.execute(_OF_ROW, (key,)).fetchone()).entries(has_first=has_first)
+
+
+def entry_of(
+    kind: int,
+    details: str | None,
+    text: str | None,
+    at: int,
+    status: int | None,
+    carrier: str | None,
+    attempt: int | None,
+    segment: int | None,
+    raw: str | None,
+) -> TimelineEntry:
+    """A stored line."""
+    line: Line = line_of(kind, details, text or "")
+    word = implied(line.kind).value if status is None else STATUSES.word(status)
+    return TimelineEntry(at, word, line, carrier, attempt, segment, raw)

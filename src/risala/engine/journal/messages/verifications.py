@@ -11,6 +11,8 @@ from risala.engine.journal.messages import acceptance, endings
 from risala.engine.journal.messages.acceptance import Acceptance
 from risala.engine.journal.messages.sessions import VerificationRow, find, shift
 from risala.engine.journal.rows import Change, NewMessage, Stamp
+from risala.engine.journal.state import load
+from risala.engine.journal.store.sql import value_of
 from risala.engine.journal.store.tables import writable
 from risala.engine.model.errors import Conflict, NotFound, RateLimited
 from risala.engine.rules.verification import SessionState, Trigger
@@ -83,12 +85,13 @@ def check_limits(conn: sqlite3.Connection, new: NewVerification) -> None:
 def _nth_last(
     conn: sqlite3.Connection, where: str, values: tuple[str, ...], since_ms: int, n: int
 ) -> int | None:
-    row = conn.execute(
-        f"SELECT created_at FROM verifications WHERE {where} AND created_at > ?"  # noqa: S608
+    at: int | None = value_of(
+        conn,
+        f"SELECT created_at FROM verifications WHERE {where} AND created_at > ?"  # noqa: S608 -- constants
         " ORDER BY created_at DESC LIMIT 1 OFFSET ?",
         (*values, since_ms, n - 1),
-    ).fetchone()
-    return None if row is None else row[0]
+    )
+    return at
 
 
 def _refuse_within_hour(limit: str, at: int | None, now_ms: int) -> None:
@@ -114,7 +117,7 @@ def accepted_since(
         f" WHERE organization_id = ? AND mode = 'live'{whose} AND created_at > ?",
         (*values, since_ms),
     )
-    return [row[0] for row in rows]
+    return [created_at for (created_at,) in rows]
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +177,7 @@ def settle(
     if state is SessionState.PENDING:
         return ()
     # A code that nobody waits for is not sent any more.
-    return endings.withdraw_code(conn, row.message_id, state.value, stamp)
+    return endings.withdraw_code(conn, load(conn, row.message_id), state.value, stamp)
 
 
 def expire(
@@ -201,10 +204,10 @@ def nearest_deadlines(conn: sqlite3.Connection, count_max: int) -> list[tuple[in
 
 def settings(conn: sqlite3.Connection, organization_id: str) -> str | None:
     """The organization's Verify configuration as JSON, where it has one of its own."""
-    row = conn.execute(
-        "SELECT settings FROM verify_settings WHERE organization_id = ?", (organization_id,)
-    ).fetchone()
-    return None if row is None else row[0]
+    found: str | None = value_of(
+        conn, "SELECT settings FROM verify_settings WHERE organization_id = ?", (organization_id,)
+    )
+    return found
 
 
 def put_settings(conn: sqlite3.Connection, organization_id: str, text: str) -> None:

@@ -6,6 +6,10 @@ import sqlite3
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from risala.engine.journal.state import load
+from risala.engine.journal.store.names import NUMBER
+from risala.engine.model.numbers import recipient_text
+from risala.engine.model.states import Status
 from risala.engine.rules.router import NETWORK_EXACTNESS, UNSERVED
 
 
@@ -14,8 +18,8 @@ def count(conn: sqlite3.Connection, routes: Iterable[str], count_max: int) -> in
     total = 0
     for route in routes:
         (found,) = conn.execute(
-            "SELECT count(*) FROM (SELECT 1 FROM messages"
-            " WHERE status = 'pending' AND route = ? LIMIT ?)",
+            "SELECT count(*) FROM (SELECT 1 FROM message"  # noqa: S608 -- constants
+            f" WHERE status = 0 AND route = {NUMBER} LIMIT ?)",
             (route, count_max - total),
         ).fetchone()
         total += found
@@ -35,26 +39,25 @@ class Unserved:
 def unserved(conn: sqlite3.Connection, count_max: int) -> Unserved:
     """How many there are, counted no further than ``count_max``."""
     rows = conn.execute(
-        "SELECT substr(recipient, 1, ?) AS prefix, count(*) FROM (SELECT recipient FROM messages"
-        " WHERE status = 'pending' AND route = ? LIMIT ?) GROUP BY prefix ORDER BY prefix",
-        (NETWORK_EXACTNESS + 1, UNSERVED, count_max),
-    ).fetchall()
-    return Unserved(sum(count for _, count in rows), tuple(prefix for prefix, _ in rows))
+        f"SELECT recipient FROM message WHERE status = 0 AND route = {NUMBER} LIMIT ?",  # noqa: S608 -- constants
+        (UNSERVED, count_max),
+    )
+    prefixes = [recipient_text(number)[: NETWORK_EXACTNESS + 1] for (number,) in rows]
+    return Unserved(len(prefixes), tuple(sorted(set(prefixes))))
 
 
 def is_unserved(conn: sqlite3.Connection, message_id: str) -> bool:
     """Whether this message waits because no enabled carrier serves its number."""
-    row = conn.execute(
-        "SELECT 1 FROM messages WHERE id = ? AND status = 'pending' AND route = ?",
-        (message_id, UNSERVED),
-    ).fetchone()
-    return row is not None
+    message = load(conn, message_id)
+    if message is None or message.status is not Status.PENDING:
+        return False
+    return message.route == UNSERVED
 
 
 def due(conn: sqlite3.Connection, now_ms: int) -> tuple[int, int | None]:
     """How many messages are due, and since when the oldest is. Reads the whole queue."""
     total, oldest = conn.execute(
-        "SELECT count(*), min(due_at) FROM messages WHERE status = 'pending' AND due_at <= ?",
+        "SELECT count(*), min(due_at) FROM message WHERE status = 0 AND due_at <= ?",
         (now_ms,),
     ).fetchone()
     return total, oldest

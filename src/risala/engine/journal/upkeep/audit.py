@@ -6,62 +6,101 @@ import sqlite3
 from pathlib import Path
 from typing import Final
 
+from risala.engine.journal.store.lock import StorageUnusable
+from risala.engine.journal.store.sql import value_of
+from risala.engine.journal.upkeep import audit_before
 from risala.engine.model.commands import AuditReport
 
 _FAULTS_MAX: Final = 50
 """Shown of each kind: a broken book would otherwise print itself."""
+_HALFWAY: Final = (
+    "The database is halfway to this version, and its books are in two places: start the service"
+    " or any command, which brings it over, and try again."
+)
+
+_STATUS: Final = "(SELECT status FROM messages WHERE seq = m.key)"
+_DIGITS: Final = " || ".join(
+    f"substr('0123456789ABCDEFGHJKMNPQRSTVWXYZ', (key >> {shift} & 31) + 1, 1)"
+    for shift in range(58, 2, -5)
+)
+"""The first twelve digits of the id that a key is of."""
+_COUNTED: Final = ("organizations", "message", "entry")
 
 # Each query gives one sentence for each fault that it finds.
-_CHECKS: Final = (
+_CHECKS: Final[tuple[str, ...]] = (
     """SELECT 'organization ' || o.id || ': its balance is ' || o.balance
-       || ' minor units, its ledger adds up to ' || coalesce(sum(l.amount), 0)
-       FROM organizations o LEFT JOIN ledger l ON l.organization_id = o.id
-       GROUP BY o.id HAVING o.balance <> coalesce(sum(l.amount), 0)""",
+       || ' minor units, its ledger adds up to ' || coalesce(sum(e.amount), 0)
+       FROM organizations o LEFT JOIN entry e ON e.organization = o.no
+       GROUP BY o.id HAVING o.balance <> coalesce(sum(e.amount), 0)""",
     """SELECT 'ledger entry ' || seq || ': the balance after it is ' || balance_after
        || ', the entries up to it add up to ' || running FROM (
          SELECT seq, balance_after, sum(amount) OVER (
-           PARTITION BY organization_id ORDER BY seq) AS running FROM ledger)
+           PARTITION BY organization ORDER BY seq) AS running FROM entry)
        WHERE balance_after <> running""",
     """SELECT 'message ' || m.id || ': accepted and not charged its price of ' || m.price
-       FROM messages m LEFT JOIN ledger l ON l.reference = m.id AND l.kind = 'charge'
-       WHERE m.mode = 'live' AND (l.seq IS NULL OR l.amount <> -m.price
-         OR l.organization_id <> m.organization_id)""",
-    """SELECT 'message ' || m.id || ': ' || m.status || ' and not refunded'
-       FROM messages m LEFT JOIN ledger l ON l.reference = m.id AND l.kind = 'refund'
-       WHERE m.mode = 'live' AND m.status IN ('failed', 'canceled')
-         AND (l.seq IS NULL OR l.amount <> m.price)""",
-    """SELECT 'message ' || m.id || ': ' || m.status || ' and refunded all the same'
-       FROM messages m JOIN ledger l ON l.reference = m.id AND l.kind = 'refund'
-       WHERE m.status NOT IN ('failed', 'canceled')""",
-    """SELECT 'ledger entry ' || l.seq || ': a ' || l.kind || ' for ' || l.reference
-       || ', which is no message' FROM ledger l LEFT JOIN messages m ON m.id = l.reference
-       WHERE l.kind IN ('charge', 'refund') AND m.id IS NULL""",
+       FROM message m LEFT JOIN entry e ON e.seq = m.charge AND e.kind = 0
+       WHERE m.mode = 0 AND (e.seq IS NULL OR e.organization <> m.organization
+         OR coalesce(e.messages, 1) = 1 AND e.amount <> -m.price)""",
+    """SELECT 'ledger entry ' || e.seq || ': a charge of ' || -e.amount || ' for '
+       || coalesce(e.messages, 1) || ' messages; ' || c.messages || ' name it, which cost '
+       || c.price FROM entry e JOIN (
+         SELECT charge, count(*) AS messages, sum(price) AS price FROM message
+         WHERE charge IS NOT NULL GROUP BY charge) c ON c.charge = e.seq
+       WHERE c.messages <> coalesce(e.messages, 1)
+         OR coalesce(e.messages, 1) > 1 AND c.price <> -e.amount""",
+    f"""SELECT 'message ' || m.id || ': ' || {_STATUS} || ' and not refunded'
+       FROM message m LEFT JOIN entry e ON e.message = m.key AND e.kind = 1
+       WHERE m.mode = 0 AND m.status IN (5, 6) AND (e.seq IS NULL OR e.amount <> m.price)""",  # noqa: S608 -- constants
+    f"""SELECT 'message ' || m.id || ': ' || {_STATUS} || ' and refunded all the same'
+       FROM entry e JOIN message m ON m.key = e.message
+       WHERE e.kind = 1 AND m.status NOT IN (5, 6)""",  # noqa: S608 -- constants
+    """SELECT 'ledger entry ' || e.seq || ': a ' || CASE e.kind WHEN 0 THEN 'charge'
+       ELSE 'refund' END || ' for ' || coalesce(e.reference, e.message)
+       || ', which is no message' FROM entry e LEFT JOIN message m ON m.key = e.message
+       WHERE e.kind IN (0, 1) AND m.key IS NULL""",
     """SELECT 'message ' || id || ': no idempotency key remembers it'
-       FROM messages WHERE kind = 'sms' AND id NOT IN (SELECT message_id FROM idempotency)""",
-    """SELECT 'message ' || m.id || ': ' || m.status || ', but only ' || count(s.number)
+       FROM message WHERE kind = 0 AND answer = 0
+       AND id NOT IN (SELECT message_id FROM kept_answers)""",
+    f"""SELECT 'message ' || m.id || ': ' || {_STATUS}
+       || ', but only 0 of its 1 segments were accepted' FROM message m
+       WHERE m.segments = 1 AND m.mode = 0 AND m.status IN (2, 3, 4) AND m.pruned & 2 = 0
+         AND coalesce(m.part_state, 0) NOT IN (3, 4, 5)""",  # noqa: S608 -- constants
+    f"""SELECT 'message ' || m.id || ': ' || {_STATUS} || ', but only ' || count(s.number)
        || ' of its ' || m.segments || ' segments were accepted'
-       FROM messages m LEFT JOIN segments s ON s.message_id = m.id
-         AND s.state IN ('accepted', 'delivered', 'undelivered')
-       WHERE m.mode = 'live' AND m.status IN ('sent', 'delivered', 'undelivered')
-         AND m.pruned & 2 = 0
-       GROUP BY m.id HAVING count(s.number) <> m.segments""",
+       FROM message m LEFT JOIN segment s ON s.message = m.key AND s.state IN (3, 4, 5)
+       WHERE m.segments > 1 AND m.mode = 0 AND m.status IN (2, 3, 4) AND m.pruned & 2 = 0
+       GROUP BY m.key HAVING count(s.number) <> m.segments""",  # noqa: S608 -- constants
+    f"""SELECT 'message ' || id || ': it is kept by the key of another id' FROM message
+       WHERE substr(id, 5, 12) <> {_DIGITS} AND id NOT IN (SELECT id FROM remapped)""",  # noqa: S608 -- constants
+    """SELECT 'id ' || r.id || ': it leads to a message that is another, or none'
+       FROM remapped r LEFT JOIN message m ON m.key = r.key WHERE m.id IS NOT r.id""",
+    """SELECT 'message ' || id || ': its organization, its sender or its route is unknown'
+       FROM message WHERE organization NOT IN (SELECT no FROM organizations)
+         OR sender NOT IN (SELECT no FROM names) OR route NOT IN (SELECT no FROM names)""",
+    """SELECT 'a segment or a line of the timeline belongs to no message: key ' || message FROM (
+         SELECT message FROM segment UNION SELECT message FROM line)
+       WHERE message NOT IN (SELECT key FROM message)""",
 )
 
 
 def audit(conn: sqlite3.Connection) -> AuditReport:
-    """Check every book against every other. Reads all rows: time grows with the file."""
+    """Check every book against every other. Reads all rows: time grows with the file.
+
+    Raises:
+        StorageUnusable: the database is halfway to this version.
+    """
     conn.execute("BEGIN")
     try:
-        counts = [
-            conn.execute(query).fetchone()[0]
-            for query in (
-                "SELECT count(*) FROM organizations",
-                "SELECT count(*) FROM messages",
-                "SELECT count(*) FROM ledger",
-            )
-        ]
+        if audit_before.is_halfway(conn):
+            raise StorageUnusable(_HALFWAY)
+        checks, tables = _CHECKS, _COUNTED
+        if audit_before.is_of_before(conn):
+            checks, tables = audit_before.checks(conn), audit_before.COUNTED
+        counts = [value_of(conn, f"SELECT count(*) FROM {table}") for table in tables]  # noqa: S608 -- constants
         faults = [
-            row[0] for check in _CHECKS for row in conn.execute(f"{check} LIMIT {_FAULTS_MAX}")
+            sentence
+            for check in checks
+            for (sentence,) in conn.execute(f"{check} LIMIT {_FAULTS_MAX}")
         ]
     finally:
         conn.execute("COMMIT")

@@ -19,6 +19,7 @@ from typing import Final
 from risala.engine.journal.messages import timeline
 from risala.engine.journal.messages.endings import fail
 from risala.engine.journal.rows import Stamp
+from risala.engine.journal.state import MessageState, load_key
 from risala.engine.journal.store.lock import StorageUnusable, claim_file
 from risala.engine.journal.store.opening import connect, open_reader, open_writer, sqlite_sentence
 from risala.engine.journal.store.schema.migrations import migrate
@@ -141,38 +142,35 @@ def _fetch(source: Path, copy: Path, progress: backup.Progress) -> None:
 
 def _settle(
     conn: sqlite3.Connection,
-    settle: Callable[[sqlite3.Connection, str, str, Stamp], None],
+    settle: Callable[[sqlite3.Connection, MessageState, Stamp], None],
     stamp: Callable[[], Stamp],
     progress: backup.Progress,
 ) -> int:
     """See to each message that was on its way; how many there were."""
-    (total,) = conn.execute(
-        "SELECT count(*) FROM messages WHERE status IN ('pending', 'processing')"
-    ).fetchone()
+    (total,) = conn.execute("SELECT count(*) FROM message WHERE status IN (0, 1)").fetchone()
     done = last = 0
     while True:
         progress("settling messages", done, total)
         rows = conn.execute(
-            "SELECT seq, id, status FROM messages WHERE status IN ('pending', 'processing')"
-            " AND seq > ? ORDER BY seq LIMIT ?",
+            "SELECT key FROM message WHERE status IN (0, 1) AND key > ? ORDER BY key LIMIT ?",
             (last, ROWS_AT_ONCE),
         ).fetchall()
         if not rows:
             return done
         conn.execute("begin immediate")
-        for last, message_id, status in rows:  # noqa: B007 -- where the next round goes on
-            settle(conn, message_id, status, stamp())
+        for (last,) in rows:
+            settle(conn, load_key(conn, last), stamp())
         conn.execute("commit")
         done += len(rows)
 
 
-def _end(conn: sqlite3.Connection, message_id: str, _: str, stamp: Stamp) -> None:
-    fail(conn, message_id, Cause.RESTORED, stamp)
+def _end(conn: sqlite3.Connection, message: MessageState, stamp: Stamp) -> None:
+    fail(conn, message, Cause.RESTORED, stamp)
 
 
-def _keep(conn: sqlite3.Connection, message_id: str, status: str, stamp: Stamp) -> None:
-    line = _RESENT if status == Status.PENDING else _UNCERTAIN
-    timeline.append(conn, message_id, TimelineEntry(stamp.now_ms, status, line))
+def _keep(conn: sqlite3.Connection, message: MessageState, stamp: Stamp) -> None:
+    line = _RESENT if message.status is Status.PENDING else _UNCERTAIN
+    timeline.append(conn, message.key, TimelineEntry(stamp.now_ms, message.status, line))
 
 
 def _swap(copy: Path, database: Path, now_ms: int) -> Path | None:

@@ -1,7 +1,7 @@
 """What is no longer kept: each function is one small unit of work that forgets some old rows.
 
 Nothing here touches the ledger or the idempotency rows, which are kept for ever, nor a row of
-``messages``: the books are held together by them. Of a message go its text and its timeline. Nor
+``message``: the books are held together by them. Of a message go its text and its timeline. Nor
 does anything go that is still under way.
 """
 
@@ -11,19 +11,19 @@ import sqlite3
 from dataclasses import dataclass
 from typing import Final
 
+from risala.engine.journal.state import CREATED
 from risala.engine.journal.store import meta
 from risala.engine.journal.store.named import Rows
-from risala.engine.model.states import Status
+from risala.engine.journal.store.sql import value_of
+from risala.engine.model.numbers import CANCELED, DELIVERED, FAILED, SENT, UNDELIVERED
 
 TEXT_GONE: Final = 1
 TIMELINE_GONE: Final = 2
-"""Bits of ``messages.pruned``."""
+"""Bits of ``message.pruned``."""
 LATE_MS: Final = 40 * 86_400_000
 """When no message can be under way any more: 30 days ahead, 3 of validity, and room."""
 
-_OVER: Final = frozenset(
-    {Status.SENT, Status.DELIVERED, Status.UNDELIVERED, Status.FAILED, Status.CANCELED}
-)
+_OVER: Final = frozenset({SENT, DELIVERED, UNDELIVERED, FAILED, CANCELED})
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,14 +41,15 @@ class Forgot:
 def texts(conn: sqlite3.Connection, walk: str, before_ms: int, limit: int) -> Forgot:
     """Forget the texts of messages from before, and what carriers repeated of them in receipts."""
     found = _next_messages(conn, walk, before_ms, limit)
-    going = [(message_id,) for message_id, pruned in found.over if not pruned & TEXT_GONE]
+    going = [(key,) for key, pruned in found.over if not pruned & TEXT_GONE]
     conn.executemany(
-        "UPDATE timeline SET raw = NULL, details = json_remove(details, '$.note')"
-        " WHERE message_id = ? AND (raw IS NOT NULL OR details IS NOT NULL)",
+        "UPDATE line SET raw = NULL, details = json_remove(details, '$.note')"
+        " WHERE message = ? AND (raw IS NOT NULL OR details IS NOT NULL)",
         going,
     )
     conn.executemany(
-        f"UPDATE messages SET body = '', pruned = pruned | {TEXT_GONE} WHERE id = ?",  # noqa: S608 -- a constant
+        "UPDATE message SET body = '', sent_raw = NULL, receipt_raw = NULL,"  # noqa: S608 -- a constant
+        f" pruned = pruned | {TEXT_GONE} WHERE key = ?",
         going,
     )
     return Forgot(len(going), "", found.done)
@@ -57,11 +58,14 @@ def texts(conn: sqlite3.Connection, walk: str, before_ms: int, limit: int) -> Fo
 def timelines(conn: sqlite3.Connection, walk: str, before_ms: int, limit: int) -> Forgot:
     """Forget how messages from before came to where they are: timeline and segments."""
     found = _next_messages(conn, walk, before_ms, limit)
-    going = [(message_id,) for message_id, pruned in found.over if not pruned & TIMELINE_GONE]
-    conn.executemany("DELETE FROM timeline WHERE message_id = ?", going)
-    conn.executemany("DELETE FROM segments WHERE message_id = ?", going)
+    going = [(key,) for key, pruned in found.over if not pruned & TIMELINE_GONE]
+    conn.executemany("DELETE FROM line WHERE message = ?", going)
+    conn.executemany("DELETE FROM segment WHERE message = ?", going)
     conn.executemany(
-        f"UPDATE messages SET pruned = pruned | {TIMELINE_GONE} WHERE id = ?",  # noqa: S608 -- a constant
+        "UPDATE message SET accepted = NULL, told = NULL, attempt_at = NULL, sent_raw = NULL,"  # noqa: S608 -- constants
+        " receipt_raw = NULL, part_state = NULL, uncertain_at = NULL,"
+        " carrier_id = coalesce(carrier_id, carrier_key), carrier_key = NULL,"
+        f" pruned = pruned | {TIMELINE_GONE} WHERE key = ?",
         going,
     )
     return Forgot(len(going), "", found.done)
@@ -69,20 +73,19 @@ def timelines(conn: sqlite3.Connection, walk: str, before_ms: int, limit: int) -
 
 @dataclass(frozen=True, slots=True)
 class _Message:
-    seq: int
-    id: str
-    status: str
+    key: int
+    status: int
     pruned: int
     created_at: int
 
 
-_MESSAGES: Final = Rows(_Message)
+_MESSAGES: Final = Rows(_Message, {"created_at": CREATED})
 
 
 @dataclass(frozen=True, slots=True)
 class _Messages:
-    over: list[tuple[str, int]]
-    """Those of which nothing is under way: id, and what is gone of it."""
+    over: list[tuple[int, int]]
+    """Those of which nothing is under way: key, and what is gone of it."""
     done: bool
 
 
@@ -95,14 +98,14 @@ def _next_messages(conn: sqlite3.Connection, walk: str, before_ms: int, limit: i
     rows = [
         _MESSAGES.of(row)
         for row in conn.execute(
-            f"SELECT {_MESSAGES.columns} FROM messages WHERE seq > ? ORDER BY seq LIMIT ?",  # noqa: S608 -- a constant
+            f"SELECT {_MESSAGES.columns} FROM message WHERE key > ? ORDER BY key LIMIT ?",  # noqa: S608 -- a constant
             (_int(meta.get(conn, key)), limit),
         )
     ]
     old = [row for row in rows if row.created_at < before_ms]
     if old:
-        meta.put(conn, key, str(old[-1].seq))
-    over = [(row.id, row.pruned) for row in old if row.status in _OVER]
+        meta.put(conn, key, str(old[-1].key))
+    over = [(row.key, row.pruned) for row in old if row.status in _OVER]
     return _Messages(over, len(old) < limit)
 
 
@@ -113,32 +116,32 @@ def _int(text: str | None) -> int:
 def events(conn: sqlite3.Connection, after: str, before_ms: int, limit: int) -> Forgot:
     """Forget events from before, and what is known of their deliveries, unless one is pending."""
     rows = conn.execute(
-        "SELECT seq, id, created_at FROM events WHERE seq > ? ORDER BY seq LIMIT ?",
+        "SELECT key, coalesce(at, key >> 15) FROM event WHERE key > ? ORDER BY key LIMIT ?",
         (_int(after), limit),
     ).fetchall()
-    old = [(seq, event_id) for seq, event_id, created_at in rows if created_at < before_ms]
-    gone = sum(_forget_event(conn, event_id) for _, event_id in old)
-    last = str(old[-1][0]) if old else after
+    old = [key for key, at in rows if at < before_ms]
+    gone = sum(_forget_event(conn, key) for key in old)
+    last = str(old[-1]) if old else after
     return Forgot(gone, last, len(old) < limit)
 
 
-def _forget_event(conn: sqlite3.Connection, event_id: str) -> bool:
+def _forget_event(conn: sqlite3.Connection, key: int) -> bool:
     # The newest delivery stays: its number must not be given a second time, because whoever
     # delivers looks for what is newer than the last that it knows.
     kept = conn.execute(
-        "SELECT 1 FROM webhook_deliveries WHERE event_id = ? AND (state = 'pending'"
-        " OR seq = (SELECT max(seq) FROM webhook_deliveries)) LIMIT 1",
-        (event_id,),
+        "SELECT 1 FROM webhook_delivery WHERE event = ? AND (state = 'pending'"
+        " OR seq = (SELECT max(seq) FROM webhook_delivery)) LIMIT 1",
+        (key,),
     ).fetchone()
     if kept is not None:
         return False
     conn.execute(
         "DELETE FROM webhook_attempts WHERE delivery IN"
-        " (SELECT seq FROM webhook_deliveries WHERE event_id = ?)",
-        (event_id,),
+        " (SELECT seq FROM webhook_delivery WHERE event = ?)",
+        (key,),
     )
-    conn.execute("DELETE FROM webhook_deliveries WHERE event_id = ?", (event_id,))
-    conn.execute("DELETE FROM events WHERE id = ?", (event_id,))
+    conn.execute("DELETE FROM webhook_delivery WHERE event = ?", (key,))
+    conn.execute("DELETE FROM event WHERE key = ?", (key,))
     return True
 
 
@@ -153,18 +156,22 @@ def inbound(conn: sqlite3.Connection, before_id: str, limit: int) -> Forgot:
 
 def oldest_message(conn: sqlite3.Connection, walk: str) -> int | None:
     """When the first message was accepted that a walk has not come to."""
-    row = conn.execute(
-        "SELECT created_at FROM messages WHERE seq > ? ORDER BY seq LIMIT 1",
-        (_int(meta.get(conn, f"retention.{walk}")),),
-    ).fetchone()
-    return None if row is None else row[0]
+    after = _int(meta.get(conn, f"retention.{walk}"))
+    at: int | None = value_of(
+        conn,
+        f"SELECT {CREATED} FROM message WHERE key > ? ORDER BY key LIMIT 1",  # noqa: S608 -- constants
+        (after,),
+    )
+    return at
 
 
 def oldest_event(conn: sqlite3.Connection) -> int | None:
-    row = conn.execute("SELECT created_at FROM events ORDER BY seq LIMIT 1").fetchone()
-    return None if row is None else row[0]
+    at: int | None = value_of(
+        conn, "SELECT coalesce(at, key >> 15) FROM event ORDER BY key LIMIT 1"
+    )
+    return at
 
 
 def oldest_inbound(conn: sqlite3.Connection) -> int | None:
-    row = conn.execute("SELECT received_at FROM inbound ORDER BY id LIMIT 1").fetchone()
-    return None if row is None else row[0]
+    at: int | None = value_of(conn, "SELECT received_at FROM inbound ORDER BY id LIMIT 1")
+    return at

@@ -6,9 +6,11 @@ import json
 import sqlite3
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import Final
 
+from risala.engine.journal.store.named import Rows
 from risala.engine.journal.webhooks import endpoints as webhooks
+from risala.engine.journal.webhooks import event_rows
 from risala.engine.rules.webhooks.schedule import AnswerVerdict
 
 ATTEMPTS_KEPT: Final = 32
@@ -41,48 +43,49 @@ class WebhookAttempt:
         return f"WebhookAttempt({self.event_id} to {self.endpoint_id}, {self.number})"
 
 
+_DUE: Final = Rows(Due)
+
+
 def first_due(conn: sqlite3.Connection, endpoint_id: str, in_flight: Collection[int]) -> Due | None:
     """The endpoint's next pending delivery that is not being attempted."""
     rows = conn.execute(
-        "SELECT seq, due_at FROM webhook_deliveries WHERE endpoint_id = ? AND state = 'pending'"
+        "SELECT seq, due_at FROM webhook_delivery WHERE endpoint_id = ? AND state = 'pending'"
         " ORDER BY due_at LIMIT ?",
         (endpoint_id, len(in_flight) + 1),
     ).fetchall()
-    return next((Due(*row) for row in rows if row[0] not in in_flight), None)
+    return next((due for due in map(_DUE.of, rows) if due.seq not in in_flight), None)
 
 
 def waiting(conn: sqlite3.Connection) -> list[tuple[str, int, bool]]:
     """Each endpoint with something pending: its first due time, and whether it was failing."""
     rows = conn.execute(
-        "SELECT id, (SELECT min(due_at) FROM webhook_deliveries WHERE endpoint_id = e.id"
+        "SELECT id, (SELECT min(due_at) FROM webhook_delivery WHERE endpoint_id = e.id"
         " AND state = 'pending') AS due, failing_since IS NOT NULL FROM webhook_endpoints e"
     )
-    return [(row[0], row[1], bool(row[2])) for row in rows if row[1] is not None]
+    return [(endpoint, due, bool(failing)) for endpoint, due, failing in rows if due is not None]
 
 
 def last_seq(conn: sqlite3.Connection) -> int:
-    (seq,) = conn.execute("SELECT coalesce(max(seq), 0) FROM webhook_deliveries").fetchone()
+    (seq,) = conn.execute("SELECT coalesce(max(seq), 0) FROM webhook_delivery").fetchone()
     return int(seq)
 
 
 def after(conn: sqlite3.Connection, seq: int, limit: int) -> list[tuple[int, str, int]]:
     """Deliveries that are new since ``seq``: seq, endpoint, due time."""
     return conn.execute(
-        "SELECT seq, endpoint_id, due_at FROM webhook_deliveries WHERE seq > ? ORDER BY seq"
-        " LIMIT ?",
+        "SELECT seq, endpoint_id, due_at FROM webhook_delivery WHERE seq > ? ORDER BY seq LIMIT ?",
         (seq, limit),
     ).fetchall()
 
 
-class _Begun(NamedTuple):
-    """A delivery with its event and its endpoint."""
+@dataclass(frozen=True, slots=True)
+class _Begun:
+    """A delivery with its endpoint."""
 
     state: str
     attempts: int
     tries: int
-    event_id: str
-    body: str | None
-    """None: the event is no longer kept."""
+    event: int
     endpoint_id: str
     url: str
     headers: str
@@ -92,11 +95,13 @@ class _Begun(NamedTuple):
     enabled: int
 
 
+_BEGUN_ROWS: Final = Rows(
+    _Begun,
+    {"endpoint_id": "w.id"},
+)
 _BEGUN: Final = (
-    "SELECT d.state, d.attempts, d.tries, d.event_id, e.body, w.id, w.url, w.headers, w.secret,"
-    " w.previous_secret, w.previous_until, w.enabled"
-    " FROM webhook_deliveries d JOIN webhook_endpoints w ON w.id = d.endpoint_id"
-    " LEFT JOIN events e ON e.id = d.event_id WHERE d.seq = ?"
+    f"SELECT {_BEGUN_ROWS.columns} FROM webhook_delivery d"  # noqa: S608 -- constants
+    " JOIN webhook_endpoints w ON w.id = d.endpoint_id WHERE d.seq = ?"
 )
 
 
@@ -108,23 +113,23 @@ def begin(conn: sqlite3.Connection, seq: int, now_ms: int) -> WebhookAttempt | N
     found = conn.execute(_BEGUN, (seq,)).fetchone()
     if found is None:
         return None
-    begun = _Begun(*found)
+    begun = _BEGUN_ROWS.of(found)
     if begun.state != "pending":
         return None
     if not begun.enabled:
         end_pending(conn, begun.endpoint_id, now_ms)
         return None
-    if begun.body is None:
+    event = event_rows.by_key(conn, begun.event)
+    if event is None:
         conn.execute(
-            "UPDATE webhook_deliveries SET state = 'dropped', error = ?, updated_at = ?"
+            "UPDATE webhook_delivery SET state = 'dropped', error = ?, updated_at = ?"
             " WHERE seq = ?",
             ("The event is no longer kept.", now_ms, seq),
         )
         return None
     number = begun.attempts + 1
     conn.execute(
-        "UPDATE webhook_deliveries SET attempts = ?, tries = tries + 1, updated_at = ?"
-        " WHERE seq = ?",
+        "UPDATE webhook_delivery SET attempts = ?, tries = tries + 1, updated_at = ? WHERE seq = ?",
         (number, now_ms, seq),
     )
     conn.execute(
@@ -144,8 +149,8 @@ def begin(conn: sqlite3.Connection, seq: int, now_ms: int) -> WebhookAttempt | N
         number,
         begun.tries + 1,
         begun.endpoint_id,
-        begun.event_id,
-        begun.body,
+        event.event_id,
+        event.told,
         begun.url,
         json.loads(begun.headers),
         secrets,
@@ -160,10 +165,11 @@ def end_pending(conn: sqlite3.Connection, endpoint_id: str, now_ms: int) -> int:
     ).fetchone()
     if row is None:
         return 0
-    state, word = ("failed", "disabled") if row[0] else ("dropped", "deleted")
+    (is_there,) = row
+    state, word = ("failed", "disabled") if is_there else ("dropped", "deleted")
     ended = conn.execute(
-        "UPDATE webhook_deliveries SET state = ?, error = ?, updated_at = ? WHERE seq IN"
-        " (SELECT seq FROM webhook_deliveries WHERE endpoint_id = ? AND state = 'pending' LIMIT ?)",
+        "UPDATE webhook_delivery SET state = ?, error = ?, updated_at = ? WHERE seq IN"
+        " (SELECT seq FROM webhook_delivery WHERE endpoint_id = ? AND state = 'pending' LIMIT ?)",
         (state, f"The endpoint is {word}.", now_ms, endpoint_id, ROWS_AT_ONCE),
     )
     return ended.rowcount
@@ -182,7 +188,7 @@ def finish(
     delivered = verdict.state == "delivered"
     # A delivery that was ended meanwhile (its endpoint disabled) may yet have arrived.
     conn.execute(
-        "UPDATE webhook_deliveries SET state = ?, due_at = ?, status = ?, error = ?, excerpt = ?,"
+        "UPDATE webhook_delivery SET state = ?, due_at = ?, status = ?, error = ?, excerpt = ?,"
         " updated_at = ?, delivered_at = ? WHERE seq = ? AND (state = 'pending' OR ?)",
         (
             *(verdict.state, verdict.due_at, *seen, now_ms, now_ms if delivered else None),

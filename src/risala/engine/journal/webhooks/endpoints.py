@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Protocol
 
 from risala.engine.journal.store.named import Rows
 from risala.engine.journal.store.tables import table, writable
 from risala.engine.model.errors import Conflict, NotFound
+from risala.engine.model.events import EventType
 
 ENDPOINTS_MAX: Final = 20
 """Of one organization: each event is written down once for each that asks for it."""
@@ -55,24 +56,45 @@ def packed(value: Sequence[str] | Mapping[str, str]) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
-def fan_out(
-    conn: sqlite3.Connection, event_id: str, organization_id: str, mode: str, kind: str, now_ms: int
-) -> None:
-    """Owe an event to each endpoint that asked for its type; part of the unit that writes it."""
-    conn.execute(
-        "INSERT INTO webhook_deliveries (endpoint_id, event_id, state, due_at, created_at,"
-        " updated_at) SELECT id, ?, 'pending', ?, ?, ? FROM webhook_endpoints"
-        " WHERE organization_id = ? AND mode = ? AND enabled = 1 AND instr(types, ?) > 0",
-        (event_id, now_ms, now_ms, now_ms, organization_id, mode, f'"{kind}"'),
-    )
+class Announced(Protocol):
+    """What the fan-out needs of an event."""
+
+    @property
+    def type(self) -> EventType: ...
+    @property
+    def organization_id(self) -> str: ...
+    @property
+    def mode(self) -> str: ...
 
 
-def owe(conn: sqlite3.Connection, event_id: str, endpoint_id: str, now_ms: int) -> None:
-    """Owe an event to one endpoint, whether it asked for it or not."""
-    conn.execute(
-        "INSERT INTO webhook_deliveries (endpoint_id, event_id, state, due_at, created_at,"
-        " updated_at) VALUES (?, ?, 'pending', ?, ?, ?)",
-        (endpoint_id, event_id, now_ms, now_ms, now_ms),
+class FanOut:
+    """Who asked for the events of one unit of work: looked up once for each kind of them."""
+
+    def __init__(self, conn: sqlite3.Connection) -> None:
+        self._conn = conn
+        self._known: dict[tuple[str, str, str], list[str]] = {}
+
+    def endpoints(self, event: Announced) -> list[str]:
+        """The endpoints that asked for an event of this type."""
+        kind = (event.organization_id, event.mode, event.type)
+        known = self._known.get(kind)
+        if known is None:
+            rows = self._conn.execute(
+                "SELECT id FROM webhook_endpoints WHERE organization_id = ? AND mode = ?"
+                " AND enabled = 1 AND instr(types, ?) > 0",
+                (event.organization_id, event.mode, f'"{event.type}"'),
+            )
+            known = self._known[kind] = [endpoint_id for (endpoint_id,) in rows]
+        return known
+
+
+def owe(conn: sqlite3.Connection, owed: Iterable[tuple[str, int, int]]) -> None:
+    """Owe events to endpoints: endpoint, the event's key, when it is due. Part of the unit that
+    writes the events."""
+    conn.executemany(
+        "INSERT INTO webhook_delivery (endpoint_id, event, state, due_at, created_at, updated_at)"
+        " VALUES (?1, ?2, 'pending', ?3, ?3, ?3)",
+        owed,
     )
 
 

@@ -6,19 +6,16 @@ import sqlite3
 from dataclasses import dataclass
 from typing import Any, Final
 
+from risala.engine.journal.store.named import Rows
 from risala.engine.journal.webhooks import deliveries as webhook_log
 from risala.engine.journal.webhooks import endpoints as webhooks
+from risala.engine.journal.webhooks import event_rows
+from risala.engine.model import ids
 from risala.engine.model.errors import Conflict, NotFound
 
 COUNT_MAX: Final = 100_000
 """A count stops here: it must not hold the loop."""
 SEQ_MAX: Final = 2**62
-
-_SHOWN: Final = (
-    "SELECT d.seq, d.endpoint_id, d.event_id, v.type, d.state, d.attempts, d.due_at, d.status,"
-    " d.error, d.excerpt, d.created_at, d.updated_at, d.delivered_at"
-    " FROM webhook_deliveries d LEFT JOIN events v ON v.id = d.event_id"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,18 +35,61 @@ class WebhookDelivery:
     delivered_at: int | None
 
 
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """A delivery as it is stored."""
+
+    seq: int
+    endpoint_id: str
+    event: int
+    state: str
+    attempts: int
+    due_at: int
+    status: int | None
+    error: str | None
+    excerpt: str | None
+    created_at: int
+    updated_at: int
+    delivered_at: int | None
+
+
+_ROWS: Final = Rows(_Row)
+_SELECT: Final = f"SELECT {_ROWS.columns} FROM webhook_delivery"  # noqa: S608 -- a constant
+_GONE: Final = "0" * 19
+"""In place of the end of an event's id where the event is no longer kept."""
+
+
+def _shown(conn: sqlite3.Connection, row: _Row) -> WebhookDelivery:
+    event = event_rows.by_key(conn, row.event)
+    return WebhookDelivery(
+        seq=row.seq,
+        endpoint_id=row.endpoint_id,
+        event_id=ids.event_id(row.event, _GONE) if event is None else event.event_id,
+        type=None if event is None else event.type.value,
+        state=row.state,
+        attempts=row.attempts,
+        due_at=row.due_at,
+        status=row.status,
+        error=row.error,
+        excerpt=row.excerpt,
+        created_at=row.created_at,
+        updated_at=row.updated_at,
+        delivered_at=row.delivered_at,
+    )
+
+
 def deliveries(
     conn: sqlite3.Connection, endpoint_id: str, state: str | None, before: int | None, limit: int
 ) -> list[WebhookDelivery]:
     """An endpoint's deliveries, the latest first; ``before`` is the seq to go on from."""
-    where = "" if state is None else " AND d.state = ?"
+    where = "" if state is None else " AND state = ?"
     arguments: list[Any] = [endpoint_id, SEQ_MAX if before is None else before]
     arguments += [] if state is None else [state]
     rows = conn.execute(
-        f"{_SHOWN} WHERE d.endpoint_id = ? AND d.seq < ?{where} ORDER BY d.seq DESC LIMIT ?",
+        f"{_SELECT} WHERE endpoint_id = ? AND seq < ?{where} ORDER BY seq DESC LIMIT ?",
         (*arguments, limit),
-    )
-    return [WebhookDelivery(*row) for row in rows]
+    ).fetchall()
+    return [_shown(conn, _ROWS.of(row)) for row in rows]
 
 
 def delivery(conn: sqlite3.Connection, endpoint_id: str, event_id: str) -> WebhookDelivery:
@@ -58,12 +98,15 @@ def delivery(conn: sqlite3.Connection, endpoint_id: str, event_id: str) -> Webho
     Raises:
         NotFound: this event is not owed to this endpoint.
     """
-    row = conn.execute(
-        f"{_SHOWN} WHERE d.event_id = ? AND d.endpoint_id = ?", (event_id, endpoint_id)
-    ).fetchone()
+    event = event_rows.by_id(conn, event_id)
+    row = None
+    if event is not None:
+        row = conn.execute(
+            f"{_SELECT} WHERE event = ? AND endpoint_id = ?", (event.key, endpoint_id)
+        ).fetchone()
     if row is None:
         raise NotFound(f"There is no delivery of {event_id} to {endpoint_id}.")
-    return WebhookDelivery(*row)
+    return _shown(conn, _ROWS.of(row))
 
 
 def attempts(conn: sqlite3.Connection, seq: int) -> list[tuple[Any, ...]]:
@@ -96,7 +139,7 @@ def replay(
     if found.state == "pending":
         raise Conflict("The delivery is pending: it is attempted by itself.")
     conn.execute(
-        "UPDATE webhook_deliveries SET state = 'pending', due_at = ?, tries = 0, updated_at = ?"
+        "UPDATE webhook_delivery SET state = 'pending', due_at = ?, tries = 0, updated_at = ?"
         " WHERE seq = ?",
         (now_ms, now_ms, found.seq),
     )
@@ -104,7 +147,7 @@ def replay(
 
 
 _FAILED: Final = (
-    " FROM webhook_deliveries WHERE endpoint_id = ? AND state = 'failed' AND created_at >= ?"
+    " FROM webhook_delivery WHERE endpoint_id = ? AND state = 'failed' AND created_at >= ?"
 )
 
 
@@ -119,7 +162,7 @@ def failed_since(conn: sqlite3.Connection, endpoint_id: str, since_ms: int) -> i
 
 def pending(conn: sqlite3.Connection, endpoint_id: str) -> int:
     (count,) = conn.execute(
-        "SELECT count(*) FROM (SELECT 1 FROM webhook_deliveries WHERE endpoint_id = ?"
+        "SELECT count(*) FROM (SELECT 1 FROM webhook_delivery WHERE endpoint_id = ?"
         " AND state = 'pending' LIMIT ?)",
         (endpoint_id, COUNT_MAX),
     ).fetchone()
@@ -138,7 +181,7 @@ def replay_failed(
     """
     _refuse_disabled(conn, endpoint_id)
     done = conn.execute(
-        "UPDATE webhook_deliveries SET state = 'pending', due_at = ?, tries = 0, updated_at = ?"  # noqa: S608 -- constants
+        "UPDATE webhook_delivery SET state = 'pending', due_at = ?, tries = 0, updated_at = ?"  # noqa: S608 -- constants
         f" WHERE seq IN (SELECT seq{_FAILED} AND updated_at <= ? ORDER BY created_at LIMIT ?)",
         (now_ms, now_ms, endpoint_id, since_ms, until_ms, webhook_log.ROWS_AT_ONCE),
     )

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import Final
 
+from risala.engine.journal.keys import find_key
 from risala.engine.journal.rows import NewMessage, Stamp
+from risala.engine.journal.state import MessageState
+from risala.engine.journal.store.named import Rows
 from risala.engine.journal.webhooks import endpoints as webhooks
+from risala.engine.journal.webhooks import event_rows
+from risala.engine.journal.webhooks.event_rows import frozen_session
+from risala.engine.model import ids
 from risala.engine.model.commands import Sender
 from risala.engine.model.events import (
     BalanceEvent,
@@ -17,39 +23,82 @@ from risala.engine.model.events import (
     InboundEvent,
     MessageEvent,
     SenderEvent,
-    TrialEvent,
     VerificationEvent,
     event_body,
-    event_id,
 )
+from risala.engine.model.numbers import EVENT_TYPES, MODES
 from risala.engine.model.states import Status
 from risala.engine.model.told import OutboxEvent
+from risala.sms.cause import Cause
 from risala.sms.message import Inbound
+
+
+@dataclass(frozen=True, slots=True)
+class NewEvent:
+    """An event to be written: whose it is, what it is about, and what of it may change later."""
+
+    type: EventType
+    at: int
+    organization_id: str
+    mode: str
+    subject: int | str
+    """A message's key, or the id of what else it is about."""
+    frozen: str | None = None
+    body: str | None = None
+    """Of one about something that has no row."""
+
+
+_INSERT: Final = (
+    "INSERT INTO event (key, type, organization, mode, subject, at, frozen, body)"
+    " SELECT ?, ?, no, ?, ?, ?, ?, ? FROM organizations WHERE id = ?"
+)
 
 
 def write(conn: sqlite3.Connection, event: Event) -> str:
     """Write an event, and owe it to each endpoint that asked for its type; the event's id."""
-    identity = _insert(conn, event)
-    webhooks.fan_out(conn, identity, event.organization_id, event.mode, event.type, event.at)
-    return identity
+    key = write_all(conn, (_compact(conn, event),))
+    return ids.event_id(key, event.subject)
 
 
-def _insert(conn: sqlite3.Connection, event: Event) -> str:
-    identity = event_id(event, last_seq(conn))
-    conn.execute(
-        "INSERT INTO events (id, organization_id, mode, type, subject, body, created_at)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?)",
-        (
-            identity,
-            event.organization_id,
-            event.mode,
-            event.type.value,
-            event.subject,
-            event_body(event, identity),
-            event.at,
-        ),
-    )
-    return identity
+def write_all(conn: sqlite3.Connection, events: Iterable[NewEvent]) -> int:
+    """Write events, and owe each to the endpoints that asked for its type; the last one's key."""
+    last = last_seq(conn)
+    rows: list[tuple[object, ...]] = []
+    owed: list[tuple[str, int, int]] = []
+    fan_out = webhooks.FanOut(conn)
+    for event in events:
+        last = ids.next_key(last, event.at)
+        rows.append(_row(last, event))
+        owed += [(endpoint_id, last, event.at) for endpoint_id in fan_out.endpoints(event)]
+    conn.executemany(_INSERT, rows)
+    webhooks.owe(conn, owed)
+    return last
+
+
+def _row(key: int, event: NewEvent) -> tuple[object, ...]:
+    at = None if ids.key_ms(key) == event.at else event.at
+    kind, mode = EVENT_TYPES.number(event.type), MODES.number(event.mode)
+    return key, kind, mode, event.subject, at, event.frozen, event.body, event.organization_id
+
+
+def _compact(conn: sqlite3.Connection, event: Event) -> NewEvent:
+    """An event as its row keeps it."""
+    subject: int | str | None = event.subject
+    if isinstance(event, MessageEvent):
+        subject = find_key(conn, event.subject)
+    elif isinstance(event, VerificationEvent) and _row_of_session(conn, event.subject) is None:
+        subject = None
+    body = None
+    if subject is None:  # its id is not known yet: it follows from the key that it is given
+        subject = event.subject
+        key = ids.next_key(last_seq(conn), event.at)
+        body = event_body(event, ids.event_id(key, event.subject))
+    whose = (event.type, event.at, event.organization_id, event.mode)
+    return NewEvent(*whose, subject, event_rows.frozen_of(event), body)
+
+
+def _row_of_session(conn: sqlite3.Connection, verification_id: str) -> object:
+    return conn.execute(_SESSION, (verification_id,)).fetchone()
 
 
 _MESSAGE_EVENT: Final = {
@@ -58,76 +107,79 @@ _MESSAGE_EVENT: Final = {
     Status.UNDELIVERED: EventType.SMS_FAILED,
     Status.FAILED: EventType.SMS_FAILED,
 }
+_ERRORS: Final = (
+    "SELECT error_code, carrier_code, coalesce(carrier_id, carrier_key) FROM message WHERE key = ?"
+)
+_NO_ERRORS: Final = (None, None, None)
 
 
-class _ToldMessage(NamedTuple):
-    """What an event says of a message."""
+def event_of(
+    conn: sqlite3.Connection, message: MessageState, at: int, *, is_plain: bool = False
+) -> NewEvent | None:
+    """The event that a message's new status calls for. Codes have no ``sms.*`` events.
 
-    organization_id: str
-    mode: str
-    kind: str
-    recipient: str
-    sender: str
-    provider_message_id: str | None
-    error_code: str | None
-    carrier_code: str | None
-    metadata: str
-    verification_id: str | None
-
-
-_TOLD: Final = f"SELECT {', '.join(_ToldMessage._fields)} FROM messages WHERE id = ?"  # noqa: S608
-
-
-def message_event(conn: sqlite3.Connection, message_id: str, status: Status, stamp: Stamp) -> None:
-    """Write the event that ``status`` calls for, if any. Codes have no ``sms.*`` events."""
-    kind = _MESSAGE_EVENT.get(status)
+    Args:
+        is_plain: the message is known to have had no error.
+    """
+    kind = _MESSAGE_EVENT.get(message.status)
     if kind is None:
-        return
-    row = conn.execute(_TOLD, (message_id,)).fetchone()
-    told = _ToldMessage(*row)
-    if told.kind == "code":
-        if status is Status.SENT:
-            assert told.verification_id is not None
-            verification_event(conn, told.verification_id, EventType.VERIFY_SENT, stamp)
-        return
-    event = MessageEvent(
-        kind,
-        stamp.now_ms,
-        told.organization_id,
-        told.mode,
-        message_id,
-        told.recipient,
-        told.sender,
-        status.value,
-        told.provider_message_id,
-        told.error_code,
-        told.carrier_code,
-        json.loads(told.metadata),
-    )
-    write(conn, event)
+        return None
+    if message.kind == "code":
+        if message.status is not Status.SENT:
+            return None
+        assert message.verification_id is not None
+        return _session_event(conn, message.verification_id, EventType.VERIFY_SENT, at)
+    errors = _NO_ERRORS if is_plain else conn.execute(_ERRORS, (message.key,)).fetchone()
+    kept = event_rows.frozen_message(kind, message.status.value, *errors)
+    return NewEvent(kind, at, message.organization_id, message.mode, message.key, kept)
 
 
-class _ToldSession(NamedTuple):
+def event_of_undelivered(
+    message: MessageState, at: int, cause: Cause, code: str | None
+) -> NewEvent | None:
+    """The event of a message with a single part that its carrier gave up."""
+    if message.kind == "code":
+        return None
+    provider = message.carrier_key if message.carrier_id is None else message.carrier_id
+    kind = EventType.SMS_FAILED
+    kept = event_rows.frozen_message(kind, message.status.value, cause.value, code, provider)
+    return NewEvent(kind, at, message.organization_id, message.mode, message.key, kept)
+
+
+def message_event(conn: sqlite3.Connection, message: MessageState, stamp: Stamp) -> None:
+    """Write the event that a new status calls for, if any."""
+    event = event_of(conn, message, stamp.now_ms)
+    if event is not None:
+        write_all(conn, (event,))
+
+
+@dataclass(frozen=True, slots=True)
+class _ToldSession:
     """What is told of a session."""
 
     organization_id: str
     mode: str
-    recipient: str
     status: str
     reason: str | None
 
 
-_SESSION: Final = f"SELECT {', '.join(_ToldSession._fields)} FROM verifications WHERE id = ?"  # noqa: S608
+_SESSIONS: Final = Rows(_ToldSession)
+_SESSION: Final = f"SELECT {_SESSIONS.columns} FROM verifications WHERE id = ?"  # noqa: S608 -- constants
+
+
+def _session_event(
+    conn: sqlite3.Connection, verification_id: str, kind: EventType, at: int
+) -> NewEvent:
+    told = _SESSIONS.of(conn.execute(_SESSION, (verification_id,)).fetchone())
+    kept = frozen_session(kind, told.status, told.reason)
+    return NewEvent(kind, at, told.organization_id, told.mode, verification_id, kept)
 
 
 def verification_event(
     conn: sqlite3.Connection, verification_id: str, kind: EventType, stamp: Stamp
 ) -> None:
     """Tell of a session."""
-    told = _ToldSession(*conn.execute(_SESSION, (verification_id,)).fetchone())
-    whose = (told.organization_id, told.mode, verification_id)
-    what = (told.recipient, told.status, told.reason)
-    write(conn, VerificationEvent(kind, stamp.now_ms, *whose, *what))
+    write_all(conn, (_session_event(conn, verification_id, kind, stamp.now_ms),))
 
 
 def sender_event(conn: sqlite3.Connection, sender: Sender, stamp: Stamp) -> None:
@@ -170,44 +222,37 @@ def received_event(
 def trial_event(conn: sqlite3.Connection, endpoint: webhooks.Endpoint, now_ms: int) -> str:
     """Owe a test event to one endpoint, whatever it asked for; the event's id."""
     whose = (endpoint.organization_id, endpoint.mode, endpoint.id)
-    identity = _insert(conn, TrialEvent(EventType.WEBHOOK_TEST, now_ms, *whose))
-    webhooks.owe(conn, identity, endpoint.id, now_ms)
-    return identity
+    key = ids.next_key(last_seq(conn), now_ms)
+    conn.execute(_INSERT, _row(key, NewEvent(EventType.WEBHOOK_TEST, now_ms, *whose)))
+    webhooks.owe(conn, [(endpoint.id, key, now_ms)])
+    return ids.event_id(key, endpoint.id)
 
 
 def last_seq(conn: sqlite3.Connection) -> int:
-    (seq,) = conn.execute("SELECT coalesce(max(seq), 0) FROM events").fetchone()
-    return int(seq)
+    """The key of the latest event; 0: there is none."""
+    (key,) = conn.execute("SELECT max(key) FROM event").fetchone()
+    return key or 0
 
 
 def after(conn: sqlite3.Connection, seq: int, limit: int) -> list[OutboxEvent]:
     """Events that are new since ``seq``, in order."""
-    rows = conn.execute(
-        "SELECT seq, id, organization_id, body FROM events WHERE seq > ? ORDER BY seq LIMIT ?",
-        (seq, limit),
-    )
-    return [OutboxEvent(*row) for row in rows]
+    return [
+        OutboxEvent(row.key, row.event_id, row.organization_id, row.told)
+        for row in event_rows.after(conn, seq, limit)
+    ]
 
 
-def seq_before(conn: sqlite3.Connection, at_ms: int) -> int:
-    """The last event that is older than a time; 0 where there is none.
+def is_far(conn: sqlite3.Connection, seq: int, count_max: int) -> bool:
+    """Whether more events than so many are newer than ``seq``."""
+    row = conn.execute(
+        "SELECT 1 FROM event WHERE key > ? ORDER BY key LIMIT 1 OFFSET ?", (seq, count_max)
+    ).fetchone()
+    return row is not None
 
-    By halves, because the time has no index: it grows with ``seq``, but for some milliseconds.
-    """
-    row = conn.execute("SELECT min(seq), max(seq) FROM events").fetchone()
-    if row[0] is None:
-        return 0
-    below, above = row[0] - 1, row[1] + 1  # the one sought is not under the first, under the other
-    while above - below > 1:
-        middle = (below + above) // 2
-        seq, created_at = conn.execute(
-            "SELECT seq, created_at FROM events WHERE seq >= ? ORDER BY seq LIMIT 1", (middle,)
-        ).fetchone()
-        if created_at < at_ms:
-            below = seq
-        else:
-            above = middle
-    return int(below)
+
+def seq_before(at_ms: int) -> int:
+    """A place in the outbox after which there is whatever was told since a time."""
+    return max(0, (at_ms << ids.KEY_COUNTER_BITS) - 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,7 +266,5 @@ class Position:
 
 def position(conn: sqlite3.Connection, event_id: str) -> Position | None:
     """Where an event stands; None for one that is unknown, or no longer kept."""
-    row = conn.execute(
-        "SELECT seq, organization_id, created_at FROM events WHERE id = ?", (event_id,)
-    ).fetchone()
-    return None if row is None else Position(*row)
+    row = event_rows.by_id(conn, event_id)
+    return None if row is None else Position(row.key, row.organization_id, row.at)

@@ -16,6 +16,7 @@ from risala.engine.journal.store.schema.outcome import OUTCOME, UNCERTAIN
 from risala.engine.journal.store.schema.people import make_people
 from risala.engine.journal.store.schema.receipts import RECEIPTS, RESENDS
 from risala.engine.journal.store.schema.retention import RETENTION
+from risala.engine.journal.store.schema.slim import make_slim
 from risala.engine.journal.store.schema.webhooks import WEBHOOKS
 
 migrations = Migrations("risala")
@@ -421,6 +422,11 @@ def m022_spend_caps(db: Database) -> None:
 @migrations()
 def m023_audit_log(db: Database) -> None:
     make_audit_log(db)
+
+
+@migrations()
+def m024_slim(db: Database) -> None:
+    make_slim(db)
 
 
 @migrations()

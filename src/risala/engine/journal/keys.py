@@ -1,0 +1,31 @@
+"""Which row a message's id names."""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import Final
+
+from risala.engine.journal.store.sql import value_of
+from risala.engine.model.ids import key_of
+
+_IS: Final = "SELECT 1 FROM message WHERE key = ? AND id = ?"
+_REMAPPED: Final = "SELECT key FROM remapped WHERE id = ?"
+
+
+def find_key(conn: sqlite3.Connection, message_id: str) -> int | None:
+    """The key of a message; None: there is none of this id.
+
+    An id's own first bits; or, where another message had those before keys were unique, the key
+    that it was given instead.
+    """
+    key = key_of(message_id)
+    if key is not None and conn.execute(_IS, (key, message_id)).fetchone() is not None:
+        return key
+    remapped: int | None = value_of(conn, _REMAPPED, (message_id,))
+    return remapped
+
+
+def last_key(conn: sqlite3.Connection) -> int:
+    """The highest of all; 0: there is no message."""
+    (key,) = conn.execute("SELECT max(key) FROM message").fetchone()
+    return key or 0

@@ -1,0 +1,57 @@
+"""The answer that an idempotency key was once given, byte for byte."""
+
+from __future__ import annotations
+
+import sqlite3
+from dataclasses import dataclass
+from typing import Final
+
+from risala.engine.journal.keys import find_key
+from risala.engine.journal.store.named import Rows
+from risala.engine.journal.store.names import name_sql
+from risala.engine.journal.store.sql import value_of
+from risala.engine.model.answers import NOT_MADE_ANEW, answer, message_of_own_key, own_key
+from risala.engine.model.numbers import MODES
+
+
+@dataclass(frozen=True, slots=True)
+class _Answered:
+    """What the answer is made of."""
+
+    id: str
+    client_key: str | None
+    sender: str
+    notice: str | None
+
+
+_ROWS: Final = Rows(_Answered, {"sender": name_sql("sender")})
+_OF: Final = (
+    f"SELECT {_ROWS.columns} FROM message"  # noqa: S608 -- a constant
+    " WHERE organization = (SELECT no FROM organizations WHERE id = ?) AND mode = ?"
+)
+_BY_CLIENT_KEY: Final = f"{_OF} AND client_key = ?"
+# A code's SMS has no key of ours: nobody was ever told its id.
+_BY_OWN_KEY: Final = (
+    f"{_OF} AND key = ? AND client_key IS NULL AND kind = 0 AND answer IS NOT {NOT_MADE_ANEW}"
+)
+_KEPT: Final = (
+    "SELECT response FROM kept_answers WHERE organization_id = ? AND mode = ? AND key = ?"
+)
+
+
+def known_answer(
+    conn: sqlite3.Connection, organization_id: str, mode: str, key: str
+) -> bytes | None:
+    """The answer of the message that was accepted by this key; None: there is none."""
+    number = MODES.number(mode)
+    row = conn.execute(_BY_CLIENT_KEY, (organization_id, number, key)).fetchone()
+    if row is None and (message_id := message_of_own_key(key)) is not None:
+        found = find_key(conn, message_id)
+        if found is not None:
+            row = conn.execute(_BY_OWN_KEY, (organization_id, number, found)).fetchone()
+    if row is not None:
+        told = _ROWS.of(row)
+        given = told.client_key or own_key(told.id)
+        return answer(told.id, given, organization_id, told.sender, told.notice)
+    kept: bytes | None = value_of(conn, _KEPT, (organization_id, mode, key))
+    return kept

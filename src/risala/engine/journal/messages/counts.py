@@ -1,0 +1,53 @@
+"""How many messages were accepted in each hour, and what became of them: counted as it happens.
+
+All outcomes count in the hour of the message's acceptance, so that of an hour's messages one can
+say what share arrived, and how fast. The time runs from when a message was due.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections import Counter
+from typing import Final
+
+from risala.engine.journal.state import MessageState
+from risala.engine.model.numbers import KINDS, MODES, STATUSES
+from risala.engine.rules.networks import network
+
+HOUR_MS: Final = 3_600_000
+ACCEPTED: Final = 0
+"""The outcome of all: ``pending`` as a number."""
+CountKey = tuple[int, int, int, int, int, str, int]
+_ADD: Final = (
+    "INSERT INTO hour_count (organization, outcome, hour, mode, kind, network, bucket, n)"
+    " VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+    " ON CONFLICT (organization, outcome, hour, mode, kind, network, bucket)"
+    " DO UPDATE SET n = n + excluded.n"
+)
+
+
+def bucket_of(took_ms: int) -> int:
+    """The least number whose power of two is greater than the milliseconds that it took.
+
+    So a median comes out within a factor of two.
+    """
+    return max(0, took_ms).bit_length()
+
+
+def accepted(organization: int, mode: int, kind: int, recipient: str, created_at: int) -> CountKey:
+    hour = created_at // HOUR_MS
+    return organization, ACCEPTED, hour, mode, kind, network(recipient), 0
+
+
+def outcome(message: MessageState, at: int) -> CountKey:
+    """That a message has come to its present status."""
+    return (
+        *(message.organization, STATUSES.number(message.status), message.created_at // HOUR_MS),
+        *(MODES.number(message.mode), KINDS.number(message.kind), network(message.recipient)),
+        bucket_of(at - message.counted_from),
+    )
+
+
+def add(conn: sqlite3.Connection, counted: Counter[CountKey]) -> None:
+    """Add what was counted; part of the unit in which it happened."""
+    conn.executemany(_ADD, [(*key, n) for key, n in counted.items()])

@@ -1,0 +1,197 @@
+"""The parts of a message: the only one in the message's own row, several in rows of their own."""
+
+from __future__ import annotations
+
+import sqlite3
+from dataclasses import dataclass
+from typing import Final
+
+from risala.engine.journal.state import MessageState
+from risala.engine.journal.store import names
+from risala.engine.journal.store.names import name_sql
+from risala.engine.model.numbers import STATES
+from risala.engine.model.states import ACKNOWLEDGED, SegmentState
+
+SUBMITTING: Final = STATES.number(SegmentState.SUBMITTING)
+UNCERTAIN: Final = STATES.number(SegmentState.UNCERTAIN)
+ACCEPTED: Final = STATES.number(SegmentState.ACCEPTED)
+_UNDELIVERED: Final = STATES.number(SegmentState.UNDELIVERED)
+_PARTS: Final = (
+    f"SELECT number, state, attempt, {name_sql('carrier')}, carrier_key, carrier_id, uncertain"  # noqa: S608 -- constants
+    " FROM segment WHERE message = ?"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class BegunPart:
+    """One segment of a message that was begun."""
+
+    number: int
+    state: SegmentState
+    attempt: int
+    carrier: str
+    carrier_id: str | None
+    """As the carrier wrote it; empty: it gave none."""
+    uncertain: int
+    """Submits whose outcome nobody knew."""
+
+
+def state_word(number: int) -> SegmentState:
+    return _WORDS[number]
+
+
+_WORDS: Final = tuple(SegmentState(word) for word in STATES.words)
+
+
+def carrier_key(carrier_id: str) -> str:
+    """One form of a carrier's id whatever its case and leading zeros."""
+    return carrier_id.strip().casefold().lstrip("0") or "0"
+
+
+def kept_id(carrier_id: str | None) -> tuple[str | None, str | None]:
+    """A carrier's id as rows keep it: its one form, and how it was written where that differs."""
+    if not carrier_id:  # some carriers give an empty one
+        return None, carrier_id
+    key = carrier_key(carrier_id)
+    return key, None if key == carrier_id else carrier_id
+
+
+def of(conn: sqlite3.Connection, message: MessageState) -> list[BegunPart]:
+    """Those that were begun, in their order."""
+    if message.segments == 1:
+        row = conn.execute(
+            "SELECT part_state, carrier_key, carrier_id, uncertain FROM message WHERE key = ?",
+            (message.key,),
+        ).fetchone()
+        state, key, written, uncertain = row
+        if state is None:
+            return []
+        name = key if written is None else written
+        return [
+            BegunPart(1, _WORDS[state], message.attempts, message.carrier or "", name, uncertain),
+        ]
+    rows = conn.execute(f"{_PARTS} ORDER BY number", (message.key,))
+    return [
+        BegunPart(
+            number, _WORDS[state], attempt, carrier, key if written is None else written, times
+        )
+        for number, state, attempt, carrier, key, written, times in rows
+    ]
+
+
+def one(conn: sqlite3.Connection, message: MessageState, number: int) -> BegunPart | None:
+    return next((part for part in of(conn, message) if part.number == number), None)
+
+
+def any_acknowledged(conn: sqlite3.Connection, message: MessageState) -> bool:
+    """Whether a carrier has said yes to some part."""
+    return any(part.state in ACKNOWLEDGED for part in of(conn, message))
+
+
+def submit(
+    conn: sqlite3.Connection, message: MessageState, number: int, carrier: str, now_ms: int
+) -> None:
+    """A part is about to leave, by the message's attempt of now."""
+    if message.segments == 1:
+        conn.execute(
+            "UPDATE message SET part_state = 1, carrier_key = NULL, carrier_id = NULL,"
+            " uncertain_at = NULL WHERE key = ?",
+            (message.key,),
+        )
+        return
+    conn.execute(
+        "INSERT INTO segment (message, number, state, attempt, carrier, updated_at)"
+        " VALUES (?, ?, 1, ?, ?, ?)"
+        " ON CONFLICT (message, number) DO UPDATE SET state = 1,"
+        " attempt = excluded.attempt, carrier = excluded.carrier, carrier_id = NULL,"
+        " carrier_key = NULL, updated_at = excluded.updated_at",
+        (message.key, number, message.attempts, names.number(conn, carrier), now_ms),
+    )
+
+
+def answered(
+    conn: sqlite3.Connection,
+    message: MessageState,
+    number: int,
+    state: SegmentState,
+    carrier_id: str | None,
+    now_ms: int,
+) -> None:
+    """A part comes to a state by its answer, or for want of one."""
+    key, written = kept_id(carrier_id)
+    kept = STATES.number(state)
+    if message.segments == 1:
+        since = now_ms if state is SegmentState.UNCERTAIN else None
+        conn.execute(
+            "UPDATE message SET part_state = ?, carrier_key = ?, carrier_id = ?, uncertain_at = ?"
+            " WHERE key = ?",
+            (kept, key, written, since, message.key),
+        )
+        return
+    conn.execute(
+        "UPDATE segment SET state = ?, carrier_key = ?, carrier_id = ?, updated_at = ?"
+        " WHERE message = ? AND number = ?",
+        (kept, key, written, now_ms, message.key, number),
+    )
+
+
+def count_uncertain(conn: sqlite3.Connection, message: MessageState, number: int) -> None:
+    """Of one more submit nobody knows the outcome: that bounds how often it is sent again."""
+    if message.segments == 1:
+        conn.execute("UPDATE message SET uncertain = uncertain + 1 WHERE key = ?", (message.key,))
+        return
+    conn.execute(
+        "UPDATE segment SET uncertain = uncertain + 1 WHERE message = ? AND number = ?",
+        (message.key, number),
+    )
+
+
+def receipted(
+    conn: sqlite3.Connection, message: MessageState, number: int, state: str, now_ms: int
+) -> bool:
+    """A final receipt came for an accepted part; False where it is in another state."""
+    kept = STATES.number(state)
+    if message.segments == 1:
+        moved = conn.execute(
+            "UPDATE message SET part_state = ? WHERE key = ? AND part_state = 3",
+            (kept, message.key),
+        )
+    else:
+        moved = conn.execute(
+            "UPDATE segment SET state = ?, updated_at = ?"
+            " WHERE message = ? AND number = ? AND state = 3",
+            (kept, now_ms, message.key, number),
+        )
+    return moved.rowcount > 0
+
+
+def uncertain_wait(conn: sqlite3.Connection, message: MessageState, now_ms: int) -> None:
+    """The parts of which nobody knows are to be sent again."""
+    if message.segments == 1:
+        conn.execute(
+            "UPDATE message SET part_state = 0, uncertain_at = NULL WHERE key = ?"
+            " AND part_state = 2",
+            (message.key,),
+        )
+        return
+    conn.execute(
+        "UPDATE segment SET state = 0, updated_at = ? WHERE message = ? AND state = 2",
+        (now_ms, message.key),
+    )
+
+
+def lose(conn: sqlite3.Connection, message: MessageState, now_ms: int) -> bool:
+    """Of the parts that were being submitted nobody knows any more; False: there is none."""
+    if message.segments == 1:
+        lost = conn.execute(
+            "UPDATE message SET part_state = 2, uncertain = uncertain + 1, uncertain_at = ?"
+            " WHERE key = ? AND part_state = 1",
+            (now_ms, message.key),
+        )
+    else:
+        lost = conn.execute(
+            "UPDATE segment SET state = 2, uncertain = uncertain + 1, updated_at = ?"
+            " WHERE message = ? AND state = 1",
+            (now_ms, message.key),
+        )
+    return lost.rowcount > 0

@@ -1,0 +1,166 @@
+"""What one unit of work writes of many messages: gathered, and written in a few statements.
+
+For the steps that nearly every message takes, and takes alone: it leaves, it is sent, its receipt
+comes. Whoever would read what the sheet still holds has it written first.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections import Counter
+from typing import Final
+
+from risala.engine.journal.messages import counts, timeline
+from risala.engine.journal.messages.counts import CountKey
+from risala.engine.journal.messages.parts import kept_id
+from risala.engine.journal.messages.timeline import ATTEMPT_TOLD, SENT_TOLD, LineRow
+from risala.engine.journal.state import MessageState, load
+from risala.engine.journal.store import names
+from risala.engine.journal.webhooks import outbox
+from risala.engine.journal.webhooks.outbox import NewEvent
+from risala.engine.model.commands import TimelineEntry
+from risala.engine.model.states import Status
+from risala.sms.cause import Cause
+
+_OPEN: Final = (
+    "UPDATE message SET status = 1, attempts = ?, carrier = ?, updated_at = ?, part_state = 1,"
+    " carrier_key = NULL, carrier_id = NULL, uncertain_at = NULL, told = ?, attempt_at = ?"
+    " WHERE key = ?"
+)
+_OPEN_SEVERAL: Final = (
+    "UPDATE message SET status = 1, attempts = ?, carrier = ?, updated_at = ? WHERE key = ?"
+)
+_SEND: Final = (
+    "UPDATE message SET status = 2, part_state = 3, carrier_key = ?, carrier_id = ?, sent_at = ?,"
+    " updated_at = NULL, due_at = NULL, uncertain_at = NULL, resolve_at = NULL,"
+    " resolve_action = NULL, told = ?, sent_raw = ? WHERE key = ?"
+)
+_DELIVER: Final = (
+    "UPDATE message SET status = 3, part_state = 4, delivered_at = ?, updated_at = NULL,"
+    " told = ?, receipt_raw = ? WHERE key = ?"
+)
+_FAIL_TO_DELIVER: Final = (
+    "UPDATE message SET status = 4, part_state = 5, error_code = ?, carrier_code = ?,"
+    " updated_at = ? WHERE key = ?"
+)
+
+
+class Sheet:
+    def __init__(self, conn: sqlite3.Connection) -> None:
+        self._conn = conn
+        self._rows: dict[str, list[tuple[object, ...]]] = {}
+        self._lines: list[LineRow] = []
+        self._events: list[NewEvent] = []
+        self._counted: Counter[CountKey] = Counter()
+        self._numbers: dict[str, int] = {}
+        self._touched: set[int] = set()
+
+    def load(self, message_id: str) -> MessageState | None:
+        """A message as it is after all that was said of it here."""
+        message = load(self._conn, message_id)
+        if message is not None and message.key in self._touched:
+            self.write()
+            message = load(self._conn, message_id)
+        return message
+
+    def open(self, message: MessageState, entry: TimelineEntry, *, is_first: bool) -> None:
+        """An attempt at it begins; of a single part, that part is being submitted.
+
+        Args:
+            is_first: the entry tells nothing that the message's row does not.
+        """
+        assert message.carrier is not None
+        carrier = self._number(message.carrier)
+        if message.segments > 1:
+            row = (message.attempts, carrier, entry.at, message.key)
+            self._note(message, _OPEN_SEVERAL, row)
+        else:
+            told = (ATTEMPT_TOLD, entry.at) if is_first else (None, None)
+            row = (message.attempts, carrier, entry.at, *told, message.key)
+            self._note(message, _OPEN, row)
+        if message.segments > 1 or not is_first:
+            self.tell(message, entry)
+
+    def send(self, message: MessageState, carrier_id: str, entry: TimelineEntry) -> None:
+        """Its only part was accepted."""
+        told = self._told(message, entry, ATTEMPT_TOLD)
+        row = (*kept_id(carrier_id), entry.at, *told, message.key)
+        self._note(message, _SEND, row)
+        self._counted[counts.outcome(message, entry.at)] += 1
+
+    def deliver(self, message: MessageState, entry: TimelineEntry) -> None:
+        """Its only part was delivered."""
+        told = self._told(message, entry, SENT_TOLD)
+        self._note(message, _DELIVER, (entry.at, *told, message.key))
+        self._counted[counts.outcome(message, entry.at)] += 1
+
+    def _told(
+        self, message: MessageState, entry: TimelineEntry, before: int
+    ) -> tuple[int | None, str | None]:
+        """How many lines the row tells now, and the carrier's word of the last; or it is told in
+        a row of its own."""
+        if message.told == before and entry.line.details is None:
+            return before + 1, entry.raw or None
+        self.tell(message, entry)
+        return None, None
+
+    def fail_to_deliver(
+        self, message: MessageState, cause: Cause, code: str | None, entry: TimelineEntry
+    ) -> None:
+        """The carrier gave its only part up."""
+        self._note(message, _FAIL_TO_DELIVER, (cause.value, code, entry.at, message.key))
+        self._counted[counts.outcome(message, entry.at)] += 1
+        self.tell(message, entry)
+
+    def tell(self, message: MessageState, entry: TimelineEntry) -> None:
+        """An entry of its timeline, in a row of its own."""
+        if message.told is not None:
+            timeline.unfold(self._conn, message.key)
+            message.told = None
+        carrier = None if entry.carrier is None else self._number(entry.carrier)
+        self._touched.add(message.key)
+        self._lines.append(timeline.row_of(message.key, entry, carrier))
+
+    def announce(self, event: NewEvent | None) -> None:
+        if event is not None:
+            self._events.append(event)
+
+    def write(self) -> None:
+        """Write down what was gathered."""
+        for statement, rows in self._rows.items():
+            self._conn.executemany(statement, rows)
+        timeline.append_rows(self._conn, self._lines)
+        counts.add(self._conn, self._counted)
+        if self._events:
+            outbox.write_all(self._conn, self._events)
+        for gathered in (self._rows, self._lines, self._events, self._counted, self._touched):
+            gathered.clear()
+
+    def _note(self, message: MessageState, statement: str, row: tuple[object, ...]) -> None:
+        self._touched.add(message.key)
+        self._rows.setdefault(statement, []).append(row)
+
+    def _number(self, name: str) -> int:
+        number = self._numbers.get(name)
+        if number is None:
+            number = self._numbers[name] = names.number(self._conn, name)
+        return number
+
+
+def move(conn: sqlite3.Connection, message: MessageState, status: Status, now_ms: int) -> None:
+    """Write that a message has come to a status from which none leads back into the queue."""
+    message.status = status
+    conn.execute(_MOVES[status], (now_ms, message.key))
+    counts.add(conn, Counter((counts.outcome(message, now_ms),)))
+
+
+_ENDED: Final = "due_at = NULL, resolve_at = NULL, resolve_action = NULL WHERE key = ?2"
+_MOVES: Final = {
+    Status.SENT: f"UPDATE message SET status = 2, sent_at = ?1, updated_at = NULL, {_ENDED}",  # noqa: S608 -- constants
+    Status.DELIVERED: (
+        f"UPDATE message SET status = 3, delivered_at = ?1, updated_at = NULL, {_ENDED}"  # noqa: S608 -- constants
+    ),
+    Status.UNDELIVERED: f"UPDATE message SET status = 4, updated_at = ?1, {_ENDED}",  # noqa: S608 -- constants
+    Status.FAILED: f"UPDATE message SET status = 5, updated_at = ?1, {_ENDED}",  # noqa: S608 -- constants
+    Status.CANCELED: f"UPDATE message SET status = 6, updated_at = ?1, {_ENDED}",  # noqa: S608 -- constants
+}

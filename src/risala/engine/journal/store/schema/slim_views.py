@@ -1,0 +1,160 @@
+"""The views over the slim tables: what they hold in words, texts and ids, for people to read.
+
+They have the names and the columns of the tables that were there before. Whatever runs often reads
+the tables themselves, by their keys.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+_CROCKFORD: Final = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+
+
+def _words(column: str, *words: str) -> str:
+    """A number as its word; the words in the order of their numbers."""
+    cases = " ".join(f"WHEN {number} THEN '{word}'" for number, word in enumerate(words))
+    return f"CASE {column} {cases} END"
+
+
+def _name(column: str) -> str:
+    return f"(SELECT name FROM names WHERE no = {column})"  # noqa: S608 -- constants
+
+
+def _organization(column: str) -> str:
+    return f"(SELECT id FROM organizations WHERE no = {column})"  # noqa: S608 -- constants
+
+
+_MODES: Final = ("live", "test")
+_KINDS: Final = ("sms", "code")
+_STATUSES: Final = (
+    *("pending", "processing", "sent", "delivered", "undelivered", "failed", "canceled"),
+)
+_STATES: Final = (
+    *("waiting", "submitting", "uncertain", "accepted", "delivered", "undelivered", "refused"),
+)
+_TYPES: Final = (
+    *("sms.sent", "sms.delivered", "sms.failed", "verify.sent", "verify.approved"),
+    *("verify.failed", "sms.received", "balance.low", "sender.approved", "sender.denied"),
+    "webhook.test",
+)
+_CREATED: Final = "coalesce(created_at, key >> 15)"
+_RECIPIENT: Final = "CASE typeof(recipient) WHEN 'integer' THEN '+' || recipient ELSE recipient END"
+_LINE_STATUS: Final = (
+    "CASE l.kind WHEN 3 THEN 2 WHEN 4 THEN 3 WHEN 5 THEN 4 WHEN 6 THEN 5 WHEN 7 THEN 6"
+    " WHEN 2 THEN 1 WHEN 8 THEN 1 ELSE 0 END"
+)
+# 63 bits are twelve digits and three bits: those begin the thirteenth, and the subject's last
+# nineteen digits follow.
+_EVENT_DIGITS: Final = " || ".join(
+    f"substr('{_CROCKFORD}', (e.key >> {shift} & 31) + 1, 1)" for shift in range(58, 2, -5)
+)
+_EVENT_ID: Final = (
+    f"coalesce(e.id, 'evt_' || {_EVENT_DIGITS} || substr('{_CROCKFORD}', (e.key & 7) * 4 + 1, 1)"
+    " || substr(coalesce(m.id, e.subject), -19))"
+)
+
+_MESSAGES: Final = f"""
+CREATE VIEW messages AS SELECT
+  key AS seq, id, {_organization("organization")} AS organization_id,
+  {_words("mode", *_MODES)} AS mode, {_words("kind", *_KINDS)} AS kind,
+  {_RECIPIENT} AS recipient, {_name("sender")} AS sender, body,
+  {_words("encoding", "gsm7", "ucs2")} AS encoding, segments, price, currency,
+  coalesce(metadata, '{{}}') AS metadata, {_words("status", *_STATUSES)} AS status, priority,
+  {_name("route")} AS route, coalesce(due_at, send_at, {_CREATED}) AS due_at, valid_until,
+  resolve_at, {_words("resolve_action", "resend", "fail")} AS resolve_action,
+  {_name("carrier")} AS carrier, coalesce(carrier_id, carrier_key) AS provider_message_id,
+  verification_id, attempts, refusals, coalesce(tried, '') AS tried, error_code, send_at, sent_at,
+  delivered_at, {_CREATED} AS created_at,
+  coalesce(updated_at, delivered_at, sent_at, {_CREATED}) AS updated_at, pruned, carrier_code,
+  link_losses, {_name("api_key")} AS api_key_id, charge
+FROM message;
+"""  # noqa: S608 -- constants
+
+_SEGMENTS: Final = f"""
+CREATE VIEW segments AS SELECT
+  m.id AS message_id, 1 AS number, {_words("part_state", *_STATES)} AS state,
+  attempts AS attempt, {_name("carrier")} AS carrier,
+  coalesce(carrier_id, carrier_key) AS carrier_id, carrier_key,
+  coalesce(uncertain_at, updated_at, delivered_at, sent_at, {_CREATED}) AS updated_at, uncertain
+FROM message m WHERE part_state IS NOT NULL
+UNION ALL SELECT
+  m.id, s.number, {_words("s.state", *_STATES)}, s.attempt, {_name("s.carrier")},
+  coalesce(s.carrier_id, s.carrier_key), s.carrier_key, s.updated_at, s.uncertain
+FROM segment s JOIN message m ON m.key = s.message;
+"""  # noqa: S608 -- constants
+
+_TIMELINE: Final = f"""
+CREATE VIEW timeline AS SELECT
+  id AS message_id, 1 AS n, {_CREATED} AS at, 'pending' AS status, '' AS text, NULL AS carrier,
+  NULL AS attempt, NULL AS segment, NULL AS raw, 1 AS kind, accepted AS details
+FROM message m
+WHERE pruned & 2 = 0 AND NOT EXISTS (SELECT 1 FROM line WHERE message = m.key AND n = 1)
+UNION ALL SELECT
+  id, 2, attempt_at, 'processing', '', {_name("carrier")}, 1, 1, NULL, 2, NULL
+FROM message WHERE told >= 2
+UNION ALL SELECT
+  id, 3, sent_at, 'sent', '', {_name("carrier")}, 1, NULL, sent_raw, 3, NULL
+FROM message WHERE told >= 3
+UNION ALL SELECT
+  id, 4, delivered_at, 'delivered', '', {_name("carrier")}, 1, NULL, receipt_raw, 4, NULL
+FROM message WHERE told >= 4
+UNION ALL SELECT
+  m.id, l.n, l.at, {_words(f"coalesce(l.status, {_LINE_STATUS})", *_STATUSES)},
+  coalesce(l.text, ''), {_name("l.carrier")}, l.attempt, l.segment, l.raw, l.kind, l.details
+FROM line l JOIN message m ON m.key = l.message;
+"""  # noqa: S608 -- constants
+
+_LEDGER: Final = f"""
+CREATE VIEW ledger AS SELECT
+  e.seq, {_organization("e.organization")} AS organization_id,
+  {_words("e.kind", "charge", "refund", "topup", "adjustment")} AS kind, e.amount,
+  e.balance_after, coalesce(e.reference, m.id) AS reference, coalesce(e.at, e.message >> 15) AS at,
+  e.note, coalesce(e.messages, 1) AS messages
+FROM entry e LEFT JOIN message m ON m.key = e.message;
+"""  # noqa: S608 -- constants
+
+_EVENTS: Final = f"""
+CREATE VIEW events AS SELECT
+  e.key AS seq, {_EVENT_ID} AS id, {_organization("e.organization")} AS organization_id,
+  {_words("e.mode", *_MODES)} AS mode, {_words("e.type", *_TYPES)} AS type,
+  coalesce(m.id, e.subject) AS subject, coalesce(e.at, e.key >> 15) AS created_at, e.frozen, e.body
+FROM event e LEFT JOIN message m ON typeof(e.subject) = 'integer' AND m.key = e.subject;
+"""  # noqa: S608 -- constants
+
+_DELIVERIES: Final = """
+CREATE VIEW webhook_deliveries AS SELECT
+  d.seq, d.endpoint_id, (SELECT id FROM events WHERE seq = d.event) AS event_id, d.state, d.due_at,
+  d.tries, d.attempts, d.status, d.error, d.excerpt, d.created_at, d.updated_at, d.delivered_at
+FROM webhook_delivery d;
+"""
+
+_IDEMPOTENCY: Final = f"""
+CREATE VIEW idempotency AS SELECT
+  {_organization("organization")} AS organization_id, {_words("mode", *_MODES)} AS mode,
+  coalesce(client_key, 'idk_' || substr(id, 5)) AS key, id AS message_id,
+  {_CREATED} AS created_at
+FROM message m WHERE kind = 0
+  AND NOT EXISTS (SELECT 1 FROM kept_answers k WHERE k.message_id = m.id)
+UNION ALL SELECT organization_id, mode, key, message_id, created_at FROM kept_answers;
+"""  # noqa: S608 -- constants
+
+_HOURS: Final = f"""
+CREATE VIEW hour_counts AS SELECT
+  {_organization("organization")} AS organization_id, hour * 3600000 AS since,
+  {_words("mode", *_MODES)} AS mode, {_words("kind", *_KINDS)} AS kind, network,
+  {_words("outcome", "accepted", *_STATUSES[1:])} AS outcome,
+  1 << bucket AS took_less_than_ms, n AS messages
+FROM hour_count;
+
+CREATE VIEW accepted_hours AS SELECT
+  {_organization("organization")} AS organization_id, hour, sum(n) AS messages
+FROM hour_count WHERE outcome = 0 AND mode = 0 GROUP BY organization, hour;
+"""  # noqa: S608 -- constants
+
+VIEWS: Final = "".join(
+    (
+        *(_MESSAGES, _SEGMENTS, _TIMELINE, _LEDGER, _EVENTS, _DELIVERIES, _IDEMPOTENCY),
+        _HOURS,
+    )
+)

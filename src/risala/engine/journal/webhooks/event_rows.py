@@ -1,0 +1,226 @@
+"""Events as rows: what their subject's rows say for ever is not written a second time.
+
+What may change later is *frozen* in the event's own row; its body is built of both whenever it is
+asked for, and is the same bytes each time. Events of earlier versions have theirs stored.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from dataclasses import dataclass
+from typing import Any, Final
+
+from risala.engine.journal.store.named import Rows
+from risala.engine.model import ids
+from risala.engine.model.events import (
+    FAMILIES,
+    BalanceEvent,
+    Event,
+    EventType,
+    InboundEvent,
+    MessageEvent,
+    SenderEvent,
+    TrialEvent,
+    VerificationEvent,
+    event_body,
+)
+from risala.engine.model.numbers import EVENT_TYPES, MODES, recipient_text
+
+_json: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+
+STATUS_OF: Final = {EventType.SMS_SENT: "sent", EventType.SMS_DELIVERED: "delivered"}
+"""What a message's event says where nothing is frozen; it tells of no error then."""
+STATE_OF: Final = {EventType.VERIFY_SENT: "pending", EventType.VERIFY_APPROVED: "approved"}
+"""What a session's event says where nothing is frozen; it gives no reason then."""
+
+
+@dataclass(frozen=True, slots=True)
+class EventRow:
+    """An event, with what the rows of its subject say."""
+
+    key: int
+    type: EventType
+    organization_id: str
+    mode: str
+    subject: int | str
+    at: int
+    frozen: list[Any] | None
+    id: str | None
+    body: str | None
+    message_id: str | None
+    recipient: int | str | None
+    sender: str | None
+    provider_message_id: str | None
+    metadata: str | None
+    phone: str | None
+    """Whom a session's code went to."""
+
+    @property
+    def event_id(self) -> str:
+        return self.id or ids.event_id(self.key, self.subject_id)
+
+    @property
+    def subject_id(self) -> str:
+        return self.message_id or str(self.subject)
+
+    @property
+    def told(self) -> str:
+        """The body, as webhooks carry it."""
+        return self.body or event_body(self.event, self.event_id)
+
+    @property
+    def event(self) -> Event:
+        return _FAMILY[FAMILIES[self.type]](self)
+
+
+def _type(number: int) -> EventType:
+    return _TYPES[number]
+
+
+def _frozen(text: str | None) -> list[Any] | None:
+    return None if text is None else json.loads(text)
+
+
+_TYPES: Final = tuple(EventType(word) for word in EVENT_TYPES.words)
+_ROWS: Final = Rows(
+    EventRow,
+    {
+        "key": "e.key",
+        "type": "e.type",
+        "organization_id": "(SELECT id FROM organizations WHERE no = e.organization)",
+        "mode": "e.mode",
+        "subject": "e.subject",
+        "at": "coalesce(e.at, e.key >> 15)",
+        "frozen": "e.frozen",
+        "id": "e.id",
+        "body": "e.body",
+        "message_id": "m.id",
+        "recipient": "m.recipient",
+        "sender": "(SELECT name FROM names WHERE no = m.sender)",
+        "provider_message_id": "coalesce(m.carrier_id, m.carrier_key)",
+        "metadata": "m.metadata",
+        "phone": "v.recipient",
+    },
+    type=_type,
+    mode=MODES.word,
+    frozen=_frozen,
+)
+_SELECT: Final = (
+    f"SELECT {_ROWS.columns} FROM event e"  # noqa: S608 -- constants
+    " LEFT JOIN message m ON m.key = e.subject AND typeof(e.subject) = 'integer'"
+    " LEFT JOIN verifications v ON v.id = e.subject"
+)
+
+
+def after(conn: sqlite3.Connection, key: int, limit: int) -> list[EventRow]:
+    """Events that are new since a key, in order."""
+    rows = conn.execute(f"{_SELECT} WHERE e.key > ? ORDER BY e.key LIMIT ?", (key, limit))
+    return [_ROWS.of(row) for row in rows]
+
+
+def by_key(conn: sqlite3.Connection, key: int) -> EventRow | None:
+    row = conn.execute(f"{_SELECT} WHERE e.key = ?", (key,)).fetchone()
+    return None if row is None else _ROWS.of(row)
+
+
+def by_id(conn: sqlite3.Connection, event_id: str) -> EventRow | None:
+    """The event of an id; None: unknown, or no longer kept."""
+    key = ids.key_of(event_id)
+    found = None if key is None else by_key(conn, key)
+    if found is not None and found.event_id == event_id:
+        return found
+    row = conn.execute(f"{_SELECT} WHERE e.id = ? AND e.id IS NOT NULL", (event_id,)).fetchone()
+    return None if row is None else _ROWS.of(row)
+
+
+# -- freezing and building anew: each family has one of both ---------------------------------------
+
+
+def frozen_message(
+    kind: EventType,
+    status: str,
+    error_code: str | None,
+    carrier_code: str | None,
+    provider_message_id: str | None,
+) -> str | None:
+    """Null where it is what :data:`STATUS_OF` says: the carrier's id stays in the message's row."""
+    if error_code is None and carrier_code is None and STATUS_OF.get(kind) == status:
+        return None
+    return _json([status, error_code, carrier_code, provider_message_id])
+
+
+def frozen_session(kind: EventType, status: str, reason: str | None) -> str | None:
+    if reason is None and STATE_OF.get(kind) == status:
+        return None
+    return _json([status, reason])
+
+
+def frozen_of(event: Event) -> str | None:
+    """What of an event its subject's rows do not say for ever; null where they say it all."""
+    match event:
+        case MessageEvent():
+            return frozen_message(
+                event.type,
+                event.status,
+                event.error_code,
+                event.carrier_code,
+                event.provider_message_id,
+            )
+        case VerificationEvent():
+            return frozen_session(event.type, event.status, event.reason)
+        case InboundEvent():
+            return _json([event.recipient, event.sender, event.provider_message_id, event.text])
+        case SenderEvent():
+            return _json([event.name, event.status, event.reason])
+        case BalanceEvent():
+            return _json([event.balance, event.low_balance, event.currency])
+    return None
+
+
+def _whose(row: EventRow) -> tuple[EventType, int, str, str, str]:
+    return row.type, row.at, row.organization_id, row.mode, row.subject_id
+
+
+def _message(row: EventRow) -> Event:
+    plain: list[Any] = [STATUS_OF.get(row.type), None, None, row.provider_message_id]
+    status, error, code, provider = row.frozen or plain
+    assert row.recipient is not None
+    assert row.sender is not None
+    recipient, metadata = recipient_text(row.recipient), json.loads(row.metadata or "{}")
+    told = (recipient, row.sender, status, provider, error, code)
+    return MessageEvent(*_whose(row), *told, metadata)
+
+
+def _session(row: EventRow) -> Event:
+    status, reason = row.frozen or (STATE_OF.get(row.type, "canceled"), None)
+    return VerificationEvent(*_whose(row), row.phone or "", status, reason)
+
+
+def _inbound(row: EventRow) -> Event:
+    recipient, sender, provider, text = row.frozen or (None, "", None, "")
+    return InboundEvent(*_whose(row), recipient, sender, provider, text)
+
+
+def _sender(row: EventRow) -> Event:
+    name, status, reason = row.frozen or ("", "", None)
+    return SenderEvent(*_whose(row), name, status, reason)
+
+
+def _balance(row: EventRow) -> Event:
+    balance, low_balance, currency = row.frozen or (0, 0, "")
+    return BalanceEvent(*_whose(row), balance, low_balance, currency)
+
+
+def _trial(row: EventRow) -> Event:
+    return TrialEvent(*_whose(row))
+
+
+_FAMILY: Final = {
+    MessageEvent: _message,
+    VerificationEvent: _session,
+    InboundEvent: _inbound,
+    SenderEvent: _sender,
+    BalanceEvent: _balance,
+    TrialEvent: _trial,
+}

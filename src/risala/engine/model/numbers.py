@@ -1,0 +1,84 @@
+"""Words of the closed lists as small integers, as rows keep them.
+
+The numbers stand in the database and in its views: none is ever given a new meaning, and a new
+word gets the next number.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from risala.engine.model.states import SegmentState, Status
+
+
+class Numbered:
+    """A list of words; each one's number is its place."""
+
+    def __init__(self, *words: str) -> None:
+        self.words: Final[Sequence[str]] = tuple(str(word) for word in words)
+        self.numbers: Final = {word: number for number, word in enumerate(self.words)}
+
+    def number(self, word: str) -> int:
+        return self.numbers[word]
+
+    def word(self, number: int) -> str:
+        return self.words[number]
+
+
+MODES: Final = Numbered("live", "test")
+KINDS: Final = Numbered("sms", "code")
+ENCODINGS: Final = Numbered("gsm7", "ucs2")
+STATUSES: Final = Numbered(
+    Status.PENDING,
+    Status.PROCESSING,
+    Status.SENT,
+    Status.DELIVERED,
+    Status.UNDELIVERED,
+    Status.FAILED,
+    Status.CANCELED,
+)
+STATES: Final = Numbered(
+    SegmentState.WAITING,
+    SegmentState.SUBMITTING,
+    SegmentState.UNCERTAIN,
+    SegmentState.ACCEPTED,
+    SegmentState.DELIVERED,
+    SegmentState.UNDELIVERED,
+    SegmentState.REFUSED,
+)
+ACTIONS: Final = Numbered("resend", "fail")
+ENTRY_KINDS: Final = Numbered("charge", "refund", "topup", "adjustment")
+EVENT_TYPES: Final = Numbered(
+    *("sms.sent", "sms.delivered", "sms.failed", "verify.sent", "verify.approved"),
+    *("verify.failed", "sms.received", "balance.low", "sender.approved", "sender.denied"),
+    "webhook.test",
+)
+
+PENDING: Final = 0
+PROCESSING: Final = 1
+SENT: Final = 2
+DELIVERED: Final = 3
+UNDELIVERED: Final = 4
+FAILED: Final = 5
+CANCELED: Final = 6
+"""Statuses, for statements."""
+
+
+def action_number(word: str | None) -> int | None:
+    """What is to be done with a message of which nobody knows, as a number."""
+    return None if word is None else ACTIONS.number(word)
+
+
+_is_plain: Final = re.compile(r"\+[1-9][0-9]{0,17}", re.ASCII).fullmatch
+
+
+def recipient_number(text: str) -> int | str:
+    """A recipient as its row keeps it: the digits of a whole number as an integer."""
+    return int(text[1:]) if _is_plain(text) else text
+
+
+def recipient_text(kept: int | str) -> str:
+    """The recipient that :func:`recipient_number` made this of."""
+    return f"+{kept}" if isinstance(kept, int) else kept
