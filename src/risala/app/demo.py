@@ -85,8 +85,8 @@ class ToldMailer:
     async def send(self, mail: Mail) -> None:
         await self._mailer.send(mail)
         shown = Text(f"Mail to {mail.to}: {mail.subject}\n", style="bold")
-        shown.append(mail.text.rstrip(), style="not bold")
-        self._console.print(Panel(shown, expand=False), soft_wrap=True)
+        shown.append("".join(f"  {line}\n" for line in mail.text.splitlines()), style="not bold")
+        self._console.print(shown, soft_wrap=True)
 
 
 @dataclass(frozen=True, slots=True)

@@ -319,6 +319,39 @@ async def test_nonsense_is_refused_and_never_a_crash(open_house, autojump_clock)
         assert (await perform("audit", {}))["clean"]
 
 
+async def test_an_edit_says_which_version_it_has_seen(house, organization):
+    """Two people open the same form: the second to save is told, and undoes nothing unawares."""
+    perform = house.gateway.perform
+    key = await perform("key.create", {**organization, "type": "publishable"})
+    hook = await perform("webhook.create", {**organization, "url": "https://example.com/"})
+    for look, edit, thing, change in (
+        ("org.show", "org.set", organization, {"name": "Shop"}),
+        ("verify.config", "verify.config", organization, {"code_length": 8}),
+        (
+            "key.set",
+            "key.set",
+            {"key_id": key["key"]["id"]},
+            {"allowed_origins": ["https://a.example"]},
+        ),
+        (
+            "webhook.show",
+            "webhook.update",
+            {"endpoint_id": hook["endpoint"]["id"]},
+            {"description": "x"},
+        ),
+    ):
+        seen = (await perform(look, thing))["version"]
+        first = await perform(edit, {**thing, **change, "version": seen})
+        with pytest.raises(Conflict, match="Changed meanwhile by risala"):
+            await perform(edit, {**thing, **change, "version": seen})
+        assert first["version"] == (await perform(look, thing))["version"] > seen
+        await perform(edit, {**thing, **change})  # who says nothing is not asked
+    # What is no edit takes no version away.
+    seen = (await perform("org.show", organization))["version"]
+    await perform("topup", {**organization, "amount": "1"})
+    assert (await perform("org.show", organization))["version"] == seen
+
+
 @pytest.mark.parametrize("name", [" ", "x" * 101])
 async def test_a_name_is_checked_when_it_is_changed_too(house, organization, name):
     with pytest.raises(Invalid):

@@ -160,3 +160,8 @@ async def town(open_town: OpenTown) -> AsyncIterator[Town]:
     """For tests that take ``autojump_clock`` themselves."""
     async with open_town() as opened:
         yield opened
+
+
+@pytest.fixture
+def kept_mails() -> type[KeptMails]:
+    return KeptMails

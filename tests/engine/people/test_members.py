@@ -241,6 +241,9 @@ async def test_the_operator_adds_whom_nobody_invited(town, autojump_clock):
     shop, _owner = await shop_of(town)
     added = await town.do("member.add", organization_id=shop, email=B, role="developer")
     assert (added["email"], added["role"]) == (B, "developer")
+    (line,) = (await town.do("audit.list", operation="member.add"))["lines"]
+    assert (line["subject"], line["after"]["role"]) == (added["userId"], "developer")
+    assert line["organizationId"] == shop
     assert not (await town.sign_in(B)).is_new
     with pytest.raises(Conflict):
         await town.do("member.add", organization_id=shop, email=B, role="owner")

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from risala.config.model import MailSection
 from risala.drivers.mail.outbox import OutboxMailer
-from risala.engine.journal.people.mails import MailKind
+from risala.engine.journal.people.mails import MailKind, standing
 from risala.engine.model.people import Language
 from risala.engine.people.letters import one_line, words_in
 from risala.engine.people.post import TRIES_MAX, wait_ms
@@ -238,3 +238,18 @@ async def test_an_outbox_that_cannot_be_written_is_a_mail_not_sent(tmp_path):
     mailer = OutboxMailer(MailSection(mailer="outbox", outbox=tmp_path / "none" / "outbox"))
     with pytest.raises(MailNotSentError, match="cannot be written"):
         await mailer.send(Mail(A, "Subject", "x"))
+
+
+async def test_the_doctor_tells_of_mails_that_nobody_got(open_town, autojump_clock, kept_mails):
+    async with open_town(mailer=False) as town:
+        await invite(town)
+        await trio.testing.wait_all_tasks_blocked()
+        found = standing(town.gateway.services.reader)
+        assert (found.failing, found.given_up, found.no_mailer) == (0, 0, 1)
+    mails = kept_mails(failures=2)
+    async with open_town(mails) as town:
+        await invite(town, B)
+        await trio.testing.wait_all_tasks_blocked()
+        assert standing(town.gateway.services.reader).failing == 1
+        await trio.sleep(100)
+        assert standing(town.gateway.services.reader).failing == 0

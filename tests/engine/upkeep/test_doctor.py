@@ -118,6 +118,7 @@ def test_a_clock_that_was_set_back(patient, book):
 
 def test_the_queue(patient, book):
     assert found(patient, "queue").text == "No message that is due waits."
+    assert found(patient, "mail").text == "No mail waits in vain."
     organization = book.organization()
     book.accept(organization)
     book.accept(organization, due_at=NOW_MS + 10**9)

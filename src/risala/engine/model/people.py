@@ -46,6 +46,11 @@ class Membership:
     created_at: int
     updated_at: int
 
+    @property
+    def id(self) -> str:
+        """What the audit trail calls a member: the user, beside the organization."""
+        return self.user_id
+
 
 @dataclass(frozen=True, slots=True)
 class MemberView:

@@ -7,6 +7,7 @@ from typing import Any, Final, TypeVar
 import trio
 
 from risala.engine.journal.store.watched import telling
+from risala.engine.journal.upkeep.audit_log import family_of, version_of
 from risala.engine.model.callers import Caller
 from risala.engine.model.errors import NotFound, OutcomeUnknown, StorageFailed
 from risala.engine.operations import (
@@ -57,7 +58,11 @@ async def perform(services: Services, caller: Caller, name: str, arguments: Json
     if operation is None:
         raise NotFound(f"There is no operation {name!r}.")
     given = parse(operation.arguments, arguments)
-    return operation.wire(await perform_typed(services, caller, operation, given))
+    told = operation.wire(await perform_typed(services, caller, operation, given))
+    if operation.edits is None:
+        return told
+    subject: str = getattr(given, operation.edits)
+    return {**told, "version": version_of(services.reader, subject, family_of(name))}
 
 
 async def perform_typed(

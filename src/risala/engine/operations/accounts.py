@@ -19,6 +19,7 @@ from risala.engine.operations.arguments import (
     MaybeFlag,
     MaybeRate,
     MaybeText,
+    MaybeWhole,
     NoArguments,
     OfOrganization,
     Origins,
@@ -73,6 +74,7 @@ class SetOrganization(OfOrganization):
     """The operator's, of a day."""
     owner_spend_cap: MaybeAmount = None
     time_zone: MaybeText = None
+    version: MaybeWhole = None
 
 
 class CreateKey(OfOrganization):
@@ -94,6 +96,7 @@ class SetKey(OfKey):
     """Set the origins of a publishable key; without any, only show the key."""
 
     allowed_origins: Origins = None
+    version: MaybeWhole = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,6 +276,7 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         result=Organization,
         wire=organization_wire,
         handler=_org_show,
+        edits="organization_id",
         roles=VIEWERS,
         owner=owners.named,
     ),
@@ -302,6 +306,7 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         result=Organization,
         wire=organization_wire,
         handler=_org_set,
+        edits="organization_id",
         roles=OWNERS,
         owner=owners.named,
         reserved=dict.fromkeys(("price_per_segment", "sms_per_s", "spend_cap"), OPERATORS),
@@ -332,6 +337,7 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         result=ApiKey,
         wire=key_wire,
         handler=_key_set,
+        edits="key_id",
         roles=VIEWERS,
         owner=owners.of_key,
         reserved={"allowed_origins": DEVELOPERS},

@@ -41,10 +41,10 @@ class Call(Generic[A]):
         said: Values | None = None,
         organization_id: str | None = None,
         always: bool = False,
-        version: int | None = None,
     ) -> Hand:
         """What the audit trail is told of this call, for the unit of work that does it; the
-        arguments are fields of :class:`Hand`."""
+        arguments are fields of :class:`Hand`. An edit that hands back a version is compared with
+        what was done since."""
         return Hand(
             caller=self.caller,
             action=self.action,
@@ -54,7 +54,7 @@ class Call(Generic[A]):
             organization_id=organization_id,
             said=said or {},
             always=always,
-            version=version,
+            version=getattr(self.given, "version", None),
         )
 
     async def commit(self, unit: Unit[T], by: Hand) -> T:
@@ -113,6 +113,8 @@ class Operation(Generic[A, R]):
     """It shows messages' texts, or data of several organizations: each call leaves a line too."""
     crosses: bool = False
     """Unless it names one, it shows what is of all organizations: then each call leaves a line."""
+    edits: str | None = None
+    """The argument with the id of the thing whose version its JSON says: an edit hands it back."""
     tops_up: bool = False
     """It brings money: also where the organization is suspended."""
 

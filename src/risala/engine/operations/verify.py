@@ -25,6 +25,7 @@ from risala.engine.operations.arguments import (
     Arguments,
     Json,
     MaybeText,
+    MaybeWhole,
     Number,
     OfOrganization,
     Text,
@@ -43,6 +44,8 @@ class Configure(OfOrganization):
     :class:`VerifySettings`, which names their faults."""
 
     model_config = ConfigDict(extra="allow")
+
+    version: MaybeWhole = None
 
     @property
     def changes(self) -> Json:
@@ -226,6 +229,7 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         result=Configuration,
         wire=_configuration_wire,
         handler=_config,
+        edits="organization_id",
         roles=VIEWERS,
         owner=owners.named,
         reserved=dict.fromkeys(VerifySettings.model_fields, DEVELOPERS),

@@ -110,6 +110,8 @@ class CreateEndpoint(Wished, OfOrganization):
 class UpdateEndpoint(Wished, OfEndpoint):
     """Change the fields of an endpoint that are given."""
 
+    version: MaybeWhole = None
+
 
 class RotateSecret(OfEndpoint):
     """Give an endpoint a new secret; with ``at_once`` the old one signs no more."""
@@ -420,6 +422,7 @@ def _of_endpoint(
         roles=DEVELOPERS if changes else VIEWERS,
         owner=owners.of_endpoint,
         changes=changes,
+        edits="endpoint_id" if name in ("webhook.show", "webhook.update") else None,
     )
 
 

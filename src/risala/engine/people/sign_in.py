@@ -321,7 +321,7 @@ def _enter(conn: sqlite3.Connection, entry: _Entry, known: User | None, by: str)
     face = Face.CONSOLE if device.kind is SessionKind.OPERATOR else Face.DASHBOARD
     hand = Hand(
         caller=Caller(user.email, face, Role.USER, None, user.id),
-        action="account.sign_in",
+        action="sign_in",
         at=entry.now_ms,
         subject=user.id,
         said={"by": by, "new": known is None},

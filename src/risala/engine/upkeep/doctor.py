@@ -18,6 +18,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from risala.engine.journal.messages import waiting
+from risala.engine.journal.people import mails
+from risala.engine.journal.people.mails import MailStanding
 from risala.engine.journal.store.lock import StorageUnusable, filesystem_of
 from risala.engine.journal.store.opening import open_reader, sqlite_sentence
 from risala.engine.journal.store.presence import missing
@@ -176,6 +178,7 @@ def _database(patient: Patient, progress: Progress) -> Iterable[Finding]:
             yield _clock(conn, patient.now_ms)
             yield _queue(conn, patient)
             yield _unserved(conn)
+            yield _mails(mails.standing(conn))
     except StorageUnusable as error:
         text = f"{error} Stop the service, keep a copy of it, and restore a backup."
         yield Finding("database", Grade.FAIL, text)
@@ -228,6 +231,23 @@ def _unserved(conn: sqlite3.Connection) -> Finding:
         " `prefixes` or `networks`."
     )
     return Finding("numbers", Grade.WARN, text)
+
+
+def _mails(found: MailStanding) -> Finding:
+    name = "mail"
+    if found.failing:
+        text = f"{found.failing} mails wait that the mailer did not take: see the log."
+        return Finding(name, Grade.WARN, text)
+    if found.given_up:
+        text = f"{found.given_up} mails of the last week were given up: see the log."
+        return Finding(name, Grade.WARN, text)
+    if found.no_mailer:
+        text = (
+            f"{found.no_mailer} mails of the last week were dropped: set `mail.host`, or let people"
+            " in by `risala user sign-in EMAIL`."
+        )
+        return Finding(name, Grade.WARN, text)
+    return Finding(name, Grade.OK, "No mail waits in vain.")
 
 
 def _files(limit: int | None) -> Finding:

@@ -131,6 +131,26 @@ def forget_settled(conn: sqlite3.Connection, now_ms: int) -> None:
     writable(conn, _TABLE).delete_where("settled_at <= ?", (now_ms - KEPT_MS,))
 
 
-def waiting(conn: sqlite3.Connection) -> int:
-    """How many are owed."""
-    return table(conn, _TABLE).count_where("settled_at IS NULL")
+@dataclass(frozen=True, slots=True)
+class MailStanding:
+    """How the queue is."""
+
+    failing: int
+    """Owed, and refused by the mailer at least once."""
+    given_up: int
+    """Of the last week."""
+    no_mailer: int
+    """Of the last week, dropped because nobody sends mails."""
+
+
+def standing(conn: sqlite3.Connection) -> MailStanding:
+    """How the queue is; all is well in a file of before there was one."""
+    found = table(conn, _TABLE)
+    if not found.exists():
+        return MailStanding(0, 0, 0)
+    outcome = "settled_at IS NOT NULL AND outcome = ?"
+    return MailStanding(
+        found.count_where("settled_at IS NULL AND tries > 0"),
+        found.count_where(outcome, (MailOutcome.GIVEN_UP.value,)),
+        found.count_where(outcome, (MailOutcome.NO_MAILER.value,)),
+    )

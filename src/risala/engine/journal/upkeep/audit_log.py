@@ -150,7 +150,10 @@ def _last(
     conn: sqlite3.Connection, subject: str, family: str, organization_id: str | None
 ) -> AuditLine | None:
     given: dict[str, Any] = {"subject": subject, "first": f"{family}.", "end": f"{family}/"}
-    where = "subject = :subject AND action >= :first AND action < :end"
+    where = (
+        "subject = :subject AND action >= :first AND action < :end"
+        " AND coalesce(before, after) IS NOT NULL"  # else it was a look
+    )
     if organization_id is not None:
         where += " AND organization_id = :organization_id"
         given["organization_id"] = organization_id

@@ -162,7 +162,7 @@ async def _show(call: Call[NoArguments]) -> AccountStory:
 
 async def _set(call: Call[SetAccount]) -> VersionedUser:
     given, account, me = call.given, call.services.people.account, _me(call)
-    by = call.sign(people_traces.user, me, version=given.version)
+    by = call.sign(people_traces.user, me)
     user = await account.change(me, given.name, given.language, by)
     return VersionedUser(user, account.version(me))
 

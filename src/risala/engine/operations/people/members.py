@@ -92,7 +92,7 @@ async def _uninvite(call: Call[Uninvite]) -> Nothing:
 async def _set_role(call: Call[SetRole]) -> MemberView:
     given, organization_id = call.given, call.given.organization_id
     look = traces.member_of(organization_id)
-    by = call.sign(look, given.user_id, organization_id=organization_id, version=given.version)
+    by = call.sign(look, given.user_id, organization_id=organization_id)
     return await call.services.people.memberships.set_role(
         organization_id, given.user_id, given.role, _actor(call), by
     )
@@ -101,7 +101,7 @@ async def _set_role(call: Call[SetRole]) -> MemberView:
 async def _remove(call: Call[OfMember]) -> MemberView:
     given, organization_id = call.given, call.given.organization_id
     look = traces.member_of(organization_id)
-    by = call.sign(look, given.user_id, organization_id=organization_id, version=given.version)
+    by = call.sign(look, given.user_id, organization_id=organization_id)
     return await call.services.people.memberships.remove(
         organization_id, given.user_id, _actor(call), by
     )

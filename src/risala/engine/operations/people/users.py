@@ -146,7 +146,7 @@ async def _set(call: Call[SetUser]) -> VersionedUser:
     if given.operator is not None:
         _refuse_pages(call, "Making an operator")
     change = UserChange(given.new_email, given.name, given.language, given.operator)
-    by = call.sign(traces.user, user.id, version=given.version)
+    by = call.sign(traces.user, user.id)
     changed = await users.change(user.id, change, by)
     return VersionedUser(changed, users.version(changed.id))
 
