@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import socket
 import sqlite3
 import threading
 from collections.abc import Iterator
@@ -10,6 +12,7 @@ from pathlib import Path
 
 import httpx2
 import pytest
+import structlog
 import trio
 from click.testing import CliRunner
 
@@ -45,6 +48,13 @@ class HeldMove(SlimMove):
         return super().step(conn, rows_max)
 
 
+@pytest.fixture(autouse=True)
+def _logs_as_before() -> Iterator[None]:
+    """A command within the test's own process sets up what is logged."""
+    yield
+    structlog.reset_defaults()
+
+
 @pytest.fixture
 def data(tmp_path: Path) -> Iterator[Path]:
     """A data directory of before, held as a service holds it."""
@@ -59,7 +69,7 @@ def stop(data: Path) -> Stop:
 
 
 @pytest.fixture
-def sock() -> Iterator:
+def sock() -> Iterator[socket.socket]:
     with listen_tcp("127.0.0.1", 0) as sock:
         yield sock
 
@@ -111,6 +121,10 @@ async def test_commands_are_told_by_the_control_socket(data, stop, sock, move):
         done = await trio.to_thread.run_sync(command)
         assert (done.exit_code, done.stdout) == (1, "")
         assert done.stderr.startswith(SENTENCE)
+        command = partial(CliRunner().invoke, cli, ["doctor", "--json", "--data", str(data)])
+        checks = json.loads((await trio.to_thread.run_sync(command)).stdout)["checks"]
+        [service] = [check["text"] for check in checks if check["name"] == "service"]
+        assert service.startswith(SENTENCE)
         move.may_go.set()
 
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 import shutil
 import sqlite3
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from old_books import write_old_books
+from risala.engine.journal.upkeep.upgrade.upgrade import forecast
 from risala.engine.upkeep import doctor
 from risala.engine.upkeep.doctor import Finding, Grade, Patient, examine
 
@@ -227,3 +230,35 @@ def test_a_database_that_was_there(tmp_path):
     check = found(patient, "database")
     assert check.state is Grade.FAIL
     assert "put it back, or restore a backup" in check.text
+
+
+class TestVersion:
+    @pytest.fixture
+    def old(self, tmp_path) -> Patient:
+        tmp_path.chmod(0o700)
+        write_old_books(tmp_path / "risala.db", 3)
+        return Patient(tmp_path, NOW_MS, running=False)
+
+    def test_a_database_of_before_is_told_with_what_it_takes(self, old):
+        check = found(old, "version")
+        assert check.state is Grade.WARN
+        assert check.text.startswith("The database is of an older version: the next start brings")
+        assert " MB of disk; " in check.text
+        names = {check.name for check in examine(old, silent)}
+        assert "queue" not in names, "its rows are not where today's are"
+
+    def test_too_little_room_for_it_is_a_failure(self, old, monkeypatch):
+        full = partial(forecast, free_bytes=lambda _: 1_000_000)
+        monkeypatch.setattr(doctor, "forecast", full)
+        check = found(old, "version")
+        assert (check.state, "and 1 are free: make room" in check.text) == (Grade.FAIL, True)
+
+    def test_a_service_that_is_at_it_says_how_far_it_is(self, old):
+        sentence = "The database is being brought over to this version: moving rows, 43 %."
+        busy = replace(old, running=True, pid=7, upgrading=sentence)
+        assert found(busy, "service") == Finding("service", Grade.WARN, sentence)
+        names = {check.name for check in examine(busy, silent)}
+        assert not names & {"carriers", "version", "queue"}
+
+    def test_one_of_today_says_nothing_of_it(self, patient):
+        assert "version" not in {check.name for check in examine(patient, silent)}

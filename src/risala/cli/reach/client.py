@@ -48,6 +48,21 @@ class RemoteGateway:
         result: dict[str, Any] = payload["result"]
         return result
 
+    async def upgrading(self) -> str | None:
+        """How far the service has brought its database over; None: it is not at it.
+
+        Raises:
+            CommandRefused: it went away.
+        """
+        try:
+            response = await self._client.get("/readyz")
+        except httpx2.TimeoutException:
+            raise CommandRefused(TIMED_OUT) from None
+        except httpx2.TransportError:
+            raise CommandRefused(WENT_AWAY) from None
+        # Of a service that is not at it the control socket has no such path.
+        return str(response.json()["message"]) if response.status_code == 503 else None
+
     async def tail(
         self, what: str, organization_id: str | None = None, position: str | None = None
     ) -> AsyncGenerator[StreamEvent]:

@@ -24,6 +24,8 @@ from risala.engine.journal.store.lock import StorageUnusable, filesystem_of
 from risala.engine.journal.store.opening import open_reader, sqlite_sentence
 from risala.engine.journal.store.presence import missing
 from risala.engine.journal.upkeep.backup import Progress, check
+from risala.engine.journal.upkeep.upgrade.room import megabytes
+from risala.engine.journal.upkeep.upgrade.upgrade import Forecast, forecast
 from risala.engine.model.clock import iso
 
 DATABASE: Final = "risala.db"
@@ -77,6 +79,8 @@ class Patient:
     carriers: tuple[dict[str, Any], ...] = ()
     statistics: dict[str, Any] | None = None
     """The running service's own numbers."""
+    upgrading: str | None = None
+    """What the running service says while it brings its database over; None: it is not at it."""
 
 
 def examine(patient: Patient, progress: Progress) -> list[Finding]:
@@ -93,7 +97,7 @@ def examine(patient: Patient, progress: Progress) -> list[Finding]:
         *_database(patient, progress),
         _files(_file_limit(patient.pid)),
     ]
-    if patient.running:
+    if patient.running and patient.upgrading is None:
         statistics = patient.statistics or {}
         checks += [_carriers(patient.carriers), _journal(statistics), _loop(statistics)]
     return checks
@@ -141,6 +145,8 @@ def _disk(free_bytes: int) -> Finding:
 
 
 def _lock(patient: Patient) -> Finding:
+    if patient.upgrading is not None:
+        return Finding("service", Grade.WARN, patient.upgrading)
     if patient.running:
         who = "" if patient.pid is None else f" as process {patient.pid}"
         return Finding("service", Grade.OK, f"The service runs{who} and answers.")
@@ -175,6 +181,11 @@ def _database(patient: Patient, progress: Progress) -> Iterable[Finding]:
             check(conn, path, progress)
             size_mb = path.stat().st_size / 1e6
             yield Finding("database", Grade.OK, f"SQLite finds no fault in its {size_mb:.1f} MB.")
+            ahead = forecast(path)
+            if ahead is not None:  # its rows are not where the rest looks for them
+                if patient.upgrading is None:
+                    yield _version(ahead)
+                return
             yield _clock(conn, patient.now_ms)
             yield _queue(conn, patient)
             yield _unserved(conn)
@@ -184,6 +195,21 @@ def _database(patient: Patient, progress: Progress) -> Iterable[Finding]:
         yield Finding("database", Grade.FAIL, text)
     except sqlite3.Error as error:
         yield Finding("database", Grade.FAIL, sqlite_sentence(path, error))
+
+
+def _version(ahead: Forecast) -> Finding:
+    name = "version"
+    need, free = megabytes(ahead.need_bytes), ahead.free_bytes // 1_000_000
+    state = "on its way to this version" if ahead.begun else "of an older version"
+    words = f"The database is {state}"
+    if ahead.free_bytes < ahead.need_bytes:
+        text = f"{words}; to bring it over takes {need} MB of disk, and {free} are free: make room."
+        return Finding(name, Grade.FAIL, text)
+    text = (
+        f"{words}: the next start brings it over, and is ready when that is done. It takes up to "
+        f"{need} MB of disk; {free} are free."
+    )
+    return Finding(name, Grade.WARN, text)
 
 
 def _clock(conn: sqlite3.Connection, now_ms: int) -> Finding:

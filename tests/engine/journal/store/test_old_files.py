@@ -201,8 +201,8 @@ def test_every_migration_has_a_file_that_ends_with_it():
     known = [migration.name for migration in migrations.pending(Database(memory=True))]
     seen = {name: json.loads((FILES / f"{name}.json").read_text())["migrations"] for name in NAMES}
     assert sorted(known) in seen.values(), "no file has the newest tables"
-    # m001 came together with m002, m012 before m011, m017 before m013, m014, m015, and m025 before
-    # m024.
+    # m001 came together with m002, m012 before m011, m017 before m013, m014 and m015, m023 before
+    # m022, and m025 before m024.
     together = {
         "m001_accounts",
         "m011_held_references",

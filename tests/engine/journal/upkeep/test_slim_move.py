@@ -12,6 +12,7 @@ import pytest
 
 from old_books import write_old_books
 from risala.engine.journal.keys import find_key
+from risala.engine.journal.store.lock import StorageUnusable
 from risala.engine.journal.store.opening import open_writer
 from risala.engine.journal.store.schema.migrations import migrate
 from risala.engine.journal.upkeep import backup
@@ -120,9 +121,10 @@ def test_every_old_file_tells_what_it_told(name, tmp_path):
 
 
 @pytest.mark.slow
-def test_large_batches_of_one_millisecond_tell_what_they_told(tmp_path):
+@pytest.mark.parametrize("messages", [2_000, pytest.param(20_000, marks=pytest.mark.long)])
+def test_large_batches_of_one_millisecond_tell_what_they_told(messages, tmp_path):
     path = tmp_path / "risala.db"
-    write_old_books(path, 4_000)
+    write_old_books(path, messages)
     ids = [row[0] for row in rows(path, "SELECT id FROM messages ORDER BY seq")]
     assert len(ids) > len({key_of(each) for each in ids}), "no two have the same key"
     compare(path)
@@ -183,3 +185,72 @@ def test_killed_anywhere_it_comes_to_the_same(tmp_path, monkeypatch):
         bring(each / "risala.db")
         assert whole(each / "risala.db") == expected, each
         assert len([*each.glob("risala-before-*.db")]) == 1
+
+
+@pytest.mark.parametrize("name", ["m002", "m009", "m010", "m023-with-m022"])
+def test_a_backup_of_an_old_file_is_audited_by_the_checks_of_then(name, tmp_path):
+    path = unpack(name, tmp_path / "risala.db")
+    report = backup.back_up(path, tmp_path / "copy.db", lambda *_: None)
+    assert report.audit.clean
+    assert report.audit.messages > 10
+    with closing(sqlite3.connect(path)) as conn, conn:
+        conn.execute("UPDATE organizations SET balance = balance + 1")
+    report = backup.back_up(path, tmp_path / "copy.db", lambda *_: None)
+    assert len(report.audit.faults) == 1
+
+
+@pytest.mark.slow
+def test_an_old_day_counts_as_the_same_day_lived_today(tmp_path):
+    """Both files hold the day of ``life.py``: one was moved, the other made by the slim tables."""
+    found = []
+    for name in ("m025", "m025-with-m024"):
+        path = unpack(name, tmp_path / name / "risala.db")
+        bring_over(path, lambda *_: None, lambda: NOW_MS)
+        found.append(
+            rows(path, "SELECT outcome, hour, mode, kind, network, bucket, n FROM hour_count")
+        )
+    assert sorted(found[0]) == sorted(found[1])
+
+
+class _Stopped(Exception):
+    pass
+
+
+@pytest.mark.slow
+def test_the_books_of_a_file_that_is_halfway_cannot_be_audited(tmp_path, monkeypatch):
+    monkeypatch.setattr(upgrade, "ROWS_AT_ONCE", 5)
+    path = unpack("m023", tmp_path / "risala.db")
+
+    def stop(what: str, done: int, _: int) -> None:
+        if what == "moving rows" and done > 10:
+            raise _Stopped
+
+    with pytest.raises(_Stopped):
+        bring_over(path, stop, lambda: NOW_MS)
+    with pytest.raises(StorageUnusable, match="halfway to this version"):
+        backup.back_up(path, tmp_path / "copy.db", lambda *_: None)
+    assert not (tmp_path / "copy.db").exists()
+    assert upgrade.forecast(path).begun
+    bring(path)
+    assert backup.back_up(path, tmp_path / "copy.db", lambda *_: None).audit.clean
+
+
+@pytest.mark.slow
+def test_books_with_every_kind_of_fault_are_moved_as_they_are(tmp_path):
+    """An operator's file may be wrong: its faults are told again, nothing is made up for them."""
+    path = tmp_path / "risala.db"
+    write_old_books(path, 200)
+    with closing(sqlite3.connect(path)) as conn, conn:
+        (paid, unpaid, _), *_ = [
+            [row[0] for row in conn.execute("SELECT id FROM messages LIMIT 3")]
+        ]
+        conn.execute("DELETE FROM idempotency WHERE message_id = ?", (paid,))
+        conn.execute("UPDATE ledger SET reference = 'sms_nobody' WHERE reference = ?", (unpaid,))
+        conn.execute("UPDATE organizations SET balance = balance + 5")
+    before(path)
+    faults = set(audit_file(path).faults)
+    assert len(faults) >= 5
+    ledger = rows(path, "SELECT seq, kind, amount, reference, at FROM ledger ORDER BY seq")
+    bring(path)
+    assert set(audit_file(path).faults) == faults
+    assert rows(path, "SELECT seq, kind, amount, reference, at FROM ledger ORDER BY seq") == ledger

@@ -17,6 +17,7 @@ import pytest
 from sqlite_utils import Database
 
 from risala.engine.journal.store.lock import StorageUnusable
+from risala.engine.journal.store.opening import open_writer
 from risala.engine.journal.store.schema import migrations
 from risala.engine.journal.upkeep import backup
 from risala.engine.journal.upkeep.upgrade import note, room, upgrade
@@ -256,6 +257,34 @@ def test_books_that_agreed_and_do_not_any_more_are_refused_at_each_start(old):
             bring(old, moves=[CarelessMove()])
     assert len(backups(old)) == 1
     assert "heap" in contents(old)
+
+
+@dataclass
+class CrampedMove(StonesMove):
+    def step(self, conn: sqlite3.Connection, rows_max: int) -> int:
+        (pages,) = conn.execute("PRAGMA page_count").fetchone()
+        conn.execute(f"PRAGMA max_page_count = {pages}")
+        return super().step(conn, rows_max)
+
+
+def test_a_disk_that_fills_up_on_the_way_is_told_and_gone_on_from(old):
+    with pytest.raises(StorageUnusable, match=r"is full\. Make room and start again: it goes on"):
+        bring(old, moves=[CrampedMove()])
+    assert is_due(old, [StonesMove()])
+    bring(old)
+    assert len(contents(old)["polished"]) == STONES
+    assert len(backups(old)) == 1
+
+
+def test_one_that_was_migrated_by_another_way_is_brought_over_too(old):
+    """By an engine of our own, say, that somebody opened on it in a test."""
+    open_writer(
+        old, lambda db: migrations.migrate(db, before=migrations.following(MIGRATION))
+    ).close()
+    assert is_due(old, [StonesMove()])
+    bring(old)
+    assert len(contents(old)["polished"]) == STONES
+    assert backups(old) == []
 
 
 def test_a_damaged_file_is_not_begun_with(old):

@@ -74,14 +74,13 @@ async def _patient(data_dir: Path) -> Patient:
         async with session.hold_or_reach(data_dir) as service:
             if service is None:
                 return patient
+            patient = replace(patient, running=True, pid=service.pid)
+            upgrading = await service.gateway.upgrading()
+            if upgrading is not None:
+                return replace(patient, upgrading=upgrading)
             found = await _ask(service.gateway, "carriers")
-            return replace(
-                patient,
-                running=True,
-                pid=service.pid,
-                carriers=tuple(found["carriers"]),
-                statistics=await _ask(service.gateway, "statistics"),
-            )
+            statistics = await _ask(service.gateway, "statistics")
+            return replace(patient, carriers=tuple(found["carriers"]), statistics=statistics)
     except session.Unreachable as error:
         return replace(patient, pid=error.pid)
     except CommandRefused:

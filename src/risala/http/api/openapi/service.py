@@ -24,7 +24,8 @@ OPERATIONS: Final = (
         name="isReady",
         tag="Service",
         summary="Whether messages are accepted and could be delivered",
-        description="503 tells why not, in `data.reasons`. Needs no key.",
+        description="503 tells why not, in `data.reasons`; while a database of an older version is"
+        " brought over also how far that is, in `data.upgrading`. Needs no key.",
         answer=Health,
         answer_examples={"ready": {"value": {"status": "ready"}}},
         errors=(503, *EVERY),

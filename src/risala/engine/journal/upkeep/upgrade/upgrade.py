@@ -66,6 +66,41 @@ def is_due(path: Path, moves: Sequence[RowMove] = MOVES) -> bool:
         raise StorageUnusable(sqlite_sentence(path, error)) from error
 
 
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """What the next start has to do."""
+
+    begun: bool
+    """It goes on from where an earlier one was."""
+    need_bytes: int
+    """Of free disk."""
+    free_bytes: int
+
+
+def forecast(
+    path: Path,
+    moves: Sequence[RowMove] = MOVES,
+    free_bytes: Callable[[Path], int] = room.free_bytes,
+) -> Forecast | None:
+    """What bringing a database over would take; None where it is not due.
+
+    Raises:
+        StorageUnusable: it cannot be read.
+    """
+    if not is_due(path, moves):
+        return None
+    try:
+        with closing(open_reader(path)) as conn:
+            note = notes.read(conn)
+            copies = note is None or (
+                note.backup is not None and not path.with_name(note.backup).exists()
+            )
+            need = room.need_bytes(conn, copies=copies)
+    except sqlite3.Error as error:
+        raise StorageUnusable(sqlite_sentence(path, error)) from error
+    return Forecast(note is not None, need, free_bytes(path.parent))
+
+
 def bring_over(
     path: Path,
     progress: backup.Progress,
@@ -112,7 +147,9 @@ class _Upgrade:
         note = notes.read(self.conn)
         if self._is_before():
             note = self._begin(note, now_ms(), backs_up, free_bytes)
-        assert note is not None, "the migration came after the note"
+        if note is None:  # somebody migrated it by another way: there is nothing to compare with
+            note = UpgradeNote(self.move.migration, None)
+            _log.warning("upgrade.unnoted", migration=note.migration)
         note = self._move(note)
         self._look_again(note)
         with self._transaction():
