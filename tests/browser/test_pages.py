@@ -12,6 +12,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from looking import Watch, overflow, violations
 from patience import HANG_S
+from risala.sms.segment import count
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -154,6 +155,42 @@ def test_all_of_it_works_without_script(look, pages):
 def test_a_piece_draws_itself_anew_under_the_policy(look):
     page = look("/app/org_1/parts?live=1")
     expect(page.locator("#piece")).to_have_text("drawn anew")
+
+
+@pytest.mark.parametrize(
+    ("language", "shown"),
+    [
+        ("fr", "« ع » fait passer en Unicode 71 / 134 2 parties 1,00 MRU"),
+        ("ar", "«ع» يجعلها Unicode 71 / 134 جزآن 1,00 أوقية"),
+        ("en", "“ع” makes it Unicode 71 / 134 2 parts 1.00 MRU"),
+    ],
+)
+def test_parts_are_counted_while_one_types(look, language, shown):
+    page = look("/app/org_1/parts", language=language)
+    counter = page.locator("#sms-count")
+    expect(counter).to_contain_text("GSM-7")
+    page.locator("#sms").fill("{{code}}" + "ع" * 65)
+    expect(page.locator("#sms-preview")).to_contain_text("482193ع")
+    told = " ".join(counter.locator("b, span").all_text_contents())
+    for mark in "\u2068\u2069":
+        told = told.replace(mark, "")
+    assert told.replace("\u00a0", " ") == shown
+
+
+def test_the_page_counts_as_the_service_does(look):
+    """Texts that are not cut inside a letter: there the page guesses, and the service knows."""
+    basic = "".join(chr(each) for each in range(32, 127)) + "éèÇøΔ\n"
+    texts = [each * count for each in ("a", "ع", "[", "😀") for count in (1, 35, 70, 71, 160, 161)]
+    texts += [basic * 3, basic + "ç", "", "ê" * 67 * 3]
+    page = look("/app/org_1/parts")
+    source = page.locator("script[src*='/sms.']").get_attribute("src")
+    counted = page.evaluate(
+        "async ([source, texts]) => texts.map((await import(source)).measure)", [source, texts]
+    )
+    for text, found in zip(texts, counted, strict=True):
+        known = count(text)
+        assert found["units"] == known.units, text
+        assert found["parts"] in (known.segments, known.segments - 1), text
 
 
 @pytest.mark.parametrize(

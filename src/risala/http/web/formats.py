@@ -34,6 +34,8 @@ _DECIMALS: Final = 2
 """Of every currency that we count in (:mod:`risala.engine.model.money`)."""
 _CURRENCIES: Final[Mapping[str, str]] = {"MRU": NC_("currency", "MRU")}
 """Those that have a word of their own; any other is written by its code."""
+_CATEGORIES: Final = {"zero": 0, "one": 1, "two": 2, "few": 3, "many": 11, "other": 100}
+"""Unicode's names for the forms of a plural, each with a count that has it in Arabic."""
 _SECOND_MS: Final = 1000
 _MINUTE_MS: Final = 60_000
 _HOUR_MS: Final = 3_600_000
@@ -96,6 +98,24 @@ class Formats:
     def unit(self, currency: str) -> str:
         known = _CURRENCIES.get(currency)
         return currency if known is None else self.words.among("currency", known)
+
+    def counter_words(self, price_minor: int | None = None) -> dict[str, object]:
+        """What ``sms.js`` writes beside a text that is typed: its sentences, and how sums look.
+
+        ``price_minor`` is that of one part; None: nothing is said of money.
+        """
+        english = self.words.language is Language.ENGLISH
+        return {
+            "odd": self.words("“{letter}” makes it Unicode", letter="{letter}"),
+            "parts": {
+                category: self.words.counted("{n} part", "{n} parts", count, n="{n}")
+                for category, count in _CATEGORIES.items()
+            },
+            "price": price_minor,
+            "unit": self.unit(self.currency),
+            "decimal": "." if english else ",",
+            "group": "," if english else NBSP,
+        }
 
     # -- telephone numbers
 

@@ -29,7 +29,7 @@ OWN: Final = Path(__file__).parent / "templates"
 _FOR: ContextVar[PageReader] = ContextVar("risala_reader")
 _FORMATS: Final = (
     *("plain", "num", "share", "money", "tel", "tel8", "date", "date_text", "clock", "moment"),
-    *("moment_text", "ago", "lasting", "clock_text", "unit"),
+    *("moment_text", "ago", "lasting", "clock_text", "unit", "counter_words"),
 )
 """Methods of :class:`Formats` that templates call by their bare names."""
 
