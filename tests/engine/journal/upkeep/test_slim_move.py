@@ -6,17 +6,20 @@ import gzip
 import shutil
 import sqlite3
 from contextlib import closing
+from itertools import count
 from pathlib import Path
 
 import pytest
 
 from old_books import write_old_books
 from risala.engine.journal.keys import find_key
+from risala.engine.journal.rows import Stamp
 from risala.engine.journal.store.lock import StorageUnusable
 from risala.engine.journal.store.opening import open_writer
 from risala.engine.journal.store.schema.migrations import migrate
 from risala.engine.journal.upkeep import backup
 from risala.engine.journal.upkeep.audit import audit_file
+from risala.engine.journal.upkeep.restore import restore
 from risala.engine.journal.upkeep.upgrade import upgrade
 from risala.engine.journal.upkeep.upgrade.slim.slim import SlimMove
 from risala.engine.journal.upkeep.upgrade.upgrade import bring_over, is_due
@@ -210,6 +213,33 @@ def test_an_old_day_counts_as_the_same_day_lived_today(tmp_path):
             rows(path, "SELECT outcome, hour, mode, kind, network, bucket, n FROM hour_count")
         )
     assert sorted(found[0]) == sorted(found[1])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["m005", "m023-with-m022"])
+def test_a_backup_of_an_older_version_is_restored_into_todays_tables(name, tmp_path):
+    source = unpack(name, tmp_path / "old" / "backup.db")
+    database = tmp_path / "data" / "risala.db"
+    database.parent.mkdir()
+    ids = sorted(rows(source, "SELECT id FROM messages"))
+    numbers = count(1)
+
+    def stamp() -> Stamp:
+        return Stamp(NOW_MS + next(numbers))
+
+    report = restore(
+        source,
+        database,
+        resend_pending=False,
+        even_unclean=False,
+        stamp=stamp,
+        progress=lambda *_: None,
+    )
+    assert report.audit.clean
+    assert report.ended > 0
+    assert sorted(rows(database, "SELECT id FROM messages")) == ids
+    assert not is_due(database)
+    assert [*database.parent.glob("*before*")] == [], "the backup itself is the copy"
 
 
 class _Stopped(Exception):
