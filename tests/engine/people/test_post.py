@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from risala.config.model import MailSection
 from risala.drivers.mail.outbox import OutboxMailer
 from risala.engine.journal.people.mails import MailKind, standing
+from risala.engine.model.commands import KeyType, Mode, Principal, SendMessage
 from risala.engine.model.people import Language
 from risala.engine.people.letters import one_line, words_in
 from risala.engine.people.post import TRIES_MAX, wait_ms
@@ -149,6 +150,36 @@ async def test_what_became_of_mails_is_known_for_a_week(town, autojump_clock):
     town.pass_s(86_400)
     await trio.sleep(3700)
     assert outcomes(town) == []
+
+
+async def test_owners_are_told_of_a_low_balance_once_a_day(town, autojump_clock):
+    perform, services = town.do, town.gateway.services
+    shop = (await perform("org.create", name="Shop"))["id"]
+    for email, role, language in ((A, "owner", "en"), (B, "developer", "en")):
+        await perform("user.create", email=email, language=language)
+        await perform("member.add", organization_id=shop, email=email, role=role)
+    await perform("org.set", organization_id=shop, low_balance="9.80")
+    await perform("topup", organization_id=shop, amount="10")
+    principal = Principal(shop, "key", KeyType.SECRET, Mode.LIVE)
+
+    async def send() -> None:
+        await services.intake.send(principal, SendMessage(to="+22236123456", body="x"))
+        await trio.sleep(31)  # the post looks by itself: a send rings nobody
+
+    await send()
+    (mail,) = town.mails.sent
+    assert (mail.to, mail.subject) == (A, "The balance of “Shop” is low: 9.50 MRU")
+    assert f"https://sms.example/app/{shop}/billing" in mail.text
+    await perform("topup", organization_id=shop, amount="1")
+    await send()
+    await send()
+    assert len(town.mails.sent) == 1
+    town.pass_s(86_400)
+    await perform("topup", organization_id=shop, amount="1")
+    await send()
+    await send()
+    await send()
+    assert len(town.mails.sent) == 2
 
 
 # -- words

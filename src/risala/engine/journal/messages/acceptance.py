@@ -18,6 +18,7 @@ from risala.engine.journal.accounts.ledger import Charge
 from risala.engine.journal.messages import counts
 from risala.engine.journal.messages.answers import known_answer
 from risala.engine.journal.messages.counts import CountKey
+from risala.engine.journal.people import mails
 from risala.engine.journal.rows import Entered, NewMessage, Stamp
 from risala.engine.journal.store import names
 from risala.engine.journal.store.named import Rows
@@ -191,6 +192,7 @@ class _Group:
                 payer.days.write()
         for item, balance in self._low:
             outbox.balance_event(conn, item, balance)
+            mails.owe_low_balance(conn, item.organization_id, balance, item.created_at)
         for organization_id, stamp in self._waiting.items():
             senders.approve_by_volume(conn, organization_id, stamp)
 

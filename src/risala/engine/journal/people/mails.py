@@ -14,12 +14,14 @@ from enum import StrEnum
 from typing import Any, Final
 
 from risala.engine.journal.people import members, users
+from risala.engine.journal.store import meta
 from risala.engine.journal.store.named import Rows
 from risala.engine.journal.store.tables import table, writable
 from risala.engine.model.people import Language
 
 KEPT_MS: Final = 7 * 86_400_000
 """How long it can be seen what became of a mail."""
+LOW_BALANCE_EVERY_MS: Final = 86_400_000
 LASTS_MS: Final = 3 * 86_400_000
 """What is not sent by then is news no more; codes and invitations say their own times."""
 
@@ -110,6 +112,22 @@ def owe_owners(
     for owner in told:
         owe(conn, NewMail(kind, owner.email, owner.language, details), now_ms)
     return [owner.email for owner in told]
+
+
+def owe_low_balance(
+    conn: sqlite3.Connection, organization_id: str, balance: int, now_ms: int
+) -> None:
+    """Owe the owners a word that their balance is low, once a day at most.
+
+    A balance near its limit goes below it with a charge, above it with a refund, and below again.
+    """
+    noted = f"low_balance_mail {organization_id}"
+    last = meta.get(conn, noted)
+    if last is not None and now_ms - int(last) < LOW_BALANCE_EVERY_MS:
+        return
+    details = {"organization": organization_id, "balance": balance}
+    if owe_owners(conn, organization_id, MailKind.LOW_BALANCE, details, now_ms):
+        meta.put(conn, noted, str(now_ms))
 
 
 def first(conn: sqlite3.Connection, count: int) -> list[OwedMail]:
