@@ -97,6 +97,7 @@ class Visit:
     """What the page before wants told: shown once."""
     cookies: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     """To be set with the answer."""
+    _marks: dict[str, Markup] = field(default_factory=dict, repr=False)
 
     # -- who
 
@@ -163,12 +164,14 @@ class Visit:
     # -- for templates
 
     def marks(self, *, once: bool = False) -> Markup:
-        told = masked(self.site.gateway.people.form_token(self.cookie))
-        fields = _hidden(MARK_FIELD, told)
-        if once:
-            key = self.site.once.mint(self.user.id, self.site.clock.now_ms())
-            fields += _hidden(ONCE_FIELD, key)
-        return fields
+        mark = self._marks.get(MARK_FIELD)
+        if mark is None:  # once for all the forms of a page
+            told = masked(self.site.gateway.people.form_token(self.cookie))
+            mark = self._marks[MARK_FIELD] = _hidden(MARK_FIELD, told)
+        if not once:
+            return mark
+        key = self.site.once.mint(self.user.id, self.site.clock.now_ms())
+        return mark + _hidden(ONCE_FIELD, key)
 
     def at(self, page: str, **query: str) -> str:
         if self.mode is Mode.TEST:
