@@ -55,6 +55,8 @@ MAY: dict[str, str] = {
     f"{JOURNAL}/messages/timeline.py": HOT,
     f"{JOURNAL}/messages/verifications.py": HOT,
     f"{JOURNAL}/messages/waiting.py": READER,
+    f"{JOURNAL}/pages/figures.py": READER,
+    f"{JOURNAL}/pages/lists.py": READER,
     f"{JOURNAL}/people/web_sessions.py": BULK,  # when all sessions of a minute were used
     f"{JOURNAL}/set_back.py": BULK,
     f"{JOURNAL}/store/meta.py": READER,  # also of files of any schema, before they are ours

@@ -113,6 +113,7 @@ class World:
             "reason": "a slip",
             "type": "secret",
             "since": "2020-01-01T00:00:00Z",
+            "until": "2020-01-02T00:00:00Z",
             "email": "guest@example.com",
             "role": "developer",
             "user_id": self.users["viewer"],
@@ -373,7 +374,9 @@ async def test_members_of_a_suspended_organization_only_read_and_top_up(world):
     assert {"verify.config", "key.set", "inbound.opt_outs", "message.cancel"} <= refused
     assert {"org.show", "ledger.list", "message.show", "key.list", "webhook.list"} <= done
     looks = {line.action for line in world.lines()[: len(world.lines()) - before]}
-    assert looks <= {"message.show", "inbound.list"}, "what is refused leaves no line"
+    assert looks <= {"message.show", "message.list", "inbound.list"}, (
+        "what is refused leaves no line"
+    )
     assert OPERATIONS["topup"].tops_up
     await world.do("org.resume", organization_id=world.organization_id)
     await world.do("key.create", member, **world.arguments("key.create"))

@@ -13,6 +13,7 @@ from risala.engine.model.errors import NotFound, OutcomeUnknown, StorageFailed
 from risala.engine.operations import (
     accounts,
     inbound,
+    lists,
     messages,
     money,
     retention,
@@ -39,6 +40,7 @@ OPERATIONS: Final[dict[str, Operation[Any, Any]]] = {
         money,
         senders,
         messages,
+        lists,
         verify,
         service,
         webhooks,

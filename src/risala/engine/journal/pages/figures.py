@@ -1,0 +1,194 @@
+"""An organization's figures, from what is counted as it happens: no message is looked at.
+
+Only what few of all are in is looked up by its index, and never more of it than a bound: messages
+that are uncertain or wait too long, and the latest verification sessions.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from risala.engine.journal.store.sql import value_of
+from risala.engine.model.numbers import MODES
+
+HOUR_MS: Final = 3_600_000
+SESSIONS_MAX: Final = 5000
+"""Sessions that one funnel is made of, the latest of its time: a few milliseconds."""
+WAITING_MAX: Final = 200
+"""Messages that are looked at for one that waits too long, the oldest first."""
+ATTENTION_MAX: Final = 100
+"""Uncertain messages that are counted; more are told as so many."""
+_ORGANIZATION: Final = "organization = (SELECT no FROM organizations WHERE id = ?)"
+_HOURS: Final = (
+    "SELECT hour, outcome, sum(n) FROM hour_count"  # noqa: S608 -- constants
+    f" WHERE {_ORGANIZATION} AND outcome = ? AND hour >= ? AND hour < ? AND mode = ?"
+    " GROUP BY hour ORDER BY hour"
+)
+_NETWORKS: Final = (
+    "SELECT network, bucket, sum(n) FROM hour_count"  # noqa: S608 -- constants
+    f" WHERE {_ORGANIZATION} AND outcome = ? AND hour >= ? AND hour < ? AND mode = ?"
+    " GROUP BY network, bucket ORDER BY network, bucket"
+)
+OUTCOMES: Final = (0, 3, 4, 5, 6)
+"""Accepted, delivered, undelivered, failed, canceled: statuses as numbers."""
+DELIVERED: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class HourFigures:
+    """What was accepted in an hour, and what became of it until now."""
+
+    hour: int
+    """Since 1970-01-01."""
+    accepted: int
+    delivered: int
+    undelivered: int
+    failed: int
+    canceled: int
+
+
+@dataclass(frozen=True, slots=True)
+class NetworkFigures:
+    network: str
+    accepted: int
+    delivered: int
+    undelivered: int
+    failed: int
+    canceled: int
+    median_ms: int | None
+    """Until delivery, within a factor of two; None: nothing was delivered."""
+
+
+@dataclass(frozen=True, slots=True)
+class Funnel:
+    """Sessions, how many of them were answered at all, and how many were approved."""
+
+    sessions: int
+    tried: int
+    approved: int
+    expired: int
+    pending: int
+    is_cut: bool
+    """There were more than :data:`SESSIONS_MAX`: these are the latest."""
+
+
+def hours(
+    conn: sqlite3.Connection, organization_id: str, mode: str, since: int, until: int
+) -> list[HourFigures]:
+    """The hours of a time in which anything was accepted; ``until`` is the first one after it."""
+    found: dict[int, list[int]] = {}
+    for place, outcome in enumerate(OUTCOMES):
+        given = (organization_id, outcome, since, until, MODES.number(mode))
+        for hour, _, count in conn.execute(_HOURS, given):
+            found.setdefault(hour, [0] * len(OUTCOMES))[place] = count
+    return [HourFigures(hour, *counts) for hour, counts in sorted(found.items())]
+
+
+def networks(
+    conn: sqlite3.Connection, organization_id: str, mode: str, since: int, until: int
+) -> list[NetworkFigures]:
+    """The networks of a time, the busiest first."""
+    counts: dict[str, list[int]] = {}
+    buckets: dict[str, list[tuple[int, int]]] = {}
+    for place, outcome in enumerate(OUTCOMES):
+        given = (organization_id, outcome, since, until, MODES.number(mode))
+        for network, bucket, count in conn.execute(_NETWORKS, given):
+            counts.setdefault(network, [0] * len(OUTCOMES))[place] += count
+            if outcome == DELIVERED:
+                buckets.setdefault(network, []).append((bucket, count))
+    found = []
+    for network, each in counts.items():
+        median = median_ms(buckets.get(network, ()))
+        accepted, delivered, undelivered, failed, canceled = each
+        found.append(
+            NetworkFigures(network, accepted, delivered, undelivered, failed, canceled, median)
+        )
+    return sorted(found, key=lambda each: -each.accepted)
+
+
+def whole_median_ms(
+    conn: sqlite3.Connection, organization_id: str, mode: str, since: int, until: int
+) -> int | None:
+    """The median over all networks."""
+    rows = conn.execute(
+        "SELECT bucket, sum(n) FROM hour_count"  # noqa: S608 -- a constant
+        f" WHERE {_ORGANIZATION} AND outcome = 3 AND hour >= ? AND hour < ? AND mode = ?"
+        " GROUP BY bucket",
+        (organization_id, since, until, MODES.number(mode)),
+    ).fetchall()
+    return median_ms(rows)
+
+
+def median_ms(buckets: Sequence[tuple[int, int]]) -> int | None:
+    """The middle of times that are known by their buckets: a bucket's times are below
+    ``2 ** bucket`` milliseconds, and taken to be spread evenly over it."""
+    whole = sum(count for _, count in buckets)
+    if not whole:
+        return None
+    before = 0.0
+    for bucket, count in sorted(buckets):
+        if before + count >= whole / 2:
+            low = 0 if bucket == 0 else 1 << (bucket - 1)
+            return round(low + (whole / 2 - before) / count * max((1 << bucket) - low, 1))
+        before += count
+    return None
+
+
+def funnel(
+    conn: sqlite3.Connection,
+    organization_id: str,
+    mode: str,
+    since_ms: int,
+    until_ms: int,
+    *,
+    sessions_max: int = SESSIONS_MAX,
+) -> Funnel:
+    """What became of the verification sessions of a time."""
+    rows = conn.execute(
+        "SELECT status, attempts > 0, count(*) FROM (SELECT status, attempts FROM verifications"
+        " WHERE organization_id = ? AND mode = ? AND created_at >= ? AND created_at < ?"
+        " ORDER BY created_at DESC LIMIT ?) GROUP BY 1, 2",
+        (organization_id, mode, since_ms, until_ms, sessions_max),
+    ).fetchall()
+    by_status = {
+        each: sum(count for status, _, count in rows if status == each)
+        for each in ("approved", "expired", "pending")
+    }
+    whole = sum(count for *_, count in rows)
+    tried = sum(count for status, was_tried, count in rows if was_tried or status == "approved")
+    return Funnel(sessions=whole, tried=tried, is_cut=whole == sessions_max, **by_status)
+
+
+def spent(conn: sqlite3.Connection, organization_id: str, since: int, until: int) -> int:
+    """Charged on the days from ``since`` until before ``until``, in minor units."""
+    statement = (
+        "SELECT coalesce(sum(amount), 0) FROM spending"
+        " WHERE organization_id = ? AND day >= ? AND day < ?"
+    )
+    return int(value_of(conn, statement, (organization_id, since, until)))
+
+
+def uncertain(conn: sqlite3.Connection, organization_id: str, mode: str) -> list[str]:
+    """Ids of messages of which nobody knows whether the carrier took them, the newest first."""
+    rows = conn.execute(
+        "SELECT id FROM message INDEXED BY message_by_status"  # noqa: S608 -- a constant
+        f" WHERE {_ORGANIZATION} AND status = 1 AND status <> 3 AND mode = ? AND part_state = 2"
+        " ORDER BY key DESC LIMIT ?",
+        (organization_id, MODES.number(mode), ATTENTION_MAX),
+    )
+    return [message_id for (message_id,) in rows]
+
+
+def waiting_since(conn: sqlite3.Connection, organization_id: str, before_ms: int) -> int | None:
+    """Since when the oldest live message has waited that was due before then; None: none has."""
+    found: int | None = value_of(
+        conn,
+        "SELECT min(due_at) FROM (SELECT due_at FROM message INDEXED BY message_by_status"  # noqa: S608 -- a constant
+        f" WHERE {_ORGANIZATION} AND status = 0 AND status <> 3 AND mode = 0"
+        " ORDER BY key LIMIT ?) WHERE due_at < ?",
+        (organization_id, WAITING_MAX, before_ms),
+    )
+    return found

@@ -1,0 +1,275 @@
+"""Pages of an organization's messages, the newest first, whatever they are filtered by.
+
+A page costs the same with ten million messages as with ten. It starts from the index that leaves
+the fewest to look at, goes on by key, and looks at a bounded number of messages: where few of those
+are wanted, the page is short and says how far it has looked.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from risala.engine.journal.state import CREATED
+from risala.engine.journal.store.named import Rows
+from risala.engine.journal.store.names import NUMBER, name_sql
+from risala.engine.journal.store.sql import places
+from risala.engine.model.ids import KEY_COUNTER_BITS, key_ms
+from risala.engine.model.numbers import (
+    DELIVERED,
+    ENCODINGS,
+    FAILED,
+    KINDS,
+    MODES,
+    PROCESSING,
+    STATUSES,
+    UNDELIVERED,
+    recipient_number,
+    recipient_text,
+)
+from risala.sms.cause import Cause
+
+LOOKED_MAX: Final = 5000
+"""Messages that one page looks at: a few milliseconds, in which nothing else is done."""
+KEY_END: Final = 2**63 - 1
+UNCERTAIN: Final = "uncertain"
+"""A state that lists know beside the statuses: nobody knows whether the carrier has it."""
+_ORGANIZATION: Final = "organization = (SELECT no FROM organizations WHERE id = ?)"
+_IS_UNCERTAIN: Final = (
+    "status = 1 AND (part_state = 2 OR part_state IS NULL AND segments > 1 AND EXISTS"
+    " (SELECT 1 FROM segment WHERE message = key AND state = 2))"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class MessageFilter:
+    """Which messages a list is of; None: whichever."""
+
+    organization_id: str
+    mode: str
+    status: str | None = None
+    """A status, or :data:`UNCERTAIN`."""
+    recipient: str | None = None
+    sender: str | None = None
+    api_key: str | None = None
+    """The id of the key that they came by."""
+    cause: str | None = None
+    """An error code, or the carrier's own word."""
+    since: int | None = None
+    until: int | None = None
+    """Accepted at or after, and before: UTC epoch milliseconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A message as a list shows it."""
+
+    key: int
+    id: str
+    mode: str
+    kind: str
+    to: str
+    sender: str
+    body: str | None
+    """None: a one-time code, or no longer kept."""
+    status: str
+    uncertain: bool
+    segments: int
+    encoding: str
+    price: int
+    currency: str
+    carrier: str | None
+    error_code: str | None
+    carrier_code: str | None
+    api_key: str | None
+    metadata: dict[str, str]
+    send_at: int | None
+    sent_at: int | None
+    delivered_at: int | None
+    created_at: int
+
+
+@dataclass(frozen=True, slots=True)
+class ListPage:
+    """A page, and where the next ones begin; None: there are none."""
+
+    messages: tuple[Listed, ...]
+    newer: int | None
+    older: int | None
+    looked_to: int | None
+    """UTC epoch milliseconds: so far it was looked, and what lies beyond is on the next page."""
+
+
+_LISTED: Final = Rows(
+    Listed,
+    {
+        "to": "recipient",
+        "sender": name_sql("sender"),
+        "body": "CASE WHEN pruned & 1 = 0 AND kind = 0 THEN body END",
+        "uncertain": _IS_UNCERTAIN,
+        "carrier": name_sql("carrier"),
+        "api_key": name_sql("api_key"),
+        "metadata": "coalesce(metadata, '{}')",
+        "created_at": CREATED,
+    },
+    to=recipient_text,
+    mode=MODES.word,
+    kind=KINDS.word,
+    encoding=ENCODINGS.word,
+    status=STATUSES.word,
+    uncertain=bool,
+    metadata=json.loads,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Walk:
+    """One way through an index."""
+
+    index: str
+    where: str
+    given: tuple[object, ...]
+
+
+def _walks(wanted: MessageFilter) -> list[_Walk]:
+    """The ways that lead by the fewest messages."""
+    mine = (wanted.organization_id,)
+    if wanted.recipient is not None:
+        where = f"recipient = ? AND {_ORGANIZATION}"
+        return [
+            _Walk("message_by_recipient", where, (recipient_number(wanted.recipient), *mine)),
+        ]
+    statuses: tuple[int, ...] = ()
+    if wanted.status == UNCERTAIN:
+        statuses = (PROCESSING,)
+    elif wanted.status is not None and STATUSES.number(wanted.status) != DELIVERED:
+        statuses = (STATUSES.number(wanted.status),)
+    elif wanted.status is None and wanted.cause is not None:
+        statuses = (UNDELIVERED, FAILED)
+    if statuses:
+        # The second condition is the index's own.
+        where = f"{_ORGANIZATION} AND status = ? AND status <> 3"
+        return [_Walk("message_by_status", where, (*mine, each)) for each in statuses]
+    if wanted.sender is not None:
+        where = f"{_ORGANIZATION} AND sender = {NUMBER}"
+        return [_Walk("message_by_sender", where, (*mine, wanted.sender))]
+    return [_Walk("message_by_organization", _ORGANIZATION, mine)]
+
+
+def _hit(wanted: MessageFilter) -> tuple[str, list[object]]:
+    """The condition that a message on the way is wanted."""
+    conditions = ["mode = ?"]
+    found: list[object] = [MODES.number(wanted.mode)]
+    if wanted.status == UNCERTAIN:
+        conditions.append(f"({_IS_UNCERTAIN})")
+    elif wanted.status is not None:
+        conditions.append("status = ?")
+        found.append(STATUSES.number(wanted.status))
+    if wanted.sender is not None:
+        conditions.append(f"sender = {NUMBER}")
+        found.append(wanted.sender)
+    if wanted.api_key is not None:
+        conditions.append(f"api_key = {NUMBER}")
+        found.append(wanted.api_key)
+    if wanted.cause is not None:
+        # A word of the closed list is ours; any other is a carrier's.
+        ours = wanted.cause in Cause.__members__
+        conditions.append("error_code = ?" if ours else "carrier_code = ? COLLATE NOCASE")
+        found.append(wanted.cause)
+    return " AND ".join(conditions), found
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    keys: list[int]
+    reached: int | None
+    """The key at which the look was broken off; None: it came to the end."""
+
+
+def page(
+    conn: sqlite3.Connection,
+    wanted: MessageFilter,
+    *,
+    before: int | None = None,
+    after: int | None = None,
+    limit: int,
+    looked_max: int = LOOKED_MAX,
+) -> ListPage:
+    """The newest messages, or those older than the key ``before``, or newer than ``after``."""
+    low = 0 if wanted.since is None else wanted.since << KEY_COUNTER_BITS
+    high = KEY_END if wanted.until is None else wanted.until << KEY_COUNTER_BITS
+    is_upward = after is not None
+    if after is not None:
+        low = max(low, after + 1)
+    elif before is not None:
+        high = min(high, before)
+    ways = [
+        _walk(conn, each, wanted, (low, high), (limit + 1, looked_max), upward=is_upward)
+        for each in _walks(wanted)
+    ]
+    found = _joined(ways, upward=is_upward)
+    more = len(found.keys) > limit
+    keys = found.keys[:limit]
+    # From the last that is shown, or from where the look was broken off.
+    onward = keys[-1] if more else found.reached
+    shown = _shown(conn, sorted(keys, reverse=True))
+    looked_to = None if more or found.reached is None else key_ms(found.reached)
+    if after is not None:
+        return ListPage(shown, onward, keys[0] if keys else after + 1, looked_to)
+    newer = None if before is None else (keys[0] if keys else before - 1)
+    return ListPage(shown, newer, onward, looked_to)
+
+
+def _walk(
+    conn: sqlite3.Connection,
+    walk: _Walk,
+    wanted: MessageFilter,
+    bounds: tuple[int, int],
+    most: tuple[int, int],
+    *,
+    upward: bool,
+) -> _Found:
+    hit, given = _hit(wanted)
+    limit, looked_max = most
+    order = "ASC" if upward else "DESC"
+    looked = conn.execute(
+        f"SELECT key, {hit} FROM message INDEXED BY {walk.index}"  # noqa: S608 -- constants
+        f" WHERE {walk.where} AND key >= ? AND key < ? ORDER BY key {order} LIMIT ?",
+        (*given, *walk.given, *bounds, looked_max),
+    )
+    keys: list[int] = []
+    count, key = 0, 0
+    for key, is_wanted in looked:
+        count += 1
+        if is_wanted:
+            keys.append(key)
+            if len(keys) == limit:
+                return _Found(keys, None)
+    return _Found(keys, key if count == looked_max else None)
+
+
+def _joined(ways: Sequence[_Found], *, upward: bool) -> _Found:
+    """Several ways as one, as far as all of them were looked along."""
+    if len(ways) == 1:
+        return ways[0]
+    broken = [each.reached for each in ways if each.reached is not None]
+    keys = sorted((key for each in ways for key in each.keys), reverse=not upward)
+    if not broken:
+        return _Found(keys, None)
+    reached = min(broken) if upward else max(broken)
+    seen = [key for key in keys if (key <= reached if upward else key >= reached)]
+    return _Found(seen, reached)
+
+
+def _shown(conn: sqlite3.Connection, keys: Sequence[int]) -> tuple[Listed, ...]:
+    if not keys:
+        return ()
+    rows = conn.execute(
+        f"SELECT {_LISTED.columns} FROM message WHERE key IN ({places(keys)})",  # noqa: S608 -- constants
+        keys,
+    )
+    found = {each.key: each for each in map(_LISTED.of, rows)}
+    return tuple(found[key] for key in keys)

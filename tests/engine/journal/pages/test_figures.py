@@ -1,0 +1,103 @@
+"""Figures come from what was counted, and cost the same however many messages there are."""
+
+import re
+
+import pytest
+
+from risala.engine.journal.pages import figures
+
+HOUR_MS = 3_600_000
+
+
+def count(book, organization_id, hour, outcome, n, bucket=0, network="mattel", mode=0):
+    book.conn.execute(
+        "INSERT INTO hour_count (organization, outcome, hour, mode, kind, network, bucket, n)"
+        " VALUES ((SELECT no FROM organizations WHERE id = ?), ?, ?, ?, 0, ?, ?, ?)",
+        (organization_id, outcome, hour, mode, network, bucket, n),
+    )
+
+
+@pytest.fixture
+def counted(book):
+    organization_id, other = book.organization(), book.organization()
+    count(book, organization_id, 10, 0, 100)
+    count(book, organization_id, 10, 3, 60, bucket=12)
+    count(book, organization_id, 10, 3, 30, bucket=14)
+    count(book, organization_id, 10, 4, 4, bucket=20)
+    count(book, organization_id, 11, 0, 7, network="mauritel")
+    count(book, organization_id, 11, 5, 2, network="mauritel")
+    count(book, organization_id, 12, 0, 5)
+    count(book, organization_id, 11, 0, 1, mode=1)
+    count(book, other, 11, 0, 1000)
+    return organization_id
+
+
+def test_hours_with_what_became_of_their_messages(book, counted):
+    found = figures.hours(book.conn, counted, "live", 10, 12)
+    assert found == [
+        figures.HourFigures(10, 100, 90, 4, 0, 0),
+        figures.HourFigures(11, 7, 0, 0, 2, 0),
+    ]
+    assert [each.accepted for each in figures.hours(book.conn, counted, "test", 10, 12)] == [1]
+
+
+def test_networks_with_their_median(book, counted):
+    mattel, mauritel = figures.networks(book.conn, counted, "live", 10, 12)
+    assert (mattel.network, mattel.accepted, mattel.delivered) == ("mattel", 100, 90)
+    assert 2048 <= mattel.median_ms < 4096
+    assert (mauritel.network, mauritel.failed, mauritel.median_ms) == ("mauritel", 2, None)
+    assert figures.whole_median_ms(book.conn, counted, "live", 10, 12) == mattel.median_ms
+
+
+@pytest.mark.parametrize(
+    ("buckets", "median"),
+    [([], None), ([(0, 1)], 0), ([(12, 2)], 3072), ([(3, 1), (12, 1), (20, 1)], 3072)],
+)
+def test_a_median_is_within_its_bucket(buckets, median):
+    found = figures.median_ms(buckets)
+    assert found == median or (median == 0 and found in (0, 1))
+
+
+def session(book, organization_id, number, status, attempts, at):
+    book.conn.execute(
+        "INSERT INTO verifications (id, organization_id, mode, recipient, status, attempts,"
+        " attempts_max, code_length, message_id, expires_at, created_at, updated_at)"
+        " VALUES (?, ?, 'live', '+22236000001', ?, ?, 5, 6, 'sms_x', 0, ?, 0)",
+        (f"ver_{number}", organization_id, status, attempts, at),
+    )
+
+
+def test_the_funnel_of_sessions(book, counted):
+    states = [("approved", 1), ("approved", 0), ("expired", 2), ("expired", 0), ("pending", 0)]
+    for number, (status, attempts) in enumerate(states):
+        session(book, counted, number, status, attempts, 100 + number)
+    session(book, counted, 99, "approved", 1, 5)
+    found = figures.funnel(book.conn, counted, "live", 100, 200)
+    assert found == figures.Funnel(5, 3, 2, 2, 1, is_cut=False)
+    assert figures.funnel(book.conn, counted, "live", 100, 200, sessions_max=2).is_cut
+
+
+def test_what_wants_attention(book, counted):
+    waits = book.accept(counted)
+    due_at = book.one("SELECT due_at FROM message WHERE id = ?", waits)
+    assert figures.waiting_since(book.conn, counted, due_at + 1) == due_at
+    assert figures.waiting_since(book.conn, counted, due_at) is None
+    odd = book.accept(counted)
+    book.conn.execute("UPDATE message SET status = 1, part_state = 2 WHERE id = ?", (odd,))
+    assert figures.uncertain(book.conn, counted, "live") == [odd]
+    assert figures.uncertain(book.conn, counted, "test") == []
+
+
+def test_no_figure_walks_through_a_table(book, counted):
+    run = []
+    book.conn.set_trace_callback(run.append)
+    figures.hours(book.conn, counted, "live", 10, 12)
+    figures.networks(book.conn, counted, "live", 10, 12)
+    figures.whole_median_ms(book.conn, counted, "live", 10, 12)
+    figures.funnel(book.conn, counted, "live", 1, 2)
+    figures.spent(book.conn, counted, 1, 2)
+    figures.uncertain(book.conn, counted, "live")
+    figures.waiting_since(book.conn, counted, 1)
+    book.conn.set_trace_callback(None)
+    steps = [step for sql in run for *_, step in book.conn.execute(f"EXPLAIN QUERY PLAN {sql}")]
+    assert [step for step in steps if re.match(r"SCAN (?!CONSTANT|\(subquery)", step)] == []
