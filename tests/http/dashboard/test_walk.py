@@ -47,7 +47,7 @@ async def test_another_organizations_member_finds_nothing(route, owner, gateway)
 async def test_the_wrong_role_is_told_so(route, reader_as, gateway):
     page = await reader_as(TOO_LOW[route.access]).ask(route.method, path_of(route), **FORM)
     assert page.status == 403
-    assert "Your role" in page.text
+    assert "of this organization may do this" in page.text
     assert gateway.done == []
 
 
@@ -58,6 +58,7 @@ async def test_the_wrong_role_is_told_so(route, reader_as, gateway):
 async def test_a_form_without_its_mark_is_refused(route, fields, owner, gateway):
     page = await owner.post(path_of(route), fields)
     assert page.status == 403
+    assert "load the page anew" in page.text
     assert gateway.done == []
     assert gateway.people.browsers == []
 

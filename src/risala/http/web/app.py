@@ -27,10 +27,8 @@ from risala.engine.model.clock import Clock, SystemClock
 from risala.engine.model.commands import TIME_ZONE
 from risala.engine.model.errors import (
     EngineError,
-    Forbidden,
     NotFound,
     OutcomeUnknown,
-    RateLimited,
     Unavailable,
 )
 from risala.engine.model.people import Language, Place, SessionKind, WebSession
@@ -47,7 +45,7 @@ from risala.http.web.forms import MARK_FIELD, ONCE_FIELD, form_of, read_form, un
 from risala.http.web.languages import language_named, preferred
 from risala.http.web.live import LiveStreams
 from risala.http.web.once import OnceKeys, StaleForm
-from risala.http.web.refusals import told, waiting
+from risala.http.web.refusals import RoleTooLow, told
 from risala.http.web.routes import PageRoute
 from risala.http.web.templates import Templates
 from risala.http.web.visit import POLICY, Site, Theme, Visit
@@ -140,7 +138,7 @@ class WebApp(JsonApp):
             if route.access.roles:
                 visit = await self._enter(visit, arguments["org"])
                 if not visit.may(route.access):
-                    raise Forbidden("This is not for your role.")
+                    raise RoleTooLow(route.access)
             reply = await self._view(route, visit)
         except Exception as error:  # noqa: BLE001 -- whatever it is, its reader gets a page
             reply = await self._error(visit, error)
@@ -268,11 +266,7 @@ class WebApp(JsonApp):
             return await visit.page("error.html", status=409, error_status=409, sentence=None)
         problem = report(error, visit.request_id)
         sentence: Markup | None = None
-        if isinstance(error, RateLimited):
-            sentence = waiting(visit.words, error.retry_after_s)
-        elif isinstance(error, EngineError) and not isinstance(
-            error, NotFound | Unavailable | Forbidden
-        ):
+        if isinstance(error, EngineError) and not isinstance(error, NotFound | Unavailable):
             sentence = told(visit.words, error)
         reply = await visit.page(
             "error.html", status=problem.status, error_status=problem.status, sentence=sentence

@@ -14,6 +14,7 @@ from typing import Final
 from markupsafe import Markup, escape
 
 from risala.engine.model import errors
+from risala.http.web.access import PageAccess
 from risala.http.web.languages import N_, Words
 
 TOP: Final = ""
@@ -85,6 +86,24 @@ def _in_words(words: Words, text: str) -> Markup:
     return escape(text)
 
 
+ROLES: Final[Mapping[PageAccess, str]] = {
+    PageAccess.VIEWER: N_("Members of this organization may do this."),
+    PageAccess.DEVELOPER: N_(
+        "Developers and owners of this organization may do this. Ask one of them."
+    ),
+    PageAccess.OWNER: N_("Only owners of this organization may do this. Ask one of them."),
+}
+"""What a reader is told whose role is too low."""
+
+
+class RoleTooLow(errors.Forbidden):
+    """A page or a form that the reader's role does not reach."""
+
+    def __init__(self, access: PageAccess) -> None:
+        super().__init__("This is not for your role.")
+        self.access = access
+
+
 def faults_of(words: Words, error: errors.EngineError) -> dict[str, Markup]:
     """What is wrong, by field; what is of no field, or of one that no form has, under ``TOP``."""
     if not isinstance(error, errors.Invalid):
@@ -101,6 +120,8 @@ def told(words: Words, error: errors.EngineError) -> Markup:
     """A refusal as a sentence."""
     if isinstance(error, errors.RateLimited):
         return waiting(words, error.retry_after_s)
+    if isinstance(error, RoleTooLow):
+        return words(ROLES[error.access])
     for kind in type(error).__mro__:
         if kind in KINDS and kind is not errors.EngineError:
             return words(KINDS[kind])
