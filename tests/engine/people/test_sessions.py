@@ -10,7 +10,9 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, invariant, rule
 
-from risala.engine.journal.people import users, web_sessions
+from risala.engine.journal import set_back
+from risala.engine.journal.people import letting_in, users, web_sessions
+from risala.engine.journal.people.letting_in import CodeRequest
 from risala.engine.model.errors import Conflict, Invalid
 from risala.engine.model.people import Device, Language, SessionKind, SignedIn, User
 from risala.engine.people.tokens import digest, new_token
@@ -204,6 +206,18 @@ async def test_a_users_sessions_have_a_limit(town, autojump_clock):
         town.pass_s(1)
     alive = [each for each in found if town.people.session(each.token, CUSTOMER) is not None]
     assert alive == found[2:]
+
+
+def test_a_clock_that_is_set_back_gives_no_code_more_time(book):
+    """Ten minutes stay ten minutes by the clock that went back an hour."""
+    now_ms, hour_ms = book.now_ms, 3_600_000
+    asked = CodeRequest(
+        "sgn", b"b", CUSTOMER, A, Language.FRENCH, 0, now_ms, now_ms + 600_000, now_ms
+    )
+    book.unit(lambda conn: letting_in.ask(conn, asked))
+    book.unit(lambda conn: set_back.follow(conn, hour_ms, now_ms - hour_ms))
+    found = letting_in.request_of(book.conn, b"b")
+    assert found.expires_at == now_ms - hour_ms + 600_000
 
 
 # -- any order of anything
