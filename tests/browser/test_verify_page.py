@@ -123,7 +123,8 @@ def test_the_wait_of_a_limit_is_shown_and_runs_out(demo, site, open_page):
 
 
 def test_the_origins_of_a_key_are_kept_to(demo, site_with, open_page):
-    made = demo.risala("key", "create", "--type", "publishable", "--origin", "https://app.example")
+    asked = ("--type", "publishable", "--origin", "https://app.example")
+    made = demo.risala("key", "create", "--org", demo.file["organization_id"], *asked)
     with site_with(demo.file["base_url"], made["value"]) as url:
         page = open_page(url)
         send(page, "36000007")
