@@ -39,6 +39,7 @@ NUMBER: Final = "+22236123456"
 OWNER: Final = "owner@demo.example"
 OPERATOR: Final = "operator@demo.example"
 """Both sign in by the codes that are mailed to them, that is: written into the outbox."""
+_SIGN_IN: Final = f"Sign in as {OWNER}: the code is mailed, that is, printed here."
 _KEYS: Final = {
     "secret_key": (KeyType.SECRET, Mode.LIVE),
     "publishable_key": (KeyType.PUBLISHABLE, Mode.LIVE),
@@ -200,12 +201,14 @@ def greet(console: Console, base_url: str, accounts: dict[str, str], demo_file: 
     line = curl_line(base_url, accounts["secret_key"])
     if console.is_terminal:
         intro = Text(f"Dashboard: {base_url}/app", style="bold green")
+        intro.append(f"\n{_SIGN_IN}", style="not bold default")
         intro.append(f"\nRisala is running at {base_url}", style="not bold default")
         intro.append(f"\nKeys and addresses: {demo_file}", style="not bold default")
         intro.append("\nPaste this into another terminal:", style="not bold default")
         console.print(Panel(intro, expand=False, border_style="green"))
     else:
         console.print(f"Dashboard: {base_url}/app", soft_wrap=True)
+        console.print(_SIGN_IN, soft_wrap=True)
         console.print(f"Risala is running at {base_url}", soft_wrap=True)
         console.print(f"Keys and addresses: {demo_file}", soft_wrap=True)
         console.print("Paste this into another terminal:", soft_wrap=True)
