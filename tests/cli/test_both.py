@@ -99,6 +99,14 @@ ROWS = (
         ("36 12 34 56", "Salam", "--org", "{org}", "--at", "2h", "--validity", "10m"),
         (("accepted", True), ("organizationId", "{org}"), ("from", "RISALA")),
     ),
+    Row(
+        "message list",
+        (
+            *("--org", "{org}", "--status", "pending", "--to", NUMBER),
+            *("--since", "1h", "--limit", "1"),
+        ),
+        (("messages.0.messageId", "{message}"), ("older", None)),
+    ),
     Row("message show", ("{message}",), (("message.status", "pending"), ("timeline", list))),
     Row("message cancel", ("{message}",), (("message.status", "canceled"),)),
     Row("verify send", ("26 12 34 56", "--org", "{org}"), (("verificationId", str),)),

@@ -51,6 +51,22 @@ def option(_: click.Context, __: click.Parameter, value: str | None) -> str | No
     return f"{at.astimezone(UTC):%Y-%m-%dT%H:%M:%S}.{at.microsecond // 1000:03d}Z"
 
 
+def past_option(_: click.Context, __: click.Parameter, text: str | None) -> str | None:
+    """A click callback: ``2h`` is two hours ago, ``08:30`` the last such moment."""
+    if text is None:
+        return None
+    now = datetime.now().astimezone()
+    if (ago_s := span_s(text)) is not None:
+        at: datetime | None = now - timedelta(seconds=ago_s)
+    else:
+        at = moment(text, now)
+        if at is not None and at > now and re.fullmatch(r"\d{1,2}:\d{2}", text):
+            at -= timedelta(days=1)
+    if at is None:
+        raise click.BadParameter("write 2026-11-21T08:30, 08:30, 90m, 2h or 3d.")
+    return f"{at.astimezone(UTC):%Y-%m-%dT%H:%M:%S}.{at.microsecond // 1000:03d}Z"
+
+
 def span_option(_: click.Context, __: click.Parameter, value: str | None) -> int | None:
     """A click callback: the seconds of a span."""
     if value is None:

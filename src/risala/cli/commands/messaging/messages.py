@@ -107,6 +107,94 @@ def message_cancel(options: Options, message_id: str) -> None:
         )
 
 
+@message.command("list")
+@org_option
+@click.option("--test", is_flag=True, help="Those of test keys.")
+@click.option("--status", metavar="STATUS", help="Such as delivered or failed; or uncertain.")
+@click.option("--to", metavar="NUMBER", help="To this number.")
+@click.option("--from", "sender", metavar="SENDER", help="From this sender.")
+@click.option("--key", "key_id", metavar="KEY", help="That came by the API key of this id.")
+@click.option("--cause", metavar="WORD", help="An error code, or the carrier's own word.")
+@click.option(
+    "--since",
+    metavar="TIME",
+    callback=when.past_option,
+    help="Not older: 2026-11-21T08:30 (local), 08:30 (the last), or 90m, 2h, 3d ago.",
+)
+@click.option("--until", metavar="TIME", callback=when.past_option, help="Not newer.")
+@click.option("--limit", type=click.IntRange(1, 200), default=50, show_default=True)
+@click.option("--before", metavar="CURSOR", help="The page after this: what the last one named.")
+@common
+def message_list(
+    options: Options,
+    org: str | None,
+    test: bool,
+    status: str | None,
+    to: str | None,
+    sender: str | None,
+    key_id: str | None,
+    cause: str | None,
+    since: str | None,
+    until: str | None,
+    limit: int,
+    before: str | None,
+) -> None:
+    """An organization's messages, the newest first, without their texts."""
+    given: Json = {
+        "mode": "test" if test else "live",
+        "status": status,
+        "to": None if to is None else _number(to),
+        "from": sender,
+        "key_id": key_id,
+        "cause": cause,
+        "since": since,
+        "until": until,
+        "limit": limit,
+        "before": before,
+    }
+
+    async def work(session: GatewaySession) -> Json:
+        found = await organization_id(session, org)
+        return await session.perform("message.list", organization_id=found, **given)
+
+    found = options.run(work)
+    if output.show(options.json, found):
+        return
+    output.table(
+        ("Created (UTC)", "Id", "To", "From", "Status", "Price", "Carrier", "Error"),
+        (_row(each) for each in found["messages"]),
+        empty="There is no such message." if before is None else "There is no older one.",
+    )
+    if found["older"] is not None:
+        output.warned(f"There are older ones: --before {found['older']}.")
+
+
+def _row(each: Json) -> tuple[object, ...]:
+    error = ": ".join(filter(None, (each["errorCode"], each["carrierCode"])))
+    return (
+        output.moment(each["createdAt"]),
+        each["messageId"],
+        each["to"],
+        each["from"],
+        "uncertain" if each["uncertain"] else each["status"],
+        output.money(each["price"], each["currency"]),
+        each["carrier"],
+        error or None,
+    )
+
+
+def _number(text: str) -> str:
+    """A number as people write it, in its one form.
+
+    Raises:
+        BadParameter: it is none.
+    """
+    try:
+        return normalise_number(text)
+    except ValueError as error:
+        raise click.BadParameter(str(error), param_hint="--to") from error
+
+
 @message.command("show")
 @click.argument("message_id", metavar="ID")
 @common

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
 import click
@@ -132,26 +130,12 @@ def _answer(attempt: Json) -> object:
     return attempt["error"] or f"HTTP {attempt['status']}"
 
 
-def _since(_: click.Context, __: click.Parameter, text: str | None) -> str | None:
-    """A click callback: ``2h`` is two hours ago, ``08:30`` the last such moment."""
-    if text is None:
-        return None
-    now = datetime.now().astimezone()
-    if (span_s := when.span_s(text)) is not None:
-        at: datetime | None = now - timedelta(seconds=span_s)
-    else:
-        at = when.moment(text, now)
-        if at is not None and at > now and re.fullmatch(r"\d{1,2}:\d{2}", text):
-            at -= timedelta(days=1)
-    if at is None:
-        raise click.BadParameter("write 2026-11-21T08:30, 08:30, 90m, 2h or 3d.")
-    return f"{at.astimezone(UTC):%Y-%m-%dT%H:%M:%S}.{at.microsecond // 1000:03d}Z"
-
-
 @webhook.command("replay")
 @click.argument("endpoint", metavar="ENDPOINT")
 @click.argument("event", metavar="[EVENT]", required=False)
-@click.option("--failed-since", "since", callback=_since, metavar="TIME", help="All of them.")
+@click.option(
+    "--failed-since", "since", callback=when.past_option, metavar="TIME", help="All of them."
+)
 @common
 def webhook_replay(options: Options, endpoint: str, event: str | None, since: str | None) -> None:
     """Deliver again one EVENT, or all events since TIME (08:30, 2h) whose delivery failed."""
