@@ -44,9 +44,8 @@ class MessageState:
     carrier_key: str | None
     carrier_id: str | None
     told: int | None
-    """How many lines of its timeline its row tells, where they are all of it."""
-    has_lines: int
-    """Some lines of its timeline have rows of their own."""
+    """How far its row tells the last lines of its timeline: 2 the attempt, 3 the yes, 4 the
+    receipt; None: all lines but the first stand by themselves."""
 
     @property
     def counted_from(self) -> int:
@@ -72,7 +71,6 @@ _ROWS: Final = Rows(
         "carrier": name_sql("carrier"),
         "tried": "coalesce(tried, '')",
         "created_at": CREATED,
-        "has_lines": "EXISTS (SELECT 1 FROM line WHERE message = key)",
     },
     recipient=recipient_text,
     status=_status,

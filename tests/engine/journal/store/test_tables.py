@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -114,3 +115,24 @@ def test_reading_opens_no_transaction_and_changes_no_pragma(conn, path):
     assert not reader.in_transaction
     assert reader.execute("PRAGMA recursive_triggers").fetchone() == (0,)
     reader.close()
+
+
+def test_views_are_made_anew_when_they_say_something_else(tmp_path):
+    """They hold nothing: a later version changes them without a migration."""
+    path = tmp_path / "risala.db"
+    for _ in range(2):
+        open_writer(path, migrate).close()
+        with closing(sqlite3.connect(path)) as conn:
+            version = conn.execute("PRAGMA schema_version").fetchone()
+    open_writer(path, migrate).close()
+    with closing(sqlite3.connect(path)) as conn:
+        assert conn.execute("PRAGMA schema_version").fetchone() == version, "it was right already"
+        of_now = conn.execute("SELECT name, sql FROM sqlite_schema WHERE type = 'view'").fetchall()
+        conn.execute("DROP VIEW timeline")
+        conn.execute("CREATE VIEW timeline AS SELECT 1 AS n")
+        conn.execute("DROP VIEW events")
+        conn.commit()
+    open_writer(path, migrate).close()
+    with closing(sqlite3.connect(path)) as conn:
+        again = conn.execute("SELECT name, sql FROM sqlite_schema WHERE type = 'view'").fetchall()
+    assert sorted(again) == sorted(of_now)

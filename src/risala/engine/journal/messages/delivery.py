@@ -91,7 +91,6 @@ def _start_one(
     may_go = message.status is Status.PENDING and message.valid_until > now_ms
     if not may_go or not active.may_send(message.organization):
         return None
-    is_first = message.attempts == 0 and not message.has_lines and lease.from_line is None
     message.status, message.carrier = Status.PROCESSING, lease.carrier
     message.attempts += 1
     line = ATTEMPT
@@ -100,7 +99,7 @@ def _start_one(
     entry = TimelineEntry(
         *(now_ms, Status.PROCESSING, line, lease.carrier, message.attempts, lease.segment)
     )
-    sheet.open(message, entry, is_first=is_first)
+    sheet.open(message, entry)
     if message.segments > 1:
         parts.submit(conn, message, lease.segment, lease.carrier, now_ms)
     if noted and message.mode == "live":

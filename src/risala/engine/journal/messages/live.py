@@ -7,15 +7,9 @@ from collections.abc import Iterable
 from typing import Final
 
 from risala.engine.journal.messages import timeline
-from risala.engine.journal.state import CREATED, MessageState, load
-from risala.engine.journal.store.names import name_sql
-from risala.engine.model.commands import LifeEvent, TimelineEntry
+from risala.engine.journal.state import CREATED, load
+from risala.engine.model.commands import LifeEvent
 
-_STANDING: Final = (
-    "SELECT kind, details, text, at, status, "  # noqa: S608 -- constants
-    f"{name_sql('carrier')}, attempt, segment, raw"
-    " FROM line WHERE message = ? ORDER BY n DESC LIMIT 1"
-)
 # Each gives the latest rows first: a message's key and when something happened to it. Together they
 # know of every change but one, back into the queue, which its next attempt shows.
 _ACCEPTED: Final = f"SELECT key, {CREATED} FROM message ORDER BY key DESC LIMIT ?"  # noqa: S608 -- constants
@@ -39,7 +33,7 @@ def standings(conn: sqlite3.Connection, message_ids: Iterable[str]) -> list[Life
         message = load(conn, message_id)
         if message is None:
             continue
-        last = _last(conn, message)
+        last = timeline.last_line(conn, message.key)
         found.append(
             LifeEvent(
                 last.at,
@@ -55,14 +49,6 @@ def standings(conn: sqlite3.Connection, message_ids: Iterable[str]) -> list[Life
             )
         )
     return found
-
-
-def _last(conn: sqlite3.Connection, message: MessageState) -> TimelineEntry:
-    row = conn.execute(_STANDING, (message.key,)).fetchone()
-    if row is not None:
-        return timeline.entry_of(*row)
-    kept = timeline.told(conn, message.key)
-    return kept[-1] if kept else timeline.first_line(message.created_at, None)
 
 
 def changed_since(conn: sqlite3.Connection, since_ms: int, rows_max: int) -> list[str] | None:

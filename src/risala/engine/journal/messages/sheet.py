@@ -63,23 +63,21 @@ class Sheet:
             message = load(self._conn, message_id)
         return message
 
-    def open(self, message: MessageState, entry: TimelineEntry, *, is_first: bool) -> None:
-        """An attempt at it begins; of a single part, that part is being submitted.
-
-        Args:
-            is_first: the entry tells nothing that the message's row does not.
-        """
+    def open(self, message: MessageState, entry: TimelineEntry) -> None:
+        """An attempt at it begins; of a single part, that part is being submitted."""
         assert message.carrier is not None
         carrier = self._number(message.carrier)
         if message.segments > 1:
             row = (message.attempts, carrier, entry.at, message.key)
             self._note(message, _OPEN_SEVERAL, row)
         else:
-            told = (ATTEMPT_TOLD, entry.at) if is_first else (None, None)
+            is_told = entry.line.details is None
+            told = (ATTEMPT_TOLD, entry.at) if is_told else (None, None)
             row = (message.attempts, carrier, entry.at, *told, message.key)
             self._note(message, _OPEN, row)
-        if message.segments > 1 or not is_first:
-            self.tell(message, entry)
+            if is_told:
+                return
+        self.tell(message, entry)
 
     def send(self, message: MessageState, carrier_id: str, entry: TimelineEntry) -> None:
         """Its only part was accepted."""

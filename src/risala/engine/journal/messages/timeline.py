@@ -80,11 +80,13 @@ def append(conn: sqlite3.Connection, key: int, entry: TimelineEntry) -> None:
 
 _UNFOLD: Final = (
     "INSERT INTO line (message, n, at, kind, carrier, attempt, segment, raw)"
-    " SELECT key, 2, attempt_at, 2, carrier, 1, 1, NULL FROM message WHERE key = ?1 AND told >= 2"
-    " UNION ALL SELECT key, 3, sent_at, 3, carrier, 1, NULL, sent_raw"
-    " FROM message WHERE key = ?1 AND told >= 3"
-    " UNION ALL SELECT key, 4, delivered_at, 4, carrier, 1, NULL, receipt_raw"
-    " FROM message WHERE key = ?1 AND told >= 4"
+    " WITH own AS (SELECT coalesce(max(n), 1) AS last FROM line WHERE message = ?1)"
+    " SELECT key, last + 1, attempt_at, 2, carrier, attempts, 1, NULL"
+    " FROM message, own WHERE key = ?1 AND told >= 2"
+    " UNION ALL SELECT key, last + 2, sent_at, 3, carrier, attempts, NULL, sent_raw"
+    " FROM message, own WHERE key = ?1 AND told >= 3"
+    " UNION ALL SELECT key, last + 3, delivered_at, 4, carrier, attempts, NULL, receipt_raw"
+    " FROM message, own WHERE key = ?1 AND told >= 4"
 )
 _UNTOLD: Final = (
     "UPDATE message SET told = NULL, attempt_at = NULL, sent_raw = NULL, receipt_raw = NULL"
@@ -111,22 +113,27 @@ class _Kept:
     sent_at: int
     delivered_at: int
     carrier: str | None
+    attempts: int
     sent_raw: str | None
     receipt_raw: str | None
 
-    def entries(self, *, has_first: bool) -> list[TimelineEntry]:
-        """The lines."""
-        if self.gone:
-            return []
-        found = [] if has_first else [first_line(self.created_at, self.accepted)]
-        carrier, told = self.carrier, self.told or 0
+    @property
+    def first(self) -> list[TimelineEntry]:
+        """The first line, where it is kept."""
+        return [] if self.gone else [first_line(self.created_at, self.accepted)]
+
+    @property
+    def last(self) -> list[TimelineEntry]:
+        """The lines after all that stand by themselves."""
+        found = []
+        by, told = (self.carrier, self.attempts), self.told or 0
         if told >= ATTEMPT_TOLD:
-            found.append(TimelineEntry(self.attempt_at, "processing", ATTEMPT, carrier, 1, 1))
+            found.append(TimelineEntry(self.attempt_at, "processing", ATTEMPT, *by, segment=1))
         if told >= SENT_TOLD:
-            found.append(TimelineEntry(self.sent_at, "sent", SENT, carrier, 1, raw=self.sent_raw))
+            found.append(TimelineEntry(self.sent_at, "sent", SENT, *by, raw=self.sent_raw))
         if told >= DELIVERED_TOLD:
             at, raw = self.delivered_at, self.receipt_raw
-            found.append(TimelineEntry(at, "delivered", DELIVERED, carrier, 1, raw=raw))
+            found.append(TimelineEntry(at, "delivered", DELIVERED, *by, raw=raw))
         return found
 
 
@@ -146,6 +153,12 @@ _LINES: Final = (
 )
 
 
+_LAST: Final = (
+    f"SELECT kind, details, text, at, status, {name_sql('carrier')}, attempt, segment, raw"  # noqa: S608 -- constants
+    " FROM line WHERE message = ? ORDER BY n DESC LIMIT 1"
+)
+
+
 def first_line(created_at: int, accepted: str | None) -> TimelineEntry:
     """The line that a message's row tells."""
     line = line_of(Kind.ACCEPTED, accepted, "")
@@ -162,16 +175,17 @@ def read(conn: sqlite3.Connection, message_id: str) -> tuple[TimelineEntry, ...]
     for n, *line in rows:
         has_first = has_first or n == 1
         entries.append(entry_of(*line))
-    return (*told(conn, key, has_first=has_first), *entries)
+    kept = _KEPT.of(conn.execute(_OF_ROW, (key,)).fetchone())
+    return (*([] if has_first else kept.first), *entries, *kept.last)
 
 
-def told(conn: sqlite3.Connection, key: int, *, has_first: bool = False) -> list[TimelineEntry]:
-    """The entries that a message's row tells.
-
-    Args:
-        has_first: the first one has a row of its own.
-    """
-    return _KEPT.of(conn.execute(_OF_ROW, (key,)).fetchone()).entries(has_first=has_first)
+def last_line(conn: sqlite3.Connection, key: int) -> TimelineEntry:
+    """The last entry that is known of a message, were it only that it was accepted."""
+    kept = _KEPT.of(conn.execute(_OF_ROW, (key,)).fetchone())
+    if kept.last:
+        return kept.last[-1]
+    row = conn.execute(_LAST, (key,)).fetchone()
+    return first_line(kept.created_at, kept.accepted) if row is None else entry_of(*row)
 
 
 def entry_of(

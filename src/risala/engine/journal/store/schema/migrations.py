@@ -17,6 +17,7 @@ from risala.engine.journal.store.schema.people import make_people
 from risala.engine.journal.store.schema.receipts import RECEIPTS, RESENDS
 from risala.engine.journal.store.schema.retention import RETENTION
 from risala.engine.journal.store.schema.slim import make_slim
+from risala.engine.journal.store.schema.slim_views import make_views
 from risala.engine.journal.store.schema.webhooks import WEBHOOKS
 
 migrations = Migrations("risala")
@@ -39,6 +40,18 @@ def migrate(db: Database, *, before: str | None = None) -> None:
     names = known()
     later = names[names.index(before) :] if before is not None else []
     migrations.apply(db, stop_before=[name for name in later if name not in done])
+    if "m024_slim" in applied(db):
+        _renew_views(db)
+
+
+def _renew_views(db: Database) -> None:
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        make_views(db)
+    except BaseException:
+        db.execute("ROLLBACK")
+        raise
+    db.execute("COMMIT")
 
 
 def refuse_newer(db: Database) -> None:

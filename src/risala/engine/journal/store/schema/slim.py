@@ -14,7 +14,7 @@ from typing import Final
 
 from sqlite_utils import Database
 
-from risala.engine.journal.store.schema.slim_views import VIEWS
+from risala.engine.journal.store.schema.slim_views import make_views
 
 NUMBERS: Final = """
 -- Names that rows carry as numbers: of carriers, routes and senders, and the ids of API keys. None
@@ -306,9 +306,10 @@ def make_slim(db: Database) -> None:
     for name in MOVED:
         db.execute(f"ALTER TABLE {name} RENAME TO old_{name}")
     db.execute(f"ALTER TABLE idempotency RENAME TO {KEPT_ANSWERS}")
-    for script in (NUMBERS, TABLES, VIEWS):
+    for script in (NUMBERS, TABLES):
         for statement in statements(script):
             db.execute(statement)
+    make_views(db)
     if all(db.execute(f"SELECT 1 FROM old_{name} LIMIT 1").fetchone() is None for name in MOVED):  # noqa: S608 -- constants
         for name in MOVED:
             db.execute(f"DROP TABLE old_{name}")

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from sqlite_utils import Database
+
 _CROCKFORD: Final = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 
 
@@ -84,6 +86,9 @@ UNION ALL SELECT
 FROM segment s JOIN message m ON m.key = s.message;
 """  # noqa: S608 -- constants
 
+_LAST: Final = "coalesce((SELECT max(n) FROM line WHERE message = m.key), 1)"
+"""The number of the last line that stands by itself: what the row tells comes after it."""
+
 _TIMELINE: Final = f"""
 CREATE VIEW timeline AS SELECT
   id AS message_id, 1 AS n, {_CREATED} AS at, 'pending' AS status, '' AS text, NULL AS carrier,
@@ -91,14 +96,15 @@ CREATE VIEW timeline AS SELECT
 FROM message m
 WHERE pruned & 2 = 0 AND NOT EXISTS (SELECT 1 FROM line WHERE message = m.key AND n = 1)
 UNION ALL SELECT
-  id, 2, attempt_at, 'processing', '', {_name("carrier")}, 1, 1, NULL, 2, NULL
-FROM message WHERE told >= 2
+  id, {_LAST} + 1, attempt_at, 'processing', '', {_name("carrier")}, attempts, 1, NULL, 2, NULL
+FROM message m WHERE told >= 2
 UNION ALL SELECT
-  id, 3, sent_at, 'sent', '', {_name("carrier")}, 1, NULL, sent_raw, 3, NULL
-FROM message WHERE told >= 3
+  id, {_LAST} + 2, sent_at, 'sent', '', {_name("carrier")}, attempts, NULL, sent_raw, 3, NULL
+FROM message m WHERE told >= 3
 UNION ALL SELECT
-  id, 4, delivered_at, 'delivered', '', {_name("carrier")}, 1, NULL, receipt_raw, 4, NULL
-FROM message WHERE told >= 4
+  id, {_LAST} + 3, delivered_at, 'delivered', '', {_name("carrier")}, attempts, NULL, receipt_raw,
+  4, NULL
+FROM message m WHERE told >= 4
 UNION ALL SELECT
   m.id, l.n, l.at, {_words(f"coalesce(l.status, {_LINE_STATUS})", *_STATUSES)},
   coalesce(l.text, ''), {_name("l.carrier")}, l.attempt, l.segment, l.raw, l.kind, l.details
@@ -152,9 +158,29 @@ CREATE VIEW accepted_hours AS SELECT
 FROM hour_count WHERE outcome = 0 AND mode = 0 GROUP BY organization, hour;
 """  # noqa: S608 -- constants
 
-VIEWS: Final = "".join(
-    (
+VIEWS: Final = tuple(
+    statement.strip()
+    for view in (
         *(_MESSAGES, _SEGMENTS, _TIMELINE, _LEDGER, _EVENTS, _DELIVERIES, _IDEMPOTENCY),
         _HOURS,
     )
+    for statement in view.split(";\n")
+    if statement.strip()
 )
+
+
+def make_views(db: Database) -> None:
+    """Make the views what they are in this version; those that are so already stay.
+
+    They hold nothing, so that they need no migrations of their own.
+    """
+    there = dict(db.execute("SELECT name, sql FROM sqlite_schema WHERE type = 'view'").fetchall())
+    changed = [view for view in VIEWS if there.get(_name_of(view)) != view]
+    for view in changed:
+        db.execute(f"DROP VIEW IF EXISTS {_name_of(view)}")
+    for view in changed:
+        db.execute(view)
+
+
+def _name_of(view: str) -> str:
+    return view.split()[2]
