@@ -30,9 +30,13 @@ from risala.engine.model.numbers import ENCODINGS, KINDS, MODES, recipient_numbe
 _MESSAGE: Final = (
     "INSERT INTO message (key, id, organization, api_key, mode, kind, encoding, priority, status,"
     " recipient, sender, segments, price, currency, route, due_at, valid_until, created_at, charge,"
-    " client_key, metadata, send_at, verification_id, notice, accepted, body)"
-    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+    " client_key, metadata, send_at, verification_id, notice, accepted, body, receipt_raw)"
+    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
+_ROOM: Final = " " * 44
+"""In place of what delivery writes into a message's row: times, the carrier's id and its words.
+The first attempt takes it away. A row that grows has to move, and of a long queue that is delivered
+later pages would be left half empty."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,6 +246,7 @@ class _Group:
                     None if new.key_is_ours else new.idempotency_key,
                     None if new.metadata == "{}" else new.metadata,
                     *(new.send_at, new.verification_id, new.notice, new.line.details, new.body),
+                    _ROOM if new.segments == 1 else None,
                 )
             )
             counted = counts.accepted(payer.no, mode, kind, new.recipient, new.created_at)

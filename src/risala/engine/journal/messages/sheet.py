@@ -24,8 +24,8 @@ from risala.sms.cause import Cause
 
 _OPEN: Final = (
     "UPDATE message SET status = 1, attempts = ?, carrier = ?, updated_at = ?, part_state = 1,"
-    " carrier_key = NULL, carrier_id = NULL, uncertain_at = NULL, told = ?, attempt_at = ?"
-    " WHERE key = ?"
+    " carrier_key = NULL, carrier_id = NULL, uncertain_at = NULL, told = ?, attempt_at = ?,"
+    " receipt_raw = NULL WHERE key = ?"
 )
 _OPEN_SEVERAL: Final = (
     "UPDATE message SET status = 1, attempts = ?, carrier = ?, updated_at = ? WHERE key = ?"
