@@ -30,7 +30,7 @@ from risala.http.web.pager import pager_of
 from risala.http.web.routes import PageRoute
 from risala.http.web.states import STATES
 from risala.http.web.visit import Visit
-from web_people import AT_MS, FakeWebGateway, key, user
+from web_people import AT_MS, FakeWebGateway, key, member, user
 
 DAY_MS = 86_400_000
 
@@ -96,6 +96,11 @@ def gateway() -> FakeWebGateway:
         key(4, name="Tests", mode="test", last4="Vb31", lastUsedAt=iso(AT_MS - DAY_MS)),
     ]
     made.keys = {each["id"]: each for each in keys}
+    made.members = {
+        "usr_1": member(1, email="aicha@baraka.example", name="Aïcha Mint Ahmed", role="owner"),
+        "usr_2": member(2, name="محمد ولد سيدي"),
+        "usr_3": member(3, role="viewer"),
+    }
     made.devices = [
         {"id": each, "agent": agent, "address": "192.0.2.7", "usedAt": iso(AT_MS - DAY_MS)}
         for each, agent in (("ses_OWNER", "Firefox/140 (Android 14)"), ("ses_2", "curl/8"))

@@ -154,6 +154,19 @@ def key(number: int, **changes: Any) -> dict[str, Any]:
     }
 
 
+def member(number: int, **changes: Any) -> dict[str, Any]:
+    return {
+        "userId": f"usr_{number}",
+        "email": f"member{number}@baraka.example",
+        "name": None,
+        "role": "developer",
+        "organizationId": "org_1",
+        "createdAt": iso(AT_MS - 10**9),
+        "version": 7,
+        **changes,
+    }
+
+
 class OneChange:
     """A follower that is told of a gap at once, and then of nothing."""
 
@@ -178,6 +191,7 @@ class FakeWebGateway:
 
     people: FakePeople = field(default_factory=FakePeople)
     keys: dict[str, dict[str, Any]] = field(default_factory=dict)
+    members: dict[str, dict[str, Any]] = field(default_factory=dict)
     invitations: list[dict[str, Any]] = field(default_factory=list)
     devices: list[dict[str, Any]] = field(default_factory=list)
     change: dict[str, Any] | None = None
@@ -231,6 +245,12 @@ class FakeWebGateway:
                 return {**self.organization, "name": arguments["name"]}
             case "account.accept":
                 return {"organizationId": "org_1"}
+            case "member.list":
+                return {"members": [*self.members.values()], "invitations": self.invitations}
+            case "member.invite":
+                return {"id": "inv_1", **arguments}
+            case "member.set_role" | "member.remove":
+                return self.members[arguments["user_id"]]
             case "key.list":
                 return {"keys": [*self.keys.values()]}
             case "key.create":

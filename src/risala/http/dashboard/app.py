@@ -9,7 +9,15 @@ import trio
 
 from risala.config.model import Settings
 from risala.engine.model.clock import Clock
-from risala.http.dashboard import account, keys, organizations, outbox, reader, sign_in
+from risala.http.dashboard import (
+    account,
+    keys,
+    members,
+    organizations,
+    outbox,
+    reader,
+    sign_in,
+)
 from risala.http.web.app import WebApp, WebFace
 from risala.http.web.facade import WebGateway
 from risala.http.web.routes import PageRoute
@@ -17,7 +25,7 @@ from risala.http.web.routes import PageRoute
 TEMPLATES: Final = Path(__file__).parent / "templates"
 ROUTES: Final[tuple[PageRoute, ...]] = tuple(
     route
-    for page in (sign_in, reader, account, organizations, keys, outbox)
+    for page in (sign_in, reader, account, organizations, members, keys, outbox)
     for route in page.ROUTES
 )
 
