@@ -62,15 +62,15 @@ def test_damaged_pages_stop_acceptance_whoever_reads_them(premises):
     database = service.data / "risala.db"
     with closing(sqlite3.connect(database)) as conn:
         (page,) = conn.execute(
-            "SELECT rootpage FROM sqlite_schema WHERE name = 'timeline'"
+            "SELECT rootpage FROM sqlite_schema WHERE name = 'hour_count'"
         ).fetchone()
     with open(database, "r+b") as file:
         file.seek(4096 * (page - 1))
         file.write(b"\xff" * 4096)
     service.restart()
-    audit = service.command("audit")  # reads all but the timeline
+    audit = service.command("audit")  # reads all but the counts
     assert audit.returncode == 0
-    assert service.send(account, body="needs the timeline").status_code == 503
+    assert service.send(account, body="needs the counts").status_code == 503
     assert "the database is damaged" in not_ready(service)
     assert service.send(account, body="still").status_code == 503
     audit = service.command("audit")

@@ -33,7 +33,7 @@ async def show_invite(visit: Visit) -> TrioResponse:
 
 async def invite(visit: Visit) -> TrioResponse:
     form = visit.form
-    asked = {"email": form.text("email"), "role": form.text("role", "developer")}
+    asked: dict[str, object] = {"email": form.text("email"), "role": form.text("role", "developer")}
     try:
         await visit.perform_here("member.invite", **asked)
     except Refusal as error:
@@ -47,7 +47,10 @@ async def withdraw(visit: Visit) -> TrioResponse:
 
 
 async def set_role(visit: Visit) -> TrioResponse:
-    asked = {"user_id": visit.arguments["user_id"], "role": visit.form.text("role")}
+    asked: dict[str, object] = {
+        "user_id": visit.arguments["user_id"],
+        "role": visit.form.text("role"),
+    }
     return await _edit(visit, "member.set_role", asked, ROLE_CHANGED)
 
 
