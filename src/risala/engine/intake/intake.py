@@ -22,11 +22,13 @@ from risala.engine.intake.draft import Ailing, Drafts
 from risala.engine.intake.holding import Holding
 from risala.engine.intake.opt_outs import OptOuts
 from risala.engine.journal.messages import acceptance, verifications
+from risala.engine.journal.messages.acceptance import SendRequest
 from risala.engine.journal.messages.answers import known_answer
 from risala.engine.journal.messages.verifications import NewVerification
 from risala.engine.journal.recorder import Recorder
 from risala.engine.journal.rows import Change, NewMessage, Stamp
 from risala.engine.journal.store.signature import Signature, signed
+from risala.engine.journal.store.transaction import Piece
 from risala.engine.limits.claims import LimitsMessage, SetGeneralRate
 from risala.engine.model.commands import Mode, Organization, Principal, SendMessage
 from risala.engine.model.errors import (
@@ -186,7 +188,7 @@ class Intake:
                 new = await self._prepare(holding, organization, principal, command)
                 with _naming(new.idempotency_key):
                     accepted = await self._recorder.journal.commit(
-                        signed(by, lambda conn: acceptance.accept_one(conn, new, stamp))
+                        signed(by, Piece(acceptance.accept_each, SendRequest((new,), stamp)))
                     )
             except BaseException as error:
                 await holding.failed(error)
@@ -236,7 +238,7 @@ class Intake:
                 keys = (item.new.idempotency_key if item.new else item.key for item in items)
                 with _naming(*keys, of_batch=True):
                     accepted = await self._recorder.journal.commit(
-                        lambda conn: acceptance.accept(conn, prepared, stamp)
+                        Piece(acceptance.accept_group, SendRequest(prepared, stamp))
                     )
             except BaseException as error:
                 await holding.failed(error)

@@ -19,7 +19,7 @@ from sqlite_utils.utils import sqlite3
 from trio.testing import assert_checkpoints
 
 from patience import HANG_S
-from risala.engine.journal.store.transaction import Group
+from risala.engine.journal.store.transaction import Failed, Group, Piece
 from risala.engine.journal.store.writer import Journal, Unit
 from risala.engine.model.errors import Conflict, Draining, Overloaded, StorageFailed
 
@@ -198,6 +198,47 @@ async def test_a_group_that_holds_is_one_transaction(path):
         assert journal.statistics().commits == 1
 
 
+def insert_each(conn: sqlite3.Connection, numbers: Sequence[int]) -> list[tuple[int, int] | Failed]:
+    """A work for pieces, which tells how many were written together. 7 is refused, 13 a bug."""
+    good = [number for number in numbers if number != 7]
+    insert_all(conn, good)
+    return [Failed(Conflict("no")) if number == 7 else (number, len(numbers)) for number in numbers]
+
+
+async def test_pieces_side_by_side_are_one_call(path):
+    async with opened(path) as journal:
+        units = [*(Piece(insert_each, n) for n in (1, 2, 7)), insert(3), Piece(insert_each, 4)]
+        first, second, refused, third, last = await journal.commit_all(units)
+        assert (first, second, third, last) == ((1, 3), (2, 3), 3, (4, 1))
+        assert isinstance(refused.error, Conflict)
+        assert journal.statistics().commits == 1
+    assert stored(path) == [1, 2, 3, 4]
+
+
+async def test_a_bad_piece_leaves_its_neighbours(path):
+    async with opened(path) as journal:
+        units = [Piece(insert_each, n) for n in (1, 13, 7, 2)]
+        first, bad, refused, last = await journal.commit_all(units)
+        assert (first, last) == ((1, 1), (2, 1))
+        assert isinstance(bad.error, ValueError)
+        assert isinstance(refused.error, Conflict)
+    assert stored(path) == [1, 2]
+
+
+async def test_pieces_gather_while_a_commit_is_under_way(path):
+    async with opened(path, commit_units_max=8) as journal:
+        answers = await together(journal, [Piece(insert_each, n) for n in range(20, 40)])
+        assert [number for number, _ in answers] == list(range(20, 40))
+        assert sorted(size for _, size in answers) == [4] * 4 + [8] * 16
+
+
+async def test_a_refused_piece_raises_for_who_waits(path, inline):
+    async with opened(path, inline=inline) as journal:
+        with pytest.raises(Conflict):
+            await journal.commit(Piece(insert_each, 7))
+        assert await journal.commit(Piece(insert_each, 8)) == (8, 1)
+
+
 async def test_units_that_gather_share_one_transaction(path):
     async with opened(path) as journal:
         assert await together(journal, [insert(n) for n in range(100)]) == list(range(100))
@@ -263,9 +304,10 @@ async def test_inline_is_exact_under_a_mock_clock(path, autojump_clock):
 
 
 async def test_stop_empties_the_queue_then_refuses(path):
-    with blocked() as (hold, _, release):
+    with blocked() as (hold, holds, release):
         async with opened(path) as journal, trio.open_nursery() as nursery:
             nursery.start_soon(journal.commit, hold)
+            await until(holds.is_set)
             for number in range(10):
                 nursery.start_soon(journal.commit, insert(number))
             await until(lambda: journal.statistics().queue_used == 11)

@@ -22,6 +22,7 @@ from risala.engine.journal.people import mails
 from risala.engine.journal.rows import Entered, NewMessage, Stamp
 from risala.engine.journal.store import names
 from risala.engine.journal.store.named import Rows
+from risala.engine.journal.store.transaction import Failed, Piece
 from risala.engine.journal.webhooks import outbox
 from risala.engine.model.errors import Forbidden, InsufficientBalance, Refusal, SpendCapReached
 from risala.engine.model.ids import key_ms, key_of
@@ -76,11 +77,7 @@ def accept_one(conn: sqlite3.Connection, item: NewMessage, stamp: Stamp | None) 
         InsufficientBalance: the balance does not cover the price.
         Forbidden: the organization is not active.
     """
-    accepted = accept(conn, (item,), stamp)
-    (result,) = accepted.results
-    if isinstance(result, Refusal):
-        raise result
-    return accepted
+    return Piece(accept_each, SendRequest((item,), stamp))(conn)
 
 
 def accept_group(conn: sqlite3.Connection, requests: Sequence[SendRequest]) -> list[Acceptance]:
@@ -92,6 +89,17 @@ def accept_group(conn: sqlite3.Connection, requests: Sequence[SendRequest]) -> l
     accepted = [group.take(request) for request in requests]
     group.write()
     return accepted
+
+
+def accept_each(
+    conn: sqlite3.Connection, requests: Sequence[SendRequest]
+) -> list[Acceptance | Failed]:
+    """:func:`accept_group` for requests of a single message each, of which those that are refused
+    have failed."""
+    return [
+        Failed(result) if isinstance(result := accepted.results[0], Refusal) else accepted
+        for accepted in accept_group(conn, requests)
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +169,8 @@ class _Group:
             if known is None and refusal is None:
                 self._given[(item.organization_id, item.mode, item.idempotency_key)] = item.response
                 payer.balance -= item.price
-                payer.days.charge(item)
+                if item.mode == "live":
+                    payer.days.charge(item)
                 taken.append(item)
             results.append(known or refusal or item.response)
         if not taken:

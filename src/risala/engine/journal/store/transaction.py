@@ -9,7 +9,8 @@ What comes of a unit::
     the disk failed in the commit        OutcomeUnknown for the whole batch
 
 A :class:`Group` is a unit of many items, each of which has a fate of its own: where the group
-cannot be written whole, it is written item by item.
+cannot be written whole, it is written item by item. :class:`Piece` is for those who have a single
+item and know nothing of each other: pieces that wait side by side are written by one call.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any, Generic, TypeAlias, TypeVar
 
 from risala.engine.journal.store.condition import is_doubtful, is_storage_fault
@@ -53,6 +55,27 @@ class Group(Generic[Item, T]):
     def alone(self) -> list[Group[Item, T]]:
         """The same, an item each."""
         return [Group(self.work, (item,)) for item in self.items]
+
+
+@dataclass(frozen=True, slots=True)
+class Piece(Generic[Item, T]):
+    """A unit of one item, written together with its like that come before or after it.
+
+    Pieces of the same ``work`` that follow each other in a transaction are one call of it. So they
+    form groups while a commit is under way, without a timer and without knowing of each other; one
+    that comes alone is a group of one. Their order among all units stays.
+    """
+
+    work: Callable[[sqlite3.Connection, Sequence[Item]], Sequence[T | Failed]]
+    """Returns an answer for each item that it is given. For a :class:`Failed` one nothing is
+    written. A function of a module: pieces are alike where it is the same object."""
+    item: Item
+
+    def __call__(self, conn: sqlite3.Connection) -> T:
+        (answer,) = self.work(conn, (self.item,))
+        if isinstance(answer, Failed):
+            raise answer.error
+        return answer
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +147,12 @@ def _transaction(conn: sqlite3.Connection, units: Sequence[Unit[Any]]) -> list[A
         if conn.in_transaction:  # the last rollback failed with the disk
             conn.rollback()
         conn.execute("begin immediate")
-        answers = [_attempt(conn, unit) for unit in units]
+        answers: list[Any] = []
+        for work, alike in groupby(units, _work):
+            if work is None:
+                answers += [_attempt(conn, unit) for unit in alike]
+            else:
+                answers += _write_pieces(conn, work, list(alike))
         _commit(conn)
     except BaseException:
         if conn.in_transaction:
@@ -142,6 +170,24 @@ def _commit(conn: sqlite3.Connection) -> None:
         raise
 
 
+def _work(unit: Unit[Any]) -> Callable[..., Any] | None:
+    """What one call of can write this unit and those beside it; None: it is like no other."""
+    return unit.work if isinstance(unit, Piece) else None
+
+
+def _write_pieces(
+    conn: sqlite3.Connection, work: Callable[..., Sequence[Any]], pieces: Sequence[Any]
+) -> Sequence[Any]:
+    """One call for all of these pieces. What it raises is nobody's own: each is tried alone."""
+    if len(pieces) == 1:
+        return [_attempt(conn, pieces[0])]
+    answers = work(conn, [piece.item for piece in pieces])
+    if len(answers) != len(pieces):
+        raise _Miscounted(f"{len(answers)} answers to {len(pieces)} items")
+    _refuse_ended(conn)
+    return answers
+
+
 def _attempt(conn: sqlite3.Connection, unit: Unit[Any]) -> object:
     before = conn.total_changes
     try:
@@ -150,13 +196,21 @@ def _attempt(conn: sqlite3.Connection, unit: Unit[Any]) -> object:
         if conn.total_changes != before:
             raise  # what it wrote must go, and only a rollback takes it away
         answer = Failed(refusal)
+    _refuse_ended(conn)
+    return answer
+
+
+def _refuse_ended(conn: sqlite3.Connection) -> None:
     if not conn.in_transaction:
         raise _TransactionEnded("a unit of work ended the transaction that it shares with others")
-    return answer
 
 
 class _Doubt(Exception):
     """The commit failed, and may hold all the same; the cause says how."""
+
+
+class _Miscounted(Exception):
+    """A bug: a call for many items has not answered each."""
 
 
 class _TransactionEnded(Exception):

@@ -36,6 +36,10 @@ __all__ = ["Journal", "JournalStatistics", "StorageUnusable", "Unit"]
 
 T = TypeVar("T")
 
+COMMIT_UNITS_MAX: Final = 512
+"""In one transaction, and so in one group of pieces. By then a sync costs each of them nearly
+nothing (1, 8, 128 and 512 units: 1, 3.7, 9.7 and 13 times as many a second), and those who come
+meanwhile wait for some 15 ms of writing at most."""
 PROBE_S: Final = 1.0
 """A disk that refused is tried again this often, so that the service is ready once it is well."""
 
@@ -91,7 +95,7 @@ class Journal:
         path: Path,
         migrate: Migrate,
         *,
-        commit_units_max: int = 512,
+        commit_units_max: int = COMMIT_UNITS_MAX,
         queue_units_max: int = 4096,
         inline: bool = False,
     ) -> None:
