@@ -7,6 +7,7 @@ import sqlite3
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import Any, TypeVar
@@ -149,16 +150,17 @@ def own_commits(monkeypatch: pytest.MonkeyPatch) -> Callable[[House], list[Any]]
 
     def watch(house: House) -> list[Any]:
         journal = house.gateway.services.recorder.journal
-        stock, asker = journal.commit, trio.lowlevel.current_task()
+        asker = trio.lowlevel.current_task()
         seen: list[Any] = []
 
-        async def commit(unit: Any) -> Any:
+        async def commit(stock: Callable[[Any], Any], unit: Any) -> Any:
             answer = await stock(unit)
             if trio.lowlevel.current_task() is asker:
                 seen.append(unit)
             return answer
 
-        monkeypatch.setattr(journal, "commit", commit)
+        for name in ("commit", "commit_shielded"):
+            monkeypatch.setattr(journal, name, partial(commit, getattr(journal, name)))
         return seen
 
     return watch

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
@@ -29,13 +30,19 @@ class Disk:
         journal = house.gateway.services.recorder.journal
         self._stock: Commit = journal.commit
         self.waits_s: Callable[[], tuple[float, float]] = lambda: (0.0, 0.0)
+        shielded: Commit = journal.commit_shielded
         monkeypatch.setattr(journal, "commit", self.commit)
+        monkeypatch.setattr(journal, "commit_shielded", partial(self._commit, shielded))
 
     async def commit(self, unit: Any) -> Any:
+        return await self._commit(self._stock, unit)
+
+    async def _commit(self, stock: Commit, unit: Any) -> Any:
         before_s, after_s = self.waits_s()
-        await trio.sleep(before_s)
-        answer = await self._stock(unit)
-        await trio.sleep(after_s)
+        with trio.CancelScope(shield=stock != self._stock):
+            await trio.sleep(before_s)
+            answer = await stock(unit)
+            await trio.sleep(after_s)
         return answer
 
     async def at_once(self, unit: Any) -> Any:

@@ -236,6 +236,12 @@ class Ref(Generic[M]):
     def name(self) -> str:
         return self._mailbox.name
 
+    @property
+    def decides_at_once(self) -> bool:
+        """Whether an ask at this moment has no checkpoint: an idle :class:`Decider` is asked."""
+        decider = self._mailbox.decider
+        return decider is not None and decider.idle
+
     async def tell(self, message: M) -> None:
         """Put a message into the mailbox, waiting for room; only downhill.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 import trio
 
@@ -47,8 +47,8 @@ class Holding:
     messages.
 
     In the end either :meth:`committed` or :meth:`failed` is called, once: then everything is
-    settled or given back. From the first thing taken until then its user must run in a shielded
-    scope, so that a caller who hangs up leaves nothing held.
+    settled or given back. No method ends by cancellation, and from the first thing taken until then
+    its user waits for nothing else that does, so that a caller who hangs up leaves nothing held.
     """
 
     __slots__ = (
@@ -80,7 +80,7 @@ class Holding:
             RateLimited: none was there.
         """
         organization = self._organization
-        await self._limits.ask(TakeSms(organization.id, organization.sms_per_s))
+        await _ask(self._limits, TakeSms(organization.id, organization.sms_per_s))
         self._tokens += 1
 
     async def take_hour(self, new: NewVerification) -> None:
@@ -91,8 +91,8 @@ class Holding:
         """
         message = new.message
         slot = CodeSlot(message.organization_id, message.recipient, message.created_at)
-        await self._limits.ask(
-            ReserveCode(slot, new.per_phone_per_hour, new.per_organization_per_hour)
+        await _ask(
+            self._limits, ReserveCode(slot, new.per_phone_per_hour, new.per_organization_per_hour)
         )
         self._slot = slot
 
@@ -105,7 +105,7 @@ class Holding:
         organization = self._organization
         claim = Reserve(organization.id, new.price, new.day, organization.spend_cap)
         try:
-            self._reservations[new.id] = await self._billing.ask(claim)
+            self._reservations[new.id] = await _ask(self._billing, claim)
         except EngineError:
             if self._tokens:
                 await self._give_back_sms(1)
@@ -159,6 +159,17 @@ class Holding:
         if tokens > 0:
             self._tokens -= tokens
             await _tell(self._limits, GiveBackSms(self._organization.id, tokens))
+
+
+async def _ask(ref: Ref[M], message: M) -> Any:  # noqa: ANN401 -- as Ref.ask
+    """Ask an actor, and have its answer whatever happens to who asks: it may have given something.
+
+    A scope costs more than the answer of an actor that decides at once, which nothing cancels.
+    """
+    if ref.decides_at_once:
+        return await ref.ask(message)
+    with trio.CancelScope(shield=True):
+        return await ref.ask(message)
 
 
 async def _tell(ref: Ref[M], message: M) -> None:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -91,17 +90,23 @@ class Intake:
         self, principal: Principal, command: SendMessage, *, by: Signature | None = None
     ) -> bytes:
         """See :meth:`Gateway.send_message`."""
-        with self.room(1):
+        self._let_in(1)
+        try:
             if command.idempotency_key is None:
                 return await self._accept(principal, command, by)
             return await self._accept_once(principal, command, command.idempotency_key, by)
+        finally:
+            self._let_out(1)
 
     async def send_batch(
         self, principal: Principal, commands: Sequence[SendMessage]
     ) -> list[Result]:
         """See :meth:`Gateway.send_batch`."""
-        with self.room(len(commands)):
+        self._let_in(len(commands))
+        try:
             return await self._accept_batch(principal, commands)
+        finally:
+            self._let_out(len(commands))
 
     def retune(self, settings: Settings) -> None:
         """Take over prices and limits that were changed at run time."""
@@ -131,9 +136,8 @@ class Intake:
             self._taking, self._peak, self._settings.engine.intake_max, self._accepted
         )
 
-    @contextmanager
-    def room(self, number: int) -> Iterator[None]:
-        """Within this context, so many messages count as being accepted.
+    def _let_in(self, number: int) -> None:
+        """So many messages are being accepted from now on, until :meth:`_let_out`.
 
         Raises:
             Draining: the service stops.
@@ -148,10 +152,9 @@ class Intake:
             raise Overloaded
         self._taking += number
         self._peak = max(self._peak, self._taking)
-        try:
-            yield
-        finally:
-            self._taking -= number
+
+    def _let_out(self, number: int) -> None:
+        self._taking -= number
 
     # -- one message
 
@@ -182,18 +185,19 @@ class Intake:
     ) -> bytes:
         organization = self._accounts.organization(principal.organization_id)
         stamp = self._stamp(organization.id)
-        with trio.CancelScope(shield=True):
-            holding = self._holding(organization)
-            try:
-                new = await self._prepare(holding, organization, principal, command)
-                with _naming(new.idempotency_key):
-                    accepted = await self._recorder.journal.commit(
-                        signed(by, Piece(acceptance.accept_each, SendRequest((new,), stamp)))
-                    )
-            except BaseException as error:
-                await holding.failed(error)
-                raise
-            await holding.committed((new,), accepted)
+        holding = self._holding(organization)
+        key: str | None = None
+        try:
+            new = await self._prepare(holding, organization, principal, command)
+            key = new.idempotency_key
+            unit = signed(by, Piece(acceptance.accept_each, SendRequest((new,), stamp)))
+            accepted = await self._recorder.journal.commit_shielded(unit)
+        except BaseException as error:
+            await holding.failed(error)
+            if isinstance(error, OutcomeUnknown):
+                raise OutcomeUnknown(_SAY_AGAIN, (key,)) from error
+            raise
+        await holding.committed((new,), accepted)
         self._settled(organization, (new,), accepted.results, stamp)
         (response,) = accepted.results
         assert isinstance(response, bytes)
@@ -228,22 +232,22 @@ class Intake:
         organization = self._accounts.organization(principal.organization_id)
         stamp = self._stamp(organization.id)
         items: list[BatchItem] = []
-        with trio.CancelScope(shield=True):
-            holding = self._holding(organization)
-            try:
-                await self._judge(holding, organization, principal, commands, items)
-                prepared = [item.new for item in items if item.new is not None]
-                if not prepared:
-                    return in_order(items, ())
+        holding = self._holding(organization)
+        try:
+            await self._judge(holding, organization, principal, commands, items)
+            prepared = [item.new for item in items if item.new is not None]
+            if not prepared:
+                return in_order(items, ())
+            accepted = await self._recorder.journal.commit_shielded(
+                Piece(acceptance.accept_group, SendRequest(prepared, stamp))
+            )
+        except BaseException as error:
+            await holding.failed(error)
+            if isinstance(error, OutcomeUnknown):
                 keys = (item.new.idempotency_key if item.new else item.key for item in items)
-                with _naming(*keys, of_batch=True):
-                    accepted = await self._recorder.journal.commit(
-                        Piece(acceptance.accept_group, SendRequest(prepared, stamp))
-                    )
-            except BaseException as error:
-                await holding.failed(error)
-                raise
-            await holding.committed(prepared, accepted)
+                raise OutcomeUnknown(_SAY_AGAIN, tuple(keys), of_batch=True) from error
+            raise
+        await holding.committed(prepared, accepted)
         self._settled(organization, prepared, accepted.results, stamp)
         return in_order(items, accepted.results)
 
@@ -299,19 +303,21 @@ class Intake:
         """
         message = new.message
         stamp = self._stamp(organization.id)
-        with self.room(1), trio.CancelScope(shield=True):
-            holding = self._holding(organization)
-            try:
-                if mode is Mode.LIVE:
-                    await holding.take_hour(new)
-                    await holding.reserve(message)
-                begun = await self._recorder.journal.commit(
-                    signed(by, lambda conn: verifications.begin(conn, new, stamp))
-                )
-            except BaseException as error:
-                await holding.failed(error)
-                raise
-            await holding.committed((message,), begun.accepted)
+        holding = self._holding(organization)
+        self._let_in(1)
+        try:
+            if mode is Mode.LIVE:
+                await holding.take_hour(new)
+                await holding.reserve(message)
+            begun = await self._recorder.journal.commit_shielded(
+                signed(by, lambda conn: verifications.begin(conn, new, stamp))
+            )
+        except BaseException as error:
+            await holding.failed(error)
+            raise
+        finally:
+            self._let_out(1)
+        await holding.committed((message,), begun.accepted)
         self._tell(message)
         if stamp is not None:
             self._senders.look_again(organization.id)
@@ -394,13 +400,3 @@ class Intake:
                 ),
             )
         )
-
-
-@contextmanager
-def _naming(*keys: str | None, of_batch: bool = False) -> Iterator[None]:
-    """Within this context, :class:`OutcomeUnknown` gets the idempotency keys by which the caller
-    can ask what became of the messages."""
-    try:
-        yield
-    except OutcomeUnknown as error:
-        raise OutcomeUnknown(_SAY_AGAIN, keys, of_batch=of_batch) from error

@@ -266,6 +266,35 @@ async def test_a_full_queue_refuses_at_once(path):
     assert stored(path) == [1]
 
 
+async def test_who_commits_shielded_hears_of_it_though_cancelled(path, inline):
+    heard = []
+    async with opened(path, inline=inline) as journal:
+        with trio.CancelScope() as scope:
+            scope.cancel()
+            heard.append(await journal.commit_shielded(insert(1)))
+            await trio.lowlevel.checkpoint()
+        assert scope.cancelled_caught
+    assert (heard, stored(path)) == ([1], [1])
+
+
+async def test_a_cancellation_waits_for_a_shielded_commit(path):
+    heard = []
+
+    async def commit() -> None:
+        heard.append(await journal.commit_shielded(insert(1)))
+
+    with blocked() as (hold, holds, release):
+        async with opened(path) as journal, trio.open_nursery() as nursery:
+            nursery.start_soon(journal.commit, hold)
+            await until(holds.is_set)
+            async with trio.open_nursery() as inner:
+                inner.start_soon(commit)
+                await until(lambda: journal.statistics().queue_used == 2)
+                inner.cancel_scope.cancel()
+                release.set()
+    assert heard == [1]
+
+
 async def test_cancelled_while_waiting_commits(path):
     with blocked() as (hold, holds, release):
         async with opened(path) as journal:

@@ -191,27 +191,47 @@ class Journal:
             StorageFailed, Overloaded, Draining: none of them was handed in.
         """
         await trio.lowlevel.checkpoint_if_cancelled()
+        entries = [_Entry(unit, None) for unit in units]
+        # The last one to be answered wakes the task: the queue keeps their order.
+        await self._written(entries, entries[-1].abandon)
+        return [entry.answer for entry in entries]
+
+    async def commit_shielded(self, unit: Unit[T]) -> T:
+        """As :meth:`commit`, but its caller hears of it whatever happens: a cancellation waits.
+
+        Raises:
+            As :meth:`commit` does.
+        """
+        entry = _Entry(unit, None)
+        await self._written([entry], _stay)
+        if isinstance(entry.answer, Failed):
+            raise entry.answer.error
+        answer: T = entry.answer
+        return answer
+
+    async def _written(
+        self,
+        entries: list[_Entry],
+        abort: Callable[[Callable[[], None]], trio.lowlevel.Abort],
+    ) -> None:
+        """Hand entries in, and wait until the last one is answered."""
         conn = self._conn
         if conn is None or self._stop.is_set():
             raise Draining
         if self.condition.lasts:
             raise StorageFailed
-        if self._used + len(units) > self.queue_units_max:
+        if self._used + len(entries) > self.queue_units_max:
             raise Overloaded
-        self._used += len(units)
+        self._used += len(entries)
         self._peak = max(self._peak, self._used)
-        # The last one to be answered wakes the task: the queue keeps their order.
-        task = trio.lowlevel.current_task()
-        entries = [_Entry(unit, None) for unit in units]
-        entries[-1].task = task
+        entries[-1].task = trio.lowlevel.current_task()
         if self._inline:
             self._answer(entries, self._run_batch(conn, entries), wake=False)
             await trio.lowlevel.cancel_shielded_checkpoint()
         else:
             for entry in entries:
                 self._queue.put(entry)
-            await trio.lowlevel.wait_task_rescheduled(entries[-1].abandon)
-        return [entry.answer for entry in entries]
+            await trio.lowlevel.wait_task_rescheduled(abort)
 
     @property
     def path(self) -> Path:
@@ -330,6 +350,11 @@ class Journal:
                 trio.lowlevel.reschedule(entry.task)
         if done.commits:
             self.committed.ring()
+
+
+def _stay(_: Callable[[], None]) -> trio.lowlevel.Abort:
+    """A cancellation has to wait."""
+    return trio.lowlevel.Abort.FAILED
 
 
 def _probe(conn: sqlite3.Connection) -> None:
