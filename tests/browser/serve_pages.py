@@ -30,7 +30,7 @@ from risala.http.web.pager import pager_of
 from risala.http.web.routes import PageRoute
 from risala.http.web.states import STATES
 from risala.http.web.visit import Visit
-from web_people import AT_MS, FakeWebGateway, key, member, user
+from web_people import AT_MS, FakeWebGateway, delivery, endpoint, key, member, user
 
 DAY_MS = 86_400_000
 
@@ -101,6 +101,13 @@ def gateway() -> FakeWebGateway:
         "usr_2": member(2, name="محمد ولد سيدي"),
         "usr_3": member(3, role="viewer"),
     }
+    made.endpoints["whe_1"] = endpoint(failingSince=iso(AT_MS - 1_800_000))
+    arrived = [
+        delivery(number, state="delivered", status=200, type="sms.sent", attempts=1)
+        for number in range(3, 9)
+    ]
+    waiting = delivery(2, state="pending", status=None, nextAttemptAt=iso(AT_MS + 300_000))
+    made.deliveries += [delivery(1), waiting, *arrived]
     made.devices = [
         {"id": each, "agent": agent, "address": "192.0.2.7", "usedAt": iso(AT_MS - DAY_MS)}
         for each, agent in (("ses_OWNER", "Firefox/140 (Android 14)"), ("ses_2", "curl/8"))

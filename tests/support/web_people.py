@@ -32,6 +32,7 @@ from risala.engine.model.told import Lagged, Told, What
 AT_MS = 1_795_250_476_123
 """21 Nov 2026, 08:41:16 in Nouakchott."""
 CODE = "482193"
+WEBHOOK_SECRET = "whsec_" + "A" * 43 + "="
 
 
 def user(email: str = "aicha@baraka.example", **changes: Any) -> User:
@@ -167,6 +168,88 @@ def member(number: int, **changes: Any) -> dict[str, Any]:
     }
 
 
+def endpoint(**changes: Any) -> dict[str, Any]:
+    return {
+        "id": "whe_1",
+        "mode": "live",
+        "url": "https://api.baraka.example/hooks/risala",
+        "description": "Shop",
+        "types": ["sms.sent", "sms.failed"],
+        "notify": None,
+        "enabled": True,
+        "disabledReason": None,
+        "failingSince": None,
+        "oldSecretUntil": None,
+        "createdAt": iso(AT_MS - 10**9),
+        "updatedAt": iso(AT_MS - 10**9),
+        **changes,
+    }
+
+
+def delivery(number: int, **changes: Any) -> dict[str, Any]:
+    at = iso(AT_MS - number * 60_000)
+    return {
+        "endpointId": "whe_1",
+        "eventId": f"evt_{number}",
+        "type": "sms.failed",
+        "state": "failed",
+        "attempts": 3,
+        "nextAttemptAt": None,
+        "status": 502,
+        "error": "HTTP 502",
+        "excerpt": "<h1>502 Bad Gateway</h1>",
+        "createdAt": at,
+        "updatedAt": at,
+        "deliveredAt": None,
+        **changes,
+    }
+
+
+def webhooks_told(gateway: FakeWebGateway, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
+    """What the operations on webhooks answer."""
+    found = gateway.endpoints
+    if name == "webhook.list":
+        return {"endpoints": [*found.values()]}
+    if name == "webhook.create":
+        made = endpoint(url=arguments["url"], types=arguments["types"], mode=arguments["mode"])
+        return {"endpoint": made, "secret": WEBHOOK_SECRET}
+    if not name.startswith("webhook."):
+        return {}
+    one = found.get(arguments["endpoint_id"])
+    if one is None:
+        raise NotFound("There is no such endpoint.")
+    match name:
+        case "webhook.show":
+            return {"endpoint": one, "pending": 1, "failed": 2, "version": 7}
+        case "webhook.rotate":
+            return {"endpoint": one, "secret": WEBHOOK_SECRET}
+        case "webhook.enable" | "webhook.disable":
+            one["enabled"] = name == "webhook.enable"
+        case "webhook.deliveries":
+            state = arguments.get("state")
+            shown = [each for each in gateway.deliveries if state in (None, each["state"])]
+            return {"deliveries": shown, "before": 7 if "before" not in arguments else None}
+        case "webhook.delivery":
+            shown = [e for e in gateway.deliveries if e["eventId"] == arguments["event_id"]]
+            if not shown:
+                raise NotFound("There is no such delivery.")
+            attempt = {
+                "number": 1,
+                "startedAt": iso(AT_MS - 90),
+                "endedAt": iso(AT_MS),
+                "status": 502,
+                "error": "HTTP 502",
+                "excerpt": None,
+            }
+            body = '{"id": "evt_1", "type": "sms.failed"}'
+            return {"delivery": shown[0], "attempts": [attempt], "body": body}
+        case "webhook.replay_failed":
+            gateway.to_replay -= 200
+            told = {"replayed": 200, "total": 2400, "until": AT_MS}
+            return {**told, "done": gateway.to_replay <= 0}
+    return {"endpoint": one}
+
+
 class OneChange:
     """A follower that is told of a gap at once, and then of nothing."""
 
@@ -197,6 +280,9 @@ class FakeWebGateway:
     change: dict[str, Any] | None = None
     done: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
     callers: list[Caller] = field(default_factory=list)
+    endpoints: dict[str, dict[str, Any]] = field(default_factory=dict)
+    deliveries: list[dict[str, Any]] = field(default_factory=list)
+    to_replay: int = 0
     refuse: Exception | None = None
     organization: dict[str, Any] = field(
         default_factory=lambda: {
@@ -267,4 +353,4 @@ class FakeWebGateway:
                 elif name != "key.set":
                     found["enabled"] = name == "key.enable"
                 return found
-        return {}
+        return webhooks_told(self, name, arguments)

@@ -23,7 +23,7 @@ def named(route) -> str:
 
 def path_of(route, organization_id: str = "org_1") -> str:
     path = route.path.replace("<org>", organization_id).replace("<key_id>", "key_1")
-    path = path.replace("<user_id>", "usr_2")
+    path = path.replace("<user_id>", "usr_2").replace("<endpoint_id>", "whe_1")
     return re.sub("<.*?>", "x", path)
 
 

@@ -11,10 +11,11 @@ from pydantic import Field, PlainValidator
 from risala.engine.journal.accounts import accounts
 from risala.engine.journal.webhooks import deliveries as webhook_log
 from risala.engine.journal.webhooks import endpoints as webhooks
-from risala.engine.journal.webhooks import history
+from risala.engine.journal.webhooks import event_rows, history
 from risala.engine.journal.webhooks.endpoints import Endpoint
 from risala.engine.journal.webhooks.history import WebhookDelivery
 from risala.engine.model.errors import NotFound
+from risala.engine.model.events import EventType
 from risala.engine.operations import owners, traces
 from risala.engine.operations.arguments import (
     ArgumentKind,
@@ -207,6 +208,8 @@ class DeliveryStory:
 
     delivery: WebhookDelivery
     attempts: tuple[Sequence[Any], ...]
+    body: str | None
+    """What is sent; None where the event is no longer kept, or has a text that somebody wrote."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,6 +261,7 @@ def _story_wire(story: DeliveryStory) -> Json:
     return {
         "delivery": delivery_wire(story.delivery),
         "attempts": [attempt_wire(row) for row in story.attempts],
+        "body": story.body,
     }
 
 
@@ -369,7 +373,10 @@ async def _deliveries(call: Call[ListDeliveries]) -> DeliveryPage:
 async def _delivery(call: Call[OfDelivery]) -> DeliveryStory:
     reader = call.services.reader
     found = history.delivery(reader, _endpoint_id(call), call.given.event_id)
-    return DeliveryStory(found, tuple(history.attempts(reader, found.seq)))
+    event = event_rows.by_id(reader, found.event_id)
+    hidden = event is None or event.type is EventType.SMS_RECEIVED
+    body = None if event is None or hidden else event.told
+    return DeliveryStory(found, tuple(history.attempts(reader, found.seq)), body)
 
 
 async def _replay(call: Call[OfDelivery]) -> ShownDelivery:

@@ -17,6 +17,7 @@ from risala.http.dashboard import (
     outbox,
     reader,
     sign_in,
+    webhooks,
 )
 from risala.http.web.app import WebApp, WebFace
 from risala.http.web.facade import WebGateway
@@ -25,7 +26,7 @@ from risala.http.web.routes import PageRoute
 TEMPLATES: Final = Path(__file__).parent / "templates"
 ROUTES: Final[tuple[PageRoute, ...]] = tuple(
     route
-    for page in (sign_in, reader, account, organizations, members, keys, outbox)
+    for page in (sign_in, reader, account, organizations, members, keys, webhooks, outbox)
     for route in page.ROUTES
 )
 

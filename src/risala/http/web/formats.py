@@ -193,6 +193,17 @@ class Formats:
         count = round(span_ms / _DAY_MS)
         return self.words.counted("{n} day", "{n} days", count, n=self.num(count))
 
+    def with_zone(self, typed: str) -> str:
+        """A time as a field for times sends it, which tells no zone: the organization's is meant.
+
+        What is no time comes back as it is: whoever reads it then refuses it.
+        """
+        try:
+            found = datetime.fromisoformat(typed)
+        except ValueError:
+            return typed
+        return found.isoformat() if found.tzinfo else found.replace(tzinfo=self.zone).isoformat()
+
     def _local(self, at: Moment) -> datetime:
         return datetime.fromtimestamp(ms_of(at) / 1000, UTC).astimezone(self.zone)
 

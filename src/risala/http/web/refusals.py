@@ -29,6 +29,8 @@ FAULTS: Final[Mapping[str, str]] = {
     "invalid_phone_number": N_("A Mauritanian number has 8 digits and begins with 2, 3 or 4"),
     "invalid_origin": N_("An origin looks like https://shop.example, without a path."),
     "invalid_time": N_("This is not a time that we understand."),
+    "invalid_url": N_("Write an address that begins with https://"),
+    "invalid_address": N_("This is not an e-mail address. It looks like name@example.mr"),
     "not_a_list": N_("Write one a line."),
     "same_email": N_("This is the address that you have."),
     "invalid_name": N_("This is too long, or empty."),

@@ -1,0 +1,54 @@
+"""The events that an endpoint may choose, told in words and by an example each."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Final
+
+from risala.http.web.languages import N_
+
+
+@dataclass(frozen=True, slots=True)
+class EventChoice:
+    """One type of event, as the form offers it."""
+
+    type: str
+    told: str
+    example: str
+    """The body's beginning, as a program gets it."""
+
+
+def _choice(kind: str, told: str, **fields: str) -> EventChoice:
+    shown = {"id": "evt_…", "type": kind, "test": False, **fields}
+    return EventChoice(kind, told, json.dumps(shown, ensure_ascii=False, indent=1))
+
+
+_SMS: Final = {"messageId": "sms_…", "to": "+22236123456"}
+_CODE: Final = {"verificationId": "ver_…", "to": "+22236123456"}
+CHOICES: Final = (
+    _choice("sms.sent", N_("The carrier took a message."), **_SMS, status="sent"),
+    _choice("sms.delivered", N_("A message reached its phone."), **_SMS, status="delivered"),
+    _choice(
+        "sms.failed",
+        N_("A message will not arrive."),
+        **_SMS,
+        status="failed",
+        errorCode="ESME_RINVDSTADR",
+    ),
+    _choice("sms.received", N_("Somebody wrote to you."), **{"from": "+22236123456"}, body="…"),
+    _choice("verify.sent", N_("A code is on its way."), **_CODE, status="pending"),
+    _choice("verify.approved", N_("Somebody typed the right code."), **_CODE, status="approved"),
+    _choice(
+        "verify.failed",
+        N_("A code expired, or was guessed too often."),
+        **_CODE,
+        status="expired",
+        reason="expired",
+    ),
+    _choice("balance.low", N_("The balance is low."), balance="98.50", currency="MRU"),
+    _choice("sender.approved", N_("A sender name was approved."), name="BARAKA"),
+    _choice("sender.denied", N_("A sender name was denied."), name="PROMO", reason="generic"),
+)
+USUAL: Final = ("sms.sent", "sms.failed", "verify.sent", "verify.approved", "verify.failed")
+"""What is ticked in a new form."""

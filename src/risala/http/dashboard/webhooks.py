@@ -1,0 +1,249 @@
+"""Webhooks: endpoints, what became of each delivery, and doing deliveries again."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, Final
+from urllib.parse import quote
+
+from quart_trio.wrappers import TrioResponse
+
+from risala.engine.model.clock import iso
+from risala.engine.model.errors import Refusal
+from risala.http.dashboard.webhook_choice import CHOICES, USUAL
+from risala.http.web.access import PageAccess
+from risala.http.web.formats import ms_of
+from risala.http.web.forms import SentForm
+from risala.http.web.languages import N_
+from risala.http.web.pager import pager_of
+from risala.http.web.routes import PageRoute
+from risala.http.web.visit import Visit
+
+CHANGED: Final = N_("The endpoint is changed.")
+DISABLED: Final = N_("The endpoint is disabled: nothing goes there from now on.")
+ENABLED: Final = N_("The endpoint receives again.")
+DELETED: Final = N_("The endpoint is deleted.")
+TESTED: Final = N_("The test event is on its way: it stands at the top of the deliveries.")
+REPLAYED: Final = N_("The delivery is made again.")
+ALL_REPLAYED: Final = N_("All deliveries that failed since then are made again.")
+STATES: Final = ("failed", "pending", "delivered")
+"""By which deliveries can be filtered."""
+_SHOWN: Final = 25
+_COUNTED: Final = 200
+"""Deliveries that the share of answers is counted of: the most that one read tells."""
+_CHUNKS: Final = 5
+"""Of a replay in one answer: a thousand deliveries, and then the reader sees how far it is."""
+
+
+async def show_all(visit: Visit) -> TrioResponse:
+    return await visit.page("webhooks/list.html", endpoints=await _endpoints(visit))
+
+
+async def _endpoints(visit: Visit) -> list[dict[str, Any]]:
+    found = (await visit.perform_here("webhook.list"))["endpoints"]
+    return [each for each in found if each["mode"] == visit.mode.value]
+
+
+async def show_new(visit: Visit) -> TrioResponse:
+    return await visit.page("webhooks/new.html", form=SentForm(), choices=CHOICES, chosen=USUAL)
+
+
+async def create(visit: Visit) -> TrioResponse:
+    form = visit.form
+    chosen = form.all("types")
+    try:
+        made = await visit.perform_here("webhook.create", mode=visit.mode.value, **_wish(form))
+    except Refusal as error:
+        given = {"form": form, "choices": CHOICES, "chosen": chosen}
+        return await visit.again("webhooks/new.html", error, given)
+    return await _told_once(visit, made)
+
+
+def _wish(form: SentForm) -> dict[str, object]:
+    return {
+        "url": form.text("url"),
+        "types": list(form.all("types")),
+        "description": form.text("description"),
+        "notify": form.text("notify"),
+    }
+
+
+async def _told_once(visit: Visit, made: dict[str, Any]) -> TrioResponse:
+    return await visit.page(
+        "webhooks/secret.html",
+        is_secret=True,
+        endpoint=made["endpoint"],
+        secret=made["secret"],
+    )
+
+
+async def show(visit: Visit) -> TrioResponse:
+    return await visit.page("webhooks/one.html", await _look(visit))
+
+
+async def _look(visit: Visit) -> dict[str, object]:
+    """Everything on the page of one endpoint."""
+    standing = await visit.perform_here("webhook.show", endpoint_id=_id(visit))
+    state = visit.form.text("state")
+    state = state if state in STATES else ""
+    before = visit.form.text("before")
+    asked: dict[str, object] = {"endpoint_id": _id(visit), "limit": _SHOWN}
+    if state:
+        asked["state"] = state
+    if before.isascii() and before.isdigit() and len(before) < 19:
+        asked["before"] = int(before)
+    page = await visit.perform_here("webhook.deliveries", **asked)
+    query = {name: value for name in ("mode", "state") if (value := visit.form.text(name))}
+    path, older = f"/app/{visit.organization_id}/webhooks/{_id(visit)}", page["before"]
+    pager = pager_of(path, query, newer=None, older=None if older is None else str(older))
+    if asked.get("before"):
+        newest = f"webhooks/{quote(_id(visit))}"
+        pager = replace(pager, newer=visit.at(newest, **({"state": state} if state else {})))
+    event_id = visit.form.text("event") if visit.request.method == "GET" else ""
+    return {
+        **standing,
+        "state": state,
+        "deliveries": page["deliveries"],
+        "pager": pager,
+        "share": await _share(visit),
+        "opened": await _opened(visit, event_id) if event_id else None,
+        "since": iso(visit.formats.now_ms - 86_400_000)[:16],
+        "choices": CHOICES,
+        "chosen": standing["endpoint"]["types"],
+        "typed": None,
+    }
+
+
+async def _share(visit: Visit) -> dict[str, float] | None:
+    """Which part of the last deliveries arrived; None where none has come to an end."""
+    found = await visit.perform_here("webhook.deliveries", endpoint_id=_id(visit), limit=_COUNTED)
+    over = [each["state"] for each in found["deliveries"] if each["state"] != "pending"]
+    if not over:
+        return None
+    return {"part": over.count("delivered") / len(over), "of": len(over)}
+
+
+async def _opened(visit: Visit, event_id: str) -> dict[str, Any]:
+    story = await visit.perform_here("webhook.delivery", endpoint_id=_id(visit), event_id=event_id)
+    for attempt in story["attempts"]:
+        over = attempt["endedAt"]
+        attempt["took"] = None if over is None else ms_of(over) - ms_of(attempt["startedAt"])
+        attempt["good"] = 200 <= (attempt["status"] or 0) < 300
+    return story
+
+
+def _id(visit: Visit) -> str:
+    return visit.arguments["endpoint_id"]
+
+
+def _home(visit: Visit) -> str:
+    return visit.at(f"webhooks/{quote(_id(visit))}")
+
+
+async def update(visit: Visit) -> TrioResponse:
+    form = visit.form
+    wish = _wish(form)
+    if version := _whole(form.text("version")):
+        wish["version"] = version
+    try:
+        await visit.perform_here("webhook.update", endpoint_id=_id(visit), **wish)
+    except Refusal as error:
+        given = {**await _look(visit), "chosen": form.all("types"), "typed": form}
+        return await visit.again("webhooks/one.html", error, given)
+    return visit.go(_home(visit), CHANGED)
+
+
+async def enable(visit: Visit) -> TrioResponse:
+    await visit.perform_here("webhook.enable", endpoint_id=_id(visit))
+    return visit.go(_home(visit), ENABLED)
+
+
+async def disable(visit: Visit) -> TrioResponse:
+    await visit.perform_here("webhook.disable", endpoint_id=_id(visit))
+    return visit.go(_home(visit), DISABLED)
+
+
+async def send_test(visit: Visit) -> TrioResponse:
+    await visit.perform_here("webhook.test", endpoint_id=_id(visit))
+    return visit.go(_home(visit), TESTED)
+
+
+async def rotate(visit: Visit) -> TrioResponse:
+    at_once = visit.form.ticked("at_once")
+    try:
+        made = await visit.perform_here("webhook.rotate", endpoint_id=_id(visit), at_once=at_once)
+    except Refusal as error:
+        return await visit.again("webhooks/one.html", error, await _look(visit))
+    return await _told_once(visit, made)
+
+
+async def ask_delete(visit: Visit) -> TrioResponse:
+    standing = await visit.perform_here("webhook.show", endpoint_id=_id(visit))
+    return await visit.page("webhooks/delete.html", standing)
+
+
+async def delete(visit: Visit) -> TrioResponse:
+    await visit.perform_here("webhook.delete", endpoint_id=_id(visit))
+    return visit.go(visit.at("webhooks"), DELETED)
+
+
+async def replay(visit: Visit) -> TrioResponse:
+    event_id = visit.form.text("event")
+    await visit.perform_here("webhook.replay", endpoint_id=_id(visit), event_id=event_id)
+    return visit.go(visit.at(f"webhooks/{quote(_id(visit))}", event=event_id), REPLAYED)
+
+
+async def replay_failed(visit: Visit) -> TrioResponse:
+    """Some chunks; then a page says how far it is, and its button goes on."""
+    form = visit.form
+    since, until = form.text("since"), form.text("until")
+    asked: dict[str, object] = {"endpoint_id": _id(visit), "since": _with_zone(visit, since)}
+    done, total = _whole(form.text("done")), _whole(form.text("total"))
+    if until:
+        asked["until"] = _whole(until)
+    for _ in range(_CHUNKS):
+        try:
+            told = await visit.perform_here("webhook.replay_failed", **asked)
+        except Refusal as error:
+            look = await _look(visit)
+            return await visit.again("webhooks/one.html", error, look)
+        done += told["replayed"]
+        total = max(total if told["total"] is None else told["total"], done)
+        if told["done"]:
+            return visit.go(_home(visit), ALL_REPLAYED)
+        asked["until"] = told["until"]
+    values = {"since": asked["since"], "until": asked["until"], "done": done, "total": total}
+    return await visit.page("webhooks/replaying.html", values, endpoint_id=_id(visit))
+
+
+def _with_zone(visit: Visit, since: str) -> str:
+    """A field for times tells no zone: what was typed is the organization's."""
+    return visit.formats.with_zone(since)
+
+
+def _whole(text: str) -> int:
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else 0
+
+
+_ONE: Final = "/app/<org>/webhooks/<endpoint_id>"
+
+
+def _acting(path: str, view: Any, *, once: bool = False) -> PageRoute:  # noqa: ANN401 -- a view
+    return PageRoute(path=path, view=view, access=PageAccess.DEVELOPER, method="POST", once=once)
+
+
+ROUTES: Final = (
+    PageRoute(path="/app/<org>/webhooks", view=show_all, access=PageAccess.VIEWER),
+    _acting("/app/<org>/webhooks", create, once=True),
+    PageRoute(path="/app/<org>/webhooks/new", view=show_new, access=PageAccess.DEVELOPER),
+    PageRoute(path=_ONE, view=show, access=PageAccess.VIEWER),
+    _acting(_ONE, update),
+    _acting(f"{_ONE}/enable", enable),
+    _acting(f"{_ONE}/disable", disable),
+    _acting(f"{_ONE}/test", send_test, once=True),
+    _acting(f"{_ONE}/rotate", rotate, once=True),
+    PageRoute(path=f"{_ONE}/delete", view=ask_delete, access=PageAccess.DEVELOPER),
+    _acting(f"{_ONE}/delete", delete),
+    _acting(f"{_ONE}/replay", replay),
+    _acting(f"{_ONE}/replay-failed", replay_failed),
+)

@@ -1,0 +1,141 @@
+"""The page of webhooks."""
+
+import pytest
+
+from risala.engine.model.callers import Role
+from risala.engine.model.errors import Conflict, Invalid
+from web_people import WEBHOOK_SECRET, delivery, endpoint
+
+PAGE = "/app/org_1/webhooks"
+ONE = f"{PAGE}/whe_1"
+
+
+@pytest.fixture(autouse=True)
+def _endpoints(gateway):
+    gateway.endpoints["whe_1"] = endpoint()
+    arrived = delivery(2, state="delivered", status=200, type="sms.sent")
+    gateway.deliveries += [delivery(1), arrived]
+
+
+def asked(gateway, name):
+    return [arguments for done, arguments in gateway.done if done == name]
+
+
+async def test_a_secret_is_shown_once(owner, gateway):
+    form = await owner.get(f"{PAGE}/new")
+    fields = {"url": "https://a.example/x", "types": "sms.sent"}
+    page = await owner.submit(form, PAGE, fields)
+    assert (page.status, page.text.count(WEBHOOK_SECRET)) == (200, 1)
+    assert "content-encoding" not in page.headers
+    page = await owner.submit(form, PAGE, fields)
+    assert (page.status, len(asked(gateway, "webhook.create"))) == (303, 1)
+    assert WEBHOOK_SECRET not in (await owner.get(ONE)).text
+
+
+async def test_a_refused_form_comes_back_as_it_was_typed(owner, gateway):
+    form = await owner.get(f"{PAGE}/new")
+    gateway.refuse = Invalid("url", "invalid_url", "No.")
+    page = await owner.submit(form, PAGE, {"url": "ftp://<b>", "types": "balance.low"})
+    assert page.status == 422
+    assert "begins with https://" in page.text
+    assert 'value="ftp://&lt;b&gt;"' in page.text
+    ticked = [
+        each["value"] for _, each in page.tags if each.get("name") == "types" and "checked" in each
+    ]
+    assert ticked == ["balance.low"]
+
+
+async def test_deliveries_are_listed_by_state_and_paged(owner, gateway):
+    page = await owner.get(ONE)
+    assert "sms.failed" in page.text
+    assert f"{ONE}?before=7" in page.text
+    assert "50.0%" in page.text
+    page = await owner.get(f"{ONE}?state=failed&before=7")
+    assert {"state": "failed", "before": 7}.items() <= asked(gateway, "webhook.deliveries")[
+        -2
+    ].items()
+    assert "evt_2" not in page.text
+
+
+async def test_one_delivery_is_opened_and_made_again(owner, gateway):
+    page = await owner.get(f"{ONE}?event=evt_1")
+    assert "&lt;h1&gt;502 Bad Gateway" in page.text
+    assert "webhook-id: evt_1" in page.text
+    page = await owner.submit(page, f"{ONE}/replay", {"event": "evt_1"})
+    assert page.location == f"{ONE}?event=evt_1"
+    assert [each["event_id"] for each in asked(gateway, "webhook.replay")] == ["evt_1"]
+    assert (await owner.get(f"{ONE}?event=nope")).status == 404
+
+
+async def test_what_failed_is_made_again_and_its_progress_is_seen(owner, gateway):
+    gateway.to_replay = 2000
+    page = await owner.get(ONE)
+    page = await owner.submit(page, f"{ONE}/replay-failed", {"since": "2026-11-21T08:12"})
+    assert page.status == 200
+    assert '<progress value="1000" max="2400"' in page.text
+    assert asked(gateway, "webhook.replay_failed")[0]["since"] == "2026-11-21T08:12:00+00:00"
+    fields = {name: page.field(name) for name in ("since", "until", "done", "total")}
+    page = await owner.submit(page, f"{ONE}/replay-failed", fields)
+    assert (page.status, page.location) == (303, ONE)
+    assert len(asked(gateway, "webhook.replay_failed")) == 10
+
+
+async def test_it_is_switched_changed_tested_and_deleted(owner, gateway):
+    page = await owner.get(ONE)
+    await owner.submit(page, f"{ONE}/disable")
+    assert "The endpoint is disabled." in (await owner.get(ONE)).text
+    await owner.submit(page, f"{ONE}/enable")
+    fields = {"version": page.field("version"), "url": "https://b.example", "types": "sms.sent"}
+    await owner.submit(page, ONE, fields)
+    assert asked(gateway, "webhook.update")[0]["types"] == ["sms.sent"]
+    assert asked(gateway, "webhook.update")[0]["version"] == 7
+    page = await owner.get(ONE)
+    for _ in range(2):
+        await owner.submit(page, f"{ONE}/test")
+    assert len(asked(gateway, "webhook.test")) == 1
+    page = await owner.get(f"{ONE}/delete")
+    assert "1 delivery that waits" in page.text.replace('<bdi class="num">', "").replace(
+        "</bdi>", ""
+    )
+    assert (await owner.submit(page, f"{ONE}/delete")).location == PAGE
+    assert len(asked(gateway, "webhook.delete")) == 1
+
+
+async def test_a_new_secret(owner, gateway):
+    page = await owner.get(ONE)
+    page = await owner.submit(page, f"{ONE}/rotate", {"at_once": "yes"})
+    assert page.text.count(WEBHOOK_SECRET) == 1
+    assert asked(gateway, "webhook.rotate")[0]["at_once"] is True
+
+
+async def test_why_it_is_disabled_is_told(owner, gateway):
+    gateway.endpoints["whe_1"] |= {"enabled": False, "disabledReason": "failing"}
+    assert "Your server failed for five days." in (await owner.get(ONE)).text
+
+
+async def test_a_refusal_without_a_field_is_told(owner, gateway):
+    page = await owner.get(ONE)
+    gateway.refuse = Conflict("The endpoint is disabled; enable it first.")
+    assert (await owner.submit(page, f"{ONE}/test")).status == 409
+
+
+async def test_a_viewer_sees_and_does_not_do(reader_as):
+    for path in (PAGE, ONE, f"{ONE}?event=evt_1"):
+        page = await reader_as(Role.VIEWER).get(path)
+        assert page.status == 200
+        actions = [each.get("action") for tag, each in page.tags if tag == "form"]
+        assert {*actions} == {"/language", "/theme", "/sign-out"}
+
+
+async def test_test_and_live_are_apart(owner):
+    assert "There is no endpoint yet" in (await owner.get(f"{PAGE}?mode=test")).text
+
+
+async def test_stored_text_is_text(owner, gateway):
+    nasty = "<script>alert(1)</script>{{ 7 * 7 }}"
+    gateway.endpoints["whe_1"] |= {"description": nasty, "types": [nasty]}
+    gateway.deliveries[0] |= {"type": nasty, "excerpt": nasty}
+    for path in (PAGE, ONE, f"{ONE}?event=evt_1"):
+        page = await owner.get(path)
+        assert page.status == 200
+        assert "<script>alert" not in page.text
