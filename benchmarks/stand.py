@@ -45,6 +45,7 @@ port = {port}
 system_id = "bench"
 password = "bench"
 window_max = 100
+reconnect_max_s = 1.0
 """
 
 
