@@ -89,6 +89,8 @@ class Recorder:
         self.statuses: Counter[str] = Counter()
         """How often a message came into each status after it was accepted, since the start."""
         self.groups = groups
+        self._log = log.bind()
+        """Bound once: the three lines of each message would bind it anew each time."""
 
     def stamp(self) -> Stamp:
         return Stamp(self.clock.now_ms())
@@ -212,7 +214,7 @@ class Recorder:
         word = "requeued" if change.status is Status.PENDING else change.status.value
         self.statuses[word] += 1
         # Never a word of the carrier or its driver: it might hold what the message says.
-        write = log.info if change.status in _TOLD else log.debug
+        write = self._log.info if change.status in _TOLD else self._log.debug
         write(
             f"message.{word}",
             message_id=change.message_id,

@@ -71,6 +71,10 @@ class Lane:
     health: Health = field(default_factory=lambda: Health(HealthState.DOWN, "Not connected yet."))
     gate: Gate = Gate.OPEN
     in_flight: int = 0
+    """Segments that are about to leave, or whose answer is to come, or to be used first."""
+    settling: int = 0
+    """Messages that the carrier has taken, which is on its way to the disk: others may leave
+    meanwhile, once they are on the disk with it."""
     virtual_time: float = 0.0
     continuing: deque[Job] = field(default_factory=deque)
     counts: Counts = field(default_factory=Counts)
@@ -154,7 +158,7 @@ class Lane:
     def busy(self) -> bool:
         """True while a message is in its hands."""
         begun = self.solo.waiting is not None and self.solo.waiting.attempt > 0
-        return self.in_flight > 0 or bool(self.continuing) or begun
+        return self.in_flight + self.settling > 0 or bool(self.continuing) or begun
 
     async def run(self, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
         """Hold the tasks of this lane's submits, for life."""
@@ -273,6 +277,10 @@ class Lane:
 
     def _finished(self, job: Job, *, goes_on: bool) -> None:
         self.in_flight -= 1
+        self._part_with(job, goes_on=goes_on)
+
+    def _part_with(self, job: Job, *, goes_on: bool) -> None:
+        """The journal speaks for it again, or its next part follows."""
         if goes_on:
             self.continuing.append(job)
         else:
@@ -284,13 +292,28 @@ class Lane:
         self.hooks.changed()
 
     def _settle(self, call: SubmitCall, outcome: Outcome) -> None:
-        """Write down what it came to, and go on from there once that is on the disk."""
+        """Write down what it came to, and go on from there once that is on the disk.
+
+        A message that the carrier has taken whole makes room in the window at once: the next one is
+        written down as about to leave by the same commit that writes this answer.
+        """
+        job = call.job
+        makes_room = (
+            isinstance(outcome, Accepted) and len(job.remaining) == 1 and not job.row.goes_alone
+        )
         told = self._learning.learn(outcome, trio.current_time())
         if told is not None:
             self.note(told)
-        self.scribe.finish(self._answer(call, outcome), partial(self._settled, call, outcome))
+        settled = partial(self._settled, call, outcome, made_room=makes_room)
+        self.scribe.finish(self._answer(call, outcome), settled)
+        if makes_room:
+            self.in_flight -= 1
+            self.settling += 1
+            self.hooks.changed()
 
-    def _settled(self, call: SubmitCall, outcome: Outcome, failed: Failed | None) -> None:
+    def _settled(
+        self, call: SubmitCall, outcome: Outcome, failed: Failed | None, *, made_room: bool
+    ) -> None:
         """More parts of the message may follow at once."""
         job, goes_on = call.job, False
         if failed is not None:  # the next start finds that it was under way
@@ -300,7 +323,11 @@ class Lane:
             job.partly_accepted = True
             job.remaining.popleft()
             goes_on = bool(job.remaining)
-        self._finished(job, goes_on=goes_on)
+        if made_room:
+            self.settling -= 1
+            self._part_with(job, goes_on=goes_on)
+        else:
+            self._finished(job, goes_on=goes_on)
 
     def _tell_lost(self, call: SubmitCall, failed: Failed) -> None:
         if isinstance(failed.error, Unavailable):
