@@ -30,7 +30,7 @@ from risala.http.web.pager import pager_of
 from risala.http.web.routes import PageRoute
 from risala.http.web.states import STATES
 from risala.http.web.visit import Visit
-from web_people import AT_MS, FakeWebGateway, delivery, endpoint, key, member, user
+from web_people import AT_MS, FakeWebGateway, delivery, endpoint, entry, key, member, user
 
 DAY_MS = 86_400_000
 
@@ -94,6 +94,13 @@ def gateway() -> FakeWebGateway:
         ),
         key(3, name="متجر قديم", enabled=False, lastUsedAt=iso(AT_MS - 47 * DAY_MS)),
         key(4, name="Tests", mode="test", last4="Vb31", lastUsedAt=iso(AT_MS - DAY_MS)),
+    ]
+    made.entries = [
+        entry(1, "topup", "10000.00", reference="MS-220814", note="Masrvi"),
+        entry(2, messages=142, amount="-71.00"),
+        entry(3, "refund", "0.50"),
+        entry(4, "adjustment", "36.00", reference="adj_1", note="Charged twice on 17 Nov"),
+        *(entry(seq) for seq in range(5, 34)),
     ]
     made.keys = {each["id"]: each for each in keys}
     made.members = {

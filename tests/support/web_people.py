@@ -168,6 +168,21 @@ def member(number: int, **changes: Any) -> dict[str, Any]:
     }
 
 
+def entry(seq: int, kind: str = "charge", amount: str = "-0.50", **changes: Any) -> dict[str, Any]:
+    return {
+        "seq": seq,
+        "organizationId": "org_1",
+        "kind": kind,
+        "amount": amount,
+        "balanceAfter": "12480.50",
+        "reference": f"sms_{seq}",
+        "messages": 1 if kind == "charge" else None,
+        "note": None,
+        "at": iso(AT_MS - 10**9 + seq * 10**6),
+        **changes,
+    }
+
+
 def endpoint(**changes: Any) -> dict[str, Any]:
     return {
         "id": "whe_1",
@@ -278,6 +293,7 @@ class FakeWebGateway:
     invitations: list[dict[str, Any]] = field(default_factory=list)
     devices: list[dict[str, Any]] = field(default_factory=list)
     change: dict[str, Any] | None = None
+    entries: list[dict[str, Any]] = field(default_factory=list)
     done: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
     callers: list[Caller] = field(default_factory=list)
     endpoints: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -292,12 +308,35 @@ class FakeWebGateway:
             "balance": "12480.50",
             "currency": "MRU",
             "timeZone": "Africa/Nouakchott",
+            "pricePerSegment": None,
+            "smartEncoding": True,
+            "lowBalance": None,
+            "spendCap": "5000.00",
+            "operatorSpendCap": "9000.00",
+            "ownerSpendCap": "5000.00",
+            "spentToday": "1134.50",
         }
     )
 
     @contextmanager
     def follow(self, what: What, organization_id: str | None = None) -> Iterator[OneChange]:
         yield OneChange()
+
+    def ledger(
+        self, *, organization_id: str, limit: int, before: int = 10**9, by_hand: bool = False
+    ) -> dict[str, Any]:
+        found = [
+            each
+            for each in sorted(self.entries, key=lambda each: -each["seq"])
+            if each["seq"] < before and (not by_hand or each["kind"] in ("topup", "adjustment"))
+        ]
+        return {
+            "balance": self.organization["balance"],
+            "currency": "MRU",
+            "entries": found[:limit],
+            "next": found[limit - 1]["seq"] if len(found) > limit else None,
+            "spentADay": "1134.50",
+        }
 
     async def perform(self, name: str, arguments: dict[str, Any], caller: Caller) -> dict[str, Any]:
         await trio.lowlevel.checkpoint()
@@ -331,6 +370,10 @@ class FakeWebGateway:
                 return {**self.organization, "name": arguments["name"]}
             case "account.accept":
                 return {"organizationId": "org_1"}
+            case "price":
+                return {"perSegment": "0.50", "lowBalance": "1000.00", "currency": "MRU"}
+            case "ledger.list":
+                return self.ledger(**arguments)
             case "member.list":
                 return {"members": [*self.members.values()], "invitations": self.invitations}
             case "member.invite":

@@ -29,6 +29,7 @@ from risala.engine.operations.arguments import (
     number,
     text,
 )
+from risala.engine.operations.money import SPENT_DAYS
 from risala.engine.operations.operation import Call, Operation
 from risala.engine.rules.days import day_of
 from risala.engine.rules.roles import VIEWERS
@@ -41,8 +42,6 @@ WAITS_TOO_LONG_MS: Final = 300_000
 """Messages leave within seconds; one that has waited five minutes wants somebody's eye."""
 DAYS_MAX: Final = 100
 """Figures of more hours at once would hold the loop for too long."""
-SPENT_DAYS: Final = 7
-"""How long a balance lasts is told by the last week: it has one of each day."""
 _HOUR_MS: Final = 3_600_000
 _DAY_MS: Final = 86_400_000
 

@@ -9,6 +9,7 @@ from pydantic import PlainValidator
 
 from risala.engine.billing.claims import Adjust, TopUp
 from risala.engine.journal.accounts import ledger
+from risala.engine.journal.pages import figures
 from risala.engine.model.commands import LedgerEntry
 from risala.engine.model.money import money
 from risala.engine.model.wire import ledger_wire
@@ -26,6 +27,7 @@ from risala.engine.operations.arguments import (
     words,
 )
 from risala.engine.operations.operation import Call, Operation
+from risala.engine.rules.days import day_of
 from risala.engine.rules.roles import OPERATORS, VIEWERS
 
 NOTE_MAX: Final = 200
@@ -34,6 +36,8 @@ REFERENCE_MAX: Final = 64
 ENTRIES_MAX: Final = 500
 """Entries of one answer at most."""
 ENTRIES_USUAL: Final = 50
+SPENT_DAYS: Final = 7
+"""How long a balance lasts is told by the last week: it has one of each day."""
 
 
 class TakePayment(OfOrganization):
@@ -75,6 +79,8 @@ class LedgerPage:
     entries: tuple[LedgerEntry, ...]
     next: int | None
     """The ``before`` of the next page; None: this is the last one."""
+    spent_a_day: int
+    """Charged on a day of the last seven whole ones, on the average: how long the balance lasts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +99,7 @@ def _page_wire(page: LedgerPage) -> Json:
         "currency": page.currency,
         "entries": [ledger_wire(entry) for entry in page.entries],
         "next": page.next,
+        "spentADay": money(page.spent_a_day),
     }
 
 
@@ -146,8 +153,15 @@ async def _list(call: Call[ListEntries]) -> LedgerPage:
     )
     shown = tuple(found[:limit])
     following = shown[-1].seq if len(found) > limit else None
+    today = day_of(organization.time_zone, call.now_ms)
+    spent = figures.spent(services.reader, organization.id, today - SPENT_DAYS, today)
     return LedgerPage(
-        organization.id, organization.balance, organization.currency, shown, following
+        organization.id,
+        organization.balance,
+        organization.currency,
+        shown,
+        following,
+        spent // SPENT_DAYS,
     )
 
 

@@ -11,6 +11,7 @@ from risala.config.model import Settings
 from risala.engine.model.clock import Clock
 from risala.http.dashboard import (
     account,
+    billing,
     keys,
     members,
     organizations,
@@ -19,6 +20,7 @@ from risala.http.dashboard import (
     sign_in,
     webhooks,
 )
+from risala.http.dashboard import settings as settings_page
 from risala.http.web.app import WebApp, WebFace
 from risala.http.web.facade import WebGateway
 from risala.http.web.routes import PageRoute
@@ -26,7 +28,10 @@ from risala.http.web.routes import PageRoute
 TEMPLATES: Final = Path(__file__).parent / "templates"
 ROUTES: Final[tuple[PageRoute, ...]] = tuple(
     route
-    for page in (sign_in, reader, account, organizations, members, keys, webhooks, outbox)
+    for page in (
+        *(sign_in, reader, account, organizations, members, keys, webhooks, outbox),
+        *(billing, settings_page),
+    )
     for route in page.ROUTES
 )
 

@@ -57,7 +57,7 @@ NAVIGATION: Final = (
         (
             NavItem("billing", "billing", N_("Billing"), short=NC_("dock", "Balance"), key="b"),
             NavItem("members", "team", N_("Members"), key="t"),
-            NavItem("settings", "settings", N_("Settings"), key="e"),
+            NavItem("settings", "settings", N_("Settings"), PageAccess.OWNER, key="e"),
         ),
     ),
 )

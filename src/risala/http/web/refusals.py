@@ -28,6 +28,7 @@ FAULTS: Final[Mapping[str, str]] = {
     "invalid_email": N_("This is not an e-mail address. It looks like name@example.mr"),
     "invalid_phone_number": N_("A Mauritanian number has 8 digits and begins with 2, 3 or 4"),
     "invalid_origin": N_("An origin looks like https://shop.example, without a path."),
+    "invalid_time_zone": N_("This is no time zone that we know. One looks like Africa/Nouakchott"),
     "invalid_time": N_("This is not a time that we understand."),
     "invalid_url": N_("Write an address that begins with https://"),
     "invalid_address": N_("This is not an e-mail address. It looks like name@example.mr"),

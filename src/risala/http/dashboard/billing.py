@@ -1,0 +1,98 @@
+"""Money: the balance and how long it lasts, the statement, receipts, and the low-balance alert."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any, Final
+
+from markupsafe import Markup
+from quart_trio.wrappers import TrioResponse
+
+from risala.engine.model.errors import NotFound, Refusal
+from risala.http.web.access import PageAccess
+from risala.http.web.languages import N_
+from risala.http.web.pager import Pager
+from risala.http.web.routes import PageRoute
+from risala.http.web.visit import Visit
+
+ALERT_SAVED: Final = N_("We write to the owners when the balance falls below.")
+_PAGE: Final = "billing/show.html"
+_ROWS: Final = 25
+_DAY_MS: Final = 86_400_000
+_DAYS_TOLD_MAX: Final = 1000
+"""A balance that lasts longer is not told in days: nobody's pace holds for years."""
+_SEQ_DIGITS_MAX: Final = 18
+"""A number of an entry with more digits is nobody's."""
+
+
+async def show(visit: Visit) -> TrioResponse:
+    return await visit.page(_PAGE, await _values(visit), form=visit.form)
+
+
+async def set_alert(visit: Visit) -> TrioResponse:
+    """An empty field brings the general amount back."""
+    amount = visit.form.text("low_balance") or None
+    try:
+        await visit.perform_here("org.set", low_balance=amount)
+    except Refusal as error:
+        return await visit.again(_PAGE, error, await _values(visit), form=visit.form)
+    return visit.go(visit.at("billing"), ALERT_SAVED)
+
+
+async def receipt(visit: Visit) -> TrioResponse:
+    """One payment, on a page that prints well."""
+    seq = visit.arguments["seq"]
+    if not _is_seq(seq):
+        raise NotFound("There is no such entry.")
+    before = int(seq) + 1
+    found = await visit.perform_here("ledger.list", before=before, limit=1, by_hand=True)
+    for entry in found["entries"]:
+        if entry["seq"] == int(seq) and entry["kind"] == "topup":
+            return await visit.page("billing/receipt.html", entry=entry)
+    raise NotFound("There is no such entry.")
+
+
+def _is_seq(text: str) -> bool:
+    return text.isascii() and text.isdigit() and len(text) <= _SEQ_DIGITS_MAX
+
+
+async def _values(visit: Visit) -> dict[str, Any]:
+    before, by_hand = visit.form.text("before"), visit.form.text("kind") == "payments"
+    asked: dict[str, object] = {"limit": _ROWS, "by_hand": by_hand}
+    if _is_seq(before):
+        asked["before"] = int(before)
+    found = await visit.perform_here("ledger.list", **asked)
+    prices = await visit.perform("price")
+    organization = visit.organization
+    kept = {"kind": "payments"} if by_hand else {}
+    following = found["next"]
+    return {
+        "entries": found["entries"],
+        "by_hand": by_hand,
+        "pager": Pager(
+            newer=visit.at("billing", **kept) if "before" in asked else None,
+            older=None if following is None else visit.at("billing", before=str(following), **kept),
+        ),
+        "lasts": _lasts(visit, found["balance"], found["spentADay"]),
+        "price": organization["pricePerSegment"] or prices["perSegment"],
+        "general_low": prices["lowBalance"],
+        "organization": organization,
+    }
+
+
+def _lasts(visit: Visit, balance: str, a_day: str) -> Markup | None:
+    """How long the balance lasts at that pace; None: there is no pace, or no end to be seen."""
+    spent = Decimal(a_day)
+    if spent <= 0:
+        return None
+    days = max(Decimal(balance), Decimal(0)) / spent
+    return None if days > _DAYS_TOLD_MAX else visit.formats.lasting(int(days * _DAY_MS))
+
+
+ROUTES: Final = (
+    PageRoute(path="/app/<org>/billing", view=show, access=PageAccess.VIEWER),
+    PageRoute(
+        path="/app/<org>/billing/alert", view=set_alert, access=PageAccess.OWNER, method="POST"
+    ),
+    PageRoute(path="/app/<org>/billing/receipts/<seq>", view=receipt, access=PageAccess.VIEWER),
+)

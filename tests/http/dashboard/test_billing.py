@@ -1,0 +1,108 @@
+"""The billing page: figures, statement, receipts, and the low-balance alert."""
+
+import pytest
+
+from risala.engine.model.callers import Role
+from risala.engine.model.errors import Invalid
+from web_people import entry
+
+BILLING = "/app/org_1/billing"
+
+
+@pytest.fixture(autouse=True)
+def _entries(gateway):
+    gateway.entries = [
+        entry(1, "topup", "10000.00", reference="MS-220814", note="<script>alert(1)</script>"),
+        entry(2, "adjustment", "36.00", note="Charged twice"),
+        *(entry(seq) for seq in range(3, 40)),
+    ]
+
+
+async def test_the_figures(owner):
+    page = await owner.get(BILLING)
+    assert page.status == 200
+    assert "12,480.50" in page.text
+    # 12,480.50 at 1,134.50 a day.
+    assert '<bdi class="num">11</bdi> days' in page.text
+    assert "1,134.50" in page.text
+    assert "5,000.00" in page.text
+
+
+async def test_without_a_pace_nothing_is_foretold(owner, gateway):
+    told = gateway.ledger
+    gateway.ledger = lambda **asked: {**told(**asked), "spentADay": "0.00"}
+    assert "too little was spent" in (await owner.get(BILLING)).text
+
+
+async def test_the_statement_goes_on_by_key(owner, gateway):
+    page = await owner.get(BILLING)
+    assert "before=15" in page.text
+    assert "sms_15" in page.text
+    assert "sms_14" not in page.text
+    page = await owner.get(f"{BILLING}?before=15")
+    assert "sms_14" in page.text
+    assert "sms_15" not in page.text
+    assert f'href="{BILLING}" rel="prev"' in page.text
+
+
+async def test_payments_alone_as_text(owner):
+    page = await owner.get(f"{BILLING}?kind=payments")
+    assert "MS-220814" in page.text
+    assert "sms_15" not in page.text
+    assert "<script>alert" not in page.text
+
+
+@pytest.mark.parametrize("before", ["x", "-1", "9" * 30, "%D9%A3"])
+async def test_a_wrong_place_is_the_first_page(owner, before):
+    page = await owner.get(f"{BILLING}?before={before}")
+    assert "sms_39" in page.text
+
+
+async def test_a_receipt_is_of_a_payment_alone(owner):
+    page = await owner.get(f"{BILLING}/receipts/1")
+    assert page.status == 200
+    assert "MS-220814" in page.text
+    assert "10,000.00" in page.text
+    for seq in ("2", "3", "99", "x", "9" * 30):
+        assert (await owner.get(f"{BILLING}/receipts/{seq}")).status == 404
+
+
+async def test_the_alert_is_set_and_taken_back(owner, gateway):
+    page = await owner.get(BILLING)
+    for given, asked in (("250", "250"), ("", None)):
+        answer = await owner.submit(page, f"{BILLING}/alert", {"low_balance": given})
+        assert answer.location == BILLING
+        assert gateway.done[-1] == ("org.set", {"organization_id": "org_1", "low_balance": asked})
+
+
+class Refusing:
+    """Refuses changes alone, so that the page itself can be drawn again."""
+
+    def __init__(self, perform, error):
+        self._perform, self._error = perform, error
+
+    async def __call__(self, name, arguments, caller):
+        if name == "org.set":
+            raise self._error
+        return await self._perform(name, arguments, caller)
+
+
+async def test_a_wrong_amount_is_told_at_its_field(owner, gateway):
+    page = await owner.get(BILLING)
+    error = Invalid("low_balance", "invalid_amount", "No.")
+    gateway.perform = Refusing(gateway.perform, error)
+    page = await owner.submit(page, f"{BILLING}/alert", {"low_balance": "<lots>"})
+    assert page.status == 422
+    assert "Write an amount in digits" in page.text
+    assert 'value="&lt;lots&gt;"' in page.text
+
+
+async def test_an_organization_that_never_paid(owner, gateway):
+    gateway.entries = []
+    assert "Nothing here yet" in (await owner.get(BILLING)).text
+
+
+async def test_a_viewer_reads_and_sets_nothing(reader_as):
+    page = await reader_as(Role.VIEWER).get(BILLING)
+    assert "Statement" in page.text
+    assert "billing/alert" not in page.text
