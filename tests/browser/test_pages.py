@@ -22,6 +22,9 @@ PAGES = {
     "OWNER": [
         *("/app/org_1/billing", "/app/org_1/billing?kind=payments", "/app/org_2/billing"),
         *("/app/org_1/billing/receipts/1", "/app/org_1/settings"),
+        *("/app/org_1/overview", "/app/org_1/overview?period=month", "/app/org_1/messages"),
+        *("/app/org_1/messages?status=failed", "/app/org_1/messages/sms_uncertain"),
+        *("/app/org_1/messages/sms_delivered", "/app/org_1/messages/sms_failed/again"),
         *("/app/org_1/keys", "/app/org_1/keys?mode=test", "/app/org_1/keys/new"),
         *("/app/org_1/keys/key_2/delete", "/app/org_1/nope", "/app/org_2/keys"),
         *("/app/org_2/keys/new", "/app/org_1/parts", "/app?new", "/account", "/app/org_1/leave"),

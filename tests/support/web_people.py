@@ -11,6 +11,7 @@ from typing import Any
 
 import trio
 
+import web_messages
 from risala.engine.model.callers import Caller, Face, Role
 from risala.engine.model.clock import iso
 from risala.engine.model.errors import Invalid, NotFound
@@ -300,6 +301,7 @@ class FakeWebGateway:
     deliveries: list[dict[str, Any]] = field(default_factory=list)
     to_replay: int = 0
     refuse: Exception | None = None
+    answers: dict[str, dict[str, Any]] = field(default_factory=dict)
     organization: dict[str, Any] = field(
         default_factory=lambda: {
             "id": "org_1",
@@ -396,4 +398,5 @@ class FakeWebGateway:
                 elif name != "key.set":
                     found["enabled"] = name == "key.enable"
                 return found
-        return webhooks_told(self, name, arguments)
+        told = self.answers.get(name) or web_messages.answer(name, arguments)
+        return told or webhooks_told(self, name, arguments)

@@ -12,8 +12,8 @@ async def test_the_root_leads_to_the_organizations(stranger):
 
 async def test_who_has_one_goes_straight_to_it(owner):
     assert (await owner.get("/app")).location == "/app/org_1/"
-    assert (await owner.get("/app/org_1/")).location == "/app/org_1/keys"
-    assert (await owner.get("/app/org_1?mode=test")).location == "/app/org_1/keys?mode=test"
+    assert (await owner.get("/app/org_1/")).location == "/app/org_1/overview"
+    assert (await owner.get("/app/org_1?mode=test")).location == "/app/org_1/overview?mode=test"
     assert (await owner.get("/app?new")).status == 200
 
 

@@ -14,6 +14,7 @@ import trio
 from risala.config.model import CarrierSection, Settings, StorageSection
 from risala.engine.engine import DATABASE, open_engine
 from risala.engine.model.callers import Caller, Face, Role
+from risala.engine.model.clock import iso
 from risala.engine.model.people import Browser, Language
 from risala.http.dashboard.app import ROUTES, create_dashboard
 from risala.http.web.access import PageAccess
@@ -36,11 +37,13 @@ class Town:
     database: Path
     organizations: dict[str, str]
     keys: dict[str, str]
+    messages: dict[str, str]
     tokens: dict[Role, str]
 
     def path(self, route, organization: str = "own") -> str:
         path = route.path.replace("<org>", self.organizations[organization])
         path = path.replace("<key_id>", self.keys[organization])
+        path = path.replace("<message_id>", self.messages[organization])
         return path.replace("<invitation_id>", "inv_x").replace("<token>", "x")
 
     def digest(self) -> str:
@@ -62,11 +65,17 @@ async def town(tmp_path: Path) -> AsyncIterator[Town]:
     carrier = CarrierSection(name="fake", driver="fake", prefixes=("+222",))
     async with open_engine(settings, (carrier,), {"fake": FakeDriver()}) as engine:
         gateway = engine.gateway
-        organizations, keys, tokens = {}, {}, {}
+        organizations, keys, messages, tokens = {}, {}, {}, {}
         for name in ("own", "other"):
             made = await gateway.perform("org.create", {"name": name}, OPERATOR)
             organizations[name] = made["id"]
             asked = {"organization_id": made["id"], "type": "secret", "mode": "live"}
+            paid = {"organization_id": made["id"], "amount": "100"}
+            await gateway.perform("topup", paid, OPERATOR)
+            later = iso(engine.gateway.services.recorder.clock.now_ms() + 3_600_000)
+            sent = {"organization_id": made["id"], "to": "+22236123456", "body": "Bonjour"}
+            sent = await gateway.perform("send", {**sent, "send_at": later}, OPERATOR)
+            messages[name] = sent["messageId"]
             keys[name] = (await gateway.perform("key.create", asked, OPERATOR))["key"]["id"]
         for role in (Role.OWNER, Role.DEVELOPER, Role.VIEWER):
             email = f"{role.value}@baraka.example"
@@ -78,7 +87,7 @@ async def town(tmp_path: Path) -> AsyncIterator[Town]:
             assert entered is not None
             tokens[role] = entered.token
         app = create_dashboard(gateway, settings, shutdown=trio.Event())
-        yield Town(app, tmp_path / DATABASE, organizations, keys, tokens)
+        yield Town(app, tmp_path / DATABASE, organizations, keys, messages, tokens)
 
 
 @pytest.fixture

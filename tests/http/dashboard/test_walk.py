@@ -12,7 +12,8 @@ from risala.http.web.visit import POLICY
 GUARDED = [route for route in ROUTES if route.access is not PageAccess.PUBLIC]
 POSTS = [route for route in ROUTES if route.method == "POST"]
 OF_ORGANIZATION = [route for route in ROUTES if route.access.roles]
-GETS = [route for route in ROUTES if route.method == "GET"]
+GETS = [route for route in ROUTES if route.method == "GET" and not route.path.endswith("/live")]
+"""Those that end: a stream of pieces does not."""
 TOO_LOW = {PageAccess.DEVELOPER: Role.VIEWER, PageAccess.OWNER: Role.DEVELOPER}
 FORM = {"content_type": "application/x-www-form-urlencoded"}
 

@@ -142,7 +142,9 @@ def warning_wire(warning: str | None) -> Json:
 
 
 def _message_wire(shown: ShownMessage | MessageStory) -> Json:
-    return {"message": {**message_wire(shown.view), "organizationId": shown.view.organization_id}}
+    view = shown.view
+    told = {"organizationId": view.organization_id, "kind": view.kind, "mode": view.mode.value}
+    return {"message": {**message_wire(view), **told}}
 
 
 def _story_wire(story: MessageStory) -> Json:

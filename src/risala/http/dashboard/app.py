@@ -14,8 +14,11 @@ from risala.http.dashboard import (
     billing,
     keys,
     members,
+    message,
+    messages,
     organizations,
     outbox,
+    overview,
     reader,
     sign_in,
     webhooks,
@@ -29,8 +32,8 @@ TEMPLATES: Final = Path(__file__).parent / "templates"
 ROUTES: Final[tuple[PageRoute, ...]] = tuple(
     route
     for page in (
-        *(sign_in, reader, account, organizations, members, keys, webhooks, outbox),
-        *(billing, settings_page),
+        *(sign_in, reader, account, organizations, members, overview, messages, message, keys),
+        *(webhooks, outbox, billing, settings_page),
     )
     for route in page.ROUTES
 )

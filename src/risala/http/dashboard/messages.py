@@ -1,0 +1,172 @@
+"""Messages: the list with its filters, all of which stand in the address."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date, datetime, time, timedelta
+from typing import Any, Final
+
+from markupsafe import Markup
+from quart_trio.wrappers import TrioResponse
+
+from risala.engine.model.cause_sentences import cause_sentence
+from risala.engine.model.clock import iso
+from risala.engine.model.errors import Invalid
+from risala.http.web.access import PageAccess
+from risala.http.web.formats import ms_of
+from risala.http.web.languages import NC_
+from risala.http.web.pager import pager_of
+from risala.http.web.routes import PageRoute
+from risala.http.web.visit import Visit
+from risala.sms.address import network_of, normalise_number
+from risala.sms.cause import Cause
+
+STATES: Final = {
+    "pending": NC_("state", "Pending"),
+    "processing": NC_("state", "Processing"),
+    "uncertain": NC_("state", "Uncertain"),
+    "sent": NC_("state", "Sent"),
+    "delivered": NC_("state", "Delivered"),
+    "undelivered": NC_("state", "Undelivered"),
+    "failed": NC_("state", "Failed"),
+    "canceled": NC_("state", "Canceled"),
+}
+FIELDS: Final = ("q", "status", "from", "key", "since", "until", "before", "after")
+PAGE: Final = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Chip:
+    """A filter that holds, and the address without it."""
+
+    label: Markup
+    without: str
+
+
+async def show(visit: Visit) -> TrioResponse:
+    found_by, text = visit.form, visit.form.text("q")
+    if text.startswith("sms_"):
+        return visit.go(visit.at(f"messages/{text}"))
+    query = {name: found_by.text(name) for name in FIELDS if found_by.text(name)}
+    asked = _asked(visit, query)
+    try:
+        page = await visit.perform_here("message.list", mode=visit.mode.value, limit=PAGE, **asked)
+    except Invalid:  # somebody typed it into the address: without filters there is a list
+        return visit.go(visit.at("messages"))
+    senders = (await visit.perform_here("sender.list")).get("senders", [])
+    keys = (await visit.perform_here("key.list")).get("keys", [])
+    shown = {**query, "mode": "test"} if visit.mode.value == "test" else query
+    return await visit.page(
+        "messages/list.html",
+        query=query,
+        states_shown=[(each, visit.words.among("state", STATES[each])) for each in STATES],
+        senders=[(each["name"], each["name"]) for each in senders],
+        keys=[(each["id"], each["name"] or f"…{each['last4']}") for each in keys],
+        chips=_chips(visit, query, asked, {each["id"]: each["name"] or "" for each in keys}),
+        messages=[_look(visit, each) for each in page["messages"]],
+        page=page,
+        pager=pager_of(
+            f"/app/{visit.organization_id}/messages",
+            shown,
+            newer=page["newer"],
+            older=page["older"],
+        ),
+    )
+
+
+def _asked(visit: Visit, query: Mapping[str, str]) -> dict[str, object]:
+    """What the operation is asked for; what nobody could mean is left out."""
+    asked: dict[str, object] = {}
+    if text := query.get("q"):
+        try:
+            asked["to"] = normalise_number(text)
+        except ValueError:
+            asked["cause"] = text.upper() if text.upper() in Cause.__members__ else text
+    if query.get("status") in STATES:
+        asked["status"] = query["status"]
+    for name, argument in (("from", "from"), ("key", "key_id")):
+        if name in query:
+            asked[argument] = query[name]
+    if (since := _midnight(visit, query.get("since"), 0)) is not None:
+        asked["since"] = since
+    if (until := _midnight(visit, query.get("until"), 1)) is not None:
+        asked["until"] = until
+    for name in ("before", "after"):
+        if name in query:
+            asked[name] = query[name]
+    return asked
+
+
+def _midnight(visit: Visit, day: str | None, later: int) -> str | None:
+    """The beginning of a day, or of one later, where the organization is."""
+    try:
+        known = date.fromisoformat(day or "") + timedelta(days=later)
+        at = datetime.combine(known, time(), visit.formats.zone)
+        return iso(round(at.timestamp() * 1000))
+    except (ValueError, OverflowError):
+        return None
+
+
+def _chips(
+    visit: Visit, query: Mapping[str, str], asked: Mapping[str, Any], keys: Mapping[str, str]
+) -> list[Chip]:
+    words, formats = visit.words, visit.formats
+    labels: dict[str, Markup] = {}
+    if "to" in asked:
+        labels["q"] = words("To {number}", number=formats.tel(asked["to"]))
+    elif "cause" in asked:
+        labels["q"] = words("Cause: {word}", word=visit.code(asked["cause"]))
+    if "status" in asked:
+        word = STATES[asked["status"]]
+        labels["status"] = words.among("state", word)
+    if "from" in asked:
+        labels["from"] = words("From {sender}", sender=visit.name_of(asked["from"]))
+    if "key_id" in asked:
+        name = keys.get(asked["key_id"]) or asked["key_id"]
+        labels["key"] = words("Key {name}", name=visit.name_of(name))
+    if "since" in asked:
+        labels["since"] = words("Since {date}", date=formats.date_text(asked["since"]))
+    if "until" in asked:
+        labels["until"] = words("Until {date}", date=formats.date_text(ms_of(asked["until"]) - 1))
+    kept = {name: value for name, value in query.items() if name not in ("before", "after")}
+    return [
+        Chip(label, visit.at("messages", **{n: v for n, v in kept.items() if n != name}))
+        for name, label in labels.items()
+    ]
+
+
+def _look(visit: Visit, message: dict[str, Any]) -> dict[str, Any]:
+    """A message as its reader sees it."""
+    network = network_of(message["to"])
+    is_bad = message["status"] in ("failed", "undelivered")
+    today = visit.formats.date_text(visit.formats.now_ms)
+    return {
+        **message,
+        "state": "uncertain" if message["uncertain"] else message["status"],
+        "network": None if network is None else network.value.capitalize(),
+        "note": _note(visit, message),
+        "is_bad": is_bad,
+        "is_free": message["status"] in ("failed", "canceled"),
+        "is_today": visit.formats.date_text(message["createdAt"]) == today,
+    }
+
+
+def _note(visit: Visit, message: dict[str, Any]) -> Markup | str | None:
+    """What there is to say beside the state."""
+    if message["uncertain"]:
+        return visit.words("Nobody knows yet whether the carrier took it.")
+    if message["status"] == "pending" and message["sendAt"]:
+        at = visit.formats.moment_text(message["sendAt"])
+        return visit.words("Leaves on {time}", time=at)
+    return cause_text(visit, message["errorCode"])
+
+
+def cause_text(visit: Visit, word: str | None) -> str | None:
+    """An error code as a sentence in the reader's language."""
+    if word is None or word not in Cause.__members__:
+        return None
+    return cause_sentence(Cause(word), visit.words.language.value)
+
+
+ROUTES: Final = (PageRoute(path="/app/<org>/messages", view=show, access=PageAccess.VIEWER),)

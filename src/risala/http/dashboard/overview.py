@@ -1,0 +1,182 @@
+"""The overview: what wants attention, the figures of a time, and what happens right now."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, time, timedelta
+from typing import Any, Final
+
+from markupsafe import Markup
+from quart_trio.wrappers import TrioResponse
+
+from risala.engine.model.clock import iso
+from risala.http.web.access import PageAccess
+from risala.http.web.charts import Bar
+from risala.http.web.formats import ms_of
+from risala.http.web.languages import N_
+from risala.http.web.routes import PageRoute
+from risala.http.web.visit import Visit
+
+_DAY_MS: Final = 86_400_000
+_HOUR_MS: Final = 3_600_000
+PERIODS: Final = {"day": (1, N_("Today")), "week": (7, N_("7 days")), "month": (30, N_("30 days"))}
+NETWORKS_MAX: Final = 5
+"""Networks that are listed; a country's numbers are few beyond its own."""
+WELL: Final = 0.95
+"""A network that delivers less of what it was given is drawn in amber."""
+NETWORK_NAMES: Final = {"mauritel": "Mauritel", "mattel": "Mattel", "chinguitel": "Chinguitel"}
+
+
+@dataclass(frozen=True, slots=True)
+class Period:
+    """Whole days of the organization's own time zone."""
+
+    name: str
+    days: int
+    since_ms: int
+    until_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class Sums:
+    """The hours of a period together."""
+
+    accepted: int
+    delivered: int
+    undelivered: int
+    failed: int
+    canceled: int
+
+    @property
+    def under_way(self) -> int:
+        known = self.delivered + self.undelivered + self.failed + self.canceled
+        return max(0, self.accepted - known)
+
+    @property
+    def share(self) -> float | None:
+        """What share arrived of what came to an end at a phone or before it."""
+        ended = self.delivered + self.undelivered + self.failed
+        return self.delivered / ended if ended else None
+
+    @property
+    def bar(self) -> Bar:
+        return Bar((self.delivered, self.under_way, self.undelivered, self.failed))
+
+
+def sums(hours: Sequence[dict[str, Any]]) -> Sums:
+    names = ("accepted", "delivered", "undelivered", "failed", "canceled")
+    return Sums(*(sum(hour[name] for hour in hours) for name in names))
+
+
+async def show(visit: Visit) -> TrioResponse:
+    return await visit.page("overview/show.html", await _values(visit))
+
+
+async def live(visit: Visit) -> TrioResponse:
+    async def draw(_: object) -> str:
+        return await visit.drawn("overview/pieces.html", await _values(visit))
+
+    return visit.live(draw)
+
+
+async def _values(visit: Visit) -> dict[str, object]:
+    period = _period(visit)
+    found = await visit.perform_here(
+        "overview.show",
+        mode=visit.mode.value,
+        since=iso(period.since_ms),
+        until=iso(period.until_ms),
+    )
+    whole, before = sums(found["hours"]), sums(found["before"])
+    labels, bars = _bars(visit, period, found["hours"])
+    return {
+        "periods": PERIODS,
+        "period": period,
+        "found": found,
+        "whole": whole,
+        "pace": whole.accepted / before.accepted - 1 if before.accepted else None,
+        "bars": bars,
+        "labels": labels,
+        "places": _places(visit, period, labels),
+        "sparks": _sparks(bars),
+        "networks": [_network(each) for each in found["networks"][:NETWORKS_MAX]],
+        "lasts_ms": _lasts_ms(visit, found["spentADay"]),
+        "is_low": _is_low(visit),
+        "live_at": visit.at("overview/live", period=period.name),
+    }
+
+
+def _period(visit: Visit) -> Period:
+    """What the address asks for: today, unless it says otherwise."""
+    name = visit.form.text("period")
+    name = name if name in PERIODS else "day"
+    days, zone = PERIODS[name][0], visit.formats.zone
+    today = datetime.fromtimestamp(visit.formats.now_ms / 1000, UTC).astimezone(zone).date()
+    since = datetime.combine(today - timedelta(days=days - 1), time(), zone)
+    until = datetime.combine(today + timedelta(days=1), time(), zone)
+    return Period(name, days, round(since.timestamp() * 1000), round(until.timestamp() * 1000))
+
+
+def _bars(
+    visit: Visit, period: Period, hours: Sequence[dict[str, Any]]
+) -> tuple[list[str | Markup], list[Bar]]:
+    """One bar an hour of a day, else one a day; those without messages too."""
+    step = _HOUR_MS if period.days == 1 else _DAY_MS
+    count = -(-(period.until_ms - period.since_ms) // step)
+    found: list[list[dict[str, Any]]] = [[] for _ in range(count)]
+    for hour in hours:
+        place = (ms_of(hour["at"]) - period.since_ms) // step
+        if 0 <= place < count:
+            found[place].append(hour)
+    starts = [period.since_ms + place * step for place in range(count)]
+    formats = visit.formats
+    labels: list[str | Markup] = [
+        formats.clock_text(at, seconds=False) if step == _HOUR_MS else formats.date_text(at)
+        for at in starts
+    ]
+    return labels, [sums(each).bar for each in found]
+
+
+def _places(visit: Visit, period: Period, labels: Sequence[str | Markup]) -> list[str | Markup]:
+    """What stands below the bars."""
+    if period.days == 1:
+        return [*labels[::6], "24:00"]
+    if period.days == PERIODS["week"][0]:
+        return [labels[0], labels[-1]]
+    return [labels[0], labels[len(labels) // 2], labels[-1]]
+
+
+def _sparks(bars: Sequence[Bar]) -> list[int]:
+    return [sum(bar.parts) for bar in bars]
+
+
+def _network(network: dict[str, Any]) -> dict[str, Any]:
+    ended = network["delivered"] + network["undelivered"] + network["failed"]
+    share = network["delivered"] / ended if ended else None
+    name = network["network"]
+    return {
+        **network,
+        "name": NETWORK_NAMES.get(name, name),
+        "share": share,
+        "kind": "warn" if share is not None and share < WELL else "",
+    }
+
+
+def _lasts_ms(visit: Visit, spent_a_day: str) -> int | None:
+    """How long the balance lasts at the pace of the last days; None: nobody can tell."""
+    a_day, balance = float(spent_a_day), float(visit.organization.get("balance", 0))
+    if a_day <= 0 or balance <= 0:
+        return None
+    return round(balance / a_day * _DAY_MS)
+
+
+def _is_low(visit: Visit) -> bool:
+    low = visit.organization.get("lowBalance")
+    return low is not None and float(visit.organization.get("balance", 0)) < float(low)
+
+
+ROUTES: Final = (
+    PageRoute(path="/app/<org>/overview", view=show, access=PageAccess.VIEWER),
+    PageRoute(path="/app/<org>/overview/live", view=live, access=PageAccess.VIEWER),
+)

@@ -1,0 +1,254 @@
+"""Lines of a message's timeline in the reader's language: what the engine keeps as kind and values.
+
+The engine's own sentences (``engine/model/sentences.py``) are English and the API's; these say the
+same in the page's words. What has no sentence here is told in the engine's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from markupsafe import Markup, escape
+
+from risala.engine.model.cause_sentences import cause_sentence
+from risala.http.web.formats import Formats
+from risala.http.web.languages import N_
+from risala.sms.cause import Cause
+
+Entry = Mapping[str, Any]
+
+_PLAIN: Final = {
+    "DELIVERED": N_("Delivered to the phone."),
+    "PARTS_FOLLOW": N_("The remaining parts follow."),
+    "TAKEN_BY_RECEIPT": N_("No answer came, but a receipt: the carrier accepted it."),
+    "STILL_TRYING": N_("The carrier is still trying."),
+    "RECEIPT_AGAIN": N_("Another receipt that says the same; it changes nothing."),
+    "RESTORED_SENDS": N_("Restored from a backup: it is sent now, and may arrive twice."),
+    "RESTORED_UNCERTAIN": N_(
+        "Restored from a backup: what became of it at the carrier is not known."
+    ),
+    "SERVED": N_("A carrier serves this number now; waiting for its turn."),
+}
+_WAITS: Final = {
+    "unserved": N_("It waits: no enabled carrier serves this number."),
+    "suspended": N_("It is held: the organization is suspended."),
+    "paused": N_("It waits: {carrier} is paused."),
+    "throttled": N_("It waits: {carrier} sends no faster."),
+    "stopping": N_("It waits: the service is not running."),
+    "operator": N_("It waits: {carrier} needs a hand on our side."),
+    "link_down": N_("It waits: the link of {carrier} is down."),
+    "quota": N_("It waits: the quota of {carrier} is used up."),
+    "faults": N_("It waits: {carrier} failed too often and is left alone for a while."),
+    "scheduled": N_("It waits for its time."),
+    "retry": N_("It waits for its next attempt."),
+}
+_WAITS_UNTIL: Final = {
+    "quota": N_("It waits until {time} for {carrier}, whose quota is used up."),
+    "faults": N_("It waits: {carrier} failed too often and is left alone until {time}."),
+    "scheduled": N_("It waits for its time, {time}."),
+    "retry": N_("It waits until {time} for its next attempt."),
+}
+
+
+def told(formats: Formats, entry: Entry) -> Markup:
+    """What a line tells, in one sentence or two."""
+    words, code = formats.words, entry["code"]
+    if code in _PLAIN:
+        return words(_PLAIN[code])
+    write = _WRITERS.get(code)
+    return escape(entry["text"]) if write is None else write(formats, entry)
+
+
+def cause_told(formats: Formats, word: str | None) -> Markup | None:
+    """The sentence of a cause; None: there is none, or one that we do not know."""
+    if word is None or word not in Cause.__members__:
+        return None
+    return escape(cause_sentence(Cause(word), formats.words.language.value))
+
+
+def _why(formats: Formats, entry: Entry) -> Markup:
+    """The cause; beside it the driver's own words where it has some."""
+    found = cause_told(formats, entry["cause"])
+    if found is None:
+        found = formats.words("The carrier accepted it.")
+    note = entry["values"].get("note")
+    return found if not note else Markup("{} <q dir=auto lang=en>{}</q>").format(found, note)
+
+
+def _and(*sentences: Markup | None) -> Markup:
+    return Markup(" ").join(each for each in sentences if each)
+
+
+def _carrier(entry: Entry) -> Markup:
+    return Markup("<bdi>{}</bdi>").format(entry["carrier"] or entry["values"].get("carrier") or "–")
+
+
+def _refunded(formats: Formats, entry: Entry) -> Markup | None:
+    return formats.words("Refunded.") if "refunded" in entry["values"] else None
+
+
+def _waits(formats: Formats, entry: Entry) -> Markup:
+    values = entry["values"]
+    wait, carrier = (
+        str(values.get("wait", "")),
+        Markup("<bdi>{}</bdi>").format(values.get("carrier", "")),
+    )
+    if "until" in values and wait in _WAITS_UNTIL:
+        at = formats.moment(int(values["until"]))
+        return formats.words(_WAITS_UNTIL[wait], carrier=carrier, time=at)
+    if wait in _WAITS:
+        return formats.words(_WAITS[wait], carrier=carrier)
+    return formats.words("It waits for its turn.")
+
+
+def _accepted(formats: Formats, entry: Entry) -> Markup:
+    if "wait" not in entry["values"]:
+        return formats.words("Accepted and stored; waiting for its turn.")
+    return _and(formats.words("Accepted and stored."), _waits(formats, entry))
+
+
+def _attempt(formats: Formats, entry: Entry) -> Markup:
+    number = formats.num(entry["attempt"] or 1)
+    text = formats.words("Attempt {n} through {carrier}.", n=number, carrier=_carrier(entry))
+    line = entry["values"].get("line")
+    if line is None:
+        return text
+    own = formats.words("The sender is its own number, {number}.", number=formats.tel(str(line)))
+    return _and(text, own if line else formats.words("The sender is its own number."))
+
+
+def _sent(formats: Formats, entry: Entry) -> Markup:
+    values, more = entry["values"], None
+    if "no_receipts" in values:
+        more = formats.words("This line gives no reports: whether it arrives will not be known.")
+    elif "no_id" in values:
+        more = formats.words("It gave no id: no receipt can match it.")
+    return _and(formats.words("{carrier} accepted it.", carrier=_carrier(entry)), more)
+
+
+def _ended(formats: Formats, entry: Entry) -> Markup:
+    values = entry["values"]
+    last = cause_told(formats, values.get("last"))
+    if entry["cause"] == Cause.RETRIES_EXHAUSTED and values.get("refusals"):
+        times = int(values["refusals"])
+        text = formats.words.counted(
+            "Refused for the moment {n} time, which is as often as it may be.",
+            "Refused for the moment {n} times, which is as often as it may be.",
+            times,
+            n=formats.num(times),
+        )
+        return _and(text, last, _refunded(formats, entry))
+    return _and(last, _why(formats, entry), _refunded(formats, entry))
+
+
+def _canceled(formats: Formats, entry: Entry) -> Markup:
+    ends = {
+        "approved": formats.words("The session was approved before the code was sent."),
+        "expired": formats.words("The session expired before the code was sent."),
+        "canceled": formats.words("The session was canceled before the code was sent."),
+    }
+    text = ends.get(str(entry["values"].get("session")), formats.words("Canceled."))
+    return _and(text, _refunded(formats, entry))
+
+
+def _uncertain(formats: Formats, entry: Entry) -> Markup:
+    return _and(formats.words("Uncertain."), _why(formats, entry))
+
+
+def _for_now(formats: Formats, entry: Entry) -> Markup:
+    wait = formats.lasting(int(entry["values"].get("wait_ms", 0)))
+    again = formats.words("It will be tried again in {time}.", time=wait)
+    return _and(_why(formats, entry), again)
+
+
+def _rerouted(formats: Formats, entry: Entry) -> Markup:
+    return _and(_why(formats, entry), formats.words("Another carrier will be tried."))
+
+
+def _resent(formats: Formats, entry: Entry) -> Markup:
+    text = formats.words("No answer came: it is sent again, and may arrive twice.")
+    alone = None
+    if entry["values"].get("alone"):
+        alone = formats.words("The link was lost each time: it goes out with no other beside it.")
+    return _and(text, alone)
+
+
+def _parts_wait(formats: Formats, entry: Entry) -> Markup:
+    if entry["cause"] is None:
+        return formats.words("The carrier was paused between two parts; the others follow.")
+    if entry["cause"] == Cause.SERVICE_STOPPED:
+        return formats.words("The service stopped between two parts; the others follow.")
+    return formats.words("The link went down between two parts; the others follow.")
+
+
+def _part(formats: Formats, entry: Entry) -> Markup:
+    return formats.words(
+        "{carrier} accepted part {n} of {parts}.",
+        carrier=_carrier(entry),
+        n=formats.num(entry["segment"] or 1),
+        parts=formats.num(int(entry["values"].get("parts", 1))),
+    )
+
+
+def _said(formats: Formats, entry: Entry) -> Markup:
+    if entry["cause"] is None:
+        return formats.words("It says: delivered.")
+    return _and(formats.words("It says: not delivered."), _why(formats, entry))
+
+
+def _receipt(formats: Formats, entry: Entry) -> Markup:
+    parts, early = int(entry["values"].get("parts", 1)), None
+    if "early" in entry["values"]:
+        early = formats.words("It came before the carrier's answer.")
+    if parts > 1:
+        number = formats.num(entry["segment"] or 1)
+        text = formats.words("Receipt for part {n} of {parts}.", n=number, parts=formats.num(parts))
+    else:
+        text = formats.words("A receipt.")
+    return _and(text, _said(formats, entry), early)
+
+
+def _late(formats: Formats, entry: Entry) -> Markup:
+    late = formats.words("A receipt that came too late to change anything.")
+    return _and(late, _said(formats, entry))
+
+
+def _contradiction(formats: Formats, entry: Entry) -> Markup:
+    if "failed" in entry["values"]:
+        return formats.words(
+            "A receipt says that it was delivered after all. It stays failed, and refunded."
+        )
+    said = _said(formats, entry)
+    return _and(
+        formats.words("A receipt contradicts the one before it."),
+        said,
+        formats.words("It changes nothing."),
+    )
+
+
+def _late_answer(formats: Formats, entry: Entry) -> Markup:
+    text = formats.words("A late answer from {carrier}.", carrier=_carrier(entry))
+    return _and(text, _why(formats, entry), formats.words("It changes nothing."))
+
+
+_WRITERS: Final[Mapping[str, Callable[[Formats, Entry], Markup]]] = {
+    "ACCEPTED": _accepted,
+    "ATTEMPT": _attempt,
+    "SENT": _sent,
+    "UNDELIVERED": _ended,
+    "FAILED": _ended,
+    "CANCELED": _canceled,
+    "UNCERTAIN": _uncertain,
+    "HELD_BACK": _why,
+    "REFUSED_FOR_NOW": _for_now,
+    "REROUTED": _rerouted,
+    "RESENT": _resent,
+    "PARTS_WAIT": _parts_wait,
+    "PART_ACCEPTED": _part,
+    "RECEIPT": _receipt,
+    "RECEIPT_LATE": _late,
+    "RECEIPT_CONTRADICTS": _contradiction,
+    "ANSWER_LATE": _late_answer,
+    "WAITS": _waits,
+}

@@ -1,0 +1,126 @@
+"""The list of messages and one message's page, over a gateway that tells one of each state."""
+
+import pytest
+
+import web_messages
+from risala.engine.model.callers import Role
+from risala.engine.model.errors import InsufficientBalance, Invalid
+from web_people import FakeWebGateway
+
+LIST = "/app/org_1/messages"
+
+
+def asked(gateway: FakeWebGateway, name: str):
+    return [arguments for each, arguments in gateway.done if each == name]
+
+
+async def test_the_list_shows_states_texts_and_causes(owner):
+    page = await owner.get(LIST)
+    assert page.status == 200
+    for word in ("Delivered", "Uncertain", "Undelivered", "Canceled", "Nobody has this number."):
+        assert word in page.text
+    assert web_messages.ARABIC in page.text
+    assert 'href="/app/org_1/messages?before=7"' in page.text
+
+
+async def test_filters_stand_in_the_address_and_go_by_their_chips(owner, gateway):
+    query = "q=36+12+34+56&status=failed&from=Shop&key=key_1&since=2026-11-20&until=2026-11-21"
+    page = await owner.get(f"{LIST}?{query}")
+    [given] = asked(gateway, "message.list")
+    assert given["to"] == "+22236123456"
+    assert (given["status"], given["from"], given["key_id"]) == ("failed", "Shop", "key_1")
+    assert (given["since"][:10], given["until"][:10]) == ("2026-11-20", "2026-11-22")
+    chips = [each["href"] for tag, each in page.tags if each.get("class") == "chip"]
+    assert len(chips) == 6
+    assert "status=" not in next(each for each in chips if "status" not in each)
+
+
+@pytest.mark.parametrize(("typed", "cause"), [("absent", "ABSENT"), ("ESME_X", "ESME_X")])
+async def test_what_is_no_number_is_a_cause(owner, gateway, typed, cause):
+    await owner.get(f"{LIST}?q={typed}")
+    assert asked(gateway, "message.list")[0]["cause"] == cause
+
+
+async def test_an_id_leads_to_its_message(owner):
+    page = await owner.get(f"{LIST}?q={web_messages.MESSAGE_ID}&mode=test")
+    assert page.location == f"{LIST}/{web_messages.MESSAGE_ID}?mode=test"
+
+
+async def test_what_nobody_could_mean_is_left_out(owner, gateway):
+    assert (await owner.get(f"{LIST}?status=nope&since=yesterday&until=9999-12-31")).status == 200
+    assert "status" not in asked(gateway, "message.list")[0]
+    gateway.refuse = Invalid("before", "invalid_cursor", "No.")
+    assert (await owner.get(f"{LIST}?before=x")).location == LIST
+
+
+async def test_test_data_are_asked_for_and_kept(owner, gateway):
+    page = await owner.get(f"{LIST}?mode=test&status=sent")
+    assert asked(gateway, "message.list")[0]["mode"] == "test"
+    assert '<input type="hidden" name="mode" value="test">' in page.text
+
+
+@pytest.mark.parametrize("text", ["<script>alert(1)</script>", "{{ 7 * 7 }}", "%E2%80%AEevil"])
+async def test_what_is_typed_is_text(owner, text):
+    page = await owner.get(f"{LIST}?q={text}&from={text}")
+    assert page.status == 200
+    assert "<script>alert" not in page.text
+
+
+@pytest.mark.parametrize("state", web_messages.STATES)
+async def test_a_message_of_each_state(owner, state):
+    page = await owner.get(f"{LIST}/sms_{state}")
+    assert page.status == 200
+    assert ("What nobody knows yet" in page.text) == (state == "uncertain")
+    assert ("Cancel the message" in page.text) == (state == "pending")
+    assert "The engine&#39;s own words" not in page.text
+
+
+async def test_a_message_that_is_not_there(owner):
+    assert (await owner.get(f"{LIST}/sms_none")).status == 404
+
+
+async def test_a_viewer_reads_and_does_nothing(reader_as):
+    page = await reader_as(Role.VIEWER).get(f"{LIST}/sms_pending")
+    actions = {each.get("action") for tag, each in page.tags if tag == "form"}
+    assert actions == {"/language", "/theme", "/sign-out"}
+
+
+async def test_a_message_is_sent_again_once(owner, gateway):
+    form = await owner.get(f"{LIST}/sms_failed/again")
+    page = await owner.submit(form, f"{LIST}/sms_failed/again")
+    assert page.location == f"{LIST}/{web_messages.MESSAGE_ID}"
+    await owner.submit(form, f"{LIST}/sms_failed/again")
+    [sent] = asked(gateway, "send")
+    assert (sent["body"], sent["from"]) == (web_messages.ARABIC, "Baraka Shop")
+
+
+async def test_a_message_is_canceled(owner, gateway):
+    page = await owner.get(f"{LIST}/sms_pending")
+    page = await owner.submit(page, f"{LIST}/sms_pending/cancel")
+    assert page.location == f"{LIST}/sms_pending"
+    assert asked(gateway, "message.cancel") == [{"message_id": "sms_pending"}]
+
+
+async def test_too_little_money_is_told(owner, gateway):
+    form = await owner.get(f"{LIST}/sms_failed/again")
+    gateway.refuse = InsufficientBalance()
+    page = await owner.submit(form, f"{LIST}/sms_failed/again")
+    assert page.status in (402, 409, 422)
+
+
+@pytest.mark.parametrize("period", ["", "?period=week", "?period=month", "?period=x"])
+async def test_the_overview(owner, period):
+    page = await owner.get(f"/app/org_1/overview{period}")
+    assert page.status == 200
+    for word in ("Messages accepted", "1 message is uncertain", "Mauritel", "81.9%", "11 days"):
+        assert word in page.text.replace('<bdi class="num">', "").replace("</bdi>", "")
+
+
+async def test_the_overview_of_nothing(owner, gateway):
+    empty = {**web_messages.overview(), "hours": [], "before": [], "networks": [], "feed": []}
+    empty |= {"medianMs": None, "spent": "0.00", "spentADay": "0.00", "uncertain": []}
+    empty["verifications"] = dict.fromkeys(empty["verifications"], 0)
+    gateway.answers = {"overview.show": empty}
+    page = await owner.get("/app/org_1/overview")
+    assert "nothing delivered yet" in page.text
+    assert "No message in this time." in page.text

@@ -1,0 +1,149 @@
+"""What a gateway tells of messages and figures, for pages: one of each state and some figures."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from risala.engine.model.clock import iso
+from risala.engine.model.errors import NotFound
+
+AT_MS: Final = 1_795_250_476_123
+"""21 Nov 2026, 08:41:16 in Nouakchott."""
+MESSAGE_ID: Final = "sms_06GZR7G2S8Y82F86A5D9RSE7XH300HSN"
+FRENCH: Final = "Bonjour Aminetou, votre commande 4832 est prête."
+ARABIC: Final = "مرحبا محمد، تم استلام طلبكم رقم 4821. شكرا لثقتكم."
+STATES: Final = (
+    *("delivered", "uncertain", "processing", "sent", "undelivered", "failed", "pending"),
+    "canceled",
+)
+
+
+def listed(number: int, state: str, **changes: Any) -> dict[str, Any]:
+    status = "processing" if state == "uncertain" else state
+    cause = {"failed": "UNKNOWN_NUMBER", "undelivered": "ABSENT"}.get(state)
+    is_sent = state in ("sent", "delivered", "undelivered")
+    created = AT_MS - number * 60_000
+    return {
+        "messageId": f"{MESSAGE_ID[:-1]}{number}",
+        "kind": "sms",
+        "to": f"+222{2 + number % 3}6{number:06}",
+        "from": "Baraka Shop",
+        "status": status,
+        "uncertain": state == "uncertain",
+        "segments": 1,
+        "encoding": "ucs2" if number % 2 else "gsm7",
+        "price": "0.50",
+        "currency": "MRU",
+        "carrier": "mattel",
+        "errorCode": cause,
+        "errorText": None,
+        "carrierCode": "stat:UNDELIV err:011" if cause else None,
+        "keyId": "key_1",
+        "sendAt": iso(AT_MS + 9_000_000) if state == "pending" else None,
+        "sentAt": iso(created + 400) if is_sent else None,
+        "deliveredAt": iso(created + 3900) if state == "delivered" else None,
+        "createdAt": iso(created),
+        "body": ARABIC if number % 2 else FRENCH,
+        "metadata": {},
+        **changes,
+    }
+
+
+def line(code: str, status: str, after_ms: int = 0, **changes: Any) -> dict[str, Any]:
+    return {
+        "at": iso(AT_MS + after_ms),
+        "status": status,
+        "text": f"The engine's own words for {code}.",
+        "code": code,
+        "cause": None,
+        "values": {},
+        "carrier": "mattel",
+        "attempt": 1,
+        "segment": None,
+        "raw": None,
+        **changes,
+    }
+
+
+def story(state: str = "uncertain", **changes: Any) -> dict[str, Any]:
+    """A message with its timeline, as ``message.show`` tells it."""
+    message = listed(1, state)
+    del message["uncertain"]
+    lines = [line("ACCEPTED", "pending")]
+    if state not in ("pending", "canceled"):
+        lines.append(line("ATTEMPT", "processing", 17))
+    if state == "uncertain":
+        lines.append(
+            line("UNCERTAIN", "processing", 5000, cause="LINK_LOST", raw="connection reset")
+        )
+    if message["sentAt"]:
+        lines.append(line("SENT", "sent", 400, raw="ESME_ROK"))
+    if state in ("delivered", "undelivered", "failed", "canceled"):
+        cause = message["errorCode"]
+        values = {"refunded": 50} if state in ("failed", "canceled") else {}
+        raw = "stat:DELIVRD err:000" if state == "delivered" else message["carrierCode"]
+        lines.append(line(state.upper(), state, 3900, cause=cause, values=values, raw=raw))
+    more = {
+        "id": message["messageId"],
+        "organizationId": "org_1",
+        "mode": "live",
+        "attempts": 1,
+        "providerMessageId": "1a1fc1de3d500001",
+        "metadata": {"order": "4821"},
+        "updatedAt": iso(AT_MS + 3900),
+    }
+    return {"message": {**message, **more, **changes}, "timeline": lines}
+
+
+def overview() -> dict[str, Any]:
+    start = AT_MS // 86_400_000 * 86_400_000
+    hours = [
+        {
+            "at": iso(start + hour * 3_600_000),
+            "accepted": 30 * hour + 4,
+            "delivered": 28 * hour,
+            "undelivered": hour,
+            "failed": hour // 3,
+            "canceled": 0,
+        }
+        for hour in range(9)
+    ]
+    networks = [
+        {"network": name, "accepted": 100, "delivered": well, "undelivered": 100 - well}
+        | {"failed": 0, "canceled": 0, "medianMs": took}
+        for name, well, took in (("mauritel", 98, 2900), ("mattel", 96, 4400), ("+33", 90, None))
+    ]
+    return {
+        "hours": hours,
+        "networks": networks,
+        "medianMs": 3812,
+        "before": [{**hours[0], "accepted": 1000}],
+        "verifications": {"sessions": 381, "tried": 334, "approved": 312, "expired": 47}
+        | {"pending": 3, "latestOnly": False},
+        "spent": "1142.50",
+        "spentADay": "1134.00",
+        "feed": [listed(number, state) for number, state in enumerate(STATES[:6])],
+        "uncertain": [MESSAGE_ID],
+        "waitingSince": None,
+        "disabledEndpoints": 0,
+    }
+
+
+def answer(name: str, arguments: dict[str, Any]) -> dict[str, Any]:
+    """What an operation tells; empty for one that is not about messages."""
+    match name:
+        case "message.list":
+            found = [listed(number, state) for number, state in enumerate(STATES)]
+            return {"messages": found, "newer": None, "older": "7", "lookedTo": None}
+        case "message.show" | "message.cancel":
+            if arguments["message_id"] == "sms_none":
+                raise NotFound("There is no such thing.")
+            state = arguments["message_id"].removeprefix("sms_")
+            return story(state if state in STATES else "uncertain")
+        case "overview.show":
+            return overview()
+        case "send":
+            return {"messageId": MESSAGE_ID}
+        case "sender.list":
+            return {"senders": [{"name": "Baraka Shop", "status": "approved"}]}
+    return {}
