@@ -143,3 +143,32 @@ async def test_what_a_member_may_do_is_done(town, reader_of):
     disabled = await developer.submit(form, f"{path}/{town.keys['own']}/disable")
     assert disabled.status == 303
     assert "is-disabled" in (await developer.get(path)).text
+
+
+@pytest.mark.slow
+async def test_money_is_told_and_settings_hold(town, reader_of):
+    """By the real answers, so that no field is only in a fake."""
+    owner = reader_of(Role.OWNER)
+    own = town.organizations["own"]
+    gateway = town.app.site.gateway
+    asked = {"organization_id": own, "amount": "700", "reference": "BK-1"}
+    paid = await gateway.perform("topup", asked, OPERATOR)
+    with sqlite3.connect(town.database) as database:
+        # 70.00 on one day of the last seven: 10.00 a day, so that 700.00 lasts seventy days.
+        yesterday = "INSERT INTO spending VALUES (?, unixepoch() / 86400 - 1, 7000)"
+        database.execute(yesterday, (own,))
+    database.close()
+    page = await owner.get(f"/app/{own}/billing")
+    assert page.status == 200
+    assert '<bdi class="num">70</bdi> days' in page.text
+    answer = await owner.submit(page, f"/app/{own}/billing/alert", {"low_balance": "250"})
+    assert answer.status == 303
+    assert 'value="250.00"' in (await owner.get(f"/app/{own}/billing")).text
+    receipt = await owner.get(f"/app/{own}/billing/receipts/{paid['seq']}")
+    assert "BK-1" in receipt.text
+    fields = {"name": "Renamed", "time_zone": "Africa/Dakar", "owner_spend_cap": "90"}
+    page = await owner.get(f"/app/{own}/settings")
+    assert (await owner.submit(page, f"/app/{own}/settings", fields)).status == 303
+    page = await owner.get(f"/app/{own}/settings")
+    assert 'value="Africa/Dakar"' in page.text
+    assert 'value="90.00"' in page.text
