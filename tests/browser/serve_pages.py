@@ -30,7 +30,7 @@ from risala.http.web.pager import pager_of
 from risala.http.web.routes import PageRoute
 from risala.http.web.states import STATES
 from risala.http.web.visit import Visit
-from web_people import AT_MS, FakeWebGateway, delivery, endpoint, entry, key, member, user
+from web_people import AT_MS, FakeWebGateway, delivery, endpoint, entry, key, member, sender, user
 
 DAY_MS = 86_400_000
 
@@ -108,6 +108,12 @@ def gateway() -> FakeWebGateway:
         "usr_2": member(2, name="محمد ولد سيدي"),
         "usr_3": member(3, role="viewer"),
     }
+    reason = "The name is generic, misleading or impersonates a third party."
+    made.senders += [
+        sender(1),
+        sender(2, status="approved"),
+        sender(3, status="denied", cleared=False, reason=reason),
+    ]
     made.endpoints["whe_1"] = endpoint(failingSince=iso(AT_MS - 1_800_000))
     arrived = [
         delivery(number, state="delivered", status=200, type="sms.sent", attempts=1)

@@ -202,6 +202,20 @@ def endpoint(**changes: Any) -> dict[str, Any]:
     }
 
 
+def sender(number: int, **changes: Any) -> dict[str, Any]:
+    return {
+        "id": f"snd_{number}",
+        "name": f"BARAKA {number}",
+        "status": "pending",
+        "cleared": True,
+        "description": "Orders",
+        "reason": None,
+        "createdAt": iso(AT_MS - 10**9),
+        "updatedAt": iso(AT_MS - 10**9),
+        **changes,
+    }
+
+
 def delivery(number: int, **changes: Any) -> dict[str, Any]:
     at = iso(AT_MS - number * 60_000)
     return {
@@ -222,8 +236,15 @@ def delivery(number: int, **changes: Any) -> dict[str, Any]:
 
 
 def webhooks_told(gateway: FakeWebGateway, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
-    """What the operations on webhooks answer."""
+    """What the operations on webhooks and senders answer."""
     found = gateway.endpoints
+    match name:
+        case "sender.volume":
+            return {"daily": 400, "weekly": 1312, "needed": 2000}
+        case "sender.check":
+            generic = arguments["name"] == "PROMO"
+            fault = "rule" if len(arguments["name"]) > 11 else None
+            return {"fault": fault, "marks": ["generic"] if generic else []}
     if name == "webhook.list":
         return {"endpoints": [*found.values()]}
     if name == "webhook.create":
@@ -300,6 +321,7 @@ class FakeWebGateway:
     endpoints: dict[str, dict[str, Any]] = field(default_factory=dict)
     deliveries: list[dict[str, Any]] = field(default_factory=list)
     to_replay: int = 0
+    senders: list[dict[str, Any]] = field(default_factory=list)
     refuse: Exception | None = None
     answers: dict[str, dict[str, Any]] = field(default_factory=dict)
     organization: dict[str, Any] = field(
@@ -398,5 +420,7 @@ class FakeWebGateway:
                 elif name != "key.set":
                     found["enabled"] = name == "key.enable"
                 return found
+        if name == "sender.list" and self.senders:
+            return {"senders": self.senders}
         told = self.answers.get(name) or web_messages.answer(name, arguments)
         return told or webhooks_told(self, name, arguments)

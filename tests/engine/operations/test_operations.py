@@ -362,3 +362,23 @@ async def test_a_name_is_checked_when_it_is_changed_too(house, organization, nam
 
 ELSEWHERE = {name for name in OPERATIONS if name.startswith(("webhook", "backup", "doctor"))}
 """Operations with effects outside the journal have tests of their own."""
+
+
+async def test_a_name_is_judged_before_it_is_asked_for(house, organization):
+    for name, told in (
+        ("PROMO", {"fault": None, "marks": ["generic"]}),
+        ("Bankily", {"fault": None, "marks": ["protected"]}),
+        ("Baraka Market", {"fault": "rule", "marks": []}),
+        ("BARAKA", {"fault": None, "marks": []}),
+    ):
+        assert await house.gateway.perform("sender.check", {**organization, "name": name}) == told
+    asked = {**organization, "name": "BARAKA", "description": "Orders"}
+    await house.gateway.perform("sender.request", asked)
+    found = await house.gateway.perform("sender.check", {**organization, "name": "baraka"})
+    assert found["fault"] == "taken"
+
+
+async def test_the_volume_that_approves_is_told(house, organization):
+    await house.gateway.perform("send", {**organization, "to": TO, "body": "x"})
+    found = await house.gateway.perform("sender.volume", organization)
+    assert found == {"daily": 1, "weekly": 1, "needed": 2000}

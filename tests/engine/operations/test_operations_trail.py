@@ -198,6 +198,7 @@ class World:
             "org.found": {"name": "Founded"},
             "key.set": {"allowed_origins": ["https://shop.example"]},
             "sender.request": {"name": "Other", "description": "News"},
+            "sender.check": {"name": "Shop"},
             "sender.find": {"name": "Shop"},
             "sender.deny": {"reason": "misleading"},
             "verify.config": {"code_length": 8},

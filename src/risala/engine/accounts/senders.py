@@ -55,6 +55,23 @@ class Senders:
         """Requests and approved senders, of one organization or of all."""
         return senders.senders(self._reader, organization_id)
 
+    def volume(self, organization_id: str, hours: int) -> int:
+        """Messages that the organization sent in the last hours."""
+        now_ms = self._recorder.clock.now_ms()
+        return senders.volume(self._reader, organization_id, now_ms, hours)
+
+    def foresee(self, organization_id: str, name: str) -> tuple[str | None, Sequence[str]]:
+        """Why a request for this name would be refused (``rule``, ``default`` or ``taken``), and
+        the codes of what an operator may have against it. Other customers' names are not told."""
+        if sender_fault(name):
+            return "rule", ()
+        if fold_sender(name) == self._default:
+            return "default", ()
+        if self.by_name(organization_id, name) is not None:
+            return "taken", ()
+        wanted = Sender("", organization_id, spelled(name), "pending", False, "", None, 0, 0)
+        return None, tuple(dict.fromkeys(mark.code for mark in self._marker.marks(wanted, ())))
+
     def marks(self, found: Iterable[Sender]) -> Sequence[Sequence[Mark]]:
         """For each sender, what an operator should look at twice."""
         owned = senders.owned_names(self._reader)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
+from risala.engine.journal.accounts.senders import WEEK_HOURS, WEEKLY_MESSAGES
 from risala.engine.model.commands import Sender
 from risala.engine.model.wire import sender_wire
 from risala.engine.operations import owners, traces
@@ -22,12 +23,20 @@ from risala.engine.rules.roles import DEVELOPERS, OPERATORS, VIEWERS
 from risala.engine.rules.sender_marks import Mark
 from risala.sms.address import fold_sender
 
+DAY_HOURS: Final = 24
+
 
 class RequestSender(OfOrganization):
     """Ask for a sender in an organization's place."""
 
     name: Text
     description: MaybeText = None
+
+
+class CheckSender(OfOrganization):
+    """Look whether a name can be asked for, before it is."""
+
+    name: Text
 
 
 class FindSender(Arguments):
@@ -73,6 +82,33 @@ class MarkedSenders:
     senders: tuple[MarkedSender, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class SendingVolume:
+    """How much an organization sends, and how much approves its cleared senders."""
+
+    daily: int
+    weekly: int
+    needed: int
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedName:
+    """What speaks against a name."""
+
+    fault: str | None
+    """Why the request would be refused: ``rule``, ``default`` or ``taken``."""
+    marks: Sequence[str]
+    """What an operator may have against it: ``generic``, ``default``, ``protected``."""
+
+
+def _volume_wire(found: SendingVolume) -> Json:
+    return asdict(found)
+
+
+def _checked_wire(found: CheckedName) -> Json:
+    return {"fault": found.fault, "marks": [*found.marks]}
+
+
 def _wire(found: MarkedSender) -> Json:
     return {**sender_wire(found.sender), "marks": [asdict(mark) for mark in found.marks]}
 
@@ -103,6 +139,19 @@ async def _sender_request(call: Call[RequestSender]) -> MarkedSender:
 async def _sender_list(call: Call[OfMaybeOrganization]) -> MarkedSenders:
     found = call.services.senders.list(call.given.organization_id)
     return MarkedSenders(_marked(call, *found))
+
+
+async def _sender_volume(call: Call[OfOrganization]) -> SendingVolume:
+    organization_id, senders = call.given.organization_id, call.services.senders
+    call.services.accounts.organization(organization_id)
+    daily, weekly = (senders.volume(organization_id, hours) for hours in (DAY_HOURS, WEEK_HOURS))
+    return SendingVolume(daily, weekly, WEEKLY_MESSAGES)
+
+
+async def _sender_check(call: Call[CheckSender]) -> CheckedName:
+    given, services = call.given, call.services
+    services.accounts.organization(given.organization_id)
+    return CheckedName(*services.senders.foresee(given.organization_id, given.name))
 
 
 async def _sender_find(call: Call[FindSender]) -> FoundSender:
@@ -151,6 +200,24 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         roles=VIEWERS,
         owner=owners.named,
         crosses=True,
+    ),
+    Operation(
+        name="sender.volume",
+        arguments=OfOrganization,
+        result=SendingVolume,
+        wire=_volume_wire,
+        handler=_sender_volume,
+        roles=VIEWERS,
+        owner=owners.named,
+    ),
+    Operation(
+        name="sender.check",
+        arguments=CheckSender,
+        result=CheckedName,
+        wire=_checked_wire,
+        handler=_sender_check,
+        roles=DEVELOPERS,
+        owner=owners.named,
     ),
     Operation(
         name="sender.find",

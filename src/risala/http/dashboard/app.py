@@ -20,6 +20,7 @@ from risala.http.dashboard import (
     outbox,
     overview,
     reader,
+    senders,
     sign_in,
     webhooks,
 )
@@ -33,7 +34,7 @@ ROUTES: Final[tuple[PageRoute, ...]] = tuple(
     route
     for page in (
         *(sign_in, reader, account, organizations, members, overview, messages, message, keys),
-        *(webhooks, outbox, billing, settings_page),
+        *(webhooks, senders, outbox, billing, settings_page),
     )
     for route in page.ROUTES
 )

@@ -149,12 +149,17 @@ def weekly_volume(conn: sqlite3.Connection, organization_id: str, now_ms: int) -
 
     The oldest hour counts whole: at most an hour's messages too many, never one too few.
     """
-    (volume,) = conn.execute(
+    return volume(conn, organization_id, now_ms, WEEK_HOURS)
+
+
+def volume(conn: sqlite3.Connection, organization_id: str, now_ms: int, hours: int) -> int:
+    """The same of the last ``hours``."""
+    (found,) = conn.execute(
         "SELECT coalesce(sum(n), 0) FROM hour_count WHERE outcome = 0 AND mode = 0"
         " AND organization = (SELECT no FROM organizations WHERE id = ?) AND hour >= ?",
-        (organization_id, now_ms // HOUR_MS - WEEK_HOURS),
+        (organization_id, now_ms // HOUR_MS - hours),
     ).fetchone()
-    return int(volume)
+    return int(found)
 
 
 def approve_by_volume(conn: sqlite3.Connection, organization_id: str, stamp: Stamp) -> None:

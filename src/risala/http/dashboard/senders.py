@@ -1,0 +1,107 @@
+"""Sender names: how each stands, and asking for one that is checked before anybody looks at it."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Final
+
+from markupsafe import Markup
+from quart_trio.wrappers import TrioResponse
+
+from risala.engine.model.errors import Refusal
+from risala.http.web.access import PageAccess
+from risala.http.web.languages import N_
+from risala.http.web.routes import PageRoute
+from risala.http.web.visit import Visit
+
+ASKED: Final = N_("The request is sent. We look at it and answer here.")
+FAULTS: Final = {
+    "rule": N_("1 to 11 letters without accents, digits and spaces, with at least one letter."),
+    "default": N_("This is our own name: everybody may use it without asking."),
+    "taken": N_("This name is on your account already."),
+}
+MARKS: Final = {
+    "generic": N_("The name is generic: anybody could go by it. We refuse such names as a rule."),
+    "default": N_("The name resembles our own. We refuse such names as a rule."),
+    "protected": N_(
+        "The name resembles a bank, a network or an authority. We ask for a proof that it is yours."
+    ),
+}
+REASONS: Final = (
+    N_("The name is already used by another organization."),
+    N_("The name is generic, misleading or impersonates a third party."),
+    N_("The use does not comply with Mauritanian telecommunications regulations."),
+    N_("Account information is insufficient to verify ownership of the brand."),
+)
+"""Why requests are denied: the engine's own sentences, for the catalogue."""
+_DAY_MS: Final = 86_400_000
+_WEEK_DAYS: Final = 7
+
+
+async def show(visit: Visit) -> TrioResponse:
+    found = (await visit.perform_here("sender.list"))["senders"]
+    volume = await visit.perform_here("sender.volume")
+    return await visit.page(
+        "senders/list.html",
+        senders=found,
+        waiting=[each for each in found if each["status"] == "pending"],
+        volume=volume,
+        reached_at=_reached_at(visit, volume),
+    )
+
+
+def _reached_at(visit: Visit, volume: dict[str, Any]) -> int | None:
+    """When a week has enough messages, if every day is like the last one; None: never so."""
+    daily, weekly, needed = volume["daily"], volume["weekly"], volume["needed"]
+    if weekly >= needed or daily * _WEEK_DAYS < needed:
+        return None
+    more_a_day = daily - weekly / _WEEK_DAYS
+    days: int = min(math.ceil((needed - weekly) / more_a_day), _WEEK_DAYS)
+    return visit.formats.now_ms + days * _DAY_MS
+
+
+async def show_new(visit: Visit) -> TrioResponse:
+    return await visit.page("senders/new.html", form=visit.form, fault=None, doubts=[])
+
+
+async def check(visit: Visit) -> TrioResponse:
+    """What speaks against the name that is being typed."""
+    fault, doubts = await _judge(visit)
+    return await visit.piece("senders/said.html", fault=fault, doubts=doubts)
+
+
+async def _judge(visit: Visit) -> tuple[Markup | None, list[Markup]]:
+    name = visit.form.text("name")
+    if not name:
+        return None, []
+    found = await visit.perform_here("sender.check", name=name)
+    fault = found["fault"]
+    told = None if fault is None else visit.words(FAULTS[fault])
+    return told, [visit.words(MARKS[mark]) for mark in found["marks"] if mark in MARKS]
+
+
+async def ask(visit: Visit) -> TrioResponse:
+    form = visit.form
+    fault, doubts = await _judge(visit)
+    given: dict[str, object] = {"form": form, "fault": None, "doubts": doubts}
+    if fault is not None:
+        return await visit.wrong("senders/new.html", {"name": fault}, given)
+    if doubts and not form.ticked("sure"):
+        told = visit.words("Look once more at what speaks against the name.")
+        return await visit.wrong("senders/new.html", {"": told}, given)
+    try:
+        await visit.perform_here(
+            "sender.request", name=form.text("name"), description=form.text("description")
+        )
+    except Refusal as error:
+        return await visit.again("senders/new.html", error, given)
+    return visit.go(visit.at("senders"), ASKED)
+
+
+_PAGE: Final = "/app/<org>/senders"
+ROUTES: Final = (
+    PageRoute(path=_PAGE, view=show, access=PageAccess.VIEWER),
+    PageRoute(path=_PAGE, view=ask, access=PageAccess.DEVELOPER, method="POST", once=True),
+    PageRoute(path=f"{_PAGE}/new", view=show_new, access=PageAccess.DEVELOPER),
+    PageRoute(path=f"{_PAGE}/check", view=check, access=PageAccess.DEVELOPER),
+)
