@@ -124,3 +124,17 @@ async def test_the_overview_of_nothing(owner, gateway):
     page = await owner.get("/app/org_1/overview")
     assert "nothing delivered yet" in page.text
     assert "No message in this time." in page.text
+
+
+async def test_a_message_is_written_and_sent_once(owner, gateway):
+    form = await owner.get(f"{LIST}/new")
+    fields = {"to": "36 12 34 56", "body": "Bonjour", "send_at": "2026-11-22T09:30"}
+    page = await owner.submit(form, f"{LIST}/new", fields)
+    assert page.location == f"{LIST}/{web_messages.MESSAGE_ID}"
+    await owner.submit(form, f"{LIST}/new", fields)
+    [sent] = asked(gateway, "send")
+    assert (sent["to"], sent["send_at"][:16]) == ("+22236123456", "2026-11-22T09:30")
+
+
+async def test_test_data_lead_to_no_composer_that_costs_money(owner):
+    assert (await owner.get(f"{LIST}/new?mode=test")).location == f"{LIST}/new"

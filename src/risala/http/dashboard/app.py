@@ -12,6 +12,7 @@ from risala.engine.model.clock import Clock
 from risala.http.dashboard import (
     account,
     billing,
+    composer,
     keys,
     members,
     message,
@@ -34,7 +35,7 @@ ROUTES: Final[tuple[PageRoute, ...]] = tuple(
     route
     for page in (
         *(sign_in, reader, account, organizations, members, overview, messages, message, keys),
-        *(webhooks, senders, outbox, billing, settings_page),
+        *(composer, webhooks, senders, outbox, billing, settings_page),
     )
     for route in page.ROUTES
 )
