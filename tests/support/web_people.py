@@ -287,6 +287,33 @@ def webhooks_told(gateway: FakeWebGateway, name: str, arguments: dict[str, Any])
     return {"endpoint": one}
 
 
+TEXT = "Your code is {{code}}. Expires in {{expiry_minutes}} minutes."
+
+
+def verify_configuration() -> dict[str, Any]:
+    """What ``verify.config`` tells of an organization that has set nothing."""
+    names = ("default", "en", "fr", "ar")
+    return {
+        "organizationId": "org_1",
+        "settings": {
+            "code_length": 6,
+            "expiry_minutes": 10,
+            "attempts_max": 5,
+            "per_phone_per_hour": 5,
+            "per_organization_per_hour": 100,
+            "template": None,
+            "templates": {},
+            "sender": None,
+            "app_hashes": [],
+            "origins": [],
+        },
+        "builtIn": dict.fromkeys(names, TEXT),
+        "sizes": {name: {"segments": 1, "encoding": "GSM-7", "price": "0.50"} for name in names},
+        "warnings": [],
+        "version": 4,
+    }
+
+
 class OneChange:
     """A follower that is told of a gap at once, and then of nothing."""
 
@@ -316,12 +343,13 @@ class FakeWebGateway:
     devices: list[dict[str, Any]] = field(default_factory=list)
     change: dict[str, Any] | None = None
     entries: list[dict[str, Any]] = field(default_factory=list)
+    verify: dict[str, Any] = field(default_factory=verify_configuration)
+    senders: list[dict[str, Any]] = field(default_factory=list)
     done: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
     callers: list[Caller] = field(default_factory=list)
     endpoints: dict[str, dict[str, Any]] = field(default_factory=dict)
     deliveries: list[dict[str, Any]] = field(default_factory=list)
     to_replay: int = 0
-    senders: list[dict[str, Any]] = field(default_factory=list)
     refuse: Exception | None = None
     answers: dict[str, dict[str, Any]] = field(default_factory=dict)
     organization: dict[str, Any] = field(
@@ -404,6 +432,10 @@ class FakeWebGateway:
                 return {"id": "inv_1", **arguments}
             case "member.set_role" | "member.remove":
                 return self.members[arguments["user_id"]]
+            case "verify.config":
+                return self.verify
+            case "sender.list":
+                return {"senders": self.senders}
             case "key.list":
                 return {"keys": [*self.keys.values()]}
             case "key.create":

@@ -330,7 +330,7 @@ async def test_languages_autofill_and_what_is_not_registered(open_house, quick):
         ({"template": "no code"}, "template"),
         ({"template": "{{code}} {{name}}"}, "template"),
         ({"templates": {"de": "{{code}}"}}, "templates"),
-        ({"templates": {"fr": "rien"}}, "templates"),
+        ({"templates": {"fr": "rien"}}, "templates.fr"),
         ({"app_hashes": ["short"]}, "app_hashes"),
         ({"origins": ["https://example.com"]}, "origins"),
         ({"nonsense": 1}, "nonsense"),

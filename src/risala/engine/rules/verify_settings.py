@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Final
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, field_validator
 from pydantic_core import ErrorDetails
 
 from risala.engine.model.errors import FieldFault, Invalid
@@ -23,6 +23,16 @@ LOCALES = tuple(BUILT_IN)
 _Hashes = Annotated[tuple[str, ...], Field(max_length=20)]
 
 
+def _checked(template: str) -> str:
+    if fault := template_fault(template):
+        raise ValueError(fault)
+    return template
+
+
+_Template = Annotated[str, AfterValidator(_checked)]
+"""Each one is checked where it stands, so that a fault says of which language it is."""
+
+
 class VerifySettings(BaseModel):
     """Settings of one organization; what is not set has the specification's default."""
 
@@ -36,9 +46,9 @@ class VerifySettings(BaseModel):
     """Failed checks that end the session."""
     per_phone_per_hour: Annotated[int, Field(ge=1, le=10_000)] = 5
     per_organization_per_hour: Annotated[int, Field(ge=1, le=1_000_000)] = 100
-    template: str | None = None
+    template: _Template | None = None
     """The template for sends without a ``locale``; None: the built-in English one."""
-    templates: dict[str, str] = {}
+    templates: dict[str, _Template] = {}
     """Templates by language; a language that is not here has a built-in one."""
     sender: str | None = None
     """An approved sender; None: the service's default."""
@@ -47,23 +57,12 @@ class VerifySettings(BaseModel):
     origins: _Hashes = ()
     """Hosts that a send may bind its code to."""
 
-    @field_validator("template")
-    @classmethod
-    def _check_template(cls, template: str | None) -> str | None:
-        fault = template_fault(template) if template is not None else None
-        if fault:
-            raise ValueError(fault)
-        return template
-
     @field_validator("templates")
     @classmethod
     def _check_templates(cls, templates: dict[str, str]) -> dict[str, str]:
-        for locale, template in templates.items():
+        for locale in templates:
             if locale not in LOCALES:
                 raise ValueError(f"{locale!r} is no language of ours: {', '.join(LOCALES)}.")
-            fault = template_fault(template)
-            if fault:
-                raise ValueError(f"{locale}: {fault}")
         return templates
 
     @field_validator("app_hashes")

@@ -23,6 +23,7 @@ from risala.http.dashboard import (
     reader,
     senders,
     sign_in,
+    verify,
     webhooks,
 )
 from risala.http.dashboard import settings as settings_page
@@ -35,7 +36,7 @@ ROUTES: Final[tuple[PageRoute, ...]] = tuple(
     route
     for page in (
         *(sign_in, reader, account, organizations, members, overview, messages, message, keys),
-        *(composer, webhooks, senders, outbox, billing, settings_page),
+        *(composer, webhooks, senders, verify, outbox, billing, settings_page),
     )
     for route in page.ROUTES
 )

@@ -1,0 +1,117 @@
+"""Verify's settings."""
+
+import pytest
+
+from risala.engine.model.callers import Role
+from risala.engine.model.errors import Conflict, FieldFault, Invalid
+from web_people import TEXT
+
+PAGE = "/app/org_1/verify/settings"
+FIELDS = {
+    "code_length": "6",
+    "expiry_minutes": "10",
+    "attempts_max": "5",
+    "per_phone_per_hour": "5",
+    "per_organization_per_hour": "100",
+    "template": TEXT,
+    "template_en": "",
+    "template_fr": "Votre code : {{code}}",
+    "template_ar": TEXT,
+    "sender": "",
+    "app_hashes": "",
+    "origins": "a.example\r\n b.example ",
+    "version": "4",
+}
+
+
+def saved(gateway):
+    return [asked for name, asked in gateway.done if name == "verify.config" and len(asked) > 1]
+
+
+async def test_the_menus_entry_leads_to_the_settings(owner):
+    page = await owner.get("/app/org_1/verify")
+    assert (page.status, page.location) == (303, PAGE)
+
+
+async def test_each_text_is_seen_with_its_preview_and_its_parts(owner, gateway):
+    gateway.verify["settings"]["templates"] = {"fr": "Code <b>{{code}}</b>"}
+    gateway.verify["sizes"]["fr"] = {"segments": 3, "encoding": "UCS-2", "price": "1.50"}
+    gateway.senders = [
+        {"name": "BARAKA", "status": "approved"},
+        {"name": "WAITING", "status": "pending"},
+    ]
+    page = await owner.get(PAGE)
+    assert page.status == 200
+    assert page.text.count("Your code is 482193. Expires in 10 minutes.") == 3
+    assert "Code &lt;b&gt;482193&lt;/b&gt;" in page.text
+    assert "UCS-2" in page.text
+    assert "BARAKA" in page.text
+    assert "WAITING" not in page.text
+
+
+async def test_what_was_typed_is_saved_as_of_the_version_seen(owner, gateway):
+    page = await owner.submit(await owner.get(PAGE), PAGE, FIELDS)
+    assert (page.status, page.location) == (303, PAGE)
+    (asked,) = saved(gateway)
+    assert asked["version"] == 4
+    assert asked["code_length"] == "6"
+    assert asked["template"] is None
+    assert asked["templates"] == {"fr": "Votre code : {{code}}"}
+    assert asked["sender"] is None
+    assert asked["origins"] == ["a.example", "b.example"]
+    assert "Codes that are sent from now on" in (await owner.get(PAGE)).text
+
+
+class Refusing:
+    """Refuses what changes something, and tells the rest."""
+
+    def __init__(self, gateway, error):
+        self._perform = gateway.perform
+        self._error = error
+
+    async def perform(self, name, arguments, caller):
+        if name == "verify.config" and len(arguments) > 1:
+            raise self._error
+        return await self._perform(name, arguments, caller)
+
+
+@pytest.mark.parametrize(
+    ("path", "field", "told"),
+    [
+        ("code_length", "code_length", "Write a whole number from"),
+        ("per_organization_per_hour", "per_organization_per_hour", "1,000,000"),
+        ("template", "template", "The text must contain"),
+        ("templates.fr", "template_fr", "The text must contain"),
+        ("sender", "sender", "This sender is not approved"),
+        ("app_hashes", "app_hashes", "An app hash has 11"),
+        ("origins", "origins", "A host looks like"),
+    ],
+)
+async def test_a_fault_stands_at_its_field(owner, gateway, path, field, told):
+    form = await owner.get(PAGE)
+    error = Invalid.of([FieldFault(path, "invalid_setting", "No.")])
+    gateway.perform = Refusing(gateway, error).perform
+    page = await owner.submit(form, PAGE, {**FIELDS, "attempts_max": '"><i>'})
+    assert page.status == 422
+    assert f'id="{field}-fault"' in page.text
+    assert f'href="#{field}"' in page.text
+    assert told in page.text
+    assert "Votre code : {{code}}" in page.text
+    assert "&gt;&lt;i&gt;" in page.text
+
+
+async def test_what_another_changed_meanwhile_is_told(owner, gateway):
+    form = await owner.get(PAGE)
+    told = "Changed meanwhile by sidi@baraka.example: look again, then change it."
+    gateway.perform = Refusing(gateway, Conflict(told)).perform
+    page = await owner.submit(form, PAGE, FIELDS)
+    assert page.status == 422
+    assert "Changed meanwhile by" in page.text
+
+
+async def test_a_viewer_sees_and_does_not_do(reader_as):
+    page = await reader_as(Role.VIEWER).get(PAGE)
+    assert page.status == 200
+    assert "Developers and owners" in page.text
+    assert "form_token" not in page.text.partition("<main")[2]
+    assert ">Save<" not in page.text
