@@ -367,6 +367,7 @@ class FakeWebGateway:
             "operatorSpendCap": "9000.00",
             "ownerSpendCap": "5000.00",
             "spentToday": "1134.50",
+            "version": 7,
         }
     )
 
@@ -456,3 +457,19 @@ class FakeWebGateway:
             return {"senders": self.senders}
         told = self.answers.get(name) or web_messages.answer(name, arguments)
         return told or webhooks_told(self, name, arguments)
+
+
+class RefusesTheChange:
+    """In the place of a gateway's ``perform``: refuses ``org.set`` alone, so that the page that
+    asked for it can be drawn again."""
+
+    def __init__(self, perform: Any, error: Exception) -> None:
+        self._perform, self._error = perform, error
+
+    async def __call__(
+        self, name: str, arguments: dict[str, Any], caller: Caller
+    ) -> dict[str, Any]:
+        if name == "org.set":
+            raise self._error
+        told: dict[str, Any] = await self._perform(name, arguments, caller)
+        return told

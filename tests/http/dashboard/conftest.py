@@ -100,9 +100,8 @@ class Reader:
 
     async def submit(self, page: Page, path: str, fields: Mapping[str, str] | None = None) -> Page:
         """Post a form of a page, with the marks that it bears."""
-        marks = {
-            name: page.field(name) for name in ("form_token", "once") if f'"{name}"' in page.text
-        }
+        hidden = ("form_token", "once", "version")
+        marks = {name: page.field(name) for name in hidden if f'"{name}"' in page.text}
         return await self.post(path, {**marks, **(fields or {})})
 
 

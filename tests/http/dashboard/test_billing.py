@@ -3,8 +3,8 @@
 import pytest
 
 from risala.engine.model.callers import Role
-from risala.engine.model.errors import Invalid
-from web_people import entry
+from risala.engine.model.errors import ChangedMeanwhile, Invalid
+from web_people import RefusesTheChange, entry
 
 BILLING = "/app/org_1/billing"
 
@@ -72,25 +72,35 @@ async def test_the_alert_is_set_and_taken_back(owner, gateway):
     for given, asked in (("250", "250"), ("", None)):
         answer = await owner.submit(page, f"{BILLING}/alert", {"low_balance": given})
         assert answer.location == BILLING
-        assert gateway.done[-1] == ("org.set", {"organization_id": "org_1", "low_balance": asked})
+        told = {"organization_id": "org_1", "low_balance": asked, "version": 7}
+        assert gateway.done[-1] == ("org.set", told)
 
 
-class Refusing:
-    """Refuses changes alone, so that the page itself can be drawn again."""
+async def test_an_amount_is_read_as_its_reader_writes_it(owner, gateway):
+    page = await owner.get(BILLING)
+    for given in ("99,50", "99.50", "٩٩٫٥٠"):
+        await owner.submit(page, f"{BILLING}/alert", {"low_balance": given})
+        assert gateway.done[-1][1]["low_balance"] == "99.50"
 
-    def __init__(self, perform, error):
-        self._perform, self._error = perform, error
 
-    async def __call__(self, name, arguments, caller):
-        if name == "org.set":
-            raise self._error
-        return await self._perform(name, arguments, caller)
+async def test_who_comes_second_sees_the_first_before_it_is_overwritten(owner, gateway):
+    page = await owner.get(BILLING)
+    others = {**gateway.organization, "lowBalance": "400.00", "version": 9}
+    gateway.organization = others
+    gateway.perform = RefusesTheChange(gateway.perform, ChangedMeanwhile("sidi@baraka.example"))
+    page = await owner.submit(page, f"{BILLING}/alert", {"low_balance": "250"})
+    assert page.status == 422
+    assert "Changed meanwhile by" in page.text
+    assert "This stands now" in page.text
+    assert "400.00" in page.text
+    assert 'value="250"' in page.text
+    assert page.field("version") == "9"
 
 
 async def test_a_wrong_amount_is_told_at_its_field(owner, gateway):
     page = await owner.get(BILLING)
     error = Invalid("low_balance", "invalid_amount", "No.")
-    gateway.perform = Refusing(gateway.perform, error)
+    gateway.perform = RefusesTheChange(gateway.perform, error)
     page = await owner.submit(page, f"{BILLING}/alert", {"low_balance": "<lots>"})
     assert page.status == 422
     assert "Write an amount in digits" in page.text

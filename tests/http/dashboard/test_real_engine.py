@@ -173,3 +173,19 @@ async def test_money_is_told_and_settings_hold(town, reader_of):
     page = await owner.get(f"/app/{own}/settings")
     assert 'value="Africa/Dakar"' in page.text
     assert 'value="90.00"' in page.text
+
+
+@pytest.mark.slow
+async def test_a_second_save_shows_the_first_before_it_takes_its_place(town, reader_of):
+    owner = reader_of(Role.OWNER)
+    settings = f"/app/{town.organizations['own']}/settings"
+    mine = await owner.get(settings)
+    theirs = await owner.get(settings)
+    fields = {"time_zone": "Africa/Nouakchott", "owner_spend_cap": ""}
+    assert (await owner.submit(theirs, settings, {"name": "Theirs", **fields})).status == 303
+    refused = await owner.submit(mine, settings, {"name": "Mine", **fields})
+    assert refused.status == 422
+    assert "Theirs" in refused.text.partition("This stands now")[2]
+    assert 'value="Theirs"' in (await owner.get(settings)).text
+    assert (await owner.submit(refused, settings, {"name": "Mine", **fields})).status == 303
+    assert 'value="Mine"' in (await owner.get(settings)).text

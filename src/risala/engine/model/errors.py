@@ -135,6 +135,13 @@ class Conflict(Refusal):
     """The thing is not in a state that allows this."""
 
 
+class ChangedMeanwhile(Conflict):
+    """Somebody changed the thing after it was looked at by whoever edits it now."""
+
+    def __init__(self, who: str) -> None:
+        super().__init__(f"Changed meanwhile by {who}: look again, then change it.")
+
+
 class Unavailable(EngineError):
     """Our own fault or state; ask again after ``retry_after_s``."""
 

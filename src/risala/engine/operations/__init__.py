@@ -60,11 +60,21 @@ async def perform(services: Services, caller: Caller, name: str, arguments: Json
     if operation is None:
         raise NotFound(f"There is no operation {name!r}.")
     given = parse(operation.arguments, arguments)
+    # Of a look the version is read before what it is of: read after it, it could be that of a
+    # change which is not in the values, and who hands it back would undo that change unseen.
+    seen = None if operation.writes(given) else _version(services, operation, given)
     told = operation.wire(await perform_typed(services, caller, operation, given))
     if operation.edits is None:
         return told
+    return {**told, "version": _version(services, operation, given) if seen is None else seen}
+
+
+def _version(services: Services, operation: Operation[Any, Any], given: Arguments) -> int | None:
+    """The version of the thing that the arguments name; None: the operation edits nothing."""
+    if operation.edits is None:
+        return None
     subject: str = getattr(given, operation.edits)
-    return {**told, "version": version_of(services.reader, subject, family_of(name))}
+    return version_of(services.reader, subject, family_of(operation.name))
 
 
 async def perform_typed(

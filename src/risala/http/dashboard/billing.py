@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any, Final
 
@@ -11,6 +12,7 @@ from quart_trio.wrappers import TrioResponse
 from risala.engine.model.errors import NotFound, Refusal
 from risala.http.web.access import PageAccess
 from risala.http.web.languages import N_
+from risala.http.web.meanwhile import StoredField, as_seen, edit
 from risala.http.web.pager import Pager
 from risala.http.web.routes import PageRoute
 from risala.http.web.visit import Visit
@@ -31,11 +33,12 @@ async def show(visit: Visit) -> TrioResponse:
 
 async def set_alert(visit: Visit) -> TrioResponse:
     """An empty field brings the general amount back."""
-    amount = visit.form.text("low_balance") or None
+    form = visit.form
     try:
-        await visit.perform_here("org.set", low_balance=amount)
+        amount = form.amount("low_balance") or None
+        await visit.perform_here("org.set", low_balance=amount, **as_seen(form))
     except Refusal as error:
-        return await visit.again(_PAGE, error, await _values(visit), form=visit.form)
+        return await visit.again(_PAGE, error, await _values(visit, error), form=form)
     return visit.go(visit.at("billing"), ALERT_SAVED)
 
 
@@ -56,14 +59,16 @@ def _is_seq(text: str) -> bool:
     return text.isascii() and text.isdigit() and len(text) <= _SEQ_DIGITS_MAX
 
 
-async def _values(visit: Visit) -> dict[str, Any]:
+async def _values(visit: Visit, error: Refusal | None = None) -> dict[str, Any]:
+    """What the page shows; with the alert that was refused."""
     before, by_hand = visit.form.text("before"), visit.form.text("kind") == "payments"
     asked: dict[str, object] = {"limit": _ROWS, "by_hand": by_hand}
     if _is_seq(before):
         asked["before"] = int(before)
     found = await visit.perform_here("ledger.list", **asked)
     prices = await visit.perform("price")
-    organization = visit.organization
+    organization = visit.organization if error is None else await visit.perform_here("org.show")
+    typed = None if error is None else visit.form
     kept = {"kind": "payments"} if by_hand else {}
     following = found["next"]
     return {
@@ -77,7 +82,16 @@ async def _values(visit: Visit) -> dict[str, Any]:
         "price": organization["pricePerSegment"] or prices["perSegment"],
         "general_low": prices["lowBalance"],
         "organization": organization,
+        **edit(error, typed, organization["version"], _alert(visit, organization)),
     }
+
+
+def _alert(visit: Visit, organization: Mapping[str, Any]) -> dict[str, StoredField]:
+    """The alert's field, as it is stored."""
+    low = organization["lowBalance"]
+    shown = None if low is None else visit.formats.money(low)
+    label = visit.words("When the balance falls below")
+    return {"low_balance": StoredField(label, low or "", shown, is_amount=True)}
 
 
 def _lasts(visit: Visit, balance: str, a_day: str) -> Markup | None:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Mapping
+from typing import Any, Final
 
 from quart_trio.wrappers import TrioResponse
 
 from risala.engine.model.errors import Refusal
 from risala.http.web.access import PageAccess
 from risala.http.web.languages import N_
+from risala.http.web.meanwhile import StoredField, as_seen, edit
 from risala.http.web.routes import PageRoute
 from risala.http.web.visit import Visit
 
@@ -17,7 +19,7 @@ _PAGE: Final = "settings/show.html"
 
 
 async def show(visit: Visit) -> TrioResponse:
-    return await visit.page(_PAGE, organization=visit.organization, form=None)
+    return await visit.page(_PAGE, _values(visit, visit.organization))
 
 
 async def save(visit: Visit) -> TrioResponse:
@@ -28,11 +30,45 @@ async def save(visit: Visit) -> TrioResponse:
             name=form.text("name"),
             time_zone=form.text("time_zone"),
             smart_encoding=form.ticked("smart_encoding"),
-            owner_spend_cap=form.text("owner_spend_cap") or None,
+            owner_spend_cap=form.amount("owner_spend_cap") or None,
+            **as_seen(form),
         )
     except Refusal as error:
-        return await visit.again(_PAGE, error, organization=visit.organization, form=form)
+        stored = await visit.perform_here("org.show")
+        return await visit.again(_PAGE, error, _values(visit, stored, error))
     return visit.go(visit.at("settings"), SAVED)
+
+
+def _values(
+    visit: Visit, organization: Mapping[str, Any], error: Refusal | None = None
+) -> dict[str, Any]:
+    """What the page shows; with what a refused form said."""
+    form = None if error is None else visit.form
+    return {
+        "organization": organization,
+        "form": form,
+        **edit(error, form, organization["version"], _stored(visit, organization)),
+    }
+
+
+def _stored(visit: Visit, organization: Mapping[str, Any]) -> dict[str, StoredField]:
+    """The fields of the form, as they are stored."""
+    words, cap, smart = visit.words, organization["ownerSpendCap"], organization["smartEncoding"]
+    return {
+        "name": StoredField(words("Name"), organization["name"]),
+        "time_zone": StoredField(words("Time zone"), organization["timeZone"]),
+        "owner_spend_cap": StoredField(
+            words("Spend at most a day"),
+            cap or "",
+            None if cap is None else visit.formats.money(cap),
+            is_amount=True,
+        ),
+        "smart_encoding": StoredField(
+            words("Replace characters that would make a text Unicode and dearer"),
+            "yes" if smart else "",
+            words("yes") if smart else words("no"),
+        ),
+    }
 
 
 ROUTES: Final = (

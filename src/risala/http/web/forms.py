@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import base64
 import binascii
+import re
 import secrets
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
@@ -32,6 +34,11 @@ class SentForm:
         values = self.fields.get(name)
         return default if not values else values[-1].strip()
 
+    def amount(self, name: str) -> str:
+        """An amount of money as operations take it, from however its writer's language writes it;
+        what is no amount stays as it is, and is refused by whoever asks for one."""
+        return amount_text(self.text(name))
+
     def all(self, name: str) -> tuple[str, ...]:
         """Of a field that may be there several times: boxes that are ticked."""
         return self.fields.get(name, ())
@@ -42,6 +49,29 @@ class SentForm:
 
     def ticked(self, name: str) -> bool:
         return bool(self.fields.get(name))
+
+
+_SPACES: Final = re.compile(r"[\s\u066c'\u2019]")
+"""What stands between thousands, an Arabic sign and apostrophes among it."""
+_AMOUNT: Final = re.compile(r"(\d{1,3}(?:([.,])\d{3})*|\d+)(?:([.,])(\d{1,2}))?", re.ASCII)
+
+
+def amount_text(text: str) -> str:
+    """``1 234,50``, ``1.234,50``, ``1,234.50`` and ``١٢٣٤٫٥٠`` as ``1234.50``.
+
+    Of ``1,234`` nobody can tell whether it is a thousand or has three decimals: it stays as it is,
+    and so does everything else that is no amount.
+    """
+    plain = unicodedata.normalize("NFKC", _SPACES.sub("", text)).replace("\u066b", ".")
+    plain = "".join(str(unicodedata.decimal(each)) if each.isdecimal() else each for each in plain)
+    found = _AMOUNT.fullmatch(plain)
+    if found is None:
+        return text
+    whole, grouped, decimal, part = found.groups()
+    if grouped is not None and (decimal is None or decimal == grouped):
+        return text
+    digits = whole.replace(grouped, "") if grouped else whole
+    return f"{digits}.{part}" if part else digits
 
 
 def form_of(query: str) -> SentForm:

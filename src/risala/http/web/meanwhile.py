@@ -1,0 +1,82 @@
+"""Edits that somebody else's came between: a form shows what stands now before it is saved."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from markupsafe import Markup
+
+from risala.engine.model.errors import ChangedMeanwhile, EngineError
+from risala.engine.model.money import minor_units
+from risala.http.web.forms import SentForm
+
+VERSION_FIELD: Final = "version"
+"""The hidden field of a form that edits."""
+
+
+@dataclass(frozen=True, slots=True)
+class StandsNow:
+    """A field whose stored value is not the one that was typed."""
+
+    label: Markup | str
+    now: Markup | str
+    """What is stored; empty: nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredField:
+    """A field of a form as it is stored at this moment."""
+
+    label: Markup | str
+    value: str
+    """As the form would send it back."""
+    shown: Markup | str | None = None
+    """As its reader reads it; None: as it is."""
+    is_amount: bool = False
+    """An amount of money: 100 and 100.00 are the same."""
+
+    def is_typed_in(self, form: SentForm, name: str) -> bool:
+        """Whether the form has the same in this field."""
+        if not self.is_amount:
+            return form.text(name) == self.value
+        return _minor(form.amount(name)) == _minor(self.value)
+
+
+def _minor(amount: str) -> int | str:
+    """Minor units; what is no amount, or empty, as it is."""
+    try:
+        return minor_units(amount)
+    except ValueError:
+        return amount
+
+
+def as_seen(form: SentForm) -> dict[str, int]:
+    """The version that a form was drawn with, for the operation that it asks for."""
+    text = form.text(VERSION_FIELD)
+    return {VERSION_FIELD: int(text)} if text.isascii() and text.isdigit() else {}
+
+
+def edit(
+    error: EngineError | None, form: SentForm | None, version: int, now: Mapping[str, StoredField]
+) -> dict[str, object]:
+    """The ``version`` of an edit's form, and what ``stands`` now where it was changed meanwhile.
+
+    Args:
+        version: of ``now``, both read after the refusal.
+        now: by the names of the form's fields.
+
+    Only a form that shows the other's values bears their version: whoever saves it has seen them.
+    One that was refused for something else keeps the version that it was drawn with.
+    """
+    if form is None:
+        return {"version": version, "stands": ()}
+    if not isinstance(error, ChangedMeanwhile):
+        return {"version": form.text(VERSION_FIELD), "stands": ()}
+    stands = tuple(
+        StandsNow(each.label, each.value if each.shown is None else each.shown)
+        for name, each in now.items()
+        if not each.is_typed_in(form, name)
+    )
+    return {"version": version, "stands": stands}
