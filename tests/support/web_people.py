@@ -29,6 +29,7 @@ from risala.engine.model.people import (
     WebSession,
 )
 from risala.engine.model.told import Lagged, Told, What
+from risala.engine.rules.verify_settings import BOUNDS
 
 AT_MS = 1_795_250_476_123
 """21 Nov 2026, 08:41:16 in Nouakchott."""
@@ -307,6 +308,9 @@ def verify_configuration() -> dict[str, Any]:
             "app_hashes": [],
             "origins": [],
         },
+        "bounds": {name: {"low": low, "high": high} for name, (low, high) in BOUNDS.items()},
+        "templateMax": 480,
+        "entriesMax": 20,
         "builtIn": dict.fromkeys(names, TEXT),
         "sizes": {name: {"segments": 1, "encoding": "GSM-7", "price": "0.50"} for name in names},
         "warnings": [],

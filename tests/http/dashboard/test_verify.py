@@ -1,9 +1,11 @@
 """Verify's settings."""
 
+import re
+
 import pytest
 
 from risala.engine.model.callers import Role
-from risala.engine.model.errors import Conflict, FieldFault, Invalid
+from risala.engine.model.errors import ChangedMeanwhile, FieldFault, Invalid
 from web_people import TEXT
 
 PAGE = "/app/org_1/verify/settings"
@@ -100,13 +102,30 @@ async def test_a_fault_stands_at_its_field(owner, gateway, path, field, told):
     assert "&gt;&lt;i&gt;" in page.text
 
 
-async def test_what_another_changed_meanwhile_is_told(owner, gateway):
+async def test_what_another_changed_meanwhile_stands_beside_what_was_typed(owner, gateway):
     form = await owner.get(PAGE)
-    told = "Changed meanwhile by sidi@baraka.example: look again, then change it."
-    gateway.perform = Refusing(gateway, Conflict(told)).perform
-    page = await owner.submit(form, PAGE, FIELDS)
+    gateway.perform = Refusing(gateway, ChangedMeanwhile("sidi@baraka.example")).perform
+    gateway.verify["version"] = 9
+    gateway.verify["settings"]["code_length"] = 8
+    gateway.verify["settings"]["templates"] = {"fr": "<i>{{code}}</i>"}
+    page = await owner.submit(form, PAGE, {**FIELDS, "origins": "", "template_en": TEXT})
     assert page.status == 422
     assert "Changed meanwhile by" in page.text
+    assert page.field("version") == "9"
+    shown = re.findall(r"<dt>([^<]*)</dt><dd dir=\"auto\">(.*?)</dd>", page.text)
+    assert shown == [("Français", "&lt;i&gt;{{code}}&lt;/i&gt;"), ("Digits", "8")]
+    assert 'value="6"' in page.text
+    assert "Votre code : {{code}}" in page.text
+
+
+async def test_a_form_with_a_fault_stays_one_of_the_version_that_was_seen(owner, gateway):
+    form = await owner.get(PAGE)
+    fault = FieldFault("code_length", "invalid_setting", "No.")
+    gateway.perform = Refusing(gateway, Invalid.of([fault])).perform
+    gateway.verify["version"] = 9
+    page = await owner.submit(form, PAGE, FIELDS)
+    assert page.field("version") == "4"
+    assert "This stands now" not in page.text
 
 
 async def test_a_viewer_sees_and_does_not_do(reader_as):

@@ -3,7 +3,7 @@
 import pytest
 
 from risala.engine.model.callers import Role
-from risala.engine.model.errors import Conflict, Invalid
+from risala.engine.model.errors import ChangedMeanwhile, Conflict, Invalid
 from web_people import WEBHOOK_SECRET, delivery, endpoint
 
 PAGE = "/app/org_1/webhooks"
@@ -117,6 +117,25 @@ async def test_a_refusal_without_a_field_is_told(owner, gateway):
     page = await owner.get(ONE)
     gateway.refuse = Conflict("The endpoint is disabled; enable it first.")
     assert (await owner.submit(page, f"{ONE}/test")).status == 409
+
+
+async def test_what_another_changed_stands_above_what_was_typed(owner, gateway):
+    form = await owner.get("/app/org_1/webhooks/whe_1")
+    one = gateway.endpoints["whe_1"]
+
+    async def perform(name, arguments, caller, perform=gateway.perform):
+        if name == "webhook.update":
+            one["description"] = "<b>theirs</b>"
+            raise ChangedMeanwhile("sidi@baraka.example")
+        return await perform(name, arguments, caller)
+
+    gateway.perform = perform
+    fields = {"url": one["url"], "types": one["types"][0], "description": "mine", "version": "5"}
+    page = await owner.submit(form, "/app/org_1/webhooks/whe_1", fields)
+    assert page.status == 422
+    assert '<dt>What it is for</dt><dd dir="auto">&lt;b&gt;theirs&lt;/b&gt;</dd>' in page.text
+    assert 'value="mine"' in page.text
+    assert page.field("version") == "7"
 
 
 async def test_a_viewer_sees_and_does_not_do(reader_as):

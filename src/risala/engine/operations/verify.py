@@ -33,8 +33,13 @@ from risala.engine.operations.arguments import (
 from risala.engine.operations.messages import unserved_warning, warning_wire
 from risala.engine.operations.operation import Call, Operation
 from risala.engine.rules.roles import DEVELOPERS, VIEWERS
-from risala.engine.rules.template import BUILT_IN, DEFAULT_LOCALE
-from risala.engine.rules.verify_settings import VerifySettings, parse_verify_settings
+from risala.engine.rules.template import BUILT_IN, DEFAULT_LOCALE, TEMPLATE_MAX
+from risala.engine.rules.verify_settings import (
+    BOUNDS,
+    ENTRIES_MAX,
+    VerifySettings,
+    parse_verify_settings,
+)
 from risala.engine.services import Services
 from risala.engine.verify.sessions import Judge, Open, Withdraw, verify_settings, view_of
 
@@ -112,6 +117,9 @@ def _configuration_wire(found: Configuration) -> Json:
     return {
         "organizationId": found.organization.id,
         "settings": found.settings.model_dump(mode="json"),
+        "bounds": {name: {"low": low, "high": high} for name, (low, high) in BOUNDS.items()},
+        "templateMax": TEMPLATE_MAX,
+        "entriesMax": ENTRIES_MAX,
         "builtIn": {"default": BUILT_IN[DEFAULT_LOCALE], **BUILT_IN},
         "sizes": {
             name: {

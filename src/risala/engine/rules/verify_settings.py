@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Any, Final
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, field_validator
@@ -20,7 +21,22 @@ from risala.engine.rules.template import (
 from risala.sms.segment import SegmentCount, count
 
 LOCALES = tuple(BUILT_IN)
-_Hashes = Annotated[tuple[str, ...], Field(max_length=20)]
+BOUNDS: Final[Mapping[str, tuple[int, int]]] = {
+    "code_length": (4, 8),
+    "expiry_minutes": (1, 60),
+    "attempts_max": (1, 100),
+    "per_phone_per_hour": (1, 10_000),
+    "per_organization_per_hour": (1, 1_000_000),
+}
+"""The settings that are numbers: the lowest and the highest of each, which pages tell too."""
+ENTRIES_MAX: Final = 20
+"""Hashes, and hosts, of one organization: every send looks through them."""
+_Hashes = Annotated[tuple[str, ...], Field(max_length=ENTRIES_MAX)]
+
+
+def _within(name: str) -> Any:  # noqa: ANN401 -- what pydantic's Field is
+    low, high = BOUNDS[name]
+    return Field(ge=low, le=high)
 
 
 def _checked(template: str) -> str:
@@ -38,14 +54,14 @@ class VerifySettings(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    code_length: Annotated[int, Field(ge=4, le=8)] = 6
+    code_length: Annotated[int, _within("code_length")] = 6
     """Digits in the code."""
-    expiry_minutes: Annotated[int, Field(ge=1, le=60)] = 10
+    expiry_minutes: Annotated[int, _within("expiry_minutes")] = 10
     """Validity of a code. Whole minutes, because the SMS tells them."""
-    attempts_max: Annotated[int, Field(ge=1, le=100)] = 5
+    attempts_max: Annotated[int, _within("attempts_max")] = 5
     """Failed checks that end the session."""
-    per_phone_per_hour: Annotated[int, Field(ge=1, le=10_000)] = 5
-    per_organization_per_hour: Annotated[int, Field(ge=1, le=1_000_000)] = 100
+    per_phone_per_hour: Annotated[int, _within("per_phone_per_hour")] = 5
+    per_organization_per_hour: Annotated[int, _within("per_organization_per_hour")] = 100
     template: _Template | None = None
     """The template for sends without a ``locale``; None: the built-in English one."""
     templates: dict[str, _Template] = {}

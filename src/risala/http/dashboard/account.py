@@ -11,6 +11,7 @@ from risala.engine.model.errors import Refusal
 from risala.http.web.access import PageAccess
 from risala.http.web.app import LANGUAGE_COOKIE
 from risala.http.web.languages import N_, OWN_NAMES
+from risala.http.web.meanwhile import StoredField, as_seen, edit
 from risala.http.web.refusals import TOP, told
 from risala.http.web.routes import PageRoute
 from risala.http.web.visit import Visit
@@ -37,14 +38,15 @@ async def show(visit: Visit) -> TrioResponse:
 
 async def save(visit: Visit) -> TrioResponse:
     form = visit.form
-    version = form.text("version")
-    asked: dict[str, object] = {"name": form.text("name"), "language": form.text("language")}
-    if version.isdigit():
-        asked["version"] = int(version)
     try:
-        await visit.perform("account.set", **asked)
+        await visit.perform(
+            "account.set",
+            name=form.text("name"),
+            language=form.text("language"),
+            **as_seen(form),
+        )
     except Refusal as error:
-        return await visit.again(_PAGE, error, await _values(visit))
+        return await visit.again(_PAGE, error, await _values(visit, error))
     reply = visit.go(_PLACE, SAVED)
     # A language that was chosen at the foot of a page gives way to this one.
     visit.door.drop_cookie(reply, LANGUAGE_COOKIE)
@@ -102,18 +104,35 @@ async def leave(visit: Visit) -> TrioResponse:
     return visit.go("/app", LEFT)
 
 
-async def _values(visit: Visit) -> dict[str, Any]:
+async def _values(visit: Visit, error: Refusal | None = None) -> dict[str, Any]:
     assert visit.session is not None, "the route lets nobody else in"
     account = await visit.perform("account.show")
     devices = (await visit.perform("account.devices"))["devices"]
     return {
         "account": account,
         "form": visit.form,
+        **edit(
+            error,
+            None if error is None else visit.form,
+            account["user"]["version"],
+            _stored(visit, account["user"]),
+        ),
         "languages_shown": [(code.value, name) for code, name in OWN_NAMES.items()],
         "devices": [
             {**each, "label": device_name(each["agent"]), "current": each["id"] == visit.session.id}
             for each in devices
         ],
+    }
+
+
+def _stored(visit: Visit, user: dict[str, Any]) -> dict[str, StoredField]:
+    """What the form of one's own name and language says, as it is stored."""
+    language = user["language"]
+    return {
+        "name": StoredField(visit.words("Name"), user["name"] or ""),
+        "language": StoredField(
+            visit.words("Language of pages and mails"), language, OWN_NAMES.get(language, language)
+        ),
     }
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any, Final
 
@@ -13,20 +12,25 @@ from risala.engine.model.errors import Invalid, Refusal
 from risala.http.web.access import PageAccess
 from risala.http.web.forms import SentForm
 from risala.http.web.languages import N_, OWN_NAMES
+from risala.http.web.meanwhile import StoredField, as_seen, edit
 from risala.http.web.refusals import faults_of
 from risala.http.web.routes import PageRoute
 from risala.http.web.visit import Visit
 
 SAVED: Final = N_("Saved. Codes that are sent from now on follow it.")
 _PAGE: Final = "verify/settings.html"
-_NUMBERS: Final[Mapping[str, tuple[int, int]]] = {
-    "code_length": (4, 8),
-    "expiry_minutes": (1, 60),
-    "attempts_max": (1, 100),
-    "per_phone_per_hour": (1, 10_000),
-    "per_organization_per_hour": (1, 1_000_000),
+LABELS: Final = {
+    "template": N_("Text without a language"),
+    "sender": N_("Sender"),
+    "code_length": N_("Digits"),
+    "expiry_minutes": N_("Good for"),
+    "attempts_max": N_("Wrong tries"),
+    "per_phone_per_hour": N_("To one number"),
+    "per_organization_per_hour": N_("To all numbers"),
+    "app_hashes": N_("Hashes of Android apps"),
+    "origins": N_("Hosts of web pages"),
 }
-"""The settings that are numbers, and between which ones: the engine judges, the page tells."""
+"""What the fields are called; the texts by language bear the language's own name."""
 _LISTS: Final = ("app_hashes", "origins")
 _SHOWN_CODE: Final = "482193712"
 """Of the preview: as many digits of it as a code has."""
@@ -39,7 +43,8 @@ async def to_first(visit: Visit) -> TrioResponse:
 
 
 async def show(visit: Visit) -> TrioResponse:
-    return await visit.page(_PAGE, await _values(visit, None))
+    found = await visit.perform_here("verify.config")
+    return await visit.page(_PAGE, await _values(visit, found))
 
 
 async def save(visit: Visit) -> TrioResponse:
@@ -48,7 +53,9 @@ async def save(visit: Visit) -> TrioResponse:
     try:
         await visit.perform_here("verify.config", **_asked(form, stored))
     except Refusal as error:
-        return await visit.wrong(_PAGE, _faults(visit, error), await _values(visit, form))
+        found = await visit.perform_here("verify.config")
+        values = await _values(visit, found, error)
+        return await visit.wrong(_PAGE, _faults(visit, error, found), values)
     return visit.go(visit.at("verify/settings"), SAVED)
 
 
@@ -56,7 +63,7 @@ def _asked(form: SentForm, stored: dict[str, Any]) -> dict[str, object]:
     """The settings of a form; what stands there as it is built in is no setting."""
     built_in = stored["builtIn"]
     # As they were typed: the engine reads them, and refuses under its name what is no number.
-    asked: dict[str, object] = {name: form.text(name) for name in _NUMBERS}
+    asked: dict[str, object] = {name: form.text(name) for name in stored["bounds"]}
     own = {name: form.text(_field_of(name)) for name in built_in}
     own = {name: text for name, text in own.items() if text != built_in[name]}
     asked["template"] = own.pop("default", "") or None
@@ -64,26 +71,23 @@ def _asked(form: SentForm, stored: dict[str, Any]) -> dict[str, object]:
     asked["sender"] = form.text("sender") or None
     for name in _LISTS:
         asked[name] = form.lines(name)
-    version = form.text("version")
-    if version.isdigit():
-        asked["version"] = int(version)
-    return asked
+    return {**asked, **as_seen(form)}
 
 
 def _field_of(language: str) -> str:
     return "template" if language == "default" else f"template_{language}"
 
 
-def _faults(visit: Visit, error: Refusal) -> dict[str, Markup]:
+def _faults(visit: Visit, error: Refusal, stored: dict[str, Any]) -> dict[str, Markup]:
     """The engine's faults under the fields of the form, in the reader's words."""
     if not isinstance(error, Invalid):
         return faults_of(visit.words, error)
     words, found = visit.words, {}
+    entries = visit.formats.num(stored["entriesMax"])
     for fault in error.faults:
         name, _, rest = fault.path.partition(".")
-        if name in _NUMBERS:
-            low, high = _NUMBERS[name]
-            numbers = {"low": visit.formats.num(low), "high": visit.formats.num(high)}
+        if bounds := stored["bounds"].get(name):
+            numbers = {each: visit.formats.num(bounds[each]) for each in ("low", "high")}
             found[name] = words("Write a whole number from {low} to {high}.", **numbers)
         elif name in ("template", "templates"):
             found[_field_of(rest or "default")] = words(
@@ -91,48 +95,67 @@ def _faults(visit: Visit, error: Refusal) -> dict[str, Markup]:
                 " and has at most {count} characters.",
                 code=visit.code("{{code}}"),
                 minutes=visit.code("{{expiry_minutes}}"),
-                count=visit.formats.num(480),
+                count=visit.formats.num(stored["templateMax"]),
             )
         elif name == "sender":
             found[name] = words("This sender is not approved. Choose another one.")
         elif name == "app_hashes":
-            found[name] = words("An app hash has 11 letters and digits. At most 20, one a line.")
+            found[name] = words(
+                "An app hash has 11 letters and digits. At most {count}, one a line.", count=entries
+            )
         elif name == "origins":
             found[name] = words(
-                "A host looks like {example}, without a path. At most 20, one a line.",
+                "A host looks like {example}, without a path. At most {count}, one a line.",
+                count=entries,
                 example=visit.code("shop.example"),
             )
     return found or faults_of(words, error)
 
 
-async def _values(visit: Visit, form: SentForm | None) -> dict[str, Any]:
+def _stored(visit: Visit, found: dict[str, Any]) -> dict[str, StoredField]:
+    """The settings by the fields of the form, as they are stored."""
+    words, settings = visit.words, found["settings"]
+    own = {"default": settings["template"], **settings["templates"]}
+    stored = {_field_of(name): own.get(name) or text for name, text in found["builtIn"].items()}
+    stored |= {name: str(settings[name]) for name in found["bounds"]}
+    stored |= {name: "\n".join(settings[name]) for name in _LISTS}
+    stored["sender"] = settings["sender"] or ""
+    labels = {_field_of(name): OWN_NAMES[name] for name in found["builtIn"] if name != "default"}
+    labels |= {name: words(label) for name, label in LABELS.items()}
+    return {name: StoredField(labels.get(name, name), value) for name, value in stored.items()}
+
+
+async def _values(
+    visit: Visit, found: dict[str, Any], error: Refusal | None = None
+) -> dict[str, Any]:
     """What the page shows: what is stored, or what a refused form says."""
-    found = await visit.perform_here("verify.config")
     senders = (await visit.perform_here("sender.list"))["senders"]
     settings = found["settings"]
     approved = [each["name"] for each in senders if each["status"] == "approved"]
-    own = {"default": settings["template"], **settings["templates"]}
-    given = form or SentForm()
+    stored = _stored(visit, found)
+    given = SentForm() if error is None else visit.form
     size = found["sizes"]["default"]
     digits, minutes = settings["code_length"], settings["expiry_minutes"]
     return {
-        "version": found.get("version"),
+        **edit(error, None if error is None else given, found["version"], stored),
+        "labels": {name: each.label for name, each in stored.items()},
+        "bounds": found["bounds"],
         "texts": [
             {
                 "name": _field_of(name),
                 "language": None if name == "default" else name,
                 "label": None if name == "default" else OWN_NAMES[name],
-                "text": (text := given.text(_field_of(name), own.get(name) or built_in)),
+                "text": (text := given.text(_field_of(name), stored[_field_of(name)].value)),
                 "preview": text.replace("{{code}}", _SHOWN_CODE[:digits]).replace(
                     "{{expiry_minutes}}", str(minutes)
                 ),
                 "size": found["sizes"][name],
             }
-            for name, built_in in found["builtIn"].items()
+            for name in found["builtIn"]
         ],
-        "numbers": {name: given.text(name, str(settings[name])) for name in _NUMBERS},
-        "lists": {name: given.text(name, "\n".join(settings[name])) for name in _LISTS},
-        "sender": given.text("sender", settings["sender"] or ""),
+        "numbers": {name: given.text(name, stored[name].value) for name in found["bounds"]},
+        "lists": {name: given.text(name, stored[name].value) for name in _LISTS},
+        "sender": given.text("sender", stored["sender"].value),
         "sender_choices": [(name, name) for name in approved],
         "code": _SHOWN_CODE[:digits],
         "minutes": minutes,

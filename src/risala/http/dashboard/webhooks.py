@@ -15,6 +15,7 @@ from risala.http.web.access import PageAccess
 from risala.http.web.formats import ms_of
 from risala.http.web.forms import SentForm
 from risala.http.web.languages import N_
+from risala.http.web.meanwhile import StoredField, as_seen, edit
 from risala.http.web.pager import pager_of
 from risala.http.web.routes import PageRoute
 from risala.http.web.visit import Visit
@@ -81,7 +82,7 @@ async def show(visit: Visit) -> TrioResponse:
     return await visit.page("webhooks/one.html", await _look(visit))
 
 
-async def _look(visit: Visit) -> dict[str, object]:
+async def _look(visit: Visit, error: Refusal | None = None) -> dict[str, object]:
     """Everything on the page of one endpoint."""
     standing = await visit.perform_here("webhook.show", endpoint_id=_id(visit))
     state = visit.form.text("state")
@@ -111,6 +112,25 @@ async def _look(visit: Visit) -> dict[str, object]:
         "choices": CHOICES,
         "chosen": standing["endpoint"]["types"],
         "typed": None,
+        **edit(
+            error,
+            None if error is None else visit.form,
+            standing["version"],
+            _stored(visit, standing["endpoint"]),
+        ),
+    }
+
+
+def _stored(visit: Visit, endpoint: dict[str, Any]) -> dict[str, StoredField]:
+    """What can be changed of an endpoint, as it is stored."""
+    words, types = visit.words, [each.type for each in CHOICES if each.type in endpoint["types"]]
+    return {
+        "url": StoredField(words("Address"), endpoint["url"]),
+        "description": StoredField(words("What it is for"), endpoint["description"]),
+        "notify": StoredField(
+            words("Whom we tell when it is switched off"), endpoint["notify"] or ""
+        ),
+        "types": StoredField(words("Events"), "\n".join(types), ", ".join(types)),
     }
 
 
@@ -143,12 +163,11 @@ def _home(visit: Visit) -> str:
 async def update(visit: Visit) -> TrioResponse:
     form = visit.form
     wish = _wish(form)
-    if version := _whole(form.text("version")):
-        wish["version"] = version
+    wish.update(as_seen(form))
     try:
         await visit.perform_here("webhook.update", endpoint_id=_id(visit), **wish)
     except Refusal as error:
-        given = {**await _look(visit), "chosen": form.all("types"), "typed": form}
+        given = {**await _look(visit, error), "chosen": form.all("types"), "typed": form}
         return await visit.again("webhooks/one.html", error, given)
     return visit.go(_home(visit), CHANGED)
 

@@ -31,7 +31,7 @@ class StoredField:
 
     label: Markup | str
     value: str
-    """As the form would send it back."""
+    """As the form would send it back; of boxes, those that are ticked, one a line."""
     shown: Markup | str | None = None
     """As its reader reads it; None: as it is."""
     is_amount: bool = False
@@ -40,7 +40,9 @@ class StoredField:
     def is_typed_in(self, form: SentForm, name: str) -> bool:
         """Whether the form has the same in this field."""
         if not self.is_amount:
-            return form.text(name) == self.value
+            several = form.all(name)
+            typed = form.text(name) if len(several) < 2 else "\n".join(several)
+            return typed == self.value
         return _minor(form.amount(name)) == _minor(self.value)
 
 
