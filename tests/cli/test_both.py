@@ -222,6 +222,12 @@ ROWS = (
     ),
     Row("retention show", (), (("rules.0.name", "texts"), ("rules.0.days", 90))),
     Row("retention run", (), (("forgot.texts", 0), ("forgot.events", 0))),
+    Row("kept show", ("{org}",), (("kept.0.name", "texts"), ("kept.0.days", 90))),
+    Row(
+        "kept set",
+        ("{org}", "--texts", "7", "--events", "operator"),
+        (("kept.0.days", 7), ("kept.1.days", 90)),
+    ),
     Row("backup", ("{file}",), (("clean", True), ("path", "{file}"))),
     Row("restore", ("{backup}",), (("clean", True),), beside=1, sentence="stop it"),
     Row("doctor", (), (("ok", True), ("checks", list))),

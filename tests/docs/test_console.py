@@ -174,6 +174,14 @@ def test_forget_what_is_old(play):
     demo.interrupt()
 
 
+@pytest.mark.slow
+@pytest.mark.long
+def test_what_an_organization_keeps(play):
+    page = play("docs/how-to/what-an-organization-keeps.md")
+    page.shell.run("risala org create Baraka")
+    page.type("console", "kept show")
+
+
 # -- the rehearsal itself ----------------------------------------------------------------------
 
 

@@ -66,6 +66,7 @@ MAY: dict[str, str] = {
     f"{JOURNAL}/store/schema/audit.py": MIGRATION,
     f"{JOURNAL}/store/schema/first.py": MIGRATION,
     f"{JOURNAL}/store/schema/inbound.py": MIGRATION,
+    f"{JOURNAL}/store/schema/kept.py": MIGRATION,
     f"{JOURNAL}/store/schema/money.py": MIGRATION,
     f"{JOURNAL}/store/schema/outcome.py": MIGRATION,
     f"{JOURNAL}/store/schema/people.py": MIGRATION,

@@ -38,6 +38,7 @@ _PLACES: Final = {
     "audit": _UPKEEP + "inspect:audit",
     "audit-log": _UPKEEP + "audit_log:audit_log",
     "retention": _UPKEEP + "retention:retention",
+    "kept": _UPKEEP + "kept:kept",
     "backup": _UPKEEP + "backup:backup",
     "restore": _UPKEEP + "backup:restore",
     "doctor": _UPKEEP + "doctor:doctor",

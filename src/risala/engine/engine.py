@@ -451,7 +451,8 @@ async def _start_services(
             partial(lane.run_driver, drivers[name], context),
             policy=DRIVER_POLICY,
         )
-    await start("retention", Retention(recorder, core.settings.retention).run)
+    retention = Retention(recorder, core.journal.reader(), core.settings.retention)
+    await start("retention", retention.run)
     await start("pump", partial(keep_pumping, board, scheduler, core.seams.clock))
 
 

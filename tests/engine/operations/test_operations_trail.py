@@ -208,6 +208,7 @@ class World:
             "inbound.route": {"keyword": "other"},
             "inbound.opt_outs": {"heeds": False},
             "retention.run": {"place": 5},
+            "kept.set": {"texts_days": 7},
             "user.create": {"email": "another@example.com"},
             "user.set": {"name": "Another"},
             "member.invite": {"email": "another@example.com"},

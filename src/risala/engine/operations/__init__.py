@@ -16,13 +16,13 @@ from risala.engine.operations import (
     lists,
     messages,
     money,
-    retention,
     senders,
     service,
     verify,
     webhooks,
 )
 from risala.engine.operations.arguments import Arguments, Json, parse
+from risala.engine.operations.kept import choices, retention
 from risala.engine.operations.operation import Call, Operation
 from risala.engine.operations.people import account as own_account
 from risala.engine.operations.people import members, users
@@ -46,6 +46,7 @@ OPERATIONS: Final[dict[str, Operation[Any, Any]]] = {
         webhooks,
         inbound,
         retention,
+        choices,
         own_account,
         members,
         users,

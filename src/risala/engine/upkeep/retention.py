@@ -1,5 +1,7 @@
 """Retention: deletes old rows by policy, a few at a time, for life.
 
+The policy is the operator's, and of organizations whose owners chose fewer days, theirs.
+
 Rows are deleted in small units through the journal's writer, each followed by a pause ten times as
 long as the unit took. So however much there is to delete, it takes a tenth of the writer's time,
 and less where others wait.
@@ -8,11 +10,11 @@ and less where others wait.
 from __future__ import annotations
 
 import sqlite3
-from collections import Counter
-from collections.abc import Callable
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, TypeGuard
 
 import structlog
 import trio
@@ -21,10 +23,11 @@ from risala.config.model import RetentionSection
 from risala.engine.journal.recorder import Recorder
 from risala.engine.journal.store.patient import patiently
 from risala.engine.journal.store.signature import Signature, signed
-from risala.engine.journal.upkeep import retention
-from risala.engine.journal.upkeep.retention import LATE_MS, Forgot
+from risala.engine.journal.upkeep import kept_days, retention
+from risala.engine.journal.upkeep.retention import EVENTS_LATE_MS, LATE_MS, Forgot
 from risala.engine.model.clock import iso
 from risala.engine.model.ids import first_id
+from risala.engine.model.kept import KeptDays
 
 log = structlog.get_logger(__name__)
 
@@ -52,7 +55,15 @@ class Rule:
     days: int
     """Days after which they go; 0: never."""
     walks: tuple[Make, ...]
-    oldest: Callable[[sqlite3.Connection], int | None]
+
+
+OLDEST: Final[Mapping[str, Callable[[sqlite3.Connection], int | None]]] = {
+    "texts": partial(retention.oldest_message, walk="texts"),
+    "timelines": partial(retention.oldest_message, walk="timelines"),
+    "events": retention.oldest_event,
+    "inbound": retention.oldest_inbound,
+}
+"""Of each of the operator's rules: when the oldest was accepted, or came, of what is left."""
 
 
 def rules(section: RetentionSection) -> tuple[Rule, ...]:
@@ -65,7 +76,6 @@ def rules(section: RetentionSection) -> tuple[Rule, ...]:
             "texts",
             section.texts_days,
             (_walk(texts, "texts", texts_ms), _walk(texts, "texts.late", texts_ms + LATE_MS)),
-            partial(retention.oldest_message, walk="texts"),
         ),
         Rule(
             "timelines",
@@ -74,11 +84,45 @@ def rules(section: RetentionSection) -> tuple[Rule, ...]:
                 _walk(timelines, "timelines", timelines_ms),
                 _walk(timelines, "timelines.late", timelines_ms + LATE_MS),
             ),
-            partial(retention.oldest_message, walk="timelines"),
         ),
-        Rule("events", section.events_days, (_events(events_ms),), retention.oldest_event),
-        Rule("inbound", section.inbound_days, (_inbound(inbound_ms),), retention.oldest_inbound),
+        Rule("events", section.events_days, (_events(events_ms),)),
+        Rule("inbound", section.inbound_days, (_inbound(inbound_ms),)),
     )
+
+
+def chosen_rules(section: RetentionSection, chosen: Mapping[str, KeptDays]) -> tuple[Rule, ...]:
+    """The rules that owners' choices make, where they keep things shorter than the operator."""
+    found: list[Rule] = []
+    by_days: defaultdict[int, list[str]] = defaultdict(list)
+    for organization_id, days in chosen.items():
+        if _is_shorter(days.texts, section.texts_days):
+            found.append(_texts_of(organization_id, days.texts))
+        if _is_shorter(days.inbound, section.inbound_days):
+            walk = _inbound(days.inbound * DAY_MS, organization_id)
+            found.append(Rule("inbound", days.inbound, (walk,)))
+        if _is_shorter(days.events, section.events_days):
+            by_days[days.events].append(organization_id)
+    found += (_events_of(days, by_days[days]) for days in sorted(by_days))
+    return tuple(found)
+
+
+def _is_shorter(days: int | None, operators_days: int) -> TypeGuard[int]:
+    return days is not None and (not operators_days or days < operators_days)
+
+
+def _texts_of(organization_id: str, days: int) -> Rule:
+    work = partial(retention.texts, organization_id=organization_id)
+    age_ms = days * DAY_MS
+    walks = (_walk(work, "texts", age_ms), _walk(work, "texts.late", age_ms + LATE_MS))
+    return Rule("texts", days, walks)
+
+
+def _events_of(days: int, organizations: Sequence[str]) -> Rule:
+    walks = tuple(
+        _chosen_events(name.format(days=days), organizations, days * DAY_MS + late_ms)
+        for name, late_ms in ((kept_days.WALK, 0), (kept_days.LATE_WALK, EVENTS_LATE_MS))
+    )
+    return Rule("events", days, walks)
 
 
 def _walk(work: Callable[..., Forgot], name: str, age_ms: int) -> Make:
@@ -95,29 +139,37 @@ def _events(age_ms: int) -> Make:
     return make
 
 
-def _inbound(age_ms: int) -> Make:
+def _chosen_events(name: str, organizations: Sequence[str], age_ms: int) -> Make:
     def make(now_ms: int, _: str) -> Unit:
-        before = first_id("mo", max(0, now_ms - age_ms))
-        return lambda conn: retention.inbound(conn, before, ROWS_AT_ONCE)
+        before_ms = now_ms - age_ms
+        return lambda conn: retention.chosen_events(
+            conn, name, organizations, before_ms, ROWS_AT_ONCE
+        )
 
     return make
 
 
+def _inbound(age_ms: int, organization_id: str | None = None) -> Make:
+    def make(now_ms: int, _: str) -> Unit:
+        before = first_id("mo", max(0, now_ms - age_ms))
+        return lambda conn: retention.inbound(conn, before, ROWS_AT_ONCE, organization_id)
+
+    return make
+
+
+def all_rules(section: RetentionSection, reader: sqlite3.Connection) -> tuple[Rule, ...]:
+    """The operator's rules, then those of owners."""
+    return (*rules(section), *chosen_rules(section, kept_days.chosen(reader)))
+
+
 async def step(
-    recorder: Recorder,
-    section: RetentionSection,
-    name: str,
-    walk: int,
-    after: str,
-    *,
-    by: Signature | None = None,
+    recorder: Recorder, rule: Rule, walk: int, after: str, *, by: Signature | None = None
 ) -> Forgot:
     """One unit of one rule's walk.
 
     Raises:
         Unavailable: the unit could not be written.
     """
-    rule = next(rule for rule in rules(section) if rule.name == name)
     if rule.days == 0:
         return Forgot(0, after, done=True)
     unit = rule.walks[walk](recorder.clock.now_ms(), after)
@@ -127,8 +179,11 @@ async def step(
 class Retention:
     """The service that deletes what is due."""
 
-    def __init__(self, recorder: Recorder, section: RetentionSection) -> None:
+    def __init__(
+        self, recorder: Recorder, reader: sqlite3.Connection, section: RetentionSection
+    ) -> None:
         self._recorder = recorder
+        self._reader = reader
         self._section = section
 
     async def run(self) -> None:
@@ -141,12 +196,12 @@ class Retention:
 
     async def _pass(self) -> Counter[str]:
         gone: Counter[str] = Counter()
-        for rule in rules(self._section):
+        for rule in all_rules(self._section, self._reader):
             for walk in range(len(rule.walks)):
                 after, done = "", False
                 while not done:
                     began_s = trio.current_time()
-                    forgot = await step(self._recorder, self._section, rule.name, walk, after)
+                    forgot = await step(self._recorder, rule, walk, after)
                     after, done = forgot.after, forgot.done
                     if forgot.rows:
                         gone[rule.name] += forgot.rows
@@ -161,7 +216,7 @@ def overview(
     """Each rule with the age of the oldest row that is left, and whether it is behind."""
     found = []
     for rule in rules(section):
-        oldest = rule.oldest(reader)
+        oldest = OLDEST[rule.name](reader)
         due_ms = now_ms - rule.days * DAY_MS - BEHIND_MS
         found.append(
             {

@@ -11,11 +11,18 @@ from risala.engine.journal.store.named import Rows
 from risala.engine.journal.store.sql import value_of
 from risala.engine.journal.store.tables import table, writable
 from risala.engine.model.commands import ApiKey, KeyType, Mode, Organization
-from risala.engine.model.errors import NotFound
+from risala.engine.model.errors import Conflict, NotFound
+
+DELETED: Final = "deleted"
+"""The status of an organization that is no more; its row stays with the ledger."""
 
 _ORGANIZATIONS: Final = Rows(
     Organization,
-    {"operator_spend_cap": "spend_cap", "spent_today": "NULL"},
+    {
+        "status": "CASE WHEN deleted_at IS NULL THEN status ELSE 'deleted' END",
+        "operator_spend_cap": "spend_cap",
+        "spent_today": "NULL",
+    },
     smart_encoding=bool,
 )
 # Looked at for every request; what is done by hand goes through the tables.
@@ -101,10 +108,18 @@ def set_organization_status(
 
     Raises:
         NotFound: there is none of this id.
+        Conflict: it is deleted.
     """
-    organization(conn, organization_id)
+    if organization(conn, organization_id).status == DELETED:
+        raise Conflict("The organization is deleted.")
     writable(conn, "organizations").update(organization_id, {"status": status})
     return organization(conn, organization_id)
+
+
+def mark_deleted(conn: sqlite3.Connection, organization_id: str, now_ms: int) -> None:
+    """Delete an organization, as far as its own row goes; part of the unit that does the rest."""
+    values = {"status": "suspended", "deleted_at": now_ms}
+    writable(conn, "organizations").update(organization_id, values)
 
 
 def add_key(conn: sqlite3.Connection, key: ApiKey, digest: bytes) -> ApiKey:

@@ -8,6 +8,7 @@ does anything go that is still under way.
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Final
 
@@ -20,9 +21,15 @@ from risala.engine.model.numbers import CANCELED, DELIVERED, FAILED, SENT, UNDEL
 TEXT_GONE: Final = 1
 TIMELINE_GONE: Final = 2
 """Bits of ``message.pruned``."""
+LOOKED_AT: Final = 5
+"""Events that one unit looks at for each that it may forget: looking is that much quicker."""
+EVENTS_LATE_MS: Final = 7 * 86_400_000
+"""When no delivery of an event is pending any more, unless it was replayed: attempts go on for
+four days."""
 LATE_MS: Final = 40 * 86_400_000
 """When no message can be under way any more: 30 days ahead, 3 of validity, and room."""
 
+_NO: Final = "(SELECT no FROM organizations WHERE id = ?)"
 _OVER: Final = frozenset({SENT, DELIVERED, UNDELIVERED, FAILED, CANCELED})
 
 
@@ -38,9 +45,19 @@ class Forgot:
     """Nothing that is old enough is left."""
 
 
-def texts(conn: sqlite3.Connection, walk: str, before_ms: int, limit: int) -> Forgot:
-    """Forget the texts of messages from before, and what carriers repeated of them in receipts."""
-    found = _next_messages(conn, walk, before_ms, limit)
+def texts(
+    conn: sqlite3.Connection,
+    walk: str,
+    before_ms: int,
+    limit: int,
+    organization_id: str | None = None,
+) -> Forgot:
+    """Forget the texts of messages from before, and what carriers repeated of them in receipts.
+
+    Args:
+        organization_id: whose messages; None: everybody's.
+    """
+    found = _next_messages(conn, walk, before_ms, limit, organization_id)
     going = [(key,) for key, pruned in found.over if not pruned & TEXT_GONE]
     conn.executemany(
         "UPDATE line SET raw = NULL, details = json_remove(details, '$.note')"
@@ -89,17 +106,27 @@ class _Messages:
     done: bool
 
 
-def _next_messages(conn: sqlite3.Connection, walk: str, before_ms: int, limit: int) -> _Messages:
+def _next_messages(
+    conn: sqlite3.Connection,
+    walk: str,
+    before_ms: int,
+    limit: int,
+    organization_id: str | None = None,
+) -> _Messages:
     """The next messages from before, in the order of their acceptance; notes where it stands.
 
     One that is still under way is passed by: a second walk comes :data:`LATE_MS` later.
     """
     key = f"retention.{walk}"
+    whose, given = "", []
+    if organization_id is not None:
+        key = f"{key} {organization_id}"
+        whose, given = f"organization = {_NO} AND ", [organization_id]
     rows = [
         _MESSAGES.of(row)
         for row in conn.execute(
-            f"SELECT {_MESSAGES.columns} FROM message WHERE key > ? ORDER BY key LIMIT ?",  # noqa: S608 -- a constant
-            (_int(meta.get(conn, key)), limit),
+            f"SELECT {_MESSAGES.columns} FROM message WHERE {whose}key > ? ORDER BY key LIMIT ?",  # noqa: S608 -- constants
+            (*given, _int(meta.get(conn, key)), limit),
         )
     ]
     old = [row for row in rows if row.created_at < before_ms]
@@ -125,6 +152,47 @@ def events(conn: sqlite3.Connection, after: str, before_ms: int, limit: int) -> 
     return Forgot(gone, last, len(old) < limit)
 
 
+def chosen_events(
+    conn: sqlite3.Connection, walk: str, organizations: Collection[str], before_ms: int, limit: int
+) -> Forgot:
+    """:func:`events` of organizations that keep theirs for a shorter time.
+
+    Events of all lie among each other, by time: each is looked at once, and the place is noted. One
+    whose delivery is pending is passed by: a second walk comes later.
+    """
+    key = f"retention.{walk}"
+    whose = {
+        value_of(conn, "SELECT no FROM organizations WHERE id = ?", (each,))
+        for each in organizations
+    }
+    rows = conn.execute(
+        "SELECT key, coalesce(at, key >> 15), organization FROM event WHERE key > ?"
+        " ORDER BY key LIMIT ?",
+        (_int(meta.get(conn, key)), limit * LOOKED_AT),
+    ).fetchall()
+    old = [(event, no) for event, at, no in rows if at < before_ms]
+    gone, last = 0, None
+    for event, no in old:
+        if gone >= limit:
+            return _noted(conn, key, last, Forgot(gone, "", done=False))
+        last = event
+        if no in whose:
+            gone += _forget_event(conn, event)
+    done = Forgot(gone, "", len(old) < limit * LOOKED_AT)
+    return _noted(conn, key, last, done)
+
+
+def _noted(conn: sqlite3.Connection, key: str, last: int | None, done: Forgot) -> Forgot:
+    if last is not None:
+        meta.put(conn, key, str(last))
+    return done
+
+
+def look_again(conn: sqlite3.Connection, walk: str) -> None:
+    """Have a walk begin anew, because somebody joined those whom it is for."""
+    meta.remove(conn, f"retention.{walk}")
+
+
 def _forget_event(conn: sqlite3.Connection, key: int) -> bool:
     # The newest delivery stays: its number must not be given a second time, because whoever
     # delivers looks for what is newer than the last that it knows.
@@ -145,11 +213,21 @@ def _forget_event(conn: sqlite3.Connection, key: int) -> bool:
     return True
 
 
-def inbound(conn: sqlite3.Connection, before_id: str, limit: int) -> Forgot:
-    """Forget messages that came in and were stored before an id was given."""
+def inbound(
+    conn: sqlite3.Connection, before_id: str, limit: int, organization_id: str | None = None
+) -> Forgot:
+    """Forget messages that came in and were stored before an id was given.
+
+    Args:
+        organization_id: whose they are; None: anybody's.
+    """
+    whose, given = "", []
+    if organization_id is not None:
+        whose, given = "organization_id = ? AND ", [organization_id]
     gone = conn.execute(
-        "DELETE FROM inbound WHERE id IN (SELECT id FROM inbound WHERE id < ? ORDER BY id LIMIT ?)",
-        (before_id, limit),
+        "DELETE FROM inbound WHERE id IN"  # noqa: S608 -- constants
+        f" (SELECT id FROM inbound WHERE {whose}id < ? ORDER BY id LIMIT ?)",
+        (*given, before_id, limit),
     ).rowcount
     return Forgot(gone, "", gone < limit)
 

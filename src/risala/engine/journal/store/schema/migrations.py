@@ -11,6 +11,7 @@ from sqlite_utils import Database, Migrations
 from risala.engine.journal.store.schema.audit import make_audit_log
 from risala.engine.journal.store.schema.first import complete_first_tables
 from risala.engine.journal.store.schema.inbound import INBOUND, LAST_WRITERS
+from risala.engine.journal.store.schema.kept import KEPT
 from risala.engine.journal.store.schema.money import CREDITED_ONCE, SPEND_CAPS, WHOLE_MINUTES
 from risala.engine.journal.store.schema.outcome import OUTCOME, UNCERTAIN
 from risala.engine.journal.store.schema.people import make_people
@@ -445,3 +446,8 @@ def m024_slim(db: Database) -> None:
 @migrations()
 def m025_people(db: Database) -> None:
     make_people(db)
+
+
+@migrations()
+def m028_kept(db: Database) -> None:
+    _script(db, KEPT)

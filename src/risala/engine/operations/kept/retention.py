@@ -74,18 +74,18 @@ async def _show(call: Call[NoArguments]) -> RetentionRules:
 async def _run(call: Call[Forget]) -> Forgotten:
     """One unit of work: call again with the answer's ``next`` as long as there is one."""
     have = call.services
-    rules = retention.rules(have.settings.retention)
+    rules = retention.all_rules(have.settings.retention, have.reader)
     place, after = call.given.place or 0, call.given.after or ""
-    places = [(rule.name, walk) for rule in rules for walk in range(len(rule.walks))]
+    places = [(rule, walk) for rule in rules for walk in range(len(rule.walks))]
     if not 0 <= place < len(places) or not re.fullmatch(r"[0-9]{0,18}", after):
         raise Invalid("place", "invalid_place", "`place` and `after` are those of an answer.")
-    name, walk = places[place]
-    by = call.sign(subject=name)
-    done = await retention.step(have.recorder, have.settings.retention, name, walk, after, by=by)
+    rule, walk = places[place]
+    by = call.sign(subject=rule.name)
+    done = await retention.step(have.recorder, rule, walk, after, by=by)
     following: Next | None = Next(place, done.after or None)
     if done.done:
         following = Next(place + 1, None) if place + 1 < len(places) else None
-    return Forgotten(name, done.rows, following)
+    return Forgotten(rule.name, done.rows, following)
 
 
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (

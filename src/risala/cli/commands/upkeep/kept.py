@@ -1,0 +1,96 @@
+"""What an organization keeps, and for how long, as its owner chooses."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from risala.cli.commands.accounts.organizations import (
+    on_organization,
+    optional_org,
+    organization_id,
+)
+from risala.cli.reach.options import Options, common
+from risala.cli.show import output
+
+if TYPE_CHECKING:
+    from risala.cli.reach.performer import GatewaySession
+
+Json = dict[str, Any]
+OPERATORS: Final = "operator"
+"""The word that takes a choice back: what the operator keeps holds again."""
+_WHAT: Final = {
+    "texts": "Texts of messages",
+    "events": "Events and their deliveries",
+    "inbound": "Messages that came in",
+}
+
+
+@click.group()
+def kept() -> None:
+    """What an organization keeps, and for how long, as its owner chooses."""
+
+
+@kept.command("show")
+@optional_org
+@common
+def kept_show(options: Options, organization: str | None) -> None:
+    """How long an organization keeps its things."""
+    _tell(options, on_organization("kept.show", options, organization))
+
+
+@kept.command("set")
+@optional_org
+@click.option("--texts", metavar="DAYS", help="Texts of messages, or `operator`.")
+@click.option("--events", metavar="DAYS", help="Events and their deliveries, or `operator`.")
+@click.option("--inbound", metavar="DAYS", help="Messages that came in, or `operator`.")
+@common
+def kept_set(
+    options: Options,
+    organization: str | None,
+    texts: str | None,
+    events: str | None,
+    inbound: str | None,
+) -> None:
+    """Keep something for fewer days than the operator does; what is not named stays."""
+    given = {"texts": texts, "events": events, "inbound": inbound}
+    changes = {name: _days(value) for name, value in given.items() if value is not None}
+    if not changes:
+        raise click.UsageError("Say what to change; `risala kept set --help` has the options.")
+
+    async def work(session: GatewaySession) -> Json:
+        found = await organization_id(session, organization)
+        before = await session.perform("kept.show", organization_id=found)
+        days = {each["name"]: each["chosen"] for each in before["kept"]} | changes
+        named = {f"{name}_days": value for name, value in days.items()}
+        given = {"organization_id": found, "version": before["version"], **named}
+        return await session.perform("kept.set", **given)
+
+    _tell(options, options.run(work))
+
+
+def _days(text: str) -> int | None:
+    if text == OPERATORS:
+        return None
+    if not text.isascii() or not text.isdigit() or len(text) > len("36500"):
+        raise click.BadParameter("must be a number of days, or `operator`.")
+    return int(text)
+
+
+def _tell(options: Options, found: Json) -> None:
+    if output.show(options.json, found):
+        return
+    output.table(
+        ("What", "Kept", "Owner's choice", "May choose"),
+        (
+            (
+                _WHAT[each["name"]],
+                "for ever" if each["days"] is None else f"{each['days']} days",
+                "" if each["chosen"] is None else f"{each['chosen']} days",
+                ", ".join(map(str, each["offered"])),
+            )
+            for each in found["kept"]
+        ),
+        empty="",
+    )

@@ -1,0 +1,133 @@
+"""How long an organization keeps things, as its owner chooses within the operator's bounds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from risala.config.model import RetentionSection
+from risala.engine.journal.upkeep import kept_days
+from risala.engine.model.errors import FieldFault, Invalid
+from risala.engine.model.kept import KeptDays, holding, offered
+from risala.engine.operations import owners
+from risala.engine.operations.arguments import Json, MaybeWhole, OfOrganization
+from risala.engine.operations.kept import traces
+from risala.engine.operations.operation import Call, Operation
+from risala.engine.rules.roles import OWNERS
+
+
+class Choose(OfOrganization):
+    """What is null, or not given, is kept as long as the operator keeps it."""
+
+    texts_days: MaybeWhole = None
+    events_days: MaybeWhole = None
+    inbound_days: MaybeWhole = None
+    version: MaybeWhole = None
+
+
+@dataclass(frozen=True, slots=True)
+class KeptFor:
+    """One kind of thing, and for how long it is kept."""
+
+    name: str
+    days: int
+    """That hold; 0: for ever."""
+    chosen: int | None
+    operators_days: int
+
+    @property
+    def offered(self) -> Sequence[int]:
+        return offered(self.operators_days)
+
+
+@dataclass(frozen=True, slots=True)
+class KeptHere:
+    """All that an organization keeps."""
+
+    organization_id: str
+    kept: tuple[KeptFor, ...]
+
+
+def _wire(found: KeptHere) -> Json:
+    return {
+        "organizationId": found.organization_id,
+        "kept": [
+            {
+                "name": each.name,
+                "days": each.days or None,
+                "chosen": each.chosen,
+                "operatorDays": each.operators_days or None,
+                "offered": list(each.offered),
+            }
+            for each in found.kept
+        ],
+    }
+
+
+def _found(call: Call[Any], organization_id: str) -> KeptHere:
+    reader, section = call.services.reader, call.services.settings.retention
+    days = kept_days.of_organization(reader, organization_id)
+    return KeptHere(organization_id, _kept(days, section))
+
+
+def _kept(days: KeptDays, section: RetentionSection) -> tuple[KeptFor, ...]:
+    return tuple(
+        KeptFor(name, holding(chosen, operators), chosen, operators)
+        for name, chosen, operators in (
+            ("texts", days.texts, section.texts_days),
+            ("events", days.events, section.events_days),
+            ("inbound", days.inbound, section.inbound_days),
+        )
+    )
+
+
+async def _show(call: Call[OfOrganization]) -> KeptHere:
+    organization_id = call.given.organization_id
+    call.services.accounts.fresh_organization(organization_id)
+    return _found(call, organization_id)
+
+
+async def _set(call: Call[Choose]) -> KeptHere:
+    given, organization_id = call.given, call.given.organization_id
+    call.services.accounts.fresh_organization(organization_id)
+    days = KeptDays(given.texts_days, given.events_days, given.inbound_days)
+    faults = [
+        FieldFault(
+            f"{each.name}_days",
+            "invalid_days",
+            f"`{each.name}_days` is one of {', '.join(map(str, each.offered)) or 'none'}.",
+        )
+        for each in _kept(days, call.services.settings.retention)
+        if each.chosen is not None and each.chosen not in each.offered
+    ]
+    if faults:
+        raise Invalid.of(faults)
+    by = call.sign(traces.kept, organization_id)
+    await call.commit(lambda conn: kept_days.choose(conn, organization_id, days), by)
+    return _found(call, organization_id)
+
+
+OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
+    Operation(
+        name="kept.show",
+        arguments=OfOrganization,
+        result=KeptHere,
+        wire=_wire,
+        handler=_show,
+        edits="organization_id",
+        roles=OWNERS,
+        owner=owners.named,
+    ),
+    Operation(
+        name="kept.set",
+        arguments=Choose,
+        result=KeptHere,
+        wire=_wire,
+        handler=_set,
+        edits="organization_id",
+        roles=OWNERS,
+        owner=owners.named,
+        changes=True,
+    ),
+)
