@@ -101,17 +101,23 @@ async def test_nor_than_the_throttles_tokens(open_house, carrier, quick, kind):
 
 
 async def test_an_answer_and_the_next_lease_are_one_commit(open_house, carrier, quick):
-    """A message that was taken makes room at once, and not only when that is on the disk."""
-    driver = FakePoster(window_max=5)
+    """A message that was taken makes room at once, and not only when that is on the disk.
+
+    With a window of one nothing else shares a commit. Which of two tasks goes first is the loop's
+    own dice, so that it is not all of the forty.
+    """
+    driver = FakePoster(window_max=1)
     async with open_house(carrier(rate_per_s=FAST), drivers={"fake": driver}) as house:
         journal = house.gateway.services.recorder.journal
         await house.gateway.perform("carriers.pause", {"carrier": "fake"})
-        sent = await send_many(house, 100)
-        before = journal.statistics().commits
+        sent = await send_many(house, 40)
+        before = journal.statistics()
         await house.gateway.perform("carriers.resume", {"carrier": "fake"})
         for message_id in sent:
             await house.wait_status(message_id, "sent")
-        assert journal.statistics().commits - before <= 100 / 5 + 1 + FEW
+        after = journal.statistics()
+        shared = (after.units - before.units) - (after.commits - before.commits)
+        assert shared >= 10
 
 
 async def test_what_waits_is_leased_and_written_together(open_house, carrier, quick):
