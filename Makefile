@@ -20,14 +20,14 @@ test-all: $(VENV)/.stamp-dev peers ## all tests, with programs of others
 test-shuffled: ## all tests in an order of its own, which is told; SEED=… for one again
 	@$(MAKE) test-all ARGS="--shuffle $${SEED:-`date +%s`} $(ARGS)"
 
-PEERS := gammu gammu-smsd smstools
+PEERS := gammu gammu-smsd smstools nodejs php-cli php-curl
 .PHONY: peers
 peers: ## programs of others that the tests talk to: Debian packages, got where we are root
-	@PATH="$$PATH:/usr/sbin"; has() { command -v gammu && command -v gammu-smsd && command -v smsd; } >/dev/null; \
+	@PATH="$$PATH:/usr/sbin"; has() { command -v gammu && command -v gammu-smsd && command -v smsd && command -v node && php -r 'exit(function_exists("curl_init") ? 0 : 1);'; } >/dev/null; \
 	get() { DEBIAN_FRONTEND=noninteractive RUNLEVEL=1 apt-get $$1 -qq -y $$2; } >/dev/null 2>&1; \
 	if ! has && test "`id -u`" = 0 && command -v apt-get >/dev/null; then \
 	echo "Installing $(PEERS) …"; get install "$(PEERS)" || { get update; get install "$(PEERS)"; } || true; fi; \
-	has || echo "NOT TRIED: $(PEERS) as peers of the modem simulator; sudo apt-get install $(PEERS)" >&2
+	has || echo "NOT TRIED: what of $(PEERS) is not there, as peers of the modem simulator and to run the quick start's programs; sudo apt-get install $(PEERS)" >&2
 
 WORLDS ?= 500
 soak: $(VENV)/.stamp-dev ## many whole histories with kills at any step; WORLDS=… for more or fewer

@@ -129,6 +129,21 @@ def overview() -> dict[str, Any]:
     }
 
 
+def steps(**changes: Any) -> dict[str, Any]:
+    """How far a new organization has come, as ``start.show`` tells it: two steps of five, and two
+    under way."""
+    return {
+        "key": {"name": "First key", "last4": "x7Qd", "createdAt": iso(AT_MS - 120_000)},
+        "delivered": True,
+        "message": {**listed(0, "delivered"), "mode": "test"},
+        "verification": {"verificationId": "ver_1", "status": "pending", "to": "+22246123400"}
+        | {"mode": "test", "createdAt": iso(AT_MS - 30_000)},
+        "webhook": {"endpointId": "whe_1", "mode": "live", "deliveredAt": None},
+        "paid": False,
+        **changes,
+    }
+
+
 def answer(name: str, arguments: dict[str, Any]) -> dict[str, Any]:
     """What an operation tells; empty for one that is not about messages."""
     match name:
@@ -142,6 +157,8 @@ def answer(name: str, arguments: dict[str, Any]) -> dict[str, Any]:
             return story(state if state in STATES else "uncertain")
         case "overview.show":
             return overview()
+        case "start.show":
+            return steps()
         case "send":
             return {"messageId": MESSAGE_ID}
         case "sender.list":

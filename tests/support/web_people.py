@@ -364,6 +364,7 @@ class FakeWebGateway:
             "balance": "12480.50",
             "currency": "MRU",
             "timeZone": "Africa/Nouakchott",
+            "createdAt": iso(AT_MS - 10**9),
             "pricePerSegment": None,
             "smartEncoding": True,
             "lowBalance": None,

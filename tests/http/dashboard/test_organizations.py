@@ -22,10 +22,10 @@ async def test_who_has_none_founds_one(reader_as, gateway):
     form = await reader.get("/app")
     assert "Create your organization" in form.text
     page = await reader.submit(form, "/app", {"name": "Clinique Nasr"})
-    assert page.location == "/app/org_1/"
+    assert page.location == "/app/org_1/start"
     assert ("org.found", {"name": "Clinique Nasr"}) in gateway.done
     page = await reader.submit(form, "/app", {"name": "Clinique Nasr"})
-    assert page.location == "/app/org_1/"
+    assert page.location == "/app/org_1/start"
     assert [name for name, _ in gateway.done].count("org.found") == 1
 
 

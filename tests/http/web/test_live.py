@@ -93,6 +93,19 @@ async def test_changes_that_come_together_are_drawn_together(streams, followed, 
     assert (streams.open, followed.open) == (0, 0)
 
 
+async def test_what_nobody_is_told_of_is_drawn_with_each_beat(streams, followed, autojump_clock):
+    drawer = Drawer()
+    response = streams.response(
+        "usr_1", followed.follow(), followed.watch(), drawer.draw, by_time=True
+    )
+    body = aiter(response.response)
+    await anext(body)
+    for number in (1, 2):
+        assert f">{number}</b>".encode() in await anext(body)
+    assert drawer.told == [None, None]
+    await body.aclose()
+
+
 async def test_it_ends_with_its_session(streams, followed, autojump_clock):
     _, body = chunks(streams, followed, Drawer())
     body = aiter(body)

@@ -7,14 +7,16 @@ from typing import Annotated, Any, Final
 
 from pydantic import Field, PlainValidator
 
-from risala.engine.journal.pages import figures, lists
+from risala.engine.journal.pages import figures, lists, steps
 from risala.engine.journal.pages.figures import Funnel, HourFigures, NetworkFigures
 from risala.engine.journal.pages.lists import Listed, ListPage, MessageFilter
+from risala.engine.journal.pages.steps import FirstHook, FirstSession, FirstSteps
 from risala.engine.journal.webhooks import endpoints
 from risala.engine.model.cause_sentences import cause_text
 from risala.engine.model.clock import iso
 from risala.engine.model.money import money
 from risala.engine.model.numbers import STATUSES
+from risala.engine.model.wire import key_wire
 from risala.engine.operations import owners
 from risala.engine.operations.arguments import (
     ArgumentKind,
@@ -197,6 +199,40 @@ def _overview_wire(found: Overview) -> Json:
     }
 
 
+def _steps_wire(found: FirstSteps) -> Json:
+    """Each step as what there is of it; null: nothing yet."""
+    return {
+        "key": None if found.key is None else key_wire(found.key),
+        "delivered": found.delivered,
+        "message": None if found.message is None else _step_message_wire(found.message),
+        "verification": None if found.session is None else _session_wire(found.session),
+        "webhook": None if found.webhook is None else _hook_wire(found.webhook),
+        "paid": found.paid,
+    }
+
+
+def _step_message_wire(message: Listed) -> Json:
+    return {**_feed_wire(message), "mode": message.mode}
+
+
+def _session_wire(session: FirstSession) -> Json:
+    return {
+        "verificationId": session.id,
+        "status": session.status,
+        "to": session.recipient,
+        "mode": session.mode,
+        "createdAt": iso(session.created_at),
+    }
+
+
+def _hook_wire(hook: FirstHook) -> Json:
+    return {
+        "endpointId": hook.endpoint_id,
+        "mode": hook.mode,
+        "deliveredAt": _iso(hook.delivered_at),
+    }
+
+
 async def _list(call: Call[ListMessages]) -> ListPage:
     given = call.given
     call.services.accounts.organization(given.organization_id)
@@ -252,6 +288,11 @@ async def _overview(call: Call[ShowOverview]) -> Overview:
     )
 
 
+async def _steps(call: Call[OfOrganization]) -> FirstSteps:
+    call.services.accounts.organization(call.given.organization_id)
+    return steps.first_steps(call.services.reader, call.given.organization_id)
+
+
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
     Operation(
         name="message.list",
@@ -269,6 +310,15 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         result=Overview,
         wire=_overview_wire,
         handler=_overview,
+        roles=VIEWERS,
+        owner=owners.named,
+    ),
+    Operation(
+        name="start.show",
+        arguments=OfOrganization,
+        result=FirstSteps,
+        wire=_steps_wire,
+        handler=_steps,
         roles=VIEWERS,
         owner=owners.named,
     ),

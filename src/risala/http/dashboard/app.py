@@ -12,21 +12,20 @@ from risala.engine.model.clock import Clock
 from risala.http.dashboard import (
     account,
     billing,
-    composer,
     keys,
     members,
-    message,
-    messages,
     organizations,
     outbox,
     overview,
     reader,
     senders,
     sign_in,
+    start,
     verify,
     webhooks,
 )
 from risala.http.dashboard import settings as settings_page
+from risala.http.dashboard.messages import composer, listing, message
 from risala.http.web.app import WebApp, WebFace
 from risala.http.web.facade import WebGateway
 from risala.http.web.routes import PageRoute
@@ -35,8 +34,8 @@ TEMPLATES: Final = Path(__file__).parent / "templates"
 ROUTES: Final[tuple[PageRoute, ...]] = tuple(
     route
     for page in (
-        *(sign_in, reader, account, organizations, members, overview, messages, message, keys),
-        *(composer, webhooks, senders, verify, outbox, billing, settings_page),
+        *(sign_in, reader, account, organizations, members, overview, listing, message, keys),
+        *(start, composer, webhooks, senders, verify, outbox, billing, settings_page),
     )
     for route in page.ROUTES
 )

@@ -39,7 +39,7 @@ async def found(visit: Visit) -> TrioResponse:
     except Refusal as error:
         account = await visit.perform("account.show")
         return await visit.again(_PAGE, error, invitations=account["invitations"], name=name)
-    return visit.go(f"/app/{organization['id']}/", FOUNDED)
+    return visit.go(f"/app/{organization['id']}/start", FOUNDED)
 
 
 async def accept(visit: Visit) -> TrioResponse:

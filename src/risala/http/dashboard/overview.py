@@ -11,6 +11,7 @@ from markupsafe import Markup
 from quart_trio.wrappers import TrioResponse
 
 from risala.engine.model.clock import iso
+from risala.http.dashboard.start import left_of
 from risala.http.web.access import PageAccess
 from risala.http.web.charts import Bar
 from risala.http.web.formats import ms_of
@@ -70,7 +71,7 @@ def sums(hours: Sequence[dict[str, Any]]) -> Sums:
 
 
 async def show(visit: Visit) -> TrioResponse:
-    return await visit.page("overview/show.html", await _values(visit))
+    return await visit.page("overview/show.html", await _values(visit), steps=await left_of(visit))
 
 
 async def live(visit: Visit) -> TrioResponse:

@@ -1,6 +1,9 @@
-"""Examples that send a message, in the languages of our customers, with the reader's own address.
+"""Programs that send a message and verify a number, in our customers' languages, with the reader's
+own address.
 
-The key never stands in an example: what is copied from a page ends in repositories.
+The key never stands in an example: what is copied from a page ends in repositories. Each is a whole
+program that reads its key from the environment variable ``RISALA_KEY``, and needs nothing beyond
+its language but, for Dart, ``package:http``.
 """
 
 from __future__ import annotations
@@ -14,35 +17,142 @@ _CURL: Final = """\
 curl {url}/api/sms \\
   -H "x-api-key: $RISALA_KEY" -H "content-type: application/json" \\
   -d '{{"to": "{to}", "body": "Bonjour"}}'"""
-_PYTHON: Final = """\
-import os, httpx
-httpx.post("{url}/api/sms",
-  headers={{"x-api-key": os.environ["RISALA_KEY"]}},
-  json={{"to": "{to}", "body": "Bonjour"}})"""
-_JAVASCRIPT: Final = """\
-await fetch("{url}/api/sms", {{ method: "POST",
-  headers: {{ "x-api-key": process.env.RISALA_KEY, "content-type": "application/json" }},
-  body: JSON.stringify({{ to: "{to}", body: "Bonjour" }}) }});"""
-_PHP: Final = """\
-$ch = curl_init("{url}/api/sms");
-curl_setopt_array($ch, [CURLOPT_POSTFIELDS => json_encode(["to" => "{to}", "body" => "Bonjour"]),
-  CURLOPT_HTTPHEADER => ["x-api-key: " . getenv("RISALA_KEY"), "content-type: application/json"]]);
-curl_exec($ch);"""
-_DART: Final = """\
-await http.post(Uri.parse("{url}/api/sms"),
-  headers: {{"x-api-key": key, "content-type": "application/json"}},
-  body: jsonEncode({{"to": "{to}", "body": "Bonjour"}}));"""
+_PYTHON_CALL: Final = """\
+import json, os, urllib.request
+
+def risala(path, **body):
+    request = urllib.request.Request("{url}" + path, json.dumps(body).encode(),
+        {{"x-api-key": os.environ["RISALA_KEY"], "content-type": "application/json"}})
+    with urllib.request.urlopen(request) as answer:
+        return json.load(answer)
+
+"""
+_PYTHON: Final = (
+    _PYTHON_CALL
+    + """\
+print(risala("/api/sms", to="{to}", body="Bonjour"))"""
+)
+_JAVASCRIPT_CALL: Final = """\
+const risala = async (path, body) => {{
+  const answer = await fetch("{url}" + path, {{ method: "POST",
+    headers: {{ "x-api-key": process.env.RISALA_KEY, "content-type": "application/json" }},
+    body: JSON.stringify(body) }});
+  if (!answer.ok) throw new Error(await answer.text());
+  return answer.json();
+}};
+
+"""
+_JAVASCRIPT: Final = (
+    _JAVASCRIPT_CALL
+    + """\
+console.log(await risala("/api/sms", {{ to: "{to}", body: "Bonjour" }}));"""
+)
+_PHP_CALL: Final = """\
+<?php
+function risala(string $path, array $body): array {{
+  $call = curl_init("{url}" . $path);
+  curl_setopt_array($call, [
+    CURLOPT_POSTFIELDS => json_encode($body), CURLOPT_RETURNTRANSFER => true,
+    CURLOPT_HTTPHEADER => ["x-api-key: " . getenv("RISALA_KEY"), "content-type: application/json"],
+  ]);
+  $answer = curl_exec($call);
+  if (curl_getinfo($call, CURLINFO_RESPONSE_CODE) >= 400) throw new Exception($answer);
+  return json_decode($answer, true);
+}}
+
+"""
+_PHP: Final = (
+    _PHP_CALL
+    + """\
+print_r(risala("/api/sms", ["to" => "{to}", "body" => "Bonjour"]));"""
+)
+_DART_CALL: Final = """\
+import 'dart:convert';
+import 'dart:io';
+import 'package:http/http.dart' as http;
+
+Future<Map<String, dynamic>> risala(String path, Map<String, String> body) async {{
+  final key = Platform.environment['RISALA_KEY']!;
+  final answer = await http.post(Uri.parse('{url}$path'),
+      headers: {{'x-api-key': key, 'content-type': 'application/json'}}, body: jsonEncode(body));
+  if (answer.statusCode >= 400) throw HttpException(answer.body);
+  return jsonDecode(answer.body) as Map<String, dynamic>;
+}}
+
+"""
+_DART: Final = (
+    _DART_CALL
+    + """\
+Future<void> main() async {{
+  print(await risala('/api/sms', {{'to': '{to}', 'body': 'Bonjour'}}));
+}}"""
+)
 SENDING: Final = (
     *(("curl", _CURL), ("Python", _PYTHON), ("JavaScript", _JAVASCRIPT)),
     *(("PHP", _PHP), ("Dart", _DART)),
 )
+
+_CURL_VERIFY: Final = """\
+ID=$(curl -s {url}/api/verify/send \\
+  -H "x-api-key: $RISALA_KEY" -H "content-type: application/json" \\
+  -d '{{"to": "{to}", "locale": "fr"}}' | cut -d '"' -f 4)
+printf 'Code: '; read CODE
+curl -s {url}/api/verify/check \\
+  -H "x-api-key: $RISALA_KEY" -H "content-type: application/json" \\
+  -d '{{"verificationId": "'$ID'", "code": "'$CODE'"}}'"""
+_PYTHON_VERIFY: Final = (
+    _PYTHON_CALL
+    + """\
+session = risala("/api/verify/send", to="{to}", locale="fr")["verificationId"]
+print(risala("/api/verify/check", verificationId=session, code=input("Code: ")))"""
+)
+_JAVASCRIPT_VERIFY: Final = (
+    'import {{ createInterface }} from "node:readline/promises";\n\n'
+    + _JAVASCRIPT_CALL
+    + """\
+const {{ verificationId }} = await risala("/api/verify/send", {{ to: "{to}", locale: "fr" }});
+const ask = createInterface({{ input: process.stdin, output: process.stdout }});
+const code = await ask.question("Code: ");
+console.log(await risala("/api/verify/check", {{ verificationId, code }}));
+ask.close();"""
+)
+_PHP_VERIFY: Final = (
+    _PHP_CALL
+    + """\
+$session = risala("/api/verify/send", ["to" => "{to}", "locale" => "fr"])["verificationId"];
+$code = readline("Code: ");
+print_r(risala("/api/verify/check", ["verificationId" => $session, "code" => $code]));"""
+)
+_DART_VERIFY: Final = (
+    _DART_CALL
+    + """\
+Future<void> main() async {{
+  final sent = await risala('/api/verify/send', {{'to': '{to}', 'locale': 'fr'}});
+  stdout.write('Code: ');
+  final code = stdin.readLineSync()!;
+  final id = sent['verificationId'] as String;
+  print(await risala('/api/verify/check', {{'verificationId': id, 'code': code}}));
+}}"""
+)
+VERIFYING: Final = (
+    *(("curl", _CURL_VERIFY), ("Python", _PYTHON_VERIFY), ("JavaScript", _JAVASCRIPT_VERIFY)),
+    *(("PHP", _PHP_VERIFY), ("Dart", _DART_VERIFY)),
+)
+
 NUMBER: Final = "+22236123456"
+TEST_NUMBER: Final = "+22236123400"
+"""With a test key the last two digits choose the outcome: these are delivered."""
 _QUOTED: Final = re.compile(r"""'[^'\n]*'|"[^"\n]*\"""")
 
 
-def sending(url: str) -> list[tuple[str, Markup]]:
-    """The example in each language, with what is quoted in it marked."""
-    return [(name, marked(text.format(url=url, to=NUMBER))) for name, text in SENDING]
+def sending(url: str, to: str = NUMBER) -> list[tuple[str, Markup]]:
+    """A message in each language, with what is quoted in it marked."""
+    return [(name, marked(text.format(url=url, to=to))) for name, text in SENDING]
+
+
+def verifying(url: str, to: str = NUMBER) -> list[tuple[str, Markup]]:
+    """The same for a code that is sent and judged."""
+    return [(name, marked(text.format(url=url, to=to))) for name, text in VERIFYING]
 
 
 def marked(code: str) -> Markup:

@@ -297,9 +297,9 @@ def _sets(reply: TrioResponse, name: str) -> bool:
 
 
 def _slug(route: PageRoute) -> str:
-    """The page of an organization that a route is; empty: it is none."""
-    parts = route.path.split("/")
-    return parts[3] if route.method == "GET" and len(parts) == 4 and route.access.roles else ""
+    """The page of an organization that a route is; empty: it is none, or one of many."""
+    page = "/".join(route.path.split("/")[3:])
+    return page if route.method == "GET" and route.access.roles and "<" not in page else ""
 
 
 def _theme(name: str | None) -> Theme:

@@ -70,8 +70,12 @@ class LiveStreams:
         follow: AbstractContextManager[PageFollower],
         watch: AbstractContextManager[trio.Event],
         draw: Draw,
+        *,
+        by_time: bool = False,
     ) -> TrioResponse:
         """A stream of pieces, until ``watch`` says that its reader may see no more.
+
+        ``by_time``: drawn with each beat too, for what changes without anybody being told.
 
         Raises:
             RateLimited, Overloaded: they have, or all have, as many streams as there may be.
@@ -80,7 +84,8 @@ class LiveStreams:
         if (refusal := self._refusal(user_id)) is not None:
             raise refusal
         response = TrioResponse(
-            self._chunks(user_id, follow, watch, draw), content_type="text/event-stream"
+            self._chunks(user_id, follow, watch, draw, by_time=by_time),
+            content_type="text/event-stream",
         )
         response.timeout = None
         response.headers["x-accel-buffering"] = "no"  # a proxy that waits for more shows nothing
@@ -101,6 +106,8 @@ class LiveStreams:
         follow: AbstractContextManager[PageFollower],
         watch: AbstractContextManager[trio.Event],
         draw: Draw,
+        *,
+        by_time: bool,
     ) -> AsyncIterator[bytes]:
         if self._refusal(user_id) is not None:
             return
@@ -108,7 +115,7 @@ class LiveStreams:
             self._open[user_id] += 1
             self._followers.add(follower)
             try:
-                async with aclosing(_drawn(follower, ended, draw)) as chunks:
+                async with aclosing(_drawn(follower, ended, draw, by_time=by_time)) as chunks:
                     async for chunk in chunks:
                         yield chunk
             finally:
@@ -118,7 +125,9 @@ class LiveStreams:
                     del self._open[user_id]
 
 
-async def _drawn(follower: PageFollower, ended: trio.Event, draw: Draw) -> AsyncGenerator[bytes]:
+async def _drawn(
+    follower: PageFollower, ended: trio.Event, draw: Draw, *, by_time: bool
+) -> AsyncGenerator[bytes]:
     yield b"retry: 2000\n\n"
     while not ended.is_set():
         told = await _gather(follower, ended)
@@ -129,6 +138,8 @@ async def _drawn(follower: PageFollower, ended: trio.Event, draw: Draw) -> Async
             changes = [each for each in told if isinstance(each, LifeEvent | OutboxEvent)]
             whole = len(changes) < len(told) or len(changes) > GATHERED_MAX
             chunk = piece_chunk(await draw(None if whole else changes)) or chunk
+        elif by_time:
+            chunk = piece_chunk(await draw(None)) or chunk
         yield chunk
     yield OVER
 

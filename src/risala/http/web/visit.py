@@ -70,7 +70,7 @@ class Site:
     once: OnceKeys
     live: LiveStreams
     slugs: frozenset[str]
-    """The pages of an organization that there are."""
+    """The pages of an organization that there are, such as ``keys`` and ``verify/settings``."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -266,8 +266,11 @@ class Visit:
         drawn = await self.drawn(template, {**(given or {}), **values})
         return self._html(drawn, status, compress=not is_secret)
 
-    def live(self, draw: Draw, what: What = What.LIFE) -> TrioResponse:
-        """A stream of pieces of the page, drawn by ``draw`` whenever something changes."""
+    def live(self, draw: Draw, what: What = What.LIFE, *, by_time: bool = False) -> TrioResponse:
+        """A stream of pieces of the page, drawn by ``draw`` whenever something changes.
+
+        ``by_time``: every few seconds too, for what changes without anybody being told.
+        """
         assert self.session is not None, "the route lets strangers in"
         gateway = self.site.gateway
         return self.site.live.response(
@@ -275,6 +278,7 @@ class Visit:
             gateway.follow(what, self.organization_id),
             gateway.people.watching(self.session, self.organization_id),
             draw,
+            by_time=by_time,
         )
 
     async def again(

@@ -20,7 +20,7 @@ from patience import HANG_S, until
 
 pytestmark = pytest.mark.slow
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 KEYS = {
     "base_url",
     "organization_id",

@@ -13,7 +13,7 @@ from quart_trio.wrappers import TrioResponse
 from risala.engine.model.commands import LifeEvent
 from risala.engine.model.errors import Refusal
 from risala.engine.model.told import OutboxEvent
-from risala.http.dashboard.sentences import cause_told, told
+from risala.http.dashboard.messages.sentences import cause_told, told
 from risala.http.web.access import PageAccess
 from risala.http.web.formats import ms_of
 from risala.http.web.languages import N_

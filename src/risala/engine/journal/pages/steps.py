@@ -1,0 +1,124 @@
+"""How far a new organization has come: a key, a delivery, a verified number, a webhook, money.
+
+Nothing is kept for it. Each step is looked up where it leaves a trace, and no look is longer than a
+bound, so that asking costs the same whether there are ten messages or ten million.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from dataclasses import dataclass
+from typing import Final
+
+from risala.engine.journal.accounts import accounts
+from risala.engine.journal.pages import lists
+from risala.engine.journal.pages.lists import Listed, MessageFilter
+from risala.engine.journal.webhooks import endpoints
+from risala.engine.model.commands import ApiKey
+
+LOOKED_MAX: Final = 200
+"""Rows of each kind that one step looks at: the first sign of life is among the first or the last
+of them, or it is one among so many others that nobody needs these steps any more."""
+_ORGANIZATION: Final = "organization = (SELECT no FROM organizations WHERE id = ?)"
+_MODES: Final = ("test", "live")
+
+
+@dataclass(frozen=True, slots=True)
+class FirstSession:
+    """A verification session that was approved, else one that waits for its code."""
+
+    id: str
+    status: str
+    recipient: str
+    mode: str
+    created_at: int
+
+
+@dataclass(frozen=True, slots=True)
+class FirstHook:
+    """A webhook endpoint, and when something arrived there; None: nothing has yet."""
+
+    endpoint_id: str
+    mode: str
+    delivered_at: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class FirstSteps:
+    """What there is of each step; None: nothing of it."""
+
+    key: ApiKey | None
+    delivered: bool
+    """Something has reached a phone, or the end of a test."""
+    message: Listed | None
+    """A message that was delivered, else the newest."""
+    session: FirstSession | None
+    webhook: FirstHook | None
+    paid: bool
+    """Money has come, by a top-up or by the operator's hand."""
+
+
+def first_steps(conn: sqlite3.Connection, organization_id: str) -> FirstSteps:
+    keys = accounts.keys(conn, organization_id)
+    return FirstSteps(
+        key=min(keys, key=lambda key: key.created_at, default=None),
+        delivered=_has_delivered(conn, organization_id),
+        message=_message(conn, organization_id),
+        session=_session(conn, organization_id),
+        webhook=_webhook(conn, organization_id),
+        paid=_is_paid(conn, organization_id),
+    )
+
+
+def _has_delivered(conn: sqlite3.Connection, organization_id: str) -> bool:
+    found = conn.execute(
+        f"SELECT 1 FROM hour_count WHERE {_ORGANIZATION} AND outcome = 3 LIMIT 1",  # noqa: S608 -- a constant
+        (organization_id,),
+    )
+    return found.fetchone() is not None
+
+
+def _message(conn: sqlite3.Connection, organization_id: str) -> Listed | None:
+    newest: list[Listed] = []
+    for mode in _MODES:
+        for status in ("delivered", None):
+            wanted = MessageFilter(organization_id, mode, status=status)
+            page = lists.page(conn, wanted, limit=1, looked_max=LOOKED_MAX)
+            newest += page.messages
+    return max(newest, key=lambda each: (each.status == "delivered", each.key), default=None)
+
+
+def _session(conn: sqlite3.Connection, organization_id: str) -> FirstSession | None:
+    found: list[FirstSession] = []
+    for mode in _MODES:
+        for order in ("ASC", "DESC"):
+            rows = conn.execute(
+                "SELECT id, status, recipient, mode, created_at FROM verifications"  # noqa: S608 -- constants
+                f" WHERE organization_id = ? AND mode = ? ORDER BY created_at {order} LIMIT ?",
+                (organization_id, mode, LOOKED_MAX),
+            )
+            found += (FirstSession(*row) for row in rows)
+    told = [each for each in found if each.status in ("approved", "pending")]
+    return max(told, key=lambda each: (each.status == "approved", each.created_at), default=None)
+
+
+def _webhook(conn: sqlite3.Connection, organization_id: str) -> FirstHook | None:
+    found = []
+    for endpoint in endpoints.endpoints(conn, organization_id):
+        arrived = conn.execute(
+            "SELECT delivered_at FROM (SELECT state, delivered_at FROM webhook_delivery"
+            " WHERE endpoint_id = ? ORDER BY seq DESC LIMIT ?) WHERE state = 'delivered' LIMIT 1",
+            (endpoint.id, LOOKED_MAX),
+        )
+        at = next((at for (at,) in arrived), None)
+        found.append(FirstHook(endpoint.id, endpoint.mode, at))
+    return max(found, key=lambda each: each.delivered_at or 0, default=None)
+
+
+def _is_paid(conn: sqlite3.Connection, organization_id: str) -> bool:
+    found = conn.execute(
+        "SELECT 1 FROM (SELECT amount FROM entry"  # noqa: S608 -- a constant
+        f" WHERE {_ORGANIZATION} AND kind >= 2 LIMIT ?) WHERE amount > 0 LIMIT 1",
+        (organization_id, LOOKED_MAX),
+    )
+    return found.fetchone() is not None

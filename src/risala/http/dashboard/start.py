@@ -1,0 +1,162 @@
+"""The first steps of an organization, which tick themselves, and programs to copy."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from markupsafe import Markup
+from quart_trio.wrappers import TrioResponse
+
+from risala.engine.model.told import What
+from risala.http.dashboard.snippets import NUMBER, TEST_NUMBER, sending, verifying
+from risala.http.web.access import PageAccess
+from risala.http.web.formats import ms_of
+from risala.http.web.routes import PageRoute
+from risala.http.web.visit import Visit
+
+_DAY_MS: Final = 86_400_000
+_NEW_DAYS: Final = 30
+"""So long an organization is reminded of what it left out: after that it does without."""
+Step = dict[str, Any]
+
+
+async def show(visit: Visit) -> TrioResponse:
+    is_test = visit.mode.value == "test"
+    number = TEST_NUMBER if is_test else NUMBER
+    return await visit.page(
+        "start/show.html",
+        await _values(visit),
+        live_at=visit.at("start/live"),
+        number=number,
+        key_begins="sk_test_" if is_test else "sk_live_",
+        sending=sending(visit.base_url, number),
+        verifying=verifying(visit.base_url, number),
+    )
+
+
+async def live(visit: Visit) -> TrioResponse:
+    """Steps tick themselves. A key, a webhook that arrived and a top-up are told to nobody, so that
+    the stream looks now and then too."""
+
+    async def draw(_: object) -> str:
+        return await visit.drawn("start/piece.html", await _values(visit))
+
+    return visit.live(draw, What.LIFE | What.EVENTS, by_time=True)
+
+
+async def _values(visit: Visit) -> dict[str, object]:
+    steps = steps_of(visit, await visit.perform_here("start.show"))
+    return {"steps": steps, "done": sum(step["state"] == "done" for step in steps)}
+
+
+async def left_of(visit: Visit) -> tuple[int, int] | None:
+    """How many steps a new organization has done, and of how many; None where it is not new any
+    more, or has done all."""
+    created_at = visit.organization.get("createdAt")
+    if created_at is None or visit.formats.now_ms - ms_of(created_at) > _NEW_DAYS * _DAY_MS:
+        return None
+    steps = steps_of(visit, await visit.perform_here("start.show"))
+    done = sum(step["state"] == "done" for step in steps)
+    return None if done == len(steps) else (done, len(steps))
+
+
+def steps_of(visit: Visit, found: Mapping[str, Any]) -> list[Step]:
+    """The steps as their reader sees them; a button only where the reader may press it."""
+    return [
+        _key(visit, found["key"]),
+        _message(visit, found),
+        _verification(visit, found["verification"]),
+        _webhook(visit, found["webhook"]),
+        _money(visit, is_paid=found["paid"]),
+    ]
+
+
+def _step(state: str, title: Markup, text: object, href: str | None, action: object) -> Step:
+    return {"state": state, "title": title, "text": text, "href": href, "action": action}
+
+
+def _at(visit: Visit, page: str, access: PageAccess, **query: str) -> str | None:
+    """The address of a page that there is and that the reader may open; else None."""
+    return visit.at(page, **query) if visit.has(page) and visit.may(access) else None
+
+
+def _in_mode(visit: Visit, page: str, mode: str) -> str:
+    """The address of something that is of one mode, whichever is looked at."""
+    return f"/app/{visit.organization_id}/{page}{'?mode=test' if mode == 'test' else ''}"
+
+
+def _key(visit: Visit, key: Mapping[str, Any] | None) -> Step:
+    words = visit.words
+    title = words("Create a key")
+    if key is None:
+        text = words("Your programs send with it. Begin with a test key: it costs nothing.")
+        return _step("", title, text, _at(visit, "keys/new", PageAccess.DEVELOPER), words("Create"))
+    name = visit.name_of(key["name"]) if key["name"] else visit.code(f"…{key['last4']}")
+    text = words("“{name}”, {when}", name=name, when=visit.formats.ago(key["createdAt"]))
+    return _step("done", title, text, None, "")
+
+
+def _message(visit: Visit, found: Mapping[str, Any]) -> Step:
+    words, formats, message = visit.words, visit.formats, found["message"]
+    title = words("Send a message")
+    if message is None:
+        text = words("From your program, or from here. Test messages reach no phone.")
+        href = _at(visit, "messages/new", PageAccess.DEVELOPER)
+        return _step("done" if found["delivered"] else "", title, text, href, words("Write one"))
+    number = formats.tel8(message["to"])
+    if message["deliveredAt"]:
+        took = formats.lasting(ms_of(message["deliveredAt"]) - ms_of(message["createdAt"]))
+        told = words("Delivered to {number} in {time}.", number=number, time=took)
+        return _step("done", title, told, None, "")
+    if found["delivered"]:
+        return _step("done", title, words("The first ones have arrived."), None, "")
+    text = words("On its way to {number}. What happens to it appears on its page.", number=number)
+    href = _in_mode(visit, f"messages/{message['messageId']}", message["mode"])
+    return _step("waiting", title, text, href, words("Look at it"))
+
+
+def _verification(visit: Visit, session: Mapping[str, Any] | None) -> Step:
+    words = visit.words
+    title = words("Verify a number")
+    href = _at(visit, "verify/try", PageAccess.DEVELOPER)
+    if session is None:
+        text = words("A code goes to a phone, and its reader types it in.")
+        return _step("", title, text, href, words("Try it"))
+    number = visit.formats.tel8(session["to"])
+    if session["status"] == "approved":
+        when = visit.formats.ago(session["createdAt"])
+        return _step("done", title, words("{number}, {when}", number=number, when=when), None, "")
+    text = words("A code went to {number}. Once it is typed in, this is done.", number=number)
+    return _step("waiting", title, text, href, words("Type the code"))
+
+
+def _webhook(visit: Visit, hook: Mapping[str, Any] | None) -> Step:
+    words = visit.words
+    title = words("Receive a webhook")
+    if hook is None:
+        text = words("So that your server learns what became of a message.")
+        href = _at(visit, "webhooks/new", PageAccess.DEVELOPER)
+        return _step("", title, text, href, words("Set up"))
+    if hook["deliveredAt"]:
+        when = visit.formats.ago(hook["deliveredAt"])
+        return _step("done", title, words("The last one arrived {when}.", when=when), None, "")
+    text = words("There is an endpoint; nothing has arrived there yet. Send it a test event.")
+    href = _in_mode(visit, f"webhooks/{hook['endpointId']}", hook["mode"])
+    return _step("waiting", title, text, href, words("To the endpoint"))
+
+
+def _money(visit: Visit, *, is_paid: bool) -> Step:
+    words = visit.words
+    title = words("Top up")
+    if is_paid:
+        balance = visit.formats.money(visit.organization["balance"])
+        return _step("done", title, words("The balance is {sum}.", sum=balance), None, "")
+    text = words("Real messages need a balance; test messages need none.")
+    return _step("", title, text, _at(visit, "billing", PageAccess.OWNER), words("Top up"))
+
+
+ROUTES: Final = (
+    PageRoute(path="/app/<org>/start", view=show, access=PageAccess.VIEWER),
+    PageRoute(path="/app/<org>/start/live", view=live, access=PageAccess.VIEWER),
+)

@@ -1,0 +1,126 @@
+"""The programs of the quick start, as they are copied from its page.
+
+Each is parsed: curl's lines by sh, Python by itself, the others by tree-sitter's grammars. Those
+whose language is on this machine are run against the demo too; `make peers` gets them, and says
+which it could not get.
+"""
+
+from __future__ import annotations
+
+import ast
+import html
+import json
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+
+import pytest
+import tree_sitter_dart_orchard
+import tree_sitter_javascript
+import tree_sitter_php
+from tree_sitter import Language, Parser
+
+from patience import HANG_S
+from processes import environment
+from risala.http.dashboard.snippets import TEST_NUMBER, sending, verifying
+
+GRAMMARS = {
+    "JavaScript": tree_sitter_javascript.language,
+    "PHP": tree_sitter_php.language_php,
+    "Dart": tree_sitter_dart_orchard.language,
+}
+RUN = {
+    "curl": ["sh", "-c"],
+    "Python": [sys.executable, "-c"],
+    "JavaScript": ["node", "--input-type=module", "-e"],
+    "PHP": ["php", "-d", "display_errors=stderr", "-r"],
+}
+"""How a language runs a program; Debian has no Dart."""
+TRIED = [name for name, command in RUN.items() if shutil.which(command[0])]
+LANGUAGES = ["curl", "Python", "JavaScript", "PHP", "Dart"]
+URL = "http://127.0.0.1:8080"
+
+
+def copied(programs: Sequence[tuple[str, str]]) -> dict[str, str]:
+    """What a reader copies: the text without the marks for the eye."""
+    return {name: html.unescape(re.sub("</?i>", "", text)) for name, text in programs}
+
+
+def parses(language: str, program: str) -> bool:
+    if language == "curl":
+        return subprocess.run(["sh", "-n", "-c", program], check=False).returncode == 0
+    if language == "Python":
+        return isinstance(ast.parse(program), ast.Module)
+    tree = Parser(Language(GRAMMARS[language]())).parse(program.encode())
+    return not tree.root_node.has_error
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("programs", [sending, verifying])
+def test_it_is_of_its_language_and_has_the_readers_address(language, programs):
+    program = copied(programs(URL))[language]
+    assert parses(language, program)
+    assert URL in program
+    assert "RISALA_KEY" in program
+    assert not re.search("[sp]k_(live|test)_", program)
+
+
+@pytest.mark.parametrize("language", list(GRAMMARS))
+def test_the_grammars_see_what_is_wrong(language):
+    program = copied(sending(URL))[language]
+    assert not parses(language, program.removesuffix(";")[:-1])
+
+
+@pytest.fixture(scope="module")
+def demo(shared_premises):
+    service = shared_premises.service("--demo")
+    service.start()
+    # The last line of the greeting: demo.json is there.
+    service.process.wait_line(lambda line: line.startswith("Stop with"))
+    return json.loads((service.data / "demo.json").read_text())
+
+
+def run(language: str, program: str, key: str, typed: str = "") -> str:
+    """What a program prints."""
+    # PHP's option takes what stands between its tags.
+    source = program.removeprefix("<?php\n") if language == "PHP" else program
+    done = subprocess.run(
+        [*RUN[language], source],
+        input=typed,
+        env=environment() | {"RISALA_KEY": key},
+        capture_output=True,
+        text=True,
+        timeout=HANG_S,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("language", TRIED)
+def test_it_sends(demo, language):
+    program = copied(sending(demo["base_url"], TEST_NUMBER))[language]
+    said = run(language, program, demo["test_secret_key"])
+    assert re.search(r"sms_[0-9A-Z]{32}", said)
+    assert demo["organization_id"] in said
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("language", TRIED)
+@pytest.mark.parametrize(("code", "status"), [("000000", "approved"), ("000001", "denied")])
+def test_it_verifies(demo, language, code, status):
+    program = copied(verifying(demo["base_url"], TEST_NUMBER))[language]
+    said = run(language, program, demo["test_secret_key"], typed=f"{code}\n")
+    assert status in said
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("language", [each for each in TRIED if each != "curl"])
+def test_a_refusal_is_not_taken_for_an_answer(demo, language):
+    """curl prints whatever came; the others stop."""
+    program = copied(sending(demo["base_url"], TEST_NUMBER))[language]
+    with pytest.raises(AssertionError):
+        run(language, program, "sk_test_" + "x" * 32)
