@@ -82,6 +82,9 @@ MAY: dict[str, str] = {
     f"{JOURNAL}/store/writer.py": FILE,
     f"{JOURNAL}/upkeep/audit.py": READER,
     f"{JOURNAL}/upkeep/backup.py": FILE,
+    f"{JOURNAL}/upkeep/deletion.py": READER,  # what goes, counted
+    f"{JOURNAL}/upkeep/erasing.py": BULK,
+    f"{JOURNAL}/upkeep/number_figures.py": READER,
     f"{JOURNAL}/upkeep/restore.py": FILE,
     f"{JOURNAL}/upkeep/retention.py": BULK,
     f"{JOURNAL}/upkeep/audit_before.py": READER,

@@ -68,6 +68,7 @@ from risala.engine.rules.receiptgroups import Member, ReceiptGroups
 from risala.engine.rules.router import Router
 from risala.engine.rules.throttle import Throttle
 from risala.engine.services import Delivery, Preparing, Services, nothing_to_prepare
+from risala.engine.upkeep.erasing import Erasing
 from risala.engine.upkeep.retention import Retention
 from risala.engine.upkeep.set_back import WatchedClock, keep_elapsed
 from risala.engine.upkeep.upgrade import bring_over
@@ -397,6 +398,7 @@ async def open_engine(
         await _start_services(core, sending, gateway.services.sessions, scheduler, drivers)
         again = partial(_look_again, sending, gateway.services)
         await start("clock", partial(keep_elapsed, clock, recorder, again))
+        await start("erasing", Erasing(gateway.services).run)
         await start("web sessions", people.sessions.keep_touching)
         engine = Engine(gateway, board, scheduler)
         try:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from risala.config.model import Settings
 from risala.engine.accounts.accounts import Accounts
 from risala.engine.accounts.senders import Senders
 from risala.engine.actors.actor import Ref
+from risala.engine.actors.bell import Bell
 from risala.engine.billing.claims import BillingMessage
 from risala.engine.delivery.lane.parts import Gate
 from risala.engine.follow.live import Follower
@@ -97,6 +98,14 @@ class Delivery(Protocol):
         """
 
 
+@dataclass(frozen=True, slots=True)
+class Errands:
+    """Bells of services that do what takes long after somebody asked for it."""
+
+    erasing: Bell = field(default_factory=Bell)
+    exporting: Bell = field(default_factory=Bell)
+
+
 Preparing = Callable[[], str | None]
 """What is still to be done before anybody may be sent here; None: nothing."""
 
@@ -122,3 +131,4 @@ class Services:
     people: People
     delivery: Delivery
     preparing: Preparing
+    errands: Errands = field(default_factory=Errands)

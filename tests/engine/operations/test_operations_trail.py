@@ -91,6 +91,7 @@ class World:
             for role in ("owner", "viewer", "guest")
         }
         await self.do("member.add", email="owner@example.com", role="owner", **mine)
+        erasure = await self.do("number.forget", number="+22222000001", **mine)
         invited = await self.do("member.invite", email=INVITED, role="viewer", **mine)
         self.values = {
             **mine,
@@ -118,6 +119,7 @@ class World:
             "role": "developer",
             "user_id": self.users["viewer"],
             "invitation_id": invited["id"],
+            "erasure_id": erasure["id"],
         }
 
     def caller(self, operation, otherwise):
@@ -140,6 +142,11 @@ class World:
             club = (await self.do("org.create", name="Club"))["id"]
             given = {"organization_id": club, "email": "guest@example.com", "role": "viewer"}
             self.special["invitation_id"] = (await self.do("member.invite", **given))["id"]
+        elif name == "account.delete":
+            people = self.house.gateway.services.people
+            for owned in people.ending.owned_alone(self.users["guest"]):
+                given = {"organization_id": owned, "email": "viewer@example.com"}
+                await self.do("member.add", role="owner", **given)
         elif name.endswith(".sign_out"):
             link = await self.do("user.sign_in", email="guest@example.com")
             self.secrets.add(link["token"])
@@ -209,6 +216,8 @@ class World:
             "inbound.opt_outs": {"heeds": False},
             "retention.run": {"place": 5},
             "kept.set": {"texts_days": 7},
+            "number.forget": {"number": "+22222000002"},
+            "org.delete": {"name": "Renamed"},
             "user.create": {"email": "another@example.com"},
             "user.set": {"name": "Another"},
             "member.invite": {"email": "another@example.com"},
@@ -236,8 +245,10 @@ LAST = (
     "key.delete",
     "account.confirm_email",
     "account.leave",
+    "account.delete",
     "org.suspend",
     "org.resume",
+    "org.delete",
 )
 ORDER = (
     *sorted(set(OPERATIONS) - {*LAST, "webhook.replay", "webhook.replay_failed"}),

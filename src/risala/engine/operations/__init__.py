@@ -22,7 +22,7 @@ from risala.engine.operations import (
     webhooks,
 )
 from risala.engine.operations.arguments import Arguments, Json, parse
-from risala.engine.operations.kept import choices, retention
+from risala.engine.operations.kept import choices, deletion, erasing, retention
 from risala.engine.operations.operation import Call, Operation
 from risala.engine.operations.people import account as own_account
 from risala.engine.operations.people import members, users
@@ -47,6 +47,8 @@ OPERATIONS: Final[dict[str, Operation[Any, Any]]] = {
         inbound,
         retention,
         choices,
+        erasing,
+        deletion,
         own_account,
         members,
         users,
