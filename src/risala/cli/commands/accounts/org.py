@@ -12,9 +12,9 @@ from risala.cli.commands.accounts.organizations import (
     optional_org,
     organization_id,
 )
+from risala.cli.reach.erasing import taken_out, tell_taken_out
 from risala.cli.reach.options import Options, common
 from risala.cli.show import output
-from risala.cli.show.erasing import taken_out, tell_taken_out
 
 if TYPE_CHECKING:
     from risala.cli.reach.performer import GatewaySession
