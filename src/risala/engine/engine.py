@@ -62,6 +62,7 @@ from risala.engine.people.people import People
 from risala.engine.people.sources import PeopleSources
 from risala.engine.people.tokens import Derived
 from risala.engine.recovery import clear_up
+from risala.engine.requests.log import RequestLog
 from risala.engine.rules.breaker import Breaker
 from risala.engine.rules.codes import Codes
 from risala.engine.rules.receiptgroups import Member, ReceiptGroups
@@ -117,6 +118,7 @@ class _Core:
     seams: Seams
     journal: Journal
     accounts: Accounts
+    requests: RequestLog
     server_key: bytes = field(repr=False)
     supervisor: Supervisor
 
@@ -154,13 +156,20 @@ async def open_core(settings: Settings, seams: Seams) -> AsyncIterator[_Core]:
                 supervisor = Supervisor()
                 await inner.start(supervisor.run)
                 accounts = Accounts(journal, journal.reader(), seams.clock, seams.ids)
-                server_key = load_server_key(Path(settings.storage.data_dir))
+                data_dir = Path(settings.storage.data_dir)
+                server_key = load_server_key(data_dir)
+                requests = RequestLog(
+                    settings.request_log, data_dir, seams.clock, inline=seams.inline_journal
+                )
                 try:
-                    yield _Core(settings, seams, journal, accounts, server_key, supervisor)
+                    yield _Core(
+                        settings, seams, journal, accounts, requests, server_key, supervisor
+                    )
                 finally:
                     with trio.move_on_after(ACTORS_STOP_S, shield=True):
                         await accounts.flush_touched()
                         await supervisor.stop()
+                    await requests.close()
                     inner.cancel_scope.cancel()
         finally:
             journal.stop()
@@ -237,6 +246,7 @@ async def _open_door(
             limits=owners.limits,
             sessions=sessions,
             people=people,
+            requests=core.requests,
             delivery=delivery(intake),
             preparing=preparing,
         )
@@ -369,7 +379,8 @@ async def open_engine(
         commands = DriverCommands(board.lanes)
 
         def running(intake: Intake) -> Delivery:
-            numbers = partial(statistics, recorder, intake, board, core.supervisor, watch)
+            told = core.requests.numbers
+            numbers = partial(statistics, recorder, intake, board, core.supervisor, watch, told)
             live, hint = outward.live, outward.hint_webhook
             return Running(board, router, scheduler, commands, waits, live, hint, numbers)
 
@@ -431,6 +442,7 @@ async def _start_services(
     start, recorder, board = core.supervisor.start_service, sending.recorder, sending.board
     await start("storage", core.journal.keep_probing)
     await start("accounts", core.accounts.keep_touching)
+    await start("requests", core.requests.run, policy=DRIVER_POLICY)
     await start(
         "sessions' deadlines", partial(keep_settling, sessions, sending.ends, core.seams.clock)
     )

@@ -24,6 +24,7 @@ from risala.engine.model.ids import IdSource
 from risala.engine.model.lines import Line
 from risala.engine.model.told import What
 from risala.engine.people.people import People
+from risala.engine.requests.log import RequestLog
 from risala.engine.verify.sessions import SessionsMessage
 from risala.plugins.contract import DriverCommand
 
@@ -129,6 +130,7 @@ class Services:
     limits: Ref[LimitsMessage]
     sessions: Ref[SessionsMessage]
     people: People
+    requests: RequestLog
     delivery: Delivery
     preparing: Preparing
     errands: Errands = field(default_factory=Errands)

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import Any
 
 import pytest
@@ -19,6 +19,7 @@ from risala.engine.operations.arguments import parse
 from risala.engine.operations.verify import Configuration
 from risala.engine.people.account import change_basis
 from risala.engine.people.tokens import new_token
+from risala.engine.rules.request_bodies import NotedRequest
 from risala.engine.rules.roles import USERS
 from risala.plugins.contract import DriverCommand
 from risala.plugins.testing.fake_driver import FakeDriver
@@ -120,7 +121,20 @@ class World:
             "user_id": self.users["viewer"],
             "invitation_id": invited["id"],
             "erasure_id": erasure["id"],
+            "request_id": await self._ask(key["key"]["id"]),
         }
+
+    async def _ask(self, key_id):
+        """A request of the API, by its log."""
+        services = self.house.gateway.services
+        principal = replace(self.house.principal, key_id=key_id)
+        request_id = services.ids.new("req")
+        body = json.dumps({"to": TO, "body": BODY, "code": "000000"}).encode()
+        services.requests.note(
+            NotedRequest(principal, request_id, "POST", "/api/sms", 200, 0.01, None, body, b"{}")
+        )
+        await services.requests.flush()
+        return request_id
 
     def caller(self, operation, otherwise):
         """Who may call it: the account's own operations are for users alone."""
@@ -214,6 +228,7 @@ class World:
             "webhook.update": {"headers": {"Authorization": HEADER}},
             "inbound.route": {"keyword": "other"},
             "inbound.opt_outs": {"heeds": False},
+            "request.show": {"organization_id": self.organization_id},
             "retention.run": {"place": 5},
             "kept.set": {"texts_days": 7},
             "number.forget": {"number": "+22222000002"},
@@ -401,7 +416,7 @@ async def test_operators_may_act_for_a_suspended_organization(world):
 
 
 async def test_a_look_over_all_organizations_leaves_a_line_and_one_over_one_none(world):
-    for name in ("sender.list", "audit.list"):
+    for name in ("sender.list", "audit.list", "request.list"):
         before = len(world.lines())
         await world.do(name, OPERATOR, organization_id=world.organization_id)
         assert len(world.lines()) == before
