@@ -402,7 +402,7 @@ async def test_members_of_a_suspended_organization_only_read_and_top_up(world):
     assert {"verify.config", "key.set", "inbound.opt_outs", "message.cancel"} <= refused
     assert {"org.show", "ledger.list", "message.show", "key.list", "webhook.list"} <= done
     looks = {line.action for line in world.lines()[: len(world.lines()) - before]}
-    assert looks <= {"message.show", "message.list", "inbound.list"}, (
+    assert looks <= {"message.show", "message.list", "message.export", "inbound.list"}, (
         "what is refused leaves no line"
     )
     assert OPERATIONS["topup"].tops_up
