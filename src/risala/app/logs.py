@@ -24,6 +24,10 @@ class _Level:
 class _Logger(_Everything):  # type: ignore[misc]  # structlog makes its class at run time
     """Asks for the level at each line: a logger is kept, and the level may change after that."""
 
+    def is_enabled_for(self, level: int) -> bool:
+        """Whether a line of this level is written: where making its values costs something."""
+        return level >= _Level.number
+
     def debug(self, event: str, *args: Any, **values: Any) -> Any:  # noqa: ANN401
         return super().debug(event, *args, **values) if _Level.number <= logging.DEBUG else None
 

@@ -171,7 +171,12 @@ def source_address(sender: str) -> Address:
 
 def destination_address(number: str) -> Address:
     """How a recipient (``+222XXXXXXXX``) goes on the wire: international, E.164, without ``+``."""
-    return Address(TypeOfNumber.INTERNATIONAL, NumberingPlan.ISDN, number.removeprefix("+"))
+    return Address(TypeOfNumber.INTERNATIONAL, NumberingPlan.ISDN, destination_digits(number))
+
+
+def destination_digits(number: str) -> str:
+    """The text of :func:`destination_address`."""
+    return number.removeprefix("+")
 
 
 def sender_fault(text: str) -> str | None:

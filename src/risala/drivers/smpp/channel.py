@@ -89,6 +89,7 @@ class Channel:
         rng: random.Random,
     ) -> None:
         self.kind = kind
+        self.sends = kind.sends
         self.link: Link | None = None
         """The connection, while it is bound; else None."""
         self.peer = f"{settings.host}:{settings.port}"

@@ -36,11 +36,14 @@ from risala.plugins.contract import (
     Segment,
     Unsent,
 )
+from risala.sms.values import quickly
 
 _KINDS = {
     "transceiver": (BindKind.TRANSCEIVER,),
     "transmitter_receiver": (BindKind.TRANSMITTER, BindKind.RECEIVER),
 }
+
+_accepted = quickly(Accepted)
 
 
 def _wall_ms() -> int:
@@ -108,6 +111,8 @@ class SmppDriver:
         self._channels: list[Channel] = []
         self._guests: list[Channel] = []
         """Channels on connections that the carrier opened (outbind), while they last."""
+        self._senders: list[Channel] = []
+        """Those of both that can send, once they are bound."""
         self._inbox: SmppInbox | None = None
         self._context: DriverContext | None = None
         self._habits = Habits(settings, self._learnt)
@@ -194,11 +199,7 @@ class SmppDriver:
     def _sending_link(self) -> Link | None:
         """The bound link that can send and has the fewest requests unanswered; None where there is
         none."""
-        links = [
-            channel.link
-            for channel in (*self._channels, *self._guests)
-            if channel.kind.sends and channel.link is not None
-        ]
+        links = [channel.link for channel in self._senders if channel.link is not None]
         if len(links) == 1:
             return links[0]
         return min(links, key=lambda link: link.session.outstanding, default=None)
@@ -209,7 +210,7 @@ class SmppDriver:
         if isinstance(response, SubmitSmResp):
             self._habits.accepted(response, segment, has_reference=has_reference)
             load = self._habits.load_percent(response.tlvs) if response.tlvs else None
-            return Accepted(response.message_id, "ESME_ROK", load)
+            return _accepted(response.message_id, "ESME_ROK", load)
         # generic_nack with command_status 0: the carrier did not take it, and does not say why.
         return Refused(Scope.CARRIER, "generic_nack", cause=Cause.UNSUPPORTED)
 
@@ -251,6 +252,7 @@ class SmppDriver:
         self._channels = [
             self._channel(kind) for _ in range(settings.links) for kind in _KINDS[settings.bind]
         ]
+        self._senders = [channel for channel in self._channels if channel.sends]
         # Told at the start only: afterwards the latest failure says more, until a bind succeeds.
         waiting = Health(HealthState.DOWN, "Waiting for the carrier's outbind.")
         context.health(self._channels[0].health if self._channels else waiting)
@@ -278,6 +280,8 @@ class SmppDriver:
         channel = self._channel(BindKind.RECEIVER if pair else BindKind.TRANSCEIVER, handler)
         self._guests = [one for one in self._guests if not one.has_ended]
         self._guests.append(channel)
+        every = (*self._channels, *self._guests)
+        self._senders = [one for one in every if one.sends]
         return channel
 
     def _tell_health(self, changed: Channel) -> None:
@@ -287,7 +291,7 @@ class SmppDriver:
         if changed.link is not None:
             self._habits.bound(changed.sc_interface_version)
         bound = [one for one in (*self._channels, *self._guests) if one.link is not None]
-        senders = [one for one in bound if one.kind.sends]
+        senders = [one for one in bound if one.sends]
         if not senders:
             sick = [one for one in self._channels if one.health.state is HealthState.SICK]
             told = (sick or [changed])[0].health

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import partial
 from typing import Final
 
 import trio
@@ -18,7 +17,7 @@ import trio
 from risala.drivers.smpp.link import Link
 from risala.drivers.smpp.notable import Notable
 from risala.drivers.smpp.parts import SmppParts, Unanswered
-from risala.drivers.smpp.protocol.pdu import AlertNotification, DataSm, DeliverSm, Pdu, response_to
+from risala.drivers.smpp.protocol.pdu import AlertNotification, DataSm, DeliverSm, Pdu
 from risala.drivers.smpp.protocol.receipt import IdForm, is_receipt, parse_receipt
 from risala.drivers.smpp.protocol.submit import DefaultAlphabet
 from risala.plugins.contract import DriverContext, NotStoredError, Outcome, Receipt, Segment
@@ -27,7 +26,7 @@ from risala.sms.cause import Cause
 _QUEUE_MAX: Final = 1000
 _WORKERS: Final = 8
 """Messages and late answers on their way to the disk at once: they share its syncs."""
-_ESME_RX_T_APPN: Final = 0x64
+_MESSAGES: Final = (DeliverSm, DataSm)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,19 +75,21 @@ class SmppInbox:
 
     def deliver(self, link: Link, request: Pdu) -> None:
         """Take a request of the carrier. Where it cannot be taken, it is refused at once."""
-        if isinstance(request, AlertNotification):  # it asks for no answer
+        if isinstance(request, _MESSAGES):
+            delivery = Unanswered(link, request)
+            if is_receipt(request):
+                self._receipt(delivery)
+            else:
+                self._put_by(delivery)
+        elif isinstance(request, AlertNotification):
             self._trace(self._notable.of_alert(request, trio.current_time()))
-            return
-        if not isinstance(request, DeliverSm | DataSm):
-            return  # outbind asks for no answer either; nothing else may come to an ESME
-        delivery = Unanswered(link, request)
-        if is_receipt(request):
-            self._receipt(delivery)
-            return
+        # An alert asks for no answer, and outbind neither; nothing else may come to an ESME.
+
+    def _put_by(self, delivery: Unanswered) -> None:
         try:
             self._put.send_nowait(delivery)
         except trio.WouldBlock:
-            link.respond(request, response_to(request, _ESME_RX_T_APPN))
+            delivery.settle(False)
 
     def late(self, segment: Segment, outcome: Outcome) -> None:
         try:
@@ -118,12 +119,7 @@ class SmppInbox:
             return
         if delivery.request.tlvs:
             self._trace(self._notable.of_receipt(delivery.request, receipt.carrier_id))
-        stored = partial(self._acknowledge, delivery)
         try:
-            self._context.receipt_soon(self._look_at(receipt), stored)
+            self._context.receipt_soon(self._look_at(receipt), delivery.settle)
         except NotStoredError:
-            self._acknowledge(delivery, False)
-
-    @staticmethod
-    def _acknowledge(delivery: Unanswered, is_stored: bool) -> None:
-        delivery.answer(0 if is_stored else _ESME_RX_T_APPN)
+            delivery.settle(False)

@@ -25,6 +25,7 @@ from risala.drivers.smpp.protocol.session import (
     LocalProtocolError,
     Requested,
     SmppSession,
+    Violated,
 )
 
 _READ_OCTETS: Final = 64 * 1024
@@ -117,8 +118,10 @@ class Link:
         self._farewell: Pdu | None = None
         """The peer's ``unbind``, which is answered once our own requests are."""
         self._leaving = trio.Event()
-        self._answered = trio.Event()
-        self._answered_at = -math.inf
+        self._all_answered = trio.Event()
+        """Set when no request of ours waits for its answer any more."""
+        self._read_at = self._answered_at = -math.inf
+        """When octets came last, and when an answer was among them, on Trio's clock."""
         # Shielded: the task that runs the link still says unbind when it is cancelled itself.
         self._scope = trio.CancelScope(shield=True)
 
@@ -266,6 +269,7 @@ class Link:
             if not octets:
                 self.end(PEER_CLOSED)
                 return
+            self._read_at = trio.current_time()
             for event in self.session.receive(bytes(octets)):
                 self._handle(event)
                 if self.reason is not None:
@@ -311,8 +315,9 @@ class Link:
                 del self._slots[first.sequence]
                 self.session.give_up(first.sequence)
                 first.settle(NoAnswerError(f"no answer within {timeout_s:g} s"))
-                self._answered.set()
                 first = next(iter(self._slots.values()), None)
+                if first is None:
+                    self._all_answered.set()
             await trio.sleep_until(first.deadline if first else now + timeout_s)
 
     async def _keep_alive(self) -> None:
@@ -341,33 +346,46 @@ class Link:
     async def _wait_answers(self) -> None:
         with trio.move_on_after(FAREWELL_S):
             while self._slots:
-                self._answered = trio.Event()
-                await self._answered.wait()
+                self._all_answered = trio.Event()
+                await self._all_answered.wait()
 
     # -- within ------------------------------------------------------------------------------
 
     def _handle(self, event: Event) -> None:
+        # Answers and requests are nearly all that comes, so they are looked for first.
+        if isinstance(event, Answered):
+            self._settle(event)
+        elif isinstance(event, Requested):
+            self._take(event.request)
+        else:
+            self._handle_odd(event)
+
+    def _settle(self, answered: Answered) -> None:
+        self._answered_at = self._read_at
+        slot: _Slot = answered.token
+        if self._slots.pop(slot.sequence, None) is not None:
+            slot.settle(answered.response)
+            if not self._slots:
+                self._all_answered.set()
+
+    def _take(self, request: Pdu) -> None:
+        if request.command_id == EnquireLink.command_id:
+            self.respond(request, response_to(request))
+        elif request.command_id == Unbind.command_id:
+            self._farewell = request
+            self._leaving.set()
+        else:
+            self._handler.on_request(self, request)
+
+    def _handle_odd(self, event: AnsweredLate | AnsweredNothing | Violated) -> None:
         match event:
-            case Answered(token=_Slot() as slot, response=response):
-                self._answered_at = trio.current_time()
-                if self._slots.pop(slot.sequence, None) is not None:
-                    slot.settle(response)
-                    self._answered.set()
-            case Requested(request=EnquireLink() as request):
-                self.respond(request, response_to(request))
-            case Requested(request=Unbind() as request):
-                self._farewell = request
-                self._leaving.set()
-            case Requested(request=request):
-                self._handler.on_request(self, request)
-            case AnsweredLate(token=_Slot() as slot, response=response):
-                self._answered_at = trio.current_time()
+            case AnsweredLate(token, response):
+                self._answered_at = self._read_at
+                slot: _Slot = token
                 self._handler.on_late(self, slot.token, response)
-            case AnsweredNothing(response=response):
+            case AnsweredNothing(response):
                 text = f"{response.name} with sequence_number {response.sequence_number}"
                 self._handler.on_trouble(self, f"{text} answers nothing")
-            case Answered() | AnsweredLate():
-                raise AssertionError("every request of a link has a slot")
             case violated:
                 if violated.reply:
                     self.write_soon(violated.reply)

@@ -67,6 +67,10 @@ class Unanswered:
     def answer(self, command_status: int = 0) -> None:
         self.link.respond(self.request, response_to(self.request, command_status))
 
+    def settle(self, is_stored: bool) -> None:
+        """Answer as good, or so that the carrier brings it again."""
+        self.answer(0 if is_stored else _ESME_RX_T_APPN)
+
 
 class _Noted(NamedTuple):
     """What is kept in memory of a part beside its text."""

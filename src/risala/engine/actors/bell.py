@@ -15,10 +15,14 @@ class Bell:
 
     def __init__(self) -> None:
         self._rung = trio.Event()
+        self._has_rung = False
+        """As the event says, and asked without a call: it is rung several times a message."""
 
     def ring(self) -> None:
         """Something changed. Where nobody waits, the next wait ends at once."""
-        self._rung.set()
+        if not self._has_rung:
+            self._has_rung = True
+            self._rung.set()
 
     async def wait(self, deadline_s: float = math.inf) -> None:
         """Return when the bell rings, or has rung since the last wait, or at ``deadline_s`` of
@@ -26,3 +30,4 @@ class Bell:
         with trio.move_on_at(deadline_s):
             await self._rung.wait()
         self._rung = trio.Event()
+        self._has_rung = False

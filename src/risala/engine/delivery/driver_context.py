@@ -5,10 +5,12 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from functools import partial
+from typing import Final
 
 from risala.engine.delivery.lane.calls import checked
 from risala.engine.delivery.lane.lane import Lane
-from risala.engine.journal.attempts import Arrival, Attempt, SubmitAnswer
+from risala.engine.journal.attempts import Arrival
 from risala.engine.journal.inbound import inbound
 from risala.engine.journal.messages import reads as messages
 from risala.engine.journal.store.transaction import Failed
@@ -16,7 +18,6 @@ from risala.engine.journal.upkeep import notes as noted
 from risala.engine.model.discreet import discreet, discreet_receipt
 from risala.engine.model.errors import Draining, Unavailable
 from risala.engine.model.ids import IdSource
-from risala.engine.rules.retry import decide
 from risala.plugins.contract import (
     RECEIPTS_SOON_MAX,
     Accepted,
@@ -28,6 +29,9 @@ from risala.plugins.contract import (
     Segment,
 )
 from risala.sms.address import with_country
+from risala.sms.values import quickly
+
+_arrival: Final = quickly(Arrival)
 
 
 class LaneContext:
@@ -53,15 +57,15 @@ class LaneContext:
         if self._unwritten >= RECEIPTS_SOON_MAX:
             raise NotStoredError("Too many receipts wait for the disk.")
         self._unwritten += 1
+        self._lane.scribe.receive(self._arrival(receipt), partial(self._received, stored))
 
-        def done(failed: Failed | None) -> None:
-            self._unwritten -= 1
-            stored(failed is None)
-
-        self._lane.scribe.receive(self._arrival(receipt), done)
+    def _received(self, stored: Callable[[bool], None], failed: Failed | None) -> None:
+        self._unwritten -= 1
+        stored(failed is None)
 
     def _arrival(self, receipt: Receipt) -> Arrival:
-        return Arrival(self.carrier, discreet_receipt(receipt), self._lane.recorder.stamp())
+        lane = self._lane
+        return _arrival(lane.name, discreet_receipt(receipt), lane.recorder.stamp())
 
     async def inbound(self, message: Inbound, *, forget: Iterable[str] = ()) -> None:
         message_id, stamp = self._ids.new("mo"), self._lane.recorder.stamp()
@@ -103,10 +107,7 @@ class LaneContext:
             return
         partly = bool(messages.acknowledged_parts(self._reader, row.id))
         outcome = discreet(outcome, segment, is_code=row.kind == "code")
-        at = self._lane.circumstances(row, outcome, partly_accepted=partly)
-        decision = decide(outcome, at)
-        attempt = Attempt(row.id, segment.number, segment.attempt, self.carrier)
-        answer = SubmitAnswer(attempt, decision, self._lane.recorder.stamp(), live=False)
+        answer = self._lane.answer(row, segment, outcome, partly_accepted=partly, live=False)
         try:
             await self._lane.scribe.finished(answer)
         except Draining:  # it stays uncertain

@@ -144,8 +144,10 @@ class FairQueue:
         """The next row of these routes, or None. It is held until :meth:`release`."""
         for route in routes:
             rotation = self._rotations.get((route, priority))
-            row = rotation and self._turn(rotation, route, priority, now_ms)
-            if row:
+            if rotation is None or not rotation.waiting:
+                continue
+            row = self._turn(rotation, route, priority, now_ms)
+            if row is not None:
                 return row
         return None
 

@@ -40,7 +40,8 @@ class Notes:
     def wake(self) -> None:
         """Something is another than it was: the scheduler should look."""
         self._bell.ring()
-        self._onlookers.unpark_all()
+        if self._onlookers:
+            self._onlookers.unpark_all()
 
     async def wait_change(self) -> None:
         """Until the next note, whatever it is."""

@@ -26,7 +26,7 @@ from risala.engine.model.clock import Clock
 from risala.engine.model.errors import NotFound
 from risala.engine.model.ids import concat_reference
 from risala.engine.model.states import PRIORITY_CODE, PRIORITY_MESSAGE
-from risala.engine.rules.router import Route, Router
+from risala.engine.rules.router import Router
 from risala.sms.message import Alphabet
 from risala.sms.segment import Parts, cut, split
 
@@ -98,10 +98,7 @@ class Scheduler(Decider[SchedulerMessage]):
         self._router = router
         self._clock = clock
         self._virtual_time = 0.0
-        self._turns: dict[str, deque[str]] = {
-            name: deque(key for key, route in router.routes.items() if _serves(route.tiers, name))
-            for name in board.lanes
-        }
+        self._turns = {name: _turns_of(name, router, board.lanes) for name in board.lanes}
 
     def decide(self, message: SchedulerMessage) -> object:
         match message:
@@ -124,60 +121,49 @@ class Scheduler(Decider[SchedulerMessage]):
         now_ms, now_s = self._clock.now_ms(), trio.current_time()
         self._board.pumped_at_s = now_s
         self._board.queue.wake(now_ms)
-        idle: set[str] = set()
-        while True:
-            ready = [
-                lane
-                for lane in self._board.lanes.values()
-                if lane.name not in idle and lane.ready(now_s)
-            ]
-            if not ready:
-                return
-            # Start-time fair queueing: a lane's share of a tier is its weight.
-            lane = min(ready, key=lambda lane: max(lane.virtual_time, self._virtual_time))
+        ready = list(self._board.lanes.values())
+        while ready := [lane for lane in ready if lane.ready(now_s)]:
+            lane = self._neediest(ready)
             job = self._next_job(lane, now_ms, now_s)
             if job is None:
-                idle.add(lane.name)
+                ready.remove(lane)
                 continue
             self._virtual_time = max(lane.virtual_time, self._virtual_time)
             lane.virtual_time = self._virtual_time + 1 / lane.carrier.weight
             lane.start(job, now_s)
 
+    def _neediest(self, lanes: list[Lane]) -> Lane:
+        """Start-time fair queueing: a lane's share of a tier is its weight."""
+        if len(lanes) == 1:
+            return lanes[0]
+        return min(lanes, key=lambda lane: max(lane.virtual_time, self._virtual_time))
+
     def _next_job(self, lane: Lane, now_ms: int, now_s: float) -> Job | None:
         """Who waits to go alone; codes; messages that are begun; the others in their turn."""
-        waiting = lane.solo.take()
-        if waiting is not None and (waiting.attempt or self._may_begin(lane)):
-            return waiting
-        if waiting is not None:
-            self._board.notes.put_back(waiting.row)
-        routes = self._routes_of(lane, now_s) if self._may_begin(lane) else ()
-        row = self._board.queue.take(routes, PRIORITY_CODE, now_ms)
+        queue, may_begin = self._board.queue, self._board.leasing and lane.gate is Gate.OPEN
+        if lane.solo.waiting is not None:
+            waiting = lane.solo.take()
+            if waiting is not None and (waiting.attempt or may_begin):
+                return waiting
+            if waiting is not None:
+                self._board.notes.put_back(waiting.row)
+        routes = self._routes_of(lane, now_s) if may_begin else ()
+        row = queue.take(routes, PRIORITY_CODE, now_ms)
         if row is None and lane.continuing:
             return lane.continuing.popleft()
-        row = row or self._board.queue.take(routes, PRIORITY_MESSAGE, now_ms)
+        row = row or queue.take(routes, PRIORITY_MESSAGE, now_ms)
         if row is None:
             return None
         self._turns[lane.name].rotate(-1)
         return self._job(row)
 
-    def _may_begin(self, lane: Lane) -> bool:
-        return self._board.leasing and lane.gate is Gate.OPEN
-
     def _routes_of(self, lane: Lane, now_s: float) -> list[str]:
         """The routes that this lane serves now: no earlier tier of them is healthy."""
         return [
             key
-            for key in self._turns[lane.name]
-            if self._is_turn_of(lane, self._router.routes[key], now_s)
+            for key, before in self._turns[lane.name]
+            if not before or not any(earlier.healthy(now_s) for earlier in before)
         ]
-
-    def _is_turn_of(self, lane: Lane, route: Route, now_s: float) -> bool:
-        for tier in route.tiers:
-            if lane.name in tier:
-                return True
-            if any(self._board.lanes[name].healthy(now_s) for name in tier):
-                return False
-        return False
 
     def _job(self, row: DueRow) -> Job:
         text, alphabet = self._board.text_of(row), Alphabet(row.encoding)
@@ -186,12 +172,24 @@ class Scheduler(Decider[SchedulerMessage]):
         else:
             parts = cut(text, alphabet)
         done = messages.acknowledged_parts(self._board.reader, row.id) if row.attempts else ()
-        remaining = deque(n for n in range(1, len(parts.texts) + 1) if n not in done)
-        return Job(row, parts, remaining, concat_reference(row.id), partly_accepted=bool(done))
+        numbers = range(1, len(parts.texts) + 1)
+        remaining = deque([n for n in numbers if n not in done] if done else numbers)
+        reference = concat_reference(row.id) if len(parts.texts) > 1 else 0
+        return Job(row, parts, remaining, alphabet, reference, partly_accepted=bool(done))
 
 
-def _serves(tiers: tuple[tuple[str, ...], ...], name: str) -> bool:
-    return any(name in tier for tier in tiers)
+_Turns = deque[tuple[str, tuple[Lane, ...]]]
+
+
+def _turns_of(name: str, router: Router, lanes: Mapping[str, Lane]) -> _Turns:
+    """The routes in which this carrier stands, each with the lanes of the tiers before its own."""
+    turns: _Turns = deque()
+    for key, route in router.routes.items():
+        own = next((n for n, tier in enumerate(route.tiers) if name in tier), None)
+        if own is not None:
+            before = tuple(lanes[earlier] for tier in route.tiers[:own] for earlier in tier)
+            turns.append((key, before))
+    return turns
 
 
 def next_turn_s(board: Board, clock: Clock) -> float:

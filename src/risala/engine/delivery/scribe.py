@@ -12,8 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Final, Generic, TypeVar
+from typing import Final, TypeVar
 
 import structlog
 import trio
@@ -34,17 +33,8 @@ Result = TypeVar("Result")
 log = structlog.get_logger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class _Brought(Generic[Item, Result]):
-    """Something to write down, and who is told what came of it."""
-
-    item: Item
-    done: Callable[[Result | Failed], None]
-
-
-_Answers = list[_Brought[SubmitAnswer, None]]
-_Arrivals = list[_Brought[Arrival, None]]
-_Leases = list[_Brought[Lease, Started | None]]
+_Brought = tuple[Item, Callable[[Result | Failed], None]]
+"""Something to write down, and who is told what came of it."""
 
 
 class Scribe:
@@ -52,9 +42,9 @@ class Scribe:
 
     def __init__(self, recorder: Recorder) -> None:
         self._recorder = recorder
-        self._answers: _Answers = []
-        self._arrivals: _Arrivals = []
-        self._leases: _Leases = []
+        self._answers: list[_Brought[SubmitAnswer, None]] = []
+        self._arrivals: list[_Brought[Arrival, None]] = []
+        self._leases: list[_Brought[Lease, Started | None]] = []
         self._bell = Bell()
         self._pause_s = AGAIN_FIRST_S
 
@@ -64,12 +54,12 @@ class Scribe:
         Args:
             done: told once it is on the disk; :class:`Failed` where it will not be.
         """
-        self._answers.append(_Brought(answer, done))
+        self._answers.append((answer, done))
         self._bell.ring()
 
     def receive(self, arrival: Arrival, done: Callable[[Failed | None], None]) -> None:
         """Write down a receipt; where the disk refuses it, its carrier has to bring it again."""
-        self._arrivals.append(_Brought(arrival, done))
+        self._arrivals.append((arrival, done))
         self._bell.ring()
 
     def start(self, lease: Lease, done: Callable[[Started | Failed | None], None]) -> None:
@@ -77,7 +67,7 @@ class Scribe:
 
         Between the parts of a message it keeps trying: the message is in nobody else's hands.
         """
-        self._leases.append(_Brought(lease, done))
+        self._leases.append((lease, done))
         self._bell.ring()
 
     async def finished(self, answer: SubmitAnswer) -> None:
@@ -141,11 +131,12 @@ class Scribe:
         """Tell what came of each; returns those that must be written and could not be."""
         kept = []
         for one, result in zip(brought, results, strict=True):
-            if isinstance(result, Failed) and _may_pass(result.error) and keep(one.item):
+            item, done = one
+            if isinstance(result, Failed) and _may_pass(result.error) and keep(item):
                 kept.append(one)
                 continue
             try:
-                one.done(result)
+                done(result)
             except Exception:  # its neighbours must hear of theirs
                 log.exception("scribe.bug")
         return kept
@@ -169,7 +160,7 @@ class _Word:
 
 
 def _items(brought: Sequence[_Brought[Item, Result]]) -> list[Item]:
-    return [one.item for one in brought]
+    return [item for item, _ in brought]
 
 
 def _may_pass(error: BaseException) -> bool:

@@ -5,6 +5,7 @@ Everything here commits first and tells after: the queue, the people who watch, 
 
 from __future__ import annotations
 
+import logging
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -33,6 +34,8 @@ from risala.sms.cause import Cause
 T = TypeVar("T")
 _TOLD: Final = (Status.FAILED, Status.UNDELIVERED)
 """Statuses that somebody may have to look into; the others are logged at debug level."""
+_WORDS: Final = {status: status.value for status in Status} | {Status.PENDING: "requeued"}
+"""What is counted and logged when a message comes into a status after it was accepted."""
 log = structlog.get_logger(__name__)
 
 DEADLINES_BATCH: Final = 64
@@ -199,10 +202,11 @@ class Recorder:
 
     def tell(self, changes: tuple[Change, ...]) -> None:
         """Tell of changes that are on disk."""
+        is_watched = self.life.listeners > 0
         for change in changes:
             if change.status is not Status.PENDING or change.carrier:
                 self._count(change)
-            if self.life.listeners:
+            if is_watched:
                 self.life.publish(_life(change))
             if change.entered is not None:
                 self.listeners.entered(change.entered)
@@ -211,10 +215,14 @@ class Recorder:
 
     def _count(self, change: Change) -> None:
         """Count and log what became of a message after it was accepted."""
-        word = "requeued" if change.status is Status.PENDING else change.status.value
+        word = _WORDS[change.status]
         self.statuses[word] += 1
+        is_told = change.status in _TOLD
+        # Three times a message: where nobody reads such lines, not even their values are made.
+        if not is_told and not self._log.is_enabled_for(logging.DEBUG):
+            return
+        write = self._log.info if is_told else self._log.debug
         # Never a word of the carrier or its driver: it might hold what the message says.
-        write = self._log.info if change.status in _TOLD else self._log.debug
         write(
             f"message.{word}",
             message_id=change.message_id,

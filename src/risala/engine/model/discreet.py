@@ -42,7 +42,10 @@ def discreet_receipt(receipt: Receipt) -> Receipt:
     """A receipt without the beginning of the message, which some carriers repeat in it."""
     if len(receipt.raw) <= RAW_CHARACTERS_MAX and ":" not in receipt.raw:
         return receipt
-    raw = _OF_THE_TEXT.sub("", receipt.raw).rstrip()[:RAW_CHARACTERS_MAX]
+    raw = receipt.raw
+    if "text" in raw.lower():  # a look first, for a tenth of the time of a search
+        raw = _OF_THE_TEXT.sub("", raw)
+    raw = raw.rstrip()[:RAW_CHARACTERS_MAX]
     return receipt if raw == receipt.raw else replace(receipt, raw=raw)
 
 

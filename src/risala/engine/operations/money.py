@@ -196,7 +196,6 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         roles=OPERATORS,
         owner=owners.named,
         changes=True,
-        deleted_too=True,
     ),
     Operation(
         name="ledger.list",

@@ -11,6 +11,7 @@ from risala.engine.model.lines import SENT, SENT_UNREPORTED, Kind, Line, note
 from risala.engine.model.states import SegmentState
 from risala.sms.cause import Cause
 from risala.sms.outcome import Accepted, Outcome, Refused, Scope, Throttled, Uncertain, Unsent
+from risala.sms.values import quickly
 
 
 class Step(StrEnum):
@@ -71,6 +72,7 @@ class Circumstances:
 
 
 _TAKEN: Final = Line(Kind.PART_ACCEPTED)
+_decision: Final = quickly(Decision)
 
 
 def wait_ms(retry: RetrySection, refusals: int) -> int:
@@ -82,15 +84,8 @@ def wait_ms(retry: RetrySection, refusals: int) -> int:
 def decide(outcome: Outcome, at: Circumstances) -> Decision:
     """What follows from an outcome in these circumstances."""
     match outcome:
-        case Accepted(carrier_id, raw):
-            return Decision(
-                Step.ADVANCE,
-                SegmentState.ACCEPTED,
-                _TAKEN,
-                raw,
-                carrier_id=carrier_id,
-                sent=SENT if at.gives_receipts else SENT_UNREPORTED,
-            )
+        case Accepted():
+            return taken(outcome, gives_receipts=at.gives_receipts)
         case Throttled(raw, text, cause=cause) | Unsent(raw, text, cause):
             return Decision(
                 Step.REQUEUE,
@@ -123,6 +118,22 @@ def decide(outcome: Outcome, at: Circumstances) -> Decision:
             )
         case Refused(_, raw, text, cause):
             return _failed(raw, Line(Kind.FAILED, cause, note(text)))
+
+
+def taken(accepted: Accepted, *, gives_receipts: bool) -> Decision:
+    """What follows where the carrier took the segment, whatever the circumstances.
+
+    Args:
+        gives_receipts: as :attr:`Circumstances.gives_receipts`.
+    """
+    return _decision(
+        Step.ADVANCE,
+        SegmentState.ACCEPTED,
+        _TAKEN,
+        accepted.raw,
+        carrier_id=accepted.carrier_id,
+        sent=SENT if gives_receipts else SENT_UNREPORTED,
+    )
 
 
 def _refused_for_now(refused: Refused, at: Circumstances) -> Decision:

@@ -280,10 +280,11 @@ LAYOUT = "id:{} sub:001 dlvrd:001 submit date:26 done date:27 stat:{} err:{}{}"
     )
 )
 def test_the_usual_layout_is_read_as_any_other(text):
-    assert _fields(text).by_key == _searched(text)
+    found = _searched(text)
+    assert _fields(text) == {key: found[key] for key in _fields(text)}
 
 
 def test_the_usual_layout_is_known():
     text = LAYOUT.format("7", "DELIVRD", "000", " text:id:8 stat:UNDELIV and so on")
     assert _usual(text)
-    assert _fields(text).by_key["id"] == "7"
+    assert _fields(text)["id"] == "7"

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 from typing import Final
 
 from risala.drivers.smpp.protocol.pdu import DataSm, DeliverSm, QuerySmResp
@@ -25,6 +25,9 @@ from risala.drivers.smpp.protocol.tlv import (
 )
 from risala.sms.cause import Cause
 from risala.sms.receipt import Receipt, ReceiptState
+from risala.sms.values import quickly
+
+_receipt: Final = quickly(Receipt)
 
 _ESM_KIND: Final = 0x3C
 _ESM_INTERMEDIATE: Final = 0x20
@@ -33,18 +36,21 @@ _RECEIPT_TEXT_MAX: Final = 1024
 _WORD_MAX: Final = 20
 _ID_MAX: Final = 255
 """Characters of an id; the standard has 64."""
+TOLD_MAX: Final = 1024
+"""States and errors of which is kept what they say (under 2 MiB): carriers have some dozens."""
 _ONE_WORD: Final = frozenset({"id", "stat", "err"})
 
 _keys: Final = re.compile(
     r"(?i)\b(id|sub|dlvrd|submit[ _]?date|done[ _]?date|stat|err|text)\s*:"
 ).finditer
 _usual: Final = re.compile(
-    r"(?is)id:([^\s:'\"\0]{1,64}) sub:([0-9]+) dlvrd:([0-9]+) submit date:([0-9]+)"
-    r" done date:([0-9]+) stat:([a-z]+) err:([0-9a-z]+)(?: text:.*)?"
+    r"(?s)id:([^\s:'\"\0]{1,64}) sub:[0-9]+ dlvrd:[0-9]+ submit date:[0-9]+"
+    r" done date:([0-9]+) stat:([A-Za-z]+) err:([0-9A-Za-z]+)(?: [Tt]ext:.*)?"
 ).fullmatch
 """The layout of appendix B to the letter, as most carriers send it: it has every field before its
 text, so that nothing in the text counts. Looked for first, because it takes a fifth of the time."""
-_USUAL_KEYS: Final = ("id", "sub", "dlvrd", "submitdate", "donedate", "stat", "err")
+_USUAL_KEYS: Final = ("id", "donedate", "stat", "err")
+"""The fields of it that are used."""
 _clean: Final = re.compile(r"[^A-Za-z0-9_.+-]").sub
 _is_decimal: Final = re.compile(r"[0-9]{1,20}").fullmatch
 _is_hex: Final = re.compile(r"[0-9A-Fa-f]{1,16}").fullmatch
@@ -111,19 +117,6 @@ class IdForm(StrEnum):
     RESP_DEC_RECEIPT_HEX = "resp_dec_receipt_hex"
 
 
-@dataclass(frozen=True, slots=True)
-class _Fields:
-    """The text form's fields by lower-case key without spaces: ``id``, ``donedate``."""
-
-    by_key: dict[str, str]
-
-    @property
-    def is_receipt(self) -> bool:
-        """Whether a text without a mark in ``esm_class`` is surely a receipt; ``id:`` alone is not
-        enough, since a person could write that."""
-        return {"id", "stat", "donedate"} <= self.by_key.keys()
-
-
 def is_receipt(pdu: DeliverSm | DataSm) -> bool:
     """True for what tells the state of a message, false for what a person wrote (§5.2.12)."""
     kind = pdu.esm_class & _ESM_KIND
@@ -133,7 +126,8 @@ def is_receipt(pdu: DeliverSm | DataSm) -> bool:
         return False
     if find(pdu.tlvs, RECEIPTED_MESSAGE_ID) and find(pdu.tlvs, MESSAGE_STATE):
         return True
-    return _fields(plain_text(pdu)).is_receipt
+    # ``id:`` alone would not be enough: a person could write that.
+    return {"id", "stat", "donedate"} <= _fields(plain_text(pdu)).keys()
 
 
 def parse_receipt(
@@ -148,23 +142,21 @@ def parse_receipt(
     Optional parameters win over the text, which carriers cut and reorder. A state word that
     nobody knows is taken as not final: the message then waits for a clearer one.
     """
-    fields = _fields(plain_text(pdu)).by_key
-    named = find(pdu.tlvs, RECEIPTED_MESSAGE_ID)
+    fields = _fields(plain_text(pdu))
+    tlvs = {tlv.tag: tlv for tlv in reversed(pdu.tlvs)} if pdu.tlvs else {}  # the first one counts
+    named = tlvs.get(RECEIPTED_MESSAGE_ID)
     carrier_id = (named.text[:_ID_MAX] if named else "") or fields.get("id", "")
     if not carrier_id:
         return None
-    word = _clean("", fields.get("stat", ""))[:_WORD_MAX].upper()
-    number = find(pdu.tlvs, MESSAGE_STATE)
-    state = _BY_WORD.get(word[:5], ReceiptState.ENROUTE)
-    if number is not None:
-        state = _BY_NUMBER.get(number.number, state)
-    error = _clean("", fields.get("err", ""))[:_WORD_MAX]
-    network = find(pdu.tlvs, NETWORK_ERROR_CODE)
-    reference = find(pdu.tlvs, USER_MESSAGE_REFERENCE)
-    return Receipt(
+    network = tlvs.get(NETWORK_ERROR_CODE)
+    state, error, raw = _told(
+        fields.get("stat", ""), fields.get("err", ""), tlvs.get(MESSAGE_STATE), network
+    )
+    reference = tlvs.get(USER_MESSAGE_REFERENCE)
+    return _receipt(
         carrier_id=carrier_id,
         state=state,
-        raw=_raw(word, error, number, network),
+        raw=raw,
         cause=_cause(state, error, network, causes or {}),
         also_known_as=other_forms(carrier_id, form),
         recipient=_number(pdu.source_addr),
@@ -173,11 +165,24 @@ def parse_receipt(
     )
 
 
+@lru_cache(maxsize=TOLD_MAX)
+def _told(
+    stat: str, err: str, number: Tlv | None, network: Tlv | None
+) -> tuple[ReceiptState, str, str]:
+    """State, error and the carrier's words for them, which nearly all receipts have in common."""
+    word = _clean("", stat)[:_WORD_MAX].upper()
+    error = _clean("", err)[:_WORD_MAX]
+    state = _BY_WORD.get(word[:5], ReceiptState.ENROUTE)
+    if number is not None:
+        state = _BY_NUMBER.get(number.number, state)
+    return state, error, _raw(word, error, number, network)
+
+
 def _cause(
     state: ReceiptState, error: str, network: Tlv | None, causes: Mapping[str, Cause]
 ) -> Cause | None:
     """What an error tells beyond the state: the carrier's own table first, then the network's."""
-    if not state.is_final or state is ReceiptState.DELIVERED:
+    if state is ReceiptState.DELIVERED or not state.is_final:
         return None
     if error in causes:
         return causes[error]
@@ -192,15 +197,17 @@ def _cause(
 
 def other_forms(carrier_id: str, form: IdForm) -> tuple[str, ...]:
     """How the submit's answer may have written the id that a receipt has as ``carrier_id``."""
-    forms: list[str] = []
+    forms = [carrier_id.lower(), carrier_id.upper(), carrier_id.lstrip("0")]
     if form is IdForm.RESP_HEX_RECEIPT_DEC and _is_decimal(carrier_id):
         value = int(carrier_id)
-        forms += (f"{value:x}", f"{value:X}", f"{value:08x}", f"{value:08X}")
+        forms[:0] = (f"{value:x}", f"{value:X}", f"{value:08x}", f"{value:08X}")
     elif form is IdForm.RESP_DEC_RECEIPT_HEX and _is_hex(carrier_id):
         value = int(carrier_id, 16)
-        forms += (f"{value}", f"{value:010}")
-    forms += (carrier_id.lower(), carrier_id.upper(), carrier_id.lstrip("0"))
-    return tuple(dict.fromkeys(other for other in forms if other and other != carrier_id))
+        forms[:0] = (f"{value}", f"{value:010}")
+    others = dict.fromkeys(forms)
+    for none in ("", carrier_id):
+        others.pop(none, None)
+    return tuple(others)
 
 
 def format_receipt_text(
@@ -227,8 +234,9 @@ def format_receipt_text(
     )
 
 
-def _fields(text: str) -> _Fields:
-    """Fields of the text form, as far as there are any.
+def _fields(text: str) -> dict[str, str]:
+    """Fields of the text form by lower-case key without spaces (``id``, ``donedate``), as far as
+    there are any.
 
     Of a field that comes several times before ``text:`` the first counts. Behind ``text:`` stands
     the beginning of the customer's message, which may say anything: a field counts there only where
@@ -237,8 +245,8 @@ def _fields(text: str) -> _Fields:
     text = text[:_RECEIPT_TEXT_MAX]
     usual = _usual(text)
     if usual is not None:
-        return _Fields(dict(zip(_USUAL_KEYS, usual.groups(), strict=True)))
-    return _Fields(_searched(text))
+        return dict(zip(_USUAL_KEYS, usual.groups(), strict=True))
+    return _searched(text)
 
 
 def _searched(text: str) -> dict[str, str]:

@@ -42,6 +42,7 @@ from risala.drivers.smpp.protocol.pdu import (
     Unbind,
     UnbindResp,
 )
+from risala.sms.values import quickly
 
 SEQUENCE_MAX: Final = 0x7FFFFFFF
 LATE_MAX: Final = 4096
@@ -167,6 +168,8 @@ class Violated:
     fatal: bool
 
 
+_requested: Final = quickly(Requested)
+_answered: Final = quickly(Answered)
 Event = Requested | Answered | AnsweredLate | AnsweredNothing | Violated
 
 
@@ -279,7 +282,7 @@ class SmppSession:
             reason = f"{pdu.name} in {self.state}"
             return Violated(reason, _refusal(command_id, pdu.sequence_number, status), fatal=False)
         self._follow(command_id)
-        return Requested(pdu)
+        return _requested(pdu)
 
     def _response(self, pdu: Pdu) -> Event:
         sequence = pdu.sequence_number
@@ -300,7 +303,7 @@ class SmppSession:
             self._bound(request_id, pdu.command_status or int(pdu.command_id != expected))
         elif request_id == _UNBIND:
             self.state = BindState.CLOSED
-        return Answered(token, pdu)
+        return _answered(token, pdu)
 
     def _fault(self, fault: PduFault) -> Violated:
         if fault.in_sync:

@@ -8,9 +8,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import lru_cache
 from typing import Final
 
-from risala.drivers.smpp.protocol.pdu import DataSm, DeliverSm, QuerySm, SubmitSm
+from risala.drivers.smpp.protocol.pdu import DataSm, DeliverSm, QuerySm, SubmitSm, varied
 from risala.drivers.smpp.protocol.times import SPAN_MAX_S, absolute_time, relative_time
 from risala.drivers.smpp.protocol.tlv import (
     MESSAGE_PAYLOAD,
@@ -21,13 +22,15 @@ from risala.drivers.smpp.protocol.tlv import (
     Tlv,
     find,
 )
-from risala.sms.address import destination_address, source_address
+from risala.sms.address import destination_address, destination_digits, source_address
 from risala.sms.alphabet import decode_gsm7, decode_ucs2, encode_gsm7, encode_ucs2
 from risala.sms.message import Alphabet, Segment
 from risala.sms.segment import Concatenation, parse_user_data_header, user_data_header
 
 ESM_RECEIPT: Final = 0x04
 ESM_UDHI: Final = 0x40
+FORMS_MAX: Final = 1024
+"""Senders whose form of a submit is kept (under 2 MiB)."""
 _USER_DATA_MAX: Final = 140
 _DCS_DEFAULT: Final = 0x00
 _DCS_IA5: Final = 0x01
@@ -87,9 +90,12 @@ class UnsendableError(ValueError):
     """A text that this carrier's alphabet cannot carry; another carrier may."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class SubmitOptions:
-    """How this carrier wants its submits; None where TON and NPI follow from the address."""
+    """How this carrier wants its submits; None where TON and NPI follow from the address.
+
+    Equal to itself only: it is the key to what is kept for it, with every submit.
+    """
 
     default_alphabet: DefaultAlphabet = DefaultAlphabet.GSM7
     long_messages: Concatenating = Concatenating.UDH
@@ -128,8 +134,22 @@ def submit_sm(
         tlvs = (*tlvs, Tlv(USER_MESSAGE_REFERENCE, segment.submit_reference.to_bytes(2)))
     if options.text_in is TextField.MESSAGE_PAYLOAD:
         octets, tlvs = b"", (*tlvs, Tlv(MESSAGE_PAYLOAD, octets))
-    source = source_address(segment.sender)
-    destination = destination_address(segment.recipient)
+    return varied(
+        _form(options, segment.sender, segment.urgent),
+        destination_addr=destination_digits(segment.recipient),
+        esm_class=esm_class,
+        validity_period=_validity(options.validity, segment.expires_at_ms, now_ms),
+        data_coding=data_coding,
+        short_message=octets,
+        tlvs=tlvs,
+    )
+
+
+@lru_cache(maxsize=FORMS_MAX)
+def _form(options: SubmitOptions, sender: str, urgent: bool) -> SubmitSm:
+    """A ``submit_sm`` in which everything stands that the next one of this sender has too."""
+    source = source_address(sender)
+    destination = destination_address("")
     return SubmitSm(
         service_type=options.service_type,
         source_addr_ton=_or(options.source_ton, source.ton),
@@ -137,16 +157,10 @@ def submit_sm(
         source_addr=source.text,
         dest_addr_ton=_or(options.dest_ton, destination.ton),
         dest_addr_npi=_or(options.dest_npi, destination.npi),
-        destination_addr=destination.text,
-        esm_class=esm_class,
         protocol_id=options.protocol_id,
-        priority_flag=options.priority_flag_code if segment.urgent else options.priority_flag,
-        validity_period=_validity(options.validity, segment.expires_at_ms, now_ms),
+        priority_flag=options.priority_flag_code if urgent else options.priority_flag,
         registered_delivery=options.registered_delivery,
         replace_if_present_flag=options.replace_if_present_flag,
-        data_coding=data_coding,
-        short_message=octets,
-        tlvs=tlvs,
     )
 
 

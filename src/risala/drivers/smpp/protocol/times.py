@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from typing import Final
 
 SPAN_MAX_S: Final = 30 * 86400
@@ -23,7 +24,12 @@ def absolute_time(epoch_ms: int) -> str:
 
 def relative_time(ms: int) -> str:
     """A span as ``YYMMDDhhmmss000R`` (§7.1.1.2): one second at least, thirty days at most."""
-    seconds = min(max(-(-ms // 1000), 1), SPAN_MAX_S)
+    return _span(min(max(-(-ms // 1000), 1), SPAN_MAX_S))
+
+
+@lru_cache(maxsize=1024)
+def _span(seconds: int) -> str:
+    """Messages that were accepted together, and leave together, have the same."""
     days, rest = divmod(seconds, 86400)
     hours, rest = divmod(rest, 3600)
     return f"0000{days:02}{hours:02}{rest // 60:02}{rest % 60:02}000R"

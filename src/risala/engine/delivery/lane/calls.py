@@ -51,6 +51,10 @@ class SubmitCall:
     """Its deadline has passed: the message does not wait for it any more."""
     lost_link: bool = False
     """The link went down meanwhile."""
+    outcome: Outcome | None = None
+    """What it came to, once that is known."""
+    makes_room: bool = False
+    """The message is taken whole: another may leave before this is on the disk."""
 
 
 class CallsOwner(Protocol):
@@ -205,14 +209,15 @@ def limit_of(capabilities: Capabilities) -> float:
 
 def fault_of(outcome: object) -> str | None:
     """What is wrong with what a driver returned, without its values; None where nothing is."""
-    if not isinstance(outcome, _OUTCOMES):
-        return f"it returned {type(outcome).__name__} and no outcome"
-    for each in fields(outcome):
-        value: object = getattr(outcome, each.name)
-        # Only an uncertain one may be without.
-        is_missing = value is None and each.name == "carrier_id" and isinstance(outcome, Uncertain)
-        if each.name in _FITS and not is_missing and not _FITS[each.name](value):
-            return f"{each.name} of its {type(outcome).__name__} is none"
+    kind = type(outcome)
+    if kind not in _CHECKS:  # one that is derived from an outcome will do
+        found = next((known for known in _OUTCOMES if isinstance(outcome, known)), None)
+        if found is None:
+            return f"it returned {kind.__name__} and no outcome"
+        kind = found
+    for name, fits in _CHECKS[kind]:
+        if not fits(getattr(outcome, name)):
+            return f"{name} of its {type(outcome).__name__} is none"
     return None
 
 
@@ -227,7 +232,8 @@ def _is_wait(value: object) -> bool:
     return value is None or (isinstance(value, int | float) and 0 <= value < math.inf)
 
 
-_FITS: Final[dict[str, Callable[[object], bool]]] = {
+_Fits = Callable[[object], bool]
+_FITS: Final[dict[str, _Fits]] = {
     "raw": _is_text,
     "text": _is_text,
     "carrier_id": _is_text,
@@ -235,6 +241,18 @@ _FITS: Final[dict[str, Callable[[object], bool]]] = {
     "scope": lambda value: isinstance(value, Scope),
     "retry_after_s": _is_wait,
     "load_percent": _is_wait,
+}
+
+
+def _checks_of(kind: type) -> tuple[tuple[str, _Fits], ...]:
+    checks = {each.name: _FITS[each.name] for each in fields(kind) if each.name in _FITS}
+    if kind is Uncertain:  # the only one that may be without an id
+        checks["carrier_id"] = lambda value: value is None or _is_text(value)
+    return tuple(checks.items())
+
+
+_CHECKS: Final[dict[type, tuple[tuple[str, _Fits], ...]]] = {
+    kind: _checks_of(kind) for kind in _OUTCOMES
 }
 
 

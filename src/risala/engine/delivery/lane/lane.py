@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import InitVar, dataclass, field, replace
 from functools import partial
 from typing import Final
 
@@ -14,6 +14,7 @@ import trio
 from risala.config.model import CarrierSection, RetrySection
 from risala.engine.delivery.lane.awaited import Awaited
 from risala.engine.delivery.lane.calls import LATE_MAX, Calls, SubmitCall
+from risala.engine.delivery.lane.consequences import Consequences
 from risala.engine.delivery.lane.declining import declines, let_wait
 from risala.engine.delivery.lane.learning import Learning
 from risala.engine.delivery.lane.parts import (
@@ -23,6 +24,7 @@ from risala.engine.delivery.lane.parts import (
     LaneHooks,
     TraceLine,
     Trust,
+    tell_unwritten,
 )
 from risala.engine.delivery.lane.questions import Questions
 from risala.engine.delivery.lane.solo import Solo
@@ -35,20 +37,26 @@ from risala.engine.journal.store.transaction import Failed
 from risala.engine.model.clock import iso
 from risala.engine.model.errors import Unavailable
 from risala.engine.rules.breaker import Breaker
-from risala.engine.rules.retry import Circumstances, Step, decide
-from risala.engine.rules.router import pinned
+from risala.engine.rules.retry import Step
 from risala.engine.rules.throttle import Throttle
 from risala.plugins.contract import (
+    Choosy,
     Declined,
     Driver,
     DriverContext,
     Health,
     HealthState,
+    Segment,
 )
 from risala.sms.cause import Cause
-from risala.sms.outcome import Accepted, Outcome, Refused, Uncertain
+from risala.sms.outcome import Accepted, Outcome, Uncertain
+from risala.sms.values import quickly
 
 log = structlog.get_logger(__name__)
+
+_attempt: Final = quickly(Attempt)
+_lease: Final = quickly(Lease)
+_submit_answer: Final = quickly(SubmitAnswer)
 
 TRACE_MAX: Final = 100
 """Lines of a link's life kept for the operator."""
@@ -67,7 +75,11 @@ class Lane:
     hooks: LaneHooks
     breaker: Breaker
     throttle: Throttle
-    retry: RetrySection
+    retry: InitVar[RetrySection]
+    name: str = field(init=False)
+    """Its carrier's."""
+    window_max: int = field(init=False)
+    """How many segments may be unanswered at once."""
     health: Health = field(default_factory=lambda: Health(HealthState.DOWN, "Not connected yet."))
     gate: Gate = Gate.OPEN
     in_flight: int = 0
@@ -88,23 +100,21 @@ class Lane:
     awaited: Awaited = field(init=False)
     """The segments that its carrier took and whose receipts should come."""
     _calls: Calls = field(init=False)
+    _consequences: Consequences = field(init=False)
     _learning: Learning = field(init=False)
+    _is_choosy: bool = field(init=False)
     _questions: Questions = field(default_factory=Questions)
 
-    def __post_init__(self) -> None:
+    def __post_init__(self, retry: RetrySection) -> None:
+        can = self.driver.capabilities
+        self.name = self.carrier.name
+        self.window_max = min(can.window_max, self.carrier.window_max or can.window_max)
         self.since_ms = self.recorder.clock.now_ms()
-        self.awaited = Awaited(asked=self.driver.capabilities.query)
+        self.awaited = Awaited(asked=can.query)
         self._calls = Calls(self.name, self.driver, self)
+        self._consequences = Consequences(self.carrier, retry, self.hooks)
         self._learning = Learning(self.breaker, self.throttle, self.counts)
-
-    @property
-    def name(self) -> str:
-        return self.carrier.name
-
-    @property
-    def window_max(self) -> int:
-        limit = self.driver.capabilities.window_max
-        return min(limit, self.carrier.window_max or limit)
+        self._is_choosy = isinstance(self.driver, Choosy)
 
     @property
     def silent(self) -> int:
@@ -201,13 +211,15 @@ class Lane:
         self.throttle.take(now_s)
         self.breaker.submitted()
         self.in_flight += 1
-        if job.attempt == 0 and not job.partly_accepted:
+        if self._is_choosy and job.attempt == 0 and not job.partly_accepted:
             row, segments = job.row, len(job.parts.texts)
             declined = declines(self.name, self.driver, row.recipient, segments, is_next=True)
             if declined is not None:
                 self._nursery.start_soon(self._let_wait, job, declined)
                 return
-        lease = Lease(job.row.id, job.remaining[0], self.name, job.attempt == 0, self._own_number())
+        lease = _lease(
+            job.row.id, job.remaining[0], self.name, job.attempt == 0, self._own_number()
+        )
         self.scribe.start(lease, partial(self._begun, job))
 
     async def _let_wait(self, job: Job, declined: Declined) -> None:
@@ -226,10 +238,7 @@ class Lane:
 
     async def _rest(self, job: Job, error: BaseException) -> None:
         """Nothing was written, so that nothing left: the message is as due as it was."""
-        if isinstance(error, Unavailable):
-            log.warning("lane.storage", carrier=self.name, reason=str(error))
-        else:
-            log.error("lane.bug", carrier=self.name, message_id=job.row.id, exc_info=error)
+        tell_unwritten(self.name, job.row.id, error)
         self.breaker.withdrew()
         try:
             await trio.sleep(STORAGE_PAUSE_S)
@@ -298,58 +307,74 @@ class Lane:
         written down as about to leave by the same commit that writes this answer.
         """
         job = call.job
-        makes_room = (
+        call.outcome = outcome
+        call.makes_room = (
             isinstance(outcome, Accepted) and len(job.remaining) == 1 and not job.row.goes_alone
         )
         told = self._learning.learn(outcome, trio.current_time())
         if told is not None:
             self.note(told)
-        settled = partial(self._settled, call, outcome, made_room=makes_room)
-        self.scribe.finish(self._answer(call, outcome), settled)
-        if makes_room:
+        self.scribe.finish(self._answer_of(call, outcome), partial(self._settled, call))
+        if call.makes_room:
             self.in_flight -= 1
             self.settling += 1
             self.hooks.changed()
 
-    def _settled(
-        self, call: SubmitCall, outcome: Outcome, failed: Failed | None, *, made_room: bool
-    ) -> None:
+    def _settled(self, call: SubmitCall, failed: Failed | None) -> None:
         """More parts of the message may follow at once."""
-        job, goes_on = call.job, False
+        job, outcome, goes_on = call.job, call.outcome, False
         if failed is not None:  # the next start finds that it was under way
-            self._tell_lost(call, failed)
+            tell_unwritten(self.name, job.row.id, failed.error)
         elif isinstance(outcome, Accepted):
             self.awaited.expect(job.row.id, call.segment.number, outcome.carrier_id)
             job.partly_accepted = True
             job.remaining.popleft()
             goes_on = bool(job.remaining)
-        if made_room:
+        if call.makes_room:
             self.settling -= 1
             self._part_with(job, goes_on=goes_on)
         else:
             self._finished(job, goes_on=goes_on)
-
-    def _tell_lost(self, call: SubmitCall, failed: Failed) -> None:
-        if isinstance(failed.error, Unavailable):
-            log.warning("lane.storage", carrier=self.name, reason=str(failed.error))
-        else:
-            message_id = call.segment.message_id
-            log.error("lane.bug", carrier=self.name, message_id=message_id, exc_info=failed.error)
 
     @property
     def gives_receipts(self) -> bool:
         """False where nobody will know whether what it sends arrives."""
         return self.driver.capabilities.receipts and self.health.receipts
 
-    def _answer(self, call: SubmitCall, outcome: Outcome, *, live: bool = True) -> SubmitAnswer:
-        segment = call.segment
+    def answer(
+        self,
+        row: DueRow,
+        segment: Segment,
+        outcome: Outcome,
+        *,
+        partly_accepted: bool,
+        live: bool = True,
+    ) -> SubmitAnswer:
+        """What is to be written down of a submit's outcome.
+
+        Args:
+            partly_accepted: as :meth:`Consequences.decide` has it.
+            live: as :class:`SubmitAnswer` has it.
+        """
+        stamp = self.recorder.stamp()
+        decision = self._consequences.decide(
+            row,
+            outcome,
+            stamp.now_ms,
+            partly_accepted=partly_accepted,
+            gives_receipts=self.gives_receipts,
+        )
+        attempt = _attempt(row.id, segment.number, segment.attempt, self.name)
+        return _submit_answer(attempt, decision, stamp, live)
+
+    def _answer_of(self, call: SubmitCall, outcome: Outcome, *, live: bool = True) -> SubmitAnswer:
         job = call.job
-        at = self.circumstances(job.row, outcome, partly_accepted=job.partly_accepted)
-        decision = decide(outcome, at)
-        if decision.step is Step.AWAIT and (call.lost_link or self._is_down()):
-            decision = replace(decision, lost_link=True)
-        attempt = Attempt(segment.message_id, segment.number, segment.attempt, self.name)
-        return SubmitAnswer(attempt, decision, self.recorder.stamp(), live)
+        answer = self.answer(
+            job.row, call.segment, outcome, partly_accepted=job.partly_accepted, live=live
+        )
+        if answer.decision.step is Step.AWAIT and (call.lost_link or self._is_down()):
+            return replace(answer, decision=replace(answer.decision, lost_link=True))
+        return answer
 
     def overdue(self, call: SubmitCall) -> None:
         """See :class:`~risala.engine.delivery.lane.calls.CallsOwner`."""
@@ -372,38 +397,17 @@ class Lane:
 
         def done(failed: Failed | None) -> None:
             if failed is not None:  # it stays uncertain
-                self._tell_lost(call, failed)
+                tell_unwritten(self.name, call.job.row.id, failed.error)
             elif isinstance(outcome, Accepted):
                 self.awaited.expect(call.job.row.id, call.segment.number, outcome.carrier_id)
 
-        self.scribe.finish(self._answer(call, outcome, live=False), done)
+        self.scribe.finish(self._answer_of(call, outcome, live=False), done)
 
     def _own_number(self) -> str | None:
         """The number that this line sends from whatever is asked; empty where nobody knows it."""
         if self.driver.capabilities.alphanumeric_sender:
             return None
         return str(self.health.details.get("number") or "")
-
-    def circumstances(
-        self, row: DueRow, outcome: Outcome, *, partly_accepted: bool
-    ) -> Circumstances:
-        """What the retry table must know of a message in this lane."""
-        code = row.kind == "code"
-        carrier, next_route = self.carrier, None
-        if isinstance(outcome, Refused):  # nothing else sends a message elsewhere
-            tried = (*row.tried_carriers, self.name)
-            next_route = self.hooks.next_route(row.recipient, tried)
-        return Circumstances(
-            now_ms=self.recorder.clock.now_ms(),
-            valid_until=row.valid_until,
-            refusals=row.refusals,
-            pinned_route=pinned(self.name),
-            partly_accepted=partly_accepted,
-            next_route=next_route,
-            on_uncertain=carrier.on_uncertain_code if code else carrier.on_uncertain_message,
-            retry=self.retry,
-            gives_receipts=self.gives_receipts,
-        )
 
     def _distrust(self, fault: str) -> None:
         if self.trust.fault != fault:

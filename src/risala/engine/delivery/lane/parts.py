@@ -8,10 +8,18 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
 
+import structlog
+
 from risala.engine.journal.rows import DueRow
+from risala.engine.model.errors import Unavailable
 from risala.plugins.contract import Health, HealthState
 from risala.sms.message import Alphabet, Segment
 from risala.sms.segment import Parts
+from risala.sms.values import quickly
+
+log = structlog.get_logger(__name__)
+
+_segment: Final = quickly(Segment)
 
 
 class Gate(StrEnum):
@@ -30,7 +38,9 @@ class Job:
     parts: Parts
     remaining: deque[int]
     """Numbers of the parts still to be accepted."""
+    alphabet: Alphabet
     reference: int
+    """What its parts share; 0 where it has one part only."""
     attempt: int = 0
     """0 until the attempt is on disk."""
     partly_accepted: bool = False
@@ -38,14 +48,14 @@ class Job:
     def segment(self, number: int) -> Segment:
         """One of its parts, as a driver gets it."""
         row = self.row
-        return Segment(
+        return _segment(
             message_id=row.id,
             number=number,
             total=len(self.parts.texts),
             attempt=self.attempt,
             sender=row.sender,
             recipient=row.recipient,
-            alphabet=Alphabet(row.encoding),
+            alphabet=self.alphabet,
             text=self.parts.texts[number - 1],
             reference=self.reference,
             reference_bits=self.parts.reference_bits,
@@ -61,6 +71,14 @@ class TraceLine:
     at: str
     """ISO 8601, UTC."""
     text: str
+
+
+def tell_unwritten(carrier: str, message_id: str, error: BaseException) -> None:
+    """Log why something about a message could not be written down."""
+    if isinstance(error, Unavailable):
+        log.warning("lane.storage", carrier=carrier, reason=str(error))
+    else:
+        log.error("lane.bug", carrier=carrier, message_id=message_id, exc_info=error)
 
 
 TRUST_AGAIN_S: Final = 30.0

@@ -22,6 +22,7 @@ from risala.engine.model.lines import Kind, Line, Wait
 from risala.engine.model.numbers import ENCODINGS, KINDS, MODES, STATUSES, recipient_text
 from risala.engine.model.states import ACKNOWLEDGED, Status
 from risala.engine.rules.router import UNSERVED
+from risala.sms.values import quickly
 
 
 def _mode(number: int) -> Mode:
@@ -59,6 +60,7 @@ _DUE_ROWS: Final = Rows(
         "due_at": f"coalesce(due_at, {CREATED})",
         "tried": "coalesce(tried, '')",
     },
+    make=quickly(DueRow),
     kind=KINDS.word,
     recipient=recipient_text,
     encoding=ENCODINGS.word,
@@ -114,14 +116,14 @@ def due(
     due_at, key = after
     if due_at > now_ms:
         return []
-    rows = [
-        *conn.execute(f"{_DUE_THEN} ORDER BY key LIMIT ?", (*queue, due_at, key, now_ms, count))
-    ]
+    rows = conn.execute(
+        f"{_DUE_THEN} ORDER BY key LIMIT ?", (*queue, due_at, key, now_ms, count)
+    ).fetchall()
     if len(rows) < count:
         rows += conn.execute(
             f"{_DUE_LATER} ORDER BY message.due_at, key LIMIT ?",
             (*queue, due_at, now_ms, now_ms, count - len(rows)),
-        )
+        ).fetchall()
     return [_DUE_ROWS.of(row) for row in rows]
 
 

@@ -18,18 +18,21 @@ class Rows(Generic[T]):
         self,
         shape: type[T],
         sources: dict[str, str] | None = None,
+        *,
+        make: Callable[..., T] | None = None,
         **convert: Callable[[Any], object],
     ) -> None:
         """
         Args:
             shape: a dataclass.
             sources: the expressions of those fields that are not columns of the same name.
+            make: what makes one; the shape itself where nothing else is said.
             convert: what makes a field of what SQLite gives, for those where it is another.
         """
         names = [field.name for field in fields(shape)]  # type: ignore[arg-type]
         known = sources or {}
         self._names = names
-        self._shape = shape
+        self._make: Callable[..., T] = make or shape
         self._convert = [(names.index(name), make) for name, make in convert.items()]
         self.columns = ", ".join(
             f'{known[name]} AS "{name}"' if name in known else name for name in names
@@ -38,11 +41,11 @@ class Rows(Generic[T]):
     def of(self, row: Sequence[Any]) -> T:
         """The value of a row that was selected by :attr:`columns`."""
         if not self._convert:
-            return self._shape(*row)
+            return self._make(*row)
         values = [*row]
         for place, make in self._convert:
             values[place] = make(values[place])
-        return self._shape(*values)
+        return self._make(*values)
 
     def find(
         self,

@@ -1,0 +1,40 @@
+"""Frozen values, made quickly where many are made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import MISSING, field, fields, make_dataclass
+from typing import Any, ParamSpec, TypeVar, cast
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def quickly(kind: Callable[P, T]) -> Callable[P, T]:
+    """What makes the values of a frozen dataclass with slots in a third of the time.
+
+    A frozen dataclass sets its own fields by a call for each of them. For the values that every
+    message is made of anew, that takes longer than what is done with them. So each begins as a
+    value of a class with the same slots that is not frozen, and becomes one of ``kind`` once its
+    fields are set.
+
+    Args:
+        kind: the class. It has no ``__post_init__``, and no field that its call does not take.
+    """
+    frozen: Any = kind
+
+    def freeze(self: object) -> None:
+        self.__class__ = frozen
+
+    shape: list[tuple[str, Any, Any]] = []
+    for each in fields(frozen):
+        if each.default_factory is not MISSING:
+            same = field(default_factory=each.default_factory)
+        else:
+            same = field(default=each.default)  # where that is MISSING, it has none either
+        shape.append((each.name, each.type, same))
+    namespace = {"__post_init__": freeze}
+    loose = make_dataclass(
+        frozen.__name__, shape, namespace=namespace, eq=False, repr=False, slots=True
+    )
+    return cast("Callable[P, T]", loose)
