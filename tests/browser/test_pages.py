@@ -27,6 +27,7 @@ PAGES = {
         *("/app/org_1/messages/sms_delivered", "/app/org_1/messages/sms_failed/again"),
         *("/app/org_1/keys", "/app/org_1/keys?mode=test", "/app/org_1/keys/new"),
         *("/app/org_1/verify/settings", "/app/org_1/start", "/app/org_1/start?mode=test"),
+        "/app/org_1/messages/export?id=aaaaaaaaaaaaaaaaaaaaaa&status=failed",
         *("/app/org_1/keys/key_2/delete", "/app/org_1/nope", "/app/org_2/keys"),
         *("/app/org_2/keys/new", "/app/org_1/parts", "/app?new", "/account", "/app/org_1/leave"),
         *("/app/org_1/webhooks", "/app/org_1/webhooks/new", "/app/org_1/webhooks/whe_1/delete"),

@@ -228,6 +228,13 @@ ROWS = (
         ("{org}", "--texts", "7", "--events", "operator"),
         (("kept.0.days", 7), ("kept.1.days", 90)),
     ),
+    Row(
+        "kept forget",
+        ("36123456", "--org", "{org}", "--yes"),
+        (("number", "…3456"), ("state", "done")),
+    ),
+    Row("kept deletions", ("{org}",), (("erasures", list),)),
+    Row("org delete", ("{org}",), (("name", str), ("pending", int))),
     Row("backup", ("{file}",), (("clean", True), ("path", "{file}"))),
     Row("restore", ("{backup}",), (("clean", True),), beside=1, sentence="stop it"),
     Row("doctor", (), (("ok", True), ("checks", list))),

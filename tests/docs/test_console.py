@@ -182,6 +182,14 @@ def test_what_an_organization_keeps(play):
     page.type("console", "kept show")
 
 
+@pytest.mark.slow
+@pytest.mark.long
+def test_delete_data(play):
+    page = play("docs/how-to/delete-data.md")
+    page.shell.run("risala org create Baraka && risala topup 100 && risala send 36123456 Salam")
+    page.type("console", "kept forget")
+
+
 # -- the rehearsal itself ----------------------------------------------------------------------
 
 

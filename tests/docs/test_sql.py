@@ -59,6 +59,7 @@ MAY: dict[str, str] = {
     f"{JOURNAL}/pages/lists.py": READER,
     f"{JOURNAL}/pages/steps.py": READER,
     f"{JOURNAL}/people/web_sessions.py": BULK,  # when all sessions of a minute were used
+    f"{JOURNAL}/requests/file.py": FILE,  # a file of its own, and its rows by the hundred
     f"{JOURNAL}/set_back.py": BULK,
     f"{JOURNAL}/store/meta.py": READER,  # also of files of any schema, before they are ours
     f"{JOURNAL}/store/names.py": HOT,
@@ -82,6 +83,9 @@ MAY: dict[str, str] = {
     f"{JOURNAL}/store/writer.py": FILE,
     f"{JOURNAL}/upkeep/audit.py": READER,
     f"{JOURNAL}/upkeep/backup.py": FILE,
+    f"{JOURNAL}/upkeep/deletion.py": READER,  # what goes, counted
+    f"{JOURNAL}/upkeep/erasing.py": BULK,
+    f"{JOURNAL}/upkeep/number_figures.py": READER,
     f"{JOURNAL}/upkeep/restore.py": FILE,
     f"{JOURNAL}/upkeep/retention.py": BULK,
     f"{JOURNAL}/upkeep/audit_before.py": READER,

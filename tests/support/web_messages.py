@@ -150,6 +150,11 @@ def answer(name: str, arguments: dict[str, Any]) -> dict[str, Any]:
         case "message.list":
             found = [listed(number, state) for number, state in enumerate(STATES)]
             return {"messages": found, "newer": None, "older": "7", "lookedTo": None}
+        case "message.export":
+            numbers = range(3, 5) if "before" in arguments else range(3)
+            found = [listed(number, STATES[number]) for number in numbers]
+            older = None if "before" in arguments else "7"
+            return {"messages": found, "older": older, "lookedTo": None, "export": "11"}
         case "message.show" | "message.cancel":
             if arguments["message_id"] == "sms_none":
                 raise NotFound("There is no such thing.")

@@ -184,7 +184,7 @@ async def _open_faces(
     serve = partial(serve_app, http=settings.http, shutdown=stop)
     dashboard = create_dashboard(gateway, settings, shutdown=stop)
     faces.start_soon(dashboard.live.run)
-    app = create_api(gateway, settings, pages=dashboard)
+    app = create_api(gateway, settings, pages=dashboard, notes=gateway.requests)
     if settings.http.metrics.enabled and metrics is None:
         add_metrics(app, gateway, everybody=False)
     await faces.start(partial(serve, app, sock=api.sock, tls=api.tls))

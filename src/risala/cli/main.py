@@ -32,6 +32,7 @@ _PLACES: Final = {
     "verify": _MESSAGING + "verify:verify",
     "webhook": _MESSAGING + "webhook_log:webhook",
     "inbound": _MESSAGING + "inbound:inbound",
+    "log": _MESSAGING + "request_log:request_log",
     "tail": _MESSAGING + "tail:tail",
     "carriers": _UPKEEP + "inspect:carriers",
     "plugins": _UPKEEP + "inspect:plugins",

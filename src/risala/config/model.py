@@ -20,6 +20,7 @@ from risala.config.faces import HttpSection, MetricsSection
 from risala.config.kinds import Currency, Money, Section, UpperSender
 from risala.config.outward import MailSection, WebhooksSection
 from risala.config.people import PeopleSection
+from risala.config.requests import RequestLogSection
 from risala.config.senders import SendersSection
 
 __all__ = [
@@ -36,6 +37,7 @@ __all__ = [
     "PeopleSection",
     "PluginsSection",
     "PricingSection",
+    "RequestLogSection",
     "RetentionSection",
     "RetrySection",
     "Section",
@@ -161,6 +163,8 @@ class Settings(Section):
     """The data directory."""
     retention: RetentionSection = RetentionSection()
     """How long things are kept."""
+    request_log: RequestLogSection = RequestLogSection()
+    """What is known of each request of the API."""
     pricing: PricingSection = PricingSection()
     """What a message costs."""
     limits: LimitsSection = LimitsSection()

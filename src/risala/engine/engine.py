@@ -62,12 +62,14 @@ from risala.engine.people.people import People
 from risala.engine.people.sources import PeopleSources
 from risala.engine.people.tokens import Derived
 from risala.engine.recovery import clear_up
+from risala.engine.requests.log import RequestLog
 from risala.engine.rules.breaker import Breaker
 from risala.engine.rules.codes import Codes
 from risala.engine.rules.receiptgroups import Member, ReceiptGroups
 from risala.engine.rules.router import Router
 from risala.engine.rules.throttle import Throttle
 from risala.engine.services import Delivery, Preparing, Services, nothing_to_prepare
+from risala.engine.upkeep.erasing import Erasing
 from risala.engine.upkeep.retention import Retention
 from risala.engine.upkeep.set_back import WatchedClock, keep_elapsed
 from risala.engine.upkeep.upgrade import bring_over
@@ -116,6 +118,7 @@ class _Core:
     seams: Seams
     journal: Journal
     accounts: Accounts
+    requests: RequestLog
     server_key: bytes = field(repr=False)
     supervisor: Supervisor
 
@@ -153,13 +156,20 @@ async def open_core(settings: Settings, seams: Seams) -> AsyncIterator[_Core]:
                 supervisor = Supervisor()
                 await inner.start(supervisor.run)
                 accounts = Accounts(journal, journal.reader(), seams.clock, seams.ids)
-                server_key = load_server_key(Path(settings.storage.data_dir))
+                data_dir = Path(settings.storage.data_dir)
+                server_key = load_server_key(data_dir)
+                requests = RequestLog(
+                    settings.request_log, data_dir, seams.clock, inline=seams.inline_journal
+                )
                 try:
-                    yield _Core(settings, seams, journal, accounts, server_key, supervisor)
+                    yield _Core(
+                        settings, seams, journal, accounts, requests, server_key, supervisor
+                    )
                 finally:
                     with trio.move_on_after(ACTORS_STOP_S, shield=True):
                         await accounts.flush_touched()
                         await supervisor.stop()
+                    await requests.close()
                     inner.cancel_scope.cancel()
         finally:
             journal.stop()
@@ -236,6 +246,7 @@ async def _open_door(
             limits=owners.limits,
             sessions=sessions,
             people=people,
+            requests=core.requests,
             delivery=delivery(intake),
             preparing=preparing,
         )
@@ -368,7 +379,8 @@ async def open_engine(
         commands = DriverCommands(board.lanes)
 
         def running(intake: Intake) -> Delivery:
-            numbers = partial(statistics, recorder, intake, board, core.supervisor, watch)
+            told = core.requests.numbers
+            numbers = partial(statistics, recorder, intake, board, core.supervisor, watch, told)
             live, hint = outward.live, outward.hint_webhook
             return Running(board, router, scheduler, commands, waits, live, hint, numbers)
 
@@ -397,6 +409,7 @@ async def open_engine(
         await _start_services(core, sending, gateway.services.sessions, scheduler, drivers)
         again = partial(_look_again, sending, gateway.services)
         await start("clock", partial(keep_elapsed, clock, recorder, again))
+        await start("erasing", Erasing(gateway.services).run)
         await start("web sessions", people.sessions.keep_touching)
         engine = Engine(gateway, board, scheduler)
         try:
@@ -429,6 +442,7 @@ async def _start_services(
     start, recorder, board = core.supervisor.start_service, sending.recorder, sending.board
     await start("storage", core.journal.keep_probing)
     await start("accounts", core.accounts.keep_touching)
+    await start("requests", core.requests.run, policy=DRIVER_POLICY)
     await start(
         "sessions' deadlines", partial(keep_settling, sessions, sending.ends, core.seams.clock)
     )

@@ -33,6 +33,7 @@ from risala.engine.model.errors import FieldFault, NotFound, Refusal
 from risala.engine.model.told import What
 from risala.engine.operations import perform
 from risala.engine.people.people import People
+from risala.engine.requests.log import RequestLog
 from risala.engine.services import Services
 from risala.engine.verify.sessions import Judge, Open, verify_settings, view_of
 
@@ -45,6 +46,11 @@ class Gateway:
     def people(self) -> People:
         """Who is there, and who may come in: for the pages."""
         return self.services.people
+
+    @property
+    def requests(self) -> RequestLog:
+        """The log of requests: for whoever answers them."""
+        return self.services.requests
 
     # -- for API clients
 

@@ -235,7 +235,12 @@ def _queue(reader: sqlite3.Connection, router: Router, name: str) -> dict[str, A
 
 
 def statistics(
-    recorder: Recorder, intake: Intake, board: Board, supervisor: Supervisor, watch: LoopWatch
+    recorder: Recorder,
+    intake: Intake,
+    board: Board,
+    supervisor: Supervisor,
+    watch: LoopWatch,
+    requests: Callable[[], dict[str, Any]],
 ) -> dict[str, Any]:
     """All numbers that are kept in memory; costs no read of the database."""
     journal, queue_max = asdict(recorder.journal.statistics()), recorder.journal.queue_units_max
@@ -245,6 +250,7 @@ def statistics(
         "queue": asdict(board.queue.statistics()),
         "journal": journal | {"queue_max": queue_max},
         "loop": watch.statistics(),
+        "requests": requests(),
         "actors": [asdict(each) for each in supervisor.statistics()],
         "carriers": [
             {"name": name, **asdict(statistics_of(lane))}

@@ -5,13 +5,14 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from risala.config.model import Settings
 from risala.engine.accounts.accounts import Accounts
 from risala.engine.accounts.senders import Senders
 from risala.engine.actors.actor import Ref
+from risala.engine.actors.bell import Bell
 from risala.engine.billing.claims import BillingMessage
 from risala.engine.delivery.lane.parts import Gate
 from risala.engine.follow.live import Follower
@@ -23,6 +24,7 @@ from risala.engine.model.ids import IdSource
 from risala.engine.model.lines import Line
 from risala.engine.model.told import What
 from risala.engine.people.people import People
+from risala.engine.requests.log import RequestLog
 from risala.engine.verify.sessions import SessionsMessage
 from risala.plugins.contract import DriverCommand
 
@@ -97,6 +99,14 @@ class Delivery(Protocol):
         """
 
 
+@dataclass(frozen=True, slots=True)
+class Errands:
+    """Bells of services that do what takes long after somebody asked for it."""
+
+    erasing: Bell = field(default_factory=Bell)
+    exporting: Bell = field(default_factory=Bell)
+
+
 Preparing = Callable[[], str | None]
 """What is still to be done before anybody may be sent here; None: nothing."""
 
@@ -120,5 +130,7 @@ class Services:
     limits: Ref[LimitsMessage]
     sessions: Ref[SessionsMessage]
     people: People
+    requests: RequestLog
     delivery: Delivery
     preparing: Preparing
+    errands: Errands = field(default_factory=Errands)

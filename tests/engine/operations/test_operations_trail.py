@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import Any
 
 import pytest
@@ -19,6 +19,7 @@ from risala.engine.operations.arguments import parse
 from risala.engine.operations.verify import Configuration
 from risala.engine.people.account import change_basis
 from risala.engine.people.tokens import new_token
+from risala.engine.rules.request_bodies import NotedRequest
 from risala.engine.rules.roles import USERS
 from risala.plugins.contract import DriverCommand
 from risala.plugins.testing.fake_driver import FakeDriver
@@ -91,6 +92,7 @@ class World:
             for role in ("owner", "viewer", "guest")
         }
         await self.do("member.add", email="owner@example.com", role="owner", **mine)
+        erasure = await self.do("number.forget", number="+22222000001", **mine)
         invited = await self.do("member.invite", email=INVITED, role="viewer", **mine)
         self.values = {
             **mine,
@@ -118,7 +120,21 @@ class World:
             "role": "developer",
             "user_id": self.users["viewer"],
             "invitation_id": invited["id"],
+            "erasure_id": erasure["id"],
+            "request_id": await self._ask(key["key"]["id"]),
         }
+
+    async def _ask(self, key_id):
+        """A request of the API, by its log."""
+        services = self.house.gateway.services
+        principal = replace(self.house.principal, key_id=key_id)
+        request_id = services.ids.new("req")
+        body = json.dumps({"to": TO, "body": BODY, "code": "000000"}).encode()
+        services.requests.note(
+            NotedRequest(principal, request_id, "POST", "/api/sms", 200, 0.01, None, body, b"{}")
+        )
+        await services.requests.flush()
+        return request_id
 
     def caller(self, operation, otherwise):
         """Who may call it: the account's own operations are for users alone."""
@@ -140,6 +156,11 @@ class World:
             club = (await self.do("org.create", name="Club"))["id"]
             given = {"organization_id": club, "email": "guest@example.com", "role": "viewer"}
             self.special["invitation_id"] = (await self.do("member.invite", **given))["id"]
+        elif name == "account.delete":
+            people = self.house.gateway.services.people
+            for owned in people.ending.owned_alone(self.users["guest"]):
+                given = {"organization_id": owned, "email": "viewer@example.com"}
+                await self.do("member.add", role="owner", **given)
         elif name.endswith(".sign_out"):
             link = await self.do("user.sign_in", email="guest@example.com")
             self.secrets.add(link["token"])
@@ -207,8 +228,11 @@ class World:
             "webhook.update": {"headers": {"Authorization": HEADER}},
             "inbound.route": {"keyword": "other"},
             "inbound.opt_outs": {"heeds": False},
+            "request.show": {"organization_id": self.organization_id},
             "retention.run": {"place": 5},
             "kept.set": {"texts_days": 7},
+            "number.forget": {"number": "+22222000002"},
+            "org.delete": {"name": "Renamed"},
             "user.create": {"email": "another@example.com"},
             "user.set": {"name": "Another"},
             "member.invite": {"email": "another@example.com"},
@@ -236,8 +260,10 @@ LAST = (
     "key.delete",
     "account.confirm_email",
     "account.leave",
+    "account.delete",
     "org.suspend",
     "org.resume",
+    "org.delete",
 )
 ORDER = (
     *sorted(set(OPERATIONS) - {*LAST, "webhook.replay", "webhook.replay_failed"}),
@@ -376,7 +402,7 @@ async def test_members_of_a_suspended_organization_only_read_and_top_up(world):
     assert {"verify.config", "key.set", "inbound.opt_outs", "message.cancel"} <= refused
     assert {"org.show", "ledger.list", "message.show", "key.list", "webhook.list"} <= done
     looks = {line.action for line in world.lines()[: len(world.lines()) - before]}
-    assert looks <= {"message.show", "message.list", "inbound.list"}, (
+    assert looks <= {"message.show", "message.list", "message.export", "inbound.list"}, (
         "what is refused leaves no line"
     )
     assert OPERATIONS["topup"].tops_up
@@ -390,7 +416,7 @@ async def test_operators_may_act_for_a_suspended_organization(world):
 
 
 async def test_a_look_over_all_organizations_leaves_a_line_and_one_over_one_none(world):
-    for name in ("sender.list", "audit.list"):
+    for name in ("sender.list", "audit.list", "request.list"):
         before = len(world.lines())
         await world.do(name, OPERATOR, organization_id=world.organization_id)
         assert len(world.lines()) == before

@@ -304,6 +304,14 @@ class Accounts:
         finally:
             self._forget_key(key_id)
 
+    def forget_organization(self, organization_id: str) -> None:
+        """It was written elsewhere, with all its keys: know nothing of it any more."""
+        self._organizations.pop(organization_id, None)
+        for digest, known in [*self._keys.items()]:
+            if known.key.organization_id == organization_id:
+                del self._keys[digest]
+                self._used.pop(known.key.id, None)
+
     def _forget_key(self, key_id: str) -> None:
         for digest in [d for d, known in self._keys.items() if known.key.id == key_id]:
             del self._keys[digest]

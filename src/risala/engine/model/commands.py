@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
+from ipaddress import IPv4Network, IPv6Network
 from typing import Final
 
 from risala.engine.model.lines import Line
+
+AddressRange = IPv4Network | IPv6Network
 
 AHEAD_MAX_S: Final = 30 * 86_400
 """How far ahead a message may be scheduled, in seconds (contract §3)."""
@@ -59,6 +62,8 @@ class Principal:
     mode: Mode
     allowed_origins: tuple[str, ...] | None = None
     """Sites that a browser may use the key from; None: any."""
+    allowed_addresses: tuple[AddressRange, ...] | None = None
+    """Addresses that the key may be used from; None: any."""
 
 
 @dataclass(frozen=True, slots=True)

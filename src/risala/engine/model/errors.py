@@ -6,6 +6,7 @@
     ├── Refusal                    the caller's matter; nothing was stored, charged or queued
     │   ├── Unauthorized           missing, unknown or disabled key                  401
     │   ├── Forbidden              key type, origin, or organization not active      403
+    │   │   └── AddressNotAllowed  the key is not for the client's address
     │   ├── Invalid                a field is wrong, or several                      400
     │   ├── SenderNotApproved      ``from`` is rejected or not on the account        400
     │   ├── RecipientOptedOut      the recipient wants no messages                   400
@@ -44,6 +45,14 @@ class Unauthorized(Refusal):
 
 class Forbidden(Refusal):
     """The caller is known, and may not do this."""
+
+
+class AddressNotAllowed(Forbidden):
+    """The key may not be used from where the client is."""
+
+    def __init__(self, address: str | None) -> None:
+        where = "an address that is not known" if address is None else f"the address {address}"
+        super().__init__(f"This API key must not be used from {where}.")
 
 
 @dataclass(frozen=True, slots=True)

@@ -71,6 +71,9 @@ def action_number(word: str | None) -> int | None:
     return None if word is None else ACTIONS.number(word)
 
 
+FORGOTTEN: Final = "forgotten"
+"""In a number's place where the number was taken out: the row stays for the ledger's sake."""
+
 _is_plain: Final = re.compile(r"\+[1-9][0-9]{0,17}", re.ASCII).fullmatch
 
 

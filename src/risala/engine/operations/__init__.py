@@ -16,13 +16,15 @@ from risala.engine.operations import (
     lists,
     messages,
     money,
+    overview,
+    requests,
     senders,
     service,
     verify,
     webhooks,
 )
 from risala.engine.operations.arguments import Arguments, Json, parse
-from risala.engine.operations.kept import choices, retention
+from risala.engine.operations.kept import choices, deletion, erasing, retention
 from risala.engine.operations.operation import Call, Operation
 from risala.engine.operations.people import account as own_account
 from risala.engine.operations.people import members, users
@@ -41,12 +43,16 @@ OPERATIONS: Final[dict[str, Operation[Any, Any]]] = {
         senders,
         messages,
         lists,
+        requests,
+        overview,
         verify,
         service,
         webhooks,
         inbound,
         retention,
         choices,
+        erasing,
+        deletion,
         own_account,
         members,
         users,

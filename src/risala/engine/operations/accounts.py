@@ -7,6 +7,7 @@ from typing import Annotated, Any, Final
 
 from pydantic import PlainValidator
 
+from risala.engine.journal.accounts.accounts import DELETED
 from risala.engine.journal.rows import OrganizationChange
 from risala.engine.model.commands import ApiKey, CreatedKey, KeyType, Mode, Organization
 from risala.engine.model.wire import key_wire, organization_wire
@@ -155,7 +156,9 @@ async def _org_list(call: Call[NoArguments]) -> Organizations:
 async def _org_find(call: Call[FindOrganization]) -> FoundOrganization:
     name = call.given.name
     found = [
-        each.id for each in call.services.accounts.list_organizations() if name in (None, each.name)
+        each.id
+        for each in call.services.accounts.list_organizations()
+        if name in (None, each.name) and each.status != DELETED
     ]
     return FoundOrganization(len(found), found[0] if len(found) == 1 else None)
 

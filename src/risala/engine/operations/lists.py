@@ -1,23 +1,21 @@
-"""What pages list and sum up: an organization's messages by key-set, and its figures."""
+"""An organization's messages: page by page by key-set, and all of them part by part."""
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Annotated, Any, Final
 
 from pydantic import Field, PlainValidator
 
-from risala.engine.journal.pages import figures, lists, steps
-from risala.engine.journal.pages.figures import Funnel, HourFigures, NetworkFigures
+from risala.engine.journal.pages import lists
 from risala.engine.journal.pages.lists import Listed, ListPage, MessageFilter
-from risala.engine.journal.pages.steps import FirstHook, FirstSession, FirstSteps
-from risala.engine.journal.webhooks import endpoints
+from risala.engine.journal.upkeep import audit_log
 from risala.engine.model.cause_sentences import cause_text
 from risala.engine.model.clock import iso
+from risala.engine.model.errors import Invalid
 from risala.engine.model.money import money
 from risala.engine.model.numbers import STATUSES
-from risala.engine.model.wire import key_wire
-from risala.engine.operations import owners
+from risala.engine.operations import owners, traces
 from risala.engine.operations.arguments import (
     ArgumentKind,
     Json,
@@ -27,25 +25,18 @@ from risala.engine.operations.arguments import (
     OfOrganization,
     fault,
     maybe,
-    moment,
     number,
     text,
 )
-from risala.engine.operations.money import SPENT_DAYS
 from risala.engine.operations.operation import Call, Operation
-from risala.engine.rules.days import day_of
 from risala.engine.rules.roles import VIEWERS
 
 PAGE_MAX: Final = 200
 PAGE_USUAL: Final = 50
-FEED_MAX: Final = 8
-"""Messages of the feed beside the figures."""
-WAITS_TOO_LONG_MS: Final = 300_000
-"""Messages leave within seconds; one that has waited five minutes wants somebody's eye."""
-DAYS_MAX: Final = 100
-"""Figures of more hours at once would hold the loop for too long."""
-_HOUR_MS: Final = 3_600_000
-_DAY_MS: Final = 86_400_000
+EXPORT_PART: Final = 100
+"""Messages of one part of an export: some milliseconds, in which nothing else is done."""
+EXPORT_AGE_MAX_MS: Final = 24 * 3_600_000
+"""Who is still reading an export after a day begins another."""
 
 
 def _mode(value: object) -> str:
@@ -73,7 +64,6 @@ ModeWord = Annotated[str, PlainValidator(_mode), ArgumentKind("`live` or `test`"
 MaybeCursor = Annotated[
     int | None, PlainValidator(maybe(_cursor)), ArgumentKind("`newer` or `older` of a page")
 ]
-Moment = Annotated[int, PlainValidator(moment), ArgumentKind("time")]
 
 
 class ListMessages(OfOrganization):
@@ -96,39 +86,30 @@ class ListMessages(OfOrganization):
     limit: MaybeWhole = None
 
 
-class ShowOverview(OfOrganization):
-    """An organization's figures of a time, and what wants its attention now."""
+class ExportMessages(ListMessages):
+    """A part of all of an organization's messages that fit the filters, the newest first.
 
-    since: Moment
-    until: Moment
-    mode: ModeWord = "live"
+    The first part leaves the line in the audit trail, and tells it as ``export``: the others, which
+    hand it back, leave none.
+    """
+
+    export: MaybeCursor = None
 
 
 @dataclass(frozen=True, slots=True)
-class Overview:
-    """Figures, from what is counted; nothing in it has a text of a message."""
+class ExportPart:
+    """A part of an export, and the number of its line in the audit trail."""
 
-    hours: tuple[HourFigures, ...]
-    networks: tuple[NetworkFigures, ...]
-    median_ms: int | None
-    before: tuple[HourFigures, ...]
-    """Of the same hours a week, or a whole time, earlier: up to the same moment."""
-    funnel: Funnel
-    spent: int
-    spent_a_day: int
-    """On the average of the last days in which there was anything."""
-    feed: tuple[Listed, ...]
-    uncertain: tuple[str, ...]
-    waiting_since: int | None
-    disabled_endpoints: int
+    page: ListPage
+    export: int
 
 
 def listed_wire(message: Listed) -> Json:
     """A message of a list as JSON, with its text."""
-    return {**_feed_wire(message), "body": message.body, "metadata": message.metadata}
+    return {**feed_wire(message), "body": message.body, "metadata": message.metadata}
 
 
-def _feed_wire(message: Listed) -> Json:
+def feed_wire(message: Listed) -> Json:
     return {
         "messageId": message.id,
         "kind": message.kind,
@@ -145,14 +126,14 @@ def _feed_wire(message: Listed) -> Json:
         "errorText": cause_text(message.error_code),
         "carrierCode": message.carrier_code,
         "keyId": message.api_key,
-        "sendAt": _iso(message.send_at),
-        "sentAt": _iso(message.sent_at),
-        "deliveredAt": _iso(message.delivered_at),
+        "sendAt": maybe_iso(message.send_at),
+        "sentAt": maybe_iso(message.sent_at),
+        "deliveredAt": maybe_iso(message.delivered_at),
         "createdAt": iso(message.created_at),
     }
 
 
-def _iso(at_ms: int | None) -> str | None:
+def maybe_iso(at_ms: int | None) -> str | None:
     return None if at_ms is None else iso(at_ms)
 
 
@@ -161,82 +142,16 @@ def _page_wire(page: ListPage) -> Json:
         "messages": [listed_wire(each) for each in page.messages],
         "newer": None if page.newer is None else str(page.newer),
         "older": None if page.older is None else str(page.older),
-        "lookedTo": _iso(page.looked_to),
+        "lookedTo": maybe_iso(page.looked_to),
     }
 
 
-def _hour_wire(hour: HourFigures) -> Json:
-    found = asdict(hour)
-    return {"at": iso(found.pop("hour") * _HOUR_MS), **found}
+def _part_wire(part: ExportPart) -> Json:
+    return {**_page_wire(part.page), "export": str(part.export)}
 
 
-def _network_wire(network: NetworkFigures) -> Json:
-    found = asdict(network)
-    return {**found, "medianMs": found.pop("median_ms")}
-
-
-def _overview_wire(found: Overview) -> Json:
-    funnel = found.funnel
-    return {
-        "hours": [_hour_wire(each) for each in found.hours],
-        "networks": [_network_wire(each) for each in found.networks],
-        "medianMs": found.median_ms,
-        "before": [_hour_wire(each) for each in found.before],
-        "verifications": {
-            "sessions": funnel.sessions,
-            "tried": funnel.tried,
-            "approved": funnel.approved,
-            "expired": funnel.expired,
-            "pending": funnel.pending,
-            "latestOnly": funnel.is_cut,
-        },
-        "spent": money(found.spent),
-        "spentADay": money(found.spent_a_day),
-        "feed": [_feed_wire(each) for each in found.feed],
-        "uncertain": [*found.uncertain],
-        "waitingSince": _iso(found.waiting_since),
-        "disabledEndpoints": found.disabled_endpoints,
-    }
-
-
-def _steps_wire(found: FirstSteps) -> Json:
-    """Each step as what there is of it; null: nothing yet."""
-    return {
-        "key": None if found.key is None else key_wire(found.key),
-        "delivered": found.delivered,
-        "message": None if found.message is None else _step_message_wire(found.message),
-        "verification": None if found.session is None else _session_wire(found.session),
-        "webhook": None if found.webhook is None else _hook_wire(found.webhook),
-        "paid": found.paid,
-    }
-
-
-def _step_message_wire(message: Listed) -> Json:
-    return {**_feed_wire(message), "mode": message.mode}
-
-
-def _session_wire(session: FirstSession) -> Json:
-    return {
-        "verificationId": session.id,
-        "status": session.status,
-        "to": session.recipient,
-        "mode": session.mode,
-        "createdAt": iso(session.created_at),
-    }
-
-
-def _hook_wire(hook: FirstHook) -> Json:
-    return {
-        "endpointId": hook.endpoint_id,
-        "mode": hook.mode,
-        "deliveredAt": _iso(hook.delivered_at),
-    }
-
-
-async def _list(call: Call[ListMessages]) -> ListPage:
-    given = call.given
-    call.services.accounts.organization(given.organization_id)
-    wanted = MessageFilter(
+def _wanted(given: ListMessages) -> MessageFilter:
+    return MessageFilter(
         given.organization_id,
         given.mode,
         status=given.status,
@@ -247,6 +162,12 @@ async def _list(call: Call[ListMessages]) -> ListPage:
         since=given.since,
         until=given.until,
     )
+
+
+async def _list(call: Call[ListMessages]) -> ListPage:
+    given = call.given
+    call.services.accounts.organization(given.organization_id)
+    wanted = _wanted(given)
     limit = max(1, min(given.limit or PAGE_USUAL, PAGE_MAX))
     found = lists.page(
         call.services.reader, wanted, before=given.before, after=given.after, limit=limit
@@ -258,39 +179,47 @@ async def _list(call: Call[ListMessages]) -> ListPage:
     return found
 
 
-async def _overview(call: Call[ShowOverview]) -> Overview:
+async def _export(call: Call[ExportMessages]) -> ExportPart:
     given, reader = call.given, call.services.reader
-    mine, mode = given.organization_id, given.mode
-    zone = call.services.accounts.organization(mine).time_zone
-    until_ms = min(given.until, given.since + DAYS_MAX * _DAY_MS)
-    since, until = given.since // _HOUR_MS, -(-until_ms // _HOUR_MS)
-    back = max(SPENT_DAYS * 24, until - since)
-    by_network = figures.networks(reader, mine, mode, since, until)
-    # Up to the same hour of then: a day that has only begun is not held against a whole one.
-    so_far = min(until, call.now_ms // _HOUR_MS + 1)
-    day, first = day_of(zone, call.now_ms), day_of(zone, given.since)
-    last = day_of(zone, until_ms - 1)
-    page = lists.page(reader, MessageFilter(mine, mode), limit=FEED_MAX)
-    return Overview(
-        hours=tuple(figures.hours(reader, mine, mode, since, until)),
-        networks=tuple(by_network),
-        median_ms=figures.whole_median_ms(reader, mine, mode, since, until),
-        before=tuple(figures.hours(reader, mine, mode, since - back, so_far - back)),
-        funnel=figures.funnel(reader, mine, mode, given.since, until_ms),
-        spent=figures.spent(reader, mine, first, last + 1),
-        spent_a_day=figures.spent(reader, mine, day - SPENT_DAYS, day) // SPENT_DAYS,
-        feed=page.messages,
-        uncertain=tuple(figures.uncertain(reader, mine, mode)),
-        waiting_since=figures.waiting_since(reader, mine, call.now_ms - WAITS_TOO_LONG_MS),
-        disabled_endpoints=sum(
-            not each.enabled and each.mode == mode for each in endpoints.endpoints(reader, mine)
-        ),
+    call.services.accounts.organization(given.organization_id)
+    line = await _line_of(call, given)
+    found = lists.page(reader, _wanted(given), before=given.before, limit=EXPORT_PART)
+    return ExportPart(found, line)
+
+
+async def _line_of(call: Call[ExportMessages], given: ExportMessages) -> int:
+    """The line in the trail that says what is exported: written by the first part.
+
+    Raises:
+        Invalid: the others say that it is one of somebody else's, of other filters, or an old one.
+    """
+    told = {
+        "mode": given.mode,
+        "status": given.status,
+        "to": None if given.to is None else traces.masked(given.to),
+        "from": given.sender,
+        "key": given.key_id,
+        "cause": given.cause,
+        "since": maybe_iso(given.since),
+        "until": maybe_iso(given.until),
+    }
+    said = {name: value for name, value in told.items() if value is not None}
+    organization_id = given.organization_id
+    if given.export is None:
+        by = call.sign(organization_id=organization_id, said=said, always=True)
+        return await call.services.recorder.journal.commit(lambda conn: audit_log.write(conn, by))
+    found = audit_log.lines(
+        call.services.reader,
+        1,
+        before=given.export + 1,
+        organization_id=organization_id,
+        action=call.action,
+        who=call.caller.who,
     )
-
-
-async def _steps(call: Call[OfOrganization]) -> FirstSteps:
-    call.services.accounts.organization(call.given.organization_id)
-    return steps.first_steps(call.services.reader, call.given.organization_id)
+    is_ours = found and found[0].seq == given.export and found[0].after == said
+    if not is_ours or call.now_ms - found[0].at > EXPORT_AGE_MAX_MS:
+        raise Invalid("export", "unknown_export", "Begin the export anew, without `export`.")
+    return given.export
 
 
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
@@ -305,21 +234,13 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         reveals=True,
     ),
     Operation(
-        name="overview.show",
-        arguments=ShowOverview,
-        result=Overview,
-        wire=_overview_wire,
-        handler=_overview,
+        name="message.export",
+        arguments=ExportMessages,
+        result=ExportPart,
+        wire=_part_wire,
+        handler=_export,
         roles=VIEWERS,
         owner=owners.named,
-    ),
-    Operation(
-        name="start.show",
-        arguments=OfOrganization,
-        result=FirstSteps,
-        wire=_steps_wire,
-        handler=_steps,
-        roles=VIEWERS,
-        owner=owners.named,
+        reveals=True,
     ),
 )

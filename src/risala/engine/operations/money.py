@@ -196,6 +196,7 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         roles=OPERATORS,
         owner=owners.named,
         changes=True,
+        deleted_too=True,
     ),
     Operation(
         name="ledger.list",

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final, Generic, TypeVar
 
+from risala.engine.journal.accounts.accounts import DELETED
 from risala.engine.journal.store.signature import signed
 from risala.engine.journal.store.transaction import Unit
 from risala.engine.journal.upkeep.audit_log import Hand, Look, Values
 from risala.engine.model.callers import Caller, Role
-from risala.engine.model.errors import Forbidden, NotFound
+from risala.engine.model.errors import Conflict, Forbidden, NotFound
 from risala.engine.operations.arguments import Arguments, Json
 from risala.engine.rules.roles import RoleVerdict, judge
 from risala.engine.services import Services
@@ -117,6 +119,8 @@ class Operation(Generic[A, R]):
     """The argument with the id of the thing whose version its JSON says: an edit hands it back."""
     tops_up: bool = False
     """It brings money: also where the organization is suspended."""
+    deleted_too: bool = False
+    """The operator may do it also where the organization is deleted."""
 
     def writes(self, given: A) -> bool:
         """Whether this call is meant to change something.
@@ -150,11 +154,22 @@ class Operation(Generic[A, R]):
         for name in sorted(given.model_fields_set & self.reserved.keys()):
             if caller.role not in self.reserved[name]:
                 raise Forbidden(f"`{name}` is not for the role {caller.role.value!r}.")
-        mine = caller.organization_id
-        if mine is None or self.tops_up or not self.writes(given):
+        if not self.writes(given):
             return
-        if services.accounts.organization(mine).status != "active":
+        mine = caller.organization_id
+        if mine is None:
+            self._refuse_deleted(services, given)
+        elif not self.tops_up and services.accounts.organization(mine).status != "active":
             raise Forbidden(SUSPENDED)
+
+    def _refuse_deleted(self, services: Services, given: A) -> None:
+        """Nothing of a deleted organization is changed any more."""
+        if self.deleted_too:
+            return
+        with suppress(NotFound):  # whoever does it says better what there is not
+            whose = self.owner(services, given)
+            if whose is not None and services.accounts.organization(whose).status == DELETED:
+                raise Conflict("The organization is deleted.")
 
 
 SUSPENDED: Final = "The organization is suspended: it reads and tops up, and does nothing else."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from contextlib import AbstractContextManager
 
 import trio
@@ -18,6 +19,7 @@ from risala.engine.model.people import (
     WebSession,
 )
 from risala.engine.people.account import OwnAccount
+from risala.engine.people.ending import Ending
 from risala.engine.people.memberships import Memberships
 from risala.engine.people.sessions import WebSessions
 from risala.engine.people.sign_in import SignIn
@@ -34,6 +36,7 @@ class People:
         self.account = OwnAccount(sources, self.sessions)
         self.memberships = Memberships(sources, self.sessions)
         self.users = Users(sources, self.sessions)
+        self.ending = Ending(sources, self.sessions)
 
     @property
     def public_url(self) -> str:
@@ -114,6 +117,12 @@ class People:
     ) -> AbstractContextManager[trio.Event]:
         """Inside the block: an event that is set when the session may not look on any more."""
         return self.sessions.watching(session, organization_id)
+
+    def organization_deleted(self, organization_id: str, users: Iterable[str]) -> None:
+        """It is no more: whoever was a member has to be read anew, and what they follow ends."""
+        for user_id in users:
+            self.sessions.forget(user_id)
+        self.organization_changed(organization_id)
 
     def organization_changed(self, organization_id: str) -> None:
         """It was suspended, or may go on: what its members follow ends, and begins anew."""

@@ -100,6 +100,7 @@ def examine(patient: Patient, progress: Progress) -> list[Finding]:
     if patient.running and patient.upgrading is None:
         statistics = patient.statistics or {}
         checks += [_carriers(patient.carriers), _journal(statistics), _loop(statistics)]
+        checks += _requests(statistics)
     return checks
 
 
@@ -345,6 +346,18 @@ def _loop(statistics: dict[str, Any]) -> Finding:
         f"{worst['for_s']:g} s: it was {who}, in {worst['where']}{what}. The log has the stack."
     )
     return Finding(name, Grade.WARN, text)
+
+
+def _requests(statistics: dict[str, Any]) -> list[Finding]:
+    """What is wrong with the log of requests; nothing is said of one that is well."""
+    name, requests = "request log", statistics.get("requests", {})
+    if ailment := requests.get("ailment"):
+        text = f"Requests are not logged, and all else goes on: {ailment}"
+        return [Finding(name, Grade.WARN, text)]
+    if dropped := requests.get("dropped"):
+        text = f"{dropped} requests are missing since the start: see request_log.a_second_max."
+        return [Finding(name, Grade.WARN, text)]
+    return []
 
 
 def _journal(statistics: dict[str, Any]) -> Finding:

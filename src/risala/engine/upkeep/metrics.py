@@ -68,6 +68,7 @@ class _Engine(Collector):
             text = "Messages whose numbers no enabled carrier serves; not counted beyond 10000."
             yield _gauge("unserved_messages", text, [({}, unserved)])
             yield from _actors(numbers["actors"])
+            yield from _requests(numbers["requests"])
             text = "How often the whole service stood still for seconds; the log has the stacks."
             yield _counter("loop_blockages", text, [({}, numbers["loop"]["blockages"])])
 
@@ -128,6 +129,15 @@ def _journal(journal: dict[str, Any]) -> Iterator[Metric]:
     yield _gauge("storage_well", text, [({}, journal["ailment"] is None)])
     text = "Commits that failed so that nobody knows whether they hold."
     yield _counter("journal_doubts", text, [({}, journal["doubts"])])
+
+
+def _requests(numbers: dict[str, Any]) -> Iterator[Metric]:
+    text = "Requests of the API that were written into their log."
+    yield _counter("request_log_kept", text, [({}, numbers["kept"])])
+    text = "Requests that are missing from it: too many at once, or it could not be written."
+    yield _counter("request_log_dropped", text, [({}, numbers["dropped"])])
+    text = "1 while the log of requests can be written."
+    yield _gauge("request_log_well", text, [({}, numbers["ailment"] is None)])
 
 
 def _lanes(carriers: list[dict[str, Any]]) -> Iterator[Metric]:

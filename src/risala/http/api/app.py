@@ -10,11 +10,12 @@ from risala.http.api.batch import add_batch
 from risala.http.api.reference import add_reference
 from risala.http.api.sms import add_sms
 from risala.http.api.verify import add_verify
+from risala.http.common.auth import KeyDoor
 from risala.http.common.base import JsonApp, Pages
 from risala.http.common.client_address import ClientAddresses
 from risala.http.common.facade import GatewayFacade
 from risala.http.common.failed_keys import FailedKeys
-from risala.http.common.plain import PlainAnswer, PlainRequest
+from risala.http.common.plain import PlainAnswer, PlainRequest, RequestNotes
 from risala.http.common.problems import Problem
 from risala.http.common.respond import json_bytes
 from risala.http.common.tally import AnswerTally
@@ -28,25 +29,31 @@ def create_api(
     settings: Settings,
     clock: Clock | None = None,
     pages: Pages | None = None,
+    notes: RequestNotes | None = None,
 ) -> JsonApp:
     """The app that :func:`risala.http.server.server.serve_app` serves to the world.
 
-    ``pages`` are those of people, on the same listener.
+    Args:
+        pages: those of people, on the same listener.
+        notes: is told of each request with a valid key.
     """
-    tally = AnswerTally()
+    tally, addresses = AnswerTally(), ClientAddresses(settings.http.trusted_proxies)
     app = JsonApp(
         "risala.http.api",
         body_bytes_max=settings.http.body_max_bytes,
         body_timeout_s=settings.http.body_timeout_s,
         tally=tally,
-        failed_keys=FailedKeys(ClientAddresses(settings.http.trusted_proxies), tally),
+        failed_keys=FailedKeys(addresses, tally),
         pages=pages,
+        notes=notes,
+        addresses=addresses,
     )
     _add_probes(app, gateway)
     clock = clock or SystemClock()
-    add_sms(app, gateway, clock)
-    add_batch(app, gateway, clock, settings.http)
-    add_verify(app, gateway, settings)
+    door = KeyDoor(gateway, addresses)
+    add_sms(app, gateway, clock, door)
+    add_batch(app, gateway, clock, settings.http, door)
+    add_verify(app, gateway, door)
     add_reference(app)
     return app
 

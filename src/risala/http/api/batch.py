@@ -11,7 +11,7 @@ from risala.engine.model.clock import Clock
 from risala.engine.model.commands import SendMessage
 from risala.engine.model.errors import OutcomeUnknown, RateLimited, Refusal
 from risala.http.api.batch_reader import Item, parse_batch
-from risala.http.common.auth import secret_key
+from risala.http.common.auth import KeyDoor
 from risala.http.common.base import JsonApp
 from risala.http.common.facade import GatewayFacade
 from risala.http.common.parse import read_body
@@ -21,7 +21,9 @@ from risala.http.common.problems import Problem, problem_of
 PATH: Final = "/api/sms/batch"
 
 
-def add_batch(app: JsonApp, gateway: GatewayFacade, clock: Clock, http: HttpSection) -> None:
+def add_batch(
+    app: JsonApp, gateway: GatewayFacade, clock: Clock, http: HttpSection, door: KeyDoor
+) -> None:
     """Serve ``POST /api/sms/batch``."""
     desk = ReadingDesk(http.batches_read_max)
 
@@ -30,7 +32,7 @@ def add_batch(app: JsonApp, gateway: GatewayFacade, clock: Clock, http: HttpSect
             return await parse_batch(await read_body(request), clock.now_ms())
 
     async def send_batch(request: PlainRequest) -> PlainAnswer:
-        principal = secret_key(gateway, request.fields)
+        principal = door.secret(request)
         items = await read_items(request)
         commands = [item for item in items if isinstance(item, SendMessage)]
         try:

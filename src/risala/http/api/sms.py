@@ -5,7 +5,7 @@ from __future__ import annotations
 from risala.engine.model.clock import Clock
 from risala.engine.model.wire import message_wire
 from risala.http.api.bodies import parse_get, parse_send
-from risala.http.common.auth import secret_key
+from risala.http.common.auth import KeyDoor
 from risala.http.common.base import JsonApp
 from risala.http.common.facade import GatewayFacade
 from risala.http.common.parse import read_body
@@ -13,17 +13,17 @@ from risala.http.common.plain import PlainAnswer, PlainRequest
 from risala.http.common.respond import json_bytes
 
 
-def add_sms(app: JsonApp, gateway: GatewayFacade, clock: Clock) -> None:
+def add_sms(app: JsonApp, gateway: GatewayFacade, clock: Clock, door: KeyDoor) -> None:
     """Serve ``POST /api/sms`` and ``POST /api/sms/get``."""
 
     async def send(request: PlainRequest) -> PlainAnswer:
-        principal = secret_key(gateway, request.fields)
+        principal = door.secret(request)
         command = parse_send(await read_body(request), clock.now_ms())
         # The bytes are the journal's own: a repeated idempotency key gets them again.
         return PlainAnswer(await gateway.send_message(principal, command))
 
     async def get(request: PlainRequest) -> PlainAnswer:
-        principal = secret_key(gateway, request.fields)
+        principal = door.secret(request)
         message_id = parse_get(await read_body(request))
         return PlainAnswer(json_bytes(message_wire(gateway.get_message(principal, message_id))))
 

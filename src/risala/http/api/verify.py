@@ -6,14 +6,13 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
-from risala.config.model import Settings
 from risala.engine.model.commands import AddressUse, KeyType, Principal
 from risala.engine.model.wire import verification_wire
 from risala.http.api.cors import check_origin, open_to_browsers
 from risala.http.api.verify_bodies import parse_check, parse_get, parse_send_code
-from risala.http.common.auth import api_key, secret_key
+from risala.http.common.auth import KeyDoor
 from risala.http.common.base import JsonApp
-from risala.http.common.client_address import ClientAddresses, bucket_of
+from risala.http.common.client_address import bucket_of
 from risala.http.common.facade import GatewayFacade
 from risala.http.common.parse import read_body
 from risala.http.common.plain import PlainAnswer, PlainRequest
@@ -27,9 +26,9 @@ _APPROVED: Final = json_bytes({"status": "approved"})
 _DENIED: Final = json_bytes({"status": "denied"})
 
 
-def add_verify(app: JsonApp, gateway: GatewayFacade, settings: Settings) -> None:
+def add_verify(app: JsonApp, gateway: GatewayFacade, key_door: KeyDoor) -> None:
     """Serve ``POST /api/verify/send``, ``/check`` and ``/get``."""
-    door = _Door(gateway, ClientAddresses(settings.http.trusted_proxies))
+    door = _Door(gateway, key_door)
 
     async def send(request: PlainRequest) -> PlainAnswer:
         principal = await door.enter(request, AddressUse.CODE_SEND)
@@ -45,7 +44,7 @@ def add_verify(app: JsonApp, gateway: GatewayFacade, settings: Settings) -> None
         return PlainAnswer(_APPROVED if approved else _DENIED)
 
     async def get(request: PlainRequest) -> PlainAnswer:
-        principal = secret_key(gateway, request.fields)
+        principal = key_door.secret(request)
         verification_id = parse_get(await read_body(request))
         view = gateway.get_verification(principal, verification_id)
         return PlainAnswer(json_bytes(verification_wire(view)))
@@ -60,21 +59,20 @@ class _Door:
     """Checks the key, its origin and the address's limit, before a byte of the body is read."""
 
     gateway: GatewayFacade
-    addresses: ClientAddresses
+    key_door: KeyDoor
 
     async def enter(self, request: PlainRequest, use: AddressUse) -> Principal:
         """Who asks: checks the key and its organization, its origin, then the address's limit.
 
         Raises:
             Unauthorized: the key is missing, unknown or disabled.
-            Forbidden: the organization is not active, or the key is not for pages of this origin.
+            Forbidden: the organization is not active, or the key is not for pages of this origin,
+                or not for the client's address.
             RateLimited: the address has asked too often; this call was not counted.
         """
-        fields, client = request.fields, request.client
-        principal = self.gateway.authenticate(api_key(fields))
-        check_origin(principal, fields.get(b"origin", ()))
+        principal = self.key_door.holder(request)
+        check_origin(principal, request.fields.get(b"origin", ()))
+        self.key_door.check_address(principal, request)
         if principal.type is KeyType.PUBLISHABLE:
-            forwarded = [each.decode("latin-1") for each in fields.get(b"x-forwarded-for", ())]
-            bucket = bucket_of(self.addresses.of(client[0] if client else None, forwarded))
-            await self.gateway.take_address(use, bucket)
+            await self.gateway.take_address(use, bucket_of(self.key_door.address(request)))
         return principal

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from risala.engine.model.commands import KeyType, Principal
-from risala.engine.model.errors import Forbidden, Unauthorized
+from risala.engine.model.errors import AddressNotAllowed, Forbidden, Unauthorized
+from risala.http.common.client_address import Address, ClientAddresses
 from risala.http.common.facade import GatewayFacade
-from risala.http.common.plain import Fields
+from risala.http.common.plain import Fields, PlainRequest
 
 
 def api_key(fields: Fields) -> str:
@@ -23,14 +26,53 @@ def api_key(fields: Fields) -> str:
     return key
 
 
-def secret_key(gateway: GatewayFacade, fields: Fields) -> Principal:
-    """Who holds the secret key of a request.
+@dataclass(frozen=True, slots=True)
+class KeyDoor:
+    """Lets requests in by their keys."""
 
-    Raises:
-        Unauthorized: the key is missing, unknown or disabled (401).
-        Forbidden: the organization is not active, or the key is a publishable one (403).
-    """
-    principal = gateway.authenticate(api_key(fields))
-    if principal.type is not KeyType.SECRET:
-        raise Forbidden("This endpoint needs a secret key (sk_live_…).")
-    return principal
+    gateway: GatewayFacade
+    addresses: ClientAddresses
+
+    def holder(self, request: PlainRequest) -> Principal:
+        """Who holds the key of a request.
+
+        Raises:
+            Unauthorized: the key is missing, unknown or disabled (401).
+            Forbidden: the organization is not active (403).
+        """
+        request.principal = principal = self.gateway.authenticate(api_key(request.fields))
+        return principal
+
+    def secret(self, request: PlainRequest) -> Principal:
+        """Who holds the secret key of a request.
+
+        Raises:
+            Unauthorized: the key is missing, unknown or disabled (401).
+            Forbidden: the organization is not active, the key is a publishable one, or it is not
+                for the client's address (403).
+        """
+        principal = self.holder(request)
+        if principal.type is not KeyType.SECRET:
+            raise Forbidden("This endpoint needs a secret key (sk_live_…).")
+        if principal.allowed_addresses is not None:
+            self.check_address(principal, request)
+        return principal
+
+    def check_address(self, principal: Principal, request: PlainRequest) -> None:
+        """Check that a key may be used from where a request comes.
+
+        Raises:
+            AddressNotAllowed: it may not.
+        """
+        allowed = principal.allowed_addresses
+        if allowed is None:
+            return
+        address = self.address(request)
+        if address is None or not any(address in network for network in allowed):
+            raise AddressNotAllowed(None if address is None else str(address))
+
+    def address(self, request: PlainRequest) -> Address | None:
+        """The client's address; None where it is not known."""
+        client = request.client
+        forwarded = [each.decode("latin-1") for each in request.fields.get(b"x-forwarded-for", ())]
+        return self.addresses.of(client[0] if client else None, forwarded)

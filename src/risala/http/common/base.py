@@ -16,8 +16,9 @@ from quart_trio.wrappers.request import TrioBody
 from trio import Nursery
 from werkzeug.wrappers import Response as WerkzeugResponse
 
+from risala.http.common.client_address import ClientAddresses
 from risala.http.common.failed_keys import FailedKeys
-from risala.http.common.plain import MARKS, Handler, PlainRoutes
+from risala.http.common.plain import MARKS, Handler, PlainRoutes, RequestNotes
 from risala.http.common.plain_asgi import answer_by_asgi, fields_of
 from risala.http.common.problems import Problem, plain, report
 from risala.http.common.request_ids import REQUEST_ID, new_request_id
@@ -180,10 +181,13 @@ class JsonApp(QuartTrio):
         tally: AnswerTally | None = None,
         failed_keys: FailedKeys | None = None,
         pages: Pages | None = None,
+        notes: RequestNotes | None = None,
+        addresses: ClientAddresses | None = None,
     ) -> None:
         """
         Args:
             failed_keys: delays answers to wrong keys; without it all answers leave at once.
+            notes, addresses: as for :class:`PlainRoutes`.
             pages: answers, on the same listener, whatever path is a page's.
         """
         super().__init__(name, static_folder=None, template_folder=None)
@@ -197,6 +201,8 @@ class JsonApp(QuartTrio):
             body_timeout_s=body_timeout_s,
             tally=self.tally,
             failed_keys=failed_keys,
+            notes=notes,
+            addresses=addresses,
         )
         """Paths that never come to Quart."""
         self._pages = pages

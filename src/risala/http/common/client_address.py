@@ -8,6 +8,7 @@ the client may have invented.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 from typing import Final
 
@@ -17,6 +18,9 @@ _CLIENT_PREFIX_V6: Final = 64
 """Bits of an IPv6 address that tell clients apart: a household or a phone has a whole /64 to choose
 addresses from."""
 
+_TEXTS_MAX: Final = 1024
+"""Clients whose address is remembered as text, some 300 kB at most."""
+
 
 class ClientAddresses:
     """Tells the client's address of each request."""
@@ -25,6 +29,10 @@ class ClientAddresses:
         networks = [_network(text) for text in trusted]
         self._v4 = tuple(each for each in networks if isinstance(each, IPv4Network))
         self._v6 = tuple(each for each in networks if isinstance(each, IPv6Network))
+        # Servers ask from the same address again and again.
+        self.text_of = lru_cache(maxsize=_TEXTS_MAX)(self._text_of)
+        """The client's address as text, by the arguments of :meth:`of` as they came; None where it
+        is not known."""
 
     def of(self, peer: str | None, forwarded: Sequence[str]) -> Address | None:
         """The client's address; None where it is not known.
@@ -45,6 +53,10 @@ class ClientAddresses:
             if not self._trusts(client):
                 break
         return client
+
+    def _text_of(self, peer: str | None, forwarded: tuple[bytes, ...]) -> str | None:
+        address = self.of(peer, [each.decode("latin-1") for each in forwarded])
+        return None if address is None else str(address)
 
     def trusts(self, peer: str | None) -> bool:
         """Whether the socket's other end is a proxy of ours, whose headers tell of its client."""

@@ -63,9 +63,11 @@ async def read_body(request: PlainRequest) -> bytes:
     if body.length is not None and body.length > bytes_max:
         raise plain(413)
     if body.complete:  # nearly always: the body came with the head, and nothing is waited for
-        return await _gather(body, bytes_max)
+        request.raw = raw = await _gather(body, bytes_max)
+        return raw
     with trio.move_on_after(request.body_timeout_s):
-        return await _gather(body, bytes_max)
+        request.raw = raw = await _gather(body, bytes_max)
+        return raw
     raise plain(408)
 
 

@@ -11,6 +11,11 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Final, Protocol
 
+import trio
+
+from risala.engine.model.commands import KeyType, Principal
+from risala.engine.rules.request_bodies import NotedRequest, noted
+from risala.http.common.client_address import ClientAddresses
 from risala.http.common.failed_keys import FailedKeys
 from risala.http.common.origins import cors_headers
 from risala.http.common.problems import Problem, not_allowed, report
@@ -48,7 +53,16 @@ class IncomingBody(Protocol):
 
 
 class PlainRequest:
-    __slots__ = ("body", "body_bytes_max", "body_timeout_s", "client", "fields", "id")
+    __slots__ = (
+        "body",
+        "body_bytes_max",
+        "body_timeout_s",
+        "client",
+        "fields",
+        "id",
+        "principal",
+        "raw",
+    )
 
     def __init__(
         self,
@@ -66,6 +80,10 @@ class PlainRequest:
         self.body = body
         self.body_bytes_max = body_bytes_max
         self.body_timeout_s = body_timeout_s
+        self.principal: Principal | None = None
+        """Whose key it bears; None until the key has been looked at, and found."""
+        self.raw: bytes | None = None
+        """The body, once it has been read."""
 
 
 class PlainAnswer:
@@ -106,6 +124,14 @@ def problem_answer(problem: Problem, request_id: str) -> PlainAnswer:
 Handler = Callable[[PlainRequest], Awaitable[PlainAnswer]]
 
 
+class RequestNotes(Protocol):
+    """Where it is noted what each key asked."""
+
+    def has_room(self, principal: Principal, /) -> bool: ...
+
+    def note(self, request: NotedRequest, /) -> None: ...
+
+
 class PlainPath:
     """One path: its handlers by method, and the largest body that it takes."""
 
@@ -130,13 +156,22 @@ class PlainRoutes:
         body_timeout_s: float,
         tally: AnswerTally,
         failed_keys: FailedKeys | None,
+        notes: RequestNotes | None = None,
+        addresses: ClientAddresses | None = None,
     ) -> None:
+        """
+        Args:
+            notes: is told of each request with a valid key; None: nobody is.
+            addresses: tells the clients' addresses for it; None: they are not told.
+        """
         self.tally = tally
         self.open_paths: set[str] = set()
         """Paths whose answers pages of any origin may read (:mod:`risala.http.common.origins`)."""
         self._body_bytes_max = body_bytes_max
         self._body_timeout_s = body_timeout_s
         self._failed_keys = failed_keys
+        self._notes = notes
+        self._addresses = addresses
         self._paths: dict[bytes, PlainPath] = {}
 
     def add(
@@ -180,7 +215,7 @@ class PlainRoutes:
         request = PlainRequest(
             request_id, fields, client, body, path.body_bytes_max, self._body_timeout_s
         )
-        token = REQUEST_ID.set(request_id)
+        token, began_s = REQUEST_ID.set(request_id), trio.current_time()
         try:
             handler = path.handlers.get(method)
             if handler is None:
@@ -192,6 +227,14 @@ class PlainRoutes:
         finally:
             REQUEST_ID.reset(token)
         self.tally.answers[answer.status] += 1
+        principal = request.principal
+        if (
+            principal is not None
+            and self._notes is not None
+            # Asked first: what is dropped under load must not cost more than this.
+            and self._notes.has_room(principal)
+        ):
+            self._notes.note(self._noted(principal, request, path, method, answer, began_s))
         if answer.status == 401:
             await self.hold(fields, client)
         if path.is_open:
@@ -199,6 +242,33 @@ class PlainRoutes:
             origin = origins[0].decode("latin-1") if origins else None
             answer.more = (*answer.more, *cors_headers(self.open_paths, path.path, origin))
         return answer
+
+    def _noted(
+        self,
+        principal: Principal,
+        request: PlainRequest,
+        path: PlainPath,
+        method: bytes,
+        answer: PlainAnswer,
+        began_s: float,
+    ) -> NotedRequest:
+        address = None
+        if self._addresses is not None and principal.type is KeyType.SECRET:
+            forwarded = request.fields.get(b"x-forwarded-for", ())
+            client = request.client
+            address = self._addresses.text_of(client[0] if client else None, tuple(forwarded))
+        raw = request.raw
+        return NotedRequest(
+            principal,
+            request.id,
+            method.decode("ascii"),
+            path.path,
+            answer.status,
+            trio.current_time() - began_s,
+            address,
+            None if raw is None else noted(raw),
+            noted(answer.body),
+        )
 
     async def hold(self, fields: Fields, client: Client | None) -> None:
         """Delay a 401 where its client has sent many wrong keys."""

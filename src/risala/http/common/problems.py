@@ -166,6 +166,8 @@ def _refused(error: errors.EngineError) -> Problem:
             return bad_body([_issue(fault) for fault in error.faults])
         case errors.Unauthorized():
             return Problem(status, str(error), headers={"WWW-Authenticate": _CHALLENGE})
+        case errors.AddressNotAllowed():
+            return Problem(status, str(error), {"code": "ADDRESS_NOT_ALLOWED"})
         case errors.SenderNotApproved():
             return Problem(status, str(error), {"code": "SENDER_NOT_APPROVED"})
         case errors.RecipientOptedOut():

@@ -25,7 +25,7 @@ from risala.http.dashboard import (
     webhooks,
 )
 from risala.http.dashboard import settings as settings_page
-from risala.http.dashboard.messages import composer, listing, message
+from risala.http.dashboard.messages import composer, export, listing, message
 from risala.http.web.app import WebApp, WebFace
 from risala.http.web.facade import WebGateway
 from risala.http.web.routes import PageRoute
@@ -35,7 +35,7 @@ ROUTES: Final[tuple[PageRoute, ...]] = tuple(
     route
     for page in (
         *(sign_in, reader, account, organizations, members, overview, listing, message, keys),
-        *(start, composer, webhooks, senders, verify, outbox, billing, settings_page),
+        *(start, composer, export, webhooks, senders, verify, outbox, billing, settings_page),
     )
     for route in page.ROUTES
 )

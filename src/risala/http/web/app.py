@@ -40,6 +40,7 @@ from risala.http.web.access import PageAccess
 from risala.http.web.assets import PLACE
 from risala.http.web.doors import Way, door_of, is_own_form
 from risala.http.web.facade import WebGateway
+from risala.http.web.files.downloads import Downloads
 from risala.http.web.formats import Formats
 from risala.http.web.forms import MARK_FIELD, ONCE_FIELD, form_of, read_form, unmasked
 from risala.http.web.languages import language_named, preferred
@@ -96,6 +97,7 @@ class WebApp(JsonApp):
             Templates(face.templates),
             OnceKeys(),
             self.live,
+            Downloads(),
             frozenset(map(_slug, face.routes)),
         )
         self._first = {route.path.split("/")[1] for route in face.routes} | {"static"}

@@ -165,7 +165,7 @@ async def _gather(follower: PageFollower, ended: trio.Event) -> list[Told] | Non
                     while len(found) <= GATHERED_MAX:
                         found.append(await anext(follower))
         except StopAsyncIteration:
-            over = True
+            over = not found  # what came before the end is still drawn
         nursery.cancel_scope.cancel()
     return None if over else found
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gzip
-from collections.abc import Mapping
+from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Final
@@ -24,6 +24,8 @@ from risala.http.common.client_address import ClientAddresses, bucket_of
 from risala.http.web.access import PageAccess
 from risala.http.web.doors import Door
 from risala.http.web.facade import WebGateway
+from risala.http.web.files.downloads import Download, Downloads, TablePart
+from risala.http.web.files.spreadsheet import CsvForm
 from risala.http.web.formats import Formats
 from risala.http.web.forms import MARK_FIELD, ONCE_FIELD, SentForm, masked
 from risala.http.web.languages import Words
@@ -69,6 +71,7 @@ class Site:
     templates: Templates
     once: OnceKeys
     live: LiveStreams
+    downloads: Downloads
     slugs: frozenset[str]
     """The pages of an organization that there are, such as ``keys`` and ``verify/settings``."""
 
@@ -279,6 +282,25 @@ class Visit:
             gateway.people.watching(self.session, self.organization_id),
             draw,
             by_time=by_time,
+        )
+
+    def download(
+        self, download_id: str, name: str, table: AsyncGenerator[TablePart], form: CsvForm
+    ) -> TrioResponse:
+        """A table as a file; :meth:`progress` of the same id tells beside it how far it is."""
+        assert self.session is not None, "the route lets strangers in"
+        watch = self.site.gateway.people.watching(self.session, self.organization_id)
+        reader = (self.user.id, download_id)
+        return self.site.downloads.response(reader, name, watch, table, form)
+
+    def progress(self, download: Download, draw: Draw) -> TrioResponse:
+        """A stream of pieces, drawn whenever a download has gone on."""
+        assert self.session is not None, "the route lets strangers in"
+        return self.site.live.response(
+            self.user.id,
+            self.site.downloads.follow(download),
+            self.site.gateway.people.watching(self.session, self.organization_id),
+            draw,
         )
 
     async def again(

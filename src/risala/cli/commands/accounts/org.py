@@ -12,6 +12,7 @@ from risala.cli.commands.accounts.organizations import (
     optional_org,
     organization_id,
 )
+from risala.cli.reach.erasing import taken_out, tell_taken_out
 from risala.cli.reach.options import Options, common
 from risala.cli.show import output
 
@@ -201,3 +202,41 @@ def org_resume(options: Options, organization: str | None) -> None:
     found = on_organization("org.resume", options, organization)
     if not output.show(options.json, found):
         output.said(f"{output.clean(found['name'])} is active.")
+
+
+@org.command("delete")
+@click.argument("organization", metavar="ORG")
+@click.option("--name", help="Its name, typed out, so that it is the right one.")
+@common
+def org_delete(options: Options, organization: str, name: str | None) -> None:
+    """Delete an organization: keys, members and endpoints at once, then all that it wrote.
+
+    Without --name, only what would go is shown. The ledger and the audit trail stay.
+    """
+
+    async def work(session: GatewaySession) -> Json:
+        found = await organization_id(session, organization)
+        if name is None:
+            return await session.perform("org.deletion", organization_id=found)
+        asked = await session.perform("org.delete", organization_id=found, name=name)
+        return await taken_out(session, asked["id"])
+
+    found = options.run(work)
+    if output.show(options.json, found):
+        return
+    if name is not None:
+        tell_taken_out(found)
+        return
+    output.fields(
+        {
+            "name": found["name"],
+            "balance": money_of(found, "balance"),
+            "keys": found["keys"],
+            "members": found["members"],
+            "webhook endpoints": found["endpoints"],
+            "senders": found["senders"],
+            "messages not sent yet": found["pending"],
+            "messages sent": found["messages"],
+        }
+    )
+    output.said("Add --name and its name to delete it; it does not come back.")

@@ -9,10 +9,13 @@ import click
 from risala.cli.commands.accounts.organizations import (
     on_organization,
     optional_org,
+    org_option,
     organization_id,
 )
+from risala.cli.reach.erasing import taken_out, tell_taken_out
 from risala.cli.reach.options import Options, common
 from risala.cli.show import output
+from risala.sms.address import normalise_number
 
 if TYPE_CHECKING:
     from risala.cli.reach.performer import GatewaySession
@@ -68,6 +71,75 @@ def kept_set(
         return await session.perform("kept.set", **given)
 
     _tell(options, options.run(work))
+
+
+@kept.command("forget")
+@click.argument("number")
+@org_option
+@click.option("--yes", is_flag=True, help="Do it; without it, only what would go is shown.")
+@common
+def kept_forget(options: Options, number: str, org: str | None, yes: bool) -> None:
+    """Take out what an organization knows of a number: texts, numbers, events, what came in."""
+    whole = _whole(number)
+
+    async def work(session: GatewaySession) -> Json:
+        found = {"organization_id": await organization_id(session, org), "number": whole}
+        if not yes:
+            return await session.perform("number.show", **found)
+        asked = await session.perform("number.forget", **found)
+        return await taken_out(session, asked["id"])
+
+    found = options.run(work)
+    if output.show(options.json, found):
+        return
+    if yes:
+        tell_taken_out(found)
+        return
+    output.fields(
+        {
+            "number": found["number"],
+            "messages": found["messages"],
+            "not sent yet": found["pending"],
+            "came in": found["inbound"],
+            "verifications": found["verifications"],
+            "opted out": found["optedOut"],
+        }
+    )
+    output.said("Add --yes to take it out; it does not come back. An opt-out stays.")
+
+
+@kept.command("deletions")
+@optional_org
+@common
+def kept_deletions(options: Options, organization: str | None) -> None:
+    """What was taken out, or is being taken out; the latest first."""
+    found = on_organization("erasure.list", options, organization)
+    if output.show(options.json, found):
+        return
+    output.table(
+        ("Id", "Of", "State", "Asked for", "By", "Done"),
+        (
+            (
+                each["id"],
+                each["number"] or "everything",
+                "waits for a carrier" if each["waits"] else each["state"],
+                output.moment(each["createdAt"]),
+                output.clean(each["askedBy"]),
+                output.moment(each["endedAt"]),
+            )
+            for each in found["erasures"]
+        ),
+        empty="Nothing was taken out yet.",
+    )
+
+
+def _whole(text: str) -> str:
+    if text.startswith("+") and not text.startswith("+222"):
+        return text
+    try:
+        return normalise_number(text)
+    except ValueError as error:
+        raise click.BadParameter(str(error), param_hint="NUMBER") from None
 
 
 def _days(text: str) -> int | None:

@@ -57,6 +57,7 @@ def owned_names(conn: sqlite3.Connection) -> list[Owned]:
     rows = conn.execute(
         f"SELECT {_OWNED.columns} FROM"  # noqa: S608 -- a constant
         " (SELECT id AS organization_id, name AS organization, name FROM organizations"
+        " WHERE deleted_at IS NULL"
         " UNION SELECT o.id, o.name, s.name FROM senders s"
         " JOIN organizations o ON o.id = s.organization_id WHERE s.status <> 'denied')"
         " ORDER BY organization_id, name"

@@ -138,11 +138,18 @@ def first(conn: sqlite3.Connection, count: int) -> list[OwedMail]:
 
 def settle(conn: sqlite3.Connection, seq: int, outcome: MailOutcome, now_ms: int) -> None:
     """A mail was sent, or will not be."""
-    writable(conn, _TABLE).update(seq, {"settled_at": now_ms, "outcome": outcome.value})
+    _change(conn, seq, {"settled_at": now_ms, "outcome": outcome.value})
 
 
 def put_off(conn: sqlite3.Connection, seq: int, due_at: int, tries: int) -> None:
-    writable(conn, _TABLE).update(seq, {"due_at": due_at, "tries": tries})
+    _change(conn, seq, {"due_at": due_at, "tries": tries})
+
+
+def _change(conn: sqlite3.Connection, seq: int, values: dict[str, Any]) -> None:
+    """Set columns of a mail; one whose reader was forgotten meanwhile is not there any more."""
+    stored = writable(conn, _TABLE)
+    if stored.count_where("seq = ?", (seq,)):
+        stored.update(seq, values)
 
 
 def forget_settled(conn: sqlite3.Connection, now_ms: int) -> None:

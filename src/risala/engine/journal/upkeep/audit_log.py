@@ -120,9 +120,11 @@ class Hand:
         )
 
 
-def write(conn: sqlite3.Connection, hand: Hand) -> None:
-    """Write a line in the middle of a unit that knows only then whether there is one to write."""
+def write(conn: sqlite3.Connection, hand: Hand) -> int:
+    """Write a line in the middle of a unit that knows only then whether there is one to write; its
+    number."""
     hand.under(_nothing)(conn)
+    return lines(conn, 1)[0].seq
 
 
 def _nothing(_: sqlite3.Connection) -> None:

@@ -218,6 +218,12 @@ async def _found(call: Call[OwnOrganization]) -> Organization:
     return await call.services.people.memberships.found(_me(call), call.given.name, by)
 
 
+async def _delete(call: Call[NoArguments]) -> Nothing:
+    me = _me(call)
+    await call.services.people.ending.delete(me, call.sign(subject=me))
+    return Nothing()
+
+
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
     Operation(
         name="account.show",
@@ -295,6 +301,15 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         result=Nothing,
         wire=nothing_wire,
         handler=_leave,
+        roles=USERS,
+        changes=True,
+    ),
+    Operation(
+        name="account.delete",
+        arguments=NoArguments,
+        result=Nothing,
+        wire=nothing_wire,
+        handler=_delete,
         roles=USERS,
         changes=True,
     ),

@@ -49,7 +49,7 @@ async def show(visit: Visit) -> TrioResponse:
     if text.startswith("sms_"):
         return visit.go(visit.at(f"messages/{text}"))
     query = {name: found_by.text(name) for name in FIELDS if found_by.text(name)}
-    asked = _asked(visit, query)
+    asked = asked_for(visit, query)
     try:
         page = await visit.perform_here("message.list", mode=visit.mode.value, limit=PAGE, **asked)
     except Invalid:  # somebody typed it into the address: without filters there is a list
@@ -63,9 +63,10 @@ async def show(visit: Visit) -> TrioResponse:
         states_shown=[(each, visit.words.among("state", STATES[each])) for each in STATES],
         senders=[(each["name"], each["name"]) for each in senders],
         keys=[(each["id"], each["name"] or f"…{each['last4']}") for each in keys],
-        chips=_chips(visit, query, asked, {each["id"]: each["name"] or "" for each in keys}),
+        chips=chips_of(visit, query, asked, {each["id"]: each["name"] or "" for each in keys}),
         messages=[_look(visit, each) for each in page["messages"]],
         page=page,
+        export_at=visit.at("messages/export", **_kept(query)),
         pager=pager_of(
             f"/app/{visit.organization_id}/messages",
             shown,
@@ -75,7 +76,7 @@ async def show(visit: Visit) -> TrioResponse:
     )
 
 
-def _asked(visit: Visit, query: Mapping[str, str]) -> dict[str, object]:
+def asked_for(visit: Visit, query: Mapping[str, str]) -> dict[str, object]:
     """What the operation is asked for; what nobody could mean is left out."""
     asked: dict[str, object] = {}
     if text := query.get("q"):
@@ -108,7 +109,7 @@ def _midnight(visit: Visit, day: str | None, later: int) -> str | None:
         return None
 
 
-def _chips(
+def chips_of(
     visit: Visit, query: Mapping[str, str], asked: Mapping[str, Any], keys: Mapping[str, str]
 ) -> list[Chip]:
     words, formats = visit.words, visit.formats
@@ -129,11 +130,16 @@ def _chips(
         labels["since"] = words("Since {date}", date=formats.date_text(asked["since"]))
     if "until" in asked:
         labels["until"] = words("Until {date}", date=formats.date_text(ms_of(asked["until"]) - 1))
-    kept = {name: value for name, value in query.items() if name not in ("before", "after")}
+    kept = _kept(query)
     return [
         Chip(label, visit.at("messages", **{n: v for n, v in kept.items() if n != name}))
         for name, label in labels.items()
     ]
+
+
+def _kept(query: Mapping[str, str]) -> dict[str, str]:
+    """The filters; where somebody stands in the list is none."""
+    return {name: value for name, value in query.items() if name not in ("before", "after")}
 
 
 def _look(visit: Visit, message: dict[str, Any]) -> dict[str, Any]:

@@ -1,0 +1,173 @@
+"""``risala log``: what an organization's keys asked, and what they were answered."""
+
+from __future__ import annotations
+
+import json
+import signal
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from risala.cli.commands.accounts.organizations import org_option, organization_id
+from risala.cli.reach.options import Options, common
+from risala.cli.reach.refused import CommandRefused
+from risala.cli.show import output
+
+if TYPE_CHECKING:
+    import trio
+
+    from risala.cli.reach.performer import GatewaySession
+
+Json = dict[str, Any]
+LOOK_EVERY_S: Final = 1.0
+"""Seconds between two looks while following: the log itself is written as often."""
+FOLLOWED_MAX: Final = 200
+"""Requests that one look takes; what is more comes with the next one, at once."""
+_COLUMNS: Final = ("At (UTC)", "Request", "Key", "Method", "Path", "Status", "Took", "From")
+
+
+@click.command("log")
+@click.argument("request_id", metavar="[REQUEST]", required=False)
+@org_option
+@click.option("--key", "key_id", metavar="KEY", help="By the API key of this id.")
+@click.option("--status", metavar="STATUS", help="Such as 429; or 2xx, 4xx, 5xx.")
+@click.option("--path", metavar="PATH", help="Such as /api/sms.")
+@click.option("--made", metavar="ID", help="That made the message or verification of this id.")
+@click.option("--limit", type=click.IntRange(1, 200), default=50, show_default=True)
+@click.option("--before", metavar="CURSOR", help="The page after this: what the last one named.")
+@click.option("--follow", is_flag=True, help="Go on with what comes, until Ctrl-C.")
+@common
+def request_log(
+    options: Options,
+    request_id: str | None,
+    org: str | None,
+    key_id: str | None,
+    status: str | None,
+    path: str | None,
+    made: str | None,
+    limit: int,
+    before: str | None,
+    follow: bool,
+) -> None:
+    """What an organization's keys asked, the newest first; or one REQUEST with its bodies.
+
+    No text of a message, no code and no secret is in it, and of a phone number the last digits.
+    """
+    if request_id is not None:
+        _show_one(options, request_id, org)
+        return
+    given: Json = {"key_id": key_id, "status": status, "path": path, "made": made}
+    if follow:
+        options.run(lambda session: _follow(session, org, given, limit, options), waits=True)
+        return
+
+    async def work(session: GatewaySession) -> Json:
+        found = await organization_id(session, org)
+        return await session.perform(
+            "request.list", organization_id=found, **given, limit=limit, before=before
+        )
+
+    found = options.run(work)
+    if output.show(options.json, found):
+        return
+    output.table(
+        _COLUMNS,
+        map(_row, found["requests"]),
+        empty="There is no such request." if before is None else "There is no older one.",
+    )
+    if found["older"] is not None:
+        output.warned(f"There are older ones: --before {found['older']}.")
+    if found["dropped"]:
+        output.warned(f"{found['dropped']} requests since the service's start are missing here.")
+    if not found["written"]:
+        output.warned("Requests are not logged at this moment; `risala doctor` says why.")
+
+
+def _row(each: Json) -> tuple[object, ...]:
+    return (
+        output.moment(each["at"]),
+        each["requestId"],
+        each["keyId"],
+        each["method"],
+        each["path"],
+        each["status"],
+        f"{each['tookMs']} ms",
+        each["address"],
+    )
+
+
+def _show_one(options: Options, request_id: str, org: str | None) -> None:
+    async def work(session: GatewaySession) -> Json:
+        found = None if org is None else await organization_id(session, org)
+        return await session.perform("request.show", organization_id=found, request_id=request_id)
+
+    found = options.run(work)
+    if output.show(options.json, found):
+        return
+    rows = {
+        "request": found["requestId"],
+        "organization": found["organizationId"],
+        "key": found["keyId"],
+        "at": output.moment(found["at"]),
+        "asked": f"{found['method']} {found['path']}",
+        "from": found["address"],
+        "status": found["status"],
+        "took": f"{found['tookMs']} ms",
+        "made": found["made"],
+    }
+    output.fields({name: value for name, value in rows.items() if value is not None})
+    for title, body in (("Asked", found["asked"]), ("Answered", found["answered"])):
+        click.echo(f"\n{click.style(title, bold=True)}")
+        text = json.dumps(body, indent=2, ensure_ascii=False)
+        click.echo("\n".join(output.clean(line) for line in text.splitlines()))
+
+
+async def _follow(
+    session: GatewaySession, org: str | None, given: Json, limit: int, options: Options
+) -> None:
+    import trio
+
+    if not session.running:
+        raise CommandRefused("The service is not running: nothing happens that could be followed.")
+    given = {**given, "organization_id": await organization_id(session, org)}
+    tell = _tell_json if options.json else _tell
+    with trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(_cancel_at_signal, signals, nursery.cancel_scope)
+            await _look_on(session, given, limit, tell)
+
+
+async def _cancel_at_signal(signals: Any, scope: trio.CancelScope) -> None:  # noqa: ANN401
+    async for _ in signals:
+        scope.cancel()
+
+
+async def _look_on(
+    session: GatewaySession, given: Json, limit: int, tell: Callable[[Json], None]
+) -> None:
+    """Tell the newest requests, the oldest of them first, and then each that comes."""
+    import trio
+
+    last: str | None = None
+    while True:
+        page = await session.perform(
+            "request.list", **given, after=last, limit=limit if last is None else FOLLOWED_MAX
+        )
+        for each in reversed(page["requests"]):
+            tell(each)
+            last = each["requestId"]
+        if len(page["requests"]) < FOLLOWED_MAX:
+            await trio.sleep(LOOK_EVERY_S)
+
+
+def _tell_json(each: Json) -> None:
+    click.echo(json.dumps(each, ensure_ascii=False))
+
+
+def _tell(each: Json) -> None:
+    colour = {2: "green", 4: "yellow", 5: "red"}.get(each["status"] // 100)
+    status = click.style(str(each["status"]), fg=colour)
+    where = f"{each['at'][11:23]}  {each['requestId']}  …{each['keyId'][-4:]}"
+    what = f"{each['method']} {each['path']}"
+    click.echo(f"{where}  {status}  {what}  {each['tookMs']} ms")

@@ -1,0 +1,29 @@
+"""What of a user goes when they go: all rows that say who they are.
+
+The audit trail stays: it says who did what, under the name that they had then.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import Final
+
+from risala.engine.journal.store.tables import writable
+from risala.engine.model.people import User
+
+_BY_USER: Final = ("members", "web_sessions", "one_time_links", "email_changes")
+_BY_ADDRESS: Final = (
+    ("invitations", "email"),
+    ("invitations", "invited_by"),
+    ("sign_in_requests", "email"),
+    ("mails", "recipient"),
+)
+
+
+def forget(conn: sqlite3.Connection, user: User) -> None:
+    """Take a user out of every table, invitations of theirs that nobody has answered included."""
+    for name in _BY_USER:
+        writable(conn, name).delete_where("user_id = ?", (user.id,))
+    for name, column in _BY_ADDRESS:
+        writable(conn, name).delete_where(f"{column} = ?", (user.email,))
+    writable(conn, "users").delete(user.id)

@@ -1,0 +1,261 @@
+"""The file of the log of requests: beside the database, and worth far less.
+
+It is no part of the journal: nothing else is in it, no unit of work writes to it, and it is not
+backed up. A file of another version is made anew, since it holds what is forgotten soon anyway.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from sqlite_utils import Database
+
+from risala.engine.journal.store.lock import claim_file
+from risala.engine.journal.store.opening import connect, open_reader
+from risala.engine.journal.store.sql import value_of
+
+FILE: Final = "requests.db"
+VERSION: Final = 1
+SPARE_BYTES: Final = 100_000_000
+"""Free space of the disk that is left to the database: with less, sends are about to be refused."""
+_PAGE_BYTES: Final = 4096
+_TRIM_SHARE: Final = 10
+"""Where the file is too large, a tenth of its rows goes, so that this is seldom done."""
+_FREE_SHARE: Final = 4
+"""Where a quarter of the file is free it is made smaller; less than that is soon filled again."""
+
+
+class NoRoom(Exception):
+    """The disk is so full that what is left is kept for the database."""
+
+
+class RequestRow(NamedTuple):
+    """A request of the API, as it is kept. Made by the hundred, and so a tuple."""
+
+    id: str
+    organization_id: str
+    key_id: str
+    mode: str
+    at: int
+    """UTC epoch milliseconds."""
+    method: str
+    path: str
+    status: int
+    took_us: int
+    address: str | None
+    asked: str | None
+    """JSON of what is kept of the request's body; None: it was not read."""
+    answered: str
+    made: str | None
+    """The id of the message or verification that it made."""
+
+
+@dataclass(frozen=True, slots=True)
+class RequestFilter:
+    """Which requests a page is of; None: whichever."""
+
+    organization_id: str | None
+    key_id: str | None = None
+    least: int = 0
+    """Of the statuses."""
+    most: int = 999
+    path: str | None = None
+    made: str | None = None
+    """The id of what they made."""
+    since_id: str | None = None
+    """The least id that is still kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class RequestPage:
+    """A page, the newest first, and where the next ones begin; None: there are none."""
+
+    requests: tuple[RequestRow, ...]
+    newer: str | None
+    older: str | None
+
+
+_COLUMNS: Final[dict[str, Any]] = {
+    "id": str,
+    "organization_id": str,
+    "key_id": str,
+    "mode": str,
+    "at": int,
+    "method": str,
+    "path": str,
+    "status": int,
+    "took_us": int,
+    "address": str,
+    "asked": str,
+    "answered": str,
+    "made": str,
+}
+_FIELDS: Final = ", ".join(RequestRow._fields)
+_PLACES: Final = ", ".join("?" * len(RequestRow._fields))
+_INSERT: Final = f"INSERT OR IGNORE INTO request ({_FIELDS}) VALUES ({_PLACES})"  # noqa: S608 -- constants
+
+
+def open_file(path: Path) -> sqlite3.Connection:
+    """Open the file to write, making it, or its tables, where they are missing.
+
+    Raises:
+        StorageUnusable: there can be no such file.
+        sqlite3.Error: it is damaged, or no database.
+    """
+    claim_file(path)
+    conn = connect(path, "rw")
+    try:
+        if value_of(conn, "pragma user_version") != VERSION:
+            _make(conn)
+        for pragma in ("journal_mode = wal", "synchronous = normal"):
+            conn.execute(f"pragma {pragma}")
+    except BaseException:
+        conn.close()
+        raise
+    return conn
+
+
+def _make(conn: sqlite3.Connection) -> None:
+    # What is deleted gives its room back to the disk; this must be said before the first table.
+    conn.execute("pragma auto_vacuum = incremental")
+    conn.execute("begin immediate")
+    db = Database(conn, recursive_triggers=False, execute_plugins=False)
+    conn.execute("drop table if exists request")
+    table = db.table("request").create(
+        _COLUMNS,
+        pk="id",
+        not_null=set(_COLUMNS) - {"address", "asked", "made"},
+        strict=True,
+    )
+    # Everything that a page is filtered by, so that only what it shows is read from the rows.
+    table.create_index(
+        ["organization_id", "id", "key_id", "status", "path"], "request_by_organization"
+    )
+    conn.execute("CREATE INDEX request_by_made ON request (made, id) WHERE made IS NOT NULL")
+    conn.execute(f"pragma user_version = {VERSION}")
+    conn.execute("commit")
+
+
+def write(conn: sqlite3.Connection, path: Path, rows: Sequence[RequestRow]) -> None:
+    """Write requests down.
+
+    Raises:
+        NoRoom: the disk is nearly full.
+        sqlite3.Error: the disk or the file refused.
+    """
+    if shutil.disk_usage(path.parent).free < SPARE_BYTES:
+        raise NoRoom
+    conn.execute("begin immediate")
+    try:
+        conn.executemany(_INSERT, rows)
+        conn.execute("commit")
+    except BaseException:
+        if conn.in_transaction:
+            conn.execute("rollback")
+        raise
+
+
+def trim(conn: sqlite3.Connection, since_id: str, bytes_max: int) -> None:
+    """Forget what is older than an id, and the oldest where the file is too large."""
+    conn.execute("DELETE FROM request WHERE id < ?", (since_id,))
+    while _used_bytes(conn) > bytes_max:
+        # By their places, not by a count, which would read all of them.
+        lowest, highest = conn.execute("SELECT min(rowid), max(rowid) FROM request").fetchone()
+        if lowest is None:
+            break
+        conn.execute(
+            "DELETE FROM request WHERE rowid <= ?",
+            (lowest + (highest - lowest) // _TRIM_SHARE,),
+        )
+    pages, free = _pages(conn)
+    if free * _FREE_SHARE > pages:
+        conn.execute("pragma incremental_vacuum").fetchall()
+
+
+def _used_bytes(conn: sqlite3.Connection) -> int:
+    pages, free = _pages(conn)
+    return (pages - free) * _PAGE_BYTES
+
+
+def _pages(conn: sqlite3.Connection) -> tuple[int, int]:
+    """Pages of the file, and how many of them are free."""
+    return value_of(conn, "pragma page_count"), value_of(conn, "pragma freelist_count")
+
+
+def forget(conn: sqlite3.Connection, organization_id: str) -> None:
+    """Forget all requests of an organization."""
+    conn.execute("DELETE FROM request WHERE organization_id = ?", (organization_id,))
+
+
+def page(
+    path: Path,
+    wanted: RequestFilter,
+    *,
+    before: str | None = None,
+    after: str | None = None,
+    limit: int,
+) -> RequestPage:
+    """The newest requests, or those before an id, or after one.
+
+    Raises:
+        sqlite3.Error: there is no file yet, or it cannot be read.
+    """
+    where, given = _where(wanted)
+    if after is not None:
+        where.append("id > ?")
+        given.append(after)
+    elif before is not None:
+        where.append("id < ?")
+        given.append(before)
+    order = "ASC" if after is not None else "DESC"
+    with closing(open_reader(path)) as conn:
+        rows = conn.execute(
+            f"SELECT {_FIELDS} FROM request WHERE {' AND '.join(where)}"  # noqa: S608 -- constants
+            f" ORDER BY id {order} LIMIT ?",
+            (*given, limit + 1),
+        ).fetchall()
+    found = sorted(map(RequestRow._make, rows[:limit]), key=lambda row: row.id, reverse=True)
+    more = len(rows) > limit
+    shown = tuple(found)
+    if after is not None:
+        return RequestPage(shown, shown[0].id if more else None, shown[-1].id if shown else None)
+    newer = None if before is None else (shown[0].id if shown else before)
+    return RequestPage(shown, newer, shown[-1].id if more else None)
+
+
+def _where(wanted: RequestFilter) -> tuple[list[str], list[object]]:
+    conditions: list[str] = ["id >= ?"]
+    found: list[object] = [wanted.since_id or ""]
+    for column, value in (
+        ("organization_id", wanted.organization_id),
+        ("key_id", wanted.key_id),
+        ("path", wanted.path),
+        ("made", wanted.made),
+    ):
+        if value is not None:
+            conditions.append(f"{column} = ?")
+            found.append(value)
+    if (wanted.least, wanted.most) != (0, 999):
+        conditions.append("status BETWEEN ? AND ?")
+        found += [wanted.least, wanted.most]
+    return conditions, found
+
+
+def one(path: Path, request_id: str) -> RequestRow | None:
+    """A request; None where it is not in the log.
+
+    Raises:
+        sqlite3.Error: there is no file yet, or it cannot be read.
+    """
+    with closing(open_reader(path)) as conn:
+        row = conn.execute(
+            f"SELECT {_FIELDS} FROM request WHERE id = ?",  # noqa: S608 -- constants
+            (request_id,),
+        ).fetchone()
+    return None if row is None else RequestRow._make(row)

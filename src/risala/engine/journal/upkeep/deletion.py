@@ -1,0 +1,107 @@
+"""The deletion of an organization: one unit that ends whatever it could still do.
+
+What it has written goes afterwards, in steps (:mod:`risala.engine.journal.upkeep.erasing`). Its row
+stays with the ledger and the audit trail, and so do the ids of its keys in what was sent by them.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from dataclasses import dataclass
+from typing import Final
+
+from risala.engine.journal.accounts import accounts
+from risala.engine.journal.people import members
+from risala.engine.journal.store.sql import value_of
+from risala.engine.journal.store.tables import writable
+from risala.engine.journal.upkeep import erasures
+from risala.engine.journal.webhooks import endpoints
+
+COUNTED_MAX: Final = 10_000
+"""What is counted for who asks beforehand: beyond it is many."""
+_OWNED: Final = (
+    *("api_keys", "members", "invitations", "senders", "inbound_routes", "opt_out_policies"),
+    *("verify_settings", "kept_days"),
+)
+"""Tables whose rows of an organization are few, and go with it."""
+
+
+@dataclass(frozen=True, slots=True)
+class DeletionFigures:
+    """What ends with an organization."""
+
+    keys: int
+    members: int
+    endpoints: int
+    senders: int
+    pending: int
+    """Messages that have not left; counted up to :data:`COUNTED_MAX`."""
+    messages: int
+    """That it has sent, by the hourly counts."""
+
+
+def figures(conn: sqlite3.Connection, organization_id: str) -> DeletionFigures:
+    def count(table: str, more: str = "") -> int:
+        statement = f"SELECT count(*) FROM {table} WHERE organization_id = ?{more}"  # noqa: S608 -- constants
+        return int(value_of(conn, statement, (organization_id,)))
+
+    no = value_of(conn, "SELECT no FROM organizations WHERE id = ?", (organization_id,))
+    pending = value_of(
+        conn,
+        "SELECT count(*) FROM (SELECT 1 FROM message WHERE organization = ? AND status = 0"
+        " AND status <> 3 LIMIT ?)",
+        (no, COUNTED_MAX),
+    )
+    sent = value_of(
+        conn,
+        "SELECT coalesce(sum(n), 0) FROM hour_count WHERE organization = ? AND outcome = 0",
+        (no,),
+    )
+    return DeletionFigures(
+        keys=count("api_keys"),
+        members=count("members"),
+        endpoints=count("webhook_endpoints", " AND deleted_at IS NULL"),
+        senders=count("senders", " AND status <> 'denied'"),
+        pending=int(pending),
+        messages=int(sent),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Deleted:
+    """Who and what has to hear of it."""
+
+    id: str
+    users: tuple[str, ...]
+    endpoints: tuple[str, ...]
+
+
+def delete(
+    conn: sqlite3.Connection,
+    organization_id: str,
+    erasure_id: str,
+    asked_by: str,
+    now_ms: int,
+    *,
+    actor_id: str | None,
+) -> Deleted:
+    """End an organization: its keys from this moment on, and whatever else could act for it.
+
+    Args:
+        actor_id: the owner who asks; None: the operator.
+
+    Raises:
+        NotFound: there is none of this id, or it is deleted already.
+        Forbidden: the actor is no owner any more.
+    """
+    accounts.organization(conn, organization_id)
+    members.refuse_other_than_owner(conn, organization_id, actor_id)
+    users = tuple(each.user_id for each in members.of_organization(conn, organization_id))
+    listening = tuple(each.id for each in endpoints.endpoints(conn, organization_id))
+    for endpoint_id in listening:
+        endpoints.delete(conn, endpoint_id, now_ms)
+    for name in _OWNED:
+        writable(conn, name).delete_where("organization_id = ?", (organization_id,))
+    accounts.mark_deleted(conn, organization_id, now_ms)
+    erasures.begin(conn, erasure_id, organization_id, None, asked_by, now_ms)
+    return Deleted(organization_id, users, listening)

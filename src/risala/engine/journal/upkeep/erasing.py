@@ -1,0 +1,375 @@
+"""Takes out what is about a number, or all of an organization: one small unit after the other.
+
+What the ledger, the books and idempotency are held together by stays: a message's row without its
+text, its number and its metadata, a verification without its number, and the keys that messages
+were sent with. Each unit notes where it is in its own transaction, so that whoever is killed goes
+on there. A unit looks only at what is older than the wish: what comes later was not meant.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from risala.engine.journal.store.named import Rows
+from risala.engine.journal.store.sql import value_of
+from risala.engine.journal.upkeep import erasures
+from risala.engine.journal.upkeep.erasures import Erasure, ErasureStep
+from risala.engine.journal.upkeep.retention import TEXT_GONE
+from risala.engine.model.numbers import FORGOTTEN
+
+AT_ONCE: Final = 100
+"""Rows that one unit takes out: some milliseconds of the writer."""
+LOOKED_AT: Final = 1000
+"""Events, or writers of messages, that one unit looks at."""
+_AGAIN: Final = "again"
+"""The place of :attr:`ErasureStep.CARRIERS` where something was waited for."""
+_ANY_MODE: Final = "mode IN ('live', 'test')"
+"""So that the index by number is of use, which has the mode before it."""
+_NO: Final = "(SELECT no FROM organizations WHERE id = ?)"
+_EVENT_OF_NUMBER: Final = (
+    "(typeof(e.subject) = 'integer' AND EXISTS"
+    " (SELECT 1 FROM message m WHERE m.key = e.subject AND m.recipient = :recipient)"
+    " OR e.type BETWEEN 3 AND 5 AND EXISTS"
+    " (SELECT 1 FROM verifications v WHERE v.id = e.subject AND v.recipient = :number)"
+    " OR e.type = 6 AND json_extract(e.frozen, '$[1]') = :number"
+    " OR e.body IS NOT NULL AND instr(e.body, :number) > 0)"
+)
+"""Of a message to it, of a code to it, of a message from it; or an event of before, which says it
+in its body. The types' numbers are those of ``model/numbers.py``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Erased:
+    """What one unit did."""
+
+    erasure: Erasure
+    waits: bool = False
+    """Something is with a carrier, which has to end before it goes on."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Stepped:
+    gone: Mapping[str, int]
+    place: str
+    done: bool
+
+
+def take_out(conn: sqlite3.Connection, erasure_id: str, now_ms: int) -> Erased:
+    """Do the next small piece of it, from :attr:`ErasureStep.EVENTS` on.
+
+    Raises:
+        NotFound: there is none of this id.
+    """
+    erasure = erasures.find(conn, erasure_id)
+    if erasure.ended_at is not None:
+        return Erased(erasure)
+    if erasure.step is ErasureStep.CARRIERS:
+        return _carriers(conn, erasure)
+    stepped = _WORK[erasure.step](conn, erasure, now_ms)
+    if not stepped.done:
+        return Erased(erasures.note(conn, erasure, erasure.step, stepped.place, stepped.gone))
+    if erasure.step is ErasureStep.REST:
+        noted = erasures.note(conn, erasure, erasure.step, "", stepped.gone)
+        return Erased(erasures.end(conn, noted, now_ms))
+    following = ErasureStep(erasure.step + 1)
+    return Erased(erasures.note(conn, erasure, following, "", stepped.gone))
+
+
+def _carriers(conn: sqlite3.Connection, erasure: Erasure) -> Erased:
+    """Wait for what is under way; then go through everything once more."""
+    if _is_under_way(conn, erasure):
+        if erasure.place != _AGAIN:
+            erasure = erasures.note(conn, erasure, erasure.step, _AGAIN, {})
+        return Erased(erasure, waits=True)
+    waited = erasure.place == _AGAIN
+    following = ErasureStep.EVENTS if waited else ErasureStep.REST
+    return Erased(erasures.note(conn, erasure, following, "", {}))
+
+
+def _is_under_way(conn: sqlite3.Connection, erasure: Erasure) -> bool:
+    if erasure.last4 is None:
+        statement = (
+            f"SELECT 1 FROM message WHERE organization = {_NO}"  # noqa: S608 -- a constant
+            " AND status IN (0, 1) AND status <> 3 LIMIT 1"
+        )
+        return value_of(conn, statement, (erasure.organization_id,)) is not None
+    statement = (
+        f"SELECT 1 FROM message WHERE recipient = ? AND organization = {_NO}"  # noqa: S608 -- a constant
+        " AND key <= ? AND status IN (0, 1) LIMIT 1"
+    )
+    given = (erasure.recipient, erasure.organization_id, erasure.until_key)
+    return value_of(conn, statement, given) is not None
+
+
+# -- what ends by the ways of the engine
+
+
+def open_sessions(conn: sqlite3.Connection, erasure: Erasure, limit: int) -> list[str]:
+    """Verification sessions that are pending, after the place that it came to."""
+    given: dict[str, object] = {
+        "organization": erasure.organization_id,
+        "number": erasure.number,
+        "after": erasure.place,
+        "limit": limit,
+    }
+    whose = "" if erasure.number is None else f" AND recipient = :number AND {_ANY_MODE}"
+    found = conn.execute(
+        "SELECT id FROM verifications WHERE organization_id = :organization"  # noqa: S608 -- constants
+        f" AND status = 'pending' AND id > :after{whose} ORDER BY id LIMIT :limit",
+        given,
+    )
+    return [session for (session,) in found]
+
+
+@dataclass(frozen=True, slots=True)
+class Cancelable:
+    key: int
+    id: str
+
+
+_CANCELABLE: Final = Rows(Cancelable)
+
+
+def pending(conn: sqlite3.Connection, erasure: Erasure, limit: int) -> list[Cancelable]:
+    """Messages that have not left, after the place that it came to."""
+    given: dict[str, object] = {
+        "organization": erasure.organization_id,
+        "after": int(erasure.place or 0),
+        "until": erasure.until_key,
+        "limit": limit,
+    }
+    whose = "status <> 3"  # what the index of messages that are not delivered says of itself
+    if erasure.number is not None:
+        whose, given["recipient"] = "recipient = :recipient", erasure.recipient
+    found = conn.execute(
+        f"SELECT {_CANCELABLE.columns} FROM message WHERE {whose} AND status = 0"  # noqa: S608 -- constants
+        " AND organization = (SELECT no FROM organizations WHERE id = :organization)"
+        " AND key > :after AND key <= :until ORDER BY key LIMIT :limit",
+        given,
+    )
+    return [_CANCELABLE.of(row) for row in found]
+
+
+# -- the steps
+
+
+def _events(conn: sqlite3.Connection, erasure: Erasure, now_ms: int) -> _Stepped:
+    after, until = int(erasure.place or 0), erasure.until_key
+    last: int | None = value_of(
+        conn,
+        "SELECT max(key) FROM (SELECT key FROM event WHERE key > ? AND key <= ?"
+        " ORDER BY key LIMIT ?)",
+        (after, until, LOOKED_AT),
+    )
+    if last is None:
+        return _Stepped({}, "", done=True)
+    given: dict[str, object] = {
+        "after": after,
+        "last": last,
+        "organization": erasure.organization_id,
+        "limit": AT_ONCE,
+    }
+    whose = ""
+    if erasure.number is not None:
+        whose = f" AND {_EVENT_OF_NUMBER}"
+        given |= {"recipient": erasure.recipient, "number": erasure.number}
+    found = [
+        key
+        for (key,) in conn.execute(
+            "SELECT e.key FROM event e WHERE e.key > :after AND e.key <= :last AND e.organization ="  # noqa: S608 -- constants
+            f" (SELECT no FROM organizations WHERE id = :organization){whose}"
+            " ORDER BY e.key LIMIT :limit",
+            given,
+        )
+    ]
+    for key in found:
+        _take_event(conn, key, erasure.number, now_ms)
+    place = found[-1] if len(found) == AT_ONCE else last
+    return _Stepped({"events": len(found)}, str(place), done=False)
+
+
+def _take_event(conn: sqlite3.Connection, key: int, number: str | None, now_ms: int) -> None:
+    """Take out an event, what is owed of it, and what was said to it.
+
+    The newest delivery of all stays, emptied: its number must not be given a second time, because
+    whoever delivers looks for what is newer than the last that it knows.
+    """
+    newest = value_of(
+        conn,
+        "SELECT seq FROM webhook_delivery WHERE event = ?"
+        " AND seq = (SELECT max(seq) FROM webhook_delivery)",
+        (key,),
+    )
+    conn.execute(
+        "DELETE FROM webhook_attempts WHERE delivery IN"
+        " (SELECT seq FROM webhook_delivery WHERE event = ?)",
+        (key,),
+    )
+    conn.execute(
+        "DELETE FROM webhook_delivery WHERE event = ? AND seq IS NOT ?",
+        (key, newest),
+    )
+    if newest is None:
+        conn.execute("DELETE FROM event WHERE key = ?", (key,))
+        return
+    conn.execute(
+        "UPDATE webhook_delivery SET excerpt = NULL, updated_at = ?,"
+        " state = CASE state WHEN 'pending' THEN 'dropped' ELSE state END WHERE seq = ?",
+        (now_ms, newest),
+    )
+    conn.execute(
+        "UPDATE event SET body = CASE WHEN ? IS NULL THEN '{}' ELSE replace(body, ?, ?) END"
+        " WHERE key = ? AND body IS NOT NULL",
+        (number, number, FORGOTTEN, key),
+    )
+    conn.execute(
+        "UPDATE event SET frozen = json_array(json_extract(frozen, '$[0]'), ?, NULL, '')"
+        " WHERE key = ? AND type = 6",
+        (FORGOTTEN, key),
+    )
+
+
+def _inbound(conn: sqlite3.Connection, erasure: Erasure, _: int) -> _Stepped:
+    whose, given = "", [erasure.organization_id]
+    if erasure.number is not None:
+        whose, given = " AND sender = ?", [erasure.organization_id, erasure.number]
+    gone = conn.execute(
+        "DELETE FROM inbound WHERE id IN (SELECT id FROM inbound WHERE organization_id = ?"  # noqa: S608 -- constants
+        f" AND received_at <= ?{whose} LIMIT ?)",
+        (given[0], erasure.created_at, *given[1:], AT_ONCE),
+    ).rowcount
+    return _Stepped({"inbound": gone}, "", done=gone < AT_ONCE)
+
+
+@dataclass(frozen=True, slots=True)
+class _Session:
+    row: int
+    created_at: int
+    mode: str
+
+
+_SESSIONS: Final = Rows(_Session, {"row": "rowid"})
+
+
+def _sessions(conn: sqlite3.Connection, erasure: Erasure, _: int) -> _Stepped:
+    mode, at, row = (erasure.place or "live -1 -1").split()
+    given: dict[str, object] = {
+        "organization": erasure.organization_id,
+        "mode": mode,
+        "at": int(at),
+        "row": int(row),
+        "until": erasure.created_at,
+        "number": erasure.number,
+        "limit": AT_ONCE,
+    }
+    whose = "" if erasure.number is None else " AND recipient = :number"
+    found = [
+        _SESSIONS.of(each)
+        for each in conn.execute(
+            f"SELECT {_SESSIONS.columns} FROM verifications"  # noqa: S608 -- constants
+            f" WHERE organization_id = :organization AND mode = :mode{whose}"
+            " AND (created_at, rowid) > (:at, :row) AND created_at <= :until"
+            " ORDER BY created_at, rowid LIMIT :limit",
+            given,
+        )
+    ]
+    conn.executemany(
+        "UPDATE verifications SET recipient = ? WHERE rowid = ?",
+        [(FORGOTTEN, each.row) for each in found],
+    )
+    gone = {"verifications": len(found)}
+    if len(found) == AT_ONCE:
+        return _Stepped(gone, f"{mode} {found[-1].created_at} {found[-1].row}", done=False)
+    if mode == "live":
+        return _Stepped(gone, "test -1 -1", done=False)
+    return _Stepped(gone, "", done=True)
+
+
+@dataclass(frozen=True, slots=True)
+class _Message:
+    key: int
+    status: int
+    is_out: bool
+
+
+_MESSAGES: Final = Rows(_Message, {"is_out": f"recipient = '{FORGOTTEN}'"}, is_out=bool)
+
+
+def _messages(conn: sqlite3.Connection, erasure: Erasure, _: int) -> _Stepped:
+    """Take text, number and metadata out of messages that are over, and what carriers repeated."""
+    whose, given = "", []
+    if erasure.number is not None:
+        whose, given = "recipient = ? AND ", [erasure.recipient]
+    found = [
+        _MESSAGES.of(row)
+        for row in conn.execute(
+            f"SELECT {_MESSAGES.columns} FROM message WHERE {whose}organization = {_NO}"  # noqa: S608 -- constants
+            " AND key > ? AND key <= ? ORDER BY key LIMIT ?",
+            (
+                *(*given, erasure.organization_id),
+                *(int(erasure.place or 0), erasure.until_key, AT_ONCE),
+            ),
+        )
+    ]
+    going = [(each.key,) for each in found if each.status >= _OVER and not each.is_out]
+    conn.executemany(
+        "UPDATE line SET raw = NULL, details = json_remove(details, '$.note')"
+        " WHERE message = ? AND (raw IS NOT NULL OR details IS NOT NULL)",
+        going,
+    )
+    conn.executemany(
+        "UPDATE message SET body = '', metadata = NULL, sent_raw = NULL, receipt_raw = NULL,"  # noqa: S608 -- constants
+        f" recipient = '{FORGOTTEN}', pruned = pruned | {TEXT_GONE} WHERE key = ?",
+        going,
+    )
+    place = str(found[-1].key) if found else ""
+    return _Stepped({"messages": len(going)}, place, done=len(found) < AT_ONCE)
+
+
+_OVER: Final = 2
+"""Statuses from here on are those of messages that have left, or ended (``model/numbers.py``)."""
+
+
+def _rest(conn: sqlite3.Connection, erasure: Erasure, _: int) -> _Stepped:
+    """Who wrote to whom last. Of an organization also who wants no more messages of it.
+
+    A number's own wish to get no more messages stays: without it they would come again.
+    """
+    if erasure.number is not None:
+        conn.execute(
+            "DELETE FROM last_writers WHERE recipient = ? AND organization_id = ?",
+            (erasure.number, erasure.organization_id),
+        )
+        return _Stepped({}, "", done=True)
+    gone = conn.execute(
+        "DELETE FROM opt_outs WHERE organization_id = ?1 AND recipient IN"
+        " (SELECT recipient FROM opt_outs WHERE organization_id = ?1 LIMIT ?2)",
+        (erasure.organization_id, AT_ONCE),
+    ).rowcount
+    if gone == AT_ONCE:
+        return _Stepped({"opt-outs": gone}, erasure.place, done=False)
+    last: str | None = value_of(
+        conn,
+        "SELECT max(recipient) FROM (SELECT recipient FROM last_writers WHERE recipient > ?"
+        " ORDER BY recipient LIMIT ?)",
+        (erasure.place, LOOKED_AT),
+    )
+    if last is None:
+        return _Stepped({"opt-outs": gone}, "", done=True)
+    conn.execute(
+        "DELETE FROM last_writers WHERE recipient > ? AND recipient <= ? AND organization_id = ?",
+        (erasure.place, last, erasure.organization_id),
+    )
+    return _Stepped({"opt-outs": gone}, last, done=False)
+
+
+_WORK: Final[Mapping[ErasureStep, Callable[[sqlite3.Connection, Erasure, int], _Stepped]]] = {
+    ErasureStep.EVENTS: _events,
+    ErasureStep.INBOUND: _inbound,
+    ErasureStep.SESSIONS: _sessions,
+    ErasureStep.MESSAGES: _messages,
+    ErasureStep.REST: _rest,
+}

@@ -1,0 +1,150 @@
+"""What is taken out, as rows: of one number, or all of an organization; how far it came.
+
+The number stands in the row for as long as it is looked for; then its last digits are left.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Final
+
+from risala.engine.journal.store.named import Rows
+from risala.engine.journal.store.tables import table, writable
+from risala.engine.model.errors import Conflict, NotFound
+from risala.engine.model.ids import KEY_COUNTER_BITS
+from risala.engine.model.numbers import recipient_number
+
+UNDER_WAY_MAX: Final = 20
+"""Of one organization: each looks through all events."""
+SHOWN_DIGITS: Final = 4
+_TABLE: Final = "erasures"
+
+
+class ErasureStep(IntEnum):
+    """What is done after what; the numbers stand in rows."""
+
+    CODES = 0
+    """Pending verification sessions end, and their codes with them."""
+    PENDING = 1
+    """Messages that have not left are canceled and refunded."""
+    EVENTS = 2
+    INBOUND = 3
+    SESSIONS = 4
+    MESSAGES = 5
+    CARRIERS = 6
+    """Messages that are with a carrier are waited for, and taken out when they are over."""
+    REST = 7
+
+
+@dataclass(frozen=True, slots=True)
+class Erasure:
+    id: str
+    organization_id: str
+    number: str | None
+    """None: all of the organization, or it is done."""
+    last4: str | None
+    """None: all of the organization."""
+    asked_by: str
+    step: ErasureStep
+    place: str
+    """Where in its step it is."""
+    gone: Mapping[str, int]
+    """How much of what is gone: messages canceled, events, messages, verifications and so on."""
+    created_at: int
+    ended_at: int | None
+
+    @property
+    def until_key(self) -> int:
+        """The last key of a message or an event from before it was asked for."""
+        return ((self.created_at + 1) << KEY_COUNTER_BITS) - 1
+
+    @property
+    def recipient(self) -> int | str:
+        """The number as messages' rows keep it."""
+        assert self.number is not None, "it is of no number, or done"
+        return recipient_number(self.number)
+
+
+_ROWS: Final = Rows(Erasure, step=ErasureStep, gone=json.loads)
+
+
+def find(conn: sqlite3.Connection, erasure_id: str) -> Erasure:
+    """One of them.
+
+    Raises:
+        NotFound: there is none of this id.
+    """
+    found = _ROWS.find(table(conn, _TABLE), "id = ?", (erasure_id,))
+    if not found:
+        raise NotFound("There is no such deletion.")
+    return found[0]
+
+
+def under_way(conn: sqlite3.Connection) -> list[Erasure]:
+    """Those that are not done, the oldest first."""
+    return _ROWS.find(table(conn, _TABLE), "ended_at IS NULL", order_by="created_at, id")
+
+
+def of_organization(conn: sqlite3.Connection, organization_id: str, limit: int) -> list[Erasure]:
+    """The latest first."""
+    found = table(conn, _TABLE)
+    order = "created_at DESC, id DESC"
+    return _ROWS.find(found, "organization_id = ?", (organization_id,), order_by=order, limit=limit)
+
+
+def begin(
+    conn: sqlite3.Connection,
+    erasure_id: str,
+    organization_id: str,
+    number: str | None,
+    asked_by: str,
+    now_ms: int,
+) -> Erasure:
+    """Note that something is to be taken out; one of the same number that is under way stands.
+
+    Raises:
+        Conflict: too many are under way.
+    """
+    mine = [each for each in under_way(conn) if each.organization_id == organization_id]
+    for each in mine:
+        if each.number == number:
+            return each
+    if len(mine) >= UNDER_WAY_MAX:
+        raise Conflict(f"At most {UNDER_WAY_MAX} deletions are under way at a time.")
+    writable(conn, _TABLE).insert(
+        {
+            "id": erasure_id,
+            "organization_id": organization_id,
+            "number": number,
+            "last4": None if number is None else number[-SHOWN_DIGITS:],
+            "asked_by": asked_by,
+            "created_at": now_ms,
+        }
+    )
+    return find(conn, erasure_id)
+
+
+def note(
+    conn: sqlite3.Connection,
+    erasure: Erasure,
+    step: ErasureStep,
+    place: str,
+    gone: Mapping[str, int],
+) -> Erasure:
+    """Note how far it came; ``gone`` is what this unit took out."""
+    total = {**erasure.gone}
+    for what, count in gone.items():
+        if count:
+            total[what] = total.get(what, 0) + count
+    values = {"step": int(step), "place": place, "gone": json.dumps(total, sort_keys=True)}
+    writable(conn, _TABLE).update(erasure.id, values)
+    return find(conn, erasure.id)
+
+
+def end(conn: sqlite3.Connection, erasure: Erasure, now_ms: int) -> Erasure:
+    writable(conn, _TABLE).update(erasure.id, {"number": None, "ended_at": now_ms})
+    return find(conn, erasure.id)

@@ -1,0 +1,49 @@
+"""What an organization knows of one number, counted for who is about to take it out."""
+
+from __future__ import annotations
+
+import sqlite3
+from dataclasses import dataclass
+from typing import Final
+
+from risala.engine.journal.inbound import opt_outs
+from risala.engine.journal.store.sql import value_of
+from risala.engine.model.numbers import recipient_number
+
+COUNTED_MAX: Final = 10_000
+"""Of one number; beyond it is many."""
+_MESSAGES: Final = (
+    "SELECT count(*) FROM (SELECT 1 FROM message WHERE recipient = ?"
+    " AND organization = (SELECT no FROM organizations WHERE id = ?){more} LIMIT ?)"
+)
+_INBOUND: Final = (
+    "SELECT count(*) FROM (SELECT 1 FROM inbound WHERE sender = ? AND organization_id = ? LIMIT ?)"
+)
+_SESSIONS: Final = (
+    "SELECT count(*) FROM (SELECT 1 FROM verifications WHERE recipient = ?"
+    " AND organization_id = ? AND mode IN ('live', 'test') LIMIT ?)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class NumberFigures:
+    messages: int
+    pending: int
+    """Of them those that have not left."""
+    inbound: int
+    verifications: int
+    opted_out: bool
+
+
+def of(conn: sqlite3.Connection, organization_id: str, number: str) -> NumberFigures:
+    def count(statement: str, whom: int | str) -> int:
+        return int(value_of(conn, statement, (whom, organization_id, COUNTED_MAX)))
+
+    recipient = recipient_number(number)
+    return NumberFigures(
+        messages=count(_MESSAGES.format(more=""), recipient),
+        pending=count(_MESSAGES.format(more=" AND status = 0"), recipient),
+        inbound=count(_INBOUND, number),
+        verifications=count(_SESSIONS, number),
+        opted_out=opt_outs.is_out(conn, organization_id, number),
+    )

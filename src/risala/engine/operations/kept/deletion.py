@@ -1,0 +1,113 @@
+"""The end of an organization: what goes with it, and deleting it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+from risala.engine.journal.accounts.accounts import DELETED
+from risala.engine.journal.upkeep import deletion, erasures
+from risala.engine.journal.upkeep.deletion import DeletionFigures
+from risala.engine.journal.upkeep.erasures import Erasure
+from risala.engine.model.commands import Organization
+from risala.engine.model.errors import Invalid, NotFound
+from risala.engine.model.money import money
+from risala.engine.operations import owners, traces
+from risala.engine.operations.arguments import Json, OfOrganization, Text
+from risala.engine.operations.kept.erasing import erasure_wire
+from risala.engine.operations.operation import Call, Operation
+from risala.engine.rules.roles import OWNERS
+
+
+class Delete(OfOrganization):
+    """Its name is typed, so that nobody deletes the wrong one."""
+
+    name: Text
+
+
+@dataclass(frozen=True, slots=True)
+class WhatGoes:
+    """What is about to end with an organization."""
+
+    organization: Organization
+    figures: DeletionFigures
+
+
+def _wire(found: WhatGoes) -> Json:
+    figures = found.figures
+    return {
+        "organizationId": found.organization.id,
+        "name": found.organization.name,
+        "balance": money(found.organization.balance),
+        "currency": found.organization.currency,
+        "keys": figures.keys,
+        "members": figures.members,
+        "endpoints": figures.endpoints,
+        "senders": figures.senders,
+        "pending": figures.pending,
+        "messages": figures.messages,
+    }
+
+
+async def _look(call: Call[OfOrganization]) -> WhatGoes:
+    organization_id, services = call.given.organization_id, call.services
+    organization = services.accounts.fresh_organization(organization_id)
+    return WhatGoes(organization, deletion.figures(services.reader, organization_id))
+
+
+async def _delete(call: Call[Delete]) -> Erasure:
+    """Keys, members and endpoints end at once; what was written goes in steps afterwards."""
+    given, services = call.given, call.services
+    organization_id = given.organization_id
+    organization = services.accounts.fresh_organization(organization_id)
+    if organization.status == DELETED:
+        raise NotFound("There is no such organization.")
+    if _plain(given.name) != _plain(organization.name):
+        text = "`name` is the organization's name, as it is shown."
+        raise Invalid("name", "other_name", text)
+    erasure_id, now_ms, who = services.ids.new("del"), call.now_ms, call.caller.who
+    actor_id = (call.caller.user_id or "") if call.caller.is_member else None
+    try:
+        deleted = await call.commit(
+            lambda conn: deletion.delete(
+                conn, organization_id, erasure_id, who, now_ms, actor_id=actor_id
+            ),
+            call.sign(traces.organization, organization_id),
+        )
+    finally:
+        services.accounts.forget_organization(organization_id)
+    await services.delivery.suspend(organization_id)
+    services.people.organization_deleted(organization_id, deleted.users)
+    services.intake.opt_outs.look_again()
+    for endpoint_id in deleted.endpoints:
+        services.delivery.hint_webhook(endpoint_id)
+    services.errands.erasing.ring()
+    return erasures.find(services.reader, erasure_id)
+
+
+def _plain(name: str) -> str:
+    return " ".join(name.split()).casefold()
+
+
+OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
+    Operation(
+        name="org.deletion",
+        arguments=OfOrganization,
+        result=WhatGoes,
+        wire=_wire,
+        handler=_look,
+        roles=OWNERS,
+        owner=owners.named,
+    ),
+    Operation(
+        name="org.delete",
+        arguments=Delete,
+        result=Erasure,
+        wire=erasure_wire,
+        handler=_delete,
+        roles=OWNERS,
+        owner=owners.named,
+        changes=True,
+        deleted_too=True,
+    ),
+)

@@ -1,0 +1,189 @@
+"""The log of requests: what each key asked, and what it was answered."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from typing import Annotated, Any, Final
+
+from pydantic import PlainValidator
+
+from risala.engine.journal.requests.file import RequestFilter, RequestRow
+from risala.engine.model.clock import iso
+from risala.engine.model.errors import NotFound
+from risala.engine.model.ids import is_id
+from risala.engine.operations import owners
+from risala.engine.operations.arguments import (
+    ArgumentKind,
+    Json,
+    MaybeText,
+    MaybeWhole,
+    OfMaybeOrganization,
+    Text,
+    fault,
+    maybe,
+    text,
+)
+from risala.engine.operations.operation import Call, Operation
+from risala.engine.rules.roles import VIEWERS
+
+PAGE_MAX: Final = 200
+PAGE_USUAL: Final = 50
+_STATUS: Final = re.compile(r"([1-5])(xx|[0-9]{2})")
+
+
+def _statuses(value: object) -> tuple[int, int]:
+    found = _STATUS.fullmatch(text(value))
+    if found is None:
+        raise fault("invalid_status", "`{name}` must be a status such as 429, or 2xx, 4xx, 5xx.")
+    first, rest = int(found[1]) * 100, found[2]
+    return (first, first + 99) if rest == "xx" else (first + int(rest), first + int(rest))
+
+
+def _cursor(value: object) -> str:
+    found = text(value)
+    if not is_id(found, "req"):
+        raise fault("invalid_cursor", "`{name}` must be what another page told.")
+    return found
+
+
+MaybeStatuses = Annotated[
+    tuple[int, int] | None,
+    PlainValidator(maybe(_statuses)),
+    ArgumentKind("status, or `2xx`, `4xx`, `5xx`"),
+]
+MaybeRequest = Annotated[
+    str | None, PlainValidator(maybe(_cursor)), ArgumentKind("`newer` or `older` of a page")
+]
+
+
+class ListRequests(OfMaybeOrganization):
+    """A page of the log of requests, the newest first."""
+
+    key_id: MaybeText = None
+    status: MaybeStatuses = None
+    path: MaybeText = None
+    made: MaybeText = None
+    """The id of the message or verification that they made."""
+    before: MaybeRequest = None
+    after: MaybeRequest = None
+    limit: MaybeWhole = None
+
+
+class ShowRequest(OfMaybeOrganization):
+    """Names one request."""
+
+    request_id: Text
+
+
+@dataclass(frozen=True, slots=True)
+class ListedRequests:
+    """A page of the log, and what is known to be missing in it."""
+
+    requests: tuple[RequestRow, ...]
+    newer: str | None
+    older: str | None
+    dropped: int
+    """Requests since the service's start that were not written down."""
+    is_written: bool
+    """Whether the log is being written at this moment."""
+    keep_days: int
+
+
+@dataclass(frozen=True, slots=True)
+class ShownRequest:
+    """One request, with what is kept of its bodies."""
+
+    request: RequestRow
+
+
+def _row_wire(row: RequestRow) -> Json:
+    return {
+        "requestId": row.id,
+        "organizationId": row.organization_id,
+        "keyId": row.key_id,
+        "mode": row.mode,
+        "at": iso(row.at),
+        "method": row.method,
+        "path": row.path,
+        "status": row.status,
+        "tookMs": round(row.took_us / 1000, 1),
+        "address": row.address,
+        "made": row.made,
+    }
+
+
+def _one_wire(shown: ShownRequest) -> Json:
+    row = shown.request
+    asked = None if row.asked is None else json.loads(row.asked)
+    return {**_row_wire(row), "asked": asked, "answered": json.loads(row.answered)}
+
+
+def _page_wire(page: ListedRequests) -> Json:
+    return {
+        "requests": [_row_wire(each) for each in page.requests],
+        "newer": page.newer,
+        "older": page.older,
+        "dropped": page.dropped,
+        "written": page.is_written,
+        "keepDays": page.keep_days,
+    }
+
+
+async def _list(call: Call[ListRequests]) -> ListedRequests:
+    given, requests = call.given, call.services.requests
+    if given.organization_id is not None:
+        call.services.accounts.organization(given.organization_id)
+    least, most = given.status or (0, 999)
+    wanted = RequestFilter(
+        given.organization_id,
+        given.key_id,
+        least=least,
+        most=most,
+        path=given.path,
+        made=given.made,
+        since_id=requests.since_id(),
+    )
+    limit = max(1, min(given.limit or PAGE_USUAL, PAGE_MAX))
+    page = await requests.page(wanted, before=given.before, after=given.after, limit=limit)
+    return ListedRequests(
+        page.requests,
+        page.newer,
+        page.older,
+        requests.dropped(given.organization_id, given.key_id),
+        requests.section.enabled and requests.statistics().ailment is None,
+        requests.section.keep_days,
+    )
+
+
+async def _show(call: Call[ShowRequest]) -> ShownRequest:
+    given = call.given
+    found = await call.services.requests.one(given.request_id)
+    if found is None or given.organization_id not in (None, found.organization_id):
+        raise NotFound("There is no such request in the log.")
+    return ShownRequest(found)
+
+
+OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
+    Operation(
+        name="request.list",
+        arguments=ListRequests,
+        result=ListedRequests,
+        wire=_page_wire,
+        handler=_list,
+        roles=VIEWERS,
+        owner=owners.named,
+        crosses=True,
+    ),
+    Operation(
+        name="request.show",
+        arguments=ShowRequest,
+        result=ShownRequest,
+        wire=_one_wire,
+        handler=_show,
+        roles=VIEWERS,
+        owner=owners.named,
+        crosses=True,
+    ),
+)

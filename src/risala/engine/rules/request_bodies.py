@@ -1,0 +1,207 @@
+"""A request as its key's log is told of it, and what of its and its answer's body stays. Pure.
+
+Members are kept by name, so that nothing stays of which nobody thought. Of what is left out the
+shape stays: ``‹43›`` is a text of 43 characters, ``‹[3]›`` a list of three, ``‹{2}›`` an object of
+two members, ``‹#›`` a number; a phone number is its last four digits, ``…3456``. The marks are no
+words, since people of three languages read them.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from typing import Any, Final, NamedTuple
+
+from risala.engine.model.commands import Principal
+
+Show = Callable[[object], object]
+
+NOTED_BYTES_MAX: Final = 8192
+"""A longer body is not noted: of a message's fields nothing comes near it, and the largest batches
+would fill the memory while they wait to be written."""
+
+
+class NotedRequest(NamedTuple):
+    """A request that was answered. Made for each request of a loaded service, and so a tuple."""
+
+    principal: Principal
+    """Whose key it came with."""
+    request_id: str
+    """With its milliseconds: when it came."""
+    method: str
+    path: str
+    status: int
+    took_s: float
+    address: str | None
+    """The client's, of a secret key: that of a server. Visitors of a page are nobody's business."""
+    asked: bytes | int | None
+    """The body as it came; its length where it is too long to be noted; None: it was not read."""
+    answered: bytes | int
+    """The body of the answer, or its length."""
+
+
+def noted(body: bytes) -> bytes | int:
+    """A body that may be noted; of a longer one the length."""
+    return body if len(body) <= NOTED_BYTES_MAX else len(body)
+
+
+KEPT_CHARACTERS_MAX: Final = 256
+"""Of a text that is kept: more than any of those that may be kept has."""
+ITEMS_MAX: Final = 20
+"""Items of a list that are kept: enough of a batch to see what it is made of."""
+DEPTH_MAX: Final = 6
+"""Levels within one another that are looked at; no answer of ours has more."""
+_DIGITS_SHOWN: Final = 4
+_NUMBER_MIN: Final = 8
+"""Characters from which on the last four do not give the whole away."""
+_NAME: Final = re.compile(r"[A-Za-z][A-Za-z_-]{0,23}")
+"""A member's name that may be shown though we do not know it: a slip of the pen, no code, no
+number."""
+_digits: Final = re.compile(r"\+?[0-9]{6,}")
+_REST: Final = "…"
+_encode: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+
+
+def _is_secret(text: str) -> bool:
+    """Whether a text has the mark of a key or of a webhook's secret."""
+    return "k_live_" in text or "k_test_" in text or "whsec_" in text
+
+
+def hidden(value: object) -> object:
+    """The shape of a value."""
+    if isinstance(value, str):
+        return f"‹{len(value)}›"
+    if isinstance(value, list):
+        return f"‹[{len(value)}]›"
+    if isinstance(value, dict):
+        return f"‹{{{len(value)}}}›"
+    return value if value is None or isinstance(value, bool) else "‹#›"
+
+
+def _kept(value: object) -> object:
+    if isinstance(value, str):
+        is_kept = len(value) <= KEPT_CHARACTERS_MAX and not _is_secret(value)
+        return value if is_kept else hidden(value)
+    return hidden(value) if isinstance(value, list | dict) else value
+
+
+def _number(value: object) -> object:
+    """A phone number, or what was meant as one."""
+    if isinstance(value, str) and len(value) >= _NUMBER_MIN and not _is_secret(value):
+        return f"…{value[-_DIGITS_SHOWN:]}"
+    return hidden(value)
+
+
+def _sentence(value: object) -> object:
+    """A sentence of ours, in which no number stays whole."""
+    found = _kept(value)
+    if not isinstance(found, str):
+        return found
+    return _digits.sub(lambda digits: f"…{digits[0][-_DIGITS_SHOWN:]}", found)
+
+
+def _places(value: object) -> object:
+    """Where a fault is: names of members, and places in lists."""
+    if not isinstance(value, list):
+        return hidden(value)
+    return [each if isinstance(each, int) or _is_name(str(each)) else _REST for each in value]
+
+
+def _is_name(text: str) -> bool:
+    return bool(_NAME.fullmatch(text)) and not _is_secret(text)
+
+
+ASKED: Final[Mapping[str, Show]] = {
+    **dict.fromkeys(("to",), _number),
+    **dict.fromkeys(("body", "code", "metadata"), hidden),
+    **dict.fromkeys(
+        (
+            *("from", "idempotencyKey", "sendAt", "validitySeconds", "messageId"),
+            *("locale", "appHash", "origin", "verificationId"),
+            *("limit", "before", "after", "status", "since", "until"),
+        ),
+        _kept,
+    ),
+}
+"""Members of requests, and what stays of each."""
+ANSWERED: Final[Mapping[str, Show]] = {
+    **dict.fromkeys(("to",), _number),
+    **dict.fromkeys(("body", "metadata"), hidden),
+    **dict.fromkeys(("message", "errorText"), _sentence),
+    **dict.fromkeys(("path",), _places),
+    **dict.fromkeys(
+        (
+            *("accepted", "messageId", "id", "idempotencyKey", "organizationId", "from", "notice"),
+            *("status", "segments", "encoding", "price", "currency", "attempts", "carrier"),
+            *("providerMessageId", "errorCode", "carrierCode", "verificationId"),
+            *("sendAt", "sentAt", "deliveredAt", "createdAt", "updatedAt", "expiresAt"),
+            *("code", "requestId", "limit", "retryAfter", "next", "previous"),
+        ),
+        _kept,
+    ),
+}
+"""Members of answers; ``code`` is the word for an error there."""
+_WITHIN: Final = frozenset({"messages", "results", "items", "data", "issues"})
+"""Members of both in which others stand."""
+
+
+def asked_text(body: bytes | int | None) -> str | None:
+    """What stays of a request's body, as JSON; None where it was not read."""
+    return None if body is None else _text(body, ASKED)
+
+
+def answered_text(body: bytes | int) -> str:
+    """What stays of an answer's body, as JSON."""
+    return _text(body, ANSWERED)
+
+
+def _text(body: bytes | int, members: Mapping[str, Show]) -> str:
+    if isinstance(body, int):
+        return _encode(f"‹{body} B›")
+    try:
+        value = json.loads(body)
+    except (ValueError, RecursionError):
+        value = f"‹{len(body)} B›"
+    else:
+        value = _shown(value, members, 0)
+    return _encode(value)
+
+
+def _shown(value: Any, members: Mapping[str, Show], depth: int) -> object:  # noqa: ANN401 -- any JSON
+    if isinstance(value, list) and depth < DEPTH_MAX:
+        shown = [_shown(each, members, depth + 1) for each in value[:ITEMS_MAX]]
+        return [*shown, f"‹[{len(value) - ITEMS_MAX}]›"] if len(value) > ITEMS_MAX else shown
+    if not isinstance(value, dict) or depth >= DEPTH_MAX:
+        return hidden(value)
+    found: dict[str, object] = {}
+    strange = 0
+    for name, inner in value.items():
+        show = members.get(name)
+        if show is not None:
+            found[name] = show(inner)
+        elif name in _WITHIN:
+            found[name] = _shown(inner, members, depth + 1)
+        elif _is_name(name):
+            found[name] = hidden(inner)
+        else:
+            strange += 1
+    if strange:
+        found[_REST] = strange
+    return found
+
+
+def made_thing(status: int, path: str, answered: str) -> str | None:
+    """The id of the message or verification that a request made, or was told of again."""
+    if status != 200 or path not in MAKING:
+        return None
+    thing = json.loads(answered)
+    found = thing.get(MAKING[path]) if isinstance(thing, dict) else None
+    return found if isinstance(found, str) else None
+
+
+MAKING: Final[Mapping[str, str]] = {
+    "/api/sms": "messageId",
+    "/api/verify/send": "verificationId",
+}
+"""Paths that make something, and the member of their answers with its id."""

@@ -1,0 +1,117 @@
+"""Takes out what owners want forgotten: a number's data, or all of a deleted organization's.
+
+What is pending ends first by the ways of the engine, so that it is refunded and told of; then rows
+are taken out in small units, each followed by a pause, so that nobody's sends wait for it.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from functools import partial
+from typing import Final
+
+import structlog
+import trio
+
+from risala.engine.journal.store.patient import patiently
+from risala.engine.journal.upkeep import erasing, erasures
+from risala.engine.journal.upkeep.erasing import Erased
+from risala.engine.journal.upkeep.erasures import Erasure, ErasureStep
+from risala.engine.model.errors import Refusal
+from risala.engine.services import Services
+from risala.engine.upkeep.retention import PAUSE_FACTOR, PAUSE_MIN_S, STORAGE_RETRY_S
+from risala.engine.verify.sessions import Withdraw
+
+log = structlog.get_logger(__name__)
+
+ENDED_AT_ONCE: Final = 20
+"""Sessions or messages that one unit ends: each is a commit of its own."""
+LOOK_S: Final = 60.0
+"""How often it is looked whether what is with a carrier is over."""
+
+
+async def go_on(services: Services, erasure_id: str) -> Erased:
+    """Do the next small piece of it.
+
+    Raises:
+        NotFound: there is none of this id.
+        Unavailable: it could not be written.
+    """
+    erasure = erasures.find(services.reader, erasure_id)
+    if erasure.ended_at is None and erasure.step is ErasureStep.CODES:
+        return await _end_sessions(services, erasure)
+    if erasure.ended_at is None and erasure.step is ErasureStep.PENDING:
+        return await _cancel_pending(services, erasure)
+    now_ms = services.recorder.clock.now_ms()
+    return await services.recorder.journal.commit(
+        lambda conn: erasing.take_out(conn, erasure_id, now_ms)
+    )
+
+
+async def _end_sessions(services: Services, erasure: Erasure) -> Erased:
+    found = erasing.open_sessions(services.reader, erasure, ENDED_AT_ONCE)
+    ended = 0
+    for session in found:
+        ended += await _ended(partial(services.sessions.ask, Withdraw(session)))
+    place = found[-1] if found else ""
+    done = len(found) < ENDED_AT_ONCE
+    return await _noted(services, erasure, place, done, {"verifications canceled": ended})
+
+
+async def _cancel_pending(services: Services, erasure: Erasure) -> Erased:
+    found = erasing.pending(services.reader, erasure, ENDED_AT_ONCE)
+    ended = 0
+    for message in found:
+        ended += await _ended(partial(services.recorder.cancel, message.id))
+    place = str(found[-1].key) if found else ""
+    return await _noted(services, erasure, place, len(found) < ENDED_AT_ONCE, {"canceled": ended})
+
+
+async def _ended(end: Callable[[], Awaitable[object]]) -> bool:
+    """Whether it was ended; one that has left meanwhile, in whole or in part, is waited for."""
+    with suppress(Refusal):
+        await end()
+        return True
+    return False
+
+
+async def _noted(
+    services: Services, erasure: Erasure, place: str, done: bool, gone: dict[str, int]
+) -> Erased:
+    step = ErasureStep(erasure.step + 1) if done else erasure.step
+    place = "" if done else place
+
+    def unit(conn: sqlite3.Connection) -> Erased:
+        now = erasures.find(conn, erasure.id)
+        if (now.step, now.place) != (erasure.step, erasure.place):
+            return Erased(now)  # somebody else, beside the service, was quicker
+        return Erased(erasures.note(conn, now, step, place, gone))
+
+    return await services.recorder.journal.commit(unit)
+
+
+class Erasing:
+    """The service that takes out what is to be taken out, for life."""
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+
+    async def run(self) -> None:
+        """Take out whatever is noted; looks again when somebody rings, and now and then."""
+        while True:
+            await patiently("erasing", self._pass, again_max_s=STORAGE_RETRY_S)
+            await self._services.errands.erasing.wait(trio.current_time() + LOOK_S)
+
+    async def _pass(self) -> None:
+        for erasure in erasures.under_way(self._services.reader):
+            while True:
+                began_s = trio.current_time()
+                done = await go_on(self._services, erasure.id)
+                if done.waits or done.erasure.ended_at is not None:
+                    break
+                took_s = trio.current_time() - began_s
+                await trio.sleep(max(PAUSE_MIN_S, PAUSE_FACTOR * took_s))
+            if not done.waits:
+                log.info("erasing.done", erasure=erasure.id, **done.erasure.gone)

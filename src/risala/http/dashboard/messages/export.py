@@ -1,0 +1,146 @@
+"""All messages that fit the filters, as a file for a spreadsheet, and how far it is."""
+
+from __future__ import annotations
+
+import json
+import re
+import secrets
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from datetime import UTC, datetime
+from decimal import Decimal
+from typing import Any, Final
+
+import trio
+from quart_trio.wrappers import TrioResponse
+
+from risala.http.dashboard.messages.listing import FIELDS, asked_for, chips_of
+from risala.http.web.access import PageAccess
+from risala.http.web.files.downloads import TablePart
+from risala.http.web.files.spreadsheet import COMMA, FORMS, Cell, OwnText
+from risala.http.web.formats import ms_of
+from risala.http.web.routes import PageRoute
+from risala.http.web.visit import Visit
+
+COLUMNS: Final = (
+    *("messageId", "createdAt", "sentAt", "deliveredAt", "to", "from", "status", "segments"),
+    *("encoding", "price", "currency", "carrier", "errorCode", "carrierCode", "keyId", "kind"),
+    *("body", "metadata"),
+)
+"""As the API calls them: a file is the same in every language, and says what the API says."""
+_TIMES: Final = ("createdAt", "sentAt", "deliveredAt")
+_TO_SECONDS: Final = len("2026-11-21 08:41:16")
+_OWN: Final = ("messageId", "encoding", "currency", "kind")
+"""Columns with words of our own, which are no formulas."""
+_ID: Final = re.compile(r"[A-Za-z0-9_-]{16,40}")
+_KEPT: Final = tuple(name for name in FIELDS if name not in ("before", "after"))
+"""The filters; where somebody stands in the list is none."""
+
+
+async def show(visit: Visit) -> TrioResponse:
+    """The page beside the download. Its address has the id, so that a reload finds it again."""
+    query = _query(visit)
+    if (download_id := _id_of(visit)) is None:
+        return visit.go(visit.at("messages/export", **query, id=secrets.token_urlsafe(16)))
+    keys = (await visit.perform_here("key.list"))["keys"]
+    asked = asked_for(visit, query)
+    names = {each["id"]: each["name"] or "" for each in keys}
+    return await visit.page(
+        "messages/export.html",
+        _progress(visit, download_id),
+        chips=chips_of(visit, query, asked, names),
+        query=query,
+        back=visit.at("messages", **query),
+        live_at=visit.at("messages/export/live", id=download_id),
+        csv_form="comma" if visit.words.language.value == "en" else "semicolon",
+        zone=visit.formats.zone.key,
+    )
+
+
+async def live(visit: Visit) -> TrioResponse:
+    download_id = _id_of(visit) or ""
+
+    async def draw(_: object) -> str:
+        return await visit.drawn("messages/export_piece.html", _progress(visit, download_id))
+
+    return visit.progress(visit.site.downloads.expect(visit.user.id, download_id), draw)
+
+
+async def file(visit: Visit) -> TrioResponse:
+    """The file itself. Its first part is asked for here: what is refused becomes a page."""
+    download_id = _id_of(visit) or secrets.token_urlsafe(16)
+    visit.site.downloads.refuse(visit.user.id)
+    asked = {**asked_for(visit, _query(visit)), "mode": visit.mode.value}
+    first = await visit.perform_here("message.export", **asked)
+    day = datetime.fromtimestamp(visit.formats.now_ms / 1000, UTC).astimezone(visit.formats.zone)
+    return visit.download(
+        download_id,
+        f"messages-{day:%Y-%m-%d}.csv",
+        _parts(visit, asked, first),
+        FORMS.get(visit.form.text("form"), COMMA),
+    )
+
+
+async def _parts(
+    visit: Visit, asked: Mapping[str, object], first: Mapping[str, Any]
+) -> AsyncGenerator[TablePart]:
+    """The names of the columns, then part by part, the newest messages first."""
+    oldest_ms = ms_of(str(asked.get("since") or visit.organization["createdAt"]))
+    newest_ms = visit.formats.now_ms
+    head: Sequence[str] = COLUMNS
+    part: Mapping[str, Any] | None = first
+    while part is not None:
+        messages: Sequence[Mapping[str, Any]] = part["messages"]
+        at_ms = ms_of(messages[-1]["createdAt"]) if messages else newest_ms
+        share = (newest_ms - at_ms) / max(1, newest_ms - oldest_ms)
+        yield TablePart([_row(visit, each) for each in messages], min(share, 1.0), head)
+        head = ()
+        # A reader who is as quick as we are must not keep the messages of others waiting.
+        await trio.lowlevel.checkpoint()
+        more = {**asked, "before": part["older"], "export": part["export"]}
+        part = None if part["older"] is None else await visit.perform_here("message.export", **more)
+
+
+def _row(visit: Visit, message: Mapping[str, Any]) -> list[Cell]:
+    """A message in the order of the columns; times by the organization's clock."""
+    metadata = message["metadata"]
+    told = {
+        **message,
+        **{name: OwnText(message[name]) for name in _OWN},
+        **{name: _time(visit, message[name]) for name in _TIMES},
+        "status": OwnText("uncertain" if message["uncertain"] else message["status"]),
+        "price": Decimal(message["price"]),
+        "metadata": json.dumps(metadata, ensure_ascii=False) if metadata else None,
+    }
+    return [told[name] for name in COLUMNS]
+
+
+def _time(visit: Visit, at: str | None) -> OwnText | None:
+    """As spreadsheets understand it."""
+    if at is None:
+        return None
+    local = datetime.fromisoformat(at).astimezone(visit.formats.zone)
+    return OwnText(local.isoformat(" ", "seconds")[:_TO_SECONDS])
+
+
+def _query(visit: Visit) -> dict[str, str]:
+    return {name: text for name in _KEPT if (text := visit.form.text(name))}
+
+
+def _id_of(visit: Visit) -> str | None:
+    found = visit.form.text("id")
+    return found if _ID.fullmatch(found) else None
+
+
+def _progress(visit: Visit, download_id: str) -> dict[str, object]:
+    return {
+        "download": visit.site.downloads.expect(visit.user.id, download_id),
+        "download_id": download_id,
+    }
+
+
+_EXPORT: Final = "/app/<org>/messages/export"
+ROUTES: Final = (
+    PageRoute(path=_EXPORT, view=show, access=PageAccess.VIEWER),
+    PageRoute(path=f"{_EXPORT}/file", view=file, access=PageAccess.VIEWER),
+    PageRoute(path=f"{_EXPORT}/live", view=live, access=PageAccess.VIEWER),
+)

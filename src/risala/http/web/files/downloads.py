@@ -1,0 +1,180 @@
+"""Files that are written while they are read: a table of any length, in the memory of one part.
+
+Nothing is written ahead of its reader: the next part is asked for when the connection took the one
+before. Whoever goes away, signs out or is no member any more ends it, and the file is then cut off
+in a way that a browser tells from its end. How far it is, is told beside it, by the id under which
+it was begun.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Sequence
+from contextlib import AbstractContextManager, aclosing, contextmanager
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Final
+
+import trio
+from quart_trio.wrappers import TrioResponse
+
+from risala.engine.model.errors import Forbidden, Overloaded, RateLimited
+from risala.engine.model.told import Lagged
+from risala.http.web.files.spreadsheet import MARK, Cell, CsvForm, csv_line
+
+RUNNING_MAX: Final = 8
+"""Of all readers together: each takes some of the time in which messages go out."""
+RUNNING_PER_USER_MAX: Final = 2
+KEPT_MAX: Final = 500
+"""Downloads of which it is remembered how far they came."""
+AGAIN_S: Final = 30
+
+
+class DownloadState(StrEnum):
+    WAITING = "waiting"
+    """Its page is open; nobody has asked for the file yet."""
+    RUNNING = "running"
+    DONE = "done"
+    BROKEN = "broken"
+    """Its reader went, or something failed on our side."""
+
+
+@dataclass(slots=True, eq=False)
+class Download:
+    """How far one is."""
+
+    rows: int = 0
+    share: float = 0.0
+    """As far as one can tell: 0 to 1."""
+    state: DownloadState = DownloadState.WAITING
+    changed: trio.Event = field(default_factory=trio.Event)
+
+    def tell(self) -> None:
+        """Wake whoever looks on."""
+        self.changed.set()
+        self.changed = trio.Event()
+
+
+@dataclass(frozen=True, slots=True)
+class TablePart:
+    rows: Sequence[Sequence[Cell]]
+    share: float
+    """So much of all is written with it, as far as one can tell: 0 to 1."""
+    head: Sequence[str] = ()
+    """The names of the columns, before the rows; only the first part has them."""
+
+
+class DownloadFollower:
+    """Tells a stream of pieces that a download has gone on."""
+
+    def __init__(self, download: Download) -> None:
+        self._download = download
+        self._seen = self._now
+        self._closed = False
+
+    @property
+    def _now(self) -> tuple[int, DownloadState]:
+        return self._download.rows, self._download.state
+
+    async def __anext__(self) -> Lagged:
+        """Raises ``StopAsyncIteration`` once all was told."""
+        while not self._closed and self._seen == self._now:
+            if self._download.state in (DownloadState.DONE, DownloadState.BROKEN):
+                raise StopAsyncIteration
+            await self._download.changed.wait()
+        if self._closed:
+            raise StopAsyncIteration
+        self._seen = self._now
+        return Lagged(0)
+
+    def close(self) -> None:
+        self._closed = True
+        self._download.tell()
+
+
+class Downloads:
+    """All of them. All on one loop."""
+
+    def __init__(self) -> None:
+        self._known: OrderedDict[tuple[str, str], Download] = OrderedDict()
+        self._running: list[str] = []
+
+    def expect(self, user_id: str, download_id: str) -> Download:
+        """How far a reader's download is; where it was not begun, one that waits to be."""
+        known = self._known.setdefault((user_id, download_id), Download())
+        while len(self._known) > KEPT_MAX:
+            self._known.popitem(last=False)
+        return known
+
+    @contextmanager
+    def follow(self, download: Download) -> Iterator[DownloadFollower]:
+        yield DownloadFollower(download)
+
+    def refuse(self, user_id: str) -> None:
+        """Raise where another one would be too many.
+
+        Raises:
+            RateLimited, Overloaded: they have, or all have, as many as there may be.
+        """
+        if self._running.count(user_id) >= RUNNING_PER_USER_MAX:
+            raise RateLimited("downloads", AGAIN_S, "There are too many downloads already.")
+        if len(self._running) >= RUNNING_MAX:
+            raise Overloaded("There are too many downloads already.")
+
+    def response(
+        self,
+        reader: tuple[str, str],
+        name: str,
+        watch: AbstractContextManager[trio.Event],
+        table: AsyncGenerator[TablePart],
+        form: CsvForm,
+    ) -> TrioResponse:
+        """A table as a file called ``name``.
+
+        Args:
+            reader: the user's id, and the id under which it can be looked at from beside.
+            watch: says when its reader may see no more.
+        """
+        self.refuse(reader[0])
+        content = self._content(reader, watch, table, form)
+        response = TrioResponse(content, content_type="text/csv; charset=utf-8")
+        response.timeout = None
+        response.headers["content-disposition"] = f'attachment; filename="{name}"'
+        response.headers["x-accel-buffering"] = "no"
+        return response
+
+    async def _content(
+        self,
+        reader: tuple[str, str],
+        watch: AbstractContextManager[trio.Event],
+        table: AsyncGenerator[TablePart],
+        form: CsvForm,
+    ) -> AsyncIterator[bytes]:
+        async with aclosing(table):
+            self.refuse(reader[0])
+            download = self._begin(reader)
+            self._running.append(reader[0])
+            try:
+                with watch as ended:
+                    yield MARK.encode()
+                    async for part in table:
+                        if ended.is_set():
+                            raise Forbidden("The reader may see no more of it.")
+                        rows = [part.head, *part.rows] if part.head else part.rows
+                        yield "".join([csv_line(row, form) for row in rows]).encode()
+                        download.rows += len(part.rows)
+                        download.share = part.share
+                        download.tell()
+                download.state = DownloadState.DONE
+            finally:
+                if download.state is not DownloadState.DONE:
+                    download.state = DownloadState.BROKEN
+                self._running.remove(reader[0])
+                download.tell()
+
+    def _begin(self, reader: tuple[str, str]) -> Download:
+        download = self.expect(*reader)
+        self._known.move_to_end(reader)
+        download.rows, download.share, download.state = 0, 0.0, DownloadState.RUNNING
+        download.tell()
+        return download

@@ -1,0 +1,74 @@
+"""Tables as files that spreadsheets open: CSV in which no cell is a formula, whoever wrote it.
+
+A file is UTF-8 with the mark that says so in front: without it, Excel takes the Arabic for Latin
+letters. Programs read it as ``utf-8-sig``, and have the API besides. Excel in French and in Arabic
+takes the semicolon to part cells and the comma to part decimals, so that the reader has the choice.
+
+A spreadsheet runs what begins with ``=``, ``+``, ``-`` or ``@``, and takes the ``+`` from a phone
+number that begins with it. Both get an apostrophe in front, as do the places in a text where a cell
+would begin if the file were opened with another separator than its own. Numbers stay as they are.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Final
+
+MARK: Final = "\ufeff"
+
+
+class OwnText(str):
+    """A text that we made ourselves of letters, digits, dashes and colons, beginning with none of
+    the dashes: an id, a time, a word of ours. It is written as it is, which is most of a file."""
+
+    __slots__ = ()
+
+
+Cell = str | OwnText | int | Decimal | None
+_BEGINS: Final = "=+\\-@＝＋－＠"
+"""Full-width forms are taken for the others in some languages."""
+_ODD: Final = re.compile(f"[{_BEGINS}]")
+_FORMULA: Final = re.compile(rf"\A(?=[\s\x00-\x1f\u200b-\u200f\u2066-\u2069\ufeff]*[{_BEGINS}])")
+_FORMULA_WITHIN: Final = re.compile(
+    rf"([;,\t\r\n\v\f\x1c-\x1e\x85\u2028\u2029|])"
+    rf"(?=[\s\x00-\x1f\"\u200b-\u200f\u2066-\u2069\ufeff]*[{_BEGINS}])"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class CsvForm:
+    """What parts cells, and what parts decimals."""
+
+    separator: str
+    decimal_mark: str
+
+
+COMMA: Final = CsvForm(",", ".")
+SEMICOLON: Final = CsvForm(";", ",")
+FORMS: Final = {"comma": COMMA, "semicolon": SEMICOLON}
+
+
+def csv_line(cells: Sequence[Cell], form: CsvForm) -> str:
+    """One row with its end, as RFC 4180 has it; every cell is quoted."""
+    return form.separator.join([_quoted(cell, form) for cell in cells]) + "\r\n"
+
+
+def _quoted(cell: Cell, form: CsvForm) -> str:
+    if isinstance(cell, OwnText):
+        return f'"{cell}"'
+    if cell is None:
+        return '""'
+    if isinstance(cell, str):
+        return f'"{harmless(cell).replace(chr(34), chr(34) * 2)}"'
+    return f'"{cell}"'.replace(".", form.decimal_mark)
+
+
+def harmless(text: str) -> str:
+    """A text that no spreadsheet takes for a formula, nor any part of it."""
+    if _ODD.search(text) is None:
+        return text
+    within = _FORMULA_WITHIN.sub(r"\1'", text)
+    return f"'{within}" if _FORMULA.match(text) else within
