@@ -112,6 +112,11 @@ ROWS = (
     Row("verify send", ("26 12 34 56", "--org", "{org}"), (("verificationId", str),)),
     Row("verify check", ("{verification}", "wrong"), (("status", "denied"),)),
     Row("verify get", ("{verification}",), (("status", "pending"), ("to", NUMBER))),
+    Row(
+        "verify list",
+        ("--org", "{org}", "--status", "pending", "--to", NUMBER, "--since", "1h", "--limit", "9"),
+        (("sessions", list), ("older", None)),
+    ),
     Row("verify cancel", ("{verification}",), (("status", "canceled"), ("reason", "canceled"))),
     Row(
         "verify config",

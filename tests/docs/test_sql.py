@@ -57,6 +57,7 @@ MAY: dict[str, str] = {
     f"{JOURNAL}/messages/waiting.py": READER,
     f"{JOURNAL}/pages/figures.py": READER,
     f"{JOURNAL}/pages/lists.py": READER,
+    f"{JOURNAL}/pages/stretch.py": READER,
     f"{JOURNAL}/pages/steps.py": READER,
     f"{JOURNAL}/people/web_sessions.py": BULK,  # when all sessions of a minute were used
     f"{JOURNAL}/requests/file.py": FILE,  # a file of its own, and its rows by the hundred

@@ -131,7 +131,7 @@ class FakeGateway:
         if verification_id != "ver_1":
             raise NotFound("There is no such verification.")
         return VerificationView(
-            "ver_1", "org_1", Mode.LIVE, "+22236123456", "pending", None, 0,
+            "ver_1", "org_1", Mode.LIVE, "+22236123456", "pending", None, 0, 5,
             AT_MS, AT_MS, AT_MS, "sms_1",
         )  # fmt: skip
 

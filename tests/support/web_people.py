@@ -12,6 +12,7 @@ from typing import Any
 import trio
 
 import web_messages
+import web_verify
 from risala.engine.model.callers import Caller, Face, Role
 from risala.engine.model.clock import iso
 from risala.engine.model.errors import Invalid, NotFound
@@ -461,6 +462,7 @@ class FakeWebGateway:
         if name == "sender.list" and self.senders:
             return {"senders": self.senders}
         told = self.answers.get(name) or web_messages.answer(name, arguments)
+        told = told or web_verify.answer(name, arguments)
         return told or webhooks_told(self, name, arguments)
 
 

@@ -106,6 +106,9 @@ class VerificationView:
     status: str
     reason: str | None
     attempts: int
+    """Wrong codes that were said."""
+    attempts_max: int
+    """So many end it."""
     expires_at: int
     created_at: int
     updated_at: int

@@ -20,6 +20,7 @@ from risala.engine.operations import (
     requests,
     senders,
     service,
+    sessions,
     verify,
     webhooks,
 )
@@ -45,6 +46,7 @@ OPERATIONS: Final[dict[str, Operation[Any, Any]]] = {
         lists,
         requests,
         overview,
+        sessions,
         verify,
         service,
         webhooks,

@@ -190,6 +190,14 @@ def number(value: object) -> str:
     return found
 
 
+def mode(value: object) -> str:
+    """``live`` or ``test``."""
+    found = text(value)
+    if found not in ("live", "test"):
+        raise fault("invalid_mode", "`{name}` must be live or test.")
+    return found
+
+
 def origins(value: object) -> tuple[str, ...] | None:
     """None, also for null and an empty list: any origin."""
     if value is not None and not isinstance(value, list):
@@ -216,6 +224,7 @@ Amount = Annotated[int, PlainValidator(amount_above_0), ArgumentKind("decimal te
 SignedAmount = Annotated[int, PlainValidator(signed_amount), ArgumentKind("decimal text, not 0")]
 MaybeAmount = Annotated[int | None, PlainValidator(maybe(amount)), ArgumentKind("decimal text")]
 Number = Annotated[str, PlainValidator(number), ArgumentKind("phone number")]
+ModeWord = Annotated[str, PlainValidator(mode), ArgumentKind("`live` or `test`")]
 Origins = Annotated[
     tuple[str, ...] | None, PlainValidator(origins), ArgumentKind("list of origins; empty: any")
 ]

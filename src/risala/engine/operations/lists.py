@@ -22,6 +22,7 @@ from risala.engine.operations.arguments import (
     MaybeMoment,
     MaybeText,
     MaybeWhole,
+    ModeWord,
     OfOrganization,
     fault,
     maybe,
@@ -39,13 +40,6 @@ EXPORT_AGE_MAX_MS: Final = 24 * 3_600_000
 """Who is still reading an export after a day begins another."""
 
 
-def _mode(value: object) -> str:
-    found = text(value)
-    if found not in ("live", "test"):
-        raise fault("invalid_mode", "`{name}` must be live or test.")
-    return found
-
-
 def _status(value: object) -> str:
     found = text(value)
     if found != lists.UNCERTAIN and found not in STATUSES.words:
@@ -60,7 +54,6 @@ def _cursor(value: object) -> int:
     return int(found)
 
 
-ModeWord = Annotated[str, PlainValidator(_mode), ArgumentKind("`live` or `test`")]
 MaybeCursor = Annotated[
     int | None, PlainValidator(maybe(_cursor)), ArgumentKind("`newer` or `older` of a page")
 ]

@@ -16,8 +16,14 @@ from risala.engine.model.clock import iso
 from risala.engine.model.money import money
 from risala.engine.model.wire import key_wire
 from risala.engine.operations import owners
-from risala.engine.operations.arguments import ArgumentKind, Json, OfOrganization, moment
-from risala.engine.operations.lists import ModeWord, feed_wire, maybe_iso
+from risala.engine.operations.arguments import (
+    ArgumentKind,
+    Json,
+    ModeWord,
+    OfOrganization,
+    moment,
+)
+from risala.engine.operations.lists import feed_wire, maybe_iso
 from risala.engine.operations.money import SPENT_DAYS
 from risala.engine.operations.operation import Call, Operation
 from risala.engine.rules.days import day_of
@@ -71,21 +77,25 @@ def _network_wire(network: NetworkFigures) -> Json:
     return {**found, "medianMs": found.pop("median_ms")}
 
 
+def funnel_wire(funnel: Funnel) -> Json:
+    """What became of verification sessions, as JSON."""
+    return {
+        "sessions": funnel.sessions,
+        "tried": funnel.tried,
+        "approved": funnel.approved,
+        "expired": funnel.expired,
+        "pending": funnel.pending,
+        "latestOnly": funnel.is_cut,
+    }
+
+
 def _overview_wire(found: Overview) -> Json:
-    funnel = found.funnel
     return {
         "hours": [_hour_wire(each) for each in found.hours],
         "networks": [_network_wire(each) for each in found.networks],
         "medianMs": found.median_ms,
         "before": [_hour_wire(each) for each in found.before],
-        "verifications": {
-            "sessions": funnel.sessions,
-            "tried": funnel.tried,
-            "approved": funnel.approved,
-            "expired": funnel.expired,
-            "pending": funnel.pending,
-            "latestOnly": funnel.is_cut,
-        },
+        "verifications": funnel_wire(found.funnel),
         "spent": money(found.spent),
         "spentADay": money(found.spent_a_day),
         "feed": [feed_wire(each) for each in found.feed],

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from pydantic import ConfigDict, Field
 
-from risala.engine.journal.messages import verifications
+from risala.engine.journal.messages import sessions, verifications
 from risala.engine.model.commands import (
     KeyType,
     Mode,
@@ -26,6 +26,7 @@ from risala.engine.operations.arguments import (
     Json,
     MaybeText,
     MaybeWhole,
+    ModeWord,
     Number,
     OfOrganization,
     Text,
@@ -64,6 +65,8 @@ class SendCodeTo(OfOrganization):
     locale: MaybeText = None
     app_hash: MaybeText = None
     origin: MaybeText = None
+    mode: ModeWord = "live"
+    """A code of the test mode goes nowhere and costs nothing."""
 
 
 class OfVerification(Arguments):
@@ -146,12 +149,14 @@ def _judged_wire(judged: Judged) -> Json:
     return {"status": "approved" if judged.approved else "denied"}
 
 
-def _view_wire(view: VerificationView) -> Json:
+def session_wire(view: VerificationView) -> Json:
     """A session as JSON, with what only the organization's own members may see of it."""
     return {
         **verification_wire(view),
         "organizationId": view.organization_id,
+        "mode": view.mode.value,
         "reason": view.reason,
+        "attemptsMax": view.attempts_max,
         "messageId": view.message_id,
     }
 
@@ -191,9 +196,9 @@ def _shown(services: Services, organization_id: str, settings: VerifySettings) -
     return Configuration(organization, settings, sizes)
 
 
-def _principal(call: Call[Any], organization_id: str) -> Principal:
+def _principal(call: Call[Any], organization_id: str, mode: Mode) -> Principal:
     organization = call.services.accounts.fresh_organization(organization_id)
-    return Principal(organization.id, "operator", KeyType.SECRET, Mode.LIVE)
+    return Principal(organization.id, "operator", KeyType.SECRET, mode)
 
 
 async def _send(call: Call[SendCodeTo]) -> CodeSent:
@@ -201,7 +206,7 @@ async def _send(call: Call[SendCodeTo]) -> CodeSent:
     command = SendCode(
         to=given.to, locale=given.locale, app_hash=given.app_hash, origin=given.origin
     )
-    principal = _principal(call, given.organization_id)
+    principal = _principal(call, given.organization_id, Mode(given.mode))
     verification_id = await services.sessions.ask(
         Open(principal, command, call.sign(traces.verification))
     )
@@ -212,7 +217,9 @@ async def _send(call: Call[SendCodeTo]) -> CodeSent:
 async def _check(call: Call[CheckCode]) -> Judged:
     given = call.given
     by = call.sign(traces.verification, given.verification_id)
-    principal = _principal(call, given.organization_id)
+    row = sessions.find(call.services.reader, given.verification_id)
+    mode = Mode.LIVE if row is None else Mode(row.mode)
+    principal = _principal(call, given.organization_id, mode)
     approved = await call.services.sessions.ask(
         Judge(principal, given.verification_id, given.code, by)
     )
@@ -268,7 +275,7 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         name="verify.get",
         arguments=OfVerification,
         result=VerificationView,
-        wire=_view_wire,
+        wire=session_wire,
         handler=_get,
         roles=VIEWERS,
         owner=owners.of_verification,
@@ -277,7 +284,7 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         name="verify.cancel",
         arguments=OfVerification,
         result=VerificationView,
-        wire=_view_wire,
+        wire=session_wire,
         handler=_cancel,
         roles=DEVELOPERS,
         owner=owners.of_verification,

@@ -314,15 +314,17 @@ def text_of(row: DueRow, reader: sqlite3.Connection, codes: Codes) -> str:
 
 def view_of(row: VerificationRow, now_ms: int) -> VerificationView:
     """A session as it is shown: one whose time is over is never shown as pending."""
-    over = row.status is SessionState.PENDING and now_ms >= row.expires_at
+    status = row.status_at(now_ms)
+    over = status is not row.status
     return VerificationView(
         id=row.id,
         organization_id=row.organization_id,
         mode=Mode(row.mode),
         to=row.recipient,
-        status=SessionState.EXPIRED if over else row.status,
+        status=status,
         reason="expired" if over else row.reason,
         attempts=row.attempts,
+        attempts_max=row.attempts_max,
         expires_at=row.expires_at,
         created_at=row.created_at,
         updated_at=row.expires_at if over else row.updated_at,

@@ -21,11 +21,13 @@ from risala.http.dashboard import (
     senders,
     sign_in,
     start,
-    verify,
     webhooks,
 )
 from risala.http.dashboard import settings as settings_page
 from risala.http.dashboard.messages import composer, export, listing, message
+from risala.http.dashboard.verify import sessions as verify_sessions
+from risala.http.dashboard.verify import settings as verify_settings
+from risala.http.dashboard.verify import trying
 from risala.http.web.app import WebApp, WebFace
 from risala.http.web.facade import WebGateway
 from risala.http.web.routes import PageRoute
@@ -35,7 +37,8 @@ ROUTES: Final[tuple[PageRoute, ...]] = tuple(
     route
     for page in (
         *(sign_in, reader, account, organizations, members, overview, listing, message, keys),
-        *(start, composer, export, webhooks, senders, verify, outbox, billing, settings_page),
+        *(start, composer, export, webhooks, senders, outbox, billing, settings_page),
+        *(verify_sessions, verify_settings, trying),
     )
     for route in page.ROUTES
 )

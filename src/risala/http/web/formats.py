@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from datetime import date as Day
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Final
 from zoneinfo import ZoneInfo
@@ -203,6 +204,11 @@ class Formats:
         except ValueError:
             return typed
         return found.isoformat() if found.tzinfo else found.replace(tzinfo=self.zone).isoformat()
+
+    @property
+    def today(self) -> Day:
+        """The day that it is where the organization is."""
+        return self._local(self.now_ms).date()
 
     def _local(self, at: Moment) -> datetime:
         return datetime.fromtimestamp(ms_of(at) / 1000, UTC).astimezone(self.zone)

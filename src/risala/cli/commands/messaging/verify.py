@@ -8,7 +8,7 @@ import click
 
 from risala.cli.commands.accounts.organizations import optional_org, org_option, organization_id
 from risala.cli.reach.options import Options, common
-from risala.cli.show import output
+from risala.cli.show import output, when
 from risala.sms.address import normalise_number
 
 if TYPE_CHECKING:
@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from risala.cli.reach.performer import GatewaySession
 
 Json = dict[str, Any]
+STATUSES: Final = ("pending", "approved", "expired", "canceled")
+"""Of :class:`risala.engine.rules.verification.SessionState`, repeated here for the same reason as
+the languages."""
 LANGUAGES: Final = ("fr", "ar", "en")
 """The languages of :data:`risala.engine.rules.template.BUILT_IN`, repeated here so that ``--help``
 imports no engine."""
@@ -43,10 +46,7 @@ def verify_send(
     origin: str | None,
 ) -> None:
     """Send a code to the number TO (+22236123456, 36 12 34 56 …)."""
-    try:
-        number = normalise_number(to)
-    except ValueError as error:
-        raise click.BadParameter(str(error), param_hint="TO") from error
+    number = _number(to, "TO")
 
     async def work(session: GatewaySession) -> tuple[Json, bool]:
         sent = await session.perform(
@@ -114,6 +114,69 @@ def verify_get(options: Options, verification_id: str) -> None:
             "message": found["messageId"],
         }
     )
+
+
+@verify.command("list")
+@org_option
+@click.option("--test", is_flag=True, help="Those of test keys.")
+@click.option("--status", type=click.Choice(STATUSES), help="How they stand.")
+@click.option("--to", metavar="NUMBER", help="To this number.")
+@click.option(
+    "--since",
+    metavar="TIME",
+    callback=when.past_option,
+    help="Not older: 2026-11-21T08:30 (local), 08:30 (the last), or 90m, 2h, 3d ago.",
+)
+@click.option("--until", metavar="TIME", callback=when.past_option, help="Not newer.")
+@click.option("--limit", type=click.IntRange(1, 200), default=50, show_default=True)
+@click.option("--before", metavar="CURSOR", help="The page after this: what the last one named.")
+@common
+def verify_list(
+    options: Options,
+    /,
+    org: str | None,
+    *,
+    test: bool,
+    to: str | None,
+    **given: Any,  # noqa: ANN401 -- by the options above
+) -> None:
+    """An organization's verifications, the newest first."""
+    given["mode"] = "test" if test else "live"
+    given["to"] = None if to is None else _number(to, "--to")
+
+    async def work(session: GatewaySession) -> Json:
+        found = await organization_id(session, org)
+        return await session.perform("verify.list", organization_id=found, **given)
+
+    found = options.run(work)
+    if output.show(options.json, found):
+        return
+    output.table(
+        ("Created (UTC)", "Id", "To", "Status", "Wrong tries"),
+        (
+            (
+                *(output.moment(each["createdAt"]), each["id"], each["to"]),
+                each["status"] + (f" ({each['reason']})" if each["reason"] else ""),
+                f"{each['attempts']} of {each['attemptsMax']}",
+            )
+            for each in found["sessions"]
+        ),
+        empty="There is no such one." if given["before"] is None else "There is no older one.",
+    )
+    if found["older"] is not None:
+        output.warned(f"There are older ones: --before {found['older']}.")
+
+
+def _number(text: str, hint: str) -> str:
+    """A number as people write it, in its one form.
+
+    Raises:
+        BadParameter: it is none.
+    """
+    try:
+        return normalise_number(text)
+    except ValueError as error:
+        raise click.BadParameter(str(error), param_hint=hint) from error
 
 
 @verify.command("cancel")

@@ -32,14 +32,19 @@ class VerificationRow:
     def session(self) -> VerificationSession:
         return VerificationSession(self.status, self.attempts, self.attempts_max, self.expires_at)
 
+    def status_at(self, now_ms: int) -> SessionState:
+        """One whose time is over is never told as pending, though that may not be written yet."""
+        over = self.status is SessionState.PENDING and now_ms >= self.expires_at
+        return SessionState.EXPIRED if over else self.status
 
-_ROWS: Final = Rows(VerificationRow, status=SessionState)
-_FIND: Final = f"SELECT {_ROWS.columns} FROM verifications WHERE id = ?"  # noqa: S608 -- a constant
+
+SESSIONS: Final = Rows(VerificationRow, status=SessionState)
+_FIND: Final = f"SELECT {SESSIONS.columns} FROM verifications WHERE id = ?"  # noqa: S608 -- a constant
 
 
 def find(conn: sqlite3.Connection, verification_id: str) -> VerificationRow | None:
     row = conn.execute(_FIND, (verification_id,)).fetchone()
-    return None if row is None else _ROWS.of(row)
+    return None if row is None else SESSIONS.of(row)
 
 
 def shift(

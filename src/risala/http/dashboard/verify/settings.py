@@ -37,11 +37,6 @@ _SHOWN_CODE: Final = "482193712"
 _CENTS: Final = 100
 
 
-async def to_first(visit: Visit) -> TrioResponse:
-    """The entry of the menu leads to the first page of Verify that there is."""
-    return visit.go(visit.at("verify/settings"))
-
-
 async def show(visit: Visit) -> TrioResponse:
     found = await visit.perform_here("verify.config")
     return await visit.page(_PAGE, await _values(visit, found))
@@ -165,7 +160,6 @@ async def _values(
 
 _SETTINGS: Final = "/app/<org>/verify/settings"
 ROUTES: Final = (
-    PageRoute(path="/app/<org>/verify", view=to_first, access=PageAccess.VIEWER),
     PageRoute(path=_SETTINGS, view=show, access=PageAccess.VIEWER),
     PageRoute(path=_SETTINGS, view=save, access=PageAccess.DEVELOPER, method="POST"),
 )

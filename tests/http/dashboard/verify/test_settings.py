@@ -30,11 +30,6 @@ def saved(gateway):
     return [asked for name, asked in gateway.done if name == "verify.config" and len(asked) > 1]
 
 
-async def test_the_menus_entry_leads_to_the_settings(owner):
-    page = await owner.get("/app/org_1/verify")
-    assert (page.status, page.location) == (303, PAGE)
-
-
 async def test_each_text_is_seen_with_its_preview_and_its_parts(owner, gateway):
     gateway.verify["settings"]["templates"] = {"fr": "Code <b>{{code}}</b>"}
     gateway.verify["sizes"]["fr"] = {"segments": 3, "encoding": "UCS-2", "price": "1.50"}

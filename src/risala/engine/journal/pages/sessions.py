@@ -1,0 +1,49 @@
+"""Pages of an organization's verification sessions, the newest first."""
+
+from __future__ import annotations
+
+import sqlite3
+from dataclasses import dataclass
+
+from risala.engine.journal.messages.sessions import SESSIONS, VerificationRow
+from risala.engine.journal.pages.stretch import TIME_END, Place, Steps, Stretch, Walk, stretch
+
+
+@dataclass(frozen=True, slots=True)
+class SessionFilter:
+    """Which sessions a list is of; None: whichever."""
+
+    organization_id: str
+    mode: str
+    now_ms: int
+    """One whose time is over counts as expired, also before that is written."""
+    status: str | None = None
+    recipient: str | None = None
+    since: int | None = None
+    until: int | None = None
+    """Opened at or after, and before: UTC epoch milliseconds."""
+
+    def is_hit(self, row: VerificationRow) -> bool:
+        return self.status is None or row.status_at(self.now_ms) == self.status
+
+
+def page(conn: sqlite3.Connection, wanted: SessionFilter, steps: Steps) -> Stretch[VerificationRow]:
+    """One page of the sessions that are wanted."""
+    index, where = "verification_by_organization", "organization_id = ? AND mode = ?"
+    given: tuple[object, ...] = (wanted.organization_id, wanted.mode)
+    if wanted.recipient is not None:
+        index, where = "verification_by_phone", f"{where} AND recipient = ?"
+        given = (*given, wanted.recipient)
+    way = Walk(
+        f"verifications INDEXED BY {index}",
+        where,
+        given,
+        ("created_at", "id"),
+        since=0 if wanted.since is None else wanted.since,
+        until=TIME_END if wanted.until is None else wanted.until,
+    )
+    return stretch(conn, SESSIONS, way, steps, place_of, wanted.is_hit)
+
+
+def place_of(row: VerificationRow) -> Place:
+    return (row.created_at, row.id)

@@ -1,0 +1,125 @@
+"""Pages of tables that are kept by time, the newest first, by key-set.
+
+A page goes on from a place in an index, never from a number of rows; it looks at a bounded number
+of them, and where few of those are wanted it is short and says how far it has looked.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final, Generic, TypeVar
+
+from risala.engine.journal.store.named import Rows
+
+T = TypeVar("T")
+Place = tuple[int | str, ...]
+"""Where one stands in an index: a row's values in its last columns, of which the last is text."""
+
+TIME_END: Final = 2**63 - 1
+LOOKED_MAX: Final = 5000
+"""Rows that one page looks at: a few milliseconds, in which nothing else is done."""
+_BEYOND: Final = "~"
+"""Sorts after all characters of ids and numbers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Walk:
+    """The way through an index on which the rows are met."""
+
+    source: str
+    """The table, with the index that it is read by."""
+    where: str
+    given: tuple[object, ...]
+    order: tuple[str, ...]
+    """The columns that make a :data:`Place`: a time and an id, or an id alone."""
+    since: int = 0
+    until: int = TIME_END
+    """Where the first is a time: at or after, and before, in UTC epoch milliseconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """How far one goes, and from where."""
+
+    limit: int
+    before: Place | None = None
+    after: Place | None = None
+    looked_max: int = LOOKED_MAX
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch(Generic[T]):
+    """A page, and where the next ones begin; None: there are none."""
+
+    found: tuple[T, ...]
+    newer: Place | None
+    older: Place | None
+    looked_to: T | None
+    """So far it was looked, and what lies beyond is on the next page."""
+
+
+def stretch(
+    conn: sqlite3.Connection,
+    rows: Rows[T],
+    way: Walk,
+    steps: Steps,
+    place_of: Callable[[T], Place],
+    is_wanted: Callable[[T], bool],
+) -> Stretch[T]:
+    """The newest rows, or those older than the place ``before``, or newer than ``after``."""
+    upward = steps.after is not None
+    beyond, given = _beyond(way, steps.after if upward else steps.before, upward=upward)
+    order = ", ".join(f"{column} {'ASC' if upward else 'DESC'}" for column in way.order)
+    kept: list[T] = []
+    last: T | None = None
+    looked = 0
+    for row in conn.execute(
+        f"SELECT {rows.columns} FROM {way.source} WHERE {way.where}{beyond}"  # noqa: S608 -- constants
+        f" ORDER BY {order} LIMIT ?",
+        (*way.given, *given, steps.looked_max),
+    ):
+        looked, last = looked + 1, rows.of(row)
+        if is_wanted(last):
+            kept.append(last)
+            if len(kept) > steps.limit:
+                break
+    more = len(kept) > steps.limit
+    reached = last if not more and looked == steps.looked_max else None
+    kept = kept[: steps.limit]
+    end = kept[-1] if more else reached
+    onward = None if end is None else place_of(end)
+    if steps.after is not None:
+        older = place_of(kept[0]) if kept else _just_above(steps.after)
+        return Stretch(tuple(reversed(kept)), onward, older, reached)
+    if steps.before is None:
+        return Stretch(tuple(kept), None, onward, reached)
+    newer = place_of(kept[0]) if kept else _just_below(steps.before)
+    return Stretch(tuple(kept), newer, onward, reached)
+
+
+def _beyond(way: Walk, place: Place | None, *, upward: bool) -> tuple[str, tuple[object, ...]]:
+    """The condition that a row lies within the time, and beyond a place.
+
+    The time has one bound at each end: of several the index would be entered by any.
+    """
+    sign = ">" if upward else "<"
+    if len(way.order) == 1:
+        return ("", ()) if place is None else (f" AND {way.order[0]} {sign} ?", place)
+    first, second = way.order
+    low, high = way.since, way.until - 1
+    within = f" AND {first} >= ? AND {first} <= ?"
+    if place is None:
+        return within, (low, high)
+    at = int(place[0])
+    low, high = (max(low, at), high) if upward else (low, min(high, at))
+    return f"{within} AND ({first} {sign} ? OR {second} {sign} ?)", (low, high, *place)
+
+
+def _just_above(place: Place) -> Place:
+    return (*place[:-1], f"{place[-1]}{_BEYOND}")
+
+
+def _just_below(place: Place) -> Place:
+    return (*place[:-1], f"{place[-1]}"[:-1])

@@ -1,0 +1,208 @@
+"""Verify's sessions: the codes that were sent, and what became of each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import date, timedelta
+from typing import Any, Final
+
+from quart_trio.wrappers import TrioResponse
+
+from risala.engine.model.commands import LifeEvent
+from risala.engine.model.errors import Invalid, NotFound
+from risala.engine.model.told import OutboxEvent, What
+from risala.http.dashboard.messages.listing import Chip
+from risala.http.web.access import PageAccess
+from risala.http.web.formats import ms_of
+from risala.http.web.languages import N_, NC_
+from risala.http.web.pager import pager_of
+from risala.http.web.routes import PageRoute
+from risala.http.web.visit import Visit
+from risala.sms.address import normalise_number
+
+CANCELED: Final = N_("The session is over: its code is worth nothing any more.")
+STATES: Final = {
+    "pending": NC_("state", "Pending"),
+    "approved": NC_("state", "Approved"),
+    "expired": NC_("state", "Expired"),
+    "canceled": NC_("state", "Canceled"),
+}
+REASONS: Final = {
+    "max_attempts": N_("Too many wrong codes were entered."),
+    "expired": N_("The time ran out before the right code was entered."),
+    "delivery_failed": N_("The SMS with the code could not be sent."),
+    "canceled": N_("Somebody of yours ended it."),
+}
+"""Why a session ended without being approved."""
+FIELDS: Final = ("q", "status", "since", "until", "before", "after")
+PAGE: Final = 50
+_USUAL_DAYS: Final = 7
+"""So many days, today among them, make the figures where no others are asked for."""
+
+
+async def show_all(visit: Visit) -> TrioResponse:
+    text = visit.form.text("q")
+    if text.startswith("ver_"):
+        return visit.go(visit.at(f"verify/{text}"))
+    try:
+        return await visit.page("verify/list.html", await _page(visit))
+    except Invalid:  # somebody typed it into the address: without filters there is a list
+        return visit.go(visit.at("verify"))
+
+
+async def live_all(visit: Visit) -> TrioResponse:
+    """The figures and the states of the page's sessions; no row comes or goes under a reader."""
+
+    async def draw(_: object) -> str:
+        return await visit.drawn("verify/list_pieces.html", await _page(visit))
+
+    return visit.live(draw, What.LIFE | What.EVENTS)
+
+
+async def _page(visit: Visit) -> dict[str, Any]:
+    query = {name: text for name in FIELDS if (text := visit.form.text(name))}
+    asked = _asked(visit, query)
+    mode = visit.mode.value
+    page = await visit.perform_here("verify.list", mode=mode, limit=PAGE, **asked)
+    time = _time(visit, asked)
+    figures = await visit.perform_here("verify.figures", mode=mode, **time)
+    shown = {**query, "mode": "test"} if mode == "test" else query
+    path = f"/app/{visit.organization_id}/verify"
+    return {
+        "query": query,
+        "states_shown": [(each, visit.words.among("state", STATES[each])) for each in STATES],
+        "chips": _chips(visit, query, asked),
+        "sessions": [_look(visit, each) for each in page["sessions"]],
+        "page": page,
+        "figures": figures,
+        "first": time["since"],
+        "last": ms_of(time["until"]) - 1,
+        "pager": pager_of(path, shown, newer=page["newer"], older=page["older"]),
+        "live_at": visit.at("verify/live", **query),
+    }
+
+
+def _asked(visit: Visit, query: Mapping[str, str]) -> dict[str, object]:
+    """What the operation is asked for; what nobody could mean is left out."""
+    asked: dict[str, object] = {}
+    if "q" in query:
+        try:
+            asked["to"] = normalise_number(query["q"])
+        except ValueError:
+            raise Invalid("q", "invalid_phone_number", "`q` is no number.") from None
+    if query.get("status") in STATES:
+        asked["status"] = query["status"]
+    for name, later in (("since", 0), ("until", 1)):
+        if (at := _midnight(visit, query.get(name, ""), later)) is not None:
+            asked[name] = at
+    return asked | {name: query[name] for name in ("before", "after") if name in query}
+
+
+def _midnight(visit: Visit, day: str, later: int) -> str | None:
+    """The beginning of a day, or of one later, where the organization is."""
+    try:
+        known = date.fromisoformat(day) + timedelta(days=later)
+    except (ValueError, OverflowError):
+        return None
+    return visit.formats.with_zone(f"{known}T00:00")
+
+
+def _time(visit: Visit, asked: Mapping[str, Any]) -> dict[str, str]:
+    """The time that the figures are of: what is asked for, else the last days."""
+    today = visit.formats.today
+    first = visit.formats.with_zone(f"{today - timedelta(days=_USUAL_DAYS - 1)}T00:00")
+    last = visit.formats.with_zone(f"{today + timedelta(days=1)}T00:00")
+    return {"since": asked.get("since", first), "until": asked.get("until", last)}
+
+
+def _chips(visit: Visit, query: Mapping[str, str], asked: Mapping[str, Any]) -> list[Chip]:
+    words, formats = visit.words, visit.formats
+    labels = {}
+    if "to" in asked:
+        labels["q"] = words("To {number}", number=formats.tel(asked["to"]))
+    if "status" in asked:
+        word = STATES[asked["status"]]
+        labels["status"] = words.among("state", word)
+    if "since" in asked:
+        labels["since"] = words("Since {date}", date=formats.date_text(asked["since"]))
+    if "until" in asked:
+        labels["until"] = words("Until {date}", date=formats.date_text(ms_of(asked["until"]) - 1))
+    kept = {name: value for name, value in query.items() if name not in ("before", "after")}
+    return [
+        Chip(label, visit.at("verify", **{n: v for n, v in kept.items() if n != name}))
+        for name, label in labels.items()
+    ]
+
+
+def _look(visit: Visit, session: Mapping[str, Any]) -> dict[str, Any]:
+    """A session as its reader sees it."""
+    reason = REASONS.get(session["reason"] or "")
+    today = visit.formats.date_text(visit.formats.now_ms)
+    return {
+        **session,
+        "note": None if reason is None else visit.words(reason),
+        "is_today": visit.formats.date_text(session["createdAt"]) == today,
+    }
+
+
+async def show(visit: Visit) -> TrioResponse:
+    return await visit.page("verify/show.html", await _values(visit))
+
+
+async def live(visit: Visit) -> TrioResponse:
+    """Its state and its SMS, whenever either changes."""
+    first = await _session(visit)
+
+    async def draw(changes: Sequence[LifeEvent | OutboxEvent] | None) -> str:
+        if changes is not None and not any(_is_of(first, each) for each in changes):
+            return ""
+        return await visit.drawn("verify/show_pieces.html", await _values(visit))
+
+    return visit.live(draw, What.LIFE | What.EVENTS)
+
+
+def _is_of(session: Mapping[str, Any], change: LifeEvent | OutboxEvent) -> bool:
+    if isinstance(change, LifeEvent):
+        return bool(change.message_id == session["messageId"])
+    return session["id"] in change.body
+
+
+async def _session(visit: Visit) -> dict[str, Any]:
+    found = await visit.perform("verify.get", verification_id=visit.arguments["verification_id"])
+    if found["mode"] != visit.mode.value:
+        raise NotFound("There is no such session in this mode.")
+    return found
+
+
+async def _values(visit: Visit) -> dict[str, Any]:
+    session = await _session(visit)
+    story = await visit.perform("message.show", message_id=session["messageId"])
+    return {
+        "session": _look(visit, session),
+        "message": story["message"],
+        "may_cancel": session["status"] == "pending",
+        "live_at": visit.at(f"verify/{session['id']}/live"),
+    }
+
+
+async def ask_cancel(visit: Visit) -> TrioResponse:
+    """The question as a page: for whoever has no script."""
+    return await visit.page("verify/cancel.html", await _values(visit))
+
+
+async def cancel(visit: Visit) -> TrioResponse:
+    session = await _session(visit)
+    await visit.perform("verify.cancel", verification_id=session["id"])
+    return visit.go(visit.at(f"verify/{session['id']}"), CANCELED)
+
+
+_LIST: Final = "/app/<org>/verify"
+_ONE: Final = f"{_LIST}/<verification_id>"
+ROUTES: Final = (
+    PageRoute(path=_LIST, view=show_all, access=PageAccess.VIEWER),
+    PageRoute(path=f"{_LIST}/live", view=live_all, access=PageAccess.VIEWER),
+    PageRoute(path=_ONE, view=show, access=PageAccess.VIEWER),
+    PageRoute(path=f"{_ONE}/live", view=live, access=PageAccess.VIEWER),
+    PageRoute(path=f"{_ONE}/cancel", view=ask_cancel, access=PageAccess.DEVELOPER),
+    PageRoute(path=f"{_ONE}/cancel", view=cancel, access=PageAccess.DEVELOPER, method="POST"),
+)

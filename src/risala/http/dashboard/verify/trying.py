@@ -1,0 +1,133 @@
+"""Verify tried by hand: a code to one's own phone, and what a program would have been answered."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Mapping
+from typing import Any, Final
+
+from markupsafe import Markup
+from quart_trio.wrappers import TrioResponse
+
+from risala.engine.model.errors import NotFound, Refusal
+from risala.http.dashboard.snippets import marked
+from risala.http.web.access import PageAccess
+from risala.http.web.forms import SentForm
+from risala.http.web.languages import OWN_NAMES
+from risala.http.web.routes import PageRoute
+from risala.http.web.visit import Visit
+from risala.sms.address import normalise_number
+
+_ASK: Final = "verify/try.html"
+_JUDGE: Final = "verify/judge.html"
+_WISHES: Final = {"locale": "locale", "app_hash": "appHash", "origin": "origin"}
+"""What a code may be asked for, by the names of our form, and by those of the API."""
+_ANSWERS: Final = ("approved", "denied")
+
+
+async def show(visit: Visit) -> TrioResponse:
+    verification_id = visit.form.text("id")
+    if not verification_id:
+        return await visit.page(_ASK, await _choices(visit), form=SentForm())
+    return await visit.page(_JUDGE, await _standing(visit, verification_id))
+
+
+async def _choices(visit: Visit) -> dict[str, Any]:
+    """What the form offers, and what each choice costs."""
+    found = await visit.perform_here("verify.config")
+    settings, sizes = found["settings"], found["sizes"]
+    return {
+        "languages": [(name, OWN_NAMES[name]) for name in sizes if name != "default"],
+        "prices": [
+            (None if name == "default" else OWN_NAMES[name], size["segments"], size["price"])
+            for name, size in sizes.items()
+        ],
+        "app_hashes": [(each, each) for each in settings["app_hashes"]],
+        "origins": [(each, each) for each in settings["origins"]],
+        "zeros": "0" * settings["code_length"],
+        "sender": settings["sender"],
+    }
+
+
+async def send(visit: Visit) -> TrioResponse:
+    form = visit.form
+    wishes = {name: text for name in _WISHES if (text := form.text(name))}
+    try:
+        sent = await visit.perform_here(
+            "verify.send", to=_number(form.text("to")), mode=visit.mode.value, **wishes
+        )
+    except Refusal as error:
+        return await visit.again(_ASK, error, await _choices(visit), form=form)
+    return visit.go(visit.at("verify/try", id=sent["verificationId"], **wishes))
+
+
+def _number(typed: str) -> str:
+    """As people write numbers; what is none, the engine refuses."""
+    try:
+        return normalise_number(typed)
+    except ValueError:
+        return typed
+
+
+async def judge(visit: Visit) -> TrioResponse:
+    form, verification_id = visit.form, visit.form.text("id")
+    await _session(visit, verification_id)
+    try:
+        judged = await visit.perform_here(
+            "verify.check", verification_id=verification_id, code="".join(form.text("code").split())
+        )
+    except Refusal as error:
+        return await visit.again(_JUDGE, error, await _standing(visit, verification_id))
+    wishes = {name: text for name in _WISHES if (text := form.text(name))}
+    address = visit.at("verify/try", id=verification_id, answer=judged["status"], **wishes)
+    return visit.go(address)
+
+
+async def _session(visit: Visit, verification_id: str) -> dict[str, Any]:
+    found = await visit.perform("verify.get", verification_id=verification_id)
+    if found["mode"] != visit.mode.value:
+        raise NotFound("There is no such session in this mode.")
+    return found
+
+
+async def _standing(visit: Visit, verification_id: str) -> dict[str, Any]:
+    """How the session stands, and how a program would have done the same."""
+    session = await _session(visit, verification_id)
+    form = visit.form
+    wishes = {_WISHES[name]: text for name in _WISHES if (text := form.text(name))}
+    answer = form.text("answer") if visit.request.method == "GET" else ""
+    answer = answer if answer in _ANSWERS else ""
+    settings = (await visit.perform_here("verify.config"))["settings"]
+    return {
+        "session": session,
+        "left": session["attemptsMax"] - session["attempts"],
+        "kept": {name: text for name in _WISHES if (text := form.text(name))},
+        "answer": answer,
+        "zeros": "0" * settings["code_length"],
+        "sending": _request(visit, "send", {"to": session["to"], **wishes}),
+        "sent": _answer({"verificationId": verification_id}),
+        "checking": _request(visit, "check", {"verificationId": verification_id, "code": "…"}),
+        "checked": _answer({"status": answer}) if answer else None,
+    }
+
+
+def _request(visit: Visit, endpoint: str, body: Mapping[str, str]) -> Markup:
+    """The request of a program; the key stays where it is."""
+    text = shlex.quote(json.dumps(body, ensure_ascii=False))
+    return marked(
+        f"curl {visit.base_url}/api/verify/{endpoint} \\\n"
+        f'  -H "x-api-key: $RISALA_KEY" -H "content-type: application/json" \\\n  -d {text}'
+    )
+
+
+def _answer(body: Mapping[str, str]) -> Markup:
+    return marked(json.dumps(body))
+
+
+_TRY: Final = "/app/<org>/verify/try"
+ROUTES: Final = (
+    PageRoute(path=_TRY, view=show, access=PageAccess.DEVELOPER),
+    PageRoute(path=_TRY, view=send, access=PageAccess.DEVELOPER, method="POST", once=True),
+    PageRoute(path=f"{_TRY}/check", view=judge, access=PageAccess.DEVELOPER, method="POST"),
+)

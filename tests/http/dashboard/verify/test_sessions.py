@@ -1,0 +1,155 @@
+"""Verify's sessions: the list with its filters, one of them, and ending it."""
+
+from contextlib import contextmanager
+
+import pytest
+import trio
+
+from risala.engine.model.callers import Role
+from risala.engine.model.errors import Invalid
+from risala.engine.model.told import Lagged
+from web_verify import SESSION_ID, session
+
+LIST = "/app/org_1/verify"
+ONE = f"{LIST}/{SESSION_ID}0"
+
+
+def asked(gateway, name):
+    return [arguments for done, arguments in gateway.done if done == name]
+
+
+async def test_each_session_stands_with_its_state_and_why_it_ended(owner):
+    page = await owner.get(LIST)
+    assert page.status == 200
+    for word in ("Pending", "Approved", "Expired", "Canceled"):
+        assert word in page.text
+    assert "Too many wrong codes were entered." in page.text
+    assert "The SMS with the code could not be sent." in page.text
+    assert f'href="{LIST}/{SESSION_ID}3"' in page.text
+    assert "before=1.ver_1" in page.text
+
+
+async def test_the_figures_are_of_the_last_week_or_of_what_is_asked_for(owner, gateway):
+    page = await owner.get(LIST)
+    assert "1,240" in page.text
+    assert "84.0%" in page.text
+    (time,) = asked(gateway, "verify.figures")
+    assert time["since"] == "2026-11-15T00:00:00+00:00"
+    assert time["until"] == "2026-11-22T00:00:00+00:00"
+    await owner.get(f"{LIST}?since=2026-11-01&until=2026-11-02")
+    assert asked(gateway, "verify.figures")[1]["since"] == "2026-11-01T00:00:00+00:00"
+    assert asked(gateway, "verify.figures")[1]["until"] == "2026-11-03T00:00:00+00:00"
+
+
+async def test_filters_stand_in_the_address_and_can_be_taken_away(owner, gateway):
+    page = await owner.get(
+        f"{LIST}?q=36+12+34+56&status=expired&since=2026-11-01&until=x&before=5.ver_5"
+    )
+    (wanted,) = asked(gateway, "verify.list")
+    assert wanted["to"] == "+22236123456"
+    assert wanted["status"] == "expired"
+    assert wanted["before"] == "5.ver_5"
+    assert "until" not in wanted
+    assert page.text.count('class="chip"') == 3
+
+
+@pytest.mark.parametrize("query", ["q=no+number", "before=%27"])
+async def test_what_nobody_can_mean_leads_to_the_whole_list(owner, gateway, query):
+    if "before" in query:
+        gateway.refuse = Invalid("before", "invalid_cursor", "No.")
+    page = await owner.get(f"{LIST}?{query}")
+    assert (page.status, page.location) == (303, LIST)
+
+
+async def test_an_id_leads_to_its_session(owner):
+    assert (await owner.get(f"{LIST}?q=ver_abc")).location == f"{LIST}/ver_abc"
+
+
+async def test_the_first_list_says_what_it_is_for(owner, gateway):
+    nothing = {"sessions": [], "newer": None, "older": None, "lookedTo": None}
+    gateway.answers["verify.list"] = nothing
+    gateway.answers["verify.figures"] = dict.fromkeys(
+        ("sessions", "tried", "approved", "expired", "pending", "latestOnly"), 0
+    )
+    page = await owner.get(LIST)
+    assert "No code yet" in page.text
+    assert 'class="filters"' not in page.text
+    assert "No session fits" in (await owner.get(f"{LIST}?status=expired")).text
+
+
+async def test_one_session_with_its_tries_and_its_sms(owner):
+    page = await owner.get(ONE)
+    assert page.status == 200
+    assert '<bdi class="num">1</bdi> of' in page.text
+    assert "We wait for the code until" in page.text
+    assert "/app/org_1/messages/sms_" in page.text
+    assert f'hx-sse:connect="{ONE}/live"' in page.text
+
+
+async def test_one_that_ended_says_why_and_is_not_followed(owner, gateway):
+    gateway.answers["verify.get"] = session(3)
+    page = await owner.get(ONE)
+    assert "Too many wrong codes were entered." in page.text
+    assert "hx-sse:connect" not in page.text
+    assert "/cancel" not in page.text
+
+
+async def test_ending_one_is_asked_for_and_done(owner, gateway):
+    question = await owner.get(f"{ONE}/cancel")
+    assert "cannot be undone" in question.text
+    page = await owner.submit(question, f"{ONE}/cancel")
+    assert (page.status, page.location) == (303, ONE)
+    assert asked(gateway, "verify.cancel") == [{"verification_id": f"{SESSION_ID}0"}]
+
+
+async def test_a_session_of_the_other_mode_is_not_there(owner):
+    assert (await owner.get(f"{ONE}?mode=test")).status == 404
+
+
+async def test_a_viewer_looks_and_ends_nothing(reader_as):
+    viewer = reader_as(Role.VIEWER)
+    assert (await viewer.get(LIST)).status == 200
+    page = await viewer.get(ONE)
+    assert page.status == 200
+    assert "End the session" not in page.text
+    assert (await viewer.get(f"{LIST}/try")).status == 403
+
+
+class OneGap:
+    """A follower that is told of a gap, then of nothing for a while, and then that it is over."""
+
+    def __init__(self):
+        self._asked = 0
+
+    async def __anext__(self):
+        self._asked += 1
+        if self._asked == 1:
+            return Lagged(1)
+        if self._asked == 2:
+            await trio.sleep_forever()
+        raise StopAsyncIteration
+
+    def close(self):
+        """Nobody waits here."""
+
+
+@pytest.fixture
+def short_streams(gateway, autojump_clock):
+    @contextmanager
+    def follow(what, organization_id=None):
+        yield OneGap()
+
+    gateway.follow = follow
+
+
+async def test_one_that_changes_is_drawn_anew(owner, short_streams):
+    page = await owner.get(f"{ONE}/live")
+    for piece in (f"state-{SESSION_ID}0", f"tries-{SESSION_ID}0", "told", "sms"):
+        assert f'id="{piece}" hx-swap-oob="true"' in page.text
+
+
+async def test_states_are_drawn_anew_and_no_row_comes_or_goes(owner, short_streams):
+    page = await owner.get(f"{LIST}/live?status=pending")
+    assert f'id="state-{SESSION_ID}0" hx-swap-oob="true"' in page.text
+    assert 'id="funnel" hx-swap-oob="true"' in page.text
+    assert "<tr" not in page.text

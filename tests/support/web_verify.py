@@ -1,0 +1,97 @@
+"""What a gateway tells of verification sessions and inbound messages, for pages."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from risala.engine.model.clock import iso
+from risala.engine.model.errors import NotFound
+from web_messages import AT_MS, MESSAGE_ID
+
+SESSION_ID: Final = "ver_06GZR7G2S8Y82F86A5D9RSE7XH300HS"
+SESSIONS: Final = (
+    ("pending", None, 1),
+    ("approved", None, 0),
+    ("expired", "expired", 2),
+    ("canceled", "max_attempts", 5),
+    ("canceled", "delivery_failed", 0),
+    ("canceled", "canceled", 0),
+)
+ARABIC: Final = "شكرا لكم، وصلت الطلبية."
+
+
+def session(number: int, **changes: Any) -> dict[str, Any]:
+    status, reason, attempts = SESSIONS[number % len(SESSIONS)]
+    created = AT_MS - number * 7_200_000
+    return {
+        "id": f"{SESSION_ID}{number}",
+        "organizationId": "org_1",
+        "mode": "live",
+        "to": f"+222{2 + number % 3}6{number:06}",
+        "status": status,
+        "reason": reason,
+        "attempts": attempts,
+        "attemptsMax": 5,
+        "expiresAt": iso(created + 600_000),
+        "createdAt": iso(created),
+        "updatedAt": iso(created + 30_000),
+        "messageId": MESSAGE_ID,
+        **changes,
+    }
+
+
+def received(number: int, **changes: Any) -> dict[str, Any]:
+    return {
+        "id": f"inb_{number}",
+        "organizationId": "org_1",
+        "carrier": "mattel",
+        "from": f"+222{2 + number % 3}6{number:06}",
+        "to": "1234",
+        "text": ARABIC if number % 2 else "Merci, c'est bien arrivé <3",
+        "receivedAt": iso(AT_MS - number * 3_600_000),
+        **changes,
+    }
+
+
+def opt_outs() -> dict[str, Any]:
+    heard = {"number": "+22236000001", "carrier": "mattel", "who": None, "keyword": "stop"}
+    by_hand = {"number": "+22226000002", "carrier": None, "who": "sidi@baraka.example"}
+    return {
+        "organizationId": "org_1",
+        "heeds": True,
+        "numbers": [
+            {**heard, "at": iso(AT_MS - 3_600_000)},
+            {**by_hand, "keyword": None, "at": iso(AT_MS - 90_000_000)},
+        ],
+        "newer": None,
+        "older": None,
+    }
+
+
+def answer(name: str, arguments: dict[str, Any]) -> dict[str, Any]:
+    """What an operation tells; empty for one that is about something else."""
+    match name:
+        case "verify.list":
+            found = [session(number) for number in range(len(SESSIONS))]
+            wanted = arguments.get("status")
+            kept = [each for each in found if wanted in (None, each["status"])]
+            return {"sessions": kept, "newer": None, "older": "1.ver_1", "lookedTo": None}
+        case "verify.figures":
+            funnel = {"sessions": 1240, "tried": 1100, "approved": 1042, "expired": 150}
+            return {**funnel, "pending": 3, "latestOnly": False}
+        case "verify.get" | "verify.cancel":
+            if arguments["verification_id"] == "ver_none":
+                raise NotFound("There is no such thing.")
+            return session(0, id=arguments["verification_id"])
+        case "verify.send":
+            return {"verificationId": f"{SESSION_ID}0"}
+        case "verify.check":
+            return {"status": "approved" if arguments["code"] == "482193" else "denied"}
+        case "inbound.list":
+            found = [received(number) for number in range(4)]
+            return {"messages": found, "newer": None, "older": "inb_9", "lookedTo": None}
+        case "inbound.opt_outs":
+            return opt_outs()
+        case "inbound.opt_in" | "inbound.opt_out":
+            return {"organizationId": "org_1", "number": arguments["number"]}
+    return {}
