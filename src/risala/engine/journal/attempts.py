@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from risala.engine.journal.rows import Stamp
+from risala.engine.journal.rows import DueRow, Stamp
 from risala.engine.rules.retry import Decision
 from risala.sms.receipt import Receipt
 
@@ -32,6 +32,8 @@ class Lease:
     """It is the first of its attempt; else the attempt goes on with a further segment."""
     from_line: str | None = None
     """The line's own number (empty: unknown) where that is the sender, whatever was asked for."""
+    row: DueRow | None = None
+    """As the queue had it: where that still holds, it need not be read again."""
 
 
 @dataclass(frozen=True, slots=True)

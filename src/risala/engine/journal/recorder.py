@@ -19,6 +19,7 @@ from risala.engine.journal.attempts import Arrival, Attempt, Lease, SubmitAnswer
 from risala.engine.journal.messages import deadlines, declined, delivery, endings, receipts
 from risala.engine.journal.messages.declined import Declining
 from risala.engine.journal.messages.delivery import Started
+from risala.engine.journal.messages.under_way import UnderWay
 from risala.engine.journal.rows import Change, Entered, Stamp
 from risala.engine.journal.store.patient import patiently
 from risala.engine.journal.store.signature import Signature, signed
@@ -92,6 +93,7 @@ class Recorder:
         self.statuses: Counter[str] = Counter()
         """How often a message came into each status after it was accepted, since the start."""
         self.groups = groups
+        self._under_way = UnderWay()
         self._log = log.bind()
         """Bound once: the three lines of each message would bind it anew each time."""
 
@@ -103,11 +105,11 @@ class Recorder:
 
         It raises nothing: what could not be written says so for itself.
         """
-        now_ms, groups = self.clock.now_ms(), self.groups.of
+        now_ms, groups, way = self.clock.now_ms(), self.groups.of, self._under_way
         units: list[Group[Any, Any]] = [
-            Group(lambda conn, some: delivery.finish(conn, some, groups), page.answers),
-            Group(lambda conn, some: receipts.record(conn, some, groups), page.arrivals),
-            Group(lambda conn, some: delivery.start(conn, some, now_ms), page.leases),
+            Group(lambda conn, some: delivery.finish(conn, some, groups, way), page.answers),
+            Group(lambda conn, some: receipts.record(conn, some, groups, way), page.arrivals),
+            Group(lambda conn, some: delivery.start(conn, some, now_ms, way), page.leases),
         ]
         answers, arrivals, leases = await self._commit_all(units)
         written = Written([], [], [])

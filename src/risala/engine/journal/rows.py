@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, NamedTuple
 
 from risala.engine.model.lines import Line
 from risala.engine.model.states import PRIORITY_MESSAGE, Status
@@ -122,6 +122,12 @@ class DueRow:
     tried: str
     verification_id: str | None = None
     link_losses: int = 0
+    organization: int = 0
+    """The organization as a number; 0: it was not read."""
+    price: int = 0
+    mode: str = "live"
+    send_at: int | None = None
+    created_at: int = 0
 
     @property
     def goes_alone(self) -> bool:
@@ -145,8 +151,7 @@ class Stamp:
     now_ms: int
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(NamedTuple):
     """One change of a message that a unit committed: told to those who watch, and to the queue."""
 
     message_id: str

@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import sqlite3
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 from typing import Final
 
 from risala.engine.journal.keys import find_key
 from risala.engine.journal.rows import Change, Entered
 from risala.engine.journal.store.named import Rows
 from risala.engine.journal.store.names import name_sql
+from risala.engine.journal.store.sql import rows_of_values
 from risala.engine.model.ids import key_of
 from risala.engine.model.lines import Line
-from risala.engine.model.numbers import KINDS, MODES, STATUSES, recipient_text
+from risala.engine.model.numbers import (
+    KINDS,
+    MODES,
+    STATUSES,
+    recipient_number,
+    recipient_text,
+)
 from risala.engine.model.states import Status
 
 
@@ -46,6 +54,8 @@ class MessageState:
     told: int | None
     """How far its row tells the last lines of its timeline: 2 the attempt, 3 the yes, 4 the
     receipt; None: all lines but the first stand by themselves."""
+    counted_in: tuple[int, int, int, str] | None = field(init=False, default=None, compare=False)
+    """Hour, mode, kind and network that its outcomes count in, once one has asked."""
 
     @property
     def counted_from(self) -> int:
@@ -96,6 +106,29 @@ def load_key(conn: sqlite3.Connection, key: int) -> MessageState:
     return _ROWS.of(conn.execute(_LOAD, (key,)).fetchone())
 
 
+_CHANGED: Final = (
+    "SELECT column1 FROM ({values}) WHERE NOT EXISTS (SELECT 1 FROM message WHERE key = column1"
+    " AND status = column2 AND attempts = column3 AND part_state IS column4 AND told IS column5"
+    " AND carrier_key IS column6 AND recipient = column7)"
+)
+
+
+def changed_since(conn: sqlite3.Connection, messages: Iterable[MessageState]) -> set[int]:
+    """The keys of those whose rows are no longer so, in whatever may change before a message ends.
+
+    It takes one statement for all.
+    """
+    rows = [
+        (
+            *(message.key, STATUSES.numbers[message.status], message.attempts),
+            *(message.part_state, message.told, message.carrier_key),
+            recipient_number(message.recipient),
+        )
+        for message in messages
+    ]
+    return {key for (key,) in rows_of_values(conn, _CHANGED, len(rows[0]), rows)} if rows else set()
+
+
 def change_of(
     message: MessageState,
     at: int,
@@ -105,17 +138,7 @@ def change_of(
 ) -> Change:
     pending = message.status is Status.PENDING
     return Change(
-        message.id,
-        message.organization_id,
-        message.recipient,
-        message.status,
-        line,
-        at,
-        carrier=message.carrier,
-        attempt=message.attempts or None,
-        raw=raw,
-        due_at=message.due_at if pending else None,
-        priority=message.priority,
-        route=message.route,
-        entered=entered,
+        *(message.id, message.organization_id, message.recipient, message.status, line, at),
+        *(message.carrier, message.attempts or None, raw, message.due_at if pending else None),
+        *(message.priority, message.route, entered),
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 from ipaddress import IPv4Network, IPv6Network
-from typing import Final
+from typing import Final, NamedTuple
 
 from risala.engine.model.lines import Line
 
@@ -151,8 +151,7 @@ class MessageView:
     updated_at: int
 
 
-@dataclass(frozen=True, slots=True)
-class TimelineEntry:
+class TimelineEntry(NamedTuple):
     """One step in a message's life."""
 
     at: int

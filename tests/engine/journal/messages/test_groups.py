@@ -14,14 +14,16 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from risala.engine.journal.attempts import Arrival, Attempt, Lease, SubmitAnswer
-from risala.engine.journal.messages import acceptance, delivery, receipts, timeline
+from risala.engine.journal.messages import acceptance, delivery, reads, receipts, timeline
 from risala.engine.journal.messages.acceptance import SendRequest
+from risala.engine.journal.messages.under_way import UnderWay
 from risala.engine.journal.upkeep import retention
 from risala.engine.journal.upkeep.audit import audit
 from risala.engine.journal.webhooks import outbox
 from risala.engine.model.ids import key_of
 from risala.engine.model.lines import Kind, Line
 from risala.engine.model.states import SegmentState
+from risala.engine.rules.receiptgroups import alone
 from risala.engine.rules.retry import Decision, Step
 from risala.sms.cause import Cause
 from risala.sms.receipt import Receipt, ReceiptState
@@ -97,14 +99,16 @@ STEP = st.one_of(
         st.just("receipt"),
         st.lists(st.tuples(MESSAGE, st.sampled_from(sorted(RECEIPTS))), min_size=1),
     ),
+    st.tuples(st.just("unfold"), st.lists(MESSAGE, min_size=1)),
 )
 
 
 class Lives:
     """A few messages in a book, and the steps of their lives in groups or one by one."""
 
-    def __init__(self, book, *, alone):
+    def __init__(self, book, *, alone, remembered_max=0):
         self.book, self.alone = book, alone
+        self.way = UnderWay(remembered_max) if remembered_max else None
         self.organization = book.organization(10_000)
         news = [book.new_message(self.organization) for _ in range(COUNT)]
         groups = [[new] for new in news] if alone else [news]
@@ -112,6 +116,8 @@ class Lives:
             requests = [SendRequest((new,)) for new in group]
             book.unit(lambda conn: [a.results for a in acceptance.accept_group(conn, requests)])  # noqa: B023
         self.ids = [new.id for new in news]
+        # As the queue had them at first, however much has happened since.
+        self.rows = [reads.row(book.conn, new.id) if remembered_max else None for new in news]
         self.attempts = [0] * COUNT
 
     def do(self, name, items):
@@ -120,8 +126,9 @@ class Lives:
             getattr(self, name)(group)
 
     def start(self, group):
-        leases = [Lease(self.ids[n], 1, CARRIER, True) for n in group]
-        started = self.book.unit(lambda conn: delivery.start(conn, leases, self.book.now_ms))
+        leases = [Lease(self.ids[n], 1, CARRIER, True, None, self.rows[n]) for n in group]
+        now_ms, way = self.book.now_ms, self.way
+        started = self.book.unit(lambda conn: delivery.start(conn, leases, now_ms, way))
         for n, one in zip(group, started, strict=True):
             if one is not None:
                 self.attempts[n] = one.attempt
@@ -132,7 +139,7 @@ class Lives:
             SubmitAnswer(Attempt(self.ids[n], 1, self.attempts[n], CARRIER), decision(n, w), stamp)
             for n, w in group
         ]
-        self.book.unit(lambda conn: delivery.finish(conn, answers))
+        self.book.unit(lambda conn: delivery.finish(conn, answers, alone, self.way))
 
     def receipt(self, group):
         stamp = self.book.stamp()
@@ -141,7 +148,12 @@ class Lives:
             for n, what in group
             if self.known(n)
         ]
-        self.book.unit(lambda conn: receipts.record(conn, arrivals))
+        self.book.unit(lambda conn: receipts.record(conn, arrivals, alone, self.way))
+
+    def unfold(self, group):
+        """Somebody else changes the rows."""
+        for n in group:
+            timeline.unfold(self.book.conn, key_of(self.ids[n]))
 
     def known(self, n):
         found = "SELECT count(*) FROM segments WHERE message_id = ? AND carrier_id IS NOT NULL"
@@ -176,12 +188,15 @@ EACH_OPENS_ITS_OWN = [HealthCheck.function_scoped_fixture]
 @given(steps=st.lists(STEP, max_size=12))
 def test_a_group_comes_to_the_same_as_its_messages_one_by_one(open_book, steps):
     together, one_by_one = (Lives(open_book(), alone=alone) for alone in (False, True))
+    remembering = [Lives(open_book(), alone=False, remembered_max=most) for most in (2, COUNT)]
     model = [Expected() for _ in range(COUNT)]
     for name, items in steps:
         known = [together.known(n) for n in range(COUNT)]
-        for lives in (together, one_by_one):
+        for lives in (together, one_by_one, *remembering):
             lives.do(name, items)
         for item in items:
+            if name == "unfold":
+                break
             if name == "start":
                 model[item].start()
             elif name == "answer":
@@ -193,6 +208,8 @@ def test_a_group_comes_to_the_same_as_its_messages_one_by_one(open_book, steps):
     others, other_events = one_by_one.dump()
     assert rows == others
     assert Counter(map(str, events)) == Counter(map(str, other_events))
+    for lives in remembering:
+        assert lives.dump() == (rows, events)
     agree(together, model)
 
 

@@ -217,9 +217,8 @@ class Lane:
             if declined is not None:
                 self._nursery.start_soon(self._let_wait, job, declined)
                 return
-        lease = _lease(
-            job.row.id, job.remaining[0], self.name, job.attempt == 0, self._own_number()
-        )
+        opens, own = job.attempt == 0, self._own_number()
+        lease = _lease(job.row.id, job.remaining[0], self.name, opens, own, job.row)
         self.scribe.start(lease, partial(self._begun, job))
 
     async def _let_wait(self, job: Job, declined: Declined) -> None:

@@ -41,9 +41,15 @@ def accepted(organization: int, mode: int, kind: int, recipient: str, created_at
 
 def outcome(message: MessageState, at: int) -> CountKey:
     """That a message has come to its present status."""
+    where = message.counted_in
+    if where is None:
+        where = message.counted_in = (
+            *(message.created_at // HOUR_MS, MODES.number(message.mode)),
+            *(KINDS.number(message.kind), network(message.recipient)),
+        )
+    outcome_number = STATUSES.numbers[message.status]
     return (
-        *(message.organization, STATUSES.number(message.status), message.created_at // HOUR_MS),
-        *(MODES.number(message.mode), KINDS.number(message.kind), network(message.recipient)),
+        *(message.organization, outcome_number, *where),
         bucket_of(at - message.counted_from),
     )
 

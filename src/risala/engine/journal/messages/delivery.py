@@ -20,6 +20,7 @@ from risala.engine.journal.messages import held, parts, timeline
 from risala.engine.journal.messages.endings import code_is_wanted, fail, settle, withdraw_code
 from risala.engine.journal.messages.sheet import Sheet
 from risala.engine.journal.messages.timeline import ATTEMPT
+from risala.engine.journal.messages.under_way import UnderWay
 from risala.engine.journal.rows import Change, Stamp
 from risala.engine.journal.state import MessageState, change_of, load
 from risala.engine.journal.store import names
@@ -41,14 +42,29 @@ class Started:
     changes: tuple[Change, ...]
 
 
-def start(conn: sqlite3.Connection, leases: Sequence[Lease], now_ms: int) -> list[Started | None]:
+def start(
+    conn: sqlite3.Connection,
+    leases: Sequence[Lease],
+    now_ms: int,
+    under_way: UnderWay | None = None,
+) -> list[Started | None]:
     """Record that segments are about to be submitted, before a byte of them leaves.
 
     None stands for a message that is no longer to be sent (withdrawn, expired, held).
     """
+    memory = under_way or UnderWay()
     sheet, active = Sheet(conn), _Active(conn)
     noted = opt_outs.anybody_heeds(conn)
-    started = [_start_one(conn, sheet, active, lease, now_ms, noted=noted) for lease in leases]
+    queued = memory.of_leases(conn, leases)
+    started: list[Started | None] = []
+    for lease in leases:
+        message = queued.pop(lease.message_id, None) or sheet.load(lease.message_id)
+        one = None
+        if message is not None:
+            one = _start_one(conn, sheet, active, message, lease, now_ms, noted=noted)
+            if one is not None and message.segments == 1:
+                memory.leaves(message)
+        started.append(one)
     sheet.write()
     return started
 
@@ -75,14 +91,12 @@ def _start_one(
     conn: sqlite3.Connection,
     sheet: Sheet,
     active: _Active,
+    message: MessageState,
     lease: Lease,
     now_ms: int,
     *,
     noted: bool,
 ) -> Started | None:
-    message = sheet.load(lease.message_id)
-    if message is None:
-        return None
     if not lease.opens:
         if message.status is not Status.PROCESSING:
             return None
@@ -108,23 +122,30 @@ def _start_one(
 
 
 def finish(
-    conn: sqlite3.Connection, answers: Sequence[SubmitAnswer], groups: Groups = alone
+    conn: sqlite3.Connection,
+    answers: Sequence[SubmitAnswer],
+    groups: Groups = alone,
+    under_way: UnderWay | None = None,
 ) -> list[tuple[Change, ...]]:
     """Record what submits came to, and what follows."""
+    memory = under_way or UnderWay()
     sheet = Sheet(conn)
     anything_held = held.is_any(conn)
+    known = memory.of_answers(conn, answers)
     changes: list[tuple[Change, ...]] = []
     for answer in answers:
-        message = sheet.load(answer.attempt.message_id)
+        message_id = answer.attempt.message_id
+        message = known.pop(message_id, None) or sheet.load(message_id)
         if message is None:
             changes.append(())
         elif _is_plain_yes(message, answer) and not (
             anything_held and held.is_waiting(conn, groups(answer.attempt.carrier), answer)
         ):
             changes.append((_send(conn, sheet, message, answer),))
+            memory.sent(message)
         else:
             sheet.write()
-            changes.append(_finish(conn, message, answer, groups))
+            changes.append(finish_one(conn, answer, groups))
     sheet.write()
     return changes
 

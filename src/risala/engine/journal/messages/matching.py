@@ -15,11 +15,11 @@ from typing import Final
 
 from risala.engine.journal.attempts import Attempt
 from risala.engine.journal.messages.parts import carrier_key, state_word
-from risala.engine.journal.state import CREATED
+from risala.engine.journal.state import CREATED, MessageState
 from risala.engine.journal.store import names
 from risala.engine.journal.store.named import Rows
 from risala.engine.journal.store.names import name_sql
-from risala.engine.journal.store.sql import places
+from risala.engine.journal.store.sql import places, rows_of_values
 from risala.engine.model.numbers import recipient_text
 from risala.engine.model.states import SegmentState
 from risala.sms.message import submit_reference
@@ -112,8 +112,11 @@ def is_for(recipient: str, *told: str | None, or_untold: bool = True) -> bool:
     Some carriers write sender and recipient the wrong way round, so either may be the one. Where
     none is a whole number (a name, a short one, a masked one) the receipt does not say.
     """
+    local = _local(recipient)
+    if local is not None and recipient in told:  # as it mostly stands there
+        return True
     wholes = [digits for number in told if (digits := _local(number))]
-    return _local(recipient) in wholes if wholes else or_untold
+    return local in wholes if wholes else or_untold
 
 
 def _local(number: str | None) -> str | None:
@@ -168,6 +171,28 @@ def with_id(conn: sqlite3.Connection, carriers: Sequence[str], carrier_id: str) 
     )
     found += [_OF_SEVERAL.of(row) for row in of_several]
     return sorted(found, key=_changed_at, reverse=True)[:CANDIDATES_MAX]
+
+
+_SHARED: Final = (
+    "SELECT column2 FROM ({values}) WHERE EXISTS (SELECT 1 FROM message"
+    " WHERE carrier_key = column1 AND carrier IN ({carriers}) AND key <> column2)"
+    " OR EXISTS (SELECT 1 FROM segment"
+    " WHERE carrier_key = column1 AND carrier IN ({carriers}))"
+)
+
+
+def known_once(
+    conn: sqlite3.Connection, carriers: Sequence[str], messages: Sequence[MessageState]
+) -> list[MessageState]:
+    """Those of these messages, of a single part each, whose carrier's id no other segment has that
+    these carriers know."""
+    numbers = _numbers(conn, carriers)
+    if not numbers:
+        return []
+    given = [(message.carrier_key, message.key) for message in messages]
+    statement = _SHARED.replace("{carriers}", ", ".join(map(str, numbers)))
+    shared = {key for (key,) in rows_of_values(conn, statement, 2, given)}
+    return [message for message in messages if message.key not in shared]
 
 
 def _changed_at(one: Found) -> int:

@@ -59,11 +59,13 @@ _DUE_ROWS: Final = Rows(
         "route": name_sql("route"),
         "due_at": f"coalesce(due_at, {CREATED})",
         "tried": "coalesce(tried, '')",
+        "created_at": CREATED,
     },
     make=quickly(DueRow),
     kind=KINDS.word,
     recipient=recipient_text,
     encoding=ENCODINGS.word,
+    mode=MODES.word,
 )
 _ROW: Final = f"SELECT {_DUE_ROWS.columns} FROM message"  # noqa: S608 -- a constant
 _QUEUE: Final = (

@@ -11,9 +11,9 @@ from risala.engine.journal.messages.delivery import Word, finish_one, note_recei
 from risala.engine.journal.messages.endings import settle
 from risala.engine.journal.messages.held import hold, named, segment_state
 from risala.engine.journal.messages.matching import Found, Why, find
-from risala.engine.journal.messages.parts import carrier_key
 from risala.engine.journal.messages.sheet import Sheet
 from risala.engine.journal.messages.timeline import DELIVERED
+from risala.engine.journal.messages.under_way import UnderWay, names_of
 from risala.engine.journal.rows import Change, Stamp
 from risala.engine.journal.state import MessageState, change_of, load_key
 from risala.engine.journal.webhooks import outbox
@@ -25,29 +25,45 @@ from risala.sms.receipt import Receipt, ReceiptState
 
 
 def record(
-    conn: sqlite3.Connection, arrivals: Sequence[Arrival], groups: Groups = alone
+    conn: sqlite3.Connection,
+    arrivals: Sequence[Arrival],
+    groups: Groups = alone,
+    under_way: UnderWay | None = None,
 ) -> list[tuple[Change, ...]]:
     """Record receipts, in the order in which they came."""
+    memory = under_way or UnderWay()
     sheet = Sheet(conn)
+    names = [names_of(arrival.receipt) for arrival in arrivals]
+    known = memory.of_receipts(conn, arrivals, names, groups)
     named: set[str] = set()
     changes: list[tuple[Change, ...]] = []
-    for arrival in arrivals:
-        receipt = arrival.receipt
-        ids = {carrier_key(one) for one in (receipt.carrier_id, *receipt.also_known_as)}
-        if named & ids:  # what it is to find may be on the sheet
-            sheet.write()
-            named.clear()
-        found = find(conn, groups(arrival.carrier), receipt, arrival.stamp.now_ms)
-        if isinstance(found, Found) and _is_plain_end(found, receipt):
-            message = load_key(conn, found.key)
-            if message.segments == 1 and message.status is Status.SENT:
-                named |= ids
-                changes.append((_end(conn, sheet, message, arrival),))
+    for arrival, ids in zip(arrivals, names, strict=True):
+        message = known.pop(ids[0], None)
+        if message is None:
+            if not named.isdisjoint(ids):  # what it is to find may be on the sheet
+                sheet.write()
+                named.clear()
+            found = find(conn, groups(arrival.carrier), arrival.receipt, arrival.stamp.now_ms)
+            message = _plainly_sent(conn, found, arrival.receipt)
+            if message is None:
+                sheet.write()
+                changes.append(_record_one(conn, arrival, found, groups))
                 continue
-        sheet.write()
-        changes.append(_record_one(conn, arrival, found, groups))
+        named.update(ids)
+        changes.append((_end(conn, sheet, message, arrival),))
+        memory.ended(message)
     sheet.write()
     return changes
+
+
+def _plainly_sent(
+    conn: sqlite3.Connection, found: Found | Why, receipt: Receipt
+) -> MessageState | None:
+    """The message that a receipt may end by itself."""
+    if not isinstance(found, Found) or not _is_plain_end(found, receipt):
+        return None
+    message = load_key(conn, found.key)
+    return message if message.segments == 1 and message.status is Status.SENT else None
 
 
 def _is_plain_end(found: Found, receipt: Receipt) -> bool:

@@ -12,7 +12,7 @@ from typing import Final
 
 from risala.engine.journal.messages import counts, timeline
 from risala.engine.journal.messages.counts import CountKey
-from risala.engine.journal.messages.parts import kept_id
+from risala.engine.journal.messages.parts import ACCEPTED, SUBMITTING, kept_id
 from risala.engine.journal.messages.timeline import ATTEMPT_TOLD, SENT_TOLD, LineRow
 from risala.engine.journal.state import MessageState, load
 from risala.engine.journal.store import names
@@ -67,22 +67,24 @@ class Sheet:
         """An attempt at it begins; of a single part, that part is being submitted."""
         assert message.carrier is not None
         carrier = self._number(message.carrier)
+        begun = (message.attempts, carrier, entry.at)
         if message.segments > 1:
-            row = (message.attempts, carrier, entry.at, message.key)
-            self._note(message, _OPEN_SEVERAL, row)
+            self._note(message, _OPEN_SEVERAL, (*begun, message.key))
         else:
-            is_told = entry.line.details is None
-            told = (ATTEMPT_TOLD, entry.at) if is_told else (None, None)
-            row = (message.attempts, carrier, entry.at, *told, message.key)
-            self._note(message, _OPEN, row)
-            if is_told:
+            message.part_state, message.carrier_key, message.carrier_id = SUBMITTING, None, None
+            if entry.line.details is None:
+                message.told = ATTEMPT_TOLD
+                self._note(message, _OPEN, (*begun, ATTEMPT_TOLD, entry.at, message.key))
                 return
+            self._note(message, _OPEN, (*begun, None, None, message.key))
         self.tell(message, entry)
 
     def send(self, message: MessageState, carrier_id: str, entry: TimelineEntry) -> None:
         """Its only part was accepted."""
+        message.part_state = ACCEPTED
+        message.carrier_key, message.carrier_id = kept_id(carrier_id)
         told = self._told(message, entry, ATTEMPT_TOLD)
-        row = (*kept_id(carrier_id), entry.at, *told, message.key)
+        row = (message.carrier_key, message.carrier_id, entry.at, *told, message.key)
         self._note(message, _SEND, row)
         self._counted[counts.outcome(message, entry.at)] += 1
 
@@ -98,6 +100,7 @@ class Sheet:
         """How many lines the row tells now, and the carrier's word of the last; or it is told in
         a row of its own."""
         if message.told == before and entry.line.details is None:
+            message.told = before + 1
             return before + 1, entry.raw or None
         self.tell(message, entry)
         return None, None

@@ -29,7 +29,7 @@ class Rows(Generic[T]):
             make: what makes one; the shape itself where nothing else is said.
             convert: what makes a field of what SQLite gives, for those where it is another.
         """
-        names = [field.name for field in fields(shape)]  # type: ignore[arg-type]
+        names = [field.name for field in fields(shape) if field.init]  # type: ignore[arg-type]
         known = sources or {}
         self._names = names
         self._make: Callable[..., T] = make or shape

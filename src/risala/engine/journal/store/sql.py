@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Sequence
-from typing import Any
+from functools import lru_cache
+from itertools import chain
+from typing import Any, Final
 
 
 def value_of(conn: sqlite3.Connection, statement: str, given: Sequence[object] = ()) -> Any:  # noqa: ANN401 -- as SQLite gives it
@@ -17,3 +19,35 @@ def value_of(conn: sqlite3.Connection, statement: str, given: Sequence[object] =
 def places(values: Sequence[object]) -> str:
     """As many places as there are values, for ``IN (…)``."""
     return ", ".join("?" * len(values))
+
+
+_SIZES: Final = (1, 8, 32, 128)
+"""Of lists of rows in a statement: few, so that each statement is compiled once."""
+
+
+def rows_of_values(
+    conn: sqlite3.Connection,
+    statement: str,
+    width: int,
+    rows: Sequence[tuple[object, ...]],
+) -> list[tuple[Any, ...]]:
+    """What a question says of many rows at one time, which it finds as ``column1``, ``column2``, …
+    where it says ``{values}``.
+
+    One that goes through them one by one would let go of the interpreter for each. A row may be
+    asked about twice.
+    """
+    found: list[tuple[Any, ...]] = []
+    largest = _SIZES[-1]
+    for start in range(0, len(rows), largest):
+        some = rows[start : start + largest]
+        size = next(size for size in _SIZES if size >= len(some))
+        padded = [*some, *[some[-1]] * (size - len(some))]
+        found += conn.execute(_asked(statement, width, size), [*chain.from_iterable(padded)])
+    return found
+
+
+@lru_cache(maxsize=64)
+def _asked(statement: str, width: int, size: int) -> str:
+    row = f"({places(range(width))})"
+    return statement.replace("{values}", f"VALUES {', '.join([row] * size)}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from risala.engine.journal.keys import find_key
 from risala.engine.journal.rows import NewMessage, Stamp
@@ -33,8 +33,7 @@ from risala.sms.cause import Cause
 from risala.sms.message import Inbound
 
 
-@dataclass(frozen=True, slots=True)
-class NewEvent:
+class NewEvent(NamedTuple):
     """An event to be written: whose it is, what it is about, and what of it may change later."""
 
     type: EventType
@@ -46,11 +45,13 @@ class NewEvent:
     frozen: str | None = None
     body: str | None = None
     """Of one about something that has no row."""
+    organization: int | None = None
+    """The organization as a number; None: it is looked up."""
 
 
 _INSERT: Final = (
     "INSERT INTO event (key, type, organization, mode, subject, at, frozen, body)"
-    " SELECT ?, ?, no, ?, ?, ?, ?, ? FROM organizations WHERE id = ?"
+    " VALUES (?, ?, coalesce(?, (SELECT no FROM organizations WHERE id = ?)), ?, ?, ?, ?, ?)"
 )
 
 
@@ -76,9 +77,11 @@ def write_all(conn: sqlite3.Connection, events: Iterable[NewEvent]) -> int:
 
 
 def _row(key: int, event: NewEvent) -> tuple[object, ...]:
-    at = None if ids.key_ms(key) == event.at else event.at
-    kind, mode = EVENT_TYPES.number(event.type), MODES.number(event.mode)
-    return key, kind, mode, event.subject, at, event.frozen, event.body, event.organization_id
+    kind, at, organization_id, mode, subject, frozen, body, organization = event
+    return (
+        *(key, EVENT_TYPES.numbers[kind], organization, organization_id, MODES.numbers[mode]),
+        *(subject, None if ids.key_ms(key) == at else at, frozen, body),
+    )
 
 
 def _compact(conn: sqlite3.Connection, event: Event) -> NewEvent:
@@ -110,7 +113,6 @@ _MESSAGE_EVENT: Final = {
 _ERRORS: Final = (
     "SELECT error_code, carrier_code, coalesce(carrier_id, carrier_key) FROM message WHERE key = ?"
 )
-_NO_ERRORS: Final = (None, None, None)
 
 
 def event_of(
@@ -119,7 +121,7 @@ def event_of(
     """The event that a message's new status calls for. Codes have no ``sms.*`` events.
 
     Args:
-        is_plain: the message is known to have had no error.
+        is_plain: the message is known to have had no error, and is sent or delivered.
     """
     kind = _MESSAGE_EVENT.get(message.status)
     if kind is None:
@@ -129,9 +131,12 @@ def event_of(
             return None
         assert message.verification_id is not None
         return _session_event(conn, message.verification_id, EventType.VERIFY_SENT, at)
-    errors = _NO_ERRORS if is_plain else conn.execute(_ERRORS, (message.key,)).fetchone()
-    kept = event_rows.frozen_message(kind, message.status.value, *errors)
-    return NewEvent(kind, at, message.organization_id, message.mode, message.key, kept)
+    kept = None
+    if not is_plain:
+        errors = conn.execute(_ERRORS, (message.key,)).fetchone()
+        kept = event_rows.frozen_message(kind, message.status.value, *errors)
+    whose = (message.organization_id, message.mode, message.key)
+    return NewEvent(kind, at, *whose, kept, None, message.organization)
 
 
 def event_of_undelivered(
@@ -143,7 +148,8 @@ def event_of_undelivered(
     provider = message.carrier_key if message.carrier_id is None else message.carrier_id
     kind = EventType.SMS_FAILED
     kept = event_rows.frozen_message(kind, message.status.value, cause.value, code, provider)
-    return NewEvent(kind, at, message.organization_id, message.mode, message.key, kept)
+    whose = (message.organization_id, message.mode, message.key)
+    return NewEvent(kind, at, *whose, kept, None, message.organization)
 
 
 def message_event(conn: sqlite3.Connection, message: MessageState, stamp: Stamp) -> None:
