@@ -72,6 +72,7 @@ MAY: dict[str, str] = {
     f"{JOURNAL}/store/schema/kept.py": MIGRATION,
     f"{JOURNAL}/store/schema/money.py": MIGRATION,
     f"{JOURNAL}/store/schema/outcome.py": MIGRATION,
+    f"{JOURNAL}/store/schema/payments.py": MIGRATION,
     f"{JOURNAL}/store/schema/people.py": MIGRATION,
     f"{JOURNAL}/store/schema/receipts.py": MIGRATION,
     f"{JOURNAL}/store/schema/retention.py": MIGRATION,

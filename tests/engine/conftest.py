@@ -33,6 +33,7 @@ from risala.engine.model.commands import KeyType, Mode, Organization, Principal,
 from risala.engine.model.ids import IdSource, message_id
 from risala.engine.model.lines import JUST_ACCEPTED
 from risala.engine.model.sentences import sentence
+from risala.engine.outside import NO_OUTSIDE, Outside
 from risala.engine.rules.receiptgroups import Groups, alone
 from risala.engine.rules.retry import Decision
 from risala.plugins.testing.fake_driver import FakeDriver
@@ -117,6 +118,7 @@ def open_house(tmp_path: Path) -> OpenHouse:
         delivery: DeliverySection | None = None,
         balance: str = "1000",
         inline: bool = True,
+        outside: Outside = NO_OUTSIDE,
         **sections: Any,
     ) -> AsyncIterator[House]:
         carriers = carriers or (carrier(),)
@@ -127,7 +129,7 @@ def open_house(tmp_path: Path) -> OpenHouse:
             **sections,
         )
         seams = Seams(clock, IdSource(clock), inline_journal=inline)
-        async with open_engine(settings, carriers, drivers, seams) as engine:
+        async with open_engine(settings, carriers, drivers, seams, outside) as engine:
             house = House(engine, drivers, None)
             house.principal = await house.organization(balance)
             yield house

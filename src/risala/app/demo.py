@@ -21,7 +21,7 @@ from rich.panel import Panel
 from rich.text import Text
 
 from risala.app.life import print_life
-from risala.config.model import CarrierSection, MailSection
+from risala.config.model import CarrierSection, MailSection, PaymentsSection
 from risala.engine.engine import Engine
 from risala.engine.gateway import Gateway
 from risala.engine.model.clock import iso
@@ -39,6 +39,13 @@ NUMBER: Final = "+22236123456"
 OWNER: Final = "owner@demo.example"
 OPERATOR: Final = "operator@demo.example"
 """Both sign in by the codes that are mailed to them, that is: written into the outbox."""
+METHODS: Final[dict[str, dict[str, str]]] = {
+    "sandbox": {},
+    "bankily": {"merchant": "038 221"},
+    "masrvi": {"merchant": "114 507"},
+    "sedad": {"merchant": "902 663"},
+}
+"""How the demo's organization tops up; the merchant codes are nobody's."""
 _SIGN_IN: Final = f"Sign in as {OWNER}: the code is mailed, that is, printed here."
 _KEYS: Final = {
     "secret_key": (KeyType.SECRET, Mode.LIVE),
@@ -226,6 +233,8 @@ class Demo:
         self._phone = Phone(data_dir / "inbox.jsonl", self._console)
         self.mail = MailSection(mailer="outbox", outbox=data_dir / "outbox.jsonl")
         """Instead of the settings' own: no mail leaves a demo."""
+        self.payments = PaymentsSection.model_validate(METHODS)
+        """Instead of the settings' own: no money moves."""
         self._is_set_up = False
 
     def telling(self, mailer: Mailer | None) -> Mailer | None:

@@ -14,14 +14,20 @@ from risala.plugins.manager import PluginManager
 async def open_outside(
     outer: AsyncExitStack, settings: Settings, plugins: PluginManager, url: str
 ) -> Outside:
-    """A client for webhooks, and for mail where a server is set; they end with ``outer``.
+    """A client for webhooks, mail where a server is set, and the payment methods that have a table;
+    they end with ``outer``.
 
     ``url`` is where this service listens.
 
     Raises:
-        PluginConfigError: no plugin brings the mailer.
+        PluginConfigError: no plugin brings the mailer or a payment method, or one
+            refused its table.
     """
     webhooks = settings.webhooks
     client = open_outbound(rules_of(webhooks), webhooks.attempts_max)
     mailer = plugins.build_mailer(settings.mail)
-    return Outside(await outer.enter_async_context(client), mailer, url=url)
+    methods = {
+        name: plugins.build_payment_method(name, table)
+        for name, table in settings.payments.methods.items()
+    }
+    return Outside(await outer.enter_async_context(client), mailer, methods, url=url)

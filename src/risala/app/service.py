@@ -30,6 +30,7 @@ from risala.engine.engine import DATABASE, Engine, open_engine, open_gateway
 from risala.engine.journal.store.lock import DataDirectoryBusy, DataLock, StorageUnusable
 from risala.engine.journal.store.opening import storage_sentence
 from risala.engine.model.errors import StorageFailed
+from risala.engine.outside import Outside
 from risala.http.api.app import create_api
 from risala.http.api.metrics import add_metrics, create_metrics
 from risala.http.control.app import serve_control
@@ -146,11 +147,15 @@ async def _serve(
             carriers = settings.carriers
             if shown is not None:
                 carriers = (await shown.start_carrier(outer),)
-                settings = settings.model_copy(update={"mail": shown.mail})
+                settings = settings.model_copy(
+                    update={"mail": shown.mail, "payments": shown.payments}
+                )
             plugins = _load_plugins(settings)
             drivers = _build_drivers(plugins, carriers)
             outside = await open_outside(outer, settings, plugins, api.url)
-            if shown is not None:
+            if shown is None:
+                _refuse_sandbox(outside)
+            else:
                 mailer = shown.telling(outside.mailer)
                 outside = replace(outside, preparing=shown.preparing, mailer=mailer)
             engine = await outer.enter_async_context(
@@ -274,6 +279,13 @@ def _build_drivers(
     }
     drivers[TEST_CARRIER.name] = plugins.build_driver(TEST_CARRIER)
     return drivers
+
+
+def _refuse_sandbox(outside: Outside) -> None:
+    """Refuse payment methods by which no money comes."""
+    for name, method in outside.payments.items():
+        if method.offer.only_in_demo:
+            raise ConfigError([Fault(f"payments.{name}", "is for `--demo` alone", "payments")])
 
 
 def _demo(data_dir: Path) -> Demo:

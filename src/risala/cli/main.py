@@ -22,6 +22,7 @@ _PLACES: Final = {
     "key": _ACCOUNTS + "key:key",
     "sender": _ACCOUNTS + "sender:sender",
     "topup": _ACCOUNTS + "money:topup",
+    "payment": _ACCOUNTS + "payment:payment",
     "adjust": _ACCOUNTS + "ledger:adjust",
     "ledger": _ACCOUNTS + "ledger:ledger",
     "price": _ACCOUNTS + "money:price",

@@ -19,6 +19,7 @@ from risala.config.delivery import CarrierSection, DeliverySection, OnUncertain,
 from risala.config.faces import HttpSection, MetricsSection
 from risala.config.kinds import Currency, Money, Section, UpperSender
 from risala.config.outward import MailSection, WebhooksSection
+from risala.config.payments import PaymentsSection
 from risala.config.people import PeopleSection
 from risala.config.requests import RequestLogSection
 from risala.config.senders import SendersSection
@@ -34,6 +35,7 @@ __all__ = [
     "MailSection",
     "MetricsSection",
     "OnUncertain",
+    "PaymentsSection",
     "PeopleSection",
     "PluginsSection",
     "PricingSection",
@@ -178,6 +180,8 @@ class Settings(Section):
     """The server that takes e-mail."""
     people: PeopleSection = PeopleSection()
     """Who signs in to the dashboard."""
+    payments: PaymentsSection = PaymentsSection()
+    """How organizations top up."""
     senders: SendersSection = SendersSection()
     """Names that are marked for the operator."""
     log: LogSection = LogSection()

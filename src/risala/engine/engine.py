@@ -58,6 +58,7 @@ from risala.engine.model.errors import Draining
 from risala.engine.model.ids import IdSource, MessageIds
 from risala.engine.outside import NO_OUTSIDE, Outside, build_outward, public_url
 from risala.engine.overview import Alone, Running, statistics
+from risala.engine.payments.desk import Desk, DeskSources
 from risala.engine.people.people import People
 from risala.engine.people.sources import PeopleSources
 from risala.engine.people.tokens import Derived
@@ -68,7 +69,7 @@ from risala.engine.rules.codes import Codes
 from risala.engine.rules.receiptgroups import Member, ReceiptGroups
 from risala.engine.rules.router import Router
 from risala.engine.rules.throttle import Throttle
-from risala.engine.services import Delivery, Preparing, Services, nothing_to_prepare
+from risala.engine.services import Delivery, Services
 from risala.engine.upkeep.erasing import Erasing
 from risala.engine.upkeep.retention import Retention
 from risala.engine.upkeep.set_back import WatchedClock, keep_elapsed
@@ -207,8 +208,8 @@ async def _open_door(
     router: Router,
     ailing: Ailing,
     people: People,
+    outside: Outside,
     delivery: Callable[[Intake], Delivery],
-    preparing: Preparing,
 ) -> Gateway:
     """Build the parts that decide what is accepted, and the gateway over them; needed with and
     without carriers."""
@@ -247,8 +248,9 @@ async def _open_door(
             sessions=sessions,
             people=people,
             requests=core.requests,
+            payments=_desk(core, owners, recorder, outside),
             delivery=delivery(intake),
-            preparing=preparing,
+            preparing=outside.preparing,
         )
     )
 
@@ -272,8 +274,8 @@ async def open_gateway(settings: Settings, seams: Seams | None = None) -> AsyncI
             router,
             nothing_ails,
             people,
+            NO_OUTSIDE,
             lambda _: alone,
-            nothing_to_prepare,
         )
 
 
@@ -293,6 +295,21 @@ def _people(
             owed=owed,
             public_url=public_url(core.settings, outside),
             has_mailer=outside.mailer is not None,
+        )
+    )
+
+
+def _desk(core: _Core, owners: _Owners, recorder: Recorder, outside: Outside) -> Desk:
+    return Desk(
+        DeskSources(
+            settings=core.settings,
+            recorder=recorder,
+            reader=core.journal.reader(),
+            ids=core.seams.ids,
+            accounts=core.accounts,
+            billing=owners.billing,
+            methods=outside.payments,
+            public_url=public_url(core.settings, outside),
         )
     )
 
@@ -392,8 +409,8 @@ async def open_engine(
             router,
             waits.ailing,
             people,
+            outside,
             running,
-            outside.preparing,
         )
         # Done before any lane starts, so that no code is sent whose session is over.
         await settle_due(gateway.services.sessions, clock)
@@ -411,6 +428,7 @@ async def open_engine(
         await start("clock", partial(keep_elapsed, clock, recorder, again))
         await start("erasing", Erasing(gateway.services).run)
         await start("web sessions", people.sessions.keep_touching)
+        await start("payments", gateway.payments.run, policy=DRIVER_POLICY)
         engine = Engine(gateway, board, scheduler)
         try:
             yield engine

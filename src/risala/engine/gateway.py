@@ -32,6 +32,7 @@ from risala.engine.model.commands import (
 from risala.engine.model.errors import FieldFault, NotFound, Refusal
 from risala.engine.model.told import What
 from risala.engine.operations import perform
+from risala.engine.payments.desk import Desk
 from risala.engine.people.people import People
 from risala.engine.requests.log import RequestLog
 from risala.engine.services import Services
@@ -51,6 +52,11 @@ class Gateway:
     def requests(self) -> RequestLog:
         """The log of requests: for whoever answers them."""
         return self.services.requests
+
+    @property
+    def payments(self) -> Desk:
+        """Payments: for providers' callbacks, and the checkout that is only played."""
+        return self.services.payments
 
     # -- for API clients
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
 
@@ -19,6 +20,7 @@ from risala.engine.services import Preparing, nothing_to_prepare
 from risala.engine.webhooks.notices import Notices
 from risala.engine.webhooks.service import Webhooks, WebhookSources
 from risala.plugins.mail import Mailer
+from risala.plugins.payment import PaymentMethod
 
 POLICY = RestartPolicy(restarts_max=None)
 """Webhooks and mails are started again for ever: their faults must not end the sending of
@@ -30,6 +32,8 @@ class Outside:
     outbound: Outbound | None = None
     """What makes the calls of webhooks; None: events wait until a start that has it."""
     mailer: Mailer | None = None
+    payments: Mapping[str, PaymentMethod] = field(default_factory=dict)
+    """The methods that organizations top up by, by name."""
     preparing: Preparing = nothing_to_prepare
     """Asked whenever somebody wants to know whether the service is ready."""
     url: str | None = None

@@ -23,6 +23,7 @@ from risala.engine.limits.claims import LimitsMessage
 from risala.engine.model.ids import IdSource
 from risala.engine.model.lines import Line
 from risala.engine.model.told import What
+from risala.engine.payments.desk import Desk
 from risala.engine.people.people import People
 from risala.engine.requests.log import RequestLog
 from risala.engine.verify.sessions import SessionsMessage
@@ -131,6 +132,7 @@ class Services:
     sessions: Ref[SessionsMessage]
     people: People
     requests: RequestLog
+    payments: Desk
     delivery: Delivery
     preparing: Preparing
     errands: Errands = field(default_factory=Errands)

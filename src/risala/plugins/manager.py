@@ -40,6 +40,7 @@ BUILTINS: Final = (
     "risala.drivers.loopback",
     "risala.drivers.testmode",
     "risala.drivers.mail.plugin",
+    "risala.drivers.payments.plugin",
 )
 ENTRY_POINTS: Final = "risala"
 

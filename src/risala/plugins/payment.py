@@ -143,7 +143,8 @@ class PaymentPending:
     instructions: Mapping[str, str] = field(default_factory=dict)
     """What to do now, by language: whom to pay by which code. Plain text."""
     checkout_url: str | None = None
-    """A page of the provider's, over https: shown as a link."""
+    """A page of the provider's, over https: shown as a link. A method that is only in demos may
+    name a path below ``/pay/``."""
     asks: tuple[PaymentField, ...] = ()
     """What the customer enters next; comes to :meth:`Claimed.claim`."""
     poll_after_s: float | None = None
@@ -266,6 +267,22 @@ class CalledBack(Protocol):
 
         Raises:
             ForgedCallbackError: it is not the provider's.
+        """
+
+
+@runtime_checkable
+class Played(Protocol):
+    """A method whose provider is only played: the checkout is a page of ours, in demos."""
+
+    def played(self, payment: Payment, card: str, now_ms: int) -> PaymentCallback:
+        """The callback that the provider would send after this card.
+
+        Args:
+            card: digits as they were typed, without spaces; it is neither kept nor told.
+            now_ms: UTC epoch milliseconds.
+
+        Raises:
+            ValueError: it is no card of the sandbox.
         """
 
 

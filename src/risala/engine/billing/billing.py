@@ -11,13 +11,16 @@ that send, and still nothing is spent twice.
 
 from __future__ import annotations
 
+import sqlite3
 from contextlib import suppress
+from functools import partial
 
 from risala.engine.actors.actor import Decider, Later, MailboxFull, Ref
 from risala.engine.billing.accounts import HeldMoney, Look
 from risala.engine.billing.claims import (
     Adjust,
     BillingMessage,
+    CreditPayment,
     Doubt,
     Release,
     Reserve,
@@ -25,6 +28,7 @@ from risala.engine.billing.claims import (
     TopUp,
 )
 from risala.engine.journal.accounts import ledger
+from risala.engine.journal.payments import payments
 from risala.engine.journal.rows import Entered
 from risala.engine.journal.store.signature import signed
 from risala.engine.journal.store.writer import Journal
@@ -53,32 +57,30 @@ class Billing(Decider[BillingMessage]):
                 self._money.enter(message)
             case Doubt(organization_id):
                 self._money.doubt(organization_id)
-            case TopUp() | Adjust():
+            case TopUp() | CreditPayment() | Adjust():
                 return Later(self._credit, message)
         return None
 
-    async def _credit(self, message: TopUp | Adjust) -> LedgerEntry:
-        at = self._clock.now_ms()
-        write = ledger.top_up if isinstance(message, TopUp) else ledger.adjust
+    async def _credit(self, message: TopUp | CreditPayment | Adjust) -> LedgerEntry:
+        if isinstance(message, CreditPayment):
+            unit = message.unit
+        else:
+            unit = signed(message.by, partial(_enter, message, self._clock.now_ms()))
         try:
-            entry = await self._journal.commit(
-                signed(
-                    message.by,
-                    lambda conn: write(
-                        conn,
-                        message.organization_id,
-                        message.amount,
-                        message.reference,
-                        at,
-                        note=message.note,
-                    ),
-                )
-            )
+            entry = await self._journal.commit(unit)
         except OutcomeUnknown:
             self._money.doubt(message.organization_id)
             raise
         self._money.enter(Entered(entry.organization_id, entry.seq, entry.balance_after))
         return entry
+
+
+def _enter(message: TopUp | Adjust, at: int, conn: sqlite3.Connection) -> LedgerEntry:
+    given = (message.organization_id, message.amount, message.reference, at)
+    if isinstance(message, Adjust):
+        return ledger.adjust(conn, *given, note=message.note)
+    payments.refuse_credited(conn, message.reference)
+    return ledger.top_up(conn, *given, note=message.note)
 
 
 def tell_entered(billing: Ref[BillingMessage], entered: Entered) -> None:

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 from risala.engine.journal.rows import Entered
 from risala.engine.journal.store.signature import Signature
+from risala.engine.journal.store.transaction import Unit
+from risala.engine.model.commands import LedgerEntry
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +74,15 @@ class TopUp:
 
 
 @dataclass(frozen=True, slots=True)
+class CreditPayment:
+    """Credit a payment by a unit of its own, which writes it down as well; answers as
+    :class:`TopUp` does."""
+
+    organization_id: str
+    unit: Unit[LedgerEntry]
+
+
+@dataclass(frozen=True, slots=True)
 class Adjust:
     """Correct a balance by a signed amount; answers as :class:`TopUp` does."""
 
@@ -83,4 +94,4 @@ class Adjust:
     by: Signature | None = None
 
 
-BillingMessage = Reserve | Settle | Release | Entered | Doubt | TopUp | Adjust
+BillingMessage = Reserve | Settle | Release | Entered | Doubt | TopUp | CreditPayment | Adjust

@@ -17,6 +17,7 @@ from risala.engine.operations import (
     messages,
     money,
     overview,
+    payments,
     requests,
     senders,
     service,
@@ -41,6 +42,7 @@ OPERATIONS: Final[dict[str, Operation[Any, Any]]] = {
     for room in (
         accounts,
         money,
+        payments,
         senders,
         messages,
         lists,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from dataclasses import dataclass
 from typing import Annotated, Any, Final
 
@@ -113,7 +114,7 @@ def _prices_wire(prices: PriceList) -> Json:
 
 async def _topup(call: Call[TakePayment]) -> LedgerEntry:
     given, services = call.given, call.services
-    reference = given.reference or services.ids.new("pay")
+    reference = _western(given.reference or services.ids.new("pay"))
     by = call.sign(
         traces.organization,
         given.organization_id,
@@ -123,6 +124,12 @@ async def _topup(call: Call[TakePayment]) -> LedgerEntry:
         TopUp(given.organization_id, given.amount, reference, given.note, by)
     )
     return entry
+
+
+def _western(reference: str) -> str:
+    """A reference with the digits that references are compared by."""
+    plain = unicodedata.normalize("NFKC", reference)
+    return "".join(str(unicodedata.digit(one, one)) for one in plain)
 
 
 async def _adjust(call: Call[Correct]) -> LedgerEntry:

@@ -6,6 +6,7 @@ from typing import Protocol
 
 from risala.engine.journal.accounts import senders
 from risala.engine.journal.messages import reads, verifications
+from risala.engine.journal.payments import payments
 from risala.engine.journal.webhooks import endpoints
 from risala.engine.model.errors import NotFound
 from risala.engine.services import Services
@@ -46,6 +47,13 @@ class NamesVerification(Protocol):
     def verification_id(self) -> str: ...
 
 
+class NamesPayment(Protocol):
+    """Arguments that name a payment."""
+
+    @property
+    def payment_id(self) -> str: ...
+
+
 class NamesEndpoint(Protocol):
     """Arguments that name a webhook endpoint."""
 
@@ -79,6 +87,11 @@ def of_message(services: Services, given: NamesMessage) -> str:
 def of_verification(services: Services, given: NamesVerification) -> str:
     """The organization of a verification session. Raises ``NotFound``."""
     return verifications.of_operator(services.reader, given.verification_id).organization_id
+
+
+def of_payment(services: Services, given: NamesPayment) -> str:
+    """The organization of a payment. Raises ``NotFound``."""
+    return payments.payment(services.reader, given.payment_id).organization_id
 
 
 def of_endpoint(services: Services, given: NamesEndpoint) -> str:

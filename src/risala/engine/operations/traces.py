@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 from risala.engine.journal.accounts import accounts, senders
 from risala.engine.journal.inbound import inbound, opt_outs
 from risala.engine.journal.messages import reads, verifications
+from risala.engine.journal.payments import payments
 from risala.engine.journal.upkeep.audit_log import Seen
 from risala.engine.journal.webhooks import endpoints as webhooks
 from risala.engine.model.errors import NotFound
@@ -55,6 +56,21 @@ def organization(conn: sqlite3.Connection, organization_id: str) -> Seen | None:
 
 def _money(amount: int | None) -> str | None:
     return None if amount is None else money(amount)
+
+
+def payment(conn: sqlite3.Connection, payment_id: str) -> Seen | None:
+    try:
+        found = payments.payment(conn, payment_id)
+    except NotFound:
+        return None
+    values = {
+        "method": found.method,
+        "amount": money(found.amount),
+        "state": found.state.value,
+        "reference": found.reference,
+        "paid": _money(found.paid),
+    }
+    return Seen(found.organization_id, values)
 
 
 def key(conn: sqlite3.Connection, key_id: str) -> Seen | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import reduce
 from typing import Final
 
 from risala.engine.journal.rows import Entered
@@ -34,6 +35,17 @@ _REFUND: Final = (
     "INSERT INTO entry (organization, kind, amount, balance_after, message, at)"
     " SELECT no, 1, ?, balance, ?, ? FROM organizations WHERE id = ?"
     " RETURNING seq, balance_after"
+)
+
+
+def _without(text: str, mark: str) -> str:
+    return f"replace({text}, '{mark}', '')"
+
+
+_PLAIN: Final = reduce(_without, " -./_#:", "reference")
+"""A reference without what people put between its letters and digits."""
+_TOPPED_UP: Final = (
+    f"SELECT seq FROM entry INDEXED BY entry_credited_once WHERE kind = 2 AND upper({_PLAIN}) = ?"  # noqa: S608 -- constants
 )
 _SEQ_MAX: Final = (1 << 63) - 1
 """SQLite's largest: before it is every entry."""
@@ -105,14 +117,41 @@ def top_up(
         Conflict: the reference was credited already, here or to another.
     """
     balance = _balance(conn, organization_id)
-    credited = f"reference = ? COLLATE NOCASE AND entry.kind = {TOP_UP}"
-    for first in _ROWS.find(table(conn, "entry"), credited, (reference,)):
-        raise Conflict(
-            f"The reference {first.reference} was credited already: {money(first.amount)} to"
-            f" {first.organization_id}, at {iso(first.at)}."
-        )
+    where = f"reference = ? COLLATE NOCASE AND entry.kind = {TOP_UP}"
+    for first in _ROWS.find(table(conn, "entry"), where, (reference,)):
+        raise Conflict(credited(first))
     new = LedgerEntry(0, organization_id, "topup", amount, balance + amount, reference, at, note)
     return _enter_by_hand(conn, new)
+
+
+def credited(first: LedgerEntry) -> str:
+    """That a reference was credited already, for an operator."""
+    return (
+        f"The reference {first.reference} was credited already: {money(first.amount)} to"
+        f" {first.organization_id}, at {iso(first.at)}."
+    )
+
+
+def topped_up(conn: sqlite3.Connection, key: str) -> LedgerEntry | None:
+    """The top-up with a reference that is the same when only its letters and digits count.
+
+    Reads the index of all references that were credited, which is for a person's pace.
+    """
+    for (seq,) in conn.execute(_TOPPED_UP, (key,)):
+        return entry(conn, seq)
+    return None
+
+
+def entry(conn: sqlite3.Connection, seq: int) -> LedgerEntry:
+    """One entry.
+
+    Raises:
+        NotFound: there is none of this number.
+    """
+    row = conn.execute(f"{_ENTRY} WHERE seq = ?", (seq,)).fetchone()
+    if row is None:
+        raise NotFound("There is no such entry.")
+    return _ROWS.of(row)
 
 
 def adjust(

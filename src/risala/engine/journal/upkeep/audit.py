@@ -82,6 +82,20 @@ _CHECKS: Final[tuple[str, ...]] = (
        WHERE message NOT IN (SELECT key FROM message)""",
 )
 
+_OF_PAYMENTS: Final[tuple[str, ...]] = (
+    """SELECT 'payment ' || p.id || ': confirmed over ' || p.paid || ' minor units, and its ledger'
+       || ' entry ' || p.entry || CASE WHEN e.seq IS NULL THEN ' is missing'
+         ELSE ' is one of ' || e.amount || ' to organization number ' || e.organization END
+       FROM payments p LEFT JOIN entry e ON e.seq = p.entry AND e.kind = 2
+       LEFT JOIN organizations o ON o.no = e.organization
+       WHERE p.state = 'confirmed' AND (e.amount IS NOT p.paid OR o.id IS NOT p.organization_id)""",
+    """SELECT 'payments ' || group_concat(id, ', ') || ': credited by one reference of '
+       || provider FROM payments WHERE state = 'confirmed'
+       GROUP BY provider, reference_key HAVING count(*) > 1""",
+)
+"""Of files that have payments: an older version's have none."""
+_HAS_PAYMENTS: Final = "SELECT count(*) FROM sqlite_schema WHERE name = 'payments'"
+
 
 def audit(conn: sqlite3.Connection) -> AuditReport:
     """Check every book against every other. Reads all rows: time grows with the file.
@@ -96,6 +110,8 @@ def audit(conn: sqlite3.Connection) -> AuditReport:
         checks, tables = _CHECKS, _COUNTED
         if audit_before.is_of_before(conn):
             checks, tables = audit_before.checks(conn), audit_before.COUNTED
+        elif value_of(conn, _HAS_PAYMENTS):
+            checks += _OF_PAYMENTS
         counts = [value_of(conn, f"SELECT count(*) FROM {table}") for table in tables]  # noqa: S608 -- constants
         faults = [
             sentence

@@ -14,6 +14,7 @@ from risala.engine.journal.store.schema.inbound import INBOUND, LAST_WRITERS
 from risala.engine.journal.store.schema.kept import KEPT
 from risala.engine.journal.store.schema.money import CREDITED_ONCE, SPEND_CAPS, WHOLE_MINUTES
 from risala.engine.journal.store.schema.outcome import OUTCOME, UNCERTAIN
+from risala.engine.journal.store.schema.payments import PAYMENTS
 from risala.engine.journal.store.schema.people import make_people
 from risala.engine.journal.store.schema.receipts import RECEIPTS, RESENDS
 from risala.engine.journal.store.schema.retention import RETENTION
@@ -446,6 +447,11 @@ def m024_slim(db: Database) -> None:
 @migrations()
 def m025_people(db: Database) -> None:
     make_people(db)
+
+
+@migrations()
+def m027_payments(db: Database) -> None:
+    _script(db, PAYMENTS)
 
 
 @migrations()

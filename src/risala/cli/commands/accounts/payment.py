@@ -1,0 +1,149 @@
+"""Payments that customers began: listed, shown, confirmed and refused."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from risala.cli.commands.accounts.organizations import organization_id
+from risala.cli.reach.options import Options, common
+from risala.cli.show import output
+
+if TYPE_CHECKING:
+    from risala.cli.reach.performer import GatewaySession
+
+Json = dict[str, Any]
+payment_id = click.argument("payment", metavar="PAYMENT")
+
+
+@click.group()
+def payment() -> None:
+    """Payments that customers began to top up: an operator confirms those by mobile money.
+
+    Cash and what came otherwise is credited by `risala topup`.
+    """
+
+
+@payment.command("list")
+@click.argument("organization", metavar="[ORG]", required=False)
+@click.option("--all", "decided", is_flag=True, help="Those that are confirmed or refused too.")
+@click.option("--limit", type=click.IntRange(1, 200), default=50, show_default=True)
+@click.option("--before", metavar="PAYMENT", help="Only older ones than this.")
+@common
+def payment_list(
+    options: Options, organization: str | None, decided: bool, limit: int, before: str | None
+) -> None:
+    """What waits to be decided, the newest first; of ORG alone where it is given."""
+
+    async def work(session: GatewaySession) -> Json:
+        found = None if organization is None else await organization_id(session, organization)
+        return await session.perform(
+            "payment.list", organization_id=found, open=not decided, limit=limit, before=before
+        )
+
+    found = options.run(work)
+    if output.show(options.json, found):
+        return
+    output.table(
+        ("Payment", "Organization", "Method", "Amount", "Reference", "State", "Begun (UTC)"),
+        (
+            (
+                each["id"],
+                each["organizationId"],
+                each["method"],
+                output.money(each["amount"], each["currency"]),
+                each["reference"],
+                _standing(each),
+                output.moment(each["begunAt"]),
+            )
+            for each in found["payments"]
+        ),
+        empty="No payment waits." if not decided else "No payment yet.",
+    )
+    if found["next"]:
+        output.warned(f"There are older ones: --before {found['next']}.")
+
+
+@payment.command("show")
+@payment_id
+@common
+def payment_show(options: Options, payment: str) -> None:
+    """All that is known of a payment."""
+
+    async def work(session: GatewaySession) -> Json:
+        return await session.perform("payment.show", payment_id=payment)
+
+    found = options.run(work)
+    if output.show(options.json, found):
+        return
+    rows: dict[str, object] = {
+        "Payment": found["id"],
+        "Organization": found["organizationId"],
+        "Method": found["method"],
+        "Amount": output.money(found["amount"], found["currency"]),
+        "Reference": found["reference"],
+        "State": _standing(found),
+        "Begun (UTC)": f"{output.moment(found['begunAt'])} by {found['begunBy']}",
+    }
+    if found["claimedAt"]:
+        rows["Said to be paid"] = output.moment(found["claimedAt"])
+    if found["decidedAt"]:
+        by = found["decidedBy"] or "its provider"
+        rows["Decided (UTC)"] = f"{output.moment(found['decidedAt'])} by {by}"
+    if found["paid"]:
+        rows["Credited"] = output.money(found["paid"], found["currency"])
+    if found["why"]:
+        rows["Why"] = found["why"]["en"]
+    output.fields(rows)
+
+
+@payment.command("confirm")
+@payment_id
+@click.option("--amount", metavar="AMOUNT", help="What really came, if it is something else.")
+@click.option(
+    "--reference", metavar="TEXT", help="The transaction's own, if the customer's is wrong."
+)
+@common
+def payment_confirm(
+    options: Options, payment: str, amount: str | None, reference: str | None
+) -> None:
+    """Say that the money of PAYMENT is there: it is credited, once."""
+
+    async def work(session: GatewaySession) -> tuple[Json, Json]:
+        found = await session.perform(
+            "payment.confirm", payment_id=payment, amount=amount, reference=reference
+        )
+        after = await session.perform("org.show", organization_id=found["organizationId"])
+        return found, after
+
+    found, after = options.run(work)
+    if not output.show(options.json, found):
+        paid = output.money(found["paid"], found["currency"])
+        balance = output.money(after["balance"], after["currency"])
+        name = output.clean(after["name"])
+        output.said(f"Credited {paid} to {name}: the balance is {balance}.")
+
+
+@payment.command("refuse")
+@payment_id
+@click.argument("reason")
+@common
+def payment_refuse(options: Options, payment: str, reason: str) -> None:
+    """Say that no money of PAYMENT came; the customer reads REASON."""
+
+    async def work(session: GatewaySession) -> Json:
+        return await session.perform("payment.refuse", payment_id=payment, reason=reason)
+
+    found = options.run(work)
+    if not output.show(options.json, found):
+        output.said(f"{found['id']} is refused.")
+
+
+def _standing(found: Json) -> str:
+    """How it stands, and for whom it waits."""
+    if found["state"] != "waiting":
+        return str(found["state"])
+    if found["asks"] or not found["byOperator"]:
+        return "waiting for the customer" if found["asks"] else "waiting for the provider"
+    return "waiting for you"

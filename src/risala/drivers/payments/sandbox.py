@@ -1,0 +1,121 @@
+"""A card with a hosted checkout, of which both sides are played: for demos, no money moves.
+
+The page that asks for the card is one of ours. Its provider's word comes as any provider's would:
+as a signed callback. A card's number is looked at and forgotten; it is in nothing that is kept,
+signed or told.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import secrets
+from typing import Final
+
+import trio
+from pydantic import BaseModel, ConfigDict
+
+from risala.plugins.payment import (
+    Confirmation,
+    ForgedCallbackError,
+    Payment,
+    PaymentCallback,
+    PaymentMethodFactory,
+    PaymentOffer,
+    PaymentPending,
+    PaymentRefused,
+    PaymentReport,
+    PaymentSettled,
+)
+
+NAME: Final = "sandbox"
+TAKEN: Final = "4242424242424242"
+"""The card that is charged."""
+DECLINED: Final = "4000000000000002"
+"""The card that its bank declines."""
+PAYABLE_MS: Final = 3_600_000
+"""How long a checkout may be paid."""
+SIGNED_FOR_MS: Final = 300_000
+"""How old a callback may be: whoever heard one cannot send it again for long."""
+_TIME: Final = "x-sandbox-time"
+_SIGNATURE: Final = "x-sandbox-signature"
+_WHY: Final = {
+    "en": "The bank declined the card. Begin again with another one.",
+    "fr": "La banque a refusé la carte. Recommencez avec une autre.",
+    "ar": "رفض المصرف البطاقة. ابدأ من جديد ببطاقة أخرى.",
+}
+
+
+class SandboxSettings(BaseModel):
+    """There is nothing to set."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class SandboxCard:
+    def __init__(self, _: SandboxSettings, secret: bytes | None = None) -> None:
+        self.offer = PaymentOffer(
+            {"en": "Card (sandbox)", "fr": "Carte (essai)", "ar": "بطاقة (تجربة)"},
+            only_in_demo=True,
+        )
+        self._secret = secret or secrets.token_bytes(32)
+
+    async def begin(self, payment: Payment) -> PaymentPending:
+        await trio.lowlevel.checkpoint()
+        return PaymentPending(
+            Confirmation.PROVIDER,
+            reference=_reference(payment),
+            checkout_url=f"/pay/{NAME}/checkout/{payment.payment_id}",
+            expires_at_ms=payment.begun_at_ms + PAYABLE_MS,
+        )
+
+    def played(self, payment: Payment, card: str, now_ms: int) -> PaymentCallback:
+        """What the provider would call back with, after this card.
+
+        Raises:
+            ValueError: it is none of the two that the sandbox knows.
+        """
+        if card not in (TAKEN, DECLINED):
+            raise ValueError("it is no card of the sandbox")
+        body = json.dumps(
+            {
+                "payment": payment.payment_id,
+                "reference": _reference(payment),
+                "amount": payment.amount,
+                "currency": payment.currency,
+                "paid": card == TAKEN,
+            }
+        ).encode()
+        headers = {_TIME: str(now_ms), _SIGNATURE: self._sign(str(now_ms), body)}
+        return PaymentCallback(headers, {}, body, now_ms)
+
+    def callback(self, callback: PaymentCallback) -> tuple[PaymentReport, ...]:
+        signed_at = callback.headers.get(_TIME, "")
+        given = callback.headers.get(_SIGNATURE, "")
+        if not hmac.compare_digest(given.encode(), self._sign(signed_at, callback.body).encode()):
+            raise ForgedCallbackError("a callback of the sandbox has a wrong signature")
+        if abs(callback.received_at_ms - int(signed_at)) > SIGNED_FOR_MS:
+            raise ForgedCallbackError("a callback of the sandbox was signed long ago")
+        told = json.loads(callback.body)
+        result: PaymentSettled | PaymentRefused = PaymentRefused("declined", _WHY)
+        if told["paid"]:
+            reference, amount, currency = told["reference"], told["amount"], told["currency"]
+            result = PaymentSettled(NAME, reference, amount, currency)
+        return (PaymentReport(result, payment_id=told["payment"]),)
+
+    def _sign(self, signed_at: str, body: bytes) -> str:
+        return hmac.new(self._secret, f"{signed_at}.".encode() + body, hashlib.sha256).hexdigest()
+
+
+def _reference(payment: Payment) -> str:
+    """The same in each repetition: a payment is charged once."""
+    return f"CARD-{payment.payment_id.removeprefix('pay_')[-12:]}"
+
+
+SANDBOX: Final = PaymentMethodFactory(
+    name=NAME,
+    settings=SandboxSettings,
+    build=SandboxCard,
+    summary="A card that is only played, for demos: no money moves",
+)

@@ -1,0 +1,251 @@
+"""Payments as rows. Each function is part of a unit of work, and units are one after the other:
+of two that would credit the same money, the second finds what the first has done."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any, Final
+
+from risala.engine.journal.accounts import ledger
+from risala.engine.journal.payments.stored import AskedField, PaymentState, StoredPayment
+from risala.engine.journal.store.named import Rows
+from risala.engine.journal.store.tables import table, writable
+from risala.engine.model.clock import iso
+from risala.engine.model.commands import LedgerEntry
+from risala.engine.model.errors import Conflict, NotFound
+from risala.engine.model.money import money
+from risala.plugins.payment import normalised_reference
+
+_TABLE: Final = "payments"
+_OPEN: Final = "state IN ('begun', 'waiting')"
+"""The term of the partial index, word for word: the planner knows it by that."""
+
+
+def _asks(text: str) -> tuple[AskedField, ...]:
+    return tuple(AskedField(**each) for each in json.loads(text))
+
+
+_ROWS: Final = Rows(
+    StoredPayment,
+    state=PaymentState,
+    by_operator=bool,
+    instructions=json.loads,
+    asks=_asks,
+    entered=json.loads,
+    why=json.loads,
+)
+_PACKED: Final = ("instructions", "entered", "why")
+
+
+def _row(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Values as the table keeps them."""
+    row = dict(values)
+    if "asks" in row:
+        row["asks"] = json.dumps([asdict(each) for each in row["asks"]], ensure_ascii=False)
+    for name in _PACKED:
+        if name in row:
+            row[name] = json.dumps(dict(row[name]), ensure_ascii=False)
+    return row
+
+
+def add(conn: sqlite3.Connection, new: StoredPayment, open_max: int) -> StoredPayment:
+    """Store a payment.
+
+    Raises:
+        NotFound: no such organization.
+        Conflict: too many of the organization's are under way.
+    """
+    # Counted whatever their age: what is expired a moment ago may still be confirmed.
+    waiting = "organization_id = ? AND " + _OPEN + " AND (expires_at IS NULL OR expires_at > ?)"
+    given = (new.organization_id, new.begun_at)
+    under_way = table(conn, _TABLE).count_where(waiting, given)
+    if under_way >= open_max:
+        raise Conflict(f"At most {open_max} payments of an organization are under way at once.")
+    values = {each: getattr(new, each) for each in StoredPayment.__dataclass_fields__}
+    writable(conn, _TABLE).insert(_row(values))
+    return new
+
+
+def payment(conn: sqlite3.Connection, payment_id: str) -> StoredPayment:
+    """One payment.
+
+    Raises:
+        NotFound: there is none of this id.
+    """
+    found = _ROWS.find(table(conn, _TABLE), "id = ?", (payment_id,))
+    if not found:
+        raise NotFound("There is no such payment.")
+    return found[0]
+
+
+def page(
+    conn: sqlite3.Connection,
+    count: int,
+    *,
+    organization_id: str | None = None,
+    before: str | None = None,
+    is_open: bool = False,
+) -> list[StoredPayment]:
+    """The newest first.
+
+    Args:
+        organization_id: None: of all.
+        before: the id of a payment: only older ones.
+        is_open: only those that are neither confirmed nor refused, whether or not they are over.
+    """
+    terms, given = ["id < :before"], {"before": before or "pay_~"}  # above every digit of an id
+    if organization_id is not None:
+        terms.append("organization_id = :organization_id")
+        given["organization_id"] = organization_id
+    if is_open:
+        terms.append(_OPEN)
+    where = " AND ".join(terms)
+    return _ROWS.find(table(conn, _TABLE), where, given, order_by="id DESC", limit=count)
+
+
+def begun(conn: sqlite3.Connection, count: int, after: str = "") -> list[StoredPayment]:
+    """Those whose method has not answered yet, the oldest first."""
+    where = f"id > ? AND state = 'begun' AND {_OPEN}"
+    return _ROWS.find(table(conn, _TABLE), where, (after,), order_by="id", limit=count)
+
+
+def matching(conn: sqlite3.Connection, method: str, key: str) -> list[StoredPayment]:
+    """The open payments of a method with a reference."""
+    where = f"reference_key = ? AND method = ? AND {_OPEN}"
+    return _ROWS.find(table(conn, _TABLE), where, (key, method), order_by="id")
+
+
+def change(conn: sqlite3.Connection, payment_id: str, values: Mapping[str, Any]) -> StoredPayment:
+    """Change an open payment; one that is confirmed or refused stays as it is."""
+    if payment(conn, payment_id).is_open:
+        writable(conn, _TABLE).update(payment_id, _row(values))
+    return payment(conn, payment_id)
+
+
+def is_credited(conn: sqlite3.Connection, provider: str, key: str) -> bool:
+    """Whether a reference was credited, by a payment or by hand."""
+    return _credited(conn, provider, key) is not None
+
+
+def _credited(conn: sqlite3.Connection, provider: str, key: str) -> str | None:
+    """Where a reference was credited, in words for an operator; None: nowhere."""
+    where = "reference_key = ? AND provider = ? AND state = 'confirmed'"
+    for done in _ROWS.find(table(conn, _TABLE), where, (key, provider)):
+        assert done.paid is not None
+        assert done.decided_at is not None
+        at = iso(done.decided_at)
+        return f"{money(done.paid)} to {done.organization_id}, by {done.id}, at {at}"
+    by_hand = ledger.topped_up(conn, key)
+    if by_hand is None:
+        return None
+    return f"{money(by_hand.amount)} to {by_hand.organization_id}, at {iso(by_hand.at)}"
+
+
+def refuse_credited(conn: sqlite3.Connection, reference: str) -> None:
+    """Refuse a top-up by hand where its reference was credited already, however it is written.
+
+    Nobody says whose reference it is: it may be that of a payment of any provider.
+
+    Raises:
+        Conflict: it was.
+    """
+    try:
+        key = normalised_reference(reference)
+    except ValueError:
+        return  # nothing of it could be compared: it is taken as it is written
+    by_hand = ledger.topped_up(conn, key)
+    if by_hand is not None:
+        raise Conflict(ledger.credited(by_hand))
+    for done in _ROWS.find(
+        table(conn, _TABLE), "reference_key = ? AND state = 'confirmed'", (key,)
+    ):
+        raise Conflict(f"The reference was credited already, by {done.id} ({done.method}).")
+
+
+def credit(
+    conn: sqlite3.Connection,
+    payment_id: str,
+    *,
+    provider: str,
+    reference: str,
+    key: str,
+    amount: int,
+    payer: str | None,
+    by: str | None,
+    at: int,
+) -> LedgerEntry:
+    """Credit a payment, once: with the ledger entry that it has, where it has one.
+
+    Args:
+        by: who confirmed it; None: its provider.
+
+    Raises:
+        NotFound: there is none of this id.
+        Conflict: the reference was credited already, by another one or by hand.
+    """
+    found = payment(conn, payment_id)
+    if found.entry is not None:
+        return ledger.entry(conn, found.entry)
+    where = _credited(conn, provider, key)
+    if where is not None:
+        raise Conflict(f"The reference {reference} was credited already: {where}.")
+    entry = ledger.top_up(conn, found.organization_id, amount, f"{provider} {reference}", at)
+    writable(conn, _TABLE).update(
+        payment_id,
+        _row(
+            {
+                "state": PaymentState.CONFIRMED.value,
+                "provider": provider,
+                "reference": reference,
+                "reference_key": key,
+                "paid": amount,
+                "payer": payer,
+                "entry": entry.seq,
+                "decided_by": by,
+                "decided_at": at,
+                "asks": (),
+                "cause": None,
+                "why": {},
+            }
+        ),
+    )
+    return entry
+
+
+def refuse(
+    conn: sqlite3.Connection,
+    payment_id: str,
+    *,
+    cause: str,
+    why: Mapping[str, str],
+    by: str | None,
+    at: int,
+) -> StoredPayment:
+    """No money comes of it. One that is refused already stays as it is.
+
+    Raises:
+        NotFound: there is none of this id.
+        Conflict: it is credited.
+    """
+    found = payment(conn, payment_id)
+    if found.state is PaymentState.CONFIRMED:
+        raise Conflict("The payment is confirmed and credited; correct it by an adjustment.")
+    values = {
+        "state": PaymentState.REFUSED.value,
+        "cause": cause,
+        "why": why,
+        "asks": (),
+        "decided_by": by,
+        "decided_at": at,
+    }
+    return change(conn, payment_id, values)
+
+
+def of_entries(conn: sqlite3.Connection, seqs: Sequence[int]) -> dict[int, StoredPayment]:
+    """The payments that ledger entries credited, by the entries' numbers."""
+    holes = ", ".join("?" for _ in seqs)
+    found = _ROWS.find(table(conn, _TABLE), f"entry IN ({holes})", tuple(seqs))
+    return {each.entry: each for each in found if each.entry is not None}

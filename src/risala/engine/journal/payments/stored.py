@@ -1,0 +1,86 @@
+"""Payments as they are stored and told: what an organization pays to top up its balance."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+
+class PaymentState(StrEnum):
+    """How a payment stands. The first two go on."""
+
+    BEGUN = "begun"
+    """Stored; its method has not answered yet."""
+    WAITING = "waiting"
+    """For the customer, the provider or the operator: see :attr:`StoredPayment.asks`."""
+    CONFIRMED = "confirmed"
+    """Credited."""
+    REFUSED = "refused"
+    EXPIRED = "expired"
+    """Nothing is expected any more. Never stored: the time tells it."""
+
+
+Texts = Mapping[str, str]
+"""A text by language; ``en`` is always there."""
+
+
+@dataclass(frozen=True, slots=True)
+class AskedField:
+    """What the customer enters."""
+
+    name: str
+    label: Texts
+    is_reference: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class StoredPayment:
+    id: str
+    organization_id: str
+    method: str
+    amount: int
+    """Minor units that the customer wants to pay."""
+    currency: str
+    language: str
+    state: PaymentState
+    """As stored: :meth:`state_at` knows about expiry."""
+    by_operator: bool
+    """An operator's word settles it; else its provider's."""
+    reference: str | None
+    reference_key: str | None
+    """The reference as it is compared."""
+    instructions: Texts
+    checkout_url: str | None
+    asks: tuple[AskedField, ...]
+    """What the customer has to enter next."""
+    entered: Mapping[str, str] = field(repr=False)
+    cause: str | None
+    """Of a refusal: ``declined``, ``canceled``, ``unknown``, or ``operator``."""
+    why: Texts
+    """Of a refusal, for the customer."""
+    provider: str | None
+    """Whose reference it is, once it is confirmed."""
+    paid: int | None
+    """Minor units that really came, once it is confirmed."""
+    payer: str | None = field(repr=False)
+    entry: int | None
+    """The number of its ledger entry."""
+    begun_by: str
+    decided_by: str | None
+    """Who confirmed or refused it; None: its provider."""
+    begun_at: int
+    claimed_at: int | None
+    """When the customer said that they paid."""
+    decided_at: int | None
+    expires_at: int | None
+
+    @property
+    def is_open(self) -> bool:
+        """Neither confirmed nor refused."""
+        return self.state in (PaymentState.BEGUN, PaymentState.WAITING)
+
+    def state_at(self, now_ms: int) -> PaymentState:
+        """How it stands at a moment."""
+        over = self.expires_at is not None and self.expires_at <= now_ms
+        return PaymentState.EXPIRED if over and self.is_open else self.state

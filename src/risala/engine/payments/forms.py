@@ -1,0 +1,66 @@
+"""What customers enter: checked against what their method asks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+from risala.engine.model.errors import FieldFault, Invalid
+from risala.plugins.payment import ENTERED_CHARACTERS_MAX, normalised_reference
+
+
+class Entry(Protocol):
+    """A field, as methods ask for it, and as it is stored."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def is_reference(self) -> bool: ...
+
+
+def entered_of(asks: Sequence[Entry], given: Mapping[str, str]) -> dict[str, str]:
+    """What was entered, each on one line.
+
+    Raises:
+        Invalid: something is missing, too long, or asked by nobody.
+    """
+    found = {name: " ".join(text.split()) for name, text in given.items()}
+    faults = [
+        FieldFault(f"entered.{name}", "unknown_argument", "Nobody asks for this.")
+        for name in found.keys() - {each.name for each in asks}
+    ]
+    for each in asks:
+        path, text = f"entered.{each.name}", found.get(each.name, "")
+        if not text:
+            faults.append(FieldFault(path, "missing", f"`{path}` is required."))
+        elif len(text) > ENTERED_CHARACTERS_MAX:
+            told = f"`{path}` has at most {ENTERED_CHARACTERS_MAX} characters."
+            faults.append(FieldFault(path, "invalid_length", told))
+    if faults:
+        raise Invalid.of(faults)
+    return found
+
+
+def reference_of(asks: Sequence[Entry], entered: Mapping[str, str]) -> tuple[str, str | None]:
+    """The field that has the transaction's reference, and what it has; None where none asks."""
+    for each in asks:
+        if each.is_reference:
+            return each.name, entered[each.name]
+    return "", None
+
+
+def key_of(name: str, reference: str) -> str:
+    """A reference as it is compared.
+
+    Args:
+        name: of the field that it was entered in.
+
+    Raises:
+        Invalid: it has neither letters nor digits, or too many.
+    """
+    try:
+        return normalised_reference(reference)
+    except ValueError:
+        text = "A reference has letters and digits, 100 at most."
+        raise Invalid(f"entered.{name}", "invalid_reference", text) from None
