@@ -11,6 +11,7 @@ from typing import Any
 
 import trio
 
+import web_kept
 import web_messages
 import web_verify
 from risala.engine.model.callers import Caller, Face, Role
@@ -463,6 +464,7 @@ class FakeWebGateway:
             return {"senders": self.senders}
         told = self.answers.get(name) or web_messages.answer(name, arguments)
         told = told or web_verify.answer(name, arguments)
+        told = told or web_kept.answer(name, arguments)
         return told or webhooks_told(self, name, arguments)
 
 

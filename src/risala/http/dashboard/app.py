@@ -12,6 +12,8 @@ from risala.engine.model.clock import Clock
 from risala.http.dashboard import (
     account,
     billing,
+    endings,
+    kept,
     keys,
     members,
     organizations,
@@ -39,6 +41,7 @@ ROUTES: Final[tuple[PageRoute, ...]] = tuple(
         *(sign_in, reader, account, organizations, members, overview, listing, message, keys),
         *(start, composer, export, webhooks, senders, outbox, billing, settings_page),
         *(verify_sessions, verify_settings, trying),
+        *(kept, endings),
     )
     for route in page.ROUTES
 )

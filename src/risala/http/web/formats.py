@@ -19,6 +19,7 @@ from zoneinfo import ZoneInfo
 from markupsafe import Markup, escape
 
 from risala.engine.model.clock import iso
+from risala.engine.model.numbers import FORGOTTEN
 from risala.engine.model.people import Language
 from risala.http.web.languages import NC_, Words
 
@@ -122,6 +123,8 @@ class Formats:
 
     def tel(self, number: str) -> Markup:
         """+222 36 12 34 56; what is no number of ours as it is."""
+        if number == FORGOTTEN:
+            return self.words("forgotten")
         local = _local_part(number)
         if local is None:
             return Markup('<bdi class="tel">{}</bdi>').format(number)
@@ -129,6 +132,8 @@ class Formats:
 
     def tel8(self, number: str) -> Markup:
         """36 12 34 56, for a tight list."""
+        if number == FORGOTTEN:
+            return self.words("forgotten")
         local = _local_part(number)
         text = number if local is None else _in_pairs(local)
         return Markup('<bdi class="tel">{}</bdi>').format(text)

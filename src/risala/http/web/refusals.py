@@ -34,6 +34,8 @@ FAULTS: Final[Mapping[str, str]] = {
     "invalid_address": N_("This is not an e-mail address. It looks like name@example.mr"),
     "not_a_list": N_("Write one a line."),
     "same_email": N_("This is the address that you have."),
+    "other_name": N_("This is not the name of this organization."),
+    "invalid_days": N_("Choose one of the days that are offered."),
     "invalid_name": N_("This is too long, or empty."),
 }
 """By the code of a field's fault."""
@@ -63,6 +65,8 @@ SPOKEN: Final = (
     N_("A user is in at most {count} organizations."),
     N_("An organization needs an owner: make somebody else one first."),
     N_("There is a user {address} already."),
+    N_("The organization is deleted."),
+    N_("At most {count} deletions are under way at a time."),
     N_("These codes are over; ask for the change again."),
 )
 """Refusals in the engine's own words, with holes for what differs. Who adds a refusal that a page

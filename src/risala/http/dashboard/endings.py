@@ -1,0 +1,65 @@
+"""The end of an organization, and of one's own account."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from quart_trio.wrappers import TrioResponse
+
+from risala.engine.model.errors import Refusal
+from risala.http.web.access import PageAccess
+from risala.http.web.languages import N_
+from risala.http.web.refusals import TOP, told
+from risala.http.web.routes import PageRoute
+from risala.http.web.visit import Visit
+
+DELETED: Final = N_("The organization is deleted. What it wrote is being taken out.")
+ACCOUNT_DELETED: Final = N_("Your account is deleted.")
+_ORGANIZATION: Final = "endings/organization.html"
+_ACCOUNT: Final = "endings/account.html"
+
+
+async def ask_delete(visit: Visit) -> TrioResponse:
+    return await visit.page(_ORGANIZATION, found=await visit.perform_here("org.deletion"))
+
+
+async def delete(visit: Visit) -> TrioResponse:
+    try:
+        await visit.perform_here("org.delete", name=visit.form.text("name"))
+    except Refusal as error:
+        found = await visit.perform_here("org.deletion")
+        return await visit.again(_ORGANIZATION, error, found=found)
+    return visit.go("/app", DELETED)
+
+
+async def ask_delete_account(visit: Visit) -> TrioResponse:
+    return await visit.page(_ACCOUNT, await _account(visit))
+
+
+async def delete_account(visit: Visit) -> TrioResponse:
+    if visit.form.text("email").casefold() != visit.user.email.casefold():
+        faults = {"email": visit.words("This is not the address that you have here.")}
+        return await visit.wrong(_ACCOUNT, faults, await _account(visit))
+    try:
+        await visit.perform("account.delete")
+    except Refusal as error:
+        faults = {TOP: told(visit.words, error)}
+        return await visit.wrong(_ACCOUNT, faults, await _account(visit))
+    reply = visit.go("/sign-in", ACCOUNT_DELETED)
+    visit.door.drop_cookie(reply, visit.door.session_cookie)
+    return reply
+
+
+async def _account(visit: Visit) -> dict[str, Any]:
+    return {"account": await visit.perform("account.show")}
+
+
+_OWNER: Final = PageAccess.OWNER
+ROUTES: Final = (
+    PageRoute(path="/app/<org>/settings/delete", view=ask_delete, access=_OWNER),
+    PageRoute(path="/app/<org>/settings/delete", view=delete, access=_OWNER, method="POST"),
+    PageRoute(path="/account/delete", view=ask_delete_account, access=PageAccess.SIGNED_IN),
+    PageRoute(
+        path="/account/delete", view=delete_account, access=PageAccess.SIGNED_IN, method="POST"
+    ),
+)

@@ -1,0 +1,164 @@
+"""What an organization keeps, for how long, and what its owner has taken out of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from quart_trio.wrappers import TrioResponse
+
+from risala.engine.model.errors import NotFound, Refusal
+from risala.http.web.access import PageAccess
+from risala.http.web.languages import N_
+from risala.http.web.meanwhile import StoredField, as_seen, edit
+from risala.http.web.routes import PageRoute
+from risala.http.web.visit import Visit
+from risala.sms.address import normalise_number
+
+SAVED: Final = N_("Saved. What is older goes within the hour.")
+_PAGE: Final = "kept/show.html"
+_FORGET: Final = "kept/forget.html"
+_SHOWN_DIGITS: Final = 4
+"""Of a number: those who take it out type them, so that it is the right one."""
+_KINDS: Final = {
+    "texts": N_("Texts of messages"),
+    "events": N_("Events and their deliveries"),
+    "inbound": N_("Messages that came in"),
+}
+
+
+async def show(visit: Visit) -> TrioResponse:
+    return await visit.page(_PAGE, await _values(visit))
+
+
+async def save(visit: Visit) -> TrioResponse:
+    form = visit.form
+    given = {f"{name}_days": form.text(f"{name}_days") for name in _KINDS}
+    days = {name: int(text) for name, text in given.items() if _is_whole(text)}
+    try:
+        await visit.perform_here("kept.set", **days, **as_seen(form))
+    except Refusal as error:
+        return await visit.again(_PAGE, error, await _values(visit, error))
+    return visit.go(visit.at("settings/kept"), SAVED)
+
+
+def _is_whole(text: str) -> bool:
+    return text.isascii() and text.isdigit() and len(text) < 6
+
+
+async def _values(visit: Visit, error: Refusal | None = None) -> dict[str, Any]:
+    """What the page shows; with what a refused form said."""
+    kept = await visit.perform_here("kept.show")
+    erasures = (await visit.perform_here("erasure.list"))["erasures"]
+    form = None if error is None else visit.form
+    choices = [_choice(visit, each) for each in kept["kept"]]
+    stored = {
+        each["field"]: StoredField(each["label"], each["chosen"], shown[each["chosen"]])
+        for each in choices
+        for shown in (dict(each["options"]),)
+    }
+    if form is not None:
+        choices = [{**each, "chosen": form.text(each["field"])} for each in choices]
+    return {
+        "choices": choices,
+        "erasures": erasures,
+        "labels": {each["field"]: each["label"] for each in choices},
+        **edit(error, form, kept["version"], stored),
+    }
+
+
+def _choice(visit: Visit, kind: Mapping[str, Any]) -> dict[str, Any]:
+    """One kind of thing, with the days that may be chosen for it."""
+    label = _KINDS[kind["name"]]
+    return {
+        "field": f"{kind['name']}_days",
+        "label": visit.words(label),
+        "options": _options(visit, kind),
+        "chosen": str(kind["chosen"] or ""),
+    }
+
+
+def _options(visit: Visit, kind: Mapping[str, Any]) -> list[tuple[str, Any]]:
+    words, operators = visit.words, kind["operatorDays"]
+    if operators is None:
+        ours = words("As long as we do: for ever")
+    else:
+        ours = words.counted(
+            "As long as we do: {n} day", "As long as we do: {n} days", operators, n=operators
+        )
+    # One that the operator no longer offers is shown as long as it is chosen.
+    days = sorted({*kind["offered"], *([kind["chosen"]] if kind["chosen"] else [])})
+    return [("", ours)] + [
+        (str(each), words.counted("{n} day", "{n} days", each, n=each)) for each in days
+    ]
+
+
+# -- one number
+
+
+async def ask_forget(visit: Visit) -> TrioResponse:
+    """What there is of a number, with the question; without a number, the field for one."""
+    typed = visit.form.text("number")
+    if not typed:
+        return await visit.page(_FORGET, found=None, typed="")
+    number = _number(typed)
+    try:
+        found = await visit.perform_here("number.show", number=number)
+    except Refusal as error:
+        return await visit.again(_FORGET, error, found=None, typed=typed)
+    return await visit.page(_FORGET, found=found, typed=typed, is_known=_is_known(found))
+
+
+async def forget(visit: Visit) -> TrioResponse:
+    number = _number(visit.form.text("number"))
+    try:
+        found = await visit.perform_here("number.show", number=number)
+        if visit.form.text("confirm") != number[-_SHOWN_DIGITS:]:
+            faults = {"confirm": visit.words("These are not its last four digits.")}
+            values = {"found": found, "typed": number, "is_known": _is_known(found)}
+            return await visit.wrong(_FORGET, faults, values)
+        erasure = await visit.perform_here("number.forget", number=number)
+    except Refusal as error:
+        return await visit.again(_FORGET, error, found=None, typed=number)
+    return visit.go(visit.at(f"settings/deletions/{erasure['id']}"))
+
+
+def _is_known(found: Mapping[str, Any]) -> bool:
+    return any(found[name] for name in ("messages", "inbound", "verifications"))
+
+
+def _number(typed: str) -> str:
+    """As a person writes it; what is no number of ours stays as it is."""
+    try:
+        return normalise_number(typed)
+    except ValueError:
+        return "".join(typed.split())
+
+
+async def show_deletion(visit: Visit) -> TrioResponse:
+    return await visit.page("kept/deletion.html", erasure=await _erasure(visit))
+
+
+async def deletion_piece(visit: Visit) -> TrioResponse:
+    """How far it is, for a page that stays open."""
+    return await visit.piece("kept/progress.html", erasure=await _erasure(visit))
+
+
+async def _erasure(visit: Visit) -> dict[str, Any]:
+    erasure = await visit.perform("erasure.show", erasure_id=visit.arguments["erasure_id"])
+    if erasure["number"] is None:
+        raise NotFound("There is no such deletion.")
+    return erasure
+
+
+_OWNER: Final = PageAccess.OWNER
+_AT: Final = "/app/<org>/settings"
+_DELETION: Final = f"{_AT}/deletions/<erasure_id>"
+ROUTES: Final = (
+    PageRoute(path=f"{_AT}/kept", view=show, access=_OWNER),
+    PageRoute(path=f"{_AT}/kept", view=save, access=_OWNER, method="POST"),
+    PageRoute(path=f"{_AT}/forget", view=ask_forget, access=_OWNER),
+    PageRoute(path=f"{_AT}/forget", view=forget, access=_OWNER, method="POST", once=True),
+    PageRoute(path=_DELETION, view=show_deletion, access=_OWNER),
+    PageRoute(path=f"{_DELETION}/piece", view=deletion_piece, access=_OWNER),
+)

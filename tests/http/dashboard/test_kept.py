@@ -1,0 +1,140 @@
+"""What is kept, forgetting a number, and the ends of an organization and of an account."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+import web_kept
+from risala.engine.model.callers import Role
+from risala.engine.model.errors import ChangedMeanwhile, Conflict, Invalid
+
+SETTINGS = "/app/org_1/settings"
+KEPT = f"{SETTINGS}/kept"
+FORGET = f"{SETTINGS}/forget"
+
+
+async def test_days_are_shown_and_chosen(owner, gateway):
+    page = await owner.get(KEPT)
+    assert '<option value="7" selected>7 days</option>' in page.text
+    assert '<option value="" selected>As long as we do: 90 days</option>' in page.text
+    fields = {"texts_days": "30", "events_days": "", "inbound_days": "1", "version": "5"}
+    page = await owner.submit(page, KEPT, fields)
+    assert page.location == KEPT
+    told = {"organization_id": "org_1", "texts_days": 30, "inbound_days": 1, "version": 5}
+    assert gateway.done[-1] == ("kept.set", told)
+
+
+async def test_who_saves_over_another_sees_first_what_stands(owner, gateway):
+    page = await owner.get(KEPT)
+    refused = ChangedMeanwhile("bilal@baraka.example")
+
+    async def perform(name, arguments, caller):
+        if name == "kept.set":
+            raise refused
+        return await type(gateway).perform(gateway, name, arguments, caller)
+
+    gateway.perform = perform
+    page = await owner.submit(page, KEPT, {"texts_days": "30", "version": "4"})
+    assert page.status == 422
+    assert "This stands now" in page.text
+    assert '<option value="30" selected>' in page.text
+    assert page.field("version") == "5"
+
+
+async def test_a_number_is_shown_with_its_figures_before_it_is_forgotten(owner, gateway):
+    page = await owner.get(f"{FORGET}?number=36+12+34+56")
+    assert "241" in page.text
+    assert "1 has not left" in re.sub("<[^>]+>", "", page.text)
+    assert "wants no more messages" in page.text
+    wrong = await owner.submit(page, FORGET, {"number": "+22236123456", "confirm": "3457"})
+    assert wrong.status == 422
+    assert "not its last four digits" in wrong.text
+    assert "number.forget" not in [name for name, _ in gateway.done]
+    page = await owner.submit(wrong, FORGET, {"number": "+22236123456", "confirm": "3456"})
+    assert page.location == f"{SETTINGS}/deletions/del_1"
+    told = {"organization_id": "org_1", "number": "+22236123456"}
+    assert gateway.done[-1] == ("number.forget", told)
+
+
+async def test_a_number_that_nobody_knows_has_no_button(owner):
+    page = await owner.get(f"{FORGET}?number=22000000")
+    assert "Nothing is known of this number" in page.text
+    assert "Forget it for good" not in page.text
+    page = await owner.get(f"{FORGET}?number=<b>")
+    assert page.status == 422
+    assert 'value="&lt;b&gt;"' in page.text
+
+
+async def test_progress_draws_itself_anew_until_it_is_done(owner, gateway):
+    page = await owner.get(f"{SETTINGS}/deletions/del_1")
+    assert "3 / 8" in re.sub("<[^>]+>", "", page.text)
+    assert "every 2s" in page.text
+    piece = await owner.get(f"{SETTINGS}/deletions/del_1/piece")
+    assert "<html" not in piece.text
+    waits = await owner.get(f"{SETTINGS}/deletions/del_3")
+    assert "with a carrier" in waits.text
+    gateway.answers["erasure.show"] = web_kept.erasure(state="done", endedAt="2026-11-21T08:00:00Z")
+    done = await owner.get(f"{SETTINGS}/deletions/del_1/piece")
+    assert "8 / 8" in re.sub("<[^>]+>", "", done.text)
+    assert "hx-get" not in done.text
+    # That of a whole organization is nobody's page.
+    gateway.answers["erasure.show"] = web_kept.erasure(number=None)
+    assert (await owner.get(f"{SETTINGS}/deletions/del_1")).status == 404
+
+
+async def test_an_organization_is_deleted_by_its_typed_name(owner, gateway):
+    assert f"{SETTINGS}/delete" in (await owner.get(SETTINGS)).text
+    page = await owner.get(f"{SETTINGS}/delete")
+    told = re.sub("<[^>]+>", "", page.text)
+    for figure in ("4 API keys", "3 members", "12 messages", "2 webhooks", "1 sender name"):
+        assert figure in told
+    assert "12,480.50" in told
+    stock = gateway.perform
+
+    async def perform(name, arguments, caller):
+        if name == "org.delete":
+            raise Invalid("name", "other_name", "No.")
+        return await stock(name, arguments, caller)
+
+    gateway.perform = perform
+    wrong = await owner.submit(page, f"{SETTINGS}/delete", {"name": "Baraka"})
+    assert wrong.status == 422
+    assert "not the name of this organization" in wrong.text
+    gateway.perform = stock
+    page = await owner.submit(wrong, f"{SETTINGS}/delete", {"name": "Baraka Market"})
+    assert page.location == "/app"
+    told = {"organization_id": "org_1", "name": "Baraka Market"}
+    assert gateway.done[-1] == ("org.delete", told)
+
+
+async def test_an_account_is_deleted_by_its_typed_address(owner, gateway):
+    assert "/account/delete" in (await owner.get("/account")).text
+    page = await owner.get("/account/delete")
+    wrong = await owner.submit(page, "/account/delete", {"email": "somebody@example.com"})
+    assert wrong.status == 422
+    assert "account.delete" not in [name for name, _ in gateway.done]
+    typed = {"email": "AICHA@baraka.example"}
+    stock = gateway.perform
+
+    async def perform(name, arguments, caller):
+        if name == "account.delete":
+            raise Conflict("An organization needs an owner: make somebody else one first.")
+        return await stock(name, arguments, caller)
+
+    gateway.perform = perform
+    alone = await owner.submit(wrong, "/account/delete", typed)
+    assert alone.status == 422
+    assert "make somebody else one first" in alone.text
+    gateway.perform = stock
+    page = await owner.submit(alone, "/account/delete", typed)
+    assert page.location == "/sign-in"
+    assert "risala" not in owner.cookies
+    assert gateway.done[-1] == ("account.delete", {})
+
+
+@pytest.mark.parametrize("role", [Role.VIEWER, Role.DEVELOPER])
+async def test_only_owners_find_it(reader_as, role):
+    for path in (KEPT, FORGET, f"{SETTINGS}/delete"):
+        assert (await reader_as(role).get(path)).status == 403

@@ -1,0 +1,73 @@
+"""What an organization keeps, and what is taken out of it, as operations tell pages of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from risala.engine.model.clock import iso
+from risala.engine.model.errors import Invalid, NotFound
+
+AT_MS = 1_795_250_476_123
+OFFERED = [1, 7, 30]
+
+
+def kept(version: int = 5, **chosen: int) -> dict[str, Any]:
+    return {
+        "organizationId": "org_1",
+        "kept": [
+            {
+                "name": name,
+                "days": chosen.get(name, 90),
+                "chosen": chosen.get(name),
+                "operatorDays": 90,
+                "offered": OFFERED,
+            }
+            for name in ("texts", "events", "inbound")
+        ],
+        "version": version,
+    }
+
+
+def erasure(which: int = 1, /, **changes: Any) -> dict[str, Any]:
+    return {
+        "id": f"del_{which}",
+        "organizationId": "org_1",
+        "number": "…3456",
+        "state": "under way",
+        "step": 3,
+        "steps": 8,
+        "waits": False,
+        "gone": {"canceled": 1, "messages": 240, "events": 31},
+        "askedBy": "aicha@baraka.example",
+        "createdAt": iso(AT_MS - 60_000),
+        "endedAt": None,
+        **changes,
+    }
+
+
+def answer(name: str, arguments: dict[str, Any]) -> dict[str, Any]:
+    """What an operation on what is kept answers; nothing for one that is of something else."""
+    match name:
+        case "kept.show" | "kept.set":
+            return kept(texts=7)
+        case "erasure.list":
+            done = erasure(2, state="done", number="…9888", endedAt=iso(AT_MS - 10**8))
+            return {"erasures": [erasure(), done]}
+        case "erasure.show":
+            if not arguments["erasure_id"].startswith("del_"):
+                raise NotFound("There is no such deletion.")
+            return erasure(waits=arguments["erasure_id"] == "del_3")
+        case "number.show":
+            if not arguments["number"].startswith("+"):
+                raise Invalid("number", "invalid_phone_number", "`number` is none.")
+            known = arguments["number"] == "+22236123456"
+            counts = {"messages": 241, "pending": 1, "inbound": 12, "verifications": 3}
+            told = counts if known else dict.fromkeys(counts, 0)
+            return {"number": arguments["number"], **told, "optedOut": known}
+        case "number.forget":
+            return erasure()
+        case "org.deletion":
+            few = {"keys": 4, "members": 3, "endpoints": 2, "senders": 1, "pending": 12}
+            whose = {"organizationId": "org_1", "name": "Baraka Market", "balance": "12480.50"}
+            return {**whose, "currency": "MRU", "messages": 48_211, **few}
+    return {}
