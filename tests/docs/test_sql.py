@@ -69,6 +69,7 @@ MAY: dict[str, str] = {
     f"{JOURNAL}/store/schema/audit.py": MIGRATION,
     f"{JOURNAL}/store/schema/first.py": MIGRATION,
     f"{JOURNAL}/store/schema/inbound.py": MIGRATION,
+    f"{JOURNAL}/store/schema/keys.py": MIGRATION,
     f"{JOURNAL}/store/schema/kept.py": MIGRATION,
     f"{JOURNAL}/store/schema/money.py": MIGRATION,
     f"{JOURNAL}/store/schema/outcome.py": MIGRATION,
@@ -117,6 +118,7 @@ EXCEPTIONS = {
     (f"{JOURNAL}/accounts/accounts.py", "UPDATE api_keys SET last_used_at"),  # of each used key
     (f"{JOURNAL}/accounts/ledger.py", "UPDATE organizations SET balance"),  # a refund
     (f"{JOURNAL}/messages/acceptance.py", "UPDATE organizations SET balance"),
+    (f"{JOURNAL}/set_back.py", "UPDATE api_keys SET old_until"),
     (f"{JOURNAL}/set_back.py", "UPDATE webhook_endpoints SET notice_due_at"),  # all times, once
     # Of each attempt at a delivery: whether its endpoint fails.
     (f"{JOURNAL}/webhooks/deliveries.py", "UPDATE webhook_endpoints SET failing_since"),

@@ -155,6 +155,9 @@ def key(number: int, **changes: Any) -> dict[str, Any]:
         "createdAt": iso(AT_MS - 10**9),
         "lastUsedAt": None,
         "allowedOrigins": None,
+        "allowedAddresses": None,
+        "oldLast4": None,
+        "oldUntil": None,
         **changes,
     }
 

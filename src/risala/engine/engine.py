@@ -444,6 +444,7 @@ def _look_again(sending: _Sending, services: Services) -> None:
     sending.board.queue.load(())
     sending.board.notes.wake()
     sending.next_look.ring()
+    services.accounts.forget_keys()
     with suppress(MailboxFull, Draining):  # without the hint, deadlines are read anew a bit later
         services.sessions.tell_nowait(Reload())
     for endpoint_id, _, _ in webhook_log.waiting(services.reader):

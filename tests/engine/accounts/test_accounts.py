@@ -8,6 +8,7 @@ import pytest
 import trio
 
 from risala.engine.accounts import accounts as module
+from risala.engine.journal import set_back
 from risala.engine.model.commands import KeyType, Mode
 from risala.engine.model.errors import Forbidden, Invalid, NotFound, Unauthorized
 
@@ -192,3 +193,97 @@ async def test_names_are_folded_and_long_ones_of_keys_refused(house):
         await house.gateway.perform(
             "key.create", {**arguments, "name": "x" * 100, "organization_id": "org_x"}
         )
+
+
+async def rotate(house, key_id, **arguments):
+    return await house.gateway.perform("key.rotate", {"key_id": key_id, **arguments})
+
+
+async def test_a_rotated_key_has_two_values_for_a_while(house, autojump_clock):
+    created = await create(house)
+    old, key_id = created.value, created.key.id
+    house.gateway.authenticate(old)
+    made = await rotate(house, key_id, overlap_s=10)
+    assert made["key"]["id"] == key_id
+    assert made["key"]["last4"] == made["value"][-4:]
+    assert made["key"]["oldLast4"] == old[-4:]
+    for value in (old, made["value"]):
+        assert house.gateway.authenticate(value).key_id == key_id
+    await trio.sleep(9)
+    house.gateway.authenticate(old)
+    await trio.sleep(2)
+    with pytest.raises(Unauthorized, match="rotated"):
+        house.gateway.authenticate(old)
+    house.gateway.authenticate(made["value"])
+    (listed,) = house.gateway.services.accounts.list_keys(house.principal.organization_id)
+    assert (listed.old_last4, listed.old_until) == (None, None)
+
+
+async def test_a_value_that_leaked_ends_at_once(house):
+    created = await create(house)
+    house.gateway.authenticate(created.value)
+    made = await rotate(house, created.key.id, overlap_s=0)
+    with pytest.raises(Unauthorized):
+        house.gateway.authenticate(created.value)
+    later = await rotate(house, created.key.id)
+    house.gateway.authenticate(made["value"])
+    await house.gateway.perform("key.end_old", {"key_id": created.key.id})
+    with pytest.raises(Unauthorized):
+        house.gateway.authenticate(made["value"])
+    house.gateway.authenticate(later["value"])
+
+
+async def test_of_three_values_the_oldest_is_over(house):
+    created = await create(house)
+    second = (await rotate(house, created.key.id))["value"]
+    third = (await rotate(house, created.key.id))["value"]
+    with pytest.raises(Unauthorized):
+        house.gateway.authenticate(created.value)
+    for value in (second, third):
+        house.gateway.authenticate(value)
+
+
+async def test_an_old_value_is_disabled_with_its_key_and_deleted_with_it(house):
+    created = await create(house)
+    await rotate(house, created.key.id)
+    house.gateway.authenticate(created.value)
+    await house.gateway.perform("key.disable", {"key_id": created.key.id})
+    with pytest.raises(Unauthorized, match="disabled"):
+        house.gateway.authenticate(created.value)
+    await house.gateway.perform("key.delete", {"key_id": created.key.id})
+    with pytest.raises(Unauthorized):
+        house.gateway.authenticate(created.value)
+
+
+@pytest.mark.parametrize("overlap_s", [-1, 7 * 86_400 + 1, "1", True])
+async def test_an_old_value_holds_for_a_week_at_most(house, overlap_s):
+    created = await create(house)
+    with pytest.raises(Invalid):
+        await rotate(house, created.key.id, overlap_s=overlap_s)
+    await rotate(house, created.key.id, overlap_s=7 * 86_400)
+
+
+async def test_addresses_count_from_the_next_request_on(house):
+    created = await create(house)
+    assert house.gateway.authenticate(created.value).allowed_addresses is None
+    given = {"key_id": created.key.id, "allowed_addresses": ["203.0.113.7", "2001:db8:7::/48"]}
+    changed = await house.gateway.perform("key.set", given)
+    assert changed["allowedAddresses"] == given["allowed_addresses"]
+    found = house.gateway.authenticate(created.value).allowed_addresses
+    assert [str(each) for each in found] == ["203.0.113.7/32", "2001:db8:7::/48"]
+    # What is not given stays; null lifts it.
+    await house.gateway.perform("key.set", {"key_id": created.key.id})
+    assert house.gateway.authenticate(created.value).allowed_addresses is not None
+    given = {"key_id": created.key.id, "allowed_addresses": None}
+    await house.gateway.perform("key.set", given)
+    assert house.gateway.authenticate(created.value).allowed_addresses is None
+
+
+async def test_a_clock_set_back_does_not_lengthen_an_old_value(house):
+    created = await create(house)
+    await rotate(house, created.key.id, overlap_s=3600)
+    journal, accounts = house.gateway.services.recorder.journal, house.gateway.services.accounts
+    before = accounts.key(created.key.id).old_until
+    now_ms = house.gateway.services.recorder.clock.now_ms()
+    await journal.commit(lambda conn: set_back.follow(conn, 600_000, now_ms - 600_000))
+    assert accounts.key(created.key.id).old_until == before - 600_000

@@ -5,7 +5,13 @@ from __future__ import annotations
 import pytest
 
 from risala.engine.model.errors import Invalid, NotFound
-from risala.engine.model.origins import ORIGINS_MAX, parse_origins
+from risala.engine.model.origins import (
+    ADDRESSES_MAX,
+    ORIGINS_MAX,
+    parse_addresses,
+    parse_origins,
+    ranges_of,
+)
 
 
 @pytest.mark.parametrize(
@@ -95,3 +101,37 @@ async def test_refusals(open_house, quick):
                 await call
         with pytest.raises(NotFound):
             await house.gateway.perform("key.set", {"key_id": "key_9", "allowed_origins": []})
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ("203.0.113.7", "203.0.113.7"),
+        (" 203.0.113.7/32 ", "203.0.113.7"),
+        ("203.0.113.7/24", "203.0.113.0/24"),
+        ("2001:DB8:0::7", "2001:db8::7"),
+        ("2001:db8::/32", "2001:db8::/32"),
+        ("::ffff:203.0.113.7", "203.0.113.7"),
+        ("::ffff:203.0.113.0/120", "203.0.113.0/24"),
+    ],
+)
+def test_an_address_has_one_spelling(given, told):
+    assert parse_addresses([given, given]) == (told,)
+    assert len(ranges_of((told,))) == 1
+
+
+@pytest.mark.parametrize(
+    "value", ["", "203.0.113", "203.0.113.7:80", "shop.example", "1.2.3.4/33", 7, None, "::%eth0/3"]
+)
+def test_what_is_no_address_is_refused(value):
+    with pytest.raises(Invalid) as refused:
+        parse_addresses([value])
+    assert refused.value.code == "invalid_address"
+
+
+def test_a_key_has_so_many_addresses():
+    addresses = [f"203.0.113.{number}" for number in range(ADDRESSES_MAX + 1)]
+    assert len(parse_addresses(addresses[1:])) == ADDRESSES_MAX
+    with pytest.raises(Invalid) as refused:
+        parse_addresses(addresses)
+    assert refused.value.code == "too_many"

@@ -18,13 +18,14 @@ import trio
 
 from risala.engine.journal.accounts import accounts as rows
 from risala.engine.journal.accounts import spending
-from risala.engine.journal.rows import OrganizationChange
+from risala.engine.journal.rows import KeyChange, OrganizationChange
 from risala.engine.journal.store.signature import Signature, signed
-from risala.engine.journal.store.writer import Journal
+from risala.engine.journal.store.writer import Journal, Unit
 from risala.engine.model.clock import Clock
 from risala.engine.model.commands import ApiKey, CreatedKey, KeyType, Mode, Organization, Principal
 from risala.engine.model.errors import Forbidden, Invalid, Unauthorized, Unavailable
 from risala.engine.model.ids import IdSource
+from risala.engine.model.origins import ranges_of
 from risala.engine.rules.days import day_of, is_zone
 
 log = structlog.get_logger(__name__)
@@ -50,6 +51,8 @@ class _KnownKey(NamedTuple):
     key: ApiKey
     principal: Principal
     """Who holds it: the same for each request."""
+    until: int | None
+    """When this value of the key is over, UTC epoch milliseconds; None: it is the newest."""
 
 
 class Accounts:
@@ -78,11 +81,10 @@ class Accounts:
         digest = _digest(value)
         known = self._keys.get(digest)
         if known is None:
-            key = rows.key_by_hash(self._reader, digest)
-            if key is None:
-                raise Unauthorized
-            known = self._remember(digest, key)
-        key, principal = known
+            known = self._find(digest)
+        key, principal, until = known
+        if until is not None and self._clock.now_ms() >= until:
+            raise Unauthorized("The API key was rotated: this value of it is over.")
         if not key.enabled:
             raise Unauthorized("The API key is disabled.")
         if self.organization(key.organization_id).status != "active":
@@ -90,9 +92,20 @@ class Accounts:
         self._used[key.id] = self._clock.now_ms()
         return principal
 
-    def _remember(self, digest: bytes, key: ApiKey) -> _KnownKey:
-        principal = Principal(key.organization_id, key.id, key.type, key.mode, key.allowed_origins)
-        known = self._keys[digest] = _KnownKey(key, principal)
+    def _find(self, digest: bytes) -> _KnownKey:
+        """The key of a value that is not remembered; raises ``Unauthorized``."""
+        until = None
+        key = rows.key_by_hash(self._reader, digest)
+        if key is None:
+            key = rows.key_by_old_hash(self._reader, digest)
+            if key is None:
+                raise Unauthorized
+            until = key.old_until or 0
+        addresses = None if key.allowed_addresses is None else ranges_of(key.allowed_addresses)
+        principal = Principal(
+            key.organization_id, key.id, key.type, key.mode, key.allowed_origins, addresses
+        )
+        known = self._keys[digest] = _KnownKey(key, principal, until)
         if len(self._keys) > KEYS_CACHED_MAX:
             self._keys.popitem(last=False)
         return known
@@ -212,6 +225,7 @@ class Accounts:
         mode: Mode,
         name: str | None,
         allowed_origins: tuple[str, ...] | None = None,
+        allowed_addresses: tuple[str, ...] | None = None,
         *,
         by: Signature | None = None,
     ) -> CreatedKey:
@@ -224,8 +238,7 @@ class Accounts:
         if name is not None and len(name) > NAME_MAX:
             raise Invalid("name", "invalid_name", f"A name has at most {NAME_MAX} characters.")
         _refuse_origins_of_secrets(key_type, allowed_origins)
-        random = "".join(secrets.choice(KEY_CHARACTERS) for _ in range(KEY_LENGTH))
-        value = _PREFIX[key_type, mode] + random
+        value = _new_value(key_type, mode)
         key = ApiKey(
             id=self._ids.new("key"),
             organization_id=organization_id,
@@ -237,6 +250,7 @@ class Accounts:
             created_at=self._clock.now_ms(),
             last_used_at=None,
             allowed_origins=allowed_origins,
+            allowed_addresses=allowed_addresses,
         )
         digest = _digest(value)
         made = await self._journal.commit(signed(by, lambda conn: rows.add_key(conn, key, digest)))
@@ -249,7 +263,13 @@ class Accounts:
             NotFound: no such organization.
         """
         rows.organization(self._reader, organization_id)
-        return rows.keys(self._reader, organization_id)
+        return [self._of_now(key) for key in rows.keys(self._reader, organization_id)]
+
+    def _of_now(self, key: ApiKey) -> ApiKey:
+        """A key without the value before, where that is over."""
+        if key.old_until is None or key.old_until > self._clock.now_ms():
+            return key
+        return replace(key, old_last4=None, old_until=None)
 
     async def set_key_enabled(
         self, key_id: str, *, enabled: bool, by: Signature | None = None
@@ -272,22 +292,52 @@ class Accounts:
         Raises:
             NotFound: there is none of this id.
         """
-        return rows.key(self._reader, key_id)
+        return self._of_now(rows.key(self._reader, key_id))
 
-    async def set_key_origins(
-        self, key_id: str, origins: tuple[str, ...] | None, *, by: Signature | None = None
+    async def change_key(
+        self, key_id: str, change: KeyChange, *, by: Signature | None = None
     ) -> ApiKey:
-        """Restrict a publishable key to these origins, at once; None lifts that.
+        """Say from where a key may be used, at once.
 
         Raises:
             NotFound: there is none of this id.
-            Invalid: the key is secret.
+            Invalid: origins for a secret key.
         """
-        _refuse_origins_of_secrets(self.key(key_id).type, origins)
+        _refuse_origins_of_secrets(self.key(key_id).type, change.origins)
+        return await self._write_key(key_id, lambda conn: rows.change_key(conn, key_id, change), by)
+
+    async def rotate_key(
+        self, key_id: str, overlap_s: int, *, by: Signature | None = None
+    ) -> CreatedKey:
+        """Give a key another value, which exists only in the answer.
+
+        Args:
+            overlap_s: how long the value that it has now holds beside it. One that still held from
+                an earlier rotation ends at once.
+
+        Raises:
+            NotFound: there is none of this id.
+        """
+        key = self.key(key_id)
+        value = _new_value(key.type, key.mode)
+        digest, last4 = _digest(value), value[-4:]
+        until = self._clock.now_ms() + overlap_s * 1000 if overlap_s else None
+        made = await self._write_key(
+            key_id, lambda conn: rows.rotate_key(conn, key_id, digest, last4, until), by
+        )
+        return CreatedKey(made, value)
+
+    async def end_old_value(self, key_id: str, *, by: Signature | None = None) -> ApiKey:
+        """End the value that a key had before, at once.
+
+        Raises:
+            NotFound: there is none of this id.
+        """
+        return await self._write_key(key_id, lambda conn: rows.end_old_value(conn, key_id), by)
+
+    async def _write_key(self, key_id: str, unit: Unit[ApiKey], by: Signature | None) -> ApiKey:
         try:
-            return await self._journal.commit(
-                signed(by, lambda conn: rows.set_key_origins(conn, key_id, origins))
-            )
+            return await self._journal.commit(signed(by, unit))
         finally:
             self._forget_key(key_id)
 
@@ -315,6 +365,10 @@ class Accounts:
     def _forget_key(self, key_id: str) -> None:
         for digest in [d for d, known in self._keys.items() if known.key.id == key_id]:
             del self._keys[digest]
+
+    def forget_keys(self) -> None:
+        """Read all keys anew: their times have changed."""
+        self._keys.clear()
 
     async def keep_touching(self) -> None:
         """Write down when keys were last used, for life. A crash loses the last half minute of it,
@@ -344,6 +398,11 @@ def _refuse_origins_of_secrets(key_type: KeyType, origins: tuple[str, ...] | Non
     if origins is not None and key_type is not KeyType.PUBLISHABLE:
         text = "A secret key has no allowed origins: it never belongs in a browser."
         raise Invalid("allowed_origins", "not_publishable", text)
+
+
+def _new_value(key_type: KeyType, mode: Mode) -> str:
+    random = "".join(secrets.choice(KEY_CHARACTERS) for _ in range(KEY_LENGTH))
+    return _PREFIX[key_type, mode] + random
 
 
 def _digest(value: str) -> bytes:

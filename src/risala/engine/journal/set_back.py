@@ -21,6 +21,7 @@ _SHIFTS: Final = (
     "UPDATE sign_in_requests SET expires_at = expires_at - :by WHERE expires_at > :now",
     "UPDATE one_time_links SET expires_at = expires_at - :by WHERE expires_at > :now",
     "UPDATE email_changes SET expires_at = expires_at - :by WHERE expires_at > :now",
+    "UPDATE api_keys SET old_until = old_until - :by WHERE old_until > :now",
     "UPDATE web_sessions SET expires_at = expires_at - :by WHERE expires_at > :now",
 )
 

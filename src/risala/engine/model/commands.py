@@ -234,6 +234,12 @@ class ApiKey:
     last_used_at: int | None
     allowed_origins: tuple[str, ...] | None = None
     """Origins that a publishable key may be used from; None: any."""
+    allowed_addresses: tuple[str, ...] | None = None
+    """Addresses and networks that it may be used from; None: any."""
+    old_last4: str | None = None
+    """The end of the value that it had before, which still holds; None: there is none."""
+    old_until: int | None = None
+    """Until when that value holds, UTC epoch milliseconds."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,15 +1,20 @@
-"""Origins that a publishable key may be used from (contract §2). Pure."""
+"""Where keys may be used from: a publishable one from origins, any from addresses. Pure."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from ipaddress import IPv6Address, IPv6Network, ip_network
 from typing import Final
 
+from risala.engine.model.commands import AddressRange
 from risala.engine.model.errors import Invalid
 
 ORIGINS_MAX: Final = 20
 """Origins of one key: sites beyond these deserve a key of their own."""
+ADDRESSES_MAX: Final = 50
+"""Addresses of one key: more of them are networks that were not written as such."""
+_MAPPED: Final = IPv6Network("::ffff:0:0/96")
 _ORIGIN: Final = re.compile(
     r"(?P<scheme>[a-z][a-z0-9+.-]{0,31})://"
     r"(?P<host>[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?|\[[0-9a-f:.]{2,45}\])(:(?P<port>[0-9]{1,5}))?/?",
@@ -45,3 +50,36 @@ def _parse(value: object) -> str:
     # Browsers leave a scheme's default port out.
     tail = "" if port in (None, _DEFAULT_PORTS.get(scheme)) else f":{port}"
     return f"{scheme}://{host}{tail}"
+
+
+def parse_addresses(values: Iterable[object]) -> tuple[str, ...]:
+    """Addresses and networks in one spelling, each once, in the order given.
+
+    Raises:
+        Invalid: one of them is neither, or there are too many.
+    """
+    addresses = tuple(dict.fromkeys(_address(value) for value in values))
+    if len(addresses) > ADDRESSES_MAX:
+        text = f"A key has at most {ADDRESSES_MAX} allowed addresses."
+        raise Invalid("allowed_addresses", "too_many", text)
+    return addresses
+
+
+def ranges_of(addresses: Iterable[str]) -> tuple[AddressRange, ...]:
+    """What :func:`parse_addresses` gave, to look clients' addresses up in."""
+    return tuple(map(ip_network, addresses))
+
+
+def _address(value: object) -> str:
+    try:
+        # An address with a zone is one of the machine's own links, and no client's.
+        found = ip_network("" if "%" in str(value) else str(value).strip(), strict=False)
+    except ValueError:
+        text = "An address is like 203.0.113.7 or 2001:db8::7, a network like 203.0.113.0/24."
+        raise Invalid("allowed_addresses", "invalid_address", text) from None
+    if isinstance(found, IPv6Network) and found.subnet_of(_MAPPED):
+        # Clients that come so are known by their IPv4 address.
+        mapped = IPv6Address(found.network_address).ipv4_mapped
+        found = ip_network(f"{mapped}/{found.prefixlen - 96}")
+    is_one = found.prefixlen == found.max_prefixlen
+    return str(found.network_address) if is_one else str(found)

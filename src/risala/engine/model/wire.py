@@ -134,6 +134,11 @@ def key_wire(key: ApiKey) -> dict[str, Any]:
         "createdAt": iso(key.created_at),
         "lastUsedAt": _iso_or_none(key.last_used_at),
         "allowedOrigins": None if key.allowed_origins is None else list(key.allowed_origins),
+        "allowedAddresses": (
+            None if key.allowed_addresses is None else list(key.allowed_addresses)
+        ),
+        "oldLast4": key.old_last4,
+        "oldUntil": _iso_or_none(key.old_until),
     }
 
 

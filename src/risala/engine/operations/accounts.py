@@ -8,11 +8,12 @@ from typing import Annotated, Any, Final
 from pydantic import PlainValidator
 
 from risala.engine.journal.accounts.accounts import DELETED
-from risala.engine.journal.rows import OrganizationChange
+from risala.engine.journal.rows import KeyChange, OrganizationChange
 from risala.engine.model.commands import ApiKey, CreatedKey, KeyType, Mode, Organization
 from risala.engine.model.wire import key_wire, organization_wire
 from risala.engine.operations import owners, traces
 from risala.engine.operations.arguments import (
+    Addresses,
     ArgumentKind,
     Arguments,
     Json,
@@ -27,6 +28,7 @@ from risala.engine.operations.arguments import (
     Text,
     fault,
     text,
+    whole,
 )
 from risala.engine.operations.operation import Call, Operation
 from risala.engine.rules.roles import DEVELOPERS, OPERATORS, OWNERS, VIEWERS
@@ -85,6 +87,7 @@ class CreateKey(OfOrganization):
     mode: Annotated[Mode, PlainValidator(_mode), ArgumentKind("`live` or `test`")] = Mode.LIVE
     name: MaybeText = None
     allowed_origins: Origins = None
+    allowed_addresses: Addresses = None
 
 
 class OfKey(Arguments):
@@ -94,10 +97,33 @@ class OfKey(Arguments):
 
 
 class SetKey(OfKey):
-    """Set the origins of a publishable key; without any, only show the key."""
+    """Set from where a key may be used; without any of it, only show the key."""
 
     allowed_origins: Origins = None
+    allowed_addresses: Addresses = None
     version: MaybeWhole = None
+
+
+OVERLAP_S: Final = 86_400
+"""A day: time for whoever keeps the value to put the new one in its place."""
+OVERLAP_MAX_S: Final = 7 * 86_400
+"""A value that holds for longer beside the new one is forgotten."""
+
+
+def _overlap(value: object) -> int:
+    found = OVERLAP_S if value is None else whole(value)
+    if not 0 <= found <= OVERLAP_MAX_S:
+        raise fault("invalid_number", f"`{{name}}` must be 0 to {OVERLAP_MAX_S} seconds.")
+    return found
+
+
+class RotateKey(OfKey):
+    """Give a key another value."""
+
+    overlap_s: Annotated[
+        int, PlainValidator(_overlap), ArgumentKind(f"seconds, 0 to {OVERLAP_MAX_S}")
+    ] = OVERLAP_S
+    """How long the value that it has now holds beside the new one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,6 +240,7 @@ async def _key_create(call: Call[CreateKey]) -> CreatedKey:
         given.mode,
         given.name,
         given.allowed_origins,
+        given.allowed_addresses,
         by=call.sign(traces.key),
     )
 
@@ -221,10 +248,27 @@ async def _key_create(call: Call[CreateKey]) -> CreatedKey:
 async def _key_set(call: Call[SetKey]) -> ApiKey:
     """Show a key, after changing what was given."""
     given, accounts = call.given, call.services.accounts
-    if "allowed_origins" in given.model_fields_set:
+    change = KeyChange(
+        sets_origins="allowed_origins" in given.model_fields_set,
+        origins=given.allowed_origins,
+        sets_addresses="allowed_addresses" in given.model_fields_set,
+        addresses=given.allowed_addresses,
+    )
+    if change.sets_origins or change.sets_addresses:
         by = call.sign(traces.key, given.key_id)
-        await accounts.set_key_origins(given.key_id, given.allowed_origins, by=by)
+        await accounts.change_key(given.key_id, change, by=by)
     return accounts.key(given.key_id)
+
+
+async def _key_rotate(call: Call[RotateKey]) -> CreatedKey:
+    given = call.given
+    by = call.sign(traces.key, given.key_id)
+    return await call.services.accounts.rotate_key(given.key_id, given.overlap_s, by=by)
+
+
+async def _key_end_old(call: Call[OfKey]) -> ApiKey:
+    by = call.sign(traces.key, call.given.key_id)
+    return await call.services.accounts.end_old_value(call.given.key_id, by=by)
 
 
 async def _key_list(call: Call[OfOrganization]) -> Keys:
@@ -343,7 +387,17 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         edits="key_id",
         roles=VIEWERS,
         owner=owners.of_key,
-        reserved={"allowed_origins": DEVELOPERS},
+        reserved={"allowed_origins": DEVELOPERS, "allowed_addresses": DEVELOPERS},
+        changes=True,
+    ),
+    Operation(
+        name="key.rotate",
+        arguments=RotateKey,
+        result=CreatedKey,
+        wire=_created_wire,
+        handler=_key_rotate,
+        roles=DEVELOPERS,
+        owner=owners.of_key,
         changes=True,
     ),
     *(
@@ -361,6 +415,7 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
             ("key.enable", _key_enable),
             ("key.disable", _key_disable),
             ("key.delete", _key_delete),
+            ("key.end_old", _key_end_old),
         )
     ),
 )

@@ -15,7 +15,7 @@ from pydantic_core import ErrorDetails, PydanticCustomError
 
 from risala.engine.model.errors import FieldFault, Invalid
 from risala.engine.model.money import minor_units
-from risala.engine.model.origins import parse_origins
+from risala.engine.model.origins import parse_addresses, parse_origins
 from risala.sms.address import is_number
 
 Json = dict[str, Any]
@@ -208,6 +208,16 @@ def origins(value: object) -> tuple[str, ...] | None:
         raise fault(error.code, str(error)) from None
 
 
+def addresses(value: object) -> tuple[str, ...] | None:
+    """None, also for null and an empty list: any address."""
+    if value is not None and not isinstance(value, list):
+        raise fault("not_a_list", "`{name}` must be a list.")
+    try:
+        return parse_addresses(value or []) or None
+    except Invalid as error:
+        raise fault(error.code, str(error)) from None
+
+
 Text = Annotated[str, PlainValidator(text), ArgumentKind("text")]
 MaybeText = Annotated[str | None, PlainValidator(maybe(text)), ArgumentKind("text")]
 MaybeAnyText = Annotated[
@@ -227,6 +237,11 @@ Number = Annotated[str, PlainValidator(number), ArgumentKind("phone number")]
 ModeWord = Annotated[str, PlainValidator(mode), ArgumentKind("`live` or `test`")]
 Origins = Annotated[
     tuple[str, ...] | None, PlainValidator(origins), ArgumentKind("list of origins; empty: any")
+]
+Addresses = Annotated[
+    tuple[str, ...] | None,
+    PlainValidator(addresses),
+    ArgumentKind("list of addresses and networks; empty: any"),
 ]
 
 

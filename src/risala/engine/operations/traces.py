@@ -13,6 +13,7 @@ from risala.engine.journal.messages import reads, verifications
 from risala.engine.journal.payments import payments
 from risala.engine.journal.upkeep.audit_log import Seen
 from risala.engine.journal.webhooks import endpoints as webhooks
+from risala.engine.model.clock import iso
 from risala.engine.model.errors import NotFound
 from risala.engine.model.money import money
 
@@ -78,7 +79,7 @@ def key(conn: sqlite3.Connection, key_id: str) -> Seen | None:
         found = accounts.key(conn, key_id)
     except NotFound:
         return None
-    origins = found.allowed_origins
+    origins, addresses = found.allowed_origins, found.allowed_addresses
     return Seen(
         found.organization_id,
         {
@@ -87,6 +88,9 @@ def key(conn: sqlite3.Connection, key_id: str) -> Seen | None:
             "name": found.name,
             "enabled": found.enabled,
             "allowedOrigins": None if origins is None else list(origins),
+            "allowedAddresses": None if addresses is None else list(addresses),
+            "last4": found.last4,
+            "oldUntil": None if found.old_until is None else iso(found.old_until),
         },
     )
 

@@ -79,6 +79,8 @@ class RequestLog:
         self._inline = inline
         self._noted: list[NotedRequest] = []
         self._bell = Bell()
+        self._forgotten: set[str] = set()
+        """Organizations whose requests are still to be forgotten."""
         self._conn: sqlite3.Connection | None = None
         self._limiter = trio.CapacityLimiter(1)
         self._kept = self._dropped = 0
@@ -145,16 +147,13 @@ class RequestLog:
         return first_id("req", max(0, self._clock.now_ms() - self._section.keep_days * _DAY_MS))
 
     async def forget(self, organization_id: str) -> None:
-        """Forget all requests of an organization.
-
-        Raises:
-            sqlite3.Error, StorageUnusable: it cannot be done now.
-        """
-        self._noted = [
-            each for each in self._noted if each.principal.organization_id != organization_id
-        ]
-        if self._path.exists():
-            await self._in_thread(partial(self._with_file, partial(_forget, organization_id)))
+        """Forget all requests of an organization; where that cannot be done now, with the next
+        writing that can."""
+        kept = [each for each in self._noted if each.principal.organization_id != organization_id]
+        self._noted = kept
+        self._forgotten.add(organization_id)
+        self._bell.ring()
+        await self.flush()
 
     # -- for life
 
@@ -179,7 +178,8 @@ class RequestLog:
         if not noted and not self._path.exists():
             return
         try:
-            write = partial(self._write, noted, self.since_id())
+            forgotten = frozenset(self._forgotten)
+            write = partial(self._write, noted, self.since_id(), forgotten)
             await self._in_thread(partial(self._with_file, write))
         except NoRoom:
             self._fail(noted, f"The disk that holds {self._path} is nearly full.")
@@ -189,6 +189,7 @@ class RequestLog:
             self._fail(noted, sqlite_sentence(self._path, error))
         else:
             self._kept += len(noted)
+            self._forgotten -= forgotten
             if self._ailment is not None:
                 log.info("requests.logged_again")
             self._ailment, self._not_before_s = None, 0.0
@@ -223,14 +224,18 @@ class RequestLog:
                 conn.close()
             raise
 
-    def _write(self, noted: list[NotedRequest], since_id: str, conn: sqlite3.Connection) -> None:
+    def _write(
+        self,
+        noted: list[NotedRequest],
+        since_id: str,
+        forgotten: frozenset[str],
+        conn: sqlite3.Connection,
+    ) -> None:
+        for organization_id in forgotten:
+            file.forget(conn, organization_id)
         if noted:
             file.write(conn, self._path, [_row(each) for each in noted])
         file.trim(conn, since_id, self._section.size_max_mb * _MEGABYTE)
-
-
-def _forget(organization_id: str, conn: sqlite3.Connection) -> None:
-    file.forget(conn, organization_id)
 
 
 def _row(request: NotedRequest) -> RequestRow:

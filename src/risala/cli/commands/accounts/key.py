@@ -8,7 +8,7 @@ import click
 
 from risala.cli.commands.accounts.organizations import on_organization, org_option, organization_id
 from risala.cli.reach.options import Options, common
-from risala.cli.show import output
+from risala.cli.show import output, when
 
 if TYPE_CHECKING:
     from risala.cli.reach.performer import GatewaySession
@@ -40,6 +40,13 @@ def key() -> None:
     multiple=True,
     help="Only pages of this origin may use it, such as https://app.example; repeatable.",
 )
+@click.option(
+    "--address",
+    "addresses",
+    metavar="ADDRESS",
+    multiple=True,
+    help="Only from here, such as 203.0.113.7 or 203.0.113.0/24; repeatable.",
+)
 @common
 def key_create(
     options: Options,
@@ -48,6 +55,7 @@ def key_create(
     test: bool,
     name: str | None,
     origins: tuple[str, ...],
+    addresses: tuple[str, ...],
 ) -> None:
     """Make a key and print its value, once."""
 
@@ -59,6 +67,7 @@ def key_create(
             mode="test" if test else "live",
             name=name,
             allowed_origins=list(origins) or None,
+            allowed_addresses=list(addresses) or None,
         )
 
     made = options.run(work)
@@ -67,6 +76,51 @@ def key_create(
     # Only the value goes to stdout, so that `KEY=$(risala key create)` is all that a script needs.
     output.warned(f"The key {made['key']['id']}. Keep its value now: it cannot be shown again.")
     click.echo(made["value"])
+
+
+@key.command("rotate")
+@click.argument("key_id", metavar="KEY")
+@click.option(
+    "--overlap",
+    "overlap_s",
+    metavar="SPAN",
+    default="24h",
+    show_default=True,
+    callback=when.span_option,
+    help="How long the value of now holds beside the new one: 0, 90m, 24h, 7d at most.",
+)
+@common
+def key_rotate(options: Options, key_id: str, overlap_s: int) -> None:
+    """Give a key another value and print that, once."""
+
+    async def work(session: GatewaySession) -> Json:
+        return await session.perform("key.rotate", key_id=key_id, overlap_s=overlap_s)
+
+    made = options.run(work)
+    if output.show(options.json, made):
+        return
+    until = made["key"]["oldUntil"]
+    old = "The value before is over." if until is None else f"Before: until {_at(until)}."
+    output.warned(f"The key {made['key']['id']} has a new value, shown this once. {old}")
+    click.echo(made["value"])
+
+
+@key.command("end-old")
+@click.argument("key_id", metavar="KEY")
+@common
+def key_end_old(options: Options, key_id: str) -> None:
+    """End the value that a rotated key had before, at once."""
+
+    async def work(session: GatewaySession) -> Json:
+        return await session.perform("key.end_old", key_id=key_id)
+
+    found = options.run(work)
+    if not output.show(options.json, found):
+        output.said(f"Of the key {found['id']} only the value …{found['last4']} holds.")
+
+
+def _at(iso: str) -> str:
+    return f"{output.moment(iso)} UTC"
 
 
 @key.command("list")
@@ -78,13 +132,14 @@ def key_list(options: Options, org: str | None) -> None:
     if output.show(options.json, found):
         return
     output.table(
-        ("Id", "Type", "Name", "Ends in", "Enabled", "Created", "Last used"),
+        ("Id", "Type", "Name", "Ends in", "Before", "Enabled", "Created", "Last used"),
         (
             (
                 each["id"],
                 f"{each['type']} {each['mode']}",
                 each["name"],
                 f"…{each['last4']}",
+                each["oldUntil"] and f"…{each['oldLast4']} until {_at(each['oldUntil'])}",
                 each["enabled"],
                 output.moment(each["createdAt"]),
                 output.moment(each["lastUsedAt"]),
@@ -139,6 +194,30 @@ def key_origins(options: Options, key_id: str, origins: tuple[str, ...], lift: b
         allowed = found["allowedOrigins"]
         whose = "any page" if allowed is None else f"pages of {', '.join(allowed)}"
         output.said(f"The key {found['id']} (…{found['last4']}) is for {whose}.")
+
+
+@key.command("addresses")
+@click.argument("key_id", metavar="KEY")
+@click.argument("addresses", metavar="[ADDRESS]...", nargs=-1)
+@click.option("--any", "lift", is_flag=True, help="From anywhere.")
+@common
+def key_addresses(options: Options, key_id: str, addresses: tuple[str, ...], lift: bool) -> None:
+    """Say from where a key may be used, after changing that to ADDRESS... where given.
+
+    An address is like 203.0.113.7 or 2001:db8::7, a network like 203.0.113.0/24.
+    """
+    if lift and addresses:
+        raise click.UsageError("Give addresses, or --any.")
+    changes = {"allowed_addresses": list(addresses) or None} if lift or addresses else {}
+
+    async def work(session: GatewaySession) -> Json:
+        return await session.perform_exactly("key.set", {"key_id": key_id, **changes})
+
+    found = options.run(work)
+    if not output.show(options.json, found):
+        allowed = found["allowedAddresses"]
+        where = "anywhere" if allowed is None else ", ".join(allowed)
+        output.said(f"The key {found['id']} (…{found['last4']}) is used from {where}.")
 
 
 @key.command("delete")

@@ -6,7 +6,7 @@ import json
 import sqlite3
 from typing import Final
 
-from risala.engine.journal.rows import OrganizationChange
+from risala.engine.journal.rows import KeyChange, OrganizationChange
 from risala.engine.journal.store.named import Rows
 from risala.engine.journal.store.sql import value_of
 from risala.engine.journal.store.tables import table, writable
@@ -29,12 +29,20 @@ _ORGANIZATIONS: Final = Rows(
 _ORGANIZATION: Final = f"SELECT {_ORGANIZATIONS.columns} FROM organizations WHERE id = ?"  # noqa: S608 -- a constant
 
 
-def _origins(text: str | None) -> tuple[str, ...] | None:
+def _texts(text: str | None) -> tuple[str, ...] | None:
     return None if text is None else tuple(json.loads(text))
 
 
-_KEYS: Final = Rows(ApiKey, type=KeyType, mode=Mode, enabled=bool, allowed_origins=_origins)
+_KEYS: Final = Rows(
+    ApiKey,
+    type=KeyType,
+    mode=Mode,
+    enabled=bool,
+    allowed_origins=_texts,
+    allowed_addresses=_texts,
+)
 _KEY_BY_HASH: Final = f"SELECT {_KEYS.columns} FROM api_keys WHERE hash = ?"  # noqa: S608 -- a constant
+_KEY_BY_OLD_HASH: Final = f"SELECT {_KEYS.columns} FROM api_keys WHERE old_hash = ?"  # noqa: S608 -- a constant
 
 
 def add_organization(conn: sqlite3.Connection, organization: Organization) -> Organization:
@@ -140,14 +148,15 @@ def add_key(conn: sqlite3.Connection, key: ApiKey, digest: bytes) -> ApiKey:
             "last4": key.last4,
             "enabled": key.enabled,
             "created_at": key.created_at,
-            "allowed_origins": _origins_text(key.allowed_origins),
+            "allowed_origins": _json(key.allowed_origins),
+            "allowed_addresses": _json(key.allowed_addresses),
         }
     )
     return key
 
 
-def _origins_text(origins: tuple[str, ...] | None) -> str | None:
-    return None if origins is None else json.dumps(origins)
+def _json(texts: tuple[str, ...] | None) -> str | None:
+    return None if texts is None else json.dumps(texts)
 
 
 def keys(conn: sqlite3.Connection, organization_id: str) -> list[ApiKey]:
@@ -176,6 +185,12 @@ def key_by_hash(conn: sqlite3.Connection, digest: bytes) -> ApiKey | None:
     return None if row is None else _KEYS.of(row)
 
 
+def key_by_old_hash(conn: sqlite3.Connection, digest: bytes) -> ApiKey | None:
+    """The key that had this value before it was rotated."""
+    row = conn.execute(_KEY_BY_OLD_HASH, (digest,)).fetchone()
+    return None if row is None else _KEYS.of(row)
+
+
 def set_key_enabled(conn: sqlite3.Connection, key_id: str, *, enabled: bool) -> ApiKey:
     """Enable or disable a key; a disabled one is kept and rejected on every request.
 
@@ -187,16 +202,59 @@ def set_key_enabled(conn: sqlite3.Connection, key_id: str, *, enabled: bool) -> 
     return key(conn, key_id)
 
 
-def set_key_origins(
-    conn: sqlite3.Connection, key_id: str, origins: tuple[str, ...] | None
-) -> ApiKey:
-    """Restrict a key to these origins; None lifts that.
+def change_key(conn: sqlite3.Connection, key_id: str, change: KeyChange) -> ApiKey:
+    """Change from where a key may be used.
 
     Raises:
         NotFound: there is none of this id.
     """
     key(conn, key_id)
-    writable(conn, "api_keys").update(key_id, {"allowed_origins": _origins_text(origins)})
+    values: dict[str, str | None] = {}
+    if change.sets_origins:
+        values["allowed_origins"] = _json(change.origins)
+    if change.sets_addresses:
+        values["allowed_addresses"] = _json(change.addresses)
+    if values:
+        writable(conn, "api_keys").update(key_id, values)
+    return key(conn, key_id)
+
+
+def rotate_key(
+    conn: sqlite3.Connection, key_id: str, digest: bytes, last4: str, old_until: int | None
+) -> ApiKey:
+    """Give a key another value.
+
+    Args:
+        old_until: until when the value that it has now holds; None: no longer.
+
+    Raises:
+        NotFound: there is none of this id.
+    """
+    old = key(conn, key_id)
+    keeps = old_until is not None
+    digest_before = value_of(conn, "SELECT hash FROM api_keys WHERE id = ?", (key_id,))
+    writable(conn, "api_keys").update(
+        key_id,
+        {
+            "hash": digest,
+            "last4": last4,
+            "old_hash": digest_before if keeps else None,
+            "old_last4": old.last4 if keeps else None,
+            "old_until": old_until,
+        },
+    )
+    return key(conn, key_id)
+
+
+def end_old_value(conn: sqlite3.Connection, key_id: str) -> ApiKey:
+    """Let the value that a key had before hold no longer.
+
+    Raises:
+        NotFound: there is none of this id.
+    """
+    key(conn, key_id)
+    gone = {"old_hash": None, "old_last4": None, "old_until": None}
+    writable(conn, "api_keys").update(key_id, gone)
     return key(conn, key_id)
 
 

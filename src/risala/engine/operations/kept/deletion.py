@@ -81,6 +81,7 @@ async def _delete(call: Call[Delete]) -> Erasure:
     services.intake.opt_outs.look_again()
     for endpoint_id in deleted.endpoints:
         services.delivery.hint_webhook(endpoint_id)
+    await services.requests.forget(organization_id)
     services.errands.erasing.ring()
     return erasures.find(services.reader, erasure_id)
 

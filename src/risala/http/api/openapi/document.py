@@ -84,7 +84,7 @@ _MEANINGS: Final = {
     401: "No key, or one that is unknown, disabled or deleted.",
     402: "The balance does not cover the price, or the organization's spend cap of the day is"
     " reached (`data.code` is `SPEND_CAP`).",
-    403: "The organization is not active, or this type of key may not do that.",
+    403: "The organization is not active, or the key may not do that, or not from here.",
     404: "There is no such thing for this key.",
     405: "Another method.",
     408: "The body did not arrive in time.",

@@ -12,6 +12,7 @@ from risala.engine.journal.store.schema.audit import make_audit_log
 from risala.engine.journal.store.schema.first import complete_first_tables
 from risala.engine.journal.store.schema.inbound import INBOUND, LAST_WRITERS
 from risala.engine.journal.store.schema.kept import KEPT
+from risala.engine.journal.store.schema.keys import KEY_LIMITS
 from risala.engine.journal.store.schema.money import CREDITED_ONCE, SPEND_CAPS, WHOLE_MINUTES
 from risala.engine.journal.store.schema.outcome import OUTCOME, UNCERTAIN
 from risala.engine.journal.store.schema.payments import PAYMENTS
@@ -447,6 +448,11 @@ def m024_slim(db: Database) -> None:
 @migrations()
 def m025_people(db: Database) -> None:
     make_people(db)
+
+
+@migrations()
+def m026_key_limits(db: Database) -> None:
+    _script(db, KEY_LIMITS)
 
 
 @migrations()
