@@ -24,7 +24,7 @@ _CODE_PREFIX = "2224"
 
 def _size_bytes(data: Data) -> int:
     """What the database holds, without free pages; whoever wrote it has ended."""
-    path = next(Path(data.path).glob("*.db"))
+    path = Path(data.path) / "risala.db"
     with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as database:
         size, count, free = (
             database.execute(f"PRAGMA {name}").fetchone()[0]

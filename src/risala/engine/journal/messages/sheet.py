@@ -16,32 +16,36 @@ from risala.engine.journal.messages.parts import ACCEPTED, SUBMITTING, kept_id
 from risala.engine.journal.messages.timeline import ATTEMPT_TOLD, SENT_TOLD, LineRow
 from risala.engine.journal.state import MessageState, load
 from risala.engine.journal.store import names
+from risala.engine.journal.store.sql import write_values
 from risala.engine.journal.webhooks import outbox
 from risala.engine.journal.webhooks.outbox import NewEvent
 from risala.engine.model.commands import TimelineEntry
 from risala.engine.model.states import Status
 from risala.sms.cause import Cause
 
+# Each takes many rows at one time, which are ``column1``, ``column2``, … there.
 _OPEN: Final = (
-    "UPDATE message SET status = 1, attempts = ?, carrier = ?, updated_at = ?, part_state = 1,"
-    " carrier_key = NULL, carrier_id = NULL, uncertain_at = NULL, told = ?, attempt_at = ?,"
-    " receipt_raw = NULL WHERE key = ?"
+    "UPDATE message SET status = 1, attempts = column1, carrier = column2, updated_at = column3,"
+    " part_state = 1, carrier_key = NULL, carrier_id = NULL, uncertain_at = NULL, told = column4,"
+    " attempt_at = column5, receipt_raw = NULL FROM ({values}) WHERE key = column6"
 )
 _OPEN_SEVERAL: Final = (
-    "UPDATE message SET status = 1, attempts = ?, carrier = ?, updated_at = ? WHERE key = ?"
+    "UPDATE message SET status = 1, attempts = column1, carrier = column2, updated_at = column3"
+    " FROM ({values}) WHERE key = column4"
 )
 _SEND: Final = (
-    "UPDATE message SET status = 2, part_state = 3, carrier_key = ?, carrier_id = ?, sent_at = ?,"
-    " updated_at = NULL, due_at = NULL, uncertain_at = NULL, resolve_at = NULL,"
-    " resolve_action = NULL, told = ?, sent_raw = ? WHERE key = ?"
+    "UPDATE message SET status = 2, part_state = 3, carrier_key = column1, carrier_id = column2,"
+    " sent_at = column3, updated_at = NULL, due_at = NULL, uncertain_at = NULL, resolve_at = NULL,"
+    " resolve_action = NULL, told = column4, sent_raw = column5 FROM ({values})"
+    " WHERE key = column6"
 )
 _DELIVER: Final = (
-    "UPDATE message SET status = 3, part_state = 4, delivered_at = ?, updated_at = NULL,"
-    " told = ?, receipt_raw = ? WHERE key = ?"
+    "UPDATE message SET status = 3, part_state = 4, delivered_at = column1, updated_at = NULL,"
+    " told = column2, receipt_raw = column3 FROM ({values}) WHERE key = column4"
 )
 _FAIL_TO_DELIVER: Final = (
-    "UPDATE message SET status = 4, part_state = 5, error_code = ?, carrier_code = ?,"
-    " updated_at = ? WHERE key = ?"
+    "UPDATE message SET status = 4, part_state = 5, error_code = column1, carrier_code = column2,"
+    " updated_at = column3 FROM ({values}) WHERE key = column4"
 )
 
 
@@ -129,7 +133,7 @@ class Sheet:
     def write(self) -> None:
         """Write down what was gathered."""
         for statement, rows in self._rows.items():
-            self._conn.executemany(statement, rows)
+            write_values(self._conn, statement, rows)
         timeline.append_rows(self._conn, self._lines)
         counts.add(self._conn, self._counted)
         if self._events:

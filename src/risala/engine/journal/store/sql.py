@@ -23,13 +23,14 @@ def places(values: Sequence[object]) -> str:
 
 _SIZES: Final = (1, 8, 32, 128)
 """Of lists of rows in a statement: few, so that each statement is compiled once."""
+Row = tuple[object, ...]
 
 
 def rows_of_values(
     conn: sqlite3.Connection,
     statement: str,
     width: int,
-    rows: Sequence[tuple[object, ...]],
+    rows: Sequence[Row],
 ) -> list[tuple[Any, ...]]:
     """What a question says of many rows at one time, which it finds as ``column1``, ``column2``, …
     where it says ``{values}``.
@@ -45,6 +46,21 @@ def rows_of_values(
         padded = [*some, *[some[-1]] * (size - len(some))]
         found += conn.execute(_asked(statement, width, size), [*chain.from_iterable(padded)])
     return found
+
+
+def write_values(conn: sqlite3.Connection, statement: str, rows: Sequence[Row]) -> None:
+    """What a statement writes of many rows, all of which it finds where it says ``{values}``.
+
+    ``executemany`` lets go of the interpreter for each row and takes it again, which costs as much
+    as to write it while another thread is busy.
+    """
+    start = 0
+    for size in reversed(_SIZES):
+        while len(rows) - start >= size:
+            some = rows[start : start + size]
+            asked = _asked(statement, len(some[0]), size)
+            conn.execute(asked, [*chain.from_iterable(some)])
+            start += size
 
 
 @lru_cache(maxsize=64)

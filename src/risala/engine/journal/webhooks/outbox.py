@@ -11,6 +11,7 @@ from risala.engine.journal.keys import find_key
 from risala.engine.journal.rows import NewMessage, Stamp
 from risala.engine.journal.state import MessageState
 from risala.engine.journal.store.named import Rows
+from risala.engine.journal.store.sql import write_values
 from risala.engine.journal.webhooks import endpoints as webhooks
 from risala.engine.journal.webhooks import event_rows
 from risala.engine.journal.webhooks.event_rows import frozen_session
@@ -51,7 +52,9 @@ class NewEvent(NamedTuple):
 
 _INSERT: Final = (
     "INSERT INTO event (key, type, organization, mode, subject, at, frozen, body)"
-    " VALUES (?, ?, coalesce(?, (SELECT no FROM organizations WHERE id = ?)), ?, ?, ?, ?, ?)"
+    " SELECT column1, column2, coalesce(column3,"
+    " (SELECT no FROM organizations WHERE id = column4)), column5, column6, column7, column8,"
+    " column9 FROM ({values})"
 )
 
 
@@ -71,7 +74,7 @@ def write_all(conn: sqlite3.Connection, events: Iterable[NewEvent]) -> int:
         last = ids.next_key(last, event.at)
         rows.append(_row(last, event))
         owed += [(endpoint_id, last, event.at) for endpoint_id in fan_out.endpoints(event)]
-    conn.executemany(_INSERT, rows)
+    write_values(conn, _INSERT, rows)
     webhooks.owe(conn, owed)
     return last
 
@@ -229,7 +232,7 @@ def trial_event(conn: sqlite3.Connection, endpoint: webhooks.Endpoint, now_ms: i
     """Owe a test event to one endpoint, whatever it asked for; the event's id."""
     whose = (endpoint.organization_id, endpoint.mode, endpoint.id)
     key = ids.next_key(last_seq(conn), now_ms)
-    conn.execute(_INSERT, _row(key, NewEvent(EventType.WEBHOOK_TEST, now_ms, *whose)))
+    write_values(conn, _INSERT, [_row(key, NewEvent(EventType.WEBHOOK_TEST, now_ms, *whose))])
     webhooks.owe(conn, [(endpoint.id, key, now_ms)])
     return ids.event_id(key, endpoint.id)
 
