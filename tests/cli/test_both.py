@@ -158,7 +158,12 @@ ROWS = (
     ),
     Row("inbound routes", (), (("routes", list),)),
     Row("inbound unroute", ("{route}",), (("id", "{route}"),)),
-    Row("inbound opt-outs", ("--org", "{org}", "--heed"), (("heeds", True), ("numbers", []))),
+    Row(
+        "inbound opt-outs",
+        ("--org", "{org}", "--heed", "--number", NUMBER),
+        (("heeds", True), ("numbers", [])),
+    ),
+    Row("inbound opt-out", ("46 12 34 56", "--org", "{org}"), (("number", "+22246123456"),)),
     Row("inbound opt-in", (NUMBER, "--org", "{org}"), (), alone=1, beside=1, sentence="not opted"),
     Row("user create", ("n{n}@example.com", "--operator"), (("operator", True),)),
     Row("user list", (), (("users.0.email", str),)),

@@ -214,6 +214,7 @@ def sender(number: int, **changes: Any) -> dict[str, Any]:
         "name": f"BARAKA {number}",
         "status": "pending",
         "cleared": True,
+        "clearedAt": iso(AT_MS - 10**8),
         "description": "Orders",
         "reason": None,
         "createdAt": iso(AT_MS - 10**9),
@@ -246,7 +247,9 @@ def webhooks_told(gateway: FakeWebGateway, name: str, arguments: dict[str, Any])
     found = gateway.endpoints
     match name:
         case "sender.volume":
-            return {"daily": 400, "weekly": 1312, "needed": 2000}
+            names = [{"name": "BARAKA 2", "messages": 1284, "more": False}]
+            volume = {"daily": 400, "weekly": 1312, "needed": 2000}
+            return {**volume, "names": names, "days": 30}
         case "sender.check":
             generic = arguments["name"] == "PROMO"
             fault = "rule" if len(arguments["name"]) > 11 else None

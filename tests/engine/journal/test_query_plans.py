@@ -12,7 +12,7 @@ from functools import partial
 import pytest
 
 from risala.config.model import OnUncertain, RetentionSection
-from risala.engine.journal.accounts import accounts, ledger
+from risala.engine.journal.accounts import accounts, ledger, senders
 from risala.engine.journal.attempts import Attempt
 from risala.engine.journal.messages import (
     acceptance,
@@ -25,6 +25,8 @@ from risala.engine.journal.messages import (
 from risala.engine.journal.messages import (
     reads as messages,
 )
+from risala.engine.journal.pages import figures, inbound
+from risala.engine.journal.pages.stretch import Steps
 from risala.engine.journal.upkeep import (
     deletion,
     erasing,
@@ -174,6 +176,42 @@ def test_no_step_of_a_life_walks_through_a_table_that_grows(book, live, least):
                 walks.append((step, sql))
     assert len(run) > least
     assert walks == []
+
+
+def test_the_volume_of_a_sender_is_a_sum_of_few_hours(book):
+    organization_id = book.organization()
+    run: list[str] = []
+    book.conn.set_trace_callback(run.append)
+    senders.weekly_volume(book.conn, organization_id, book.now_ms)
+    figures.sent_by_name(book.conn, organization_id, ["Shop"], book.now_ms)
+    book.conn.set_trace_callback(None)
+    hours, names = (
+        [step for *_, step in book.conn.execute(f"EXPLAIN QUERY PLAN {sql}")] for sql in run
+    )
+    assert hours[0] == (
+        "SEARCH hour_count USING PRIMARY KEY (organization=? AND outcome=? AND hour>?)"
+    )
+    found = "SEARCH message USING INDEX message_by_sender (organization=? AND sender=? AND rowid>?)"
+    assert found in names
+
+
+def test_what_came_in_and_who_opted_out_is_found_by_an_index_in_its_order(book):
+    organization_id = book.organization()
+    run: list[str] = []
+    book.conn.set_trace_callback(run.append)
+    for steps in (Steps(9), Steps(9, before=("x",)), Steps(9, after=("x",))):
+        inbound.received(book.conn, organization_id, None, steps)
+        inbound.received(book.conn, organization_id, "+22236000001", steps)
+        inbound.received(book.conn, None, None, steps)
+    for steps in (Steps(9), Steps(9, before=(5, "x")), Steps(9, after=(5, "x"))):
+        inbound.opted_out(book.conn, organization_id, None, steps)
+        inbound.opted_out(book.conn, organization_id, "+22236000001", steps)
+    book.conn.set_trace_callback(None)
+    assert len(run) == 15
+    for sql in run:
+        plan = [step for *_, step in book.conn.execute(f"EXPLAIN QUERY PLAN {sql}")]
+        assert plan[0].startswith("SEARCH"), sql
+        assert not [step for step in plan if step.endswith("FOR ORDER BY")], sql
 
 
 def test_what_came_by_hand_is_found_among_any_number_of_charges(book):

@@ -381,4 +381,24 @@ async def test_a_name_is_judged_before_it_is_asked_for(house, organization):
 async def test_the_volume_that_approves_is_told(house, organization):
     await house.gateway.perform("send", {**organization, "to": TO, "body": "x"})
     found = await house.gateway.perform("sender.volume", organization)
-    assert found == {"daily": 1, "weekly": 1, "needed": 2000}
+    assert found == {"daily": 1, "weekly": 1, "needed": 2000, "days": 30, "names": []}
+
+
+async def test_what_leaves_under_a_name_is_counted_and_since_when_it_is_cleared(
+    house, organization
+):
+    asked = {**organization, "name": "Baraka", "description": "Orders"}
+    made = await house.gateway.perform("sender.request", asked)
+    assert made["clearedAt"] is None
+    sender = {"sender_id": made["id"]}
+    cleared = await house.gateway.perform("sender.clear", sender)
+    assert cleared["clearedAt"] == cleared["updatedAt"]
+    waived = await house.gateway.perform("sender.waive", sender)
+    assert (waived["status"], waived["clearedAt"]) == ("approved", cleared["clearedAt"])
+    for name in ("Baraka", "RISALA"):
+        send = {**organization, "to": TO, "body": "x", "from": name}
+        await house.gateway.perform("send", send)
+    found = await house.gateway.perform("sender.volume", organization)
+    assert found["names"] == [{"name": "Baraka", "messages": 1, "more": False}]
+    denied = await house.gateway.perform("sender.deny", {**sender, "reason": "misleading"})
+    assert denied["clearedAt"] is None

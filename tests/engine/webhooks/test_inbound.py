@@ -150,6 +150,73 @@ async def test_stop_ends_messages_and_start_reverses_it(open_house, quick, drive
         assert (await house.perform("audit"))["clean"]
 
 
+async def test_who_opted_out_is_told_with_the_word_or_who_noted_it(open_house, quick, driver):
+    async with open_house(driver=driver) as house:
+        mine = {"organization_id": house.organization_id}
+        await house.perform("inbound.opt_outs", heeds=True, **mine)
+        await send(house, house.principal)
+        await come_in(driver, "Arrêt !")
+        other = {**mine, "number": "+22246000001"}
+        assert (await house.perform("inbound.opt_out", **other))["number"] == "+22246000001"
+        await house.perform("inbound.opt_out", **other)  # once more: it is so already
+        shown = await house.perform("inbound.opt_outs", **mine)
+        by_hand, heard = shown["numbers"]
+        assert (heard["number"], heard["keyword"], heard["who"]) == (PHONE, "arret", None)
+        assert (by_hand["number"], by_hand["keyword"]) == ("+22246000001", None)
+        assert by_hand["who"]
+        assert by_hand["carrier"] is None
+        with pytest.raises(RecipientOptedOut):
+            await send(house, house.principal, to="+22246000001")
+        one = await house.perform("inbound.opt_outs", number="46000001", **mine)
+        assert [each["number"] for each in one["numbers"]] == ["+22246000001"]
+        first = await house.perform("inbound.opt_outs", limit=1, **mine)
+        rest = await house.perform("inbound.opt_outs", before=first["older"], **mine)
+        assert [each["number"] for each in rest["numbers"]] == [PHONE]
+        # Who changes their mind says so themselves, also where somebody had noted it for them.
+        await come_in(driver, "START", sender="+22246000001")
+        await send(house, house.principal, to="+22246000001")
+        with pytest.raises(Invalid):
+            await house.perform("inbound.opt_out", number="12", **mine)
+
+
+async def test_start_takes_back_what_they_said_before_what_was_noted(open_house, quick, driver):
+    async with open_house(driver=driver) as house:
+        other = await another(house, "other")
+        mine = {"organization_id": house.organization_id}
+        theirs = {"organization_id": other.organization_id}
+        for whose in (mine, theirs):
+            await house.perform("inbound.opt_outs", heeds=True, **whose)
+        await send(house, house.principal)
+        await come_in(driver, "STOP")
+        await house.perform("inbound.opt_out", number=PHONE, **theirs)
+        await come_in(driver, "START")
+        await send(house, house.principal)
+        with pytest.raises(RecipientOptedOut):
+            await send(house, other)
+
+
+async def test_what_came_in_is_paged_and_found_by_its_number(open_house, quick, driver):
+    async with open_house(driver=driver) as house:
+        await house.perform("inbound.route", organization_id=house.organization_id)
+        for number in range(5):
+            await come_in(driver, f"{number}", sender=f"+2223600000{number % 2}")
+        mine = {"organization_id": house.organization_id}
+        first = await house.perform("inbound.list", limit=2, **mine)
+        assert first["newer"] is None
+        second = await house.perform("inbound.list", limit=2, before=first["older"], **mine)
+        back = await house.perform("inbound.list", limit=2, after=second["newer"], **mine)
+        assert back["messages"] == first["messages"]
+        third = await house.perform("inbound.list", limit=2, before=second["older"])
+        texts = [each["text"] for page in (first, second, third) for each in page["messages"]]
+        assert sorted(texts) == [*"01234"]
+        assert third["older"] is None
+        wanted = {"from": "36000001", **mine}
+        found = (await house.perform("inbound.list", **wanted))["messages"]
+        assert {each["text"] for each in found} == {"1", "3"}
+        with pytest.raises(Invalid):
+            await house.perform("inbound.list", before="' OR 1")
+
+
 HOME_WAYS = ["22236123456", "0022236123456", "36123456"]
 
 

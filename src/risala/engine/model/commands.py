@@ -217,6 +217,8 @@ class Sender:
     """The code of the reason why it was denied; None where it was not."""
     created_at: int
     updated_at: int
+    cleared_at: int | None = None
+    """Since when the operator has nothing against it; None: they do, or nobody knows since when."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -114,6 +114,7 @@ def sender_wire(sender: Sender) -> dict[str, Any]:
         "name": sender.name,
         "status": sender.status,
         "cleared": sender.cleared,
+        "clearedAt": None if sender.cleared_at is None else iso(sender.cleared_at),
         "description": sender.description,
         "reason": sender.reason,
         "createdAt": iso(sender.created_at),

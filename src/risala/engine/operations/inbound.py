@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Annotated, Any, Final
 
-from pydantic import PlainValidator
+from pydantic import Field, PlainValidator
 
-from risala.engine.journal.inbound import inbound, opt_outs
-from risala.engine.journal.inbound.inbound import InboundRoute, Received
+from risala.engine.journal.inbound import inbound as routing
+from risala.engine.journal.inbound import opt_outs
+from risala.engine.journal.inbound.inbound import InboundRoute
+from risala.engine.journal.pages import inbound
+from risala.engine.journal.pages.inbound import Received
+from risala.engine.journal.pages.stretch import Place, Steps
 from risala.engine.model.clock import iso
 from risala.engine.model.errors import NotFound
 from risala.engine.operations import owners, traces
@@ -18,8 +22,10 @@ from risala.engine.operations.arguments import (
     Arguments,
     Json,
     MaybeFlag,
+    MaybeText,
     MaybeWhole,
     NoArguments,
+    Number,
     OfMaybeOrganization,
     OfOrganization,
     Text,
@@ -27,13 +33,13 @@ from risala.engine.operations.arguments import (
     text,
 )
 from risala.engine.operations.operation import Call, Operation
+from risala.engine.operations.places import MaybeIdPlace, MaybeTimedPlace, written
 from risala.engine.rules.keywords import folded
 from risala.engine.rules.roles import DEVELOPERS, OPERATORS, VIEWERS
 from risala.sms.address import COUNTRY_CODE, with_country
 
 PAGE_MAX: Final = 200
 PAGE_USUAL: Final = 50
-OPTED_OUT_MAX: Final = 1000
 _HOME: Final = f"+{COUNTRY_CODE}"
 """The country code, which people leave out when they type a number."""
 _NUMBER: Final = re.compile(r"\+?[0-9]{3,15}", re.ASCII)
@@ -59,8 +65,12 @@ def _keyword(value: object) -> str:
 
 
 class ListReceived(OfMaybeOrganization):
-    """The latest inbound messages, of one organization or of all."""
+    """A page of inbound messages, the latest first, of one organization or of all."""
 
+    sender: MaybeText = Field(default=None, alias="from")
+    """The number that they came from."""
+    before: MaybeIdPlace = None
+    after: MaybeIdPlace = None
     limit: MaybeWhole = None
 
 
@@ -79,22 +89,37 @@ class OfRoute(Arguments):
 
 
 class SetOptOuts(OfOrganization):
-    """Set whether an organization's opt-outs are heeded; None: only show them."""
+    """Set whether an organization's opt-outs are heeded; None: only show a page of them."""
 
     heeds: MaybeFlag = None
+    number: MaybeText = None
+    """Only whether this one has opted out."""
+    before: MaybeTimedPlace = None
+    after: MaybeTimedPlace = None
+    limit: MaybeWhole = None
 
 
-class TakeBack(OfOrganization):
-    """Take back the opt-out of one number."""
+class OfRecipient(OfOrganization):
+    """Names a number that an organization writes to."""
 
     number: Text
 
 
+class NoteOptOut(OfOrganization):
+    """Let an organization write no more to a number that asked for it by another way."""
+
+    number: Number
+
+
 @dataclass(frozen=True, slots=True)
 class ReceivedMessages:
-    """Inbound messages, the newest first."""
+    """Inbound messages, the newest first, and where the next pages begin."""
 
     messages: tuple[Received, ...]
+    newer: Place | None
+    older: Place | None
+    looked_to: int | None
+    """UTC epoch milliseconds: so far it was looked; None: as far as there are any."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,8 +134,11 @@ class OptedOut:
     """A number that wants no more messages, since ``at`` (UTC epoch milliseconds)."""
 
     number: str
-    carrier: str
+    carrier: str | None
+    """Through which it said so; None: somebody noted it."""
     at: int
+    who: str | None
+    keyword: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,11 +148,13 @@ class OptOutList:
     organization_id: str
     heeds: bool
     numbers: tuple[OptedOut, ...]
+    newer: Place | None
+    older: Place | None
 
 
 @dataclass(frozen=True, slots=True)
-class OptedIn:
-    """A number whose opt-out was taken back."""
+class Recipient:
+    """A number whose opt-out was noted or taken back."""
 
     organization_id: str
     number: str
@@ -157,7 +187,10 @@ def _received_wire(found: ReceivedMessages) -> Json:
                 "receivedAt": iso(message.received_at),
             }
             for message in found.messages
-        ]
+        ],
+        "newer": written(found.newer),
+        "older": written(found.older),
+        "lookedTo": None if found.looked_to is None else iso(found.looked_to),
     }
 
 
@@ -165,29 +198,37 @@ def _opt_outs_wire(found: OptOutList) -> Json:
     return {
         "organizationId": found.organization_id,
         "heeds": found.heeds,
-        "numbers": [
-            {"number": each.number, "carrier": each.carrier, "at": iso(each.at)}
-            for each in found.numbers
-        ],
+        "numbers": [{**asdict(each), "at": iso(each.at)} for each in found.numbers],
+        "newer": written(found.newer),
+        "older": written(found.older),
     }
 
 
-def _opted_in_wire(done: OptedIn) -> Json:
+def _recipient_wire(done: Recipient) -> Json:
     return {"organizationId": done.organization_id, "number": done.number}
 
 
 async def _list(call: Call[ListReceived]) -> ReceivedMessages:
-    organization_id = call.given.organization_id
-    limit = max(1, min(call.given.limit or PAGE_USUAL, PAGE_MAX))
-    found = inbound.received(call.services.reader, organization_id, limit)
-    if found:
-        by = call.sign(organization_id=organization_id, said={"messages": len(found)}, always=True)
+    given = call.given
+    sender = None if given.sender is None else with_country(given.sender, _HOME)
+    steps = Steps(_limit(given.limit), before=given.before, after=given.after)
+    found = inbound.received(call.services.reader, given.organization_id, sender, steps)
+    if found.found:
+        told = {"messages": len(found.found)}
+        by = call.sign(organization_id=given.organization_id, said=told, always=True)
         await call.note(by)
-    return ReceivedMessages(tuple(found))
+    reached = found.looked_to
+    return ReceivedMessages(
+        found.found, found.newer, found.older, None if reached is None else reached.received_at
+    )
+
+
+def _limit(asked: int | None) -> int:
+    return max(1, min(asked or PAGE_USUAL, PAGE_MAX))
 
 
 async def _routes(call: Call[NoArguments]) -> Routes:
-    return Routes(tuple(inbound.routes(call.services.reader)))
+    return Routes(tuple(routing.routes(call.services.reader)))
 
 
 async def _route(call: Call[AddRoute]) -> InboundRoute:
@@ -196,14 +237,14 @@ async def _route(call: Call[AddRoute]) -> InboundRoute:
     route_id = services.ids.new("inr")
     new = InboundRoute(route_id, given.organization_id, given.number, given.keyword, call.now_ms)
     return await call.commit(
-        lambda conn: inbound.add_route(conn, new), call.sign(traces.route, route_id)
+        lambda conn: routing.add_route(conn, new), call.sign(traces.route, route_id)
     )
 
 
 async def _unroute(call: Call[OfRoute]) -> InboundRoute:
     route_id = call.given.route_id
     return await call.commit(
-        lambda conn: inbound.remove_route(conn, route_id), call.sign(traces.route, route_id)
+        lambda conn: routing.remove_route(conn, route_id), call.sign(traces.route, route_id)
     )
 
 
@@ -218,21 +259,38 @@ async def _opt_outs(call: Call[SetOptOuts]) -> OptOutList:
             call.sign(traces.opt_out_policy, organization_id),
         )
         services.intake.opt_outs.look_again()
-    found = opt_outs.opted_out(reader, organization_id, OPTED_OUT_MAX)
+    given = call.given
+    number = None if given.number is None else with_country(given.number, _HOME)
+    steps = Steps(_limit(given.limit), before=given.before, after=given.after)
+    found = inbound.opted_out(reader, organization_id, number, steps)
     return OptOutList(
         organization_id,
         organization_id in opt_outs.policies(reader),
-        tuple(OptedOut(each.recipient, each.carrier, each.at) for each in found),
+        tuple(
+            OptedOut(each.recipient, each.carrier or None, each.at, each.who, each.keyword)
+            for each in found.found
+        ),
+        found.newer,
+        found.older,
     )
 
 
-async def _opt_in(call: Call[TakeBack]) -> OptedIn:
+async def _opt_out(call: Call[NoteOptOut]) -> Recipient:
+    organization_id, number = call.given.organization_id, call.given.number
+    call.services.accounts.fresh_organization(organization_id)
+    who, now_ms = call.caller.who, call.now_ms
+    by = call.sign(subject=traces.masked(number), organization_id=organization_id)
+    await call.commit(lambda conn: opt_outs.note(conn, organization_id, number, who, now_ms), by)
+    return Recipient(organization_id, number)
+
+
+async def _opt_in(call: Call[OfRecipient]) -> Recipient:
     organization_id = call.given.organization_id
     number = with_country(call.given.number, _HOME)
     by = call.sign(subject=traces.masked(number), organization_id=organization_id)
     if not await call.commit(lambda conn: opt_outs.take_back(conn, organization_id, number), by):
         raise NotFound(f"{number} has not opted out of that organization's messages.")
-    return OptedIn(organization_id, number)
+    return Recipient(organization_id, number)
 
 
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
@@ -286,10 +344,20 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         changes=True,
     ),
     Operation(
+        name="inbound.opt_out",
+        arguments=NoteOptOut,
+        result=Recipient,
+        wire=_recipient_wire,
+        handler=_opt_out,
+        roles=DEVELOPERS,
+        owner=owners.named,
+        changes=True,
+    ),
+    Operation(
         name="inbound.opt_in",
-        arguments=TakeBack,
-        result=OptedIn,
-        wire=_opted_in_wire,
+        arguments=OfRecipient,
+        result=Recipient,
+        wire=_recipient_wire,
         handler=_opt_in,
         roles=DEVELOPERS,
         owner=owners.named,

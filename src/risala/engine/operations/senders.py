@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 from risala.engine.journal.accounts.senders import WEEK_HOURS, WEEKLY_MESSAGES
+from risala.engine.journal.pages import figures
 from risala.engine.model.commands import Sender
 from risala.engine.model.wire import sender_wire
 from risala.engine.operations import owners, traces
@@ -24,6 +25,11 @@ from risala.engine.rules.sender_marks import Mark
 from risala.sms.address import fold_sender
 
 DAY_HOURS: Final = 24
+NAME_DAYS: Final = 30
+"""Of the messages that are counted by name."""
+NAMES_MAX: Final = 10
+"""Names whose messages are counted: hardly anybody has more."""
+_DAY_MS: Final = 86_400_000
 
 
 class RequestSender(OfOrganization):
@@ -83,12 +89,23 @@ class MarkedSenders:
 
 
 @dataclass(frozen=True, slots=True)
+class NameVolume:
+    """How much went out under one name in the last days."""
+
+    name: str
+    messages: int
+    is_cut: bool
+    """There may be more."""
+
+
+@dataclass(frozen=True, slots=True)
 class SendingVolume:
     """How much an organization sends, and how much approves its cleared senders."""
 
     daily: int
     weekly: int
     needed: int
+    names: tuple[NameVolume, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +119,10 @@ class CheckedName:
 
 
 def _volume_wire(found: SendingVolume) -> Json:
-    return asdict(found)
+    names = [
+        {"name": each.name, "messages": each.messages, "more": each.is_cut} for each in found.names
+    ]
+    return {**asdict(found), "names": names, "days": NAME_DAYS}
 
 
 def _checked_wire(found: CheckedName) -> Json:
@@ -145,7 +165,17 @@ async def _sender_volume(call: Call[OfOrganization]) -> SendingVolume:
     organization_id, senders = call.given.organization_id, call.services.senders
     call.services.accounts.organization(organization_id)
     daily, weekly = (senders.volume(organization_id, hours) for hours in (DAY_HOURS, WEEK_HOURS))
-    return SendingVolume(daily, weekly, WEEKLY_MESSAGES)
+    approved = [each.name for each in senders.list(organization_id) if each.status == "approved"]
+    counts = figures.sent_by_name(
+        call.services.reader,
+        organization_id,
+        approved[:NAMES_MAX],
+        call.now_ms - NAME_DAYS * _DAY_MS,
+    )
+    names = tuple(
+        NameVolume(name, count, count >= figures.COUNTED_MAX) for name, count in counts.items()
+    )
+    return SendingVolume(daily, weekly, WEEKLY_MESSAGES, names)
 
 
 async def _sender_check(call: Call[CheckSender]) -> CheckedName:

@@ -13,6 +13,7 @@ from risala.http.dashboard import (
     account,
     billing,
     endings,
+    inbound,
     kept,
     keys,
     members,
@@ -41,7 +42,7 @@ ROUTES: Final[tuple[PageRoute, ...]] = tuple(
         *(sign_in, reader, account, organizations, members, overview, listing, message, keys),
         *(start, composer, export, webhooks, senders, outbox, billing, settings_page),
         *(verify_sessions, verify_settings, trying),
-        *(kept, endings),
+        *(inbound, kept, endings),
     )
     for route in page.ROUTES
 )

@@ -46,6 +46,7 @@ async def show(visit: Visit) -> TrioResponse:
         senders=found,
         waiting=[each for each in found if each["status"] == "pending"],
         volume=volume,
+        sent={each["name"]: each for each in volume["names"]},
         reached_at=_reached_at(visit, volume),
     )
 

@@ -77,6 +77,18 @@ def test_the_funnel_of_sessions(book, counted):
     assert figures.funnel(book.conn, counted, "live", 100, 200, sessions_max=2).is_cut
 
 
+def test_messages_by_sender_are_counted_up_to_a_bound(book, counted):
+    book.now_ms += HOUR_MS
+    since = book.now_ms
+    for sender, mode in (("Shop", "live"), ("Shop", "live"), ("Shop", "test"), ("Bank", "live")):
+        book.accept(counted, sender=sender, mode=mode)
+    names = ["Shop", "Bank", "Nobody"]
+    found = figures.sent_by_name(book.conn, counted, names, since)
+    assert found == {"Shop": 2, "Bank": 1, "Nobody": 0}
+    assert figures.sent_by_name(book.conn, counted, ["Shop"], since, counted_max=1)["Shop"] == 1
+    assert figures.sent_by_name(book.conn, counted, ["Shop"], since + 1000)["Shop"] == 0
+
+
 def test_what_wants_attention(book, counted):
     waits = book.accept(counted)
     due_at = book.one("SELECT due_at FROM message WHERE id = ?", waits)

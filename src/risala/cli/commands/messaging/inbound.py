@@ -9,6 +9,7 @@ import click
 from risala.cli.commands.accounts.organizations import org_option, organization_id
 from risala.cli.reach.options import Options, common
 from risala.cli.show import output
+from risala.sms.address import normalise_number
 
 if TYPE_CHECKING:
     from risala.cli.reach.performer import GatewaySession
@@ -23,14 +24,19 @@ def inbound() -> None:
 
 @inbound.command("list")
 @click.option("--org", metavar="ORG", help="Only of this organization, its id or name.")
+@click.option("--from", "sender", metavar="NUMBER", help="Only from this number.")
 @click.option("--limit", type=click.IntRange(1, 200), default=50, show_default=True)
+@click.option("--before", metavar="CURSOR", help="The page after this: what the last one named.")
 @common
-def inbound_list(options: Options, org: str | None, limit: int) -> None:
-    """The latest messages that came in."""
+def inbound_list(
+    options: Options, org: str | None, sender: str | None, limit: int, before: str | None
+) -> None:
+    """The messages that came in, the latest first."""
+    given = {"from": sender, "limit": limit, "before": before}
 
     async def work(session: GatewaySession) -> Json:
         wanted = None if org is None else await organization_id(session, org)
-        return await session.perform("inbound.list", organization_id=wanted, limit=limit)
+        return await session.perform("inbound.list", organization_id=wanted, **given)
 
     found = options.run(work)
     if output.show(options.json, found):
@@ -44,8 +50,14 @@ def inbound_list(options: Options, org: str | None, limit: int) -> None:
             )
             for each in found["messages"]
         ),
-        empty="Nothing has come in yet.",
+        empty="Nothing has come in yet." if before is None else "There is no older one.",
     )
+    _tell_older(found)
+
+
+def _tell_older(found: Json) -> None:
+    if found["older"] is not None:
+        output.warned(f"There are older ones: --before {found['older']}.")
 
 
 @inbound.command("routes")
@@ -111,23 +123,59 @@ def inbound_unroute(options: Options, route: str) -> None:
     default=None,
     help="Whether STOP, ARRET and توقف end an organization's messages.",
 )
+@click.option("--number", help="Only whether this number has.")
+@click.option("--limit", type=click.IntRange(1, 200), default=50, show_default=True)
+@click.option("--before", metavar="CURSOR", help="The page after this: what the last one named.")
 @common
-def inbound_opt_outs(options: Options, org: str | None, heed: bool | None) -> None:
+def inbound_opt_outs(
+    options: Options,
+    /,
+    org: str | None,
+    heed: bool | None,
+    **given: Any,  # noqa: ANN401 -- by the options above
+) -> None:
     """Who has opted out of an organization's messages, after changing whether that is heeded."""
 
     async def work(session: GatewaySession) -> Json:
         found = await organization_id(session, org)
-        return await session.perform("inbound.opt_outs", organization_id=found, heeds=heed)
+        return await session.perform("inbound.opt_outs", organization_id=found, heeds=heed, **given)
 
     found = options.run(work)
     if output.show(options.json, found):
         return
     click.echo("Opt-outs are heeded." if found["heeds"] else "Opt-outs are not heeded.")
     output.table(
-        ("Number", "Since", "Through"),
-        ((each["number"], output.moment(each["at"]), each["carrier"]) for each in found["numbers"]),
-        empty="Nobody has opted out.",
+        ("Number", "Since", "By", "Through"),
+        (
+            (
+                *(each["number"], output.moment(each["at"])),
+                *(each["who"] or each["keyword"], each["carrier"]),
+            )
+            for each in found["numbers"]
+        ),
+        empty="Nobody has opted out." if given["before"] is None else "There is no older one.",
     )
+    _tell_older(found)
+
+
+@inbound.command("opt-out")
+@click.argument("number")
+@org_option
+@common
+def inbound_opt_out(options: Options, number: str, org: str | None) -> None:
+    """Note that NUMBER wants no more messages, as they have said by another way."""
+    try:
+        wanted = normalise_number(number)
+    except ValueError as error:
+        raise click.BadParameter(str(error), param_hint="NUMBER") from error
+
+    async def work(session: GatewaySession) -> Json:
+        found = await organization_id(session, org)
+        return await session.perform("inbound.opt_out", organization_id=found, number=wanted)
+
+    done = options.run(work)
+    if not output.show(options.json, done):
+        output.said(f"{done['number']} is written to no more, while opt-outs are heeded.")
 
 
 @inbound.command("opt-in")

@@ -110,7 +110,8 @@ def clear(conn: sqlite3.Connection, sender_id: str, *, waive: bool, stamp: Stamp
         raise Conflict(f"The sender {old.name!r} was denied; it must be requested again.")
     _refuse_taken(conn, old)
     if old.status == "pending":
-        cleared = {"cleared": True, "updated_at": stamp.now_ms}
+        since = stamp.now_ms if old.cleared_at is None else old.cleared_at
+        cleared = {"cleared": True, "cleared_at": since, "updated_at": stamp.now_ms}
         writable(conn, "senders").update(sender_id, cleared)
         if waive:
             _approve(conn, old, stamp)
@@ -139,7 +140,7 @@ def deny(conn: sqlite3.Connection, sender_id: str, reason: str, stamp: Stamp) ->
     """
     old = sender(conn, sender_id)
     if old.status != "denied":
-        denied = {"status": "denied", "cleared": False, "reason": reason}
+        denied = {"status": "denied", "cleared": False, "cleared_at": None, "reason": reason}
         writable(conn, "senders").update(sender_id, {**denied, "updated_at": stamp.now_ms})
         outbox.sender_event(conn, sender(conn, sender_id), stamp)
     return sender(conn, sender_id)

@@ -37,17 +37,6 @@ class InboundRoute:
     created_at: int
 
 
-@dataclass(frozen=True, slots=True)
-class Received:
-    id: str
-    organization_id: str | None
-    carrier: str
-    sender: str
-    recipient: str | None
-    body: str
-    received_at: int
-
-
 def receive(
     conn: sqlite3.Connection,
     message_id: str,
@@ -112,7 +101,6 @@ def _ways_to_write(number: str) -> tuple[str, str, str, str]:
 
 
 _ROUTES: Final = Rows(InboundRoute)
-_RECEIVED: Final = Rows(Received)
 
 
 def routes(conn: sqlite3.Connection) -> list[InboundRoute]:
@@ -149,12 +137,3 @@ def remove_route(conn: sqlite3.Connection, route_id: str) -> InboundRoute:
         raise NotFound(f"There is no route {route_id}.")
     writable(conn, "inbound_routes").delete(route_id)
     return found[0]
-
-
-def received(conn: sqlite3.Connection, organization_id: str | None, limit: int) -> list[Received]:
-    """The latest messages that came in, of one organization or all."""
-    found, order = table(conn, "inbound"), "id DESC"
-    if organization_id is None:
-        return _RECEIVED.find(found, order_by=order, limit=limit)
-    one = "organization_id = ?"
-    return _RECEIVED.find(found, one, (organization_id,), order_by=order, limit=limit)

@@ -118,19 +118,21 @@ def heed(conn: sqlite3.Connection, carriers: Sequence[str], message: Inbound, no
     word, recipient = folded(message.text), message.sender
     if word in STOP_WORDS:
         conn.execute(
-            "INSERT INTO opt_outs (organization_id, recipient, carrier, at)"  # noqa: S608 -- constants
-            " SELECT w.organization_id, w.recipient, w.carrier, ? FROM (SELECT * FROM last_writers"
+            "INSERT INTO opt_outs (organization_id, recipient, carrier, at, keyword)"  # noqa: S608 -- constants
+            " SELECT w.organization_id, w.recipient, w.carrier, ?, ?"
+            " FROM (SELECT * FROM last_writers"
             f" WHERE recipient = ? AND carrier IN ({places(carriers)}) ORDER BY at DESC LIMIT 1) w"
             " JOIN opt_out_policies p ON p.organization_id = w.organization_id"
             " ON CONFLICT DO NOTHING",
-            (now_ms, recipient, *carriers),
+            (now_ms, word, recipient, *carriers),
         )
     elif word in START_WORDS:
-        # Whoever was stopped has written no more: somebody else may be the last by now.
+        # Whoever was stopped has written no more: somebody else may be the last by now. What was
+        # noted by hand came through no carrier, and is meant where nothing else can be.
         conn.execute(
             "DELETE FROM opt_outs WHERE recipient = ? AND organization_id IN"  # noqa: S608 -- constants
             " (SELECT organization_id FROM opt_outs WHERE recipient = ?"
-            f" AND carrier IN ({places(carriers)}) ORDER BY at DESC LIMIT 1)",
+            f" AND carrier IN ('', {places(carriers)}) ORDER BY carrier = '', at DESC LIMIT 1)",
             (recipient, recipient, *carriers),
         )
 
@@ -161,27 +163,19 @@ def is_out(conn: sqlite3.Connection, organization_id: str, recipient: str) -> bo
     return row is not None
 
 
-@dataclass(frozen=True, slots=True)
-class OptOut:
-    """A number that wants no messages of an organization."""
-
-    recipient: str
-    carrier: str
-    at: int
+BY_HAND: Final = ""
+"""In place of a carrier: the number has not sent STOP, somebody noted what it wants."""
 
 
-_OPT_OUTS: Final = Rows(OptOut)
-
-
-def opted_out(conn: sqlite3.Connection, organization_id: str, limit: int) -> list[OptOut]:
-    """Numbers that want no messages of an organization, the latest first."""
-    return _OPT_OUTS.find(
-        table(conn, "opt_outs"),
-        "organization_id = ?",
-        (organization_id,),
-        order_by="at DESC",
-        limit=limit,
-    )
+def note(
+    conn: sqlite3.Connection, organization_id: str, recipient: str, who: str, now_ms: int
+) -> bool:
+    """Let an organization write no more to a number, as somebody says; False where it is so."""
+    if is_out(conn, organization_id, recipient):
+        return False
+    new = {"organization_id": organization_id, "recipient": recipient, "carrier": BY_HAND}
+    writable(conn, "opt_outs").insert({**new, "at": now_ms, "who": who})
+    return True
 
 
 def take_back(conn: sqlite3.Connection, organization_id: str, recipient: str) -> bool:

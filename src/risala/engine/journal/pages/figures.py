@@ -11,7 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from risala.engine.journal.store.names import NUMBER
 from risala.engine.journal.store.sql import value_of
+from risala.engine.model.ids import KEY_COUNTER_BITS
 from risala.engine.model.numbers import MODES
 
 HOUR_MS: Final = 3_600_000
@@ -19,6 +21,8 @@ SESSIONS_MAX: Final = 5000
 """Sessions that one funnel is made of, the latest of its time: a few milliseconds."""
 WAITING_MAX: Final = 200
 """Messages that are looked at for one that waits too long, the oldest first."""
+COUNTED_MAX: Final = 2000
+"""Messages of one sender that are counted, so that all names of a page take a few milliseconds."""
 ATTENTION_MAX: Final = 100
 """Uncertain messages that are counted; more are told as so many."""
 _ORGANIZATION: Final = "organization = (SELECT no FROM organizations WHERE id = ?)"
@@ -169,6 +173,26 @@ def spent(conn: sqlite3.Connection, organization_id: str, since: int, until: int
         " WHERE organization_id = ? AND day >= ? AND day < ?"
     )
     return int(value_of(conn, statement, (organization_id, since, until)))
+
+
+def sent_by_name(
+    conn: sqlite3.Connection,
+    organization_id: str,
+    names: Sequence[str],
+    since_ms: int,
+    *,
+    counted_max: int = COUNTED_MAX,
+) -> dict[str, int]:
+    """Live messages by sender since then: where it is ``counted_max``, there may be more."""
+    statement = (
+        "SELECT count(*) FROM (SELECT 1 FROM message INDEXED BY message_by_sender"  # noqa: S608 -- constants
+        f" WHERE {_ORGANIZATION} AND sender = {NUMBER} AND key >= ? AND mode = 0 LIMIT ?)"
+    )
+    since = since_ms << KEY_COUNTER_BITS
+    return {
+        name: value_of(conn, statement, (organization_id, name, since, counted_max))
+        for name in names
+    }
 
 
 def uncertain(conn: sqlite3.Connection, organization_id: str, mode: str) -> list[str]:

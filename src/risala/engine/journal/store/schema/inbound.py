@@ -42,6 +42,19 @@ CREATE TABLE opt_outs (
 CREATE INDEX opt_outs_by_recipient ON opt_outs (recipient, carrier, at);
 """
 
+WHO_AND_WHEN: Final = """
+-- By whom: null, by a message of the number itself, which said the keyword.
+ALTER TABLE opt_outs ADD COLUMN who TEXT;
+ALTER TABLE opt_outs ADD COLUMN keyword TEXT;
+CREATE INDEX opt_outs_by_organization ON opt_outs (organization_id, at);
+CREATE INDEX inbound_by_sender ON inbound (sender, id);
+
+-- Since when an operator has nothing against a name; null where they do, or nobody knows.
+ALTER TABLE senders ADD COLUMN cleared_at INTEGER;
+UPDATE senders SET cleared_at = (SELECT max(at) FROM audit_log
+  WHERE subject = senders.id AND action IN ('sender.clear', 'sender.waive')) WHERE cleared = 1
+"""
+
 LAST_WRITERS: Final = """
 -- When, so that an older one never takes the place of a newer.
 ALTER TABLE last_writers ADD COLUMN at INTEGER NOT NULL DEFAULT 0;

@@ -10,7 +10,7 @@ from sqlite_utils import Database, Migrations
 
 from risala.engine.journal.store.schema.audit import make_audit_log
 from risala.engine.journal.store.schema.first import complete_first_tables
-from risala.engine.journal.store.schema.inbound import INBOUND, LAST_WRITERS
+from risala.engine.journal.store.schema.inbound import INBOUND, LAST_WRITERS, WHO_AND_WHEN
 from risala.engine.journal.store.schema.kept import KEPT
 from risala.engine.journal.store.schema.keys import KEY_LIMITS
 from risala.engine.journal.store.schema.money import CREDITED_ONCE, SPEND_CAPS, WHOLE_MINUTES
@@ -463,3 +463,8 @@ def m027_payments(db: Database) -> None:
 @migrations()
 def m028_kept(db: Database) -> None:
     _script(db, KEPT)
+
+
+@migrations()
+def m029_who_and_when(db: Database) -> None:
+    _script(db, WHO_AND_WHEN)

@@ -1,0 +1,73 @@
+"""Pages of what came in, and of who has opted out, the latest first."""
+
+from __future__ import annotations
+
+import sqlite3
+from dataclasses import dataclass
+from typing import Final
+
+from risala.engine.journal.pages.stretch import Steps, Stretch, Walk, stretch
+from risala.engine.journal.store.named import Rows
+
+
+@dataclass(frozen=True, slots=True)
+class Received:
+    """A message that came in."""
+
+    id: str
+    organization_id: str | None
+    carrier: str
+    sender: str
+    recipient: str | None
+    body: str
+    received_at: int
+
+
+@dataclass(frozen=True, slots=True)
+class OptOut:
+    """A number that wants no messages of an organization."""
+
+    recipient: str
+    carrier: str
+    """Through which it said so; empty: somebody noted it by hand."""
+    at: int
+    who: str | None
+    """Who noted it; None: the number itself, by the keyword."""
+    keyword: str | None
+
+
+_RECEIVED: Final = Rows(Received)
+_OPT_OUTS: Final = Rows(OptOut)
+
+
+def received(
+    conn: sqlite3.Connection, organization_id: str | None, sender: str | None, steps: Steps
+) -> Stretch[Received]:
+    """Messages that came in, of one organization or of all, from one number or from any."""
+    if sender is not None:
+        walk = Walk("inbound INDEXED BY inbound_by_sender", "sender = ?", (sender,), ("id",))
+    elif organization_id is not None:
+        index, mine = "inbound_by_organization", (organization_id,)
+        walk = Walk(f"inbound INDEXED BY {index}", "organization_id = ?", mine, ("id",))
+    else:
+        walk = Walk("inbound", "id > ?", ("",), ("id",))
+
+    def is_wanted(each: Received) -> bool:
+        return organization_id is None or each.organization_id == organization_id
+
+    return stretch(conn, _RECEIVED, walk, steps, lambda each: (each.id,), is_wanted)
+
+
+def opted_out(
+    conn: sqlite3.Connection, organization_id: str, recipient: str | None, steps: Steps
+) -> Stretch[OptOut]:
+    """Numbers that want no messages of an organization; or whether one of them is one number."""
+    order = ("at", "recipient")
+    where, mine = "organization_id = ?", (organization_id,)
+    if recipient is None:
+        walk = Walk("opt_outs INDEXED BY opt_outs_by_organization", where, mine, order)
+    else:
+        walk = Walk("opt_outs", f"{where} AND recipient = ?", (*mine, recipient), order)
+    return stretch(
+        conn, _OPT_OUTS, walk, steps, lambda each: (each.at, each.recipient), lambda _: True
+    )

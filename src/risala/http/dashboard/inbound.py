@@ -1,0 +1,114 @@
+"""What came in, and who wants no more messages."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from quart_trio.wrappers import TrioResponse
+
+from risala.engine.model.errors import Invalid, Refusal
+from risala.http.web.access import PageAccess
+from risala.http.web.languages import N_
+from risala.http.web.pager import pager_of
+from risala.http.web.routes import PageRoute
+from risala.http.web.visit import Visit
+from risala.sms.address import normalise_number
+
+NOTED: Final = N_("It is noted: this number gets no more messages while opt-outs are heeded.")
+TAKEN_BACK: Final = N_("The number may be written to again.")
+HEEDED: Final = N_("STOP ends your messages from now on.")
+IGNORED: Final = N_("STOP is not heeded any more.")
+PAGE: Final = 50
+_OPT_OUTS: Final = "inbound/opt_outs.html"
+
+
+async def show(visit: Visit) -> TrioResponse:
+    """The messages that came in; of one number where one is asked for."""
+    form, query = visit.form, _query(visit)
+    asked = {"from": _number(query["q"])} if "q" in query else {}
+    places = {name: query[name] for name in ("before", "after") if name in query}
+    try:
+        page = await visit.perform_here("inbound.list", limit=PAGE, **asked, **places)
+    except Invalid:  # somebody typed it into the address
+        return visit.go(visit.at("inbound"))
+    return await visit.page(
+        "inbound/list.html",
+        q=form.text("q"),
+        page=page,
+        pager=_pager(visit, "inbound", query, page),
+        messages=page["messages"],
+    )
+
+
+def _query(visit: Visit) -> dict[str, str]:
+    found = {name: visit.form.text(name) for name in ("mode", "q", "before", "after")}
+    return {name: text for name, text in found.items() if text}
+
+
+def _pager(visit: Visit, page: str, query: dict[str, str], found: dict[str, Any]) -> object:
+    path = f"/app/{visit.organization_id}/{page}"
+    return pager_of(path, query, newer=found["newer"], older=found["older"])
+
+
+def _number(typed: str) -> str:
+    """As people write numbers; what is none of ours may be a short number or a name."""
+    try:
+        return normalise_number(typed)
+    except ValueError:
+        return typed
+
+
+async def show_opt_outs(visit: Visit) -> TrioResponse:
+    try:
+        return await visit.page(_OPT_OUTS, await _list(visit))
+    except Invalid:
+        return visit.go(visit.at("inbound/opt-outs"))
+
+
+async def _list(visit: Visit) -> dict[str, Any]:
+    """A page of the list; after a form was refused, its beginning."""
+    query = _query(visit) if visit.request.method == "GET" else {}
+    asked: dict[str, object] = {"number": _number(query["q"])} if "q" in query else {}
+    asked |= {name: query[name] for name in ("before", "after") if name in query}
+    found = await visit.perform_here("inbound.opt_outs", limit=PAGE, **asked)
+    return {
+        "heeds": found["heeds"],
+        "numbers": found["numbers"],
+        "q": query.get("q", ""),
+        "typed": "" if visit.request.method == "GET" else visit.form.text("number"),
+        "pager": _pager(visit, "inbound/opt-outs", query, found),
+    }
+
+
+async def note(visit: Visit) -> TrioResponse:
+    """Somebody has asked for it by another way."""
+    number = _number(visit.form.text("number"))
+    return await _done(visit, "inbound.opt_out", NOTED, number=number)
+
+
+async def take_back(visit: Visit) -> TrioResponse:
+    return await _done(visit, "inbound.opt_in", TAKEN_BACK, number=visit.form.text("taken"))
+
+
+async def heed(visit: Visit) -> TrioResponse:
+    heeds = visit.form.text("heed") == "yes"
+    return await _done(visit, "inbound.opt_outs", HEEDED if heeds else IGNORED, heeds=heeds)
+
+
+async def _done(visit: Visit, operation: str, said: str, **asked: object) -> TrioResponse:
+    try:
+        await visit.perform_here(operation, **asked)
+    except Refusal as error:
+        return await visit.again(_OPT_OUTS, error, await _list(visit))
+    return visit.go(visit.at("inbound/opt-outs"), said)
+
+
+_PAGE: Final = "/app/<org>/inbound"
+_LIST: Final = f"{_PAGE}/opt-outs"
+ROUTES: Final = (
+    PageRoute(path=_PAGE, view=show, access=PageAccess.VIEWER),
+    PageRoute(path=_LIST, view=show_opt_outs, access=PageAccess.VIEWER),
+    PageRoute(path=_LIST, view=note, access=PageAccess.DEVELOPER, method="POST"),
+    PageRoute(path=f"{_LIST}/back", view=take_back, access=PageAccess.DEVELOPER, method="POST"),
+    PageRoute(path=f"{_LIST}/heed", view=heed, access=PageAccess.DEVELOPER, method="POST"),
+)

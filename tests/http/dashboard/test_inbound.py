@@ -1,0 +1,94 @@
+"""What came in, and who wants no more messages."""
+
+import pytest
+
+from risala.engine.model.callers import Role
+from risala.engine.model.errors import FieldFault, Invalid
+from web_verify import ARABIC, opt_outs
+
+PAGE = "/app/org_1/inbound"
+LIST = f"{PAGE}/opt-outs"
+
+
+def asked(gateway, name):
+    return [arguments for done, arguments in gateway.done if done == name]
+
+
+async def test_what_came_in_is_shown_as_text(owner):
+    page = await owner.get(PAGE)
+    assert page.status == 200
+    assert ARABIC in page.text
+    assert "arrivé &lt;3" in page.text
+    assert f'href="{PAGE}?before=inb_9"' in page.text
+
+
+async def test_a_number_is_searched_for_as_people_write_it(owner, gateway):
+    page = await owner.get(f"{PAGE}?q=36+12+34+56&before=inb_5")
+    (wanted,) = asked(gateway, "inbound.list")
+    assert (wanted["from"], wanted["before"]) == ("+22236123456", "inb_5")
+    assert 'class="chip"' in page.text
+    await owner.get(f"{PAGE}?q=1234")
+    assert asked(gateway, "inbound.list")[1]["from"] == "1234"
+
+
+@pytest.mark.parametrize("path", [PAGE, LIST])
+async def test_an_address_that_nobody_made_leads_to_the_first_page(owner, gateway, path):
+    gateway.refuse = Invalid("before", "invalid_cursor", "No.")
+    page = await owner.get(f"{path}?before=%27")
+    assert (page.status, page.location) == (303, path)
+
+
+async def test_nothing_yet_is_told(owner, gateway):
+    nothing = {"messages": [], "newer": None, "older": None, "lookedTo": None}
+    gateway.answers["inbound.list"] = nothing
+    assert "Nothing came in yet" in (await owner.get(PAGE)).text
+    assert "Nothing came in from this number" in (await owner.get(f"{PAGE}?q=36123456")).text
+
+
+async def test_who_opted_out_stands_with_who_says_so(owner):
+    page = await owner.get(LIST)
+    assert "They wrote <code>STOP</code>" in page.text
+    assert "sidi@baraka.example" in page.text
+    assert "Heed it no more" in page.text
+
+
+async def test_an_opt_out_is_noted_and_taken_back(owner, gateway):
+    form = await owner.get(LIST)
+    page = await owner.submit(form, LIST, {"number": "36 12 34 56"})
+    assert (page.status, page.location) == (303, LIST)
+    assert asked(gateway, "inbound.opt_out")[0]["number"] == "+22236123456"
+    assert "It is noted" in (await owner.get(LIST)).text
+    page = await owner.submit(form, f"{LIST}/back", {"taken": "+22236123456"})
+    assert page.status == 303
+    assert asked(gateway, "inbound.opt_in")[0]["number"] == "+22236123456"
+
+
+async def test_what_is_no_number_comes_back_with_its_fault(owner, gateway):
+    form = await owner.get(LIST)
+
+    async def perform(name, arguments, caller, perform=gateway.perform):
+        if name == "inbound.opt_out":
+            raise Invalid.of([FieldFault("number", "invalid_phone_number", "No.")])
+        return await perform(name, arguments, caller)
+
+    gateway.perform = perform
+    page = await owner.submit(form, LIST, {"number": "<b>12"})
+    assert page.status == 422
+    assert 'id="number-fault"' in page.text
+    assert 'value="&lt;b&gt;12"' in page.text
+
+
+@pytest.mark.parametrize(("heeds", "says"), [(False, "yes"), (True, "no")])
+async def test_stop_is_heeded_or_not(owner, gateway, heeds, says):
+    gateway.answers["inbound.opt_outs"] = {**opt_outs(), "heeds": heeds}
+    form = await owner.get(LIST)
+    assert ("still gets your messages" in form.text) is not heeds
+    page = await owner.submit(form, f"{LIST}/heed", {"heed": says})
+    assert page.status == 303
+    assert asked(gateway, "inbound.opt_outs")[-1]["heeds"] is not heeds
+
+
+async def test_a_viewer_sees_and_does_not_do(reader_as):
+    page = await reader_as(Role.VIEWER).get(LIST)
+    assert page.status == 200
+    assert "form_token" not in page.text.partition("<main")[2]
