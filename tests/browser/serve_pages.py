@@ -30,7 +30,19 @@ from risala.http.web.pager import pager_of
 from risala.http.web.routes import PageRoute
 from risala.http.web.states import STATES
 from risala.http.web.visit import Visit
-from web_people import AT_MS, FakeWebGateway, delivery, endpoint, entry, key, member, sender, user
+from web_people import (
+    AT_MS,
+    FakeWebGateway,
+    delivery,
+    endpoint,
+    entry,
+    key,
+    member,
+    method,
+    payment,
+    sender,
+    user,
+)
 
 DAY_MS = 86_400_000
 
@@ -102,6 +114,26 @@ def gateway() -> FakeWebGateway:
         entry(4, "adjustment", "36.00", reference="adj_1", note="Charged twice on 17 Nov"),
         *(entry(seq) for seq in range(5, 34)),
     ]
+    made.methods = [
+        method(name, title)
+        for name, title in (
+            *(("sandbox", "Card (sandbox)"), ("bankily", "Bankily")),
+            *(("masrvi", "Masrvi"), ("sedad", "Sedad")),
+        )
+    ]
+    card = {"method": "sandbox", "asks": [], "byOperator": False, "instructions": {}}
+    states = (
+        {},
+        {"asks": [], "reference": "BK-7710342", "claimedAt": iso(AT_MS)},
+        {**card, "checkoutUrl": "/pay/sandbox/checkout/pay_3"},
+        {"state": "confirmed", "paid": "5000.00", "entry": 1, "asks": [], "reference": "BK-1"},
+        {"state": "refused", "asks": [], "why": {"en": "No such payment is in the account."}},
+        {"state": "begun", "asks": []},
+    )
+    made.payments.given = {
+        f"pay_{number}": payment(f"pay_{number}", **changes)
+        for number, changes in enumerate(states, 1)
+    }
     made.keys = {each["id"]: each for each in keys}
     made.members = {
         "usr_1": member(1, email="aicha@baraka.example", name="Aïcha Mint Ahmed", role="owner"),

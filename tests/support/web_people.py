@@ -14,6 +14,7 @@ import trio
 import web_kept
 import web_messages
 import web_verify
+from risala.engine.journal.payments.stored import PaymentState
 from risala.engine.model.callers import Caller, Face, Role
 from risala.engine.model.clock import iso
 from risala.engine.model.errors import Invalid, NotFound
@@ -32,6 +33,7 @@ from risala.engine.model.people import (
 )
 from risala.engine.model.told import Lagged, Told, What
 from risala.engine.rules.verify_settings import BOUNDS
+from risala.plugins.payment import PaymentCallback
 
 AT_MS = 1_795_250_476_123
 """21 Nov 2026, 08:41:16 in Nouakchott."""
@@ -188,6 +190,100 @@ def entry(seq: int, kind: str = "charge", amount: str = "-0.50", **changes: Any)
         "at": iso(AT_MS - 10**9 + seq * 10**6),
         **changes,
     }
+
+
+def method(name: str, title: str) -> dict[str, Any]:
+    """A way to pay, as ``payment.methods`` tells it."""
+    return {
+        "name": name,
+        "title": {"en": title},
+        "amountMin": "0.01",
+        "amountMax": "1000000.00",
+        "asksFirst": [],
+        "demoOnly": False,
+    }
+
+
+REFERENCE = {"name": "reference", "label": {"en": "Reference of the payment"}, "isReference": True}
+
+
+def payment(payment_id: str, **changes: Any) -> dict[str, Any]:
+    """One that waits for its customer to pay."""
+    return {
+        "id": payment_id,
+        "organizationId": "org_1",
+        "method": "bankily",
+        "amount": "5000.00",
+        "currency": "MRU",
+        "state": "waiting",
+        "byOperator": True,
+        "reference": None,
+        "instructions": {"en": "In Bankily, pay the amount to the merchant code 038 221."},
+        "checkoutUrl": None,
+        "asks": [REFERENCE],
+        "cause": None,
+        "why": {},
+        "paid": None,
+        "entry": None,
+        "begunBy": "aicha@baraka.example",
+        "decidedBy": None,
+        "begunAt": iso(AT_MS - 3_600_000),
+        "claimedAt": None,
+        "decidedAt": None,
+        "expiresAt": iso(AT_MS + 10**8),
+        **changes,
+    }
+
+
+@dataclass(frozen=True)
+class FakeCheckout:
+    """A payment at the checkout that is only played."""
+
+    id: str
+    organization_id: str = "org_1"
+    method: str = "sandbox"
+    amount: int = 500_000
+    currency: str = "MRU"
+    state: PaymentState = PaymentState.WAITING
+
+    def state_at(self, now_ms: int) -> PaymentState:
+        return self.state
+
+
+@dataclass
+class FakePayments:
+    """Payments by their ids; one card is taken."""
+
+    given: dict[str, dict[str, Any]] = field(default_factory=dict)
+    callbacks: list[tuple[str, PaymentCallback]] = field(default_factory=list)
+    refuse: Exception | None = None
+
+    def payment(self, payment_id: str) -> dict[str, Any]:
+        found = self.given.get(payment_id)
+        if found is None:
+            raise NotFound("There is no such payment.")
+        return found
+
+    def playable(self, payment_id: str) -> FakeCheckout:
+        found = self.payment(payment_id)
+        if found["method"] != "sandbox":
+            raise NotFound("There is no such payment.")
+        return FakeCheckout(payment_id, state=PaymentState(found["state"]))
+
+    async def play(self, payment_id: str, card: str) -> FakeCheckout:
+        await trio.lowlevel.checkpoint()
+        found = self.playable(payment_id)
+        if card != "4242424242424242":
+            raise Invalid("card", "no_test_card", "It is no card of the sandbox.")
+        self.given[payment_id]["state"] = "confirmed"
+        return found
+
+    async def callback(self, name: str, callback: PaymentCallback) -> int:
+        await trio.lowlevel.checkpoint()
+        self.callbacks.append((name, callback))
+        if self.refuse is not None:
+            raise self.refuse
+        return 1
 
 
 def endpoint(**changes: Any) -> dict[str, Any]:
@@ -355,6 +451,8 @@ class FakeWebGateway:
     devices: list[dict[str, Any]] = field(default_factory=list)
     change: dict[str, Any] | None = None
     entries: list[dict[str, Any]] = field(default_factory=list)
+    payments: FakePayments = field(default_factory=FakePayments)
+    methods: list[dict[str, Any]] = field(default_factory=list)
     verify: dict[str, Any] = field(default_factory=verify_configuration)
     senders: list[dict[str, Any]] = field(default_factory=list)
     done: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
@@ -440,6 +538,17 @@ class FakeWebGateway:
                 return {"perSegment": "0.50", "lowBalance": "1000.00", "currency": "MRU"}
             case "ledger.list":
                 return self.ledger(**arguments)
+            case "payment.methods":
+                return {"methods": self.methods, "currency": "MRU"}
+            case "payment.list":
+                found = self.payments.given.values()
+                under_way = [each for each in found if each["state"] in ("begun", "waiting")]
+                return {"payments": under_way, "next": None}
+            case "payment.begin":
+                made = self.payments.given["pay_9"] = payment("pay_9", method=arguments["method"])
+                return made
+            case "payment.show" | "payment.claim" | "payment.retry":
+                return self.payments.payment(arguments["payment_id"])
             case "member.list":
                 return {"members": [*self.members.values()], "invitations": self.invitations}
             case "member.invite":

@@ -12,10 +12,13 @@ import pytest
 import trio
 
 from risala.config.model import CarrierSection, Settings, StorageSection
+from risala.drivers.payments.mobile_money import MobileMoney, MobileMoneySettings
+from risala.drivers.payments.sandbox import TAKEN, SandboxCard, SandboxSettings
 from risala.engine.engine import DATABASE, open_engine
 from risala.engine.model.callers import Caller, Face, Role
 from risala.engine.model.clock import iso
 from risala.engine.model.people import Browser, Language
+from risala.engine.outside import Outside
 from risala.http.dashboard.app import ROUTES, create_dashboard
 from risala.http.web.access import PageAccess
 from risala.http.web.app import WebApp
@@ -38,12 +41,15 @@ class Town:
     organizations: dict[str, str]
     keys: dict[str, str]
     messages: dict[str, str]
+    payments: dict[str, str]
     tokens: dict[Role, str]
 
     def path(self, route, organization: str = "own") -> str:
         path = route.path.replace("<org>", self.organizations[organization])
         path = path.replace("<key_id>", self.keys[organization])
         path = path.replace("<message_id>", self.messages[organization])
+        path = path.replace("<payment_id>", self.payments[organization])
+        path = path.replace("<method>", "sandbox")
         return path.replace("<invitation_id>", "inv_x").replace("<token>", "x")
 
     def digest(self) -> str:
@@ -63,9 +69,12 @@ class Town:
 async def town(tmp_path: Path) -> AsyncIterator[Town]:
     settings = Settings(storage=StorageSection(data_dir=tmp_path))
     carrier = CarrierSection(name="fake", driver="fake", prefixes=("+222",))
-    async with open_engine(settings, (carrier,), {"fake": FakeDriver()}) as engine:
+    bankily = MobileMoney("Bankily", MobileMoneySettings(merchant="038 221"))
+    outside = Outside(payments={"bankily": bankily, "sandbox": SandboxCard(SandboxSettings())})
+    drivers = {"fake": FakeDriver()}
+    async with open_engine(settings, (carrier,), drivers, outside=outside) as engine:
         gateway = engine.gateway
-        organizations, keys, messages, tokens = {}, {}, {}, {}
+        organizations, keys, messages, payments, tokens = {}, {}, {}, {}, {}
         for name in ("own", "other"):
             made = await gateway.perform("org.create", {"name": name}, OPERATOR)
             organizations[name] = made["id"]
@@ -76,6 +85,8 @@ async def town(tmp_path: Path) -> AsyncIterator[Town]:
             sent = {"organization_id": made["id"], "to": "+22236123456", "body": "Bonjour"}
             sent = await gateway.perform("send", {**sent, "send_at": later}, OPERATOR)
             messages[name] = sent["messageId"]
+            wanted = {"organization_id": made["id"], "method": "bankily", "amount": "5"}
+            payments[name] = (await gateway.perform("payment.begin", wanted, OPERATOR))["id"]
             keys[name] = (await gateway.perform("key.create", asked, OPERATOR))["key"]["id"]
         for role in (Role.OWNER, Role.DEVELOPER, Role.VIEWER):
             email = f"{role.value}@baraka.example"
@@ -87,7 +98,7 @@ async def town(tmp_path: Path) -> AsyncIterator[Town]:
             assert entered is not None
             tokens[role] = entered.token
         app = create_dashboard(gateway, settings, shutdown=trio.Event())
-        yield Town(app, tmp_path / DATABASE, organizations, keys, messages, tokens)
+        yield Town(app, tmp_path / DATABASE, organizations, keys, messages, payments, tokens)
 
 
 @pytest.fixture
@@ -189,3 +200,84 @@ async def test_a_second_save_shows_the_first_before_it_takes_its_place(town, rea
     assert 'value="Theirs"' in (await owner.get(settings)).text
     assert (await owner.submit(refused, settings, {"name": "Mine", **fields})).status == 303
     assert 'value="Mine"' in (await owner.get(settings)).text
+
+
+@pytest.mark.slow
+async def test_an_owner_tops_up_by_mobile_money(town, reader_of):
+    owner = reader_of(Role.OWNER)
+    billing = f"/app/{town.organizations['own']}/billing"
+    page = await owner.get(billing)
+    chosen = {"method": "bankily", "amount": "1 250,50"}
+    begun = await owner.submit(page, f"{billing}/payments", chosen)
+    assert begun.status == 303
+    # A second click leads to the same payment.
+    again = await owner.submit(page, f"{billing}/payments", chosen)
+    assert again.location == begun.location
+    page = await owner.get(begun.location)
+    assert "1,250.50" in page.text
+    assert "038 221" in page.text
+    refused = await owner.submit(page, begun.location, {"reference": "—"})
+    assert "letters and digits" in refused.text
+    assert (await owner.submit(page, begun.location, {"reference": "BK-7710342"})).status == 303
+    page = await owner.get(billing)
+    assert "wait for confirmation" in page.text
+    assert "BK-7710342" in page.text
+    payment_id = begun.location.rpartition("/")[2]
+    confirm = {"payment_id": payment_id}
+    done = await town.app.site.gateway.perform("payment.confirm", confirm, OPERATOR)
+    page = await owner.get(begun.location)
+    assert "are credited" in page.text
+    assert f"{billing}/receipts/{done['entry']}" in page.text
+    assert "BK-7710342" in (await owner.get(f"{billing}/receipts/{done['entry']}")).text
+
+
+@pytest.mark.slow
+async def test_an_owner_tops_up_by_the_sandboxes_card(town, reader_of):
+    owner = reader_of(Role.OWNER)
+    billing = f"/app/{town.organizations['own']}/billing"
+    page = await owner.get(billing)
+    chosen = {"method": "sandbox", "amount": "100"}
+    begun = await owner.submit(page, f"{billing}/payments", chosen)
+    page = await owner.get(begun.location)
+    payment_id = begun.location.rpartition("/")[2]
+    checkout = f"/pay/sandbox/checkout/{payment_id}"
+    assert f'href="{checkout}"' in page.text
+    page = await owner.get(checkout)
+    wrong = await owner.submit(page, checkout, {"card": "4111 1111 1111 1111"})
+    assert wrong.status == 422
+    assert "4111" not in wrong.text
+    for _ in range(2):
+        paid = await owner.submit(page, checkout, {"card": TAKEN})
+        assert paid.location == begun.location
+    assert "are credited" in (await owner.get(begun.location)).text
+    assert "nothing more can be paid" in (await owner.get(checkout)).text
+    with sqlite3.connect(town.database) as database:
+        dump = "\n".join(database.iterdump())
+        (credited,) = database.execute("SELECT count(*) FROM entry WHERE kind = 2").fetchone()
+    database.close()
+    assert credited == 3  # what both organizations began with, and this
+    assert TAKEN not in dump
+
+
+@pytest.mark.slow
+async def test_a_payment_of_another_organization_is_not_there(town, reader_of):
+    owner = reader_of(Role.OWNER)
+    path = f"/app/{town.organizations['own']}/billing/payments/{town.payments['other']}"
+    assert (await owner.get(path)).status == 404
+    listing = await owner.get(f"/app/{town.organizations['own']}/billing")
+    before = town.digest()
+    for action in ("", "/retry"):
+        page = await owner.submit(listing, path + action, {"reference": "BK-1"})
+        assert page.status == 404
+    assert town.digest() == before
+
+
+@pytest.mark.slow
+async def test_a_callback_without_its_signature_changes_nothing(town, reader_of):
+    stranger = reader_of()
+    before = town.digest()
+    for method, status in (("sandbox", 400), ("bankily", 404), ("gold", 404)):
+        page = await stranger.ask("POST", f"/pay/{method}/callback", b'{"paid": true}')
+        assert page.status == status
+    assert (await stranger.get("/pay/sandbox/callback")).status in (404, 405)
+    assert town.digest() == before

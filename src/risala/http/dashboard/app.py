@@ -11,7 +11,6 @@ from risala.config.model import Settings
 from risala.engine.model.clock import Clock
 from risala.http.dashboard import (
     account,
-    billing,
     endings,
     inbound,
     kept,
@@ -27,6 +26,8 @@ from risala.http.dashboard import (
     webhooks,
 )
 from risala.http.dashboard import settings as settings_page
+from risala.http.dashboard.billing import checkout, statement, top_up
+from risala.http.dashboard.billing.checkout import add_callbacks
 from risala.http.dashboard.messages import composer, export, listing, message
 from risala.http.dashboard.verify import sessions as verify_sessions
 from risala.http.dashboard.verify import settings as verify_settings
@@ -40,8 +41,8 @@ ROUTES: Final[tuple[PageRoute, ...]] = tuple(
     route
     for page in (
         *(sign_in, reader, account, organizations, members, overview, listing, message, keys),
-        *(start, composer, export, webhooks, senders, outbox, billing, settings_page),
-        *(verify_sessions, verify_settings, trying),
+        *(start, composer, export, webhooks, senders, outbox, statement, top_up, settings_page),
+        *(verify_sessions, verify_settings, trying, checkout),
         *(inbound, kept, endings),
     )
     for route in page.ROUTES
@@ -53,4 +54,6 @@ def create_dashboard(
 ) -> WebApp:
     """The app that the public listener asks for whatever is no path of the API."""
     face = WebFace(ROUTES, [TEMPLATES])
-    return WebApp(gateway, settings, face, shutdown=shutdown, clock=clock)
+    app = WebApp(gateway, settings, face, shutdown=shutdown, clock=clock)
+    add_callbacks(app, gateway.payments)
+    return app

@@ -6,6 +6,7 @@ Protocols, so that a test can put a small real class in their place.
 from __future__ import annotations
 
 from contextlib import AbstractContextManager
+from enum import StrEnum
 from typing import Any, Protocol
 
 import trio
@@ -21,6 +22,7 @@ from risala.engine.model.people import (
     WebSession,
 )
 from risala.engine.model.told import Told, What
+from risala.plugins.payment import PaymentCallback
 
 
 class PeopleDoor(Protocol):
@@ -70,6 +72,41 @@ class PeopleDoor(Protocol):
     async def use_link(self, token: str, browser: Browser, /) -> SignedIn | None: ...
 
 
+class CheckoutPayment(Protocol):
+    """A payment, as far as a checkout that is only played shows it."""
+
+    @property
+    def id(self) -> str: ...
+
+    @property
+    def organization_id(self) -> str: ...
+
+    @property
+    def method(self) -> str: ...
+
+    @property
+    def amount(self) -> int: ...
+
+    @property
+    def currency(self) -> str: ...
+
+    def state_at(self, now_ms: int, /) -> StrEnum:
+        """How it stands; ``waiting`` where it can be paid."""
+
+
+class PaymentsDoor(Protocol):
+    """What is reached without an account: providers' callbacks, and the checkout of demos."""
+
+    async def callback(self, name: str, callback: PaymentCallback, /) -> int:
+        """Raises ``NotFound``, ``ForgedCallbackError``, ``Unavailable``."""
+
+    def playable(self, payment_id: str, /) -> CheckoutPayment:
+        """Raises ``NotFound``."""
+
+    async def play(self, payment_id: str, card: str, /) -> CheckoutPayment:
+        """Raises ``NotFound``; ``Invalid`` for what is no card of the sandbox."""
+
+
 class PageFollower(Protocol):
     async def __anext__(self) -> Told: ...
 
@@ -79,6 +116,9 @@ class PageFollower(Protocol):
 class WebGateway(Protocol):
     @property
     def people(self) -> PeopleDoor: ...
+
+    @property
+    def payments(self) -> PaymentsDoor: ...
 
     async def perform(
         self, name: str, arguments: dict[str, Any], caller: Caller, /

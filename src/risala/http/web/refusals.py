@@ -36,6 +36,11 @@ FAULTS: Final[Mapping[str, str]] = {
     "same_email": N_("This is the address that you have."),
     "other_name": N_("This is not the name of this organization."),
     "invalid_days": N_("Choose one of the days that are offered."),
+    "amount_out_of_range": N_("This is less, or more, than can be paid at once."),
+    "unknown_method": N_("Choose one of the ways to pay."),
+    "invalid_reference": N_("A reference has letters and digits: copy it from the receipt."),
+    "reference_used": N_("This reference was credited already. Each works once."),
+    "reference_waits": N_("This reference waits for confirmation already."),
     "invalid_name": N_("This is too long, or empty."),
 }
 """By the code of a field's fault."""
@@ -68,6 +73,8 @@ SPOKEN: Final = (
     N_("The organization is deleted."),
     N_("At most {count} deletions are under way at a time."),
     N_("These codes are over; ask for the change again."),
+    N_("At most {count} payments of an organization are under way at once."),
+    N_("Nothing is asked of this payment any more."),
 )
 """Refusals in the engine's own words, with holes for what differs. Who adds a refusal that a page
 may meet adds its sentence here."""

@@ -1,4 +1,5 @@
-"""Money: the balance and how long it lasts, the statement, receipts, and the low-balance alert."""
+"""The billing page: the balance and how long it lasts, ways to pay, what waits, the statement,
+receipts, and the low-balance alert."""
 
 from __future__ import annotations
 
@@ -10,6 +11,7 @@ from markupsafe import Markup
 from quart_trio.wrappers import TrioResponse
 
 from risala.engine.model.errors import NotFound, Refusal
+from risala.http.dashboard.billing.words import in_language
 from risala.http.web.access import PageAccess
 from risala.http.web.languages import N_
 from risala.http.web.meanwhile import StoredField, as_seen, edit
@@ -18,7 +20,9 @@ from risala.http.web.routes import PageRoute
 from risala.http.web.visit import Visit
 
 ALERT_SAVED: Final = N_("We write to the owners when the balance falls below.")
-_PAGE: Final = "billing/show.html"
+PAGE: Final = "billing/show.html"
+_WAITING_MAX: Final = 10
+"""Payments under way that the page tells of."""
 _ROWS: Final = 25
 _DAY_MS: Final = 86_400_000
 _DAYS_TOLD_MAX: Final = 1000
@@ -28,7 +32,7 @@ _SEQ_DIGITS_MAX: Final = 18
 
 
 async def show(visit: Visit) -> TrioResponse:
-    return await visit.page(_PAGE, await _values(visit), form=visit.form)
+    return await visit.page(PAGE, await values(visit), form=visit.form)
 
 
 async def set_alert(visit: Visit) -> TrioResponse:
@@ -38,7 +42,7 @@ async def set_alert(visit: Visit) -> TrioResponse:
         amount = form.amount("low_balance") or None
         await visit.perform_here("org.set", low_balance=amount, **as_seen(form))
     except Refusal as error:
-        return await visit.again(_PAGE, error, await _values(visit, error), form=form)
+        return await visit.again(PAGE, error, await values(visit, error), form=form)
     return visit.go(visit.at("billing"), ALERT_SAVED)
 
 
@@ -59,7 +63,7 @@ def _is_seq(text: str) -> bool:
     return text.isascii() and text.isdigit() and len(text) <= _SEQ_DIGITS_MAX
 
 
-async def _values(visit: Visit, error: Refusal | None = None) -> dict[str, Any]:
+async def values(visit: Visit, error: Refusal | None = None) -> dict[str, Any]:
     """What the page shows; with the alert that was refused."""
     before, by_hand = visit.form.text("before"), visit.form.text("kind") == "payments"
     asked: dict[str, object] = {"limit": _ROWS, "by_hand": by_hand}
@@ -82,7 +86,33 @@ async def _values(visit: Visit, error: Refusal | None = None) -> dict[str, Any]:
         "price": organization["pricePerSegment"] or prices["perSegment"],
         "general_low": prices["lowBalance"],
         "organization": organization,
+        **await _ways(visit),
         **edit(error, typed, organization["version"], _alert(visit, organization)),
+    }
+
+
+async def _ways(visit: Visit) -> dict[str, Any]:
+    """How the organization may pay, and the payments that it has not finished."""
+    methods = [
+        {
+            **each,
+            "title": in_language(visit, each["title"]),
+            "asksFirst": [
+                {**asked, "label": in_language(visit, asked["label"])}
+                for asked in each["asksFirst"]
+            ],
+        }
+        for each in (await visit.perform("payment.methods"))["methods"]
+    ]
+    titles = {each["name"]: each["title"] for each in methods}
+    under_way = await visit.perform_here("payment.list", open=True, limit=_WAITING_MAX)
+    return {
+        "methods": methods,
+        "under_way": [
+            {**each, "title": titles.get(each["method"], each["method"])}
+            for each in under_way["payments"]
+            if each["state"] != "expired"
+        ],
     }
 
 

@@ -1,0 +1,103 @@
+"""What providers of payments meet: the address of their callbacks; and, in demos, a checkout that
+plays one of theirs. A card's number is read from its form, handed on, and in no answer."""
+
+from __future__ import annotations
+
+import unicodedata
+from typing import Any, Final
+from urllib.parse import quote
+
+from quart import request
+from quart_trio.wrappers import TrioResponse
+
+from risala.engine.model.errors import Invalid, NotFound, Unavailable
+from risala.http.web.access import PageAccess
+from risala.http.web.app import WebApp
+from risala.http.web.facade import CheckoutPayment, PaymentsDoor
+from risala.http.web.routes import PageRoute
+from risala.http.web.visit import Visit
+from risala.plugins.payment import ForgedCallbackError, PaymentCallback
+
+_PAGE: Final = "pay/checkout.html"
+
+
+async def show(visit: Visit) -> TrioResponse:
+    return await visit.page(_PAGE, _values(visit, _payment(visit)))
+
+
+async def pay(visit: Visit) -> TrioResponse:
+    found = _payment(visit)
+    card = "".join(_digit(each) for each in visit.form.text("card") if not each.isspace())
+    try:
+        await visit.site.gateway.payments.play(found.id, card)
+    except Invalid:
+        fault = visit.words("Only the two test cards work here. Never type a real card’s number.")
+        return await visit.wrong(_PAGE, {"card": fault}, _values(visit, found))
+    return visit.go(_back(found))
+
+
+def _digit(character: str) -> str:
+    """A digit of whatever script as that of a card."""
+    return str(unicodedata.digit(character, character))
+
+
+def _payment(visit: Visit) -> CheckoutPayment:
+    found = visit.site.gateway.payments.playable(visit.arguments["payment_id"])
+    if found.method != visit.arguments["method"]:
+        raise NotFound("There is no such payment.")
+    return found
+
+
+def _values(visit: Visit, found: CheckoutPayment) -> dict[str, Any]:
+    return {
+        "payment": found,
+        "state": found.state_at(visit.formats.now_ms).value,
+        "back": _back(found),
+    }
+
+
+def _back(found: CheckoutPayment) -> str:
+    return f"/app/{quote(found.organization_id)}/billing/payments/{quote(found.id)}"
+
+
+def add_callbacks(app: WebApp, payments: PaymentsDoor) -> None:
+    """Take providers' callbacks: signed, by programs, so without the mark of our forms."""
+
+    async def callback(method: str) -> TrioResponse:
+        body = await request.get_data(cache=False, as_text=False, parse_form_data=False)
+        told = PaymentCallback(
+            headers={name.lower(): value for name, value in request.headers.items()},
+            query=request.args.to_dict(),
+            body=body,
+            received_at_ms=app.site.clock.now_ms(),
+        )
+        try:
+            await payments.callback(method, told)
+        except ForgedCallbackError:
+            return _answer(400, "The callback is not signed as it must be.")
+        except NotFound:
+            return _answer(404, "There is nothing that this callback is about.")
+        except Unavailable:
+            return _answer(503, "Not now. Call again.")
+        return _answer(200, "Taken.")
+
+    app.add_url_rule(
+        "/pay/<method>/callback",
+        "payment callback",
+        callback,
+        methods=["POST"],
+        provide_automatic_options=False,
+    )
+
+
+def _answer(status: int, sentence: str) -> TrioResponse:
+    reply = TrioResponse(sentence.encode(), status, content_type="text/plain; charset=utf-8")
+    reply.headers["cache-control"] = "no-store"
+    return reply
+
+
+_CHECKOUT: Final = "/pay/<method>/checkout/<payment_id>"
+ROUTES: Final = (
+    PageRoute(path=_CHECKOUT, view=show, access=PageAccess.PUBLIC),
+    PageRoute(path=_CHECKOUT, view=pay, access=PageAccess.PUBLIC, method="POST"),
+)

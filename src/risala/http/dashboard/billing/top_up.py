@@ -1,0 +1,116 @@
+"""Top-ups in three steps: choose and say how much, pay, and see it confirmed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from quart_trio.wrappers import TrioResponse
+
+from risala.engine.model.errors import Invalid, Refusal
+from risala.http.dashboard.billing import statement
+from risala.http.dashboard.billing.words import in_language
+from risala.http.web.access import PageAccess
+from risala.http.web.languages import N_
+from risala.http.web.refusals import faults_of
+from risala.http.web.routes import PageRoute
+from risala.http.web.visit import Visit
+
+CLAIMED: Final = N_("Thank you. We compare it with the account, and credit it then.")
+_PAGE: Final = "billing/payment.html"
+_ENTERED: Final = "entered"
+
+
+async def begin(visit: Visit) -> TrioResponse:
+    form = visit.form
+    method = form.text("method")
+    prefix = f"{_ENTERED}-{method}-"
+    entered = {
+        name.removeprefix(prefix): form.text(name)
+        for name in form.fields
+        if name.startswith(prefix) and form.text(name)
+    }
+    try:
+        payment = await visit.perform_here(
+            "payment.begin",
+            method=method,
+            amount=form.amount("amount"),
+            language=visit.words.language.value,
+            entered=entered,
+        )
+    except Refusal as error:
+        faults = faults_of(visit.words, error)
+        if _ENTERED in faults:
+            faults[f"{prefix}{_field(error)}"] = faults.pop(_ENTERED)
+        return await visit.wrong(statement.PAGE, faults, await statement.values(visit), form=form)
+    return visit.go(_at(visit, payment["id"]))
+
+
+def _field(error: Refusal) -> str:
+    """The field of what was entered that is wrong."""
+    return error.path.partition(".")[2] if isinstance(error, Invalid) else ""
+
+
+async def show(visit: Visit) -> TrioResponse:
+    return await visit.page(_PAGE, await _values(visit), form=visit.form)
+
+
+async def claim(visit: Visit) -> TrioResponse:
+    entered = {each: text for each in visit.form.fields if (text := visit.form.text(each))}
+    payment = await _payment(visit)
+    asked = {each["name"] for each in payment["asks"]}
+    try:
+        await visit.perform(
+            "payment.claim",
+            payment_id=payment["id"],
+            entered={name: text for name, text in entered.items() if name in asked},
+        )
+    except Refusal as error:
+        faults = faults_of(visit.words, error)
+        if _ENTERED in faults:
+            faults[_field(error)] = faults.pop(_ENTERED)
+        return await visit.wrong(_PAGE, faults, await _values(visit), form=visit.form)
+    return visit.go(_at(visit, payment["id"]), CLAIMED)
+
+
+async def retry(visit: Visit) -> TrioResponse:
+    """Ask the provider again, that did not answer when the payment was begun."""
+    payment = await _payment(visit)
+    await visit.perform("payment.retry", payment_id=payment["id"])
+    return visit.go(_at(visit, payment["id"]))
+
+
+async def _payment(visit: Visit) -> dict[str, Any]:
+    return await visit.perform("payment.show", payment_id=visit.arguments["payment_id"])
+
+
+async def _values(visit: Visit) -> dict[str, Any]:
+    payment = await _payment(visit)
+    methods: Sequence[Mapping[str, Any]] = (await visit.perform("payment.methods"))["methods"]
+    titles = {each["name"]: in_language(visit, each["title"]) for each in methods}
+    asks = [{**each, "label": in_language(visit, each["label"])} for each in payment["asks"]]
+    return {
+        "payment": payment,
+        "title": titles.get(payment["method"], payment["method"]),
+        "instructions": in_language(visit, payment["instructions"]),
+        "why": in_language(visit, payment["why"]),
+        "asks": asks,
+        "labels": {each["name"]: each["label"] for each in asks},
+        "here": f"billing/payments/{payment['id']}",
+    }
+
+
+def _at(visit: Visit, payment_id: str) -> str:
+    return visit.at(f"billing/payments/{payment_id}")
+
+
+_PAYMENT: Final = "/app/<org>/billing/payments/<payment_id>"
+_OWNER: Final = PageAccess.OWNER
+ROUTES: Final = (
+    PageRoute(
+        path="/app/<org>/billing/payments", view=begin, access=_OWNER, method="POST", once=True
+    ),
+    PageRoute(path=_PAYMENT, view=show, access=PageAccess.VIEWER),
+    PageRoute(path=_PAYMENT, view=claim, access=_OWNER, method="POST", once=True),
+    PageRoute(path=f"{_PAYMENT}/retry", view=retry, access=_OWNER, method="POST"),
+)
