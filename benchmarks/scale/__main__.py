@@ -28,6 +28,9 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--queued", type=int, default=1_000_000, help="in the queue; 0: leave out")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=2.0, help="of each load")
+    parser.add_argument(
+        "--minutes", type=float, default=120.0, help="no turn begins after them; all rounds or not"
+    )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write every value there")
     parser.add_argument("--picture", type=Path, metavar="FILE", help="draw the costs there (SVG)")
     return parser.parse_args()

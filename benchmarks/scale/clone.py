@@ -174,12 +174,15 @@ def _columns(database: sqlite3.Connection, table: str) -> list[tuple[str, str]]:
 
 
 def _unique(database: sqlite3.Connection, table: str) -> list[list[str]]:
-    """The columns of each unique index that is not partial over nothing of ours."""
+    """The columns of each unique index, but of those in which no row of ours is: rows with a null
+    are never the same."""
     found = []
     for _, index, unique, _, _ in database.execute(f'PRAGMA index_list("{table}")').fetchall():
         columns = [row[2] for row in database.execute(f'PRAGMA index_info("{index}")')]
         if unique and None not in columns:
-            found.append(columns)
+            whole = " AND ".join(f'"{column}" IS NOT NULL' for column in columns)
+            if _one(database, f'SELECT EXISTS (SELECT 1 FROM "{table}" WHERE {whole})'):
+                found.append(columns)
     return found
 
 

@@ -29,7 +29,7 @@ def name_of(cost: str, size: int) -> str:
 
 
 def database_of(data: Data) -> Path:
-    return next(data.path.glob("*.db"))
+    return data.path / "risala.db"
 
 
 def old_file(stack: ExitStack, tree: Tree, messages: int, done: Callable[[int], None]) -> Data:
