@@ -55,6 +55,7 @@ MAY: dict[str, str] = {
     f"{JOURNAL}/messages/timeline.py": HOT,
     f"{JOURNAL}/messages/verifications.py": HOT,
     f"{JOURNAL}/messages/waiting.py": READER,
+    f"{JOURNAL}/pages/about.py": READER,
     f"{JOURNAL}/pages/figures.py": READER,
     f"{JOURNAL}/pages/lists.py": READER,
     f"{JOURNAL}/pages/stretch.py": READER,

@@ -17,6 +17,7 @@ from risala.sms.alphabet import (
     encode_gsm7,
     encode_ucs2,
     fits_gsm7,
+    plainer,
     septet_count,
     smart_encode,
 )
@@ -168,3 +169,14 @@ def test_smart_encoding_never_changes_letters(text):
 
     assert letters(smart_encode(text)) == letters(text)
     assert smart_encode(smart_encode(text)) == smart_encode(text)
+
+
+@pytest.mark.parametrize(
+    ("character", "same"),
+    [
+        *(("’", "'"), ("…", "..."), ("\u00a0", " "), ("ê", "e"), ("ç", "c"), ("œ", "oe")),
+        *(("ش", None), ("أ", None), ("☂", None), ("e", None), ("é", None)),
+    ],
+)
+def test_what_says_nearly_the_same_in_the_basic_alphabet(character, same):
+    assert plainer(character) == same

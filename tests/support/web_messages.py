@@ -87,6 +87,7 @@ def story(state: str = "uncertain", **changes: Any) -> dict[str, Any]:
         "id": message["messageId"],
         "organizationId": "org_1",
         "mode": "live",
+        "keyId": "key_1",
         "attempts": 1,
         "providerMessageId": "1a1fc1de3d500001",
         "metadata": {"order": "4821"},
@@ -144,6 +145,37 @@ def steps(**changes: Any) -> dict[str, Any]:
     }
 
 
+def events(state: str) -> dict[str, Any]:
+    """What was told of a message: to one endpoint, which answered, or refused."""
+    types = {"delivered": ["sms.sent", "sms.delivered"], "sent": ["sms.sent"]}
+    told = types.get(state, ["sms.failed"] if state in ("failed", "undelivered") else [])
+    found = []
+    for number, kind in enumerate(told):
+        at = iso(AT_MS + 400 + 3500 * number)
+        delivery = {"endpointId": "whe_1", "eventId": f"evt_{number}", "type": kind}
+        is_well = kind != "sms.failed"
+        delivery |= {
+            "state": "delivered" if is_well else "failed",
+            "attempts": 1 + 4 * (not is_well),
+        }
+        delivery |= {"status": 200 if is_well else 502, "nextAttemptAt": None, "createdAt": at}
+        delivery |= {"deliveredAt": at if is_well else None, "error": None, "excerpt": None}
+        found.append(
+            {"eventId": f"evt_{number}", "type": kind, "createdAt": at, "deliveries": [delivery]}
+        )
+    return {"events": found}
+
+
+def estimate(body: str) -> dict[str, Any]:
+    odd = [
+        {"character": each, "index": place, "suggestion": {"ê": "e"}.get(each)}
+        for place, each in enumerate(body)
+        if each in "ê" + ARABIC.replace(" ", "")
+    ]
+    told = {"encoding": "ucs2" if odd else "gsm7", "segments": 1, "characters": len(body)}
+    return {**told, "price": "0.50", "currency": "MRU", "unicodeCharacters": odd}
+
+
 def answer(name: str, arguments: dict[str, Any]) -> dict[str, Any]:
     """What an operation tells; empty for one that is not about messages."""
     match name:
@@ -160,6 +192,10 @@ def answer(name: str, arguments: dict[str, Any]) -> dict[str, Any]:
                 raise NotFound("There is no such thing.")
             state = arguments["message_id"].removeprefix("sms_")
             return story(state if state in STATES else "uncertain")
+        case "message.events":
+            return events(arguments["message_id"].removeprefix("sms_"))
+        case "message.estimate":
+            return estimate(arguments["body"])
         case "overview.show":
             return overview()
         case "start.show":

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import codecs
 import re
+import unicodedata
 from typing import Final
 
 from gsm0338 import Codec
@@ -136,6 +137,25 @@ _SMART: Final = str.maketrans(
     # no-break, figure and narrow no-break space
     | dict.fromkeys("\u00a0\u2007\u202f", " ")
 )
+
+
+_LIGATURES: Final = {"œ": "oe", "Œ": "OE"}
+"""Letters of French that no accent sets apart from plain ones."""
+
+
+def plainer(character: str) -> str | None:
+    """What of GSM 7-bit says nearly the same as a character that is not in it; None: nothing does,
+    or it is in it.
+
+    Beside what :func:`smart_encode` replaces these are letters without their accent: a word may
+    mean something else by it, so that only its writer can choose them.
+    """
+    if fits_gsm7(character):
+        return None
+    same = character.translate(_SMART)
+    if same == character:
+        same = _LIGATURES.get(character) or unicodedata.normalize("NFD", character)[:1]
+    return same if same != character and fits_gsm7(same) else None
 
 
 def smart_encode(text: str) -> str:

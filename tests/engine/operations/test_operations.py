@@ -402,3 +402,39 @@ async def test_what_leaves_under_a_name_is_counted_and_since_when_it_is_cleared(
     assert found["names"] == [{"name": "Baraka", "messages": 1, "more": False}]
     denied = await house.gateway.perform("sender.deny", {**sender, "reason": "misleading"})
     assert denied["clearedAt"] is None
+
+
+async def test_a_test_message_by_hand_costs_nothing(house, organization):
+    before = await house.balance()
+    sent = await house.gateway.perform(
+        "send", {**organization, "to": "+22236123400", "body": "x", "mode": "test"}
+    )
+    shown = await house.gateway.perform("message.show", {"message_id": sent["messageId"]})
+    assert (shown["message"]["mode"], shown["message"]["keyId"]) == ("test", None)
+    assert await house.balance() == before
+
+
+async def test_a_text_is_counted_as_it_would_be_sent(house, organization):
+    async def estimate(body):
+        return await house.gateway.perform("message.estimate", {**organization, "body": body})
+
+    curly = [{"character": "’", "index": 1, "suggestion": "'"}]
+    assert (await estimate("L’été"))["unicodeCharacters"] == curly
+    await house.gateway.perform("org.set", {**organization, "smart_encoding": True})
+    found = await estimate("L’été")
+    assert (found["encoding"], found["unicodeCharacters"]) == ("gsm7", [])
+    found = await estimate("Fenêtre ☂")
+    assert (found["encoding"], found["characters"], found["segments"]) == ("ucs2", 9, 1)
+    assert found["unicodeCharacters"] == [
+        {"character": "ê", "index": 3, "suggestion": "e"},
+        {"character": "☂", "index": 8, "suggestion": None},
+    ]
+    assert (await estimate("x" * 161))["segments"] == 2
+    assert float(found["price"]) > 0
+
+
+async def test_events_of_a_message_are_told_with_their_deliveries(house, organization):
+    message_id = await house.send()
+    await house.wait_status(message_id, "sent")
+    found = await house.gateway.perform("message.events", {"message_id": message_id})
+    assert [(each["type"], each["deliveries"]) for each in found["events"]] == [("sms.sent", [])]

@@ -136,5 +136,63 @@ async def test_a_message_is_written_and_sent_once(owner, gateway):
     assert (sent["to"], sent["send_at"][:16]) == ("+22236123456", "2026-11-22T09:30")
 
 
-async def test_test_data_lead_to_no_composer_that_costs_money(owner):
-    assert (await owner.get(f"{LIST}/new?mode=test")).location == f"{LIST}/new"
+async def test_a_test_message_is_written_in_test_mode_and_has_no_price(owner, gateway):
+    form = await owner.get(f"{LIST}/new?mode=test")
+    assert "The last two digits choose the outcome" in form.text
+    assert "a part." not in form.text
+    fields = {"to": "36 12 34 00", "body": "Bonjour"}
+    page = await owner.submit(form, f"{LIST}/new?mode=test", fields)
+    assert page.location == f"{LIST}/{web_messages.MESSAGE_ID}?mode=test"
+    [sent] = asked(gateway, "send")
+    assert sent["mode"] == "test"
+
+
+async def test_who_has_no_script_has_the_text_counted_by_us(owner, gateway):
+    form = await owner.get(f"{LIST}/new")
+    page = await owner.submit(form, f"{LIST}/new/count", {"to": "36", "body": "Fenêtre"})
+    assert page.status == 200
+    assert "“<bdi>ê</bdi>” makes it Unicode; “<bdi>e</bdi>” would not" in page.text
+    assert ">Fenêtre</textarea>" in page.text
+    assert asked(gateway, "send") == []
+    sent = await owner.submit(page, f"{LIST}/new", {"to": "36123456", "body": "Fenêtre"})
+    assert sent.location
+
+
+async def test_a_message_of_a_test_is_seen_among_tests(owner, gateway):
+    story = web_messages.story("delivered", mode="test")
+    gateway.answers = {"message.show": story}
+    assert (await owner.get(f"{LIST}/sms_delivered")).location == f"{LIST}/sms_delivered?mode=test"
+    page = await owner.get(f"{LIST}/sms_delivered?mode=test")
+    assert page.status == 200
+    form = await owner.get(f"{LIST}/sms_delivered/again?mode=test")
+    await owner.submit(form, f"{LIST}/sms_delivered/again?mode=test")
+    assert asked(gateway, "send")[0]["mode"] == "test"
+
+
+@pytest.mark.parametrize(
+    ("state", "told"),
+    [
+        ("delivered", ["sms.sent", "sms.delivered", "whe_1?event=evt_1"]),
+        ("failed", ["sms.failed", "502"]),
+        ("processing", ["None yet."]),
+        ("canceled", ["None is kept."]),
+    ],
+)
+async def test_what_was_told_of_a_message_and_what_became_of_that(owner, state, told):
+    page = await owner.get(f"{LIST}/sms_{state}")
+    assert [each for each in told if each not in page.text] == []
+
+
+async def test_without_an_endpoint_the_way_to_one_is_shown(owner, gateway, reader_as):
+    assert "No endpoint of yours listens." in (await owner.get(f"{LIST}/sms_delivered")).text
+    viewer = await reader_as(Role.VIEWER).get(f"{LIST}/sms_delivered")
+    assert "No endpoint of yours listens." not in viewer.text
+
+
+@pytest.mark.parametrize(
+    ("key_id", "told"),
+    [("key_1", "Shop server"), ("key_9", "deleted"), (None, "written by hand")],
+)
+async def test_the_key_by_which_it_came(owner, gateway, key_id, told):
+    gateway.answers = {"message.show": web_messages.story("delivered", keyId=key_id)}
+    assert told in (await owner.get(f"{LIST}/sms_delivered")).text

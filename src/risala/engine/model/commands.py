@@ -149,6 +149,8 @@ class MessageView:
     delivered_at: int | None
     created_at: int
     updated_at: int
+    api_key: str | None = None
+    """The id of the key that it came by; None: it was written by hand, or before keys were kept."""
 
 
 class TimelineEntry(NamedTuple):

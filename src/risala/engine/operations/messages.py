@@ -10,6 +10,8 @@ from pydantic import Field, PlainValidator
 
 from risala.engine import overview
 from risala.engine.journal.messages import waiting
+from risala.engine.journal.pages.about import EventAbout, events_about
+from risala.engine.model.clock import iso
 from risala.engine.model.commands import (
     AHEAD_MAX_S,
     KeyType,
@@ -20,6 +22,7 @@ from risala.engine.model.commands import (
     TimelineEntry,
 )
 from risala.engine.model.errors import Forbidden, Invalid
+from risala.engine.model.money import money
 from risala.engine.model.wire import message_wire, timeline_wire
 from risala.engine.operations import owners, traces
 from risala.engine.operations.arguments import (
@@ -28,6 +31,7 @@ from risala.engine.operations.arguments import (
     Json,
     MaybeFlag,
     MaybeMoment,
+    ModeWord,
     Number,
     OfOrganization,
     Text,
@@ -38,9 +42,12 @@ from risala.engine.operations.arguments import (
     whole,
 )
 from risala.engine.operations.operation import Call, Operation
+from risala.engine.operations.webhook_wire import delivery_wire
 from risala.engine.rules.roles import DEVELOPERS, VIEWERS
 from risala.engine.services import Services
 from risala.sms.address import sender_fault
+from risala.sms.alphabet import fits_gsm7, plainer, smart_encode
+from risala.sms.segment import SegmentCount, count
 
 BODY_MAX: Final = 1600
 KEY_LENGTH: Final = (8, 128)
@@ -99,6 +106,25 @@ class Send(OfOrganization):
     validity_s: Annotated[
         int | None, PlainValidator(maybe(_validity)), ArgumentKind("whole number of seconds")
     ] = None
+    mode: ModeWord = "live"
+    """A test message meets no carrier and costs nothing: its number chooses its outcome."""
+
+
+class EstimateMessage(OfOrganization):
+    """What a text would cost, and which letters make it Unicode. Nothing is sent."""
+
+    body: Annotated[str, PlainValidator(_body), ArgumentKind("text")] = Field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A text as it would be sent: counted, priced, and looked through."""
+
+    size: SegmentCount
+    price: int
+    currency: str
+    odd: tuple[tuple[int, str], ...]
+    """Places and characters that are not in GSM 7-bit; none where the text fits it."""
 
 
 class OfMessage(Arguments):
@@ -132,6 +158,41 @@ class MessageStory:
     timeline: tuple[TimelineEntry, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class EventsAbout:
+    """The events about a message that are kept, with their deliveries."""
+
+    events: tuple[EventAbout, ...]
+
+
+def _events_wire(found: EventsAbout) -> Json:
+    return {
+        "events": [
+            {
+                "eventId": each.id,
+                "type": each.type,
+                "createdAt": iso(each.at),
+                "deliveries": [delivery_wire(delivery) for delivery in each.deliveries],
+            }
+            for each in found.events
+        ]
+    }
+
+
+def _estimate_wire(found: Estimate) -> Json:
+    return {
+        "encoding": found.size.alphabet.value,
+        "segments": found.size.segments,
+        "characters": found.size.units,
+        "price": money(found.price),
+        "currency": found.currency,
+        "unicodeCharacters": [
+            {"character": each, "index": place, "suggestion": plainer(each)}
+            for place, each in found.odd
+        ],
+    }
+
+
 def _accepted_wire(accepted: AcceptedMessage) -> Json:
     return {**json.loads(accepted.response), **warning_wire(accepted.warning)}
 
@@ -144,7 +205,7 @@ def warning_wire(warning: str | None) -> Json:
 def _message_wire(shown: ShownMessage | MessageStory) -> Json:
     view = shown.view
     told = {"organizationId": view.organization_id, "kind": view.kind, "mode": view.mode.value}
-    return {"message": {**message_wire(view), **told}}
+    return {"message": {**message_wire(view), **told, "keyId": view.api_key}}
 
 
 def _story_wire(story: MessageStory) -> Json:
@@ -181,11 +242,21 @@ async def _send(call: Call[Send]) -> AcceptedMessage:
         send_at=given.send_at,
         validity_s=given.validity_s,
     )
-    principal = Principal(organization.id, "operator", KeyType.SECRET, Mode.LIVE)
+    principal = Principal(organization.id, "operator", KeyType.SECRET, Mode(given.mode))
     by = call.sign(traces.message)
     response = await services.intake.send(principal, command, by=by)
     message_id = _message_id(response)
     return AcceptedMessage(message_id, response, unserved_warning(services, message_id))
+
+
+async def _message_estimate(call: Call[EstimateMessage]) -> Estimate:
+    given, services = call.given, call.services
+    organization = services.accounts.organization(given.organization_id)
+    text = smart_encode(given.body) if organization.smart_encoding else given.body
+    size = count(text)
+    odd = tuple((place, each) for place, each in enumerate(text) if not fits_gsm7(each))
+    price = services.intake.prices.of(organization, size.segments)
+    return Estimate(size, price, organization.currency, odd)
 
 
 async def _message_show(call: Call[OfMessage]) -> MessageStory:
@@ -195,6 +266,11 @@ async def _message_show(call: Call[OfMessage]) -> MessageStory:
         by = call.sign(subject=message_id, organization_id=view.organization_id, always=True)
         await call.note(by)
     return MessageStory(view, tuple(entries))
+
+
+async def _message_events(call: Call[OfMessage]) -> EventsAbout:
+    view, _ = overview.message(call.services, call.given.message_id)
+    return EventsAbout(events_about(call.services.reader, view))
 
 
 async def _message_cancel(call: Call[OfMessage]) -> ShownMessage:
@@ -224,6 +300,24 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         roles=VIEWERS,
         owner=owners.of_message,
         reveals=True,
+    ),
+    Operation(
+        name="message.estimate",
+        arguments=EstimateMessage,
+        result=Estimate,
+        wire=_estimate_wire,
+        handler=_message_estimate,
+        roles=VIEWERS,
+        owner=owners.named,
+    ),
+    Operation(
+        name="message.events",
+        arguments=OfMessage,
+        result=EventsAbout,
+        wire=_events_wire,
+        handler=_message_events,
+        roles=VIEWERS,
+        owner=owners.of_message,
     ),
     Operation(
         name="message.cancel",

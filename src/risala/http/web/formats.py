@@ -101,14 +101,24 @@ class Formats:
         known = _CURRENCIES.get(currency)
         return currency if known is None else self.words.among("currency", known)
 
-    def counter_words(self, price_minor: int | None = None) -> dict[str, object]:
+    def counter_words(
+        self, price_minor: int | None = None, *, smart: bool = False
+    ) -> dict[str, object]:
         """What ``sms.js`` writes beside a text that is typed: its sentences, and how sums look.
 
-        ``price_minor`` is that of one part; None: nothing is said of money.
+        Args:
+            price_minor: of one part; None: nothing is said of money.
+            smart: curly quotes, dashes and the like are replaced where that makes the text fit.
         """
         english = self.words.language is Language.ENGLISH
         return {
             "odd": self.words("“{letter}” makes it Unicode", letter="{letter}"),
+            "swap": self.words(
+                "“{letter}” makes it Unicode; “{other}” would not",
+                letter="{letter}",
+                other="{other}",
+            ),
+            "smart": smart,
             "parts": {
                 category: self.words.counted("{n} part", "{n} parts", count, n="{n}")
                 for category, count in _CATEGORIES.items()

@@ -41,6 +41,7 @@ _VIEWS: Final = Rows(
         "metadata": "coalesce(metadata, '{}')",
         "created_at": CREATED,
         "updated_at": f"coalesce(updated_at, delivered_at, sent_at, {CREATED})",
+        "api_key": name_sql("api_key"),
     },
     to=recipient_text,
     mode=_mode,

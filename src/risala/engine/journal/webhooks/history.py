@@ -92,6 +92,12 @@ def deliveries(
     return [_shown(conn, _ROWS.of(row)) for row in rows]
 
 
+def of_event(conn: sqlite3.Connection, event: int) -> tuple[WebhookDelivery, ...]:
+    """What became of an event, by its key, at each endpoint that it is owed to."""
+    rows = conn.execute(f"{_SELECT} WHERE event = ? ORDER BY seq", (event,)).fetchall()
+    return tuple(_shown(conn, _ROWS.of(row)) for row in rows)
+
+
 def delivery(conn: sqlite3.Connection, endpoint_id: str, event_id: str) -> WebhookDelivery:
     """One delivery.
 

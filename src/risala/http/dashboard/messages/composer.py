@@ -21,14 +21,16 @@ ACCEPTED: Final = N_("The message is accepted. What happens to it appears on thi
 
 
 async def show(visit: Visit) -> TrioResponse:
-    if visit.mode is Mode.TEST:  # what is sent by hand reaches a phone and costs money
-        return visit.go(f"/app/{visit.organization_id}/messages/new")
     return await visit.page("messages/new.html", await _values(visit))
 
 
 async def send(visit: Visit) -> TrioResponse:
     form = visit.form
-    asked: dict[str, object] = {"to": _number(form.text("to")), "body": form.text("body")}
+    asked: dict[str, object] = {
+        "to": _number(form.text("to")),
+        "body": form.text("body"),
+        "mode": visit.mode.value,
+    }
     if sender := form.text("from"):
         asked["from"] = sender
     if at := form.text("send_at"):
@@ -37,7 +39,12 @@ async def send(visit: Visit) -> TrioResponse:
         sent = await visit.perform_here("send", **asked)
     except Refusal as error:
         return await visit.again("messages/new.html", error, await _values(visit))
-    return visit.go(f"/app/{visit.organization_id}/messages/{sent['messageId']}", ACCEPTED)
+    return visit.go(visit.at(f"messages/{sent['messageId']}"), ACCEPTED)
+
+
+async def count(visit: Visit) -> TrioResponse:
+    """The same page with the text counted by us: for whoever has no script that counts."""
+    return await visit.page("messages/new.html", await _values(visit))
 
 
 def _number(typed: str) -> str:
@@ -61,17 +68,27 @@ async def _values(visit: Visit) -> dict[str, object]:
     senders = (await visit.perform_here("sender.list")).get("senders", [])
     own = visit.organization.get("pricePerSegment")
     price = own or (await visit.perform("price")).get("perSegment", "0")
+    is_test = visit.mode is Mode.TEST
     return {
         "form": visit.form,
-        "price_minor": int(Decimal(price) * 100),
+        "price_minor": None if is_test else int(Decimal(price) * 100),
+        "estimate": await _estimate(visit, visit.form.text("body")),
         "senders": [
             (each["name"], each["name"]) for each in senders if each["status"] == "approved"
         ],
     }
 
 
+async def _estimate(visit: Visit, body: str) -> dict[str, object] | None:
+    try:
+        return await visit.perform_here("message.estimate", body=body) if body else None
+    except Refusal:  # the page says of the text itself what is wrong with it
+        return None
+
+
 _NEW: Final = "/app/<org>/messages/new"
 ROUTES: Final = (
     PageRoute(path=_NEW, view=show, access=PageAccess.DEVELOPER),
     PageRoute(path=_NEW, view=send, access=PageAccess.DEVELOPER, method="POST", once=True),
+    PageRoute(path=f"{_NEW}/count", view=count, access=PageAccess.DEVELOPER, method="POST"),
 )

@@ -20,6 +20,7 @@ from risala.http.web.languages import N_
 from risala.http.web.routes import PageRoute
 from risala.http.web.visit import Visit
 from risala.sms.address import network_of
+from risala.sms.segment import count, part_capacity, whole_capacity
 
 CANCELED: Final = N_("The message is canceled, and its price given back.")
 SENT_AGAIN: Final = N_("It is sent again: this is the new message.")
@@ -35,8 +36,13 @@ _DOTS: Final = {
 
 
 async def show(visit: Visit) -> TrioResponse:
-    values = await _values(visit, await _found(visit))
-    return await visit.page("messages/show.html", values)
+    found = await _found(visit)
+    message = found["message"]
+    if message["mode"] != visit.mode.value:  # what is of a test is seen among what is of tests
+        mode = "?mode=test" if message["mode"] == "test" else ""
+        return visit.go(f"{visit.request.path}{mode}")
+    values = {**await _values(visit, found), **await _about(visit, found)}
+    return await visit.page("messages/show.html", values, key=await _key(visit, message["keyId"]))
 
 
 async def live(visit: Visit) -> TrioResponse:
@@ -48,9 +54,12 @@ async def live(visit: Visit) -> TrioResponse:
             each.message_id for each in changes if isinstance(each, LifeEvent)
         }:
             return ""
-        return await visit.drawn("messages/pieces.html", await _values(visit, await _found(visit)))
+        found = await _found(visit)
+        values = {**await _values(visit, found), **await _about(visit, found)}
+        return await visit.drawn("messages/pieces.html", values)
 
-    return visit.live(draw)
+    # By time too: that a webhook arrived is told to nobody.
+    return visit.live(draw, by_time=True)
 
 
 async def ask_again(visit: Visit) -> TrioResponse:
@@ -69,7 +78,7 @@ async def send_again(visit: Visit) -> TrioResponse:
             "send",
             to=message["to"],
             body=message["body"],
-            **{"from": message["from"]},
+            **{"from": message["from"], "mode": message["mode"]},
         )
     except Refusal as error:
         values = await _values(visit, found)
@@ -107,11 +116,42 @@ async def _values(visit: Visit, found: Mapping[str, Any]) -> dict[str, object]:
         "text": None if is_code else message["body"],
         "curl": None if is_code or message["body"] is None else _curl(visit, message),
         "may_cancel": message["status"] == "pending",
-        "may_repeat": not is_code and message["body"] is not None and visit.mode.value == "live",
+        "may_repeat": not is_code and message["body"] is not None,
+        "size": None if is_code or message["body"] is None else _size(message["body"]),
         "is_open": message["status"] in UNDER_WAY,
         "was_refunded": message["status"] in ("failed", "canceled"),
         "live_at": visit.at(f"messages/{message['messageId']}/live"),
     }
+
+
+def _size(text: str) -> dict[str, int]:
+    """How much of its parts a text fills."""
+    size = count(text)
+    one, part = whole_capacity(size.alphabet), part_capacity(size.alphabet)
+    return {"units": size.units, "room": one if size.segments == 1 else part * size.segments}
+
+
+async def _about(visit: Visit, found: Mapping[str, Any]) -> dict[str, object]:
+    """What was told of the message, and to whom; of codes their sessions' pages tell."""
+    message = found["message"]
+    if message["kind"] == "code":
+        return {"events": None, "endpoints": {}}
+    told = await visit.perform("message.events", message_id=visit.arguments["message_id"])
+    endpoints = (await visit.perform_here("webhook.list"))["endpoints"]
+    return {
+        "events": told["events"],
+        "endpoints": {
+            each["id"]: each["url"] for each in endpoints if each["mode"] == message["mode"]
+        },
+    }
+
+
+async def _key(visit: Visit, key_id: str | None) -> dict[str, Any] | None:
+    """The key that a message came by; None: it was written by hand, or the key is deleted."""
+    if key_id is None:
+        return None
+    keys = (await visit.perform_here("key.list"))["keys"]
+    return next((each for each in keys if each["id"] == key_id), None)
 
 
 def _last_code(entries: list[dict[str, Any]]) -> str:

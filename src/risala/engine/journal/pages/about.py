@@ -1,0 +1,54 @@
+"""The events about one message, and what became of each at the endpoints that asked for it.
+
+Events have no index by what they tell of: it would cost each of them. But an event is written in
+the unit that changes its message, at the same moment, and its key begins with that moment: so it is
+looked for among those of the moments at which the message last changed.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from dataclasses import dataclass
+from typing import Final
+
+from risala.engine.journal.keys import find_key
+from risala.engine.journal.webhooks import event_rows, history
+from risala.engine.journal.webhooks.history import WebhookDelivery
+from risala.engine.model.commands import MessageView
+from risala.engine.model.ids import KEY_COUNTER_BITS
+
+AFTER_MS: Final = 1000
+"""Keys run on where the clock is set back, or more happens in a millisecond than it has keys."""
+LOOKED_MAX: Final = 5000
+"""Events of one moment that are looked at: a few milliseconds, in which nothing else is done."""
+
+
+@dataclass(frozen=True, slots=True)
+class EventAbout:
+    id: str
+    type: str
+    at: int
+    deliveries: tuple[WebhookDelivery, ...]
+
+
+def events_about(conn: sqlite3.Connection, message: MessageView) -> tuple[EventAbout, ...]:
+    """The events about a message that are still kept, in order."""
+    subject = find_key(conn, message.id)
+    found: set[int] = set()
+    for moment in {message.sent_at, message.delivered_at, message.updated_at}:
+        if moment is None:
+            continue
+        first = moment << KEY_COUNTER_BITS
+        rows = conn.execute(
+            "SELECT key FROM (SELECT key, subject FROM event WHERE key >= ? AND key < ?"
+            " ORDER BY key LIMIT ?) WHERE subject = ?",
+            (first, (moment + AFTER_MS) << KEY_COUNTER_BITS, LOOKED_MAX, subject),
+        )
+        found.update(key for (key,) in rows)
+    return tuple(_about(conn, key) for key in sorted(found))
+
+
+def _about(conn: sqlite3.Connection, key: int) -> EventAbout:
+    row = event_rows.by_key(conn, key)
+    assert row is not None, "it was found by its key"
+    return EventAbout(row.event_id, row.type.value, row.at, history.of_event(conn, key))
