@@ -13,6 +13,7 @@ from typing import Final
 from risala.sms.alphabet import choose_alphabet, code_unit_count, septet_count
 from risala.sms.grapheme import is_boundary
 from risala.sms.message import Alphabet, ReferenceBits
+from risala.sms.values import quickly
 
 PARTS_MAX: Final = 255
 """The number of parts is one octet (§9.2.3.24.1)."""
@@ -98,6 +99,9 @@ class Parts:
     """The widest reference that every part has room for."""
 
 
+_parts: Final = quickly(Parts)
+
+
 def cut(text: str, alphabet: Alphabet | None = None) -> Parts:
     """The parts to send: with room for a 16-bit reference wherever that takes no further part.
 
@@ -105,7 +109,9 @@ def cut(text: str, alphabet: Alphabet | None = None) -> Parts:
     carrier takes them and however wide a reference it writes.
     """
     narrow = split(text, alphabet)
-    wide = narrow if len(narrow) == 1 else split(text, alphabet, reference_bits=16)
+    if len(narrow) == 1:
+        return _parts(narrow, 16)
+    wide = split(text, alphabet, reference_bits=16)
     if len(wide) == len(narrow):
         return Parts(wide, 16)
     return Parts(narrow, 8)

@@ -21,7 +21,6 @@ from risala.drivers.smpp.protocol.session import (
     AnsweredLate,
     AnsweredNothing,
     BindState,
-    Event,
     LocalProtocolError,
     Requested,
     SmppSession,
@@ -271,7 +270,13 @@ class Link:
                 return
             self._read_at = trio.current_time()
             for event in self.session.receive(bytes(octets)):
-                self._handle(event)
+                # Answers and requests are nearly all that comes, so they are looked for first.
+                if isinstance(event, Answered):
+                    self._settle(event)
+                elif isinstance(event, Requested):
+                    self._take(event.request)
+                else:
+                    self._handle_odd(event)
                 if self.reason is not None:
                     return  # PDUs behind the one that ended the link are not looked at
             if self.session.state is BindState.CLOSED:
@@ -350,15 +355,6 @@ class Link:
                 await self._all_answered.wait()
 
     # -- within ------------------------------------------------------------------------------
-
-    def _handle(self, event: Event) -> None:
-        # Answers and requests are nearly all that comes, so they are looked for first.
-        if isinstance(event, Answered):
-            self._settle(event)
-        elif isinstance(event, Requested):
-            self._take(event.request)
-        else:
-            self._handle_odd(event)
 
     def _settle(self, answered: Answered) -> None:
         self._answered_at = self._read_at

@@ -27,7 +27,10 @@ class Bell:
     async def wait(self, deadline_s: float = math.inf) -> None:
         """Return when the bell rings, or has rung since the last wait, or at ``deadline_s`` of
         Trio's clock."""
-        with trio.move_on_at(deadline_s):
+        if deadline_s == math.inf:
             await self._rung.wait()
+        else:
+            with trio.move_on_at(deadline_s):
+                await self._rung.wait()
         self._rung = trio.Event()
         self._has_rung = False

@@ -79,7 +79,7 @@ class DriverCommands:
         self._scopes.add(scope)
         try:
             # Without its arguments: a voucher's number may be among them.
-            self._lane(carrier).note(f"the operator asked for {name}")
+            self._lane(carrier).standing.note(f"the operator asked for {name}")
             log.info("carrier.command", carrier=carrier, command=name)
             with scope:
                 return await _ask(carrier, driver, name, arguments)

@@ -119,7 +119,7 @@ class LaneContext:
         self._lane.set_health(health)
 
     def trace(self, text: str) -> None:
-        self._lane.note(text)
+        self._lane.standing.note(text)
 
 
 def _at_home(message: Inbound, national_prefix: str) -> Inbound:

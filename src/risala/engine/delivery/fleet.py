@@ -27,7 +27,7 @@ class Fleet:
         self._router = router
         hooks = LaneHooks(
             changed=notes.wake,
-            release=notes.release,
+            release=notes.queue.release,
             put_back=notes.put_back,
             next_route=self._next_route,
             willing_route=self._willing_route,

@@ -27,10 +27,6 @@ class Notes:
         self.queue.hint(change.route, change.priority, change.organization_id, due_at)
         self.wake()
 
-    def release(self, message_id: str) -> None:
-        """A message left a lane's hands: the journal speaks for it again."""
-        self.queue.release(message_id)
-
     def put_back(self, row: DueRow) -> None:
         """A message comes back unsent and as due as it was."""
         self.queue.release(row.id)

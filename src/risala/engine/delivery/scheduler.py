@@ -30,6 +30,7 @@ from risala.engine.rules.router import Router
 from risala.sms.message import Alphabet
 from risala.sms.segment import Parts, cut, split
 
+_ALPHABETS: Final = {alphabet.value: alphabet for alphabet in Alphabet}
 IDLE_S: Final = 60.0
 """The clock on the wall may be set: look at the queue again after this, whatever was planned."""
 
@@ -140,7 +141,8 @@ class Scheduler(Decider[SchedulerMessage]):
 
     def _next_job(self, lane: Lane, now_ms: int, now_s: float) -> Job | None:
         """Who waits to go alone; codes; messages that are begun; the others in their turn."""
-        queue, may_begin = self._board.queue, self._board.leasing and lane.gate is Gate.OPEN
+        queue = self._board.queue
+        may_begin = self._board.leasing and lane.standing.gate is Gate.OPEN
         if lane.solo.waiting is not None:
             waiting = lane.solo.take()
             if waiting is not None and (waiting.attempt or may_begin):
@@ -166,7 +168,7 @@ class Scheduler(Decider[SchedulerMessage]):
         ]
 
     def _job(self, row: DueRow) -> Job:
-        text, alphabet = self._board.text_of(row), Alphabet(row.encoding)
+        text, alphabet = self._board.text_of(row), _ALPHABETS[row.encoding]
         if row.id in self._board.begun_narrow:
             parts = Parts(split(text, alphabet), 8)
         else:

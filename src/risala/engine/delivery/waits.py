@@ -87,16 +87,16 @@ class Waits:
 
     def _ails(self, lane: Lane, now_s: float) -> Values:
         """What keeps a lane that is not healthy from sending."""
-        health = lane.told_health
-        if lane.gate is not Gate.OPEN:
+        health, since_ms = lane.told_health, lane.standing.since_ms
+        if lane.standing.gate is not Gate.OPEN:
             return {"wait": Wait.PAUSED.value, "carrier": lane.name}
         if health.state is HealthState.DOWN:
-            return {"wait": Wait.LINK_DOWN.value, "carrier": lane.name, "since": lane.since_ms}
+            return {"wait": Wait.LINK_DOWN.value, "carrier": lane.name, "since": since_ms}
         open_until_s = lane.breaker.open_until_s
         if health.state is HealthState.UP and open_until_s is not None:
             until = self._clock.now_ms() + round(1000 * max(0.0, open_until_s - now_s))
             return {"wait": Wait.FAULTS.value, "carrier": lane.name, "until": until}
-        return {"wait": Wait.OPERATOR.value, "carrier": lane.name, "since": lane.since_ms}
+        return {"wait": Wait.OPERATOR.value, "carrier": lane.name, "since": since_ms}
 
 
 def known_wait(row: DueRow, send_at: int | None, is_active: bool, now_ms: int) -> Values | None:

@@ -112,15 +112,19 @@ class Recorder:
             Group(lambda conn, some: delivery.start(conn, some, now_ms, way), page.leases),
         ]
         answers, arrivals, leases = await self._commit_all(units)
-        written = Written([], [], [])
+        changes: list[Change] = []
         for answer, result in zip(page.answers, answers, strict=True):
-            written.answers.append(self._told(result, answer.decision.resolve_at))
-        written.arrivals.extend(map(self._told, arrivals))
+            if not isinstance(result, Failed):
+                changes += result
+                self._expect(answer.decision.resolve_at)
+        for result in arrivals:
+            if not isinstance(result, Failed):
+                changes += result
         for result in leases:
-            written.leases.append(result)
             if isinstance(result, Started):
-                self._told(result.changes)
-        return written
+                changes += result.changes
+        self.tell(changes)
+        return Written(_failures(answers), _failures(arrivals), leases)
 
     async def _commit_all(self, groups: Sequence[Group[Any, Any]]) -> list[list[Any]]:
         """What came of each item of each group."""
@@ -135,19 +139,12 @@ class Recorder:
             for group, answer in zip(groups, answers, strict=True)
         ]
 
-    def _told(
-        self, result: tuple[Change, ...] | Failed, resolve_at: int | None = None
-    ) -> Failed | None:
-        """Tell of what one thing on a page changed, if it was written."""
-        if isinstance(result, Failed):
-            return result
-        try:
-            if resolve_at is not None:
+    def _expect(self, resolve_at: int | None) -> None:
+        if resolve_at is not None:
+            try:
                 self.listeners.deadline(resolve_at)
-            self.tell(result)
-        except Exception:  # the others on the page are written too, and must be told of
-            log.exception("recorder.bug")
-        return None
+            except Exception:
+                log.exception("recorder.bug")
 
     async def give_back(self, attempt: Attempt, cause: Cause | None) -> None:
         """Queue a message again whose remaining parts cannot go out now.
@@ -202,31 +199,33 @@ class Recorder:
         self.tell(changes)
         return len(changes)
 
-    def tell(self, changes: tuple[Change, ...]) -> None:
-        """Tell of changes that are on disk."""
-        is_watched = self.life.listeners > 0
+    def tell(self, changes: Sequence[Change]) -> None:
+        """Count changes that are on disk, and tell of them. A listener's bug is logged: the other
+        changes are on the disk too, and must be told of."""
+        # Three times a message: what nobody reads is not even put together.
+        is_watched, logs_all = self.life.listeners > 0, self._log.is_enabled_for(logging.DEBUG)
         for change in changes:
-            if change.status is not Status.PENDING or change.carrier:
-                self._count(change)
-            if is_watched:
-                self.life.publish(_life(change))
-            if change.entered is not None:
-                self.listeners.entered(change.entered)
-            if change.due_at is not None:
-                self.listeners.pending(change)
+            status = change.status
+            try:
+                if status is not Status.PENDING or change.carrier:
+                    self.statuses[_WORDS[status]] += 1
+                    if logs_all or status in _TOLD:
+                        self._log_of(change)
+                if is_watched:
+                    self.life.publish(_life(change))
+                if change.entered is not None:
+                    self.listeners.entered(change.entered)
+                if change.due_at is not None:
+                    self.listeners.pending(change)
+            except Exception:
+                log.exception("recorder.bug")
 
-    def _count(self, change: Change) -> None:
-        """Count and log what became of a message after it was accepted."""
-        word = _WORDS[change.status]
-        self.statuses[word] += 1
-        is_told = change.status in _TOLD
-        # Three times a message: where nobody reads such lines, not even their values are made.
-        if not is_told and not self._log.is_enabled_for(logging.DEBUG):
-            return
-        write = self._log.info if is_told else self._log.debug
+    def _log_of(self, change: Change) -> None:
+        """What became of a message after it was accepted."""
+        write = self._log.info if change.status in _TOLD else self._log.debug
         # Never a word of the carrier or its driver: it might hold what the message says.
         write(
-            f"message.{word}",
+            f"message.{_WORDS[change.status]}",
             message_id=change.message_id,
             carrier=change.carrier,
             what=change.line.kind.name,
@@ -236,6 +235,10 @@ class Recorder:
     async def _commit_for_sure(self, unit: Unit[T]) -> T:
         """What a carrier answered must be written down, however long the disk is full."""
         return await patiently("journal", partial(self.journal.commit, unit))
+
+
+def _failures(results: Sequence[object]) -> list[Failed | None]:
+    return [result if isinstance(result, Failed) else None for result in results]
 
 
 def _life(change: Change) -> LifeEvent:

@@ -74,7 +74,7 @@ class Throttle:
 
     def take(self, now_s: float) -> bool:
         """Take a token if one is there."""
-        if now_s < self.ready_at_s():
+        if now_s < self._next_s or now_s < self._paused_until_s:
             return False
         rate = self.rate_per_s(now_s)
         # GCRA: the theoretical time of the next token, never further back than one burst.

@@ -205,8 +205,8 @@ def other_forms(carrier_id: str, form: IdForm) -> tuple[str, ...]:
         value = int(carrier_id, 16)
         forms[:0] = (f"{value}", f"{value:010}")
     others = dict.fromkeys(forms)
-    for none in ("", carrier_id):
-        others.pop(none, None)
+    others.pop(carrier_id, None)
+    others.pop("", None)
     return tuple(others)
 
 

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 from risala.config.model import CarrierSection, RetrySection
 from risala.engine.delivery.lane.parts import LaneHooks
-from risala.engine.journal.rows import DueRow
+from risala.engine.journal.attempts import Attempt, SubmitAnswer
+from risala.engine.journal.rows import DueRow, Stamp
 from risala.engine.rules.retry import Circumstances, Decision, decide, taken
 from risala.engine.rules.router import pinned
+from risala.sms.message import Segment
 from risala.sms.outcome import Accepted, Outcome, Refused
+from risala.sms.values import quickly
+
+_attempt: Final = quickly(Attempt)
+_submit_answer: Final = quickly(SubmitAnswer)
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +27,38 @@ class Consequences:
     retry: RetrySection
     hooks: LaneHooks
 
-    def decide(
+    def answer(
+        self,
+        row: DueRow,
+        segment: Segment,
+        outcome: Outcome,
+        stamp: Stamp,
+        *,
+        partly_accepted: bool,
+        gives_receipts: bool,
+        live: bool,
+    ) -> SubmitAnswer:
+        """What is to be written down of a submit's outcome.
+
+        Args:
+            partly_accepted: the carrier has accepted a part of the message already.
+            gives_receipts: whether it will tell what becomes of what it takes.
+            live: as :class:`SubmitAnswer` has it.
+        """
+        if isinstance(outcome, Accepted):  # nearly every answer: no other circumstance counts
+            decision = taken(outcome, gives_receipts=gives_receipts)
+        else:
+            decision = self._decide(
+                row,
+                outcome,
+                stamp.now_ms,
+                partly_accepted=partly_accepted,
+                gives_receipts=gives_receipts,
+            )
+        attempt = _attempt(row.id, segment.number, segment.attempt, self.carrier.name)
+        return _submit_answer(attempt, decision, stamp, live)
+
+    def _decide(
         self,
         row: DueRow,
         outcome: Outcome,
@@ -29,14 +67,7 @@ class Consequences:
         partly_accepted: bool,
         gives_receipts: bool,
     ) -> Decision:
-        """What the retry table says.
-
-        Args:
-            partly_accepted: this carrier has accepted a part of the message already.
-            gives_receipts: whether it will tell what becomes of what it takes.
-        """
-        if isinstance(outcome, Accepted):  # nearly every answer: no other circumstance counts
-            return taken(outcome, gives_receipts=gives_receipts)
+        """What the retry table says."""
         carrier, next_route = self.carrier, None
         if isinstance(outcome, Refused):  # nothing else sends a message elsewhere
             tried = (*row.tried_carriers, carrier.name)

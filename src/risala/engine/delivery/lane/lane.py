@@ -17,24 +17,16 @@ from risala.engine.delivery.lane.calls import LATE_MAX, Calls, SubmitCall
 from risala.engine.delivery.lane.consequences import Consequences
 from risala.engine.delivery.lane.declining import declines, let_wait
 from risala.engine.delivery.lane.learning import Learning
-from risala.engine.delivery.lane.parts import (
-    Counts,
-    Gate,
-    Job,
-    LaneHooks,
-    TraceLine,
-    Trust,
-    tell_unwritten,
-)
+from risala.engine.delivery.lane.parts import Counts, Gate, Job, LaneHooks, tell_unwritten
 from risala.engine.delivery.lane.questions import Questions
 from risala.engine.delivery.lane.solo import Solo
+from risala.engine.delivery.lane.standing import LaneStanding
 from risala.engine.delivery.scribe import Scribe
 from risala.engine.journal.attempts import Attempt, Lease, SubmitAnswer
 from risala.engine.journal.messages.delivery import Started
 from risala.engine.journal.recorder import Recorder
 from risala.engine.journal.rows import DueRow
 from risala.engine.journal.store.transaction import Failed
-from risala.engine.model.clock import iso
 from risala.engine.model.errors import Unavailable
 from risala.engine.rules.breaker import Breaker
 from risala.engine.rules.retry import Step
@@ -54,12 +46,8 @@ from risala.sms.values import quickly
 
 log = structlog.get_logger(__name__)
 
-_attempt: Final = quickly(Attempt)
 _lease: Final = quickly(Lease)
-_submit_answer: Final = quickly(SubmitAnswer)
 
-TRACE_MAX: Final = 100
-"""Lines of a link's life kept for the operator."""
 STORAGE_PAUSE_S: Final = 1.0
 """Rest after an attempt could not be written down: the disk is full or we are stopping."""
 
@@ -80,8 +68,7 @@ class Lane:
     """Its carrier's."""
     window_max: int = field(init=False)
     """How many segments may be unanswered at once."""
-    health: Health = field(default_factory=lambda: Health(HealthState.DOWN, "Not connected yet."))
-    gate: Gate = Gate.OPEN
+    standing: LaneStanding = field(init=False)
     in_flight: int = 0
     """Segments that are about to leave, or whose answer is to come, or to be used first."""
     settling: int = 0
@@ -90,11 +77,7 @@ class Lane:
     virtual_time: float = 0.0
     continuing: deque[Job] = field(default_factory=deque)
     counts: Counts = field(default_factory=Counts)
-    trace: deque[TraceLine] = field(default_factory=lambda: deque(maxlen=TRACE_MAX))
-    trust: Trust = field(default_factory=Trust)
     solo: Solo = field(default_factory=Solo)
-    since_ms: int = field(init=False)
-    """Since when its link is up, or not; UTC epoch milliseconds."""
     _nursery: trio.Nursery | None = None
     _idle: trio.Event = field(default_factory=trio.Event)
     awaited: Awaited = field(init=False)
@@ -109,7 +92,7 @@ class Lane:
         can = self.driver.capabilities
         self.name = self.carrier.name
         self.window_max = min(can.window_max, self.carrier.window_max or can.window_max)
-        self.since_ms = self.recorder.clock.now_ms()
+        self.standing = LaneStanding(self.recorder.clock)
         self.awaited = Awaited(asked=can.query)
         self._calls = Calls(self.name, self.driver, self)
         self._consequences = Consequences(self.carrier, retry, self.hooks)
@@ -124,27 +107,28 @@ class Lane:
     @property
     def told_health(self) -> Health:
         """What its driver says, unless the driver itself is what ails it."""
-        return self.trust.health(self.health, trio.current_time(), self._calls.late)
+        return self.standing.told(trio.current_time(), self._calls.late)
 
     def healthy(self, now_s: float) -> bool:
         """True where traffic should come here rather than to the next tier."""
         return (
-            self.health.state is HealthState.UP
-            and self.gate is Gate.OPEN
+            self.standing.is_up
+            and self.standing.gate is Gate.OPEN
             and (self.breaker.open_until_s is None or now_s >= self.breaker.open_until_s)
-            and not self.trust.is_lost(now_s)
+            and not self.standing.is_distrusted(now_s)
             and self._calls.late < LATE_MAX
         )
 
     def _may_submit(self) -> bool:
         # A driver that has failed is given one at a time, until it does as it should.
-        window = self.solo.window(self.window_max) if self.trust.fault is None else 1
+        standing = self.standing
+        window = self.solo.window(self.window_max) if standing.fault is None else 1
         return (
             self._nursery is not None
             and self.in_flight < window
             and self._calls.late < LATE_MAX
-            and self.health.state is HealthState.UP
-            and self.gate is not Gate.PAUSED
+            and standing.is_up
+            and standing.gate is not Gate.PAUSED
         )
 
     def ready(self, now_s: float) -> bool:
@@ -153,9 +137,9 @@ class Lane:
         A draining lane takes no new message, but goes on with those that it has begun.
         """
         return (
-            self._may_submit()
+            now_s >= self.throttle.ready_at_s()
+            and self._may_submit()
             and self.breaker.allows(now_s)
-            and now_s >= self.throttle.ready_at_s()
         )
 
     def next_ready_s(self) -> float | None:
@@ -251,28 +235,25 @@ class Lane:
             self._withdraw(job)
         elif isinstance(result, Started):
             job.attempt = result.attempt
-            self._submit(job)
+            if self._nursery is None:  # we stop: what has not left is uncertain at the next start
+                self._finished(job, goes_on=False)
+                return
+            self.counts.submitted += 1
+            self._calls.submit(job, self._nursery)
         elif self._nursery is None:
             self._finished(job, goes_on=False)
         else:
             self._nursery.start_soon(self._rest, job, result.error)
 
-    def _submit(self, job: Job) -> None:
-        if self._nursery is None:  # we stop: what has not left is uncertain at the next start
-            self._finished(job, goes_on=False)
-            return
-        self.counts.submitted += 1
-        self._calls.submit(job, self._nursery)
-
     def heard(self, call: SubmitCall, outcome: Outcome | None) -> None:
         """See :class:`~risala.engine.delivery.lane.calls.CallsOwner`."""
-        if outcome is not None:
-            self.trust.regain()
-        else:
+        if outcome is None:
             if not call.given_up:
                 fault = "Its driver failed while it submitted a message; the log has the cause."
                 self._distrust(fault)
             outcome = Uncertain("", cause=Cause.DRIVER_FAULT)
+        else:
+            self.standing.fault = None
         if call.given_up:
             self._settle_late(call, outcome)
         else:
@@ -284,16 +265,13 @@ class Lane:
             self._finished(call.job, goes_on=False)
 
     def _finished(self, job: Job, *, goes_on: bool) -> None:
-        self.in_flight -= 1
-        self._part_with(job, goes_on=goes_on)
-
-    def _part_with(self, job: Job, *, goes_on: bool) -> None:
         """The journal speaks for it again, or its next part follows."""
+        self.in_flight -= 1
         if goes_on:
             self.continuing.append(job)
         else:
             self.hooks.release(job.row.id)
-        if self.gate is Gate.PAUSED or self._is_down():
+        if not self.standing.is_up or self.standing.gate is Gate.PAUSED:
             self._give_back_begun(Cause.LINK_DOWN)
         if not self.busy:
             self._idle.set()
@@ -310,9 +288,9 @@ class Lane:
         call.makes_room = (
             isinstance(outcome, Accepted) and len(job.remaining) == 1 and not job.row.goes_alone
         )
-        told = self._learning.learn(outcome, trio.current_time())
+        told = self._learning.learn(outcome)
         if told is not None:
-            self.note(told)
+            self.standing.note(told)
         self.scribe.finish(self._answer_of(call, outcome), partial(self._settled, call))
         if call.makes_room:
             self.in_flight -= 1
@@ -329,16 +307,18 @@ class Lane:
             job.partly_accepted = True
             job.remaining.popleft()
             goes_on = bool(job.remaining)
-        if call.makes_room:
+        if call.makes_room:  # which was told of at once
             self.settling -= 1
-            self._part_with(job, goes_on=goes_on)
+            self.hooks.release(job.row.id)
+            if not self.busy:
+                self._idle.set()
         else:
             self._finished(job, goes_on=goes_on)
 
     @property
     def gives_receipts(self) -> bool:
         """False where nobody will know whether what it sends arrives."""
-        return self.driver.capabilities.receipts and self.health.receipts
+        return self.driver.capabilities.receipts and self.standing.health.receipts
 
     def answer(
         self,
@@ -349,29 +329,23 @@ class Lane:
         partly_accepted: bool,
         live: bool = True,
     ) -> SubmitAnswer:
-        """What is to be written down of a submit's outcome.
-
-        Args:
-            partly_accepted: as :meth:`Consequences.decide` has it.
-            live: as :class:`SubmitAnswer` has it.
-        """
-        stamp = self.recorder.stamp()
-        decision = self._consequences.decide(
+        """See :meth:`Consequences.answer`."""
+        return self._consequences.answer(
             row,
+            segment,
             outcome,
-            stamp.now_ms,
+            self.recorder.stamp(),
             partly_accepted=partly_accepted,
             gives_receipts=self.gives_receipts,
+            live=live,
         )
-        attempt = _attempt(row.id, segment.number, segment.attempt, self.name)
-        return _submit_answer(attempt, decision, stamp, live)
 
     def _answer_of(self, call: SubmitCall, outcome: Outcome, *, live: bool = True) -> SubmitAnswer:
         job = call.job
         answer = self.answer(
             job.row, call.segment, outcome, partly_accepted=job.partly_accepted, live=live
         )
-        if answer.decision.step is Step.AWAIT and (call.lost_link or self._is_down()):
+        if answer.decision.step is Step.AWAIT and (call.lost_link or not self.standing.is_up):
             return replace(answer, decision=replace(answer.decision, lost_link=True))
         return answer
 
@@ -406,24 +380,18 @@ class Lane:
         """The number that this line sends from whatever is asked; empty where nobody knows it."""
         if self.driver.capabilities.alphanumeric_sender:
             return None
-        return str(self.health.details.get("number") or "")
+        return str(self.standing.health.details.get("number") or "")
 
     def _distrust(self, fault: str) -> None:
-        if self.trust.fault != fault:
-            self.note(fault)
-        self.trust.lose(fault, trio.current_time())
+        self.standing.distrust(fault, trio.current_time())
         self.hooks.changed()
 
     def set_health(self, health: Health) -> None:
-        changed = (health.state, health.text) != (self.health.state, self.health.text)
-        if health.state is not self.health.state:
-            self.since_ms = self.recorder.clock.now_ms()
-        self.health = health
-        if changed:
+        """Take over what the driver tells of its link."""
+        if self.standing.hear(health):
             self._learning.forget_unsent()
-            self.note(f"{health.state}: {health.text}")
             log.info("carrier.health", carrier=self.name, state=health.state, text=health.text)
-        if self._is_down():
+        if not self.standing.is_up:
             self._calls.lose_link()
             self._give_back_solo()
             self._give_back_begun(Cause.LINK_DOWN)
@@ -431,16 +399,12 @@ class Lane:
 
     def set_gate(self, gate: Gate) -> None:
         """Obey the operator."""
-        self.gate = gate
-        self.note(f"the operator set it to {gate}")
+        self.standing.obey(gate)
         if gate is not Gate.OPEN:
             self._give_back_solo()
         if gate is Gate.PAUSED:
             self._give_back_begun(None)
         self.hooks.changed()
-
-    def _is_down(self) -> bool:
-        return self.health.state is not HealthState.UP
 
     def _give_back_solo(self) -> None:
         """Who waits to be alone need not wait here."""
@@ -462,6 +426,3 @@ class Lane:
             await self.recorder.give_back(attempt, cause)
         finally:
             self._finished(job, goes_on=False)
-
-    def note(self, text: str) -> None:
-        self.trace.append(TraceLine(iso(self.recorder.clock.now_ms()), text))

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+import trio
+
 from risala.engine.delivery.lane.parts import Counts
 from risala.engine.rules.breaker import Breaker
 from risala.engine.rules.throttle import Throttle
@@ -31,17 +33,21 @@ class Learning:
         """The link is another one now."""
         self._pause_s = UNSENT_PAUSE_S
 
-    def learn(self, outcome: Outcome, now_s: float) -> str | None:
+    def learn(self, outcome: Outcome) -> str | None:
         """Let pace and breaker follow what the carrier says; what the operator should know."""
         if not isinstance(outcome, Unsent):
             self.forget_unsent()
+        if isinstance(outcome, Accepted):
+            self.counts.accepted += 1
+            self.breaker.succeeded()
+            self.throttle.succeeded()
+            if outcome.load_percent is not None:
+                self.throttle.heed(outcome.load_percent, trio.current_time())
+            return None
+        return self._learn_fault(outcome, trio.current_time())
+
+    def _learn_fault(self, outcome: Outcome, now_s: float) -> str | None:
         match outcome:
-            case Accepted(load_percent=load_percent):
-                self.counts.accepted += 1
-                self.breaker.succeeded()
-                self.throttle.succeeded()
-                if load_percent is not None:
-                    self.throttle.heed(load_percent, now_s)
             case Throttled(_, _, retry_after_s):
                 self.counts.throttled += 1
                 self.breaker.withdrew()

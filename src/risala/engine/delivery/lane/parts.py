@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
@@ -12,7 +12,6 @@ import structlog
 
 from risala.engine.journal.rows import DueRow
 from risala.engine.model.errors import Unavailable
-from risala.plugins.contract import Health, HealthState
 from risala.sms.message import Alphabet, Segment
 from risala.sms.segment import Parts
 from risala.sms.values import quickly
@@ -64,58 +63,12 @@ class Job:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class TraceLine:
-    """One line of a link's life."""
-
-    at: str
-    """ISO 8601, UTC."""
-    text: str
-
-
 def tell_unwritten(carrier: str, message_id: str, error: BaseException) -> None:
     """Log why something about a message could not be written down."""
     if isinstance(error, Unavailable):
         log.warning("lane.storage", carrier=carrier, reason=str(error))
     else:
         log.error("lane.bug", carrier=carrier, message_id=message_id, exc_info=error)
-
-
-TRUST_AGAIN_S: Final = 30.0
-"""For so long other carriers take its messages, where there are any, and it counts as sick."""
-
-
-@dataclass(slots=True)
-class Trust:
-    """Whether a driver did as it should the last time."""
-
-    fault: str | None = None
-    """What it did the last time, as a sentence for the operator."""
-    _until_s: float = 0.0
-
-    def lose(self, fault: str, now_s: float) -> None:
-        self.fault = fault
-        self._until_s = now_s + TRUST_AGAIN_S
-
-    def regain(self) -> None:
-        self.fault = None
-
-    def is_lost(self, now_s: float) -> bool:
-        """True for a while after a fault: then it may have another try."""
-        return self.fault is not None and now_s < self._until_s
-
-    def health(self, told: Health, now_s: float, late: int) -> Health:
-        """What a driver tells of its link, unless the driver itself is what ails.
-
-        Args:
-            late: its calls that have not come back long after their time.
-        """
-        if told.state is not HealthState.UP or self.fault is None:
-            return told
-        told = replace(told, details={**told.details, "attention": self.fault})
-        if late or self.is_lost(now_s):
-            return replace(told, state=HealthState.SICK, text=self.fault)
-        return told
 
 
 @dataclass(slots=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import trio
 
 from risala.engine.delivery.lane.lane import Lane
-from risala.engine.delivery.lane.parts import TraceLine
+from risala.engine.delivery.lane.standing import TraceLine
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ def statistics_of(lane: Lane) -> LaneStatistics:
         state=health.state,
         text=health.text if lane.gives_receipts else with_no_reports(health.text),
         receipts=lane.gives_receipts,
-        gate=lane.gate,
+        gate=lane.standing.gate,
         in_flight=lane.in_flight,
         window_max=lane.window_max,
         rate_per_s=lane.throttle.rate_per_s(now_s),
@@ -60,7 +60,7 @@ def statistics_of(lane: Lane) -> LaneStatistics:
         silent=lane.silent,
         breaker_open=lane.breaker.open_until_s is not None,
         details=dict(health.details),
-        trace=tuple(lane.trace),
+        trace=tuple(lane.standing.trace),
     )
 
 

@@ -1,0 +1,91 @@
+"""How a lane stands: what its driver tells of the link, whether the driver is to be trusted, the
+operator's word, and the lines that were noted of all that."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, replace
+from typing import Final
+
+from risala.engine.delivery.lane.parts import Gate
+from risala.engine.model.clock import Clock, iso
+from risala.plugins.contract import Health, HealthState
+
+TRACE_MAX: Final = 100
+"""Lines of a link's life kept for the operator."""
+TRUST_AGAIN_S: Final = 30.0
+"""For so long other carriers take the messages of a driver that failed, where there are any, and
+it counts as sick."""
+
+
+@dataclass(frozen=True, slots=True)
+class TraceLine:
+    """One line of a link's life."""
+
+    at: str
+    """ISO 8601, UTC."""
+    text: str
+
+
+class LaneStanding:
+    """Of one lane."""
+
+    __slots__ = ("_clock", "_lost_until_s", "fault", "gate", "health", "is_up", "since_ms", "trace")
+
+    def __init__(self, clock: Clock) -> None:
+        self.health = Health(HealthState.DOWN, "Not connected yet.")
+        """As the driver told it last."""
+        self.is_up = False
+        self.since_ms = clock.now_ms()
+        """Since when its link is up, or not; UTC epoch milliseconds."""
+        self.gate = Gate.OPEN
+        self.fault: str | None = None
+        """What the driver did wrong the last time, as a sentence for the operator."""
+        self.trace: deque[TraceLine] = deque(maxlen=TRACE_MAX)
+        self._lost_until_s = 0.0
+        self._clock = clock
+
+    def note(self, text: str) -> None:
+        """One line for the operator."""
+        self.trace.append(TraceLine(iso(self._clock.now_ms()), text))
+
+    def hear(self, health: Health) -> bool:
+        """Take over what the driver tells of its link. Whether that is news."""
+        is_news = (health.state, health.text) != (self.health.state, self.health.text)
+        if health.state is not self.health.state:
+            self.since_ms = self._clock.now_ms()
+        self.health = health
+        self.is_up = health.state is HealthState.UP
+        if is_news:
+            self.note(f"{health.state}: {health.text}")
+        return is_news
+
+    def obey(self, gate: Gate) -> None:
+        """The operator's word."""
+        self.gate = gate
+        self.note(f"the operator set it to {gate}")
+
+    def distrust(self, fault: str, now_s: float) -> None:
+        """The driver failed in this way."""
+        if self.fault != fault:
+            self.note(fault)
+        self.fault = fault
+        self._lost_until_s = now_s + TRUST_AGAIN_S
+
+    def is_distrusted(self, now_s: float) -> bool:
+        """True for a while after a fault: then the driver may have another try."""
+        return self.fault is not None and now_s < self._lost_until_s
+
+    def told(self, now_s: float, late: int) -> Health:
+        """What the driver tells of its link, unless the driver itself is what ails.
+
+        Args:
+            late: its calls that have not come back long after their time.
+        """
+        told = self.health
+        if not self.is_up or self.fault is None:
+            return told
+        told = replace(told, details={**told.details, "attention": self.fault})
+        if late or self.is_distrusted(now_s):
+            return replace(told, state=HealthState.SICK, text=self.fault)
+        return told
