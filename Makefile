@@ -33,7 +33,11 @@ WORLDS ?= 500
 soak: $(VENV)/.stamp-dev ## many whole histories with kills at any step; WORLDS=… for more or fewer
 	RISALA_WORLDS=$(WORLDS) $(BIN)/python -m pytest -n 2 tests/simulation $(ARGS)
 
-.PHONY: browser-test
+KILLS ?= 500
+kills: $(VENV)/.stamp-dev ## the service killed under load again and again; KILLS=… for more or fewer
+	RISALA_KILLS=$(KILLS) $(BIN)/python -m pytest -n 2 tests/flows/crashes/test_messages.py -k nothing_answered $(ARGS)
+
+.PHONY: browser-test kills
 browser-test: $(VENV)/.stamp-dev ## pages and the example page in a real browser
 	@{ command -v chromium || command -v chromium-browser; } >/dev/null || { echo "There is no Chromium: sudo apt-get install chromium"; exit 1; }
 	$(BIN)/python -m pytest -m browser tests/browser $(ARGS)

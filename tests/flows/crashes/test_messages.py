@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import signal
 
@@ -11,12 +12,21 @@ import trio
 pytestmark = pytest.mark.slow
 
 ROUNDS = 3
+KILLS_A_SEED = 10
+MORE = [
+    pytest.param(100 + n, ("fail", "resend")[n % 2], KILLS_A_SEED, marks=pytest.mark.long)
+    for n in range(-(-int(os.environ.get("RISALA_KILLS", "0")) // KILLS_A_SEED))
+]
+"""For ``make kills``: services that are killed ten times each."""
 
 
 @pytest.mark.parametrize(
-    ("seed", "action"), [(1, "fail"), pytest.param(3, "resend", marks=pytest.mark.long)]
+    ("seed", "action", "rounds"),
+    [(1, "fail", ROUNDS), pytest.param(3, "resend", ROUNDS, marks=pytest.mark.long), *MORE],
 )
-async def test_nothing_answered_is_lost_doubled_or_mischarged(premises, start_load, seed, action):
+async def test_nothing_answered_is_lost_doubled_or_mischarged(
+    premises, start_load, seed, action, rounds
+):
     rng = random.Random(seed)
     # Slower than the customers, so that each kill finds a queue and a full window.
     simulator = premises.simulator("--answer-delay-s", "0.03", "--receipt-delay-s", "0.1")
@@ -24,7 +34,7 @@ async def test_nothing_answered_is_lost_doubled_or_mischarged(premises, start_lo
     service = premises.running(simulator, carrier=f"{policy}\nwindow_max = 10")
     account = service.organization("100000")
     loads = []
-    for number in range(ROUNDS):
+    for number in range(rounds):
         load = start_load(service, account, f"seed {seed} round {number}")
         loads.append(load)
         async with trio.open_nursery() as nursery:
