@@ -30,7 +30,7 @@ from risala.engine.journal.webhooks import outbox
 from risala.engine.model.answers import answer
 from risala.engine.model.clock import TrioClock
 from risala.engine.model.commands import KeyType, Mode, Organization, Principal, SendMessage
-from risala.engine.model.ids import IdSource, message_id
+from risala.engine.model.ids import IdSource, key_of, message_id
 from risala.engine.model.lines import JUST_ACCEPTED
 from risala.engine.model.sentences import sentence
 from risala.engine.outside import NO_OUTSIDE, Outside
@@ -258,6 +258,7 @@ class Book:
         key = fields.get("idempotency_key", f"key-{message_id}")
         return NewMessage(
             **{
+                "key": key_of(message_id),
                 "id": message_id,
                 "organization_id": organization_id,
                 "mode": "live",

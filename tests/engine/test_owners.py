@@ -137,6 +137,7 @@ class Chaos:
         more = self.random.choices(ACTORS, k=CRASHES - len(ACTORS))
         steps = self.random.sample(range(STEPS), CRASHES)
         crashes = dict(zip(steps, [*ACTORS, *more], strict=True))
+        await self.code()  # while the money lasts, whatever the dice say
         async with trio.open_nursery() as nursery:
             for step in range(STEPS):
                 nursery.start_soon(self.hangs_up, self.random.choice(works))

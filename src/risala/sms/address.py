@@ -104,6 +104,7 @@ class Network(StrEnum):
     MAURITEL = "mauritel"
 
 
+_is_mobile: Final = re.compile(r"\+222([2-4])[0-46-9][0-9]{6}", re.ASCII).fullmatch
 _NETWORKS: Final = {"2": Network.CHINGUITEL, "3": Network.MATTEL, "4": Network.MAURITEL}
 
 
@@ -113,9 +114,8 @@ def network_of(number: str) -> Network | None:
     A second local digit 5 (25, 35, 45) is fixed line or unassigned. None also for what is no
     number at all.
     """
-    if not is_number(number) or number[5] == "5":
-        return None
-    return _NETWORKS[number[4]]
+    mobile = _is_mobile(number)
+    return None if mobile is None else _NETWORKS[mobile[1]]
 
 
 class TypeOfNumber(IntEnum):

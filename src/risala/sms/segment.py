@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
-from risala.sms.alphabet import choose_alphabet, code_unit_count, septet_count
+from risala.sms.alphabet import choose_alphabet, code_unit_count, is_short, septet_count
 from risala.sms.grapheme import is_boundary
 from risala.sms.message import Alphabet, ReferenceBits
 from risala.sms.values import quickly
@@ -55,8 +55,16 @@ class SegmentCount:
     """Length of the whole text: septets in GSM 7-bit, code units in UCS-2."""
 
 
+_SHORT: Final = tuple(
+    SegmentCount(Alphabet.GSM7, 1, units) for units in range(_WHOLE[Alphabet.GSM7] + 1)
+)
+"""What :func:`count` says of most texts, by their length: characters of one septet, and few."""
+
+
 def count(text: str, *, reference_bits: ReferenceBits = 8) -> SegmentCount:
     """Alphabet, number of segments and length of ``text``, as :func:`split` would cut it."""
+    if is_short(text):
+        return _SHORT[len(text)]
     alphabet = choose_alphabet(text)
     units = _MEASURE[alphabet](text)
     if units <= _WHOLE[alphabet]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from risala.engine.journal.rows import Entered
 from risala.engine.journal.store.signature import Signature
@@ -10,8 +11,7 @@ from risala.engine.journal.store.transaction import Unit
 from risala.engine.model.commands import LedgerEntry
 
 
-@dataclass(frozen=True, slots=True)
-class Reserve:
+class Reserve(NamedTuple):
     """Hold the price of a send until its commit is known; answers with :class:`Reservation`.
 
     Refused with ``InsufficientBalance`` where the balance, less what is held, is not positive or
@@ -27,8 +27,7 @@ class Reserve:
     """The most that may be charged a day, minor units; None: no cap."""
 
 
-@dataclass(frozen=True, slots=True)
-class Reservation:
+class Reservation(NamedTuple):
     """A price that is held; no two that one actor gave out are equal."""
 
     number: int
@@ -37,23 +36,20 @@ class Reservation:
     day: int
 
 
-@dataclass(frozen=True, slots=True)
-class Settle:
+class Settle(NamedTuple):
     """The held prices were charged; the last ledger entry of the commit tells the balance."""
 
     reservations: tuple[Reservation, ...]
     entered: Entered
 
 
-@dataclass(frozen=True, slots=True)
-class Release:
+class Release(NamedTuple):
     """The held prices are not charged: the send was refused, or its commit failed."""
 
     reservations: tuple[Reservation, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Doubt:
+class Doubt(NamedTuple):
     """A commit failed, and nobody knows whether it is on disk: read the ledger again."""
 
     organization_id: str

@@ -21,9 +21,13 @@ class Prices:
         """Below this an organization is told that its balance is low; 0: nobody is."""
 
     def of(self, organization: Organization, segments: int) -> int:
-        """What a message costs: by the organization's own price, or by the general one."""
+        """What a message costs."""
+        return segments * self.per_segment_of(organization)
+
+    def per_segment_of(self, organization: Organization) -> int:
+        """What a segment costs: the organization's own price, or the general one."""
         own = organization.price_per_segment
-        return segments * (self.per_segment if own is None else own)
+        return self.per_segment if own is None else own
 
     def low_balance_of(self, organization: Organization) -> int:
         """The balance, in minor units, below which this organization is told that it is low; 0:

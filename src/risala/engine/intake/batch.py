@@ -8,7 +8,7 @@ Afterwards that decides what the later item is answered.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from risala.engine.journal.rows import NewMessage
 from risala.engine.model.errors import Refusal
@@ -16,8 +16,7 @@ from risala.engine.model.errors import Refusal
 Result = bytes | Refusal
 
 
-@dataclass(frozen=True, slots=True)
-class BatchItem:
+class BatchItem(NamedTuple):
     """One item, judged: it has either a row that is to be written, or an answer."""
 
     key: str | None
@@ -26,9 +25,19 @@ class BatchItem:
     answer: Result | None = None
     """The answer, where it is known already: why the item is refused, or what its key was once
     answered."""
-    repeats: bool = False
-    """An earlier item of the batch has the same key and may be accepted, so this one has taken no
-    rate token and no price of its own."""
+
+
+def firsts(items: Iterable[BatchItem]) -> list[NewMessage]:
+    """The rows that are to be written, without those whose key an earlier item has: such a one
+    takes no token and no price of its own."""
+    seen: set[str] = set()
+    news: list[NewMessage] = []
+    for key, new, _ in items:
+        if new is not None and key not in seen:
+            news.append(new)
+            if key is not None:
+                seen.add(key)
+    return news
 
 
 def in_order(items: Sequence[BatchItem], committed: Iterable[Result]) -> list[Result]:
@@ -40,6 +49,8 @@ def in_order(items: Sequence[BatchItem], committed: Iterable[Result]) -> list[Re
     Args:
         committed: the answers of the journal to the items with a row, in their order.
     """
+    if all(item.key is None and item.new is not None for item in items):
+        return list(committed)
     rest = iter(committed)
     given: dict[str, bytes] = {}
     answers: list[Result] = []

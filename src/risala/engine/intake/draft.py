@@ -4,19 +4,27 @@ of its timeline."""
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
-from typing import Final
+from collections.abc import Callable, Iterable
+from functools import lru_cache, partial
+from typing import Final, NamedTuple
 
 from risala.config.model import Settings
 from risala.engine.accounts.senders import Senders
 from risala.engine.billing.prices import Prices
 from risala.engine.journal.rows import NewMessage
-from risala.engine.model.answers import answer, own_key
+from risala.engine.model.answers import ended, ending, own_key
 from risala.engine.model.clock import Clock
 from risala.engine.model.commands import Mode, Organization, Principal, SendMessage
 from risala.engine.model.errors import SenderNotApproved
 from risala.engine.model.ids import MessageIds, is_id
-from risala.engine.model.lines import JUST_ACCEPTED, Kind, Line, Values, Wait
+from risala.engine.model.lines import (
+    ACCEPTED_UNSERVED,
+    JUST_ACCEPTED,
+    Kind,
+    Line,
+    Values,
+    Wait,
+)
 from risala.engine.model.states import PRIORITY_CODE, PRIORITY_MESSAGE
 from risala.engine.rules.days import day_of
 from risala.engine.rules.router import TEST_ROUTE, UNSERVED, Router
@@ -25,6 +33,8 @@ from risala.sms.alphabet import smart_encode
 from risala.sms.segment import SegmentCount, count
 
 _JSON: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+_is_key: Final = lru_cache(maxsize=1024)(partial(is_id, prefix="key"))
+"""Whether this is an API key's id; commands of the operator have none."""
 Notice = dict[str, str]
 """Told to a customer whose message leaves by another sender than the one that was asked for."""
 
@@ -38,6 +48,16 @@ def nothing_ails(*_: object) -> None:
     """For a gateway without carriers: their links are no message's reason to wait."""
 
 
+class _Sender(NamedTuple):
+    """What a request's messages with one sender share."""
+
+    name: str
+    notice: str | None
+    """JSON, where it is not the sender that was asked for."""
+    ending: str
+    """Of their answers."""
+
+
 class Drafts:
     def __init__(
         self,
@@ -49,51 +69,22 @@ class Drafts:
         router: Router,
         ailing: Ailing,
     ) -> None:
-        self._currency = settings.service.currency
-        self._default_sender = settings.service.default_sender
-        self._validity_s = settings.delivery.validity_s
-        self._prices = prices
+        self.currency = settings.service.currency
+        self.default_sender = settings.service.default_sender
+        self.validity_s = settings.delivery.validity_s
+        self.prices = prices
+        self.router = router
+        self.ailing = ailing
         self._clock = clock
         self._ids = ids
         self._senders = senders
-        self._router = router
-        self._ailing = ailing
 
-    def of_send(
-        self,
-        organization: Organization,
-        principal: Principal,
-        command: SendMessage,
-        sender: tuple[str, Notice | None],
-    ) -> NewMessage:
-        """The row of a customer's message; ``sender`` is what :meth:`sender_of` said."""
-        body = smart_encode(command.body) if organization.smart_encoding else command.body
+    def of_request(
+        self, organization: Organization, principal: Principal, count: int
+    ) -> RequestDrafts:
+        """Drafts of at most so many messages, which were asked for together and just now."""
         now_ms = self._clock.now_ms()
-        due_at = max(now_ms, command.send_at or now_ms)
-        message_id = self._ids.new(now_ms)
-        key = command.idempotency_key or own_key(message_id)
-        name, told = sender
-        notice = None if told is None else _JSON(told)
-        return self._row(
-            organization,
-            principal,
-            message_id=message_id,
-            kind="sms",
-            recipient=command.to,
-            sender=name,
-            body=body,
-            size=count(body),
-            metadata=_JSON(command.metadata) if command.metadata else "{}",
-            priority=PRIORITY_CODE if command.urgent else PRIORITY_MESSAGE,
-            now_ms=now_ms,
-            due_at=due_at,
-            valid_until=due_at + (command.validity_s or self._validity_s) * 1000,
-            send_at=command.send_at,
-            key=key,
-            key_is_ours=command.idempotency_key is None,
-            response=answer(message_id, key, organization.id, name, notice),
-            notice=notice,
-        )
+        return RequestDrafts(self, organization, principal, now_ms, self._ids.new(now_ms, count))
 
     def of_code(
         self,
@@ -113,23 +104,24 @@ class Drafts:
         ``sender`` is the one that the organization wishes for its codes; the general one takes its
         place until it is approved.
         """
-        return self._row(
-            organization,
-            principal,
-            message_id=self._ids.new(now_ms),
+        ids = self._ids.new(now_ms)
+        (key, message_id), *_ = ids
+        return RequestDrafts(self, organization, principal, now_ms, ids).row(
+            key,
+            message_id,
             kind="code",
             recipient=recipient,
             sender=self._sender_of_codes(organization.id, sender),
+            notice=None,
             body=template,
             size=size,
             metadata="{}",
             priority=PRIORITY_CODE,
-            now_ms=now_ms,
             due_at=now_ms,
             # The code is worth nothing once its session is over, so it is not sent after that.
             valid_until=expires_at,
             send_at=None,
-            key=verification_id,
+            idempotency_key=verification_id,
             key_is_ours=True,
             response=b"",
             verification_id=verification_id,
@@ -141,7 +133,7 @@ class Drafts:
         Raises:
             SenderNotApproved: it was denied, or is not on the account.
         """
-        default = self._default_sender
+        default = self.default_sender
         if requested is None or fold_sender(requested) == fold_sender(default):
             return default, None
         found = self._senders.by_name(organization_id, requested)
@@ -160,72 +152,133 @@ class Drafts:
             found = self._senders.by_name(organization_id, wished)
             if found is not None and found.status == "approved":
                 return found.name
-        return self._default_sender
+        return self.default_sender
 
-    def _row(
+
+class RequestDrafts:
+    """Drafts the messages of one request: what they share is found out once."""
+
+    def __init__(
         self,
+        drafts: Drafts,
         organization: Organization,
         principal: Principal,
-        *,
+        now_ms: int,
+        ids: Iterable[tuple[int, str]],
+    ) -> None:
+        self._drafts = drafts
+        self._organization = organization
+        self._mode = principal.mode.value
+        self._is_live = principal.mode is Mode.LIVE
+        self._now_ms = now_ms
+        self._ids = iter(ids)
+        self._per_segment = drafts.prices.per_segment_of(organization) if self._is_live else 0
+        self._low_balance = drafts.prices.low_balance_of(organization)
+        self._day = day_of(organization.time_zone, now_ms)
+        self._api_key = principal.key_id if _is_key(principal.key_id) else None
+        self._validity_s = drafts.validity_s
+        self._senders: dict[str | None, _Sender] = {}
+
+    def of_send(self, command: SendMessage) -> NewMessage:
+        """The row of a customer's message.
+
+        Raises:
+            SenderNotApproved: it cannot be sent by the sender that was asked for.
+        """
+        sender = self._senders.get(command.sender) or self._sender(command.sender)
+        text = command.body
+        body = smart_encode(text) if self._organization.smart_encoding else text
+        due_at = max(self._now_ms, command.send_at or 0)
+        key, message_id = next(self._ids)
+        given = command.idempotency_key
+        named = own_key(message_id) if given is None else given
+        return self.row(
+            key,
+            message_id,
+            "sms",
+            command.to,
+            sender.name,
+            sender.notice,
+            body,
+            count(body),
+            _JSON(command.metadata) if command.metadata else "{}",
+            PRIORITY_CODE if command.urgent else PRIORITY_MESSAGE,
+            due_at,
+            due_at + (command.validity_s or self._validity_s) * 1000,
+            command.send_at,
+            named,
+            given is None,
+            ended(message_id, named, sender.ending),
+        )
+
+    def row(
+        self,
+        key: int,
         message_id: str,
         kind: str,
         recipient: str,
         sender: str,
+        notice: str | None,
         body: str,
         size: SegmentCount,
         metadata: str,
         priority: int,
-        now_ms: int,
         due_at: int,
         valid_until: int,
         send_at: int | None,
-        key: str,
+        idempotency_key: str,
         key_is_ours: bool,
         response: bytes,
         verification_id: str | None = None,
-        notice: str | None = None,
     ) -> NewMessage:
-        mode = principal.mode
-        live = mode is Mode.LIVE
-        route = self._router.route_key(recipient) if live else TEST_ROUTE
+        """A message's row: its own, and what the request's share."""
+        segments = size.segments
+        route = self._drafts.router.route_key(recipient) if self._is_live else TEST_ROUTE
         return NewMessage(
-            id=message_id,
-            organization_id=organization.id,
-            mode=mode.value,
-            kind=kind,
-            recipient=recipient,
-            sender=sender,
-            body=body,
-            encoding=size.alphabet.value,
-            segments=size.segments,
-            price=self._prices.of(organization, size.segments) if live else 0,
-            currency=self._currency,
-            metadata=metadata,
-            priority=priority,
-            route=route,
-            due_at=due_at,
-            valid_until=valid_until,
-            send_at=send_at,
-            created_at=now_ms,
-            idempotency_key=key,
-            key_is_ours=key_is_ours,
-            response=response,
-            line=self._first_line(now_ms, due_at, route, recipient, size.segments),
-            verification_id=verification_id,
-            low_balance=self._prices.low_balance_of(organization),
-            day=day_of(organization.time_zone, now_ms),
-            api_key=principal.key_id if is_id(principal.key_id, "key") else None,
-            notice=notice,
+            key,
+            message_id,
+            self._organization.id,
+            self._mode,
+            kind,
+            recipient,
+            sender,
+            body,
+            size.alphabet.value,
+            segments,
+            segments * self._per_segment,
+            self._drafts.currency,
+            metadata,
+            priority,
+            route,
+            due_at,
+            valid_until,
+            send_at,
+            self._now_ms,
+            idempotency_key,
+            key_is_ours,
+            response,
+            self._first_line(due_at, route, recipient, segments),
+            verification_id,
+            self._low_balance,
+            self._day,
+            self._api_key,
+            notice,
         )
 
-    def _first_line(
-        self, now_ms: int, due_at: int, route: str, recipient: str, segments: int
-    ) -> Line:
+    def _sender(self, requested: str | None) -> _Sender:
+        organization_id = self._organization.id
+        name, told = self._drafts.sender_of(organization_id, requested)
+        notice = None if told is None else _JSON(told)
+        sender = _Sender(name, notice, ending(organization_id, name, notice))
+        self._senders[requested] = sender
+        return sender
+
+    def _first_line(self, due_at: int, route: str, recipient: str, segments: int) -> Line:
         """The first line of the timeline: accepted, and what the message waits for."""
         if route == UNSERVED:
-            return Line(Kind.ACCEPTED, values={"wait": Wait.UNSERVED.value})
-        if due_at > now_ms:
+            return ACCEPTED_UNSERVED
+        if due_at > self._now_ms:
             return Line(Kind.ACCEPTED, values={"wait": Wait.SCHEDULED.value, "until": due_at})
-        if ailing := self._ailing(route, recipient, segments):
+        if ailing := self._drafts.ailing(route, recipient, segments):
             return Line(Kind.ACCEPTED, values=ailing)
         return JUST_ACCEPTED

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 
 import trio
 
@@ -53,9 +53,9 @@ class Holding:
 
     __slots__ = (
         "_billing",
+        "_held",
         "_limits",
         "_organization",
-        "_reservations",
         "_slot",
         "_tokens",
     )
@@ -71,17 +71,27 @@ class Holding:
         self._organization = organization
         self._tokens = 0
         self._slot: CodeSlot | None = None
-        self._reservations: dict[str, Reservation] = {}
+        self._held: list[tuple[Reservation, Sequence[NewMessage]]] = []
+        """Each price with the messages that it is for."""
 
-    async def take_sms(self) -> None:
-        """Take a token of the organization's bucket.
+    async def take(self, news: Sequence[NewMessage]) -> None:
+        """Take a token and the price of each of these messages, of one request; of none of them
+        where that is refused.
+
+        All are asked for at once. That is granted where each would be if they were asked for in
+        turn; only tokens that come while one is asking might let more of them through.
 
         Raises:
-            RateLimited: none was there.
+            RateLimited, InsufficientBalance, SpendCapReached: nothing is held for them.
         """
-        organization = self._organization
-        await _ask(self._limits, TakeSms(organization.id, organization.sms_per_s))
-        self._tokens += 1
+        organization, number = self._organization, len(news)
+        await _ask(self._limits, TakeSms(organization.id, organization.sms_per_s, number))
+        self._tokens += number
+        try:
+            await self.reserve(news)
+        except EngineError:
+            await self._give_back_sms(number)
+            raise
 
     async def take_hour(self, new: NewVerification) -> None:
         """Reserve a code's place in the hour of its number and of its organization.
@@ -96,20 +106,16 @@ class Holding:
         )
         self._slot = slot
 
-    async def reserve(self, new: NewMessage) -> None:
-        """Hold the price of a message; where that is refused, its token goes back to the bucket.
+    async def reserve(self, news: Sequence[NewMessage]) -> None:
+        """Hold the price of messages of one request, and of one day for that reason.
 
         Raises:
-            InsufficientBalance, SpendCapReached: nothing is held for it.
+            InsufficientBalance, SpendCapReached: nothing is held for them.
         """
         organization = self._organization
-        claim = Reserve(organization.id, new.price, new.day, organization.spend_cap)
-        try:
-            self._reservations[new.id] = await _ask(self._billing, claim)
-        except EngineError:
-            if self._tokens:
-                await self._give_back_sms(1)
-            raise
+        price = sum([new.price for new in news])
+        claim = Reserve(organization.id, price, news[0].day, organization.spend_cap)
+        self._held.append((await _ask(self._billing, claim), news))
 
     async def committed(self, items: Sequence[NewMessage], accepted: Acceptance) -> None:
         """The commit succeeded: settle the messages that the journal accepted, and give back what
@@ -118,40 +124,33 @@ class Holding:
         Args:
             items: the messages that were handed to the journal, in their order.
         """
-        charged: list[Reservation] = []
-        doubtful = False
-        number = 0
-        for new, result in zip(items, accepted.results, strict=True):
-            if result is new.response:
-                number += 1
-                reservation = self._reservations.pop(new.id, None)
-                if reservation is None:
-                    doubtful = True
-                else:
-                    charged.append(reservation)
-            elif isinstance(result, _PRICELESS):
-                doubtful = True
-        if charged:
+        held, self._held = self._held, []
+        if accepted.whole:
+            became = _Became(len(items), [reservation for reservation, _ in held], [], False)
+        else:
+            became = _sort_out(items, accepted, held)
+        if became.charged:
             assert accepted.entered is not None
-            await _tell(self._billing, Settle(tuple(charged), accepted.entered))
-        await self._let_go(doubtful=doubtful)
-        await self._give_back_sms(self._tokens - number)
+            await _tell(self._billing, Settle(tuple(became.charged), accepted.entered))
+        await self._let_go(became.released, doubtful=became.doubtful)
+        await self._give_back_sms(self._tokens - became.accepted)
 
     async def failed(self, error: BaseException) -> None:
         """The commit failed: give everything back. After :class:`OutcomeUnknown` nobody knows
         whether it is on disk, and the ledger is read again."""
-        await self._let_go(doubtful=isinstance(error, (*_PRICELESS, OutcomeUnknown)))
+        held, self._held = self._held, []
+        doubtful = isinstance(error, (*_PRICELESS, OutcomeUnknown))
+        await self._let_go([reservation for reservation, _ in held], doubtful=doubtful)
         await self._give_back_sms(self._tokens)
         if self._slot is not None:
             full = isinstance(error, RateLimited)
             await _tell(self._limits, (DoubtCode if full else ReleaseCode)(self._slot))
             self._slot = None
 
-    async def _let_go(self, *, doubtful: bool) -> None:
-        """Release what is still held; where ``doubtful``, have billing read the ledger again."""
-        if self._reservations:
-            await _tell(self._billing, Release(tuple(self._reservations.values())))
-            self._reservations.clear()
+    async def _let_go(self, released: Sequence[Reservation], *, doubtful: bool) -> None:
+        """Release prices; where ``doubtful``, have billing read the ledger again."""
+        if released:
+            await _tell(self._billing, Release(tuple(released)))
         if doubtful:
             await _tell(self._billing, Doubt(self._organization.id))
 
@@ -159,6 +158,42 @@ class Holding:
         if tokens > 0:
             self._tokens -= tokens
             await _tell(self._limits, GiveBackSms(self._organization.id, tokens))
+
+
+class _Became(NamedTuple):
+    """What became of what was held."""
+
+    accepted: int
+    """Messages."""
+    charged: Sequence[Reservation]
+    released: Sequence[Reservation]
+    doubtful: bool
+    """The ledger says something else than what was reserved."""
+
+
+def _sort_out(
+    items: Sequence[NewMessage],
+    accepted: Acceptance,
+    held: Sequence[tuple[Reservation, Sequence[NewMessage]]],
+) -> _Became:
+    """What became of what was held, where the journal has not accepted everything."""
+    new = {
+        item.id
+        for item, result in zip(items, accepted.results, strict=True)
+        if result is item.response
+    }
+    charged: list[Reservation] = []
+    released: list[Reservation] = []
+    doubtful = any(isinstance(result, _PRICELESS) for result in accepted.results)
+    for reservation, news in held:
+        there = sum(item.id in new for item in news)
+        (charged if there == len(news) else released).append(reservation)
+        # Of a price that was charged in part only the ledger can say how much is left.
+        doubtful |= 0 < there < len(news)
+    if accepted.entered is not None:
+        # A repeat has no price of its own; it was charged where its first one was refused.
+        doubtful |= not new <= {item.id for _, news in held for item in news}
+    return _Became(len(new), charged, released, doubtful)
 
 
 async def _ask(ref: Ref[M], message: M) -> Any:  # noqa: ANN401 -- as Ref.ask

@@ -16,8 +16,8 @@ from risala.engine.accounts.senders import Senders
 from risala.engine.actors.actor import Ref
 from risala.engine.billing.claims import BillingMessage
 from risala.engine.billing.prices import Prices
-from risala.engine.intake.batch import BatchItem, Result, in_order
-from risala.engine.intake.draft import Ailing, Drafts
+from risala.engine.intake.batch import BatchItem, Result, firsts, in_order
+from risala.engine.intake.draft import Ailing, Drafts, RequestDrafts
 from risala.engine.intake.holding import Holding
 from risala.engine.intake.opt_outs import OptOuts
 from risala.engine.journal.messages import acceptance, verifications
@@ -85,6 +85,8 @@ class Intake:
         self._first_of_key: dict[tuple[str, str, str], trio.Event] = {}
         self._taking = self._peak = self._accepted = 0
         self._draining = False
+        self._log = log.bind()
+        """Bound once: each line would bind it anew."""
 
     async def send(
         self, principal: Principal, command: SendMessage, *, by: Signature | None = None
@@ -188,7 +190,11 @@ class Intake:
         holding = self._holding(organization)
         key: str | None = None
         try:
-            new = await self._prepare(holding, organization, principal, command)
+            new = self._drafted(
+                self.drafts.of_request(organization, principal, 1), principal, command
+            )
+            if principal.mode is Mode.LIVE:
+                await holding.take((new,))
             key = new.idempotency_key
             unit = signed(by, Piece(acceptance.accept_each, SendRequest((new,), stamp)))
             accepted = await self._recorder.journal.commit_shielded(unit)
@@ -231,10 +237,11 @@ class Intake:
     ) -> list[Result]:
         organization = self._accounts.organization(principal.organization_id)
         stamp = self._stamp(organization.id)
-        items: list[BatchItem] = []
         holding = self._holding(organization)
+        items = self._judged(organization, principal, commands)
         try:
-            await self._judge(holding, organization, principal, commands, items)
+            if principal.mode is Mode.LIVE:
+                items = await self._held(holding, items)
             prepared = [item.new for item in items if item.new is not None]
             if not prepared:
                 return in_order(items, ())
@@ -251,39 +258,50 @@ class Intake:
         self._settled(organization, prepared, accepted.results, stamp)
         return in_order(items, accepted.results)
 
-    async def _judge(
-        self,
-        holding: Holding,
-        organization: Organization,
-        principal: Principal,
-        commands: Sequence[SendMessage],
-        items: list[BatchItem],
-    ) -> None:
-        """Judge each command, and add it to the items with its row or its answer."""
-        tried: set[str | None] = set()
+    def _judged(
+        self, organization: Organization, principal: Principal, commands: Sequence[SendMessage]
+    ) -> list[BatchItem]:
+        """Each command with its row, or with its answer: by its key, sender and recipient."""
+        drafts = self.drafts.of_request(organization, principal, len(commands))
+        items: list[BatchItem] = []
         for command in commands:
             key = command.idempotency_key
-            known = self._known(principal, command)
-            if known is not None:
-                items.append(BatchItem(key, answer=known))
-                continue
-            repeats = key is not None and key in tried
             try:
-                new = await self._prepare(
-                    holding, organization, principal, command, repeats=repeats
-                )
+                known = None if key is None else self._known(principal, key)
+                new = self._drafted(drafts, principal, command) if known is None else None
+                items.append(BatchItem(key, new, known))
             except Refusal as refusal:
                 items.append(BatchItem(key, answer=refusal))
-            else:
-                tried.add(key)
-                items.append(BatchItem(key, new, repeats=repeats))
+        return items
 
-    def _known(self, principal: Principal, command: SendMessage) -> bytes | None:
-        key = command.idempotency_key
-        if key is None:
-            return None
-        organization_id, mode = principal.organization_id, principal.mode.value
-        return known_answer(self._reader, organization_id, mode, key)
+    async def _held(self, holding: Holding, items: Sequence[BatchItem]) -> list[BatchItem]:
+        """The items, of which those to be written hold a token and a price: all of them at once,
+        or, where that is refused, each after the other, until there is no more."""
+        news = firsts(items)
+        try:
+            if news:
+                await holding.take(news)
+        except Refusal:
+            return await self._held_singly(holding, items)
+        return list(items)
+
+    async def _held_singly(self, holding: Holding, items: Sequence[BatchItem]) -> list[BatchItem]:
+        held: list[BatchItem] = []
+        with_keys: set[str | None] = set()
+        for item in items:
+            held.append(item)
+            # Only what is accepted spares a later item with its key a token and a price.
+            if item.new is not None and item.key not in with_keys:
+                try:
+                    await holding.take((item.new,))
+                except Refusal as refusal:
+                    held[-1] = BatchItem(item.key, answer=refusal)
+                else:
+                    with_keys |= {item.key} - {None}
+        return held
+
+    def _known(self, principal: Principal, key: str) -> bytes | None:
+        return known_answer(self._reader, principal.organization_id, principal.mode.value, key)
 
     # -- a code
 
@@ -308,7 +326,7 @@ class Intake:
         try:
             if mode is Mode.LIVE:
                 await holding.take_hour(new)
-                await holding.reserve(message)
+                await holding.reserve((message,))
             begun = await self._recorder.journal.commit_shielded(
                 signed(by, lambda conn: verifications.begin(conn, new, stamp))
             )
@@ -327,28 +345,17 @@ class Intake:
     def _holding(self, organization: Organization) -> Holding:
         return Holding(self._limits, self._billing, organization)
 
-    async def _prepare(
-        self,
-        holding: Holding,
-        organization: Organization,
-        principal: Principal,
-        command: SendMessage,
-        *,
-        repeats: bool = False,
+    def _drafted(
+        self, drafts: RequestDrafts, principal: Principal, command: SendMessage
     ) -> NewMessage:
-        """Check sender, limits and balance, in this order; the row that is to be written.
+        """The row that is to be written, where nothing forbids its sender and its recipient.
 
-        Holds a token and the price, unless the command ``repeats`` a key for which both are held.
+        Raises:
+            SenderNotApproved, RecipientOptedOut: refused.
         """
-        sender = self.drafts.sender_of(organization.id, command.sender)
-        if principal.mode is not Mode.LIVE:
-            return self.drafts.of_send(organization, principal, command, sender)
-        self.opt_outs.refuse(organization.id, command.to)
-        if repeats:
-            return self.drafts.of_send(organization, principal, command, sender)
-        await holding.take_sms()
-        new = self.drafts.of_send(organization, principal, command, sender)
-        await holding.reserve(new)
+        new = drafts.of_send(command)
+        if principal.mode is Mode.LIVE:
+            self.opt_outs.refuse(principal.organization_id, command.to)
         return new
 
     def _stamp(self, organization_id: str) -> Stamp | None:
@@ -378,7 +385,7 @@ class Intake:
                     self._tell(new)
         self._accepted += len(accepted)
         # One line for a batch of any size. The request's id is in it, out of the log's context.
-        log.debug("messages.accepted", message_ids=accepted, organization_id=organization.id)
+        self._log.debug("messages.accepted", message_ids=accepted, organization_id=organization.id)
         if stamp is not None:
             self._senders.look_again(organization.id)
 

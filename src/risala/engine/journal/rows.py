@@ -9,17 +9,20 @@ from risala.engine.model.lines import Line
 from risala.engine.model.states import PRIORITY_MESSAGE, Status
 
 
-@dataclass(frozen=True, slots=True)
-class NewMessage:
-    """Everything that an accepted message brings into the journal, decided beforehand."""
+class NewMessage(NamedTuple):
+    """Everything that an accepted message brings into the journal, decided beforehand.
 
+    A tuple, because one is made for each message, and that takes a third of the time.
+    """
+
+    key: int
     id: str
     organization_id: str
     mode: str
     kind: str
     recipient: str
     sender: str
-    body: str = field(repr=False)
+    body: str
     encoding: str
     segments: int
     price: int
@@ -47,9 +50,11 @@ class NewMessage:
     notice: str | None = None
     """The notice in ``response``, as JSON."""
 
+    def __repr__(self) -> str:
+        return f"<NewMessage {self.id}>"  # its text is for nobody's log
 
-@dataclass(frozen=True, slots=True)
-class Entered:
+
+class Entered(NamedTuple):
     """An entry of the ledger is on disk: a charge, a refund, a top-up, an adjustment."""
 
     organization_id: str
@@ -57,8 +62,7 @@ class Entered:
     balance_after: int
 
 
-@dataclass(frozen=True, slots=True)
-class Standing:
+class Standing(NamedTuple):
     """What an organization has, as of one entry of its ledger."""
 
     seq: int

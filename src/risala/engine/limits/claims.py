@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from risala.engine.model.commands import AddressUse, PeopleUse
 
 
-@dataclass(frozen=True, slots=True)
-class TakeSms:
+class TakeSms(NamedTuple):
     """Take tokens from an organization's bucket; answers with None.
 
     Refused with :class:`~risala.engine.model.errors.RateLimited` where too few are there.
@@ -21,8 +21,7 @@ class TakeSms:
     tokens: int = 1
 
 
-@dataclass(frozen=True, slots=True)
-class GiveBackSms:
+class GiveBackSms(NamedTuple):
     """Put tokens back: the sends that they were taken for did not happen."""
 
     organization_id: str

@@ -6,14 +6,13 @@ another version, which rows carry from then on; those of before keep their own.
 
 from __future__ import annotations
 
-import json
+from json.encoder import encode_basestring as _quoted
 from typing import Final
 
 NOT_MADE_ANEW: Final = 0
 """Of messages of before: their answers are kept as they were given."""
 VERSION: Final = 1
 """Of the answers that are given now; null in a row stands for it."""
-_JSON: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 _OURS: Final = "idk_"
 
 
@@ -30,16 +29,29 @@ def message_of_own_key(key: str) -> str | None:
     return f"sms_{key.removeprefix(_OURS)}" if key.startswith(_OURS) else None
 
 
-def answer(
-    message_id: str, key: str, organization_id: str, sender: str, notice: str | None
-) -> bytes:
-    """The body (specification §2.2), written out: our ids need no escaping.
+def ending(organization_id: str, sender: str, notice: str | None) -> str:
+    """The end of an answer, which those of one request and sender share.
 
     Args:
         notice: JSON, where the message leaves by another sender than the one that was asked for.
     """
     tail = f',"notice":{notice}' if notice else ""
+    return f'"organizationId":"{organization_id}","from":{_quoted(sender)}{tail}}}'
+
+
+def ended(message_id: str, key: str, end: str) -> bytes:
+    """The body (specification §2.2), written out: our ids need no escaping.
+
+    Args:
+        end: what :func:`ending` says.
+    """
     return (
-        f'{{"accepted":true,"messageId":"{message_id}","idempotencyKey":{_JSON(key)},'
-        f'"organizationId":"{organization_id}","from":{_JSON(sender)}{tail}}}'
+        f'{{"accepted":true,"messageId":"{message_id}","idempotencyKey":{_quoted(key)},{end}'
     ).encode()
+
+
+def answer(
+    message_id: str, key: str, organization_id: str, sender: str, notice: str | None
+) -> bytes:
+    """The whole body, of what its row says."""
+    return ended(message_id, key, ending(organization_id, sender, notice))

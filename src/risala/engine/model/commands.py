@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from ipaddress import IPv4Network, IPv6Network
+from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from risala.engine.model.lines import Line
@@ -66,22 +68,30 @@ class Principal:
     """Addresses that the key may be used from; None: any."""
 
 
-@dataclass(frozen=True, slots=True)
-class SendMessage:
-    """A validated body of ``POST /api/sms``."""
+_NO_METADATA: Final[Mapping[str, str]] = MappingProxyType({})
+
+
+class SendMessage(NamedTuple):
+    """A validated body of ``POST /api/sms``.
+
+    A tuple, because one is made for each message, and that takes a third of the time.
+    """
 
     to: str
-    body: str = field(repr=False)
+    body: str
     sender: str | None = None
     idempotency_key: str | None = None
     urgent: bool = False
     """True for codes, which go before messages; no body of ``/api/sms`` can set it."""
-    metadata: dict[str, str] = field(default_factory=dict)
+    metadata: Mapping[str, str] = _NO_METADATA
     send_at: int | None = None
     """UTC epoch milliseconds; None or past: now."""
     validity_s: int | None = None
     """Seconds from ``send_at`` (or from now) after which it is not sent any more; None: the
     service's default."""
+
+    def __repr__(self) -> str:
+        return "<SendMessage>"  # its text is for nobody's log
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 import secrets
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Final
 
 from risala.engine.model.clock import Clock
@@ -19,12 +20,14 @@ from risala.engine.model.clock import Clock
 _TIME_BYTES: Final = 6
 _RANDOM_BYTES: Final = 14
 _TIME_MASK: Final = (1 << 8 * _TIME_BYTES) - 1
-_POOL_IDS: Final = 256
-"""Ids for which random bytes are drawn at once."""
+_POOL_BYTES: Final = 4096
+"""Random bytes that are drawn at once: enough for about two hundred ids."""
 # Crockford's digits keep the order of their values, and have no I, L, O, U to misread.
 _CROCKFORD: Final = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 _PAIRS: Final = tuple(high + low for high in _CROCKFORD for low in _CROCKFORD)
 _SHIFTS: Final = tuple(range(150, -1, -10))
+_ANY_DIGIT: Final = (_CROCKFORD * 8).encode()
+"""By a random byte, a digit: each of the 32 for eight bytes, so that none is likelier."""
 _DIGITS: Final = re.compile(r"[0-9A-HJKMNP-TV-Z]{32}")
 
 
@@ -37,7 +40,7 @@ class RandomPool:
 
     def __call__(self, count: int) -> bytes:
         if self._used + count > len(self._pool):
-            self._pool = secrets.token_bytes(count * _POOL_IDS)
+            self._pool = secrets.token_bytes(max(count, _POOL_BYTES))
             self._used = 0
         start, self._used = self._used, self._used + count
         return self._pool[start : self._used]
@@ -47,7 +50,10 @@ KEY_COUNTER_BITS: Final = 15
 """Of a key, below its milliseconds: 32,768 messages of one millisecond before the next is used."""
 _KEY_REST_BITS: Final = 160 - 63
 _KEY_DIGITS: Final = 13
-_VALUES: Final = {digit: value for value, digit in enumerate(_CROCKFORD)}
+_PYTHON_DIGITS: Final = str.maketrans(_CROCKFORD, "0123456789abcdefghijklmnopqrstuv")
+"""Crockford's digits as ``int`` reads them."""
+_REST_DIGITS: Final = 32 - _KEY_DIGITS
+_RANDOM_DIGITS: Final = 32 - 10
 
 
 def next_key(last: int, now_ms: int) -> int:
@@ -65,10 +71,7 @@ def key_of(identity: str) -> int | None:
     digits = identity.partition("_")[2]
     if not _DIGITS.fullmatch(digits):
         return None
-    key = 0
-    for digit in digits[:_KEY_DIGITS]:
-        key = key << 5 | _VALUES[digit]
-    return key >> 2  # of 13 digits' 65 bits
+    return int(digits[:_KEY_DIGITS].translate(_PYTHON_DIGITS), 32) >> 2  # of 13 digits' 65 bits
 
 
 def event_id(key: int, subject_id: str) -> str:
@@ -77,8 +80,7 @@ def event_id(key: int, subject_id: str) -> str:
     Whoever may see the event knows that id, so that nothing is given away; and as nothing is drawn,
     nothing need be stored.
     """
-    digits = [_CROCKFORD[key >> shift & 31] for shift in range(58, 2, -5)]
-    return f"evt_{''.join(digits)}{_CROCKFORD[(key & 7) << 2]}{subject_id[-19:]}"
+    return f"evt_{_key_start(key)}{_CROCKFORD[(key & 7) << 2]}{subject_id[-19:]}"
 
 
 class MessageIds:
@@ -92,11 +94,38 @@ class MessageIds:
         self._last_key = last_key
         self._random_bytes = random_bytes or RandomPool()
 
-    def new(self, now_ms: int) -> str:
-        """The id of a message that is accepted at this time."""
-        key = self._last_key = next_key(self._last_key, now_ms)
-        rest = int.from_bytes(self._random_bytes(_RANDOM_BYTES), "big")
-        return message_id(key, rest & ((1 << _KEY_REST_BITS) - 1))
+    def new(self, now_ms: int, count: int = 1) -> list[tuple[int, str]]:
+        """Keys and ids of so many messages that are accepted at this time, in their order.
+
+        An id is :func:`message_id` of its key and of 97 random bits, of which all but two are drawn
+        as digits.
+        """
+        first = next_key(self._last_key, now_ms)
+        self._last_key = first + count - 1
+        drawn = self._random_bytes((1 + _REST_DIGITS) * count)
+        digits = drawn.translate(_ANY_DIGIT).decode("ascii")
+        made: list[tuple[int, str]] = []
+        start, shared = "", -1
+        at = 0
+        for key in range(first, first + count):
+            if key >> 3 != shared:
+                start, shared = _key_start(key), key >> 3
+            end = at + 1 + _REST_DIGITS
+            between = _CROCKFORD[(key & 7) << 2 | drawn[at] & 3]
+            made.append((key, f"sms_{start}{between}{digits[at + 1 : end]}"))
+            at = end
+        return made
+
+
+@lru_cache(maxsize=64)
+def _nine_digits(bits: int) -> str:
+    """45 bits; remembered, because ids of the same eight milliseconds begin with the same."""
+    return "".join([_CROCKFORD[bits >> shift & 31] for shift in range(40, -1, -5)])
+
+
+def _key_start(key: int) -> str:
+    """The first 60 bits of a key."""
+    return f"{_nine_digits(key >> 18)}{_PAIRS[key >> 8 & 1023]}{_CROCKFORD[key >> 3 & 31]}"
 
 
 def message_id(key: int, rest: int) -> str:
@@ -113,9 +142,11 @@ class IdSource:
 
     def new(self, prefix: str) -> str:
         """A new id, such as ``new("sms")``; never gives one twice."""
-        time_ms = self._clock.now_ms()
-        random = int.from_bytes(self._random_bytes(_RANDOM_BYTES), "big")
-        return _written(prefix, time_ms, random)
+        time_ms = self._clock.now_ms() & _TIME_MASK
+        drawn = self._random_bytes(1 + _RANDOM_DIGITS)
+        between = _CROCKFORD[(time_ms & 7) << 2 | drawn[0] & 3]
+        rest = drawn[1:].translate(_ANY_DIGIT).decode("ascii")
+        return f"{prefix}_{_nine_digits(time_ms >> 3)}{between}{rest}"
 
     def random_bytes(self, count: int) -> bytes:
         return self._random_bytes(count)

@@ -10,6 +10,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
+from functools import lru_cache
 from typing import Final, Protocol
 
 from risala.sms.cause import Cause, cause_of
@@ -130,9 +131,7 @@ class Line:
         """Cause and values as they are stored; None where there is nothing: most lines."""
         if self.cause is None and not self.values:
             return None
-        members: dict[str, str | int] = {} if self.cause is None else {"cause": self.cause.value}
-        members.update(self.values or {})
-        return _json(members)
+        return _details(self.cause, *(self.values or {}).items())
 
 
 class Told(Protocol):
@@ -151,12 +150,21 @@ class Told(Protocol):
 
 
 JUST_ACCEPTED: Final = Line(Kind.ACCEPTED)
+ACCEPTED_UNSERVED: Final = Line(Kind.ACCEPTED, values={"wait": Wait.UNSERVED.value})
+"""The message was accepted, and no carrier serves its number."""
 SENT: Final = Line(Kind.SENT)
 SENT_UNREPORTED: Final = Line(Kind.SENT, values={"no_receipts": 1})
 """The message was sent by a modem line that gives no reports."""
 SENT_NAMELESS: Final = Line(Kind.SENT, values={"no_id": 1})
 """The message was sent, and the carrier gave no id."""
 _json: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+
+
+@lru_cache(maxsize=256)
+def _details(cause: Cause | None, *values: tuple[str, str | int]) -> str:
+    """Remembered, because many messages that are accepted together wait for the same thing."""
+    members: dict[str, str | int] = {} if cause is None else {"cause": cause.value}
+    return _json({**members, **dict(values)})
 
 
 def line_of(kind: int, details: str | None, text: str) -> Line:

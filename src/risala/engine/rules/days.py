@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import date, datetime
+from functools import lru_cache
 from typing import Final
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -11,7 +12,13 @@ _EPOCH: Final = date(1970, 1, 1).toordinal()
 
 def day_of(zone: str, at_ms: int) -> int:
     """The day that a moment (UTC epoch milliseconds) belongs to, as days since 1970-01-01."""
-    return datetime.fromtimestamp(at_ms // 1000, ZoneInfo(zone)).toordinal() - _EPOCH
+    return _day_of(zone, at_ms // 1000)
+
+
+@lru_cache(maxsize=1024)
+def _day_of(zone: str, at_s: int) -> int:
+    """Many messages are of the same second."""
+    return datetime.fromtimestamp(at_s, ZoneInfo(zone)).toordinal() - _EPOCH
 
 
 def is_zone(name: str) -> bool:

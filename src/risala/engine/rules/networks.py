@@ -18,7 +18,7 @@ def network(recipient: str) -> str:
     """The network's name where the plan tells it, else the country code: ``mattel``, ``+33``."""
     known = network_of(recipient)
     if known is not None:
-        return str(known.value)
+        return str(known)
     digits = recipient.removeprefix("+")
     if digits == recipient or not digits.isascii() or not digits.isdigit():
         return UNKNOWN

@@ -56,11 +56,18 @@ class Router:
 
     def route_key(self, recipient: str) -> str:
         """The queue for a number; :data:`UNSERVED` where it waits for somebody to serve it."""
-        prefix = next((p for p in self._prefixes if recipient.startswith(p)), "")
+        prefix = self._prefix(recipient)
         if not self._networks:
             return prefix
         network = network_of(recipient)
         return _key(prefix, network if network in self._networks else None)
+
+    def _prefix(self, recipient: str) -> str:
+        """The longest prefix that a number begins with; empty: none."""
+        for prefix in self._prefixes:
+            if recipient.startswith(prefix):
+                return prefix
+        return ""
 
     def carriers_for(self, recipient: str) -> list[str]:
         """Carriers that serve a number, the best first."""

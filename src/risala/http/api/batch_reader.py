@@ -9,7 +9,7 @@ found: then the whole body is at fault.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import count
 from typing import Any, Final
 
@@ -27,6 +27,7 @@ from risala.http.common.parse import (
     check_depth,
     fault,
     has_escapes,
+    is_deeper,
     read_text,
 )
 from risala.http.common.problems import BodyIssue, Problem, bad_body
@@ -57,13 +58,18 @@ async def parse_batch(raw: bytes, now_ms: int) -> list[Item]:
     Raises:
         Problem: 400, where the body around the items is wrong.
     """
-    reader = _Reader(read_text(raw))
+    text, escapes = read_text(raw), has_escapes(raw)
+    values = _at_a_glance(text)
+    if values is not None:
+        await trio.lowlevel.checkpoint()
+        return await _read_items(values, now_ms, escapes=escapes)
+    reader = _Reader(text)
     items: list[Item] | None = None
     for name in reader.names():
         if name != "messages":
             reader.value()
         elif reader.peek() == "[":
-            items = await _read_items(reader, now_ms, escapes=has_escapes(raw))
+            items = await _read_items(reader.items(), now_ms, escapes=escapes)
         elif reader.value() is not None:  # null is as if omitted
             raise _bad_list("not_a_list", "must be a list.")
         await trio.lowlevel.checkpoint()
@@ -74,9 +80,32 @@ async def parse_batch(raw: bytes, now_ms: int) -> list[Item]:
     return items
 
 
-async def _read_items(reader: _Reader, now_ms: int, *, escapes: bool) -> list[Item]:
+def _at_a_glance(text: str) -> list[dict[str, Any]] | None:
+    """The items of a body that is small and plainly good: decoded at once, it takes no longer than
+    one item may. None where the body has to be read step by step."""
+    if len(text) > VALUE_CHARACTERS_MAX:
+        return None
+    try:
+        body, end = DECODER.raw_decode(text)
+    except (ValueError, DuplicateMember, RecursionError):
+        return None
+    if end != len(text) or type(body) is not dict or len(body) != 1:
+        return None
+    values = body.get("messages")
+    if type(values) is not list or not values or not all(type(each) is dict for each in values):
+        return None
+    # Besides the body's two brackets and one of each other item's all might be of one item.
+    brackets = text.count("[") + text.count("{") - 1 - len(values)
+    if brackets > DEPTH_MAX and any(is_deeper(each, DEPTH_MAX) for each in values):
+        return None
+    return values
+
+
+async def _read_items(
+    values: Iterable[dict[str, Any] | Problem], now_ms: int, *, escapes: bool
+) -> list[Item]:
     items: list[Item] = []
-    for value in reader.items():
+    for value in values:
         if len(items) == BATCH_ITEMS_MAX:
             raise _bad_list("too_many_entries", f"must have at most {BATCH_ITEMS_MAX} entries.")
         if isinstance(value, Problem):

@@ -152,7 +152,7 @@ def check_depth(value: object, brackets: int, depth_max: int = DEPTH_MAX) -> Non
     Raises:
         Problem: 400.
     """
-    if brackets > depth_max and _deeper(value, depth_max):
+    if brackets > depth_max and is_deeper(value, depth_max):
         raise fault("too_deep")
 
 
@@ -194,14 +194,14 @@ def _strings(value: object) -> Iterator[str]:
             yield from _strings(inner)
 
 
-def _deeper(value: object, left: int) -> bool:
+def is_deeper(value: object, left: int) -> bool:
     """Whether ``value`` nests deeper than ``left`` levels; looks no further than that."""
     if not isinstance(value, dict | list):
         return False
     if left == 0:
         return True
     inner = value.values() if isinstance(value, dict) else value
-    return any(_deeper(item, left - 1) for item in inner)
+    return any(is_deeper(item, left - 1) for item in inner)
 
 
 _SENTENCES: Final = {

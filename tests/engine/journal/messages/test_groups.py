@@ -312,9 +312,9 @@ def test_requests_of_many_organizations_in_one_unit_stand_alone(book):
     assert entries.fetchall() == [(-50, 1), (-150, 3), (-50, 1)]
 
 
-STATEMENTS = {"accept": 11, "start": 6, "finish": 7, "receipt": 9}
+STATEMENTS = {"accept": 10, "start": 6, "finish": 7, "receipt": 9}
 """Of a unit with one message, at most."""
-FURTHER = {"accept": 2, "start": 2, "finish": 3, "receipt": 6}
+FURTHER = {"accept": 0.1, "start": 2, "finish": 3, "receipt": 6}
 """Of each further message in it."""
 
 

@@ -177,7 +177,7 @@ def test_killed_anywhere_it_comes_to_the_same(tmp_path, monkeypatch):
     def cut(what: str, *_: int) -> None:
         nonlocal looks
         looks += 1
-        if what not in ("auditing", "checking") and looks % 7 == 0:
+        if what not in ("auditing", "checking") and looks % 6 == 0:
             cuts.append(tmp_path / f"cut{looks}")
             shutil.copytree(path.parent, cuts[-1], ignore=shutil.ignore_patterns("*-shm"))
 

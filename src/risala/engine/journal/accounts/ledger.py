@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import reduce
-from typing import Final
+from typing import Final, NamedTuple
 
 from risala.engine.journal.rows import Entered
 from risala.engine.journal.store.named import Rows
+from risala.engine.journal.store.sql import write_values
 from risala.engine.journal.store.tables import table, writable
 from risala.engine.model.clock import iso
 from risala.engine.model.commands import LedgerEntry
@@ -35,6 +36,11 @@ _REFUND: Final = (
     "INSERT INTO entry (organization, kind, amount, balance_after, message, at)"
     " SELECT no, 1, ?, balance, ?, ? FROM organizations WHERE id = ?"
     " RETURNING seq, balance_after"
+)
+_CHARGE_ROWS: Final = (
+    "INSERT INTO entry (seq, organization, kind, amount, balance_after, message, messages, at)"
+    " SELECT column1, column2, 0, column3, column4, column5, nullif(column6, 1),"
+    " nullif(column7, 0) FROM ({values})"
 )
 
 
@@ -65,8 +71,7 @@ def refund(
     return Entered(organization_id, seq, balance)
 
 
-@dataclass(frozen=True, slots=True)
-class Charge:
+class Charge(NamedTuple):
     """What one request costs, of one organization."""
 
     seq: int
@@ -87,14 +92,13 @@ def next_seq(conn: sqlite3.Connection) -> int:
 
 def charge(conn: sqlite3.Connection, charges: Iterable[Charge]) -> None:
     """Enter charges; the balances are written by whoever knows them all."""
-    conn.executemany(
-        "INSERT INTO entry (seq, organization, kind, amount, balance_after, message, messages, at)"
-        " VALUES (?, ?, 0, ?, ?, ?, ?, ?)",
+    write_values(
+        conn,
+        _CHARGE_ROWS,
         [
             (
                 *(one.seq, one.organization, -one.amount, one.balance_after, one.message),
-                None if one.messages == 1 else one.messages,
-                None if key_ms(one.message) == one.at else one.at,
+                *(one.messages, 0 if key_ms(one.message) == one.at else one.at),
             )
             for one in charges
         ],

@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Final
 
-from risala.engine.journal.rows import NewMessage
 from risala.engine.journal.store.sql import value_of
 
 _ADD: Final = (
@@ -40,17 +39,17 @@ class Days:
         self._before: dict[int, int] = {}
         self._charged: Counter[int] = Counter()
 
-    def have_room(self, new: NewMessage) -> bool:
-        """Whether the cap of its day leaves room for a message."""
+    def have_room(self, day: int, price: int) -> bool:
+        """Whether the day's cap leaves room for a price."""
         if self._cap is None:
             return True
-        if new.day not in self._before:
-            self._before[new.day] = spent(self._conn, self._organization_id, new.day)
-        return self._before[new.day] + self._charged[new.day] + new.price <= self._cap
+        if day not in self._before:
+            self._before[day] = spent(self._conn, self._organization_id, day)
+        return self._before[day] + self._charged[day] + price <= self._cap
 
-    def charge(self, new: NewMessage) -> None:
-        """Count a message that is accepted."""
-        self._charged[new.day] += new.price
+    def charge(self, day: int, price: int) -> None:
+        """Count what is charged."""
+        self._charged[day] += price
 
     def write(self) -> None:
         """Write down what was counted."""

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import sqlite3
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from risala.engine.journal.accounts import ledger, senders, spending
 from risala.engine.journal.accounts.ledger import Charge
@@ -22,26 +22,33 @@ from risala.engine.journal.people import mails
 from risala.engine.journal.rows import Entered, NewMessage, Stamp
 from risala.engine.journal.store import names
 from risala.engine.journal.store.named import Rows
+from risala.engine.journal.store.sql import write_values
 from risala.engine.journal.store.transaction import Failed, Piece
 from risala.engine.journal.webhooks import outbox
 from risala.engine.model.errors import Forbidden, InsufficientBalance, Refusal, SpendCapReached
-from risala.engine.model.ids import key_ms, key_of
+from risala.engine.model.ids import key_ms
 from risala.engine.model.numbers import ENCODINGS, KINDS, MODES, recipient_number
 
-_MESSAGE: Final = (
+_MESSAGES: Final = (
     "INSERT INTO message (key, id, organization, api_key, mode, kind, encoding, priority, status,"
     " recipient, sender, segments, price, currency, route, due_at, valid_until, created_at, charge,"
     " client_key, metadata, send_at, verification_id, notice, accepted, body, receipt_raw)"
-    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+    " SELECT column1, column2, column3, nullif(column4, 0), column5, column6, column7, column8, 0,"
+    " column9, column10, column11, column12, column13, column14, column15, column16,"
+    " nullif(column17, 0), nullif(column18, 0), nullif(column19, ''), nullif(column20, '{}'),"
+    " nullif(column21, 0), nullif(column22, ''), nullif(column23, ''), nullif(column24, ''),"
+    " column25, nullif(column26, '') FROM ({values})"
 )
+"""What is missing is handed in as 0 or as an empty text: None takes the ``sqlite3`` module longer
+than ten other values, and most of a message's columns are null."""
+_MODES, _KINDS, _ENCODINGS = MODES.numbers, KINDS.numbers, ENCODINGS.numbers
 _ROOM: Final = " " * 44
 """In place of what delivery writes into a message's row: times, the carrier's id and its words.
 The first attempt takes it away. A row that grows has to move, and of a long queue that is delivered
 later pages would be left half empty."""
 
 
-@dataclass(frozen=True, slots=True)
-class SendRequest:
+class SendRequest(NamedTuple):
     """Messages that were asked for together, of one organization and mode."""
 
     items: Sequence[NewMessage]
@@ -49,8 +56,7 @@ class SendRequest:
     """Given where the organization has senders that wait for volume."""
 
 
-@dataclass(frozen=True, slots=True)
-class Acceptance:
+class Acceptance(NamedTuple):
     """What became of a request's messages."""
 
     results: Sequence[bytes | Refusal]
@@ -60,6 +66,8 @@ class Acceptance:
     """The charge; None: nothing was charged."""
     id: str | None
     """Of the first message that is new; None: none is."""
+    whole: bool = False
+    """All of them are new."""
 
 
 def accept(
@@ -129,16 +137,30 @@ class _Payer:
         caps = (row.spend_cap, row.owner_spend_cap)
         self.days = spending.Days(conn, organization_id, caps)
 
-    def refusal(self, item: NewMessage) -> Refusal | None:
-        """Why a message cannot be accepted."""
+    def refusal(self, mode: str, day: int, price: int) -> Refusal | None:
+        """Why what costs this cannot be accepted."""
         if not self.is_active:
             return Forbidden("The organization is not active.")
-        if item.mode != "live":
+        if mode != "live":
             return None
         # A positive balance is needed even where the price is zero.
-        if self.balance <= 0 or self.balance < item.price:
+        if self.balance <= 0 or self.balance < price:
             return InsufficientBalance()
-        return None if self.days.have_room(item) else SpendCapReached()
+        return None if self.days.have_room(day, price) else SpendCapReached()
+
+    def charge(self, mode: str, day: int, price: int) -> None:
+        """Take the price of what is accepted."""
+        if mode == "live":
+            self.balance -= price
+            self.days.charge(day, price)
+
+
+class _Taken(NamedTuple):
+    """A request's messages that are accepted, by one organization and in one mode."""
+
+    organization: int
+    news: Sequence[NewMessage]
+    charge: int | None
 
 
 class _Group:
@@ -148,52 +170,45 @@ class _Group:
         self._conn = conn
         self._payers: dict[str, _Payer] = {}
         self._given: dict[tuple[str, str, str], bytes] = {}
-        self._numbers: dict[str, int] = {}
-        self._rows: list[tuple[object, ...]] = []
+        """Answers by keys of clients, which only they can use again."""
+        self._taken: list[_Taken] = []
         self._charges: list[Charge] = []
-        self._counted: Counter[CountKey] = Counter()
         self._low: list[tuple[NewMessage, int]] = []
         self._waiting: dict[str, Stamp] = {}
         self._next_seq = 0
 
     def take(self, request: SendRequest) -> Acceptance:
         """Judge a request, and note what it brings."""
-        first = request.items[0]
+        items = request.items
+        first = items[0]
         payer = self._payer(first.organization_id)
         before = payer.balance
-        results: list[bytes | Refusal] = []
-        taken: list[NewMessage] = []
-        for item in request.items:
-            known = self._known(item)
-            refusal = None if known is not None else payer.refusal(item)
-            if known is None and refusal is None:
-                self._given[(item.organization_id, item.mode, item.idempotency_key)] = item.response
-                payer.balance -= item.price
-                if item.mode == "live":
-                    payer.days.charge(item)
-                taken.append(item)
-            results.append(known or refusal or item.response)
+        if self._takes_whole(payer, items):
+            results: list[bytes | Refusal] = [item.response for item in items]
+            taken, whole = items, True
+        else:
+            results, taken = self._judge_each(payer, items)
+            whole = len(taken) == len(items)
         if not taken:
             return Acceptance(results, None, None)
         if first.mode != "live":
-            self._store(payer, taken, None)
-            return Acceptance(results, None, taken[0].id)
+            self._taken.append(_Taken(payer.no, taken, None))
+            return Acceptance(results, None, taken[0].id, whole)
         charge = self._charge(payer, taken, before)
-        self._store(payer, taken, charge.seq)
+        self._taken.append(_Taken(payer.no, taken, charge.seq))
         if payer.balance < taken[-1].low_balance <= before:
             self._low.append((taken[-1], payer.balance))
         if request.stamp is not None:
             self._waiting[first.organization_id] = request.stamp
         entered = Entered(first.organization_id, charge.seq, payer.balance)
-        return Acceptance(results, entered, taken[0].id)
+        return Acceptance(results, entered, taken[0].id, whole)
 
     def write(self) -> None:
         """Write all that was accepted."""
-        if not self._rows:
+        if not self._taken:
             return
         conn = self._conn
-        conn.executemany(_MESSAGE, self._rows)
-        counts.add(conn, self._counted)
+        self._write_messages()
         if self._charges:
             ledger.charge(conn, self._charges)
             payers = [payer for payer in self._payers.values() if payer.charged]
@@ -215,60 +230,141 @@ class _Group:
             payer = self._payers[organization_id] = _Payer(self._conn, organization_id)
         return payer
 
-    def _known(self, item: NewMessage) -> bytes | None:
-        """The answer that its key was given before."""
-        if item.key_is_ours:
-            return None
-        slot = (item.organization_id, item.mode, item.idempotency_key)
-        return self._given.get(slot) or known_answer(self._conn, *slot)
+    def _takes_whole(self, payer: _Payer, items: Sequence[NewMessage]) -> bool:
+        """Charge a request at once where each of its messages could be charged in turn, and none
+        has a key that may have been used before; False: nothing was charged.
+
+        What is left must be positive: after that no message of the price zero is refused.
+        """
+        first = items[0]
+        price = 0
+        for item in items:
+            if not item.key_is_ours or item.day != first.day:
+                return False
+            price += item.price
+        if payer.refusal(first.mode, first.day, price) or payer.balance <= price:
+            return False
+        payer.charge(first.mode, first.day, price)
+        return True
+
+    def _judge_each(
+        self, payer: _Payer, items: Sequence[NewMessage]
+    ) -> tuple[list[bytes | Refusal], list[NewMessage]]:
+        """What becomes of each message, after those before it; and those that are accepted."""
+        results: list[bytes | Refusal] = []
+        taken: list[NewMessage] = []
+        for item in items:
+            slot = (item.organization_id, item.mode, item.idempotency_key)
+            result: bytes | Refusal | None = None
+            if not item.key_is_ours:
+                result = self._given.get(slot) or known_answer(self._conn, *slot)
+            if result is None:
+                result = payer.refusal(item.mode, item.day, item.price)
+            if result is None:
+                result = item.response
+                payer.charge(item.mode, item.day, item.price)
+                taken.append(item)
+                if not item.key_is_ours:
+                    self._given[slot] = result
+            results.append(result)
+        return results, taken
 
     def _charge(self, payer: _Payer, taken: Sequence[NewMessage], before: int) -> Charge:
         """One entry for all that a request brings."""
         self._next_seq = self._next_seq or ledger.next_seq(self._conn)
+        first = taken[0]
         charge = Charge(
-            self._next_seq,
-            payer.no,
-            before - payer.balance,
-            payer.balance,
-            _key(taken[0]),
-            len(taken),
-            taken[0].created_at,
+            *(self._next_seq, payer.no, before - payer.balance, payer.balance),
+            *(first.key, len(taken), first.created_at),
         )
         self._next_seq += 1
         self._charges.append(charge)
         payer.charged = True
         return charge
 
-    def _store(self, payer: _Payer, taken: Iterable[NewMessage], charge: int | None) -> None:
-        for new in taken:
-            mode, kind = MODES.number(new.mode), KINDS.number(new.kind)
-            key = _key(new)
-            self._rows.append(
-                (
-                    *(key, new.id, payer.no, new.api_key and self._number(new.api_key)),
-                    *(mode, kind, ENCODINGS.number(new.encoding), new.priority),
-                    *(recipient_number(new.recipient), self._number(new.sender)),
-                    *(new.segments, new.price, new.currency, self._number(new.route)),
-                    *(new.due_at, new.valid_until),
-                    None if key_ms(key) == new.created_at else new.created_at,
-                    charge,
-                    None if new.key_is_ours else new.idempotency_key,
-                    None if new.metadata == "{}" else new.metadata,
-                    *(new.send_at, new.verification_id, new.notice, new.line.details, new.body),
-                    _ROOM if new.segments == 1 else None,
-                )
-            )
-            counted = counts.accepted(payer.no, mode, kind, new.recipient, new.created_at)
-            self._counted[counted] += 1
-
-    def _number(self, name: str) -> int:
-        number = self._numbers.get(name)
-        if number is None:
-            number = self._numbers[name] = names.number(self._conn, name)
-        return number
+    def _write_messages(self) -> None:
+        """Write the messages' rows, and count them."""
+        carried = dict.fromkeys(
+            name
+            for taken in self._taken
+            for new in taken.news
+            for name in (new.api_key, new.sender, new.route)
+        )
+        numbers = names.numbers(self._conn, [name for name in carried if name is not None])
+        write_values(
+            self._conn,
+            _MESSAGES,
+            [
+                _row(new, taken.organization, taken.charge, numbers)
+                for taken in self._taken
+                for new in taken.news
+            ],
+        )
+        counted: Counter[CountKey] = Counter()
+        for organization, news, _ in self._taken:
+            counts.count_accepted(counted, organization, news)
+        counts.add(self._conn, counted)
 
 
-def _key(new: NewMessage) -> int:
-    key = key_of(new.id)
-    assert key is not None, "whoever makes messages makes their ids"
-    return key
+def _row(
+    new: NewMessage, organization: int, charge: int | None, numbers: Mapping[str, int]
+) -> tuple[object, ...]:
+    # Taken apart at once: asked for by its name, a tuple's field takes four times as long.
+    (
+        key,
+        message_id,
+        _,
+        mode,
+        kind,
+        recipient,
+        sender,
+        body,
+        encoding,
+        segments,
+        price,
+        currency,
+        metadata,
+        priority,
+        route,
+        due_at,
+        valid_until,
+        send_at,
+        created_at,
+        idempotency_key,
+        key_is_ours,
+        _,
+        line,
+        verification_id,
+        _,
+        _,
+        api_key,
+        notice,
+    ) = new
+    return (
+        key,
+        message_id,
+        organization,
+        0 if api_key is None else numbers[api_key],
+        _MODES[mode],
+        _KINDS[kind],
+        _ENCODINGS[encoding],
+        priority,
+        recipient_number(recipient),
+        numbers[sender],
+        segments,
+        price,
+        currency,
+        numbers[route],
+        due_at,
+        valid_until,
+        0 if key_ms(key) == created_at else created_at,
+        charge or 0,
+        "" if key_is_ours else idempotency_key,
+        metadata,
+        send_at or 0,
+        verification_id or "",
+        notice or "",
+        line.details or "",
+        body,
+        _ROOM if segments == 1 else "",
+    )

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import sqlite3
 from collections import Counter
+from collections.abc import Sequence
 from typing import Final
 
+from risala.engine.journal.rows import NewMessage
 from risala.engine.journal.state import MessageState
 from risala.engine.model.numbers import KINDS, MODES, STATUSES
 from risala.engine.rules.networks import network
@@ -35,8 +37,22 @@ def bucket_of(took_ms: int) -> int:
 
 
 def accepted(organization: int, mode: int, kind: int, recipient: str, created_at: int) -> CountKey:
-    hour = created_at // HOUR_MS
-    return organization, ACCEPTED, hour, mode, kind, network(recipient), 0
+    return _accepted(organization, mode, kind, created_at // HOUR_MS, network(recipient))
+
+
+def count_accepted(
+    counted: Counter[CountKey], organization: int, news: Sequence[NewMessage]
+) -> None:
+    """Count messages of one organization that were accepted."""
+    alike = Counter(
+        [(new.mode, new.kind, new.created_at // HOUR_MS, network(new.recipient)) for new in news]
+    )
+    for (mode, kind, hour, name), n in alike.items():
+        counted[_accepted(organization, MODES.number(mode), KINDS.number(kind), hour, name)] += n
+
+
+def _accepted(organization: int, mode: int, kind: int, hour: int, name: str) -> CountKey:
+    return organization, ACCEPTED, hour, mode, kind, name, 0
 
 
 def outcome(message: MessageState, at: int) -> CountKey:

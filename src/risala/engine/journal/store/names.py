@@ -5,12 +5,15 @@ Few, and never taken back.
 
 from __future__ import annotations
 
+import json
 import sqlite3
+from collections.abc import Collection
 from typing import Final
 
 from risala.engine.journal.store.sql import value_of
 
 _FIND: Final = "SELECT no FROM names WHERE name = ?"
+_FIND_ALL: Final = "SELECT name, no FROM names WHERE name IN (SELECT value FROM json_each(?))"
 
 
 def name_sql(column: str) -> str:
@@ -27,10 +30,26 @@ def number(conn: sqlite3.Connection, name: str) -> int:
     found = known(conn, name)
     if found is not None:
         return found
-    return conn.execute("INSERT INTO names (name) VALUES (?)", (name,)).lastrowid or 0
+    return _give(conn, name)
 
 
 def known(conn: sqlite3.Connection, name: str) -> int | None:
     """The number of a name, where it has one."""
     found: int | None = value_of(conn, _FIND, (name,))
     return found
+
+
+def numbers(conn: sqlite3.Connection, wanted: Collection[str]) -> dict[str, int]:
+    """The numbers of many names, by name; those that have none are given one.
+
+    Part of a unit of work, as :func:`number` is; one statement where all are known.
+    """
+    found = dict(conn.execute(_FIND_ALL, (json.dumps(list(wanted)),)).fetchall())
+    for name in wanted:
+        if name not in found:
+            found[name] = _give(conn, name)
+    return found
+
+
+def _give(conn: sqlite3.Connection, name: str) -> int:
+    return conn.execute("INSERT INTO names (name) VALUES (?)", (name,)).lastrowid or 0
