@@ -134,7 +134,11 @@ ROWS = (
     ),
     Row("webhook create", (HOOK, "--org", "{org}"), (("secret", str), ("endpoint.url", HOOK))),
     Row("webhook list", ("--org", "{org}"), (("endpoints.0.id", "{hook}"),)),
-    Row("webhook show", ("{hook}",), (("endpoint.id", "{hook}"), ("pending", int))),
+    Row(
+        "webhook show",
+        ("{hook}",),
+        (("endpoint.id", "{hook}"), ("pending", int), ("lastDays.days", 7)),
+    ),
     Row("webhook update", ("{hook}", "--description", "x"), (("endpoint.description", "x"),)),
     Row("webhook disable", ("{hook}",), (("endpoint.enabled", False),)),
     Row("webhook enable", ("{hook}",), (("endpoint.enabled", True),)),
@@ -148,7 +152,11 @@ ROWS = (
         beside=1,
         sentence="not",  # accepted, or running
     ),
-    Row("webhook deliveries", ("{hook}",), (("deliveries.0.eventId", "{event}"),)),
+    Row(
+        "webhook deliveries",
+        ("{hook}", "--before", str(2**62)),
+        (("deliveries.0.eventId", "{event}"), ("before", None)),
+    ),
     Row("webhook replay", ("{hook}", "--failed-since", "2h"), (("replayed", int),)),
     Row("inbound list", ("--org", "{org}"), (("messages", []),)),
     Row(

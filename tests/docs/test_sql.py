@@ -56,6 +56,7 @@ MAY: dict[str, str] = {
     f"{JOURNAL}/messages/verifications.py": HOT,
     f"{JOURNAL}/messages/waiting.py": READER,
     f"{JOURNAL}/pages/about.py": READER,
+    f"{JOURNAL}/pages/deliveries.py": READER,
     f"{JOURNAL}/pages/figures.py": READER,
     f"{JOURNAL}/pages/lists.py": READER,
     f"{JOURNAL}/pages/stretch.py": READER,

@@ -292,6 +292,7 @@ def endpoint(**changes: Any) -> dict[str, Any]:
         "mode": "live",
         "url": "https://api.baraka.example/hooks/risala",
         "description": "Shop",
+        "headers": {},
         "types": ["sms.sent", "sms.failed"],
         "notify": None,
         "enabled": True,
@@ -362,7 +363,9 @@ def webhooks_told(gateway: FakeWebGateway, name: str, arguments: dict[str, Any])
         raise NotFound("There is no such endpoint.")
     match name:
         case "webhook.show":
-            return {"endpoint": one, "pending": 1, "failed": 2, "version": 7}
+            days = {"days": 7, "delivered": 6, "failed": 2, "medianMs": 420, "latestOnly": False}
+            told = {"endpoint": one, "pending": 1, "failed": 2, "version": 7}
+            return {**told, "lastDays": days}
         case "webhook.rotate":
             return {"endpoint": one, "secret": WEBHOOK_SECRET}
         case "webhook.enable" | "webhook.disable":
@@ -370,7 +373,8 @@ def webhooks_told(gateway: FakeWebGateway, name: str, arguments: dict[str, Any])
         case "webhook.deliveries":
             state = arguments.get("state")
             shown = [each for each in gateway.deliveries if state in (None, each["state"])]
-            return {"deliveries": shown, "before": 7 if "before" not in arguments else None}
+            older = 7 if "before" not in arguments else None
+            return {"deliveries": shown, "before": older, "after": arguments.get("before")}
         case "webhook.delivery":
             shown = [e for e in gateway.deliveries if e["eventId"] == arguments["event_id"]]
             if not shown:

@@ -3,8 +3,9 @@
 import pytest
 
 from risala.engine.model.callers import Role
+from risala.engine.model.clock import iso
 from risala.engine.model.errors import ChangedMeanwhile, Conflict, Invalid
-from web_people import WEBHOOK_SECRET, delivery, endpoint
+from web_people import AT_MS, WEBHOOK_SECRET, delivery, endpoint
 
 PAGE = "/app/org_1/webhooks"
 ONE = f"{PAGE}/whe_1"
@@ -49,12 +50,61 @@ async def test_deliveries_are_listed_by_state_and_paged(owner, gateway):
     page = await owner.get(ONE)
     assert "sms.failed" in page.text
     assert f"{ONE}?before=7" in page.text
-    assert "50.0%" in page.text
     page = await owner.get(f"{ONE}?state=failed&before=7")
-    assert {"state": "failed", "before": 7}.items() <= asked(gateway, "webhook.deliveries")[
-        -2
-    ].items()
+    wanted = asked(gateway, "webhook.deliveries")[-1]
+    assert {"state": "failed", "before": 7}.items() <= wanted.items()
     assert "evt_2" not in page.text
+    assert f"{ONE}?state=failed&amp;after=7" in page.text
+    await owner.get(f"{ONE}?after=9")
+    assert asked(gateway, "webhook.deliveries")[-1]["after"] == 9
+
+
+async def test_how_the_last_days_went_is_told(owner, gateway):
+    gateway.deliveries = [
+        delivery(1, state="delivered", status=200, deliveredAt=iso(AT_MS - 60_000 + 1500))
+    ]
+    page = await owner.get(ONE)
+    assert "75.0%" in page.text
+    assert "Half of them within" in page.text
+    assert ">0.4<" in page.text
+    assert "1.5" in page.text
+
+
+async def test_headers_are_written_and_never_shown(owner, gateway):
+    form = await owner.get("/app/org_1/webhooks/new")
+    fields = {"url": "https://a.example", "types": "sms.sent"}
+    secret = {"headers": "Authorization: Bearer s3cret\r\nX-Shop:1"}
+    await owner.submit(form, "/app/org_1/webhooks", {**fields, **secret})
+    (made,) = asked(gateway, "webhook.create")
+    assert made["headers"] == {"Authorization": "Bearer s3cret", "X-Shop": "1"}
+    gateway.endpoints["whe_1"]["headers"] = {"Authorization": "***"}
+    form = await owner.get(ONE)
+    assert "<code>Authorization</code>" in form.text
+    await owner.submit(form, ONE, fields)
+    await owner.submit(form, ONE, {**fields, "no_headers": "yes"})
+    kept, gone = asked(gateway, "webhook.update")
+    assert "headers" not in kept
+    assert gone["headers"] == {}
+
+
+@pytest.mark.parametrize(
+    ("headers", "told"), [("no colon", "A header looks like"), ("X-Key: s3cret", "once more")]
+)
+async def test_a_refused_form_says_what_becomes_of_its_headers(owner, gateway, headers, told):
+    form = await owner.get(ONE)
+
+    async def perform(name, arguments, caller, perform=gateway.perform):
+        if name == "webhook.update":
+            raise Invalid("url", "invalid_url", "No.")
+        return await perform(name, arguments, caller)
+
+    gateway.perform = perform
+    fields = {"url": "ftp://x", "types": "sms.sent", "headers": headers}
+    page = await owner.submit(form, ONE, fields)
+    assert page.status == 422
+    assert 'id="headers-fault"' in page.text
+    assert told in page.text
+    assert headers not in page.text.partition("<main")[2]
 
 
 async def test_one_delivery_is_opened_and_made_again(owner, gateway):

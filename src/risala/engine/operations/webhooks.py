@@ -9,6 +9,9 @@ from typing import Annotated, Any, Final
 from pydantic import Field, PlainValidator
 
 from risala.engine.journal.accounts import accounts
+from risala.engine.journal.pages import deliveries as pages
+from risala.engine.journal.pages.deliveries import DeliverySum
+from risala.engine.journal.pages.stretch import Steps
 from risala.engine.journal.webhooks import deliveries as webhook_log
 from risala.engine.journal.webhooks import endpoints as webhooks
 from risala.engine.journal.webhooks import event_rows, history
@@ -39,6 +42,9 @@ from risala.engine.services import Services
 from risala.engine.webhooks.endpoints import Endpoints, Wish
 
 PAGE_MAX: Final = 200
+SUMMED_DAYS: Final = 7
+"""Of the deliveries whose share and median are told with an endpoint."""
+_DAY_MS: Final = 86_400_000
 PAGE_USUAL: Final = 50
 STATES: Final = ("pending", "delivered", "failed", "dropped")
 
@@ -128,7 +134,9 @@ class ListDeliveries(OfEndpoint):
     )
     limit: MaybeWhole = None
     before: MaybeWhole = None
-    """The ``before`` of the page before: only older deliveries are listed."""
+    """The ``before`` of another page: only older deliveries are listed."""
+    after: MaybeWhole = None
+    """The ``after`` of another page: only newer ones are listed."""
 
 
 class OfDelivery(OfEndpoint):
@@ -168,6 +176,7 @@ class EndpointStanding:
     endpoint: Endpoint
     pending: int
     failed: int
+    last_days: DeliverySum
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,6 +209,8 @@ class DeliveryPage:
     deliveries: tuple[WebhookDelivery, ...]
     before: int | None
     """The ``before`` of the next page; None: this is the last one."""
+    after: int | None
+    """The ``after`` of the page before; None: this is the first one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,6 +246,13 @@ def _standing_wire(found: EndpointStanding) -> Json:
         "endpoint": endpoint_wire(found.endpoint),
         "pending": found.pending,
         "failed": found.failed,
+        "lastDays": {
+            "days": SUMMED_DAYS,
+            "delivered": found.last_days.delivered,
+            "failed": found.last_days.failed,
+            "medianMs": found.last_days.median_ms,
+            "latestOnly": found.last_days.is_cut,
+        },
     }
 
 
@@ -254,6 +272,7 @@ def _page_wire(page: DeliveryPage) -> Json:
     return {
         "deliveries": [delivery_wire(each) for each in page.deliveries],
         "before": page.before,
+        "after": page.after,
     }
 
 
@@ -313,6 +332,7 @@ async def _show(call: Call[OfEndpoint]) -> EndpointStanding:
         webhooks.endpoint(reader, endpoint_id),
         history.pending(reader, endpoint_id),
         history.failed_since(reader, endpoint_id, 0),
+        pages.summed(reader, endpoint_id, call.now_ms - SUMMED_DAYS * _DAY_MS),
     )
 
 
@@ -366,8 +386,13 @@ async def _deliveries(call: Call[ListDeliveries]) -> DeliveryPage:
     given, reader, endpoint_id = call.given, call.services.reader, _endpoint_id(call)
     webhooks.endpoint(reader, endpoint_id)
     limit = max(1, min(given.limit or PAGE_USUAL, PAGE_MAX))
-    found = history.deliveries(reader, endpoint_id, given.state, given.before, limit)
-    return DeliveryPage(tuple(found), found[-1].seq if len(found) == limit else None)
+    before, after = ((None if seq is None else (seq,)) for seq in (given.before, given.after))
+    steps = Steps(limit, before=before, after=after)
+    found = pages.page(reader, endpoint_id, given.state, steps)
+    older, newer = (
+        (None if place is None else int(place[0])) for place in (found.older, found.newer)
+    )
+    return DeliveryPage(tuple(history.shown(reader, row) for row in found.found), older, newer)
 
 
 async def _delivery(call: Call[OfDelivery]) -> DeliveryStory:

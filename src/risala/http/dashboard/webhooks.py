@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any, Final
 from urllib.parse import quote
 
+from markupsafe import Markup
 from quart_trio.wrappers import TrioResponse
 
 from risala.engine.model.clock import iso
-from risala.engine.model.errors import Refusal
+from risala.engine.model.errors import Invalid, Refusal
 from risala.http.dashboard.webhook_choice import CHOICES, USUAL
 from risala.http.web.access import PageAccess
 from risala.http.web.formats import ms_of
@@ -17,6 +17,7 @@ from risala.http.web.forms import SentForm
 from risala.http.web.languages import N_
 from risala.http.web.meanwhile import StoredField, as_seen, edit
 from risala.http.web.pager import pager_of
+from risala.http.web.refusals import faults_of
 from risala.http.web.routes import PageRoute
 from risala.http.web.visit import Visit
 
@@ -30,8 +31,6 @@ ALL_REPLAYED: Final = N_("All deliveries that failed since then are made again."
 STATES: Final = ("failed", "pending", "delivered")
 """By which deliveries can be filtered."""
 _SHOWN: Final = 25
-_COUNTED: Final = 200
-"""Deliveries that the share of answers is counted of: the most that one read tells."""
 _CHUNKS: Final = 5
 """Of a replay in one answer: a thousand deliveries, and then the reader sees how far it is."""
 
@@ -51,22 +50,50 @@ async def show_new(visit: Visit) -> TrioResponse:
 
 async def create(visit: Visit) -> TrioResponse:
     form = visit.form
-    chosen = form.all("types")
+    given = {"form": form, "choices": CHOICES, "chosen": form.all("types")}
     try:
-        made = await visit.perform_here("webhook.create", mode=visit.mode.value, **_wish(form))
+        wish = _wish(form)
+        made = await visit.perform_here("webhook.create", mode=visit.mode.value, **wish)
     except Refusal as error:
-        given = {"form": form, "choices": CHOICES, "chosen": chosen}
-        return await visit.again("webhooks/new.html", error, given)
+        return await visit.wrong("webhooks/new.html", _faults(visit, error), given)
     return await _told_once(visit, made)
 
 
 def _wish(form: SentForm) -> dict[str, object]:
-    return {
+    """What the form asks for.
+
+    Raises:
+        Invalid: a line of the headers is none.
+    """
+    wish: dict[str, object] = {
         "url": form.text("url"),
         "types": list(form.all("types")),
         "description": form.text("description"),
         "notify": form.text("notify"),
     }
+    headers: dict[str, str] = {}
+    for line in form.lines("headers"):
+        name, colon, value = line.partition(":")
+        if not colon:
+            raise Invalid("headers", "invalid_header", "A header has a name and a value.")
+        headers[name.strip()] = value.strip()
+    # Nobody sees the values that are stored: an empty field leaves them.
+    if headers or form.ticked("no_headers"):
+        wish["headers"] = headers
+    return wish
+
+
+def _faults(visit: Visit, error: Refusal) -> dict[str, Markup]:
+    """What is wrong with the form; headers that were typed are not shown again."""
+    found = faults_of(visit.words, error)
+    if "headers" in found:
+        found["headers"] = visit.words(
+            "A header looks like {example}, one a line, at most ten; some names are ours.",
+            example=visit.code("Authorization: Bearer …"),
+        )
+    elif visit.form.text("headers"):
+        found["headers"] = visit.words("Write the headers once more: no page shows them again.")
+    return found
 
 
 async def _told_once(visit: Visit, made: dict[str, Any]) -> TrioResponse:
@@ -87,26 +114,26 @@ async def _look(visit: Visit, error: Refusal | None = None) -> dict[str, object]
     standing = await visit.perform_here("webhook.show", endpoint_id=_id(visit))
     state = visit.form.text("state")
     state = state if state in STATES else ""
-    before = visit.form.text("before")
     asked: dict[str, object] = {"endpoint_id": _id(visit), "limit": _SHOWN}
     if state:
         asked["state"] = state
-    if before.isascii() and before.isdigit() and len(before) < 19:
-        asked["before"] = int(before)
+    asked |= {
+        name: place for name in ("before", "after") if (place := _whole(visit.form.text(name)))
+    }
     page = await visit.perform_here("webhook.deliveries", **asked)
     query = {name: value for name in ("mode", "state") if (value := visit.form.text(name))}
-    path, older = f"/app/{visit.organization_id}/webhooks/{_id(visit)}", page["before"]
-    pager = pager_of(path, query, newer=None, older=None if older is None else str(older))
-    if asked.get("before"):
-        newest = f"webhooks/{quote(_id(visit))}"
-        pager = replace(pager, newer=visit.at(newest, **({"state": state} if state else {})))
+    path = f"/app/{visit.organization_id}/webhooks/{_id(visit)}"
+    newer, older = (
+        (None if page[each] is None else str(page[each])) for each in ("after", "before")
+    )
+    pager = pager_of(path, query, newer=newer, older=older)
     event_id = visit.form.text("event") if visit.request.method == "GET" else ""
     return {
         **standing,
         "state": state,
-        "deliveries": page["deliveries"],
+        "deliveries": [{**each, "took": _took(each)} for each in page["deliveries"]],
         "pager": pager,
-        "share": await _share(visit),
+        "share": _share(standing["lastDays"]),
         "opened": await _opened(visit, event_id) if event_id else None,
         "since": iso(visit.formats.now_ms - 86_400_000)[:16],
         "choices": CHOICES,
@@ -134,13 +161,17 @@ def _stored(visit: Visit, endpoint: dict[str, Any]) -> dict[str, StoredField]:
     }
 
 
-async def _share(visit: Visit) -> dict[str, float] | None:
-    """Which part of the last deliveries arrived; None where none has come to an end."""
-    found = await visit.perform_here("webhook.deliveries", endpoint_id=_id(visit), limit=_COUNTED)
-    over = [each["state"] for each in found["deliveries"] if each["state"] != "pending"]
-    if not over:
+def _took(delivery: dict[str, Any]) -> int | None:
+    """Milliseconds from the event to the answer that accepts it."""
+    if delivery["state"] != "delivered" or delivery["deliveredAt"] is None:
         return None
-    return {"part": over.count("delivered") / len(over), "of": len(over)}
+    return max(0, ms_of(delivery["deliveredAt"]) - ms_of(delivery["createdAt"]))
+
+
+def _share(last_days: dict[str, Any]) -> float | None:
+    """Which part arrived of what came to an end; None where nothing did."""
+    over = last_days["delivered"] + last_days["failed"]
+    return last_days["delivered"] / over if over else None
 
 
 async def _opened(visit: Visit, event_id: str) -> dict[str, Any]:
@@ -162,13 +193,12 @@ def _home(visit: Visit) -> str:
 
 async def update(visit: Visit) -> TrioResponse:
     form = visit.form
-    wish = _wish(form)
-    wish.update(as_seen(form))
     try:
+        wish = {**_wish(form), **as_seen(form)}
         await visit.perform_here("webhook.update", endpoint_id=_id(visit), **wish)
     except Refusal as error:
         given = {**await _look(visit, error), "chosen": form.all("types"), "typed": form}
-        return await visit.again("webhooks/one.html", error, given)
+        return await visit.wrong("webhooks/one.html", _faults(visit, error), given)
     return visit.go(_home(visit), CHANGED)
 
 

@@ -63,9 +63,15 @@ def webhook_test(options: Options, endpoint: str) -> None:
 @click.argument("event", metavar="[EVENT]", required=False)
 @click.option("--state", type=click.Choice(["pending", "delivered", "failed", "dropped"]))
 @click.option("--limit", type=click.IntRange(1, 200), default=50, show_default=True)
+@click.option("--before", type=int, metavar="N", help="The page after this: what the last named.")
 @common
 def webhook_deliveries(
-    options: Options, endpoint: str, event: str | None, state: str | None, limit: int
+    options: Options,
+    endpoint: str,
+    event: str | None,
+    state: str | None,
+    limit: int,
+    before: int | None,
 ) -> None:
     """The latest deliveries to an endpoint, or every attempt at one EVENT."""
     if event is not None:
@@ -74,7 +80,7 @@ def webhook_deliveries(
 
     async def work(session: GatewaySession) -> Json:
         return await session.perform(
-            "webhook.deliveries", endpoint_id=endpoint, state=state, limit=limit
+            "webhook.deliveries", endpoint_id=endpoint, state=state, limit=limit, before=before
         )
 
     found = options.run(work)
@@ -90,8 +96,10 @@ def webhook_deliveries(
             )
             for each in found["deliveries"]
         ),
-        empty="Nothing was delivered to it yet.",
+        empty="Nothing was delivered to it yet." if before is None else "There is no older one.",
     )
+    if found["before"] is not None:
+        output.warned(f"There are older ones: --before {found['before']}.")
 
 
 def _show_attempts(options: Options, endpoint: str, event: str) -> None:

@@ -144,7 +144,18 @@ def webhook_show(options: Options, endpoint: str) -> None:
         shown = found["endpoint"]
         pairs = _fields(shown)
         pairs |= {"pending": found["pending"], "failed": found["failed"]}
+        pairs[f"last {found['lastDays']['days']} days"] = _last_days(found["lastDays"])
         output.fields(pairs)
+
+
+def _last_days(sums: Json) -> str | None:
+    over = sums["delivered"] + sums["failed"]
+    if not over:
+        return None
+    told = f"{sums['delivered'] / over:.1%} of {over} arrived"
+    if sums["medianMs"] is None:
+        return told
+    return f"{told}, half of them within {sums['medianMs'] / 1000:.1f} s"
 
 
 def _fields(shown: Json) -> Json:

@@ -15,7 +15,7 @@ from risala.engine.journal.store.named import Rows
 
 T = TypeVar("T")
 Place = tuple[int | str, ...]
-"""Where one stands in an index: a row's values in its last columns, of which the last is text."""
+"""Where one stands in an index: a row's values in its last columns."""
 
 TIME_END: Final = 2**63 - 1
 LOOKED_MAX: Final = 5000
@@ -118,8 +118,10 @@ def _beyond(way: Walk, place: Place | None, *, upward: bool) -> tuple[str, tuple
 
 
 def _just_above(place: Place) -> Place:
-    return (*place[:-1], f"{place[-1]}{_BEYOND}")
+    *rest, last = place
+    return (*rest, last + 1 if isinstance(last, int) else f"{last}{_BEYOND}")
 
 
 def _just_below(place: Place) -> Place:
-    return (*place[:-1], f"{place[-1]}"[:-1])
+    *rest, last = place
+    return (*rest, last - 1 if isinstance(last, int) else last[:-1])

@@ -15,7 +15,6 @@ from risala.engine.model.errors import Conflict, NotFound
 
 COUNT_MAX: Final = 100_000
 """A count stops here: it must not hold the loop."""
-SEQ_MAX: Final = 2**62
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +35,7 @@ class WebhookDelivery:
 
 
 @dataclass(frozen=True, slots=True)
-class _Row:
+class DeliveryRow:
     """A delivery as it is stored."""
 
     seq: int
@@ -53,13 +52,14 @@ class _Row:
     delivered_at: int | None
 
 
-_ROWS: Final = Rows(_Row)
-_SELECT: Final = f"SELECT {_ROWS.columns} FROM webhook_delivery"  # noqa: S608 -- a constant
+DELIVERIES: Final = Rows(DeliveryRow)
+_SELECT: Final = f"SELECT {DELIVERIES.columns} FROM webhook_delivery"  # noqa: S608 -- a constant
 _GONE: Final = "0" * 19
 """In place of the end of an event's id where the event is no longer kept."""
 
 
-def _shown(conn: sqlite3.Connection, row: _Row) -> WebhookDelivery:
+def shown(conn: sqlite3.Connection, row: DeliveryRow) -> WebhookDelivery:
+    """A delivery with what is known of its event."""
     event = event_rows.by_key(conn, row.event)
     return WebhookDelivery(
         seq=row.seq,
@@ -78,24 +78,10 @@ def _shown(conn: sqlite3.Connection, row: _Row) -> WebhookDelivery:
     )
 
 
-def deliveries(
-    conn: sqlite3.Connection, endpoint_id: str, state: str | None, before: int | None, limit: int
-) -> list[WebhookDelivery]:
-    """An endpoint's deliveries, the latest first; ``before`` is the seq to go on from."""
-    where = "" if state is None else " AND state = ?"
-    arguments: list[Any] = [endpoint_id, SEQ_MAX if before is None else before]
-    arguments += [] if state is None else [state]
-    rows = conn.execute(
-        f"{_SELECT} WHERE endpoint_id = ? AND seq < ?{where} ORDER BY seq DESC LIMIT ?",
-        (*arguments, limit),
-    ).fetchall()
-    return [_shown(conn, _ROWS.of(row)) for row in rows]
-
-
 def of_event(conn: sqlite3.Connection, event: int) -> tuple[WebhookDelivery, ...]:
     """What became of an event, by its key, at each endpoint that it is owed to."""
     rows = conn.execute(f"{_SELECT} WHERE event = ? ORDER BY seq", (event,)).fetchall()
-    return tuple(_shown(conn, _ROWS.of(row)) for row in rows)
+    return tuple(shown(conn, DELIVERIES.of(row)) for row in rows)
 
 
 def delivery(conn: sqlite3.Connection, endpoint_id: str, event_id: str) -> WebhookDelivery:
@@ -112,7 +98,7 @@ def delivery(conn: sqlite3.Connection, endpoint_id: str, event_id: str) -> Webho
         ).fetchone()
     if row is None:
         raise NotFound(f"There is no delivery of {event_id} to {endpoint_id}.")
-    return _shown(conn, _ROWS.of(row))
+    return shown(conn, DELIVERIES.of(row))
 
 
 def attempts(conn: sqlite3.Connection, seq: int) -> list[tuple[Any, ...]]:

@@ -1,0 +1,68 @@
+"""Pages of an endpoint's deliveries, the newest first, and how the last days' went."""
+
+from __future__ import annotations
+
+import sqlite3
+from dataclasses import dataclass
+from statistics import median
+from typing import Final
+
+from risala.engine.journal.pages.stretch import Place, Steps, Stretch, Walk, stretch
+from risala.engine.journal.webhooks.history import DELIVERIES, DeliveryRow
+
+SUMMED_MAX: Final = 2000
+"""Deliveries that one sum is made of, the latest: a few milliseconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class DeliverySum:
+    """What became of deliveries that came to an end."""
+
+    delivered: int
+    failed: int
+    median_ms: int | None
+    """From the event to the answer that accepts it; None: none was accepted."""
+    is_cut: bool
+    """There were more: these are the latest."""
+
+
+def page(
+    conn: sqlite3.Connection, endpoint_id: str, state: str | None, steps: Steps
+) -> Stretch[DeliveryRow]:
+    """One page of them; of one state, or of all."""
+
+    def is_wanted(row: DeliveryRow) -> bool:
+        return state is None or row.state == state
+
+    walk = Walk(
+        "webhook_delivery INDEXED BY webhook_delivery_log",
+        "endpoint_id = ?",
+        (endpoint_id,),
+        ("seq",),
+    )
+    return stretch(conn, DELIVERIES, walk, steps, _place_of, is_wanted)
+
+
+def _place_of(row: DeliveryRow) -> Place:
+    return (row.seq,)
+
+
+def summed(
+    conn: sqlite3.Connection, endpoint_id: str, since_ms: int, *, summed_max: int = SUMMED_MAX
+) -> DeliverySum:
+    """The deliveries of events since then, as far as they came to an end."""
+    delivered, failed, looked, took = 0, 0, 0, []
+    for state, created_at, delivered_at in conn.execute(
+        "SELECT state, created_at, delivered_at FROM webhook_delivery"
+        " INDEXED BY webhook_delivery_log WHERE endpoint_id = ? ORDER BY seq DESC LIMIT ?",
+        (endpoint_id, summed_max),
+    ):
+        if created_at < since_ms:
+            break
+        looked += 1
+        failed += state == "failed"
+        if state == "delivered":
+            delivered += 1
+            took.append(max(0, (delivered_at or created_at) - created_at))
+    middle = round(median(took)) if took else None
+    return DeliverySum(delivered, failed, middle, is_cut=looked == summed_max)

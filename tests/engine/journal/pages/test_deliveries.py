@@ -1,0 +1,81 @@
+"""Pages of an endpoint's deliveries, and how the last days' went."""
+
+import pytest
+
+from risala.engine.journal.pages import deliveries
+from risala.engine.journal.pages.deliveries import DeliverySum
+from risala.engine.journal.pages.stretch import Steps
+
+STATES = ("delivered", "failed", "delivered", "pending")
+
+
+@pytest.fixture
+def shop(book):
+    """Twelve deliveries to one endpoint, a second apart, between those to another."""
+    organization_id = book.organization()
+    for endpoint in ("whe_1", "whe_2"):
+        book.conn.execute(
+            "INSERT INTO webhook_endpoints (id, organization_id, mode, url, types, secret,"
+            " created_at, updated_at) VALUES (?, ?, 'live', 'https://x.example', '[]', 's', 0, 0)",
+            (endpoint, organization_id),
+        )
+    for number in range(24):
+        at, state = number // 2 * 1000, STATES[number // 2 % 4]
+        book.conn.execute(
+            "INSERT INTO webhook_delivery (seq, endpoint_id, event, state, due_at, created_at,"
+            " updated_at, delivered_at) VALUES (?, ?, ?, ?, 0, ?, 0, ?)",
+            (
+                *(number, f"whe_{number % 2 + 1}", number, state, at),
+                at + 100 + number if state == "delivered" else None,
+            ),
+        )
+
+
+def times(page):
+    return [each.created_at // 1000 for each in page.found]
+
+
+@pytest.mark.parametrize("limit", [1, 5, 12, 50])
+@pytest.mark.parametrize(("state", "wanted"), [(None, [*range(11, -1, -1)]), ("failed", [9, 5, 1])])
+def test_pages_lead_on_and_back(book, shop, limit, state, wanted):
+    found, before = [], None
+    while True:
+        page = deliveries.page(book.conn, "whe_1", state, Steps(limit, before=before))
+        if before is not None:
+            back = deliveries.page(book.conn, "whe_1", state, Steps(limit, after=page.newer))
+            assert times(back) == times(found[-1])
+        found.append(page)
+        if page.older is None:
+            break
+        before = page.older
+    assert [each for page in found for each in times(page)] == wanted
+
+
+def test_few_of_many_are_looked_for_up_to_a_bound(book, shop):
+    page = deliveries.page(book.conn, "whe_1", "failed", Steps(5, looked_max=2))
+    assert (times(page), page.looked_to.created_at) == ([], 10_000)
+    page = deliveries.page(book.conn, "whe_1", "failed", Steps(5, before=page.older, looked_max=2))
+    assert times(page) == [9]
+    page = deliveries.page(book.conn, "whe_1", "failed", Steps(5, after=(40,)))
+    assert times(page) == []
+    page = deliveries.page(book.conn, "whe_1", "failed", Steps(1, before=page.older))
+    assert times(page) == [9]
+
+
+def test_what_came_to_an_end_is_summed(book, shop):
+    found = deliveries.summed(book.conn, "whe_1", 4000)
+    assert found == DeliverySum(4, 2, round((116 + 112 + 108 + 120) / 4), is_cut=False)
+    assert deliveries.summed(book.conn, "whe_1", 11_000) == DeliverySum(0, 0, None, is_cut=False)
+    assert deliveries.summed(book.conn, "whe_1", 0, summed_max=3).is_cut
+
+
+def test_both_go_by_the_index(book, shop):
+    run = []
+    book.conn.set_trace_callback(run.append)
+    for steps in (Steps(2), Steps(2, before=(9,)), Steps(2, after=(9,))):
+        deliveries.page(book.conn, "whe_1", "failed", steps)
+    deliveries.summed(book.conn, "whe_1", 0)
+    book.conn.set_trace_callback(None)
+    for sql in run:
+        (step,) = [step for *_, step in book.conn.execute(f"EXPLAIN QUERY PLAN {sql}")]
+        assert step.startswith("SEARCH webhook_delivery USING INDEX webhook_delivery_log (")
