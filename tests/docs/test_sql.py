@@ -59,6 +59,7 @@ MAY: dict[str, str] = {
     f"{JOURNAL}/pages/deliveries.py": READER,
     f"{JOURNAL}/pages/figures.py": READER,
     f"{JOURNAL}/pages/lists.py": READER,
+    f"{JOURNAL}/pages/statement.py": READER,
     f"{JOURNAL}/pages/stretch.py": READER,
     f"{JOURNAL}/pages/steps.py": READER,
     f"{JOURNAL}/people/web_sessions.py": BULK,  # when all sessions of a minute were used

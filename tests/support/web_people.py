@@ -464,6 +464,7 @@ class FakeWebGateway:
     endpoints: dict[str, dict[str, Any]] = field(default_factory=dict)
     deliveries: list[dict[str, Any]] = field(default_factory=list)
     to_replay: int = 0
+    looked_to: str | None = None
     refuse: Exception | None = None
     answers: dict[str, dict[str, Any]] = field(default_factory=dict)
     organization: dict[str, Any] = field(
@@ -491,18 +492,34 @@ class FakeWebGateway:
         yield OneChange()
 
     def ledger(
-        self, *, organization_id: str, limit: int, before: int = 10**9, by_hand: bool = False
+        self,
+        *,
+        organization_id: str,
+        limit: int,
+        before: int = 10**9,
+        after: int = -1,
+        kinds: tuple[str, ...] = (),
+        by_hand: bool = False,
+        since: str = "",
+        until: str = "~",
     ) -> dict[str, Any]:
+        wanted = ("topup", "adjustment") if by_hand else kinds
         found = [
             each
             for each in sorted(self.entries, key=lambda each: -each["seq"])
-            if each["seq"] < before and (not by_hand or each["kind"] in ("topup", "adjustment"))
+            if after < each["seq"] < before
+            and (not wanted or each["kind"] in wanted)
+            and since <= each["at"] < until
         ]
+        if after >= 0:
+            found = found[-limit:]
         return {
             "balance": self.organization["balance"],
             "currency": "MRU",
             "entries": found[:limit],
             "next": found[limit - 1]["seq"] if len(found) > limit else None,
+            "previous": found[0]["seq"] if before < 10**9 and found else None,
+            "lookedTo": self.looked_to,
             "spentADay": "1134.50",
         }
 

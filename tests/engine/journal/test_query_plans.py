@@ -25,7 +25,8 @@ from risala.engine.journal.messages import (
 from risala.engine.journal.messages import (
     reads as messages,
 )
-from risala.engine.journal.pages import figures, inbound
+from risala.engine.journal.pages import figures, inbound, statement
+from risala.engine.journal.pages.statement import StatementFilter
 from risala.engine.journal.pages.stretch import Steps
 from risala.engine.journal.upkeep import (
     deletion,
@@ -119,7 +120,9 @@ def a_life_of_everything(book):
     messages.acknowledged_parts(conn, delivered)
     answers.known_answer(conn, organization_id, "live", "key")
     timeline.read(conn, delivered)
-    ledger.entries(conn, organization_id, 10)
+    statement.page(
+        conn, StatementFilter(organization_id=organization_id, kinds=frozenset()), limit=10
+    )
     accounts.key_by_hash(conn, b"digest")
     accounts.organization(conn, organization_id)
 
@@ -218,7 +221,8 @@ def test_what_came_by_hand_is_found_among_any_number_of_charges(book):
     run: list[str] = []
     organization_id = book.organization()
     book.conn.set_trace_callback(run.append)
-    ledger.entries(book.conn, organization_id, 10, by_hand=True)
+    wanted = StatementFilter(organization_id=organization_id, kinds=frozenset({2, 3}))
+    statement.page(book.conn, wanted, limit=10)
     book.unit(lambda conn: ledger.top_up(conn, organization_id, 1, "BK-1", book.now_ms))
     book.conn.set_trace_callback(None)
     looks = [sql for sql in run if re.search(r"\bfrom\W+entry\b", sql, re.IGNORECASE)]
@@ -229,6 +233,7 @@ def test_what_came_by_hand_is_found_among_any_number_of_charges(book):
         if " entry " in step
     }
     assert plans == {
-        "SEARCH entry USING INDEX entry_by_hand (organization=? AND rowid<?)",
+        "SEARCH entry USING INDEX entry_by_hand (organization=? AND rowid>? AND rowid<?)",
+        "SEARCH entry USING INTEGER PRIMARY KEY (rowid=?)",
         "SEARCH entry USING INDEX entry_credited_once (reference=?)",
     }

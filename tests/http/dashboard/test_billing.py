@@ -1,5 +1,7 @@
 """The billing page: figures, statement, receipts, and the low-balance alert."""
 
+from urllib.parse import quote
+
 import pytest
 
 from risala.engine.model.callers import Role
@@ -42,7 +44,70 @@ async def test_the_statement_goes_on_by_key(owner, gateway):
     page = await owner.get(f"{BILLING}?before=15")
     assert "sms_14" in page.text
     assert "sms_15" not in page.text
-    assert f'href="{BILLING}" rel="prev"' in page.text
+    assert f'href="{BILLING}?after=14" rel="prev"' in page.text
+    page = await owner.get(f"{BILLING}?after=14")
+    assert "sms_39" in page.text
+    assert "sms_14" not in page.text
+
+
+@pytest.mark.parametrize(
+    ("kind", "seen", "unseen"),
+    [
+        ("charge", "sms_15", "MS-220814"),
+        ("topup", "MS-220814", "Charged twice"),
+        ("adjustment", "Charged twice", "MS-220814"),
+        ("payments", "Charged twice", "sms_15"),
+        ("refund", "There is no such entry", "sms_15"),
+        ("<b>", "sms_15", "&lt;b&gt;"),
+    ],
+)
+async def test_the_statement_by_kind(owner, kind, seen, unseen):
+    page = await owner.get(f"{BILLING}?kind={quote(kind)}")
+    assert seen in page.text
+    assert unseen not in page.text
+
+
+async def test_the_statement_by_days_of_the_organization(owner, gateway):
+    gateway.organization["timeZone"] = "Asia/Tokyo"
+    page = await owner.get(f"{BILLING}?kind=charge&since=2026-11-09&until=2026-11-10")
+    asked = next(given for name, given in gateway.done if name == "ledger.list")
+    assert (asked["since"], asked["until"]) == (
+        "2026-11-09T00:00:00+09:00",
+        "2026-11-11T00:00:00+09:00",
+    )
+    assert 'value="2026-11-10"' in page.text
+    assert "since=2026-11-09" in page.text
+    gateway.done.clear()
+    await owner.get(f"{BILLING}?since=x&until=2026-99-99")
+    asked = next(given for name, given in gateway.done if name == "ledger.list")
+    assert {*asked} == {"organization_id", "limit"}
+
+
+async def test_a_look_that_was_broken_off_says_so(owner, gateway):
+    gateway.looked_to = gateway.entries[0]["at"]
+    page = await owner.get(f"{BILLING}?kind=refund")
+    assert "older entries are on the next page" in page.text
+
+
+async def test_the_statement_as_a_file(owner, gateway):
+    gateway.entries.append(entry(900, "topup", "5.00", reference="+222 BK", note="=1+1"))
+    page = await owner.get(f"{BILLING}/statement?kind=payments")
+    assert page.status == 200
+    assert page.headers["content-type"] == "text/csv; charset=utf-8"
+    assert 'filename="statement-2026-11-21.csv"' in page.headers["content-disposition"]
+    lines = page.text.removeprefix("\ufeff").splitlines()
+    assert lines[0].startswith('"entry","createdAt","kind","amount"')
+    assert lines[1].startswith('"900","2026-11-')
+    assert '"topup","5.00","12480.50","MRU","\'+222 BK","","\'=1+1"' in lines[1]
+    assert [line.split(",")[0] for line in lines[1:]] == ['"900"', '"2"', '"1"']
+
+
+async def test_a_file_goes_on_beyond_one_answer(owner, gateway):
+    gateway.entries = [entry(seq) for seq in range(1, 1102)]
+    page = await owner.get(f"{BILLING}/statement")
+    rows = page.text.splitlines()[1:]
+    assert len(rows) == 1101
+    assert rows[-1].startswith('"1",')
 
 
 async def test_payments_alone_as_text(owner):

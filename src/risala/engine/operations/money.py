@@ -9,10 +9,12 @@ from typing import Annotated, Any, Final
 from pydantic import PlainValidator
 
 from risala.engine.billing.claims import Adjust, TopUp
-from risala.engine.journal.accounts import ledger
-from risala.engine.journal.pages import figures
+from risala.engine.journal.pages import figures, statement
+from risala.engine.journal.pages.statement import StatementFilter
+from risala.engine.model.clock import iso
 from risala.engine.model.commands import LedgerEntry
 from risala.engine.model.money import money
+from risala.engine.model.numbers import ENTRY_KINDS
 from risala.engine.model.wire import ledger_wire
 from risala.engine.operations import owners, traces
 from risala.engine.operations.arguments import (
@@ -20,11 +22,14 @@ from risala.engine.operations.arguments import (
     ArgumentKind,
     Json,
     MaybeFlag,
+    MaybeMoment,
     MaybeWhole,
     NoArguments,
     OfOrganization,
     SignedAmount,
+    fault,
     maybe,
+    texts,
     words,
 )
 from risala.engine.operations.operation import Call, Operation
@@ -39,6 +44,11 @@ ENTRIES_MAX: Final = 500
 ENTRIES_USUAL: Final = 50
 SPENT_DAYS: Final = 7
 """How long a balance lasts is told by the last week: it has one of each day."""
+
+
+_BY_HAND: Final = frozenset(map(ENTRY_KINDS.number, ("topup", "adjustment")))
+_SEQ_MAX: Final = (1 << 62) - 1
+"""More entries than there will ever be, and still a number for SQLite when one is added."""
 
 
 class TakePayment(OfOrganization):
@@ -61,13 +71,33 @@ class Correct(OfOrganization):
     reason: Annotated[str, PlainValidator(words(NOTE_MAX)), ArgumentKind("text on one line")]
 
 
+def _kinds(value: object) -> frozenset[int]:
+    words = () if value is None else texts(value)
+    if not ENTRY_KINDS.numbers.keys() >= {*words}:
+        known = ", ".join(f"`{word}`" for word in ENTRY_KINDS.words)
+        raise fault("invalid_kind", f"`{{name}}` are of {known}.")
+    return frozenset(map(ENTRY_KINDS.number, words))
+
+
 class ListEntries(OfOrganization):
-    """A page of an organization's ledger; with ``by_hand`` only corrections."""
+    """A page of an organization's ledger, by what is given."""
 
     limit: MaybeWhole = None
     before: MaybeWhole = None
     """The number of an entry: only older ones are listed."""
+    after: MaybeWhole = None
+    """The number of an entry: the page of those that come next after it."""
+    kinds: Annotated[
+        frozenset[int],
+        PlainValidator(_kinds),
+        ArgumentKind("list of `charge`, `refund`, `topup`, `adjustment`"),
+    ] = frozenset()
+    """None: all."""
     by_hand: MaybeFlag = None
+    """Only top-ups and adjustments."""
+    since: MaybeMoment = None
+    until: MaybeMoment = None
+    """Entered at or after, and before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +110,10 @@ class LedgerPage:
     entries: tuple[LedgerEntry, ...]
     next: int | None
     """The ``before`` of the next page; None: this is the last one."""
+    previous: int | None
+    """The ``after`` of the page of newer ones; None: this is the first one."""
+    looked_to: int | None
+    """UTC epoch milliseconds: the look was broken off there, and goes on with the next page."""
     spent_a_day: int
     """Charged on a day of the last seven whole ones, on the average: how long the balance lasts."""
 
@@ -100,6 +134,8 @@ def _page_wire(page: LedgerPage) -> Json:
         "currency": page.currency,
         "entries": [ledger_wire(entry) for entry in page.entries],
         "next": page.next,
+        "previous": page.previous,
+        "lookedTo": None if page.looked_to is None else iso(page.looked_to),
         "spentADay": money(page.spent_a_day),
     }
 
@@ -151,25 +187,34 @@ async def _list(call: Call[ListEntries]) -> LedgerPage:
     given, services = call.given, call.services
     organization = services.accounts.fresh_organization(given.organization_id)
     limit = max(1, min(given.limit or ENTRIES_USUAL, ENTRIES_MAX))
-    found = ledger.entries(
-        services.reader,
-        organization.id,
-        limit + 1,
-        before=given.before,
-        by_hand=bool(given.by_hand),
+    kinds = _BY_HAND if given.by_hand else given.kinds
+    wanted = StatementFilter(
+        organization_id=organization.id, kinds=kinds, since=given.since, until=given.until
     )
-    shown = tuple(found[:limit])
-    following = shown[-1].seq if len(found) > limit else None
+    found = statement.page(
+        services.reader,
+        wanted,
+        before=_number(given.before),
+        after=_number(given.after),
+        limit=limit,
+    )
     today = day_of(organization.time_zone, call.now_ms)
     spent = figures.spent(services.reader, organization.id, today - SPENT_DAYS, today)
     return LedgerPage(
         organization.id,
         organization.balance,
         organization.currency,
-        shown,
-        following,
+        found.entries,
+        found.older,
+        found.newer,
+        found.looked_to,
         spent // SPENT_DAYS,
     )
+
+
+def _number(seq: int | None) -> int | None:
+    """The number of an entry, within what numbers there can be."""
+    return None if seq is None else max(0, min(seq, _SEQ_MAX))
 
 
 async def _price(call: Call[NoArguments]) -> PriceList:

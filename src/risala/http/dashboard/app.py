@@ -26,7 +26,7 @@ from risala.http.dashboard import (
     webhooks,
 )
 from risala.http.dashboard import settings as settings_page
-from risala.http.dashboard.billing import checkout, statement, top_up
+from risala.http.dashboard.billing import checkout, entries, statement, top_up
 from risala.http.dashboard.billing.checkout import add_callbacks
 from risala.http.dashboard.messages import composer, export, listing, message
 from risala.http.dashboard.verify import sessions as verify_sessions
@@ -43,7 +43,7 @@ ROUTES: Final[tuple[PageRoute, ...]] = tuple(
         *(sign_in, reader, account, organizations, members, overview, listing, message, keys),
         *(start, composer, export, webhooks, senders, outbox, statement, top_up, settings_page),
         *(verify_sessions, verify_settings, trying, checkout),
-        *(inbound, kept, endings),
+        *(entries, inbound, kept, endings),
     )
     for route in page.ROUTES
 )

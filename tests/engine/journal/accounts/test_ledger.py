@@ -12,6 +12,8 @@ import pytest
 
 from risala.engine.journal.accounts import ledger
 from risala.engine.journal.messages.acceptance import accept, accept_one
+from risala.engine.journal.pages import statement
+from risala.engine.journal.pages.statement import StatementFilter
 from risala.engine.journal.upkeep.audit import audit
 from risala.engine.journal.upkeep.upgrade.upgrade import bring_over
 from risala.engine.model.errors import Conflict, Forbidden, InsufficientBalance, NotFound
@@ -115,24 +117,6 @@ def test_the_file_itself_keeps_a_reference_from_being_credited_twice(book):
         book.conn.execute(insert, ("bk-1",))
 
 
-def test_the_entries_of_an_organization_page_by_page(book):
-    organization_id, other = book.organization(1000), book.organization(1000)
-    book.accept(other)
-    for _ in range(3):
-        book.accept(organization_id)
-    book.unit(
-        lambda conn: ledger.adjust(conn, organization_id, -1, "adj_1", book.now_ms, note="slip")
-    )
-    found = ledger.entries(book.conn, organization_id, 10)
-    assert [entry.kind for entry in found] == ["adjustment", *["charge"] * 3, "topup"]
-    assert (found[0].note, found[1].note, found[0].balance_after) == ("slip", None, 849)
-    newest = ledger.entries(book.conn, organization_id, 2)
-    older = ledger.entries(book.conn, organization_id, 10, before=newest[-1].seq)
-    assert [*newest, *older] == found
-    by_hand = ledger.entries(book.conn, organization_id, 10, by_hand=True)
-    assert [entry.kind for entry in by_hand] == ["adjustment", "topup"]
-
-
 @pytest.mark.parametrize("write", [ledger.top_up, ledger.adjust])
 def test_nobody_has_no_money(book, write):
     with pytest.raises(NotFound):
@@ -182,7 +166,8 @@ def test_in_a_batch_each_stands_alone_and_the_money_is_spent_in_order(book):
         ("topup", 120, 120),
         ("charge", -120, 0),
     ]
-    charge, _ = ledger.entries(book.conn, organization_id, 2)
+    wanted = StatementFilter(organization_id=organization_id, kinds=frozenset())
+    charge, _ = statement.page(book.conn, wanted, limit=2).entries
     assert (charge.reference, charge.messages) == (news[0].id, 3)
     assert audit(book.conn).clean
 

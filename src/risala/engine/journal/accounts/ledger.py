@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import reduce
 from typing import Final, NamedTuple
@@ -53,8 +53,6 @@ _PLAIN: Final = reduce(_without, " -./_#:", "reference")
 _TOPPED_UP: Final = (
     f"SELECT seq FROM entry INDEXED BY entry_credited_once WHERE kind = 2 AND upper({_PLAIN}) = ?"  # noqa: S608 -- constants
 )
-_SEQ_MAX: Final = (1 << 63) - 1
-"""SQLite's largest: before it is every entry."""
 
 
 def refund(
@@ -158,6 +156,16 @@ def entry(conn: sqlite3.Connection, seq: int) -> LedgerEntry:
     return _ROWS.of(row)
 
 
+def of_numbers(conn: sqlite3.Connection, seqs: Sequence[int]) -> list[LedgerEntry]:
+    """The entries of these numbers, in their order."""
+    if not seqs:
+        return []
+    holes = ", ".join("?" for _ in seqs)
+    rows = conn.execute(f"{_ENTRY} WHERE seq IN ({holes})", tuple(seqs))
+    found = {each.seq: each for each in map(_ROWS.of, rows)}
+    return [found[seq] for seq in seqs]
+
+
 def adjust(
     conn: sqlite3.Connection,
     organization_id: str,
@@ -180,28 +188,6 @@ def adjust(
         raise Conflict(text)
     new = LedgerEntry(0, organization_id, "adjustment", amount, after, reference, at, note)
     return _enter_by_hand(conn, new)
-
-
-def entries(
-    conn: sqlite3.Connection,
-    organization_id: str,
-    count: int,
-    *,
-    before: int | None = None,
-    by_hand: bool = False,
-) -> list[LedgerEntry]:
-    """An organization's entries, the newest first.
-
-    ``before`` is the number of an entry; ``by_hand`` leaves out what messages cost.
-    """
-    # The term of the partial index, word for word: the planner knows it by that.
-    kinds = " AND kind >= 2" if by_hand else ""
-    rows = conn.execute(
-        f"{_ENTRY} WHERE organization = (SELECT no FROM organizations WHERE id = ?) AND seq < ?"  # noqa: S608 -- constants
-        f"{kinds} ORDER BY seq DESC LIMIT ?",
-        (organization_id, _SEQ_MAX if before is None else max(0, min(before, _SEQ_MAX)), count),
-    )
-    return [_ROWS.of(row) for row in rows]
 
 
 def _balance(conn: sqlite3.Connection, organization_id: str) -> int:

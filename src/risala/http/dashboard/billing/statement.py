@@ -11,11 +11,11 @@ from markupsafe import Markup
 from quart_trio.wrappers import TrioResponse
 
 from risala.engine.model.errors import NotFound, Refusal
+from risala.http.dashboard.billing.entries import is_seq, page_of
 from risala.http.dashboard.billing.words import in_language
 from risala.http.web.access import PageAccess
 from risala.http.web.languages import N_
 from risala.http.web.meanwhile import StoredField, as_seen, edit
-from risala.http.web.pager import Pager
 from risala.http.web.routes import PageRoute
 from risala.http.web.visit import Visit
 
@@ -23,12 +23,9 @@ ALERT_SAVED: Final = N_("We write to the owners when the balance falls below.")
 PAGE: Final = "billing/show.html"
 _WAITING_MAX: Final = 10
 """Payments under way that the page tells of."""
-_ROWS: Final = 25
 _DAY_MS: Final = 86_400_000
 _DAYS_TOLD_MAX: Final = 1000
 """A balance that lasts longer is not told in days: nobody's pace holds for years."""
-_SEQ_DIGITS_MAX: Final = 18
-"""A number of an entry with more digits is nobody's."""
 
 
 async def show(visit: Visit) -> TrioResponse:
@@ -49,7 +46,7 @@ async def set_alert(visit: Visit) -> TrioResponse:
 async def receipt(visit: Visit) -> TrioResponse:
     """One payment, on a page that prints well."""
     seq = visit.arguments["seq"]
-    if not _is_seq(seq):
+    if not is_seq(seq):
         raise NotFound("There is no such entry.")
     before = int(seq) + 1
     found = await visit.perform_here("ledger.list", before=before, limit=1, by_hand=True)
@@ -59,29 +56,14 @@ async def receipt(visit: Visit) -> TrioResponse:
     raise NotFound("There is no such entry.")
 
 
-def _is_seq(text: str) -> bool:
-    return text.isascii() and text.isdigit() and len(text) <= _SEQ_DIGITS_MAX
-
-
 async def values(visit: Visit, error: Refusal | None = None) -> dict[str, Any]:
     """What the page shows; with the alert that was refused."""
-    before, by_hand = visit.form.text("before"), visit.form.text("kind") == "payments"
-    asked: dict[str, object] = {"limit": _ROWS, "by_hand": by_hand}
-    if _is_seq(before):
-        asked["before"] = int(before)
-    found = await visit.perform_here("ledger.list", **asked)
+    found, shown = await page_of(visit)
     prices = await visit.perform("price")
     organization = visit.organization if error is None else await visit.perform_here("org.show")
     typed = None if error is None else visit.form
-    kept = {"kind": "payments"} if by_hand else {}
-    following = found["next"]
     return {
-        "entries": found["entries"],
-        "by_hand": by_hand,
-        "pager": Pager(
-            newer=visit.at("billing", **kept) if "before" in asked else None,
-            older=None if following is None else visit.at("billing", before=str(following), **kept),
-        ),
+        **shown,
         "lasts": _lasts(visit, found["balance"], found["spentADay"]),
         "price": organization["pricePerSegment"] or prices["perSegment"],
         "general_low": prices["lowBalance"],

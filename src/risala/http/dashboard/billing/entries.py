@@ -1,0 +1,149 @@
+"""The statement: entries of the ledger by kind and time, page by page, and as a file."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
+from typing import Any, Final
+
+import trio
+from quart_trio.wrappers import TrioResponse
+
+from risala.http.web.access import PageAccess
+from risala.http.web.files.downloads import TablePart
+from risala.http.web.files.spreadsheet import COMMA, SEMICOLON, Cell, OwnText
+from risala.http.web.formats import ms_of
+from risala.http.web.languages import N_
+from risala.http.web.pager import Pager
+from risala.http.web.routes import PageRoute
+from risala.http.web.visit import Visit
+
+KINDS: Final = {
+    "charge": N_("Messages"),
+    "refund": N_("Refund"),
+    "topup": N_("Top-up"),
+    "adjustment": N_("Adjustment"),
+}
+PAYMENTS: Final = "payments"
+"""Of the filter: what was done by hand."""
+COLUMNS: Final = (
+    *("entry", "createdAt", "kind", "amount", "balanceAfter", "currency", "reference"),
+    *("messages", "note"),
+)
+"""As the API calls them: a file is the same in every language."""
+_ROWS: Final = 25
+_ROWS_AT_ONCE: Final = 500
+"""Of a file: as many as an answer has at most."""
+_SEQ_DIGITS_MAX: Final = 18
+"""A number of an entry with more digits is nobody's."""
+_TO_SECONDS: Final = len("2026-11-21 08:41:16")
+
+
+def is_seq(text: str) -> bool:
+    """Whether it can be the number of an entry."""
+    return text.isascii() and text.isdigit() and len(text) <= _SEQ_DIGITS_MAX
+
+
+async def page_of(visit: Visit) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The ledger's answer, and what the statement's part of the page shows."""
+    query = _query(visit)
+    asked = {"limit": _ROWS, **_asked(visit, query)}
+    for name in ("before", "after"):
+        if is_seq(text := visit.form.text(name)):
+            asked[name] = int(text)
+    found = await visit.perform_here("ledger.list", **asked)
+    newer, older = found["previous"], found["next"]
+    return found, {
+        "entries": found["entries"],
+        "query": query,
+        "kinds": {name: visit.words(word) for name, word in KINDS.items()},
+        "looked_to": found["lookedTo"],
+        "pager": Pager(
+            newer=None if newer is None else visit.at("billing", **query, after=str(newer)),
+            older=None if older is None else visit.at("billing", **query, before=str(older)),
+        ),
+        "file_at": visit.at("billing/statement", **query),
+    }
+
+
+def _query(visit: Visit) -> dict[str, str]:
+    """The filters that can be meant; anything else is left out."""
+    kind = visit.form.text("kind")
+    query = {"kind": kind} if kind in KINDS or kind == PAYMENTS else {}
+    for name in ("since", "until"):
+        if _midnight(visit, text := visit.form.text(name), 0) is not None:
+            query[name] = text
+    return query
+
+
+def _asked(visit: Visit, query: Mapping[str, str]) -> dict[str, Any]:
+    """The filters, as the operation takes them."""
+    asked: dict[str, Any] = {}
+    kind = query.get("kind")
+    if kind == PAYMENTS:
+        asked["by_hand"] = True
+    elif kind is not None:
+        asked["kinds"] = [kind]
+    for name, later in (("since", 0), ("until", 1)):
+        if (at := _midnight(visit, query.get(name, ""), later)) is not None:
+            asked[name] = at
+    return asked
+
+
+def _midnight(visit: Visit, day: str, later: int) -> str | None:
+    """The beginning of a day, or of one later, where the organization is."""
+    try:
+        known = date.fromisoformat(day) + timedelta(days=later)
+    except (ValueError, OverflowError):
+        return None
+    return visit.formats.with_zone(f"{known}T00:00")
+
+
+async def file(visit: Visit) -> TrioResponse:
+    """The statement as a file. Its first part is asked for here: a refusal becomes a page."""
+    visit.site.downloads.refuse(visit.user.id)
+    asked = {"limit": _ROWS_AT_ONCE, **_asked(visit, _query(visit))}
+    first = await visit.perform_here("ledger.list", **asked)
+    day = datetime.fromtimestamp(visit.formats.now_ms / 1000, UTC).astimezone(visit.formats.zone)
+    # Spreadsheets in French and in Arabic part cells by semicolons.
+    form = COMMA if visit.words.language.value == "en" else SEMICOLON
+    name = f"statement-{day:%Y-%m-%d}.csv"
+    return visit.download(secrets.token_urlsafe(16), name, _parts(visit, asked, first), form)
+
+
+async def _parts(
+    visit: Visit, asked: Mapping[str, object], first: Mapping[str, Any]
+) -> AsyncGenerator[TablePart]:
+    head: Sequence[str] = COLUMNS
+    part: Mapping[str, Any] | None = first
+    while part is not None:
+        rows = [_row(visit, each, part["currency"]) for each in part["entries"]]
+        yield TablePart(rows, 1.0 if part["next"] is None else 0.0, head)
+        head = ()
+        # A reader who is as quick as we are must not keep the messages of others waiting.
+        await trio.lowlevel.checkpoint()
+        more = {**asked, "before": part["next"]}
+        part = None if part["next"] is None else await visit.perform_here("ledger.list", **more)
+
+
+def _row(visit: Visit, entry: Mapping[str, Any], currency: str) -> list[Cell]:
+    """An entry in the order of the columns; its time by the organization's clock."""
+    local = datetime.fromtimestamp(ms_of(entry["at"]) / 1000, UTC).astimezone(visit.formats.zone)
+    return [
+        entry["seq"],
+        OwnText(local.isoformat(" ", "seconds")[:_TO_SECONDS]),
+        OwnText(entry["kind"]),
+        Decimal(entry["amount"]),
+        Decimal(entry["balanceAfter"]),
+        OwnText(currency),
+        entry["reference"],
+        entry["messages"],
+        entry["note"],
+    ]
+
+
+ROUTES: Final = (
+    PageRoute(path="/app/<org>/billing/statement", view=file, access=PageAccess.VIEWER),
+)
