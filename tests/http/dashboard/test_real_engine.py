@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import sqlite3
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
@@ -42,6 +43,7 @@ class Town:
     keys: dict[str, str]
     messages: dict[str, str]
     payments: dict[str, str]
+    verifications: dict[str, str]
     tokens: dict[Role, str]
 
     def path(self, route, organization: str = "own") -> str:
@@ -50,6 +52,7 @@ class Town:
         path = path.replace("<message_id>", self.messages[organization])
         path = path.replace("<payment_id>", self.payments[organization])
         path = path.replace("<method>", "sandbox")
+        path = path.replace("<verification_id>", self.verifications[organization])
         return path.replace("<invitation_id>", "inv_x").replace("<token>", "x")
 
     def digest(self) -> str:
@@ -75,6 +78,7 @@ async def town(tmp_path: Path) -> AsyncIterator[Town]:
     async with open_engine(settings, (carrier,), drivers, outside=outside) as engine:
         gateway = engine.gateway
         organizations, keys, messages, payments, tokens = {}, {}, {}, {}, {}
+        verifications = {}
         for name in ("own", "other"):
             made = await gateway.perform("org.create", {"name": name}, OPERATOR)
             organizations[name] = made["id"]
@@ -87,6 +91,9 @@ async def town(tmp_path: Path) -> AsyncIterator[Town]:
             messages[name] = sent["messageId"]
             wanted = {"organization_id": made["id"], "method": "bankily", "amount": "5"}
             payments[name] = (await gateway.perform("payment.begin", wanted, OPERATOR))["id"]
+            code = {"organization_id": made["id"], "to": "+22236123456", "mode": "test"}
+            code = await gateway.perform("verify.send", code, OPERATOR)
+            verifications[name] = code["verificationId"]
             keys[name] = (await gateway.perform("key.create", asked, OPERATOR))["key"]["id"]
         for role in (Role.OWNER, Role.DEVELOPER, Role.VIEWER):
             email = f"{role.value}@baraka.example"
@@ -98,7 +105,8 @@ async def town(tmp_path: Path) -> AsyncIterator[Town]:
             assert entered is not None
             tokens[role] = entered.token
         app = create_dashboard(gateway, settings, shutdown=trio.Event())
-        yield Town(app, tmp_path / DATABASE, organizations, keys, messages, payments, tokens)
+        things = (keys, messages, payments, verifications, tokens)
+        yield Town(app, tmp_path / DATABASE, organizations, *things)
 
 
 @pytest.fixture
@@ -281,3 +289,68 @@ async def test_a_callback_without_its_signature_changes_nothing(town, reader_of)
         assert page.status == status
     assert (await stranger.get("/pay/sandbox/callback")).status in (404, 405)
     assert town.digest() == before
+
+
+@pytest.mark.slow
+async def test_a_code_is_tried_and_its_session_is_listed(town, reader_of):
+    owner = reader_of(Role.OWNER)
+    verify = f"/app/{town.organizations['own']}/verify"
+    page = await owner.get(f"{verify}/try?mode=test")
+    fields = {"to": "46 12 34 56", "locale": "ar"}
+    sent = await owner.submit(page, f"{verify}/try?mode=test", fields)
+    page = await owner.get(sent.location)
+    session_id = re.search("ver_[0-9A-Z]+", sent.location)[0]
+    for code, answer in (("999999", "denied"), ("000 000", "approved")):
+        given = {"id": session_id, "code": code}
+        judged = await owner.submit(page, f"{verify}/try/check?mode=test", given)
+        assert judged.location.endswith(f"answer={answer}")
+    assert "This session is over" in (await owner.get(sent.location)).text
+    listing = await owner.get(f"{verify}?mode=test&status=approved")
+    assert f"{verify}/{session_id}?mode=test" in listing.text
+    assert town.verifications["own"] not in listing.text
+    assert session_id not in (await owner.get(verify)).text
+    one = await owner.get(f"{verify}/{town.verifications['own']}?mode=test")
+    assert "We wait for the code until" in one.text
+    path = f"{verify}/{town.verifications['own']}/cancel?mode=test"
+    assert (await owner.submit(one, path)).status == 303
+    assert "Somebody of yours ended it." in (await owner.get(f"{verify}?mode=test")).text
+    theirs = f"{verify}/{town.verifications['other']}"
+    before = town.digest()
+    assert (await owner.get(f"{theirs}?mode=test")).status == 404
+    assert (await owner.submit(one, f"{theirs}/cancel?mode=test")).status == 404
+    given = {"id": town.verifications["other"], "code": "000000"}
+    assert (await owner.submit(page, f"{verify}/try/check?mode=test", given)).status == 404
+    assert town.digest() == before
+
+
+@pytest.mark.slow
+async def test_settings_opt_outs_names_and_endpoints_hold(town, reader_of):
+    owner = reader_of(Role.OWNER)
+    own = f"/app/{town.organizations['own']}"
+    page = await owner.get(f"{own}/verify/settings")
+    names = ("code_length", "expiry_minutes", "attempts_max", "version")
+    fields = {each["name"]: each["value"] for _, each in page.tags if each.get("name") in names}
+    fields |= {"code_length": "9", "per_phone_per_hour": "5", "per_organization_per_hour": "9"}
+    wrong = await owner.submit(page, f"{own}/verify/settings", fields)
+    assert 'id="code_length-fault"' in wrong.text
+    page = await owner.submit(page, f"{own}/verify/settings", {**fields, "code_length": "8"})
+    assert page.status == 303
+    page = await owner.get(f"{own}/inbound/opt-outs")
+    assert "Opt-outs are not heeded." in page.text
+    for path, given in (("/heed", {"heed": "yes"}), ("", {"number": "36 12 34 56"})):
+        done = await owner.submit(page, f"{own}/inbound/opt-outs{path}", given)
+        assert done.status == 303
+    page = await owner.get(f"{own}/inbound/opt-outs?q=36123456")
+    assert "owner@baraka.example" in page.text
+    taken = {"taken": "+22236123456"}
+    await owner.submit(page, f"{own}/inbound/opt-outs/back", taken)
+    assert "has not opted out" in (await owner.get(f"{own}/inbound/opt-outs?q=36123456")).text
+    assert "Nothing came in yet" in (await owner.get(f"{own}/inbound")).text
+    page = await owner.get(f"{own}/webhooks/new")
+    fields = {"url": "https://hooks.example/x", "types": "sms.sent", "headers": "X-Key: s3cret"}
+    made = await owner.submit(page, f"{own}/webhooks", fields)
+    endpoint = re.search("whe_[0-9A-Z]+", made.text)[0]
+    page = await owner.get(f"{own}/webhooks/{endpoint}")
+    assert "<code>X-Key</code>" in page.text
+    assert "s3cret" not in page.text
+    assert (await owner.get(f"{own}/senders")).status == 200
