@@ -110,6 +110,11 @@ class Parts:
 _parts: Final = quickly(Parts)
 
 
+def whole(text: str) -> Parts:
+    """The one part of a text that fits into one."""
+    return _parts((text,), 16)
+
+
 def cut(text: str, alphabet: Alphabet | None = None) -> Parts:
     """The parts to send: with room for a 16-bit reference wherever that takes no further part.
 
@@ -118,7 +123,7 @@ def cut(text: str, alphabet: Alphabet | None = None) -> Parts:
     """
     narrow = split(text, alphabet)
     if len(narrow) == 1:
-        return _parts(narrow, 16)
+        return whole(text)
     wide = split(text, alphabet, reference_bits=16)
     if len(wide) == len(narrow):
         return Parts(wide, 16)

@@ -199,10 +199,14 @@ class SmppDriver:
     def _sending_link(self) -> Link | None:
         """The bound link that can send and has the fewest requests unanswered; None where there is
         none."""
-        links = [channel.link for channel in self._senders if channel.link is not None]
-        if len(links) == 1:
-            return links[0]
-        return min(links, key=lambda link: link.session.outstanding, default=None)
+        found: Link | None = None
+        for channel in self._senders:
+            link = channel.link
+            if link is None:
+                continue
+            if found is None or link.session.outstanding < found.session.outstanding:
+                found = link
+        return found
 
     def _outcome(self, response: Pdu, segment: Segment, *, has_reference: bool) -> Outcome:
         if response.command_status:

@@ -105,6 +105,8 @@ class Link:
         self._stream = stream
         self._handler = handler
         self._limits = limits
+        self._now_s = trio.lowlevel.current_clock().current_time
+        """As :func:`trio.current_time`, without looking for the clock with each request."""
         self._window = trio.Semaphore(limits.window_max)
         self._slots: dict[int, _Slot] = {}
         self._unwritten: list[bytes] = []
@@ -175,7 +177,7 @@ class Link:
         """
         if self.reason is not None or self._last_words is not None:
             raise NotSentError(self.reason or self._last_words)
-        slot = _Slot(settle, token, trio.current_time() + self._limits.response_timeout_s)
+        slot = _Slot(settle, token, self._now_s() + self._limits.response_timeout_s)
         try:
             slot.sequence, octets = self.session.send_numbered(request, slot)
         except LocalProtocolError as fault:

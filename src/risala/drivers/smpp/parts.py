@@ -32,7 +32,7 @@ from typing import Any, Final, NamedTuple
 import trio
 
 from risala.drivers.smpp.link import Link
-from risala.drivers.smpp.protocol.pdu import DataSm, DeliverSm, response_to
+from risala.drivers.smpp.protocol.pdu import DataSm, DeliverSm, unnumbered_response
 from risala.drivers.smpp.protocol.submit import DefaultAlphabet, decode_message, readable_address
 from risala.plugins.contract import (
     NOTE_TEXT_CHARACTERS_MAX,
@@ -65,7 +65,8 @@ class Unanswered:
     request: DeliverSm | DataSm
 
     def answer(self, command_status: int = 0) -> None:
-        self.link.respond(self.request, response_to(self.request, command_status))
+        response = unnumbered_response(self.request.command_id, command_status)
+        self.link.respond(self.request, response)
 
     def settle(self, is_stored: bool) -> None:
         """Answer as good, or so that the carrier brings it again."""

@@ -189,13 +189,14 @@ class FairQueue:
             wanted = count - len(found)
             rows = messages.due(self._reader, *queue, now_ms, in_hand.cursor, wanted)
             for row in rows:
-                in_hand.cursor = row.place
                 if row.id in in_hand.ids:
                     in_hand.passed[row.id] = row.place
                 else:
                     in_hand.ids.add(row.id)
                     self._held[row.id] = queue
                     found.append(row)
+            if rows:
+                in_hand.cursor = rows[-1].place
             more = len(rows) == wanted
         if in_hand.ids:
             self._in_hand[queue] = in_hand

@@ -28,7 +28,7 @@ from risala.engine.model.ids import concat_reference
 from risala.engine.model.states import PRIORITY_CODE, PRIORITY_MESSAGE
 from risala.engine.rules.router import Router
 from risala.sms.message import Alphabet
-from risala.sms.segment import Parts, cut, split
+from risala.sms.segment import Parts, cut, split, whole
 
 _ALPHABETS: Final = {alphabet.value: alphabet for alphabet in Alphabet}
 IDLE_S: Final = 60.0
@@ -169,7 +169,9 @@ class Scheduler(Decider[SchedulerMessage]):
 
     def _job(self, row: DueRow) -> Job:
         text, alphabet = self._board.text_of(row), _ALPHABETS[row.encoding]
-        if row.id in self._board.begun_narrow:
+        if row.segments == 1 and row.kind != "code":
+            parts = whole(text)  # as it was counted when it was accepted; a code is written in now
+        elif row.id in self._board.begun_narrow:
             parts = Parts(split(text, alphabet), 8)
         else:
             parts = cut(text, alphabet)

@@ -1,11 +1,13 @@
 """Segments to submit_sm and back to text."""
 
+from dataclasses import FrozenInstanceError, replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from risala.drivers.smpp.protocol.codec import decode, encode
-from risala.drivers.smpp.protocol.pdu import DataSm, DeliverSm
+from risala.drivers.smpp.protocol.pdu import DataSm, DeliverSm, SubmitSm, varied
 from risala.drivers.smpp.protocol.submit import (
     Concatenating,
     DefaultAlphabet,
@@ -240,6 +242,29 @@ def test_a_reference_by_which_receipts_may_name_the_submit():
     assert len({first, again, other}) == 3
     assert submit_sm(segment(), options, _NOW_MS, has_reference=True).tlvs == first
     assert submit_sm(segment(), options, _NOW_MS).tlvs == ()
+
+
+def test_what_is_kept_of_one_submit_is_no_others():
+    plain, other = SubmitOptions(), SubmitOptions(source_ton=0, source_npi=1, priority_flag=2)
+    first = submit_sm(segment("a€", sender="RISALA"), plain, _NOW_MS, has_reference=True)
+    second = submit_sm(segment("b", sender="OTHER"), plain, _NOW_MS)
+    assert (first.source_addr, second.source_addr) == ("RISALA", "OTHER")
+    assert (second.short_message, second.tlvs) == (b"b", ())
+    urgent = submit_sm(segment("a€", sender="RISALA", urgent=True), plain, _NOW_MS)
+    assert (first.priority_flag, urgent.priority_flag) == (0, 1)
+    theirs = submit_sm(segment("a€", sender="RISALA"), other, _NOW_MS)
+    assert (first.source_addr_ton, theirs.source_addr_ton) == (5, 0)
+    assert (theirs.source_addr_npi, theirs.priority_flag) == (1, 2)
+    assert submit_sm(segment("a€", sender="RISALA"), plain, _NOW_MS, has_reference=True) == first
+
+
+def test_a_varied_pdu_is_what_a_replaced_one_is():
+    pdu = submit_sm(segment("a"), SubmitOptions(), _NOW_MS)
+    other = varied(pdu, destination_addr="22246123456", short_message=b"b")
+    assert other == replace(pdu, destination_addr="22246123456", short_message=b"b")
+    assert (type(other), pdu.short_message) == (SubmitSm, b"a")
+    with pytest.raises(FrozenInstanceError):
+        other.short_message = b"c"
 
 
 def test_a_reference_is_not_given_twice():

@@ -411,10 +411,11 @@ NAMES: Final[dict[int, str]] = {number: _snake(kind.__name__) for number, kind i
 
 def response_to(request: Pdu, command_status: int = 0) -> Pdu:
     """An empty response of the kind that ``request`` asks for; ``generic_nack`` where none is."""
-    response = _empty_response(request.command_id | RESPONSE_BIT, command_status)
+    response = unnumbered_response(request.command_id, command_status)
     return varied(response, sequence_number=request.sequence_number)
 
 
 @lru_cache(maxsize=256)
-def _empty_response(command_id: int, command_status: int) -> Pdu:
-    return PDUS.get(command_id, GenericNack)(command_status=command_status)
+def unnumbered_response(command_id: int, command_status: int) -> Pdu:
+    """As :func:`response_to` any request with this ``command_id``, for whoever numbers it."""
+    return PDUS.get(command_id | RESPONSE_BIT, GenericNack)(command_status=command_status)

@@ -89,6 +89,10 @@ STATE_WORDS: Final = {
     ReceiptState.UNKNOWN: "UNKNOWN",
     ReceiptState.REJECTED: "REJECTD",
 }
+_NO_FAULT: Final = frozenset(
+    state for state in ReceiptState if state is ReceiptState.DELIVERED or not state.is_final
+)
+"""States for which nobody asks why."""
 STATE_NUMBERS: Final = {state: n for n, state in _BY_NUMBER.items() if 1 <= n <= 8}
 
 
@@ -157,7 +161,7 @@ def parse_receipt(
         carrier_id=carrier_id,
         state=state,
         raw=raw,
-        cause=_cause(state, error, network, causes or {}),
+        cause=None if state in _NO_FAULT else _cause(state, error, network, causes or {}),
         also_known_as=other_forms(carrier_id, form),
         recipient=_number(pdu.source_addr),
         sender=_number(pdu.destination_addr),
@@ -182,8 +186,6 @@ def _cause(
     state: ReceiptState, error: str, network: Tlv | None, causes: Mapping[str, Cause]
 ) -> Cause | None:
     """What an error tells beyond the state: the carrier's own table first, then the network's."""
-    if state is ReceiptState.DELIVERED or not state.is_final:
-        return None
     if error in causes:
         return causes[error]
     if state is not ReceiptState.UNDELIVERABLE:

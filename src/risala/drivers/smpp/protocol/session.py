@@ -115,6 +115,8 @@ _BOUND_AS: Final = {
 }
 _UNANSWERED: Final = frozenset({Outbind.command_id, AlertNotification.command_id})
 _UNBIND: Final = Unbind.command_id
+_TURNING: Final = frozenset({*_BOUND_AS, _UNBIND})
+"""Requests that change the state."""
 _NEVER: Final[frozenset[BindState]] = frozenset()
 # MAY_SEND by role, so that each PDU costs one look-up.
 _SENDABLE: Final = {
@@ -225,11 +227,13 @@ class SmppSession:
         octets = encode(request, sequence)
         if command_id not in _UNANSWERED:
             self._outstanding[sequence] = (command_id | RESPONSE_BIT, token)
-        self._follow(command_id)
+        if command_id in _TURNING:
+            self._follow(command_id)
         return sequence, octets
 
     def respond(self, request: Pdu, response: Pdu) -> bytes:
-        """The octets of our answer to a request that :class:`Requested` brought.
+        """The octets of our answer to a request that :class:`Requested` brought, under the
+        request's number, whatever stands in the answer.
 
         Raises:
             LocalProtocolError: a bind answered twice, or any answer after the end.
@@ -281,7 +285,8 @@ class SmppSession:
             status = _ESME_RALYBND if already else _ESME_RINVBNDSTS
             reason = f"{pdu.name} in {self.state}"
             return Violated(reason, _refusal(command_id, pdu.sequence_number, status), fatal=False)
-        self._follow(command_id)
+        if command_id in _TURNING:
+            self._follow(command_id)
         return _requested(pdu)
 
     def _response(self, pdu: Pdu) -> Event:

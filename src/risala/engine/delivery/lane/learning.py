@@ -35,9 +35,8 @@ class Learning:
 
     def learn(self, outcome: Outcome) -> str | None:
         """Let pace and breaker follow what the carrier says; what the operator should know."""
-        if not isinstance(outcome, Unsent):
-            self.forget_unsent()
         if isinstance(outcome, Accepted):
+            self.forget_unsent()
             self.counts.accepted += 1
             self.breaker.succeeded()
             self.throttle.succeeded()
@@ -47,6 +46,8 @@ class Learning:
         return self._learn_fault(outcome, trio.current_time())
 
     def _learn_fault(self, outcome: Outcome, now_s: float) -> str | None:
+        if not isinstance(outcome, Unsent):
+            self.forget_unsent()
         match outcome:
             case Throttled(_, _, retry_after_s):
                 self.counts.throttled += 1
