@@ -100,12 +100,13 @@ def gateway() -> FakeWebGateway:
     made.people.sign_in(user(), *places, token="OWNER")
     made.people.sign_in(user(), token="NEW")
     keys = [
-        key(1),
+        key(1, oldLast4="7kPw", oldUntil=iso(AT_MS + DAY_MS), allowedAddresses=["203.0.113.7"]),
         key(
             2, type="publishable", name="Mobile app", last4="Lm0s", lastUsedAt=iso(AT_MS - 120_000)
         ),
         key(3, name="متجر قديم", enabled=False, lastUsedAt=iso(AT_MS - 47 * DAY_MS)),
         key(4, name="Tests", mode="test", last4="Vb31", lastUsedAt=iso(AT_MS - DAY_MS)),
+        key(5, name="Old", lastUsedAt=iso(AT_MS - 47 * DAY_MS), createdAt=iso(AT_MS - 10**10)),
     ]
     made.entries = [
         entry(1, "topup", "10000.00", reference="MS-220814", note="Masrvi"),

@@ -13,6 +13,7 @@ import trio
 
 import web_kept
 import web_messages
+import web_requests
 import web_verify
 from risala.engine.journal.payments.stored import PaymentState
 from risala.engine.model.callers import Caller, Face, Role
@@ -162,6 +163,12 @@ def key(number: int, **changes: Any) -> dict[str, Any]:
         "oldUntil": None,
         **changes,
     }
+
+
+SET_OF_KEY = (
+    ("allowed_addresses", "allowedAddresses"),
+    ("allowed_origins", "allowedOrigins"),
+)
 
 
 def member(number: int, **changes: Any) -> dict[str, Any]:
@@ -587,6 +594,16 @@ class FakeWebGateway:
                 made = key(number, type=arguments["type"], name=arguments.get("name"))
                 self.keys[made["id"]] = made
                 return {"key": made, "value": "sk_live_" + "4" * 28 + "x7Qd"}
+            case "key.rotate":
+                turned = self.keys[arguments["key_id"]]
+                if arguments["overlap_s"]:
+                    turned["oldLast4"], turned["oldUntil"] = turned["last4"], iso(AT_MS + 10**7)
+                turned["last4"] = "9nEw"
+                return {"key": turned, "value": "sk_live_" + "5" * 28 + "9nEw"}
+            case "key.end_old":
+                ended = self.keys[arguments["key_id"]]
+                ended["oldLast4"] = ended["oldUntil"] = None
+                return ended
             case "key.set" | "key.enable" | "key.disable" | "key.delete":
                 found = self.keys.get(arguments["key_id"])
                 if found is None:
@@ -595,12 +612,16 @@ class FakeWebGateway:
                     del self.keys[found["id"]]
                 elif name != "key.set":
                     found["enabled"] = name == "key.enable"
-                return found
+                for field_, told_as in SET_OF_KEY:
+                    if field_ in arguments:
+                        found[told_as] = arguments[field_] or None
+                return {**found, "version": 4}
         if name == "sender.list" and self.senders:
             return {"senders": self.senders}
         told = self.answers.get(name) or web_messages.answer(name, arguments)
         told = told or web_verify.answer(name, arguments)
         told = told or web_kept.answer(name, arguments)
+        told = told or web_requests.answer(name, arguments)
         return told or webhooks_told(self, name, arguments)
 
 

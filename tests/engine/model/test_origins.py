@@ -126,7 +126,7 @@ def test_an_address_has_one_spelling(given, told):
 def test_what_is_no_address_is_refused(value):
     with pytest.raises(Invalid) as refused:
         parse_addresses([value])
-    assert refused.value.code == "invalid_address"
+    assert refused.value.code == "invalid_ip_address"
 
 
 def test_a_key_has_so_many_addresses():

@@ -16,10 +16,12 @@ from risala.config.model import CarrierSection, Settings, StorageSection
 from risala.drivers.payments.mobile_money import MobileMoney, MobileMoneySettings
 from risala.drivers.payments.sandbox import TAKEN, SandboxCard, SandboxSettings
 from risala.engine.engine import DATABASE, open_engine
+from risala.engine.gateway import Gateway
 from risala.engine.model.callers import Caller, Face, Role
 from risala.engine.model.clock import iso
 from risala.engine.model.people import Browser, Language
 from risala.engine.outside import Outside
+from risala.engine.rules.request_bodies import NotedRequest
 from risala.http.dashboard.app import ROUTES, create_dashboard
 from risala.http.web.access import PageAccess
 from risala.http.web.app import WebApp
@@ -44,6 +46,7 @@ class Town:
     messages: dict[str, str]
     payments: dict[str, str]
     verifications: dict[str, str]
+    requests: dict[str, str]
     tokens: dict[Role, str]
 
     def path(self, route, organization: str = "own") -> str:
@@ -51,6 +54,7 @@ class Town:
         path = path.replace("<key_id>", self.keys[organization])
         path = path.replace("<message_id>", self.messages[organization])
         path = path.replace("<payment_id>", self.payments[organization])
+        path = path.replace("<request_id>", self.requests[organization])
         path = path.replace("<method>", "sandbox")
         path = path.replace("<verification_id>", self.verifications[organization])
         return path.replace("<invitation_id>", "inv_x").replace("<token>", "x")
@@ -68,6 +72,19 @@ class Town:
         return found.hexdigest()
 
 
+def note_request(gateway: Gateway, value: str, message_id: str) -> str:
+    """A message is sent by a key, as its log is told of it; the request's id."""
+    request_id = gateway.services.ids.new("req")
+    principal = gateway.authenticate(value)
+    asked, answered = b'{"to":"+22236123456","body":"Bonjour"}', f'{{"messageId":"{message_id}"}}'
+    gateway.requests.note(
+        NotedRequest(
+            principal, request_id, "POST", "/api/sms", 200, 0.01, None, asked, answered.encode()
+        )
+    )
+    return request_id
+
+
 @pytest.fixture
 async def town(tmp_path: Path) -> AsyncIterator[Town]:
     settings = Settings(storage=StorageSection(data_dir=tmp_path))
@@ -78,7 +95,7 @@ async def town(tmp_path: Path) -> AsyncIterator[Town]:
     async with open_engine(settings, (carrier,), drivers, outside=outside) as engine:
         gateway = engine.gateway
         organizations, keys, messages, payments, tokens = {}, {}, {}, {}, {}
-        verifications = {}
+        verifications, requests = {}, {}
         for name in ("own", "other"):
             made = await gateway.perform("org.create", {"name": name}, OPERATOR)
             organizations[name] = made["id"]
@@ -94,7 +111,10 @@ async def town(tmp_path: Path) -> AsyncIterator[Town]:
             code = {"organization_id": made["id"], "to": "+22236123456", "mode": "test"}
             code = await gateway.perform("verify.send", code, OPERATOR)
             verifications[name] = code["verificationId"]
-            keys[name] = (await gateway.perform("key.create", asked, OPERATOR))["key"]["id"]
+            made = await gateway.perform("key.create", asked, OPERATOR)
+            keys[name] = made["key"]["id"]
+            requests[name] = note_request(gateway, made["value"], messages[name])
+        await gateway.requests.flush()
         for role in (Role.OWNER, Role.DEVELOPER, Role.VIEWER):
             email = f"{role.value}@baraka.example"
             member = {"organization_id": organizations["own"], "email": email, "role": role.value}
@@ -105,7 +125,7 @@ async def town(tmp_path: Path) -> AsyncIterator[Town]:
             assert entered is not None
             tokens[role] = entered.token
         app = create_dashboard(gateway, settings, shutdown=trio.Event())
-        things = (keys, messages, payments, verifications, tokens)
+        things = (keys, messages, payments, verifications, requests, tokens)
         yield Town(app, tmp_path / DATABASE, organizations, *things)
 
 
@@ -162,6 +182,35 @@ async def test_what_a_member_may_do_is_done(town, reader_of):
     disabled = await developer.submit(form, f"{path}/{town.keys['own']}/disable")
     assert disabled.status == 303
     assert "is-disabled" in (await developer.get(path)).text
+
+
+@pytest.mark.slow
+async def test_a_key_tells_its_requests_and_gets_another_value(town, reader_of):
+    developer, own = reader_of(Role.DEVELOPER), town.organizations["own"]
+    path = f"/app/{own}/keys/{town.keys['own']}"
+    page = await developer.get(path)
+    assert f"{path}/requests/{town.requests['own']}" in page.text
+    shown = await developer.get(f"{path}/requests/{town.requests['own']}")
+    assert "…3456" in shown.text
+    assert "Bonjour" not in shown.text
+    assert town.messages["own"] in shown.text
+    for theirs in (
+        f"/app/{own}/keys/{town.keys['other']}",
+        f"{path}/requests/{town.requests['other']}",
+    ):
+        assert (await developer.get(theirs)).status == 404
+    fields = {"allowed_addresses": "203.0.113.7/24"}
+    assert (await developer.submit(page, path, fields)).status == 303
+    # The same form once more: somebody changed it meanwhile, and what stands now is shown.
+    again = await developer.submit(page, path, {"allowed_addresses": "198.51.100.1"})
+    assert again.status == 422
+    assert "203.0.113.0/24" in again.text.partition("This stands now")[2]
+    rotated = await developer.submit(page, f"{path}/rotate", {"overlap": "3600"})
+    assert "sk_live_" in rotated.text
+    page = await developer.get(path)
+    assert "holds until" in page.text
+    assert (await developer.submit(page, f"{path}/end-old")).status == 303
+    assert "holds until" not in (await developer.get(path)).text
 
 
 @pytest.mark.slow

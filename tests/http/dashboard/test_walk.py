@@ -113,6 +113,24 @@ def assert_nothing_inline(page) -> None:
             assert not value.lower().startswith(("javascript:", "data:", "//"))
 
 
+def takes(method: str, address: str) -> bool:
+    """Whether a page, or the API beside them, takes a form at this address."""
+    path = address.partition("?")[0]
+    return any(
+        route.method == method and re.fullmatch(re.sub("<.*?>", "[^/]+", route.path), path)
+        for route in ROUTES
+    )
+
+
+@pytest.mark.parametrize("route", GETS, ids=named)
+async def test_every_form_has_somewhere_to_go(route, owner):
+    """A form that leads nowhere is noticed by its reader alone."""
+    page = await owner.get(path_of(route))
+    forms = [each for tag, each in page.tags if tag == "form"]
+    for form in forms:
+        assert takes((form.get("method") or "get").upper(), form["action"]), form["action"]
+
+
 def test_the_policy_is_the_contracts():
     assert POLICY == (
         "default-src 'self'; frame-ancestors 'none'; form-action 'self'; base-uri 'none'"

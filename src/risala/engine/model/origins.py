@@ -76,7 +76,7 @@ def _address(value: object) -> str:
         found = ip_network("" if "%" in str(value) else str(value).strip(), strict=False)
     except ValueError:
         text = "An address is like 203.0.113.7 or 2001:db8::7, a network like 203.0.113.0/24."
-        raise Invalid("allowed_addresses", "invalid_address", text) from None
+        raise Invalid("allowed_addresses", "invalid_ip_address", text) from None
     if isinstance(found, IPv6Network) and found.subnet_of(_MAPPED):
         # Clients that come so are known by their IPv4 address.
         mapped = IPv6Address(found.network_address).ipv4_mapped

@@ -14,7 +14,6 @@ from risala.http.dashboard import (
     endings,
     inbound,
     kept,
-    keys,
     members,
     organizations,
     outbox,
@@ -28,6 +27,8 @@ from risala.http.dashboard import (
 from risala.http.dashboard import settings as settings_page
 from risala.http.dashboard.billing import checkout, entries, statement, top_up
 from risala.http.dashboard.billing.checkout import add_callbacks
+from risala.http.dashboard.keys import listing as keys
+from risala.http.dashboard.keys import one as key
 from risala.http.dashboard.messages import composer, export, listing, message
 from risala.http.dashboard.verify import sessions as verify_sessions
 from risala.http.dashboard.verify import settings as verify_settings
@@ -40,7 +41,8 @@ TEMPLATES: Final = Path(__file__).parent / "templates"
 ROUTES: Final[tuple[PageRoute, ...]] = tuple(
     route
     for page in (
-        *(sign_in, reader, account, organizations, members, overview, listing, message, keys),
+        *(sign_in, reader, account, organizations, members, overview, listing, message),
+        *(keys, key),
         *(start, composer, export, webhooks, senders, outbox, statement, top_up, settings_page),
         *(verify_sessions, verify_settings, trying, checkout),
         *(entries, inbound, kept, endings),

@@ -42,7 +42,9 @@ async def show(visit: Visit) -> TrioResponse:
         mode = "?mode=test" if message["mode"] == "test" else ""
         return visit.go(f"{visit.request.path}{mode}")
     values = {**await _values(visit, found), **await _about(visit, found)}
-    return await visit.page("messages/show.html", values, key=await _key(visit, message["keyId"]))
+    key = await _key(visit, message["keyId"])
+    request = None if key is None else await _request(visit, message["messageId"])
+    return await visit.page("messages/show.html", values, key=key, request=request)
 
 
 async def live(visit: Visit) -> TrioResponse:
@@ -152,6 +154,15 @@ async def _key(visit: Visit, key_id: str | None) -> dict[str, Any] | None:
         return None
     keys = (await visit.perform_here("key.list"))["keys"]
     return next((each for each in keys if each["id"] == key_id), None)
+
+
+async def _request(visit: Visit, message_id: str) -> str | None:
+    """The id of the request that made a message; None where the log does not have it, or no more.
+
+    Requests that came again with its idempotency key are later ones.
+    """
+    found = (await visit.perform_here("request.list", made=message_id))["requests"]
+    return found[-1]["requestId"] if found else None
 
 
 def _last_code(entries: list[dict[str, Any]]) -> str:

@@ -19,8 +19,8 @@ from risala.http.web.visit import Visit
 DISABLED: Final = N_("The key is disabled: it is refused from now on.")
 ENABLED: Final = N_("The key works again.")
 DELETED: Final = N_("The key is deleted.")
-_DAY_MS: Final = 86_400_000
-_IDLE_DAYS: Final = 30
+DAY_MS: Final = 86_400_000
+IDLE_DAYS: Final = 30
 """A key that nobody used for so long is better disabled."""
 
 
@@ -43,6 +43,8 @@ async def create(visit: Visit) -> TrioResponse:
         asked["name"] = name
     if asked["type"] == "publishable" and (origins := form.lines("allowed_origins")):
         asked["allowed_origins"] = origins
+    if addresses := form.lines("allowed_addresses"):
+        asked["allowed_addresses"] = addresses
     try:
         created = await visit.perform_here("key.create", **asked)
     except Refusal as error:
@@ -51,7 +53,7 @@ async def create(visit: Visit) -> TrioResponse:
         "keys/list.html",
         is_secret=True,
         keys=await _keys(visit),
-        made={**_look(visit, created["key"]), "value": created["value"]},
+        made={**look(visit, created["key"]), "value": created["value"]},
         snippets=sending(visit.base_url),
         form=SentForm(),
     )
@@ -59,21 +61,27 @@ async def create(visit: Visit) -> TrioResponse:
 
 async def enable(visit: Visit) -> TrioResponse:
     await visit.perform("key.enable", key_id=visit.arguments["key_id"])
-    return visit.go(visit.at("keys"), ENABLED)
+    return visit.go(_back(visit), ENABLED)
 
 
 async def disable(visit: Visit) -> TrioResponse:
     await visit.perform("key.disable", key_id=visit.arguments["key_id"])
-    return visit.go(visit.at("keys"), DISABLED)
+    return visit.go(_back(visit), DISABLED)
+
+
+def _back(visit: Visit) -> str:
+    """Where the form stood: on the page of the key, or in the list."""
+    is_page = visit.form.text("from") == "page"
+    return visit.at(f"keys/{visit.arguments['key_id']}" if is_page else "keys")
 
 
 async def ask_delete(visit: Visit) -> TrioResponse:
-    key = _look(visit, await visit.perform("key.set", key_id=visit.arguments["key_id"]))
+    key = look(visit, await visit.perform("key.set", key_id=visit.arguments["key_id"]))
     return await visit.page("keys/delete.html", key=key)
 
 
 async def delete(visit: Visit) -> TrioResponse:
-    key = _look(visit, await visit.perform("key.set", key_id=visit.arguments["key_id"]))
+    key = look(visit, await visit.perform("key.set", key_id=visit.arguments["key_id"]))
     if visit.form.text("confirm") != key["last4"]:
         fault = visit.words("These are not the last four characters of the key.")
         return await visit.wrong("keys/delete.html", {"confirm": fault}, key=key)
@@ -83,10 +91,10 @@ async def delete(visit: Visit) -> TrioResponse:
 
 async def _keys(visit: Visit) -> list[dict[str, Any]]:
     found = await visit.perform_here("key.list")
-    return [_look(visit, key) for key in found["keys"]]
+    return [look(visit, key) for key in found["keys"]]
 
 
-def _look(visit: Visit, key: dict[str, Any]) -> dict[str, Any]:
+def look(visit: Visit, key: dict[str, Any]) -> dict[str, Any]:
     """A key as its reader sees it."""
     words = visit.words
     is_secret, is_test = key["type"] == "secret", key["mode"] == "test"
@@ -108,9 +116,9 @@ def _look(visit: Visit, key: dict[str, Any]) -> dict[str, Any]:
 def _freshness(visit: Visit, key: dict[str, Any]) -> str:
     """The class by which the last use is drawn: today's in green, a forgotten key's in amber."""
     since_ms = visit.formats.now_ms - ms_of(key["lastUsedAt"] or key["createdAt"])
-    if since_ms > _IDLE_DAYS * _DAY_MS:
+    if since_ms > IDLE_DAYS * DAY_MS:
         return "warn-text"
-    return "up" if key["lastUsedAt"] and since_ms < _DAY_MS else ""
+    return "up" if key["lastUsedAt"] and since_ms < DAY_MS else ""
 
 
 _KEY: Final = "/app/<org>/keys/<key_id>"

@@ -1,0 +1,211 @@
+"""One key: its facts, what it asked of the API, from where it is used, and another value for it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, Final
+
+from quart_trio.wrappers import TrioResponse
+
+from risala.engine.model.errors import NotFound, Refusal
+from risala.http.dashboard.keys.listing import DAY_MS, IDLE_DAYS, look
+from risala.http.web.access import PageAccess
+from risala.http.web.formats import ms_of
+from risala.http.web.languages import N_
+from risala.http.web.meanwhile import StoredField, as_seen, edit
+from risala.http.web.pager import pager_of
+from risala.http.web.routes import PageRoute
+from risala.http.web.visit import Visit
+
+CHANGED: Final = N_("From now on the key is taken from these places alone.")
+FREED: Final = N_("From now on the key is taken from anywhere.")
+ENDED: Final = N_("The value before is over.")
+PATHS: Final = (
+    *("/api/sms", "/api/sms/batch", "/api/sms/get"),
+    *("/api/verify/send", "/api/verify/check", "/api/verify/get"),
+)
+"""By which the log can be filtered: those that need a key."""
+STATUSES: Final = ("2xx", "4xx", "5xx")
+OVERLAPS_S: Final = (0, 3600, 86_400, 7 * 86_400)
+"""How long the value before may hold, as the form offers it."""
+_OVERLAP_S: Final = 86_400
+"""What is chosen at first: a day to put the new value in its place."""
+_SHOWN: Final = 50
+_COUNTED: Final = 100
+"""New requests that are counted at most while a page is open."""
+
+
+async def show(visit: Visit) -> TrioResponse:
+    return await visit.page("keys/one.html", await _values(visit))
+
+
+async def _values(visit: Visit, error: Refusal | None = None) -> dict[str, object]:
+    """Everything on the page of a key; with what a refused form said."""
+    key = await _key(visit)
+    asked = _asked(visit)
+    cursors = {
+        name: text for name in ("before", "after") if (text := visit.form.text(name)).strip()
+    }
+    page = await _page(visit, asked, cursors)
+    if not page["requests"] and cursors:
+        cursors, page = {}, await _page(visit, asked, {})
+    path = f"/app/{visit.organization_id}/keys/{key['id']}"
+    query = {**_mode(visit), **asked}
+    newest = page["requests"][0]["requestId"] if page["requests"] else ""
+    since_ms = visit.formats.now_ms - ms_of(key["lastUsedAt"] or key["createdAt"])
+    return {
+        "key": key,
+        "requests": page["requests"],
+        "log": page,
+        "asked": asked,
+        "paths": [(each, each) for each in PATHS],
+        "pager": pager_of(path, query, newer=page["newer"], older=page["older"]),
+        "is_newest": not cursors,
+        "live_at": visit.at(f"keys/{key['id']}/live", **asked, seen=newest),
+        "is_idle": key["enabled"] and since_ms > IDLE_DAYS * DAY_MS,
+        "idle_days": since_ms // DAY_MS,
+        "overlaps": [(str(each), _overlap_text(visit, each)) for each in OVERLAPS_S],
+        "overlap": str(_OVERLAP_S),
+        "typed": None if error is None else visit.form,
+        **edit(error, None if error is None else visit.form, key["version"], _stored(visit, key)),
+    }
+
+
+def _stored(visit: Visit, key: Mapping[str, Any]) -> dict[str, StoredField]:
+    """The fields of the form, as they are stored."""
+    words = visit.words
+    addresses = "\n".join(key["allowedAddresses"] or ())
+    found = {"allowed_addresses": StoredField(words("Allowed addresses"), addresses)}
+    if key["type"] == "publishable":
+        origins = "\n".join(key["allowedOrigins"] or ())
+        found["allowed_origins"] = StoredField(words("Allowed origins"), origins)
+    return found
+
+
+async def _key(visit: Visit) -> dict[str, Any]:
+    return look(visit, await visit.perform("key.set", key_id=visit.arguments["key_id"]))
+
+
+async def _page(visit: Visit, asked: dict[str, str], cursors: dict[str, str]) -> dict[str, Any]:
+    key_id = visit.arguments["key_id"]
+    try:
+        return await visit.perform_here(
+            "request.list", key_id=key_id, limit=_SHOWN, **asked, **cursors
+        )
+    except Refusal:  # a cursor that somebody typed: the newest are shown
+        return await visit.perform_here("request.list", key_id=key_id, limit=_SHOWN, **asked)
+
+
+def _asked(visit: Visit) -> dict[str, str]:
+    """The filters that the log knows."""
+    found = {}
+    if (status := visit.form.text("status")) in STATUSES:
+        found["status"] = status
+    if (path := visit.form.text("path")) in PATHS:
+        found["path"] = path
+    return found
+
+
+def _mode(visit: Visit) -> dict[str, str]:
+    return {"mode": "test"} if visit.mode.value == "test" else {}
+
+
+def _overlap_text(visit: Visit, seconds: int) -> str:
+    words, hours = visit.words, seconds // 3600
+    if not seconds:
+        return words("Not at all: it leaked")
+    if hours < 24:
+        return words.counted("{n} hour", "{n} hours", hours, n=visit.formats.num(hours))
+    days = hours // 24
+    return words.counted("{n} day", "{n} days", days, n=visit.formats.num(days))
+
+
+async def live(visit: Visit) -> TrioResponse:
+    """Tells how many requests came since the page was drawn; the list itself is not moved."""
+    asked, seen = _asked(visit), visit.form.text("seen")
+    cursors: dict[str, str] = {"after": seen} if seen else {}
+    key_id = visit.arguments["key_id"]
+
+    async def draw(_: object) -> str:
+        page = await visit.perform_here(
+            "request.list", key_id=key_id, limit=_COUNTED, **asked, **cursors
+        )
+        count = len(page["requests"])
+        return await visit.drawn(
+            "keys/fresh.html",
+            {"count": count, "is_more": count == _COUNTED, "key_id": key_id, "asked": asked},
+        )
+
+    return visit.live(draw, by_time=True)
+
+
+async def show_request(visit: Visit) -> TrioResponse:
+    """What was asked and answered, as far as it is kept."""
+    key = await _key(visit)
+    found = await visit.perform_here("request.show", request_id=visit.arguments["request_id"])
+    if found["keyId"] != key["id"]:
+        raise NotFound("There is no such request of this key.")
+    return await visit.page(
+        "keys/request.html",
+        key=key,
+        request=found,
+        question=_pretty(found["asked"]),
+        answer=_pretty(found["answered"]),
+    )
+
+
+def _pretty(body: object) -> str | None:
+    return None if body is None else json.dumps(body, indent=2, ensure_ascii=False)
+
+
+async def change(visit: Visit) -> TrioResponse:
+    """From where the key is used."""
+    form = visit.form
+    changes: dict[str, object] = {"allowed_addresses": list(form.lines("allowed_addresses"))}
+    if form.text("has_origins"):
+        changes["allowed_origins"] = list(form.lines("allowed_origins"))
+    key_id = visit.arguments["key_id"]
+    try:
+        changed = await visit.perform("key.set", key_id=key_id, **changes, **as_seen(form))
+    except Refusal as error:
+        return await visit.again("keys/one.html", error, await _values(visit, error))
+    is_bound = changed["allowedAddresses"] or changed["allowedOrigins"]
+    return visit.go(_home(visit), CHANGED if is_bound else FREED)
+
+
+async def rotate(visit: Visit) -> TrioResponse:
+    """Another value, which is shown once."""
+    chosen = visit.form.text("overlap", str(_OVERLAP_S))
+    overlap_s = int(chosen) if chosen in map(str, OVERLAPS_S) else _OVERLAP_S
+    try:
+        made = await visit.perform(
+            "key.rotate", key_id=visit.arguments["key_id"], overlap_s=overlap_s
+        )
+    except Refusal as error:
+        return await visit.again("keys/one.html", error, await _values(visit))
+    return await visit.page(
+        "keys/rotated.html", is_secret=True, key=look(visit, made["key"]), value=made["value"]
+    )
+
+
+async def end_old(visit: Visit) -> TrioResponse:
+    await visit.perform("key.end_old", key_id=visit.arguments["key_id"])
+    return visit.go(_home(visit), ENDED)
+
+
+def _home(visit: Visit) -> str:
+    return visit.at(f"keys/{visit.arguments['key_id']}")
+
+
+_KEY: Final = "/app/<org>/keys/<key_id>"
+ROUTES: Final = (
+    PageRoute(path=_KEY, view=show, access=PageAccess.VIEWER),
+    PageRoute(path=f"{_KEY}/live", view=live, access=PageAccess.VIEWER),
+    PageRoute(path=f"{_KEY}/requests/<request_id>", view=show_request, access=PageAccess.VIEWER),
+    PageRoute(path=_KEY, view=change, access=PageAccess.DEVELOPER, method="POST"),
+    PageRoute(
+        path=f"{_KEY}/rotate", view=rotate, access=PageAccess.DEVELOPER, method="POST", once=True
+    ),
+    PageRoute(path=f"{_KEY}/end-old", view=end_old, access=PageAccess.DEVELOPER, method="POST"),
+)

@@ -1,0 +1,186 @@
+"""The page of one key: its log of requests, where it is used from, another value."""
+
+import pytest
+
+from risala.engine.model.callers import Role
+from risala.engine.model.clock import iso
+from risala.engine.model.errors import ChangedMeanwhile, Invalid
+from web_people import AT_MS, key
+from web_requests import GONE, REQUESTS
+
+HERE = "/app/org_1/keys/key_1"
+DAY_MS = 86_400_000
+
+
+def asked(gateway, name):
+    return [arguments for done, arguments in gateway.done if done == name]
+
+
+async def test_the_log_says_what_was_asked_and_what_is_missing(owner):
+    page = await owner.get(HERE)
+    assert page.status == 200
+    assert page.text.count("/requests/req_") == len(REQUESTS)
+    assert "/api/verify/check</code>" in page.text
+    assert "203.0.113.7" in page.text
+    assert "12</bdi> are missing: too many came at once." in page.text
+    assert "hx-sse:connect" in page.text
+    # From the list of keys there is a way.
+    assert f'href="{HERE}"' in (await owner.get("/app/org_1/keys")).text
+
+
+async def test_the_log_is_filtered_and_goes_on_by_its_cursors(owner, gateway):
+    page = await owner.get(f"{HERE}?status=4xx&path=/api/verify/check")
+    assert page.text.count("/requests/req_") == 1
+    (given,) = asked(gateway, "request.list")
+    assert (given["status"], given["path"]) == ("4xx", "/api/verify/check")
+    cursor = REQUESTS[2]["requestId"]
+    assert f"{HERE}?status=4xx&amp;path=%2Fapi%2Fverify%2Fcheck&amp;before={cursor}" in page.text
+    await owner.get(f"{HERE}?before={cursor}&status=odd&path=/etc/passwd")
+    given = asked(gateway, "request.list")[-1]
+    assert given["before"] == cursor
+    assert not {"status", "path"} & given.keys()
+    page = await owner.get(f"{HERE}?status=2xx&path=/api/sms/batch")
+    assert "No request fits these filters" in page.text
+
+
+async def test_a_key_without_requests_says_what_appears_there(owner, gateway):
+    gateway.keys["key_2"] = key(2)
+    page = await owner.get("/app/org_1/keys/key_2")
+    assert "No request yet" in page.text
+
+
+async def test_one_request_shows_what_is_kept_of_it(owner):
+    page = await owner.get(f"{HERE}/requests/{REQUESTS[0]['requestId']}")
+    assert page.status == 200
+    assert "‹43›" in page.text
+    assert 'href="/app/org_1/messages/sms_9"' in page.text
+    assert (await owner.get(f"{HERE}/requests/{GONE}")).status == 404
+
+
+async def test_a_request_of_another_key_is_not_found(owner, gateway):
+    gateway.keys["key_2"] = key(2)
+    page = await owner.get(f"/app/org_1/keys/key_2/requests/{REQUESTS[0]['requestId']}")
+    assert page.status == 404
+
+
+async def test_what_is_new_is_counted_and_moves_nothing(owner, gateway, app, autojump_clock):
+    ((name, token),) = owner.cookies.items()
+    seen = REQUESTS[-1]["requestId"]
+    told = b""
+    async with app.test_client(use_cookies=False).request(
+        f"{HERE}/live?status=4xx&seen={seen}",
+        headers={"host": "127.0.0.1:8080", "cookie": f"{name}={token}", "accept-language": "en"},
+        scope_base={"client": ("127.0.0.1", 1)},
+    ) as stream:
+        await stream.send_complete()
+        while b"new request" not in told:
+            told += await stream.receive()
+        gateway.people.ended[token].set()  # which ends the stream
+    assert b'id="fresh"' in told
+    assert b"1</bdi> new request<" in told
+    given = asked(gateway, "request.list")[-1]
+    assert (given["after"], given["status"]) == (seen, "4xx")
+
+
+async def test_addresses_are_set_one_a_line(owner, gateway):
+    page = await owner.get(HERE)
+    fields = {"allowed_addresses": "203.0.113.7\n2001:db8::/32", "version": page.field("version")}
+    page = await owner.submit(page, HERE, fields)
+    assert page.location == HERE
+    given = asked(gateway, "key.set")[-1]
+    assert given["allowed_addresses"] == ["203.0.113.7", "2001:db8::/32"]
+    assert given["version"] == 4
+    assert "allowed_origins" not in given
+    page = await owner.get(HERE)
+    assert "from these places alone" in page.text
+    page = await owner.submit(page, HERE, {"allowed_addresses": ""})
+    assert asked(gateway, "key.set")[-1]["allowed_addresses"] == []
+    assert "taken from anywhere" in (await owner.get(HERE)).text
+
+
+async def test_a_publishable_key_has_origins_too(owner, gateway):
+    gateway.keys["key_1"] = key(1, type="publishable")
+    page = await owner.get(HERE)
+    fields = {"allowed_origins": "https://a.example", "allowed_addresses": "", "has_origins": "yes"}
+    await owner.submit(page, HERE, fields)
+    assert asked(gateway, "key.set")[-1]["allowed_origins"] == ["https://a.example"]
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (Invalid("allowed_addresses", "invalid_ip_address", "No."), "An address looks like"),
+        (ChangedMeanwhile("amina"), "This stands now"),
+    ],
+)
+async def test_what_is_refused_stays_typed(owner, gateway, error, told):
+    page = await owner.get(HERE)
+
+    async def perform(name, arguments, caller, perform=gateway.perform):
+        if "allowed_addresses" in arguments:
+            raise error
+        return await perform(name, arguments, caller)
+
+    gateway.perform = perform
+    page = await owner.submit(page, HERE, {"allowed_addresses": "shop <b>"})
+    assert page.status == 422
+    assert told in page.text
+    assert "shop &lt;b&gt;" in page.text
+
+
+async def test_another_value_is_shown_once(owner, gateway):
+    page = await owner.get(HERE)
+    page = await owner.submit(page, f"{HERE}/rotate", {"overlap": "3600"})
+    assert page.text.count("sk_live_" + "5" * 28 + "9nEw") == 1
+    assert page.headers["cache-control"] == "no-store"
+    assert "content-encoding" not in page.headers
+    assert asked(gateway, "key.rotate") == [{"key_id": "key_1", "overlap_s": 3600}]
+    page = await owner.get(HERE)
+    assert "…x7Qd" in page.text
+    assert "holds until" in page.text
+    page = await owner.submit(page, f"{HERE}/end-old")
+    assert page.location == HERE
+    assert "holds until" not in (await owner.get(HERE)).text
+
+
+async def test_an_overlap_that_nobody_offered_is_a_day(owner, gateway):
+    page = await owner.get(HERE)
+    await owner.submit(page, f"{HERE}/rotate", {"overlap": "99999999"})
+    assert asked(gateway, "key.rotate")[-1]["overlap_s"] == 86_400
+
+
+async def test_a_key_that_nobody_uses_is_marked(owner, gateway):
+    gateway.keys["key_1"] = key(1, lastUsedAt=iso(AT_MS - 47 * DAY_MS))
+    page = await owner.get(HERE)
+    assert "Nobody has used it for" in page.text
+    assert "47</bdi> days" in page.text
+    gateway.keys["key_1"] = key(1, lastUsedAt=iso(AT_MS - DAY_MS))
+    assert "Nobody has used it for" not in (await owner.get(HERE)).text
+
+
+async def test_disable_comes_back_to_the_page(owner, gateway):
+    page = await owner.get(HERE)
+    page = await owner.submit(page, f"{HERE}/disable", {"from": "page"})
+    assert page.location == HERE
+    assert not gateway.keys["key_1"]["enabled"]
+
+
+async def test_a_viewer_reads_and_does_nothing(reader_as):
+    page = await reader_as(Role.VIEWER).get(HERE)
+    assert "Request log" in page.text
+    actions = {each.get("action") for tag, each in page.tags if tag == "form"}
+    assert actions == {"/language", "/theme", "/sign-out", HERE}  # the last one filters
+    assert "allowed_addresses" not in page.text
+
+
+async def test_a_new_key_may_be_bound_at_once(owner, gateway):
+    page = await owner.get("/app/org_1/keys/new")
+    fields = {"type": "secret", "allowed_addresses": "203.0.113.7"}
+    await owner.submit(page, "/app/org_1/keys", fields)
+    assert asked(gateway, "key.create")[-1]["allowed_addresses"] == ["203.0.113.7"]
+
+
+async def test_a_message_leads_to_its_key_and_request(owner):
+    page = await owner.get("/app/org_1/messages/sms_1")
+    assert f'href="{HERE}"' in page.text
+    assert f'href="{HERE}/requests/{REQUESTS[-1]["requestId"]}"' in page.text
