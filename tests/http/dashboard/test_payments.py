@@ -59,6 +59,7 @@ async def test_a_refused_payment_keeps_what_was_typed(owner, gateway):
 async def test_the_reference_is_entered_on_the_payments_own_page(owner, gateway):
     page = await owner.get(PAYMENT)
     assert "038 221" in page.text
+    assert f'action="{PAYMENT}"' in page.text
     page = await owner.submit(page, PAYMENT, {"reference": " BK-77 ", "evil": "x"})
     assert page.location == PAYMENT
     told = {"payment_id": "pay_1", "entered": {"reference": "BK-77"}}
@@ -97,6 +98,14 @@ async def test_a_used_reference_is_told_at_its_field(owner, gateway):
 async def test_every_state_says_what_comes_next(owner, gateway, changes, sentence):
     gateway.payments.given["pay_1"] = payment("pay_1", **changes)
     assert sentence in (await owner.get(PAYMENT)).text
+
+
+async def test_a_provider_that_did_not_answer_is_asked_again(owner, gateway):
+    gateway.payments.given["pay_1"] = payment("pay_1", state="begun", asks=[])
+    page = await owner.get(PAYMENT)
+    assert f'action="{PAYMENT}/retry"' in page.text
+    assert (await owner.submit(page, f"{PAYMENT}/retry")).location == PAYMENT
+    assert ("payment.retry", {"payment_id": "pay_1"}) in gateway.done
 
 
 async def test_a_viewer_sees_how_it_stands_and_pays_nothing(reader_as):

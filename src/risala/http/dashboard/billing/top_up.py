@@ -96,7 +96,7 @@ async def _values(visit: Visit) -> dict[str, Any]:
         "why": in_language(visit, payment["why"]),
         "asks": asks,
         "labels": {each["name"]: each["label"] for each in asks},
-        "here": f"billing/payments/{payment['id']}",
+        "own": f"billing/payments/{payment['id']}",
     }
 
 
