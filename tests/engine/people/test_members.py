@@ -345,3 +345,16 @@ def test_whatever_members_do_there_is_an_owner(open_book):
     Machine = type("Machine", (Clubs,), {"open_book": staticmethod(open_book)})
     Machine.TestCase.settings = settings(max_examples=25, stateful_step_count=25, deadline=None)
     Machine.TestCase("runTest").runTest()
+
+
+async def test_what_a_deleted_user_noted_stays_without_their_address(town, autojump_clock):
+    shop, _owner = await shop_of(town)
+    await town.do("member.add", organization_id=shop, email=B, role="developer")
+    member = await town.sign_in(B)
+    number = "+22236000001"
+    await town.as_member("inbound.opt_out", member, shop, number=number)
+    (noted,) = (await town.do("inbound.opt_outs", organization_id=shop))["numbers"]
+    assert (noted["number"], noted["who"]) == (number, B)
+    await town.as_user("account.delete", member)
+    (noted,) = (await town.do("inbound.opt_outs", organization_id=shop))["numbers"]
+    assert (noted["number"], noted["who"], noted["carrier"]) == (number, None, None)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 
+from risala.engine.journal.inbound import opt_outs
 from risala.engine.journal.people import ended_users, members, users
 from risala.engine.journal.store.signature import Signature, signed
 from risala.engine.model.callers import Role
@@ -35,6 +36,7 @@ class Ending:
             if _owned_alone(conn, user_id):
                 raise Conflict("An organization needs an owner: make somebody else one first.")
             ended_users.forget(conn, user)
+            opt_outs.forget_user(conn, user.email)
 
         try:
             await self._have.recorder.journal.commit(signed(by, unit))

@@ -178,6 +178,11 @@ def note(
     return True
 
 
+def forget_user(conn: sqlite3.Connection, who: str) -> None:
+    """Keep what somebody noted, and not who they were."""
+    conn.execute("UPDATE opt_outs SET who = NULL WHERE who = ?", (who,))
+
+
 def take_back(conn: sqlite3.Connection, organization_id: str, recipient: str) -> bool:
     """Let an organization write to a number again; False where it was not kept from it."""
     if not is_out(conn, organization_id, recipient):

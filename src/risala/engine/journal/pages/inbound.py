@@ -32,7 +32,7 @@ class OptOut:
     """Through which it said so; empty: somebody noted it by hand."""
     at: int
     who: str | None
-    """Who noted it; None: the number itself, by the keyword."""
+    """Who noted it; None: the number itself, by the keyword, or a user who was deleted since."""
     keyword: str | None
 
 
