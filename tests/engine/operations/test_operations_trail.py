@@ -225,6 +225,7 @@ class World:
             "org.create": {"name": "Another"},
             "org.set": {"name": "Renamed"},
             "org.found": {"name": "Founded"},
+            "message.newer": {"after": "0"},
             "key.set": {"allowed_origins": ["https://shop.example"]},
             "sender.request": {"name": "Other", "description": "News"},
             "sender.check": {"name": "Shop"},

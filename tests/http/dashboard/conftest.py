@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from typing import Any
@@ -15,6 +16,7 @@ import trio
 from risala.config.model import Settings
 from risala.engine.model.callers import Role
 from risala.engine.model.people import Place
+from risala.engine.model.told import Lagged, Told, What
 from risala.http.dashboard.app import create_dashboard
 from risala.http.web.app import WebApp
 from web_people import AT_MS, FakeWebGateway, key, user
@@ -141,3 +143,32 @@ def reader_as(app: WebApp, gateway: FakeWebGateway):
 @pytest.fixture
 def owner(reader_as) -> Reader:
     return reader_as()
+
+
+class OneGap:
+    """A follower that is told of a gap, and ends a beat later."""
+
+    def __init__(self) -> None:
+        self._asked = 0
+
+    async def __anext__(self) -> Told:
+        self._asked += 1
+        if self._asked == 1:
+            return Lagged(1)
+        if self._asked == 2:
+            await trio.sleep_forever()
+        raise StopAsyncIteration
+
+    def close(self) -> None:
+        """Nobody waits here."""
+
+
+@pytest.fixture
+def short_streams(gateway: FakeWebGateway, autojump_clock: trio.testing.MockClock) -> None:
+    """Streams of pieces draw once, and are over."""
+
+    @contextmanager
+    def follow(what: What, organization_id: str | None = None) -> Iterator[OneGap]:
+        yield OneGap()
+
+    gateway.follow = follow

@@ -79,3 +79,8 @@ async def test_who_looks_is_told_of_their_own_alone(owner, reader_as):
     await owner.get(f"{EXPORT}/file?id={ID}")
     other = reader_as(id="usr_2")
     assert "The file is whole" not in (await other.get(f"{EXPORT}?id={ID}")).text
+
+
+async def test_what_is_over_is_told_and_followed_no_more(owner):
+    await owner.get(f"{EXPORT}/file?id={ID}")
+    assert "event: over" in (await owner.get(f"{EXPORT}/live?id={ID}")).text

@@ -5,6 +5,7 @@ import pytest
 import web_messages
 from risala.engine.model.callers import Role
 from risala.engine.model.errors import InsufficientBalance, Invalid
+from risala.engine.model.ids import key_of
 from web_people import FakeWebGateway
 
 LIST = "/app/org_1/messages"
@@ -196,3 +197,39 @@ async def test_without_an_endpoint_the_way_to_one_is_shown(owner, gateway, reade
 async def test_the_key_by_which_it_came(owner, gateway, key_id, told):
     gateway.answers = {"message.show": web_messages.story("delivered", keyId=key_id)}
     assert told in (await owner.get(f"{LIST}/sms_delivered")).text
+
+
+async def test_new_messages_are_told_above_the_list(owner, gateway, short_streams):
+    page = await owner.get(f"{LIST}?status=failed")
+    assert "connection lost" in page.text
+    [live] = [each["hx-sse:connect"] for _, each in page.tags if "hx-sse:connect" in each]
+    assert (
+        live
+        == f"{LIST}/live?status=failed&after={key_of(web_messages.listed(0, 'x')['messageId'])}"
+    )
+    told = await owner.get(live)
+    assert "3 new messages: show them" in told.text.replace('<bdi class="num">3</bdi>', "3")
+    assert f'href="{LIST}?status=failed"' in told.text
+    [asked_for] = asked(gateway, "message.newer")
+    assert (asked_for["status"], asked_for["mode"]) == ("failed", "live")
+
+
+async def test_who_looks_at_older_ones_is_told_of_what_comes_from_now_on(owner, gateway):
+    found = [web_messages.listed(1, "sent")]
+    gateway.answers = {
+        "message.list": {"messages": found, "newer": "9", "older": None, "lookedTo": None}
+    }
+    page = await owner.get(f"{LIST}?before=7")
+    assert f"after={web_messages.AT_MS << 15}" in page.text
+
+
+async def test_the_way_out_is_on_every_page(owner):
+    page = await owner.get(LIST)
+    assert 'href="/app/org_1/leave"' in page.text
+    assert 'action="/sign-out"' in page.text
+
+
+async def test_a_message_under_way_draws_its_parts_anew(owner, short_streams):
+    page = await owner.get(f"{LIST}/sms_processing/live")
+    for piece in ("state", "where", "happened", "about"):
+        assert f'id="{piece}" hx-swap-oob="true"' in page.text

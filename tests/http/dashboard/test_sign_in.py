@@ -199,3 +199,11 @@ async def test_over_https_a_cookie_is_bound_to_its_host(stranger):
     for each in page.headers.getlist("set-cookie"):
         assert {"Secure", "HttpOnly", "Path=/", "SameSite=Lax"} <= {*each.split("; ")}
         assert "Domain" not in each
+
+
+async def test_the_typed_address_of_signing_out_asks_first(owner, stranger, gateway):
+    page = await owner.get("/sign-out")
+    assert "Sign out?" in page.text
+    assert gateway.people.sessions
+    assert (await owner.submit(page, "/sign-out")).location == "/sign-in"
+    assert (await stranger.get("/sign-out")).location == "/sign-in"

@@ -131,6 +131,31 @@ async def test_every_form_has_somewhere_to_go(route, owner):
         assert takes((form.get("method") or "get").upper(), form["action"]), form["action"]
 
 
+@pytest.mark.parametrize("role", [Role.OWNER, Role.DEVELOPER, Role.VIEWER])
+@pytest.mark.parametrize("mode", ["", "?mode=test"])
+async def test_whatever_a_page_leads_to_is_there(role, mode, reader_as):
+    """The rail, the dock, the menus and the first page's own links: none is a dead end."""
+    reader = reader_as(role)
+    page = await reader.get(f"/app/org_1/overview{mode}")
+    own = {each["href"] for tag, each in page.tags if tag == "a" and each["href"][0] == "/"}
+    assert {"/app/org_1/messages" + mode, "/account"} <= own
+    for address in sorted(own - {"/docs"}):
+        assert (await reader.get(address)).status in (200, 303), address
+
+
+CONTRACT = (
+    *("overview", "messages", "messages/new", "messages/<message_id>", "inbound", "verify"),
+    *("verify/settings", "verify/try", "senders", "keys", "keys/<key_id>", "webhooks"),
+    *("webhooks/<endpoint_id>", "billing", "members", "settings", "start"),
+)
+
+
+def test_the_stable_addresses_are_there():
+    there = {route.path for route in ROUTES if route.method == "GET"}
+    assert {f"/app/<org>/{page}" for page in CONTRACT} <= there
+    assert {"/", "/sign-in", "/sign-up", "/sign-out", "/app"} <= there
+
+
 def test_the_policy_is_the_contracts():
     assert POLICY == (
         "default-src 'self'; frame-ancestors 'none'; form-action 'self'; base-uri 'none'"

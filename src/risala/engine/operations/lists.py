@@ -34,6 +34,8 @@ from risala.engine.rules.roles import VIEWERS
 
 PAGE_MAX: Final = 200
 PAGE_USUAL: Final = 50
+NEWER_MAX: Final = 99
+"""New messages that are counted; who looks away for longer is told that there are more."""
 EXPORT_PART: Final = 100
 """Messages of one part of an export: some milliseconds, in which nothing else is done."""
 EXPORT_AGE_MAX_MS: Final = 24 * 3_600_000
@@ -77,6 +79,19 @@ class ListMessages(OfOrganization):
     before: MaybeCursor = None
     after: MaybeCursor = None
     limit: MaybeWhole = None
+
+
+class CountNewer(ListMessages):
+    """How many of the messages that fit the filters came after one; nothing of them is shown."""
+
+    after: Annotated[int, PlainValidator(_cursor), ArgumentKind("`newer` or `older` of a page")]
+
+
+@dataclass(frozen=True, slots=True)
+class NewerCount:
+    newer: int
+    """At most :data:`NEWER_MAX`."""
+    more: bool
 
 
 class ExportMessages(ListMessages):
@@ -139,6 +154,10 @@ def _page_wire(page: ListPage) -> Json:
     }
 
 
+def _newer_wire(found: NewerCount) -> Json:
+    return {"newer": found.newer, "more": found.more}
+
+
 def _part_wire(part: ExportPart) -> Json:
     return {**_page_wire(part.page), "export": str(part.export)}
 
@@ -170,6 +189,13 @@ async def _list(call: Call[ListMessages]) -> ListPage:
         by = call.sign(organization_id=given.organization_id, said=told, always=True)
         await call.note(by)
     return found
+
+
+async def _newer(call: Call[CountNewer]) -> NewerCount:
+    given = call.given
+    call.services.accounts.organization(given.organization_id)
+    found = lists.count_newer(call.services.reader, _wanted(given), given.after, NEWER_MAX + 1)
+    return NewerCount(min(found, NEWER_MAX), found > NEWER_MAX)
 
 
 async def _export(call: Call[ExportMessages]) -> ExportPart:
@@ -225,6 +251,15 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         roles=VIEWERS,
         owner=owners.named,
         reveals=True,
+    ),
+    Operation(
+        name="message.newer",
+        arguments=CountNewer,
+        result=NewerCount,
+        wire=_newer_wire,
+        handler=_newer,
+        roles=VIEWERS,
+        owner=owners.named,
     ),
     Operation(
         name="message.export",

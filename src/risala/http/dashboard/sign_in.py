@@ -99,6 +99,13 @@ async def sign_out(visit: Visit) -> TrioResponse:
     return reply
 
 
+async def ask_sign_out(visit: Visit) -> TrioResponse:
+    """For who typed the address: signing out is a form's, or any link could do it to them."""
+    if visit.session is None:
+        return visit.go("/sign-in")
+    return await visit.page("sign_in/out.html")
+
+
 async def show_link(visit: Visit) -> TrioResponse:
     """A link is used by a button: programs that look into mails follow links, and press none."""
     view = visit.site.gateway.people.peek_link(visit.arguments["token"])
@@ -141,6 +148,7 @@ ROUTES: Final = (
     PageRoute(path="/sign-in", view=submit, access=PageAccess.PUBLIC, method="POST"),
     PageRoute(path="/sign-up", view=show, access=PageAccess.PUBLIC),
     PageRoute(path="/sign-up", view=submit, access=PageAccess.PUBLIC, method="POST"),
+    PageRoute(path="/sign-out", view=ask_sign_out, access=PageAccess.PUBLIC),
     PageRoute(path="/sign-out", view=sign_out, access=PageAccess.PUBLIC, method="POST"),
     PageRoute(path="/sign-in/link/<token>", view=show_link, access=PageAccess.PUBLIC),
     PageRoute(path="/sign-in/link/<token>", view=use_link, access=PageAccess.PUBLIC, method="POST"),

@@ -246,6 +246,11 @@ class Visit:
         return Markup("<code>{}</code>").format(text)
 
     @staticmethod
+    def key(text: str) -> Markup:
+        """A key to press, inside a sentence."""
+        return Markup("<kbd>{}</kbd>").format(text)
+
+    @staticmethod
     def link(address: str) -> Markup:
         return Markup('<a href="{}"><bdi class="num">{}</bdi></a>').format(address, address)
 

@@ -164,3 +164,16 @@ def test_no_page_walks_through_the_messages(book, town, wanted):
     steps = [step for sql in run for *_, step in book.conn.execute(f"EXPLAIN QUERY PLAN {sql}")]
     assert [step for step in steps if re.match(r"SCAN (?!CONSTANT)|USE TEMP B-TREE", step)] == []
     assert any("message_by_" in step for step in steps)
+
+
+def test_what_is_newer_is_counted_as_far_as_it_is_told(book, town):
+    organization_id, made = town
+    wanted = MessageFilter(organization_id, "live")
+    since = key(book, made[2])
+    assert lists.count_newer(book.conn, wanted, since, 100) == 5
+    assert lists.count_newer(book.conn, wanted, since, 3) == 3
+    change(book, made[6], status=5, error_code="REJECTED")
+    change(book, made[4], status=4, error_code="REJECTED")
+    failed = MessageFilter(organization_id, "live", cause="REJECTED")
+    assert lists.count_newer(book.conn, failed, since, 100) == 2
+    assert lists.count_newer(book.conn, failed, key(book, made[6]), 100) == 0

@@ -1,13 +1,9 @@
 """Verify's sessions: the list with its filters, one of them, and ending it."""
 
-from contextlib import contextmanager
-
 import pytest
-import trio
 
 from risala.engine.model.callers import Role
 from risala.engine.model.errors import Invalid
-from risala.engine.model.told import Lagged
 from web_verify import SESSION_ID, session
 
 LIST = "/app/org_1/verify"
@@ -113,33 +109,6 @@ async def test_a_viewer_looks_and_ends_nothing(reader_as):
     assert page.status == 200
     assert "End the session" not in page.text
     assert (await viewer.get(f"{LIST}/try")).status == 403
-
-
-class OneGap:
-    """A follower that is told of a gap, then of nothing for a while, and then that it is over."""
-
-    def __init__(self):
-        self._asked = 0
-
-    async def __anext__(self):
-        self._asked += 1
-        if self._asked == 1:
-            return Lagged(1)
-        if self._asked == 2:
-            await trio.sleep_forever()
-        raise StopAsyncIteration
-
-    def close(self):
-        """Nobody waits here."""
-
-
-@pytest.fixture
-def short_streams(gateway, autojump_clock):
-    @contextmanager
-    def follow(what, organization_id=None):
-        yield OneGap()
-
-    gateway.follow = follow
 
 
 async def test_one_that_changes_is_drawn_anew(owner, short_streams):

@@ -223,6 +223,18 @@ def page(
     return ListPage(shown, newer, onward, looked_to)
 
 
+def count_newer(conn: sqlite3.Connection, wanted: MessageFilter, after: int, most: int) -> int:
+    """How many messages are newer than a key; at most ``most``, and among those looked at."""
+    low = after + 1 if wanted.since is None else max(after + 1, wanted.since << KEY_COUNTER_BITS)
+    high = KEY_END if wanted.until is None else wanted.until << KEY_COUNTER_BITS
+    bounds = (low, high)
+    ways = [
+        _walk(conn, each, wanted, bounds, (most, LOOKED_MAX), upward=True)
+        for each in _walks(wanted)
+    ]
+    return min(sum(len(each.keys) for each in ways), most)
+
+
 def _walk(
     conn: sqlite3.Connection,
     walk: _Walk,

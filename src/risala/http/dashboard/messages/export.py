@@ -13,7 +13,7 @@ from typing import Any, Final
 import trio
 from quart_trio.wrappers import TrioResponse
 
-from risala.http.dashboard.messages.listing import FIELDS, asked_for, chips_of
+from risala.http.dashboard.messages.listing import FILTERS, asked_for, chips_of
 from risala.http.web.access import PageAccess
 from risala.http.web.files.downloads import TablePart
 from risala.http.web.files.spreadsheet import COMMA, FORMS, Cell, OwnText
@@ -32,8 +32,6 @@ _TO_SECONDS: Final = len("2026-11-21 08:41:16")
 _OWN: Final = ("messageId", "encoding", "currency", "kind")
 """Columns with words of our own, which are no formulas."""
 _ID: Final = re.compile(r"[A-Za-z0-9_-]{16,40}")
-_KEPT: Final = tuple(name for name in FIELDS if name not in ("before", "after"))
-"""The filters; where somebody stands in the list is none."""
 
 
 async def show(visit: Visit) -> TrioResponse:
@@ -123,7 +121,7 @@ def _time(visit: Visit, at: str | None) -> OwnText | None:
 
 
 def _query(visit: Visit) -> dict[str, str]:
-    return {name: text for name in _KEPT if (text := visit.form.text(name))}
+    return {name: text for name in FILTERS if (text := visit.form.text(name))}
 
 
 def _id_of(visit: Visit) -> str | None:

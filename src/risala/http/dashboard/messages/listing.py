@@ -13,6 +13,7 @@ from quart_trio.wrappers import TrioResponse
 from risala.engine.model.cause_sentences import cause_sentence
 from risala.engine.model.clock import iso
 from risala.engine.model.errors import Invalid
+from risala.engine.model.ids import KEY_COUNTER_BITS, key_of
 from risala.http.web.access import PageAccess
 from risala.http.web.formats import ms_of
 from risala.http.web.languages import NC_
@@ -33,6 +34,8 @@ STATES: Final = {
     "canceled": NC_("state", "Canceled"),
 }
 FIELDS: Final = ("q", "status", "from", "key", "since", "until", "before", "after")
+FILTERS: Final = tuple(name for name in FIELDS if name not in ("before", "after"))
+"""Where somebody stands in the list is none."""
 PAGE: Final = 50
 
 
@@ -67,6 +70,8 @@ async def show(visit: Visit) -> TrioResponse:
         messages=[_look(visit, each) for each in page["messages"]],
         page=page,
         export_at=visit.at("messages/export", **_kept(query)),
+        live_at=visit.at("messages/live", **_kept(query), after=_newest(visit, page)),
+        **_news(visit, query, {"newer": 0, "more": False}),
         pager=pager_of(
             f"/app/{visit.organization_id}/messages",
             shown,
@@ -74,6 +79,30 @@ async def show(visit: Visit) -> TrioResponse:
             older=page["older"],
         ),
     )
+
+
+async def live(visit: Visit) -> TrioResponse:
+    """That there are new ones is told above the list, which stays as it is."""
+    query = {name: visit.form.text(name) for name in FILTERS if visit.form.text(name)}
+    asked = {**asked_for(visit, query), "mode": visit.mode.value, "after": visit.form.text("after")}
+
+    async def draw(_: object) -> str:
+        found = await visit.perform_here("message.newer", **asked)
+        return await visit.drawn("messages/news.html", _news(visit, query, found))
+
+    return visit.live(draw)
+
+
+def _news(visit: Visit, query: Mapping[str, str], found: Mapping[str, Any]) -> dict[str, Any]:
+    return {"news": found, "news_at": visit.at("messages", **_kept(query))}
+
+
+def _newest(visit: Visit, page: Mapping[str, Any]) -> str:
+    """The key after which a message is new to the reader: that of the newest they see, or of this
+    moment where they look at older ones or at none."""
+    shown = page["messages"] if page["newer"] is None else []
+    key = key_of(shown[0]["messageId"]) if shown else None
+    return str(visit.formats.now_ms << KEY_COUNTER_BITS if key is None else key)
 
 
 def asked_for(visit: Visit, query: Mapping[str, str]) -> dict[str, object]:
@@ -138,8 +167,7 @@ def chips_of(
 
 
 def _kept(query: Mapping[str, str]) -> dict[str, str]:
-    """The filters; where somebody stands in the list is none."""
-    return {name: value for name, value in query.items() if name not in ("before", "after")}
+    return {name: value for name, value in query.items() if name in FILTERS}
 
 
 def _look(visit: Visit, message: dict[str, Any]) -> dict[str, Any]:
@@ -175,4 +203,7 @@ def cause_text(visit: Visit, word: str | None) -> str | None:
     return cause_sentence(Cause(word), visit.words.language.value)
 
 
-ROUTES: Final = (PageRoute(path="/app/<org>/messages", view=show, access=PageAccess.VIEWER),)
+ROUTES: Final = (
+    PageRoute(path="/app/<org>/messages", view=show, access=PageAccess.VIEWER),
+    PageRoute(path="/app/<org>/messages/live", view=live, access=PageAccess.VIEWER),
+)
