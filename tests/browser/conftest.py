@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
+from looking import Watch
 from patience import HANG_S
 
 EXAMPLE = Path(__file__).parents[2] / "examples/verify-page"
@@ -140,3 +141,36 @@ def open_page(browser: Browser) -> Iterator[Callable[..., Page]]:
     for context in contexts:
         context.close()
     assert faults == []
+
+
+@pytest.fixture(scope="module")
+def pages() -> Iterator[str]:
+    """The address of the pages over a gateway in memory."""
+    program = Path(__file__).parent / "serve_pages.py"
+    with subprocess.Popen([sys.executable, program], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        yield process.stdout.readline().strip()
+        process.terminate()
+
+
+@pytest.fixture
+def look(browser: Browser, pages: str) -> Iterator[Callable[..., Page]]:
+    """Opens a page as somebody; nothing may have gone wrong in the end."""
+    contexts, watches = [], []
+
+    def open_one(path: str, who: str = "OWNER", language: str = "en", **options) -> Page:
+        context = browser.new_context(locale=language, **options)
+        contexts.append(context)
+        watches.append(Watch(context, pages))
+        context.add_cookies([{"name": "risala-language", "value": language, "url": pages}])
+        if who:
+            context.add_cookies([{"name": "risala", "value": who, "url": pages}])
+        page = context.new_page()
+        page.set_default_timeout(HANG_S * 1000)
+        page.goto(pages + path)
+        return page
+
+    yield open_one
+    for context in contexts:
+        context.close()
+    assert [fault for watch in watches for fault in watch.faults] == []

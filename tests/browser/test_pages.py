@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-from collections.abc import Callable, Iterator
-from pathlib import Path
-
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import expect
 
-from looking import Watch, overflow, violations
-from patience import HANG_S
+from looking import overflow, violations
 from risala.sms.segment import count
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -46,39 +40,6 @@ PAGES = {
     ],
 }
 SCREENS = [(1280, "light"), (1280, "dark"), (390, "light"), (360, "dark")]
-
-
-@pytest.fixture(scope="module")
-def pages() -> Iterator[str]:
-    """The address of the pages over a gateway in memory."""
-    program = Path(__file__).parent / "serve_pages.py"
-    with subprocess.Popen([sys.executable, program], stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        yield process.stdout.readline().strip()
-        process.terminate()
-
-
-@pytest.fixture
-def look(browser: Browser, pages: str) -> Iterator[Callable[..., Page]]:
-    """Opens a page as somebody; nothing may have gone wrong in the end."""
-    contexts, watches = [], []
-
-    def open_one(path: str, who: str = "OWNER", language: str = "en", **options) -> Page:
-        context = browser.new_context(locale=language, **options)
-        contexts.append(context)
-        watches.append(Watch(context, pages))
-        context.add_cookies([{"name": "risala-language", "value": language, "url": pages}])
-        if who:
-            context.add_cookies([{"name": "risala", "value": who, "url": pages}])
-        page = context.new_page()
-        page.set_default_timeout(HANG_S * 1000)
-        page.goto(pages + path)
-        return page
-
-    yield open_one
-    for context in contexts:
-        context.close()
-    assert [fault for watch in watches for fault in watch.faults] == []
 
 
 @pytest.mark.parametrize("language", ["fr", "ar", "en"])

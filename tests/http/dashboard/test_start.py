@@ -21,7 +21,8 @@ def plain(page) -> str:
 
 
 def links(page) -> list[str]:
-    return [each["href"] for tag, each in page.tags if each.get("class", "").startswith("btn sm")]
+    found = [each for tag, each in page.tags if tag == "a"]
+    return [each["href"] for each in found if each.get("class", "").startswith("btn sm")]
 
 
 async def test_of_a_new_organization_every_step_leads_on(owner, gateway):

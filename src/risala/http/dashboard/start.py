@@ -143,7 +143,7 @@ def _webhook(visit: Visit, hook: Mapping[str, Any] | None) -> Step:
         return _step("done", title, words("The last one arrived {when}.", when=when), None, "")
     text = words("There is an endpoint; nothing has arrived there yet. Send it a test event.")
     href = _in_mode(visit, f"webhooks/{hook['endpointId']}", hook["mode"])
-    return _step("waiting", title, text, href, words("To the endpoint"))
+    return _step("waiting", title, text, href, words("Open it"))
 
 
 def _money(visit: Visit, *, is_paid: bool) -> Step:
