@@ -34,6 +34,7 @@ PAGES = {
         *("/app/org_1/keys/key_2/delete", "/app/org_1/nope", "/app/org_2/keys"),
         *("/app/org_2/keys/new", "/app/org_1/parts", "/app?new", "/account", "/app/org_1/leave"),
         *("/app/org_1/settings/kept", "/app/org_1/settings/forget?number=36123456"),
+        *("/app/org_1/settings/exports/exp_ready", "/app/org_1/settings/exports/exp_writing"),
         *("/app/org_1/settings/deletions/del_1", "/app/org_1/settings/delete", "/account/delete"),
         *("/app/org_1/webhooks", "/app/org_1/webhooks/new", "/app/org_1/webhooks/whe_1/delete"),
         *("/app/org_1/webhooks/whe_1?event=evt_1", "/app/org_1/senders", "/app/org_1/senders/new"),

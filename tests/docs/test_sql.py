@@ -91,9 +91,11 @@ MAY: dict[str, str] = {
     f"{JOURNAL}/upkeep/backup.py": FILE,
     f"{JOURNAL}/upkeep/deletion.py": READER,  # what goes, counted
     f"{JOURNAL}/upkeep/erasing.py": BULK,
+    f"{JOURNAL}/upkeep/exports.py": READER,  # how much there will be
     f"{JOURNAL}/upkeep/number_figures.py": READER,
     f"{JOURNAL}/upkeep/restore.py": FILE,
     f"{JOURNAL}/upkeep/retention.py": BULK,
+    f"{JOURNAL}/upkeep/taken_along.py": READER,
     f"{JOURNAL}/upkeep/audit_before.py": READER,
     f"{JOURNAL}/upkeep/upgrade/room.py": FILE,
     f"{JOURNAL}/upkeep/upgrade/slim/events.py": MIGRATION,

@@ -45,6 +45,24 @@ def erasure(which: int = 1, /, **changes: Any) -> dict[str, Any]:
     }
 
 
+def export(state: str = "writing", **changes: Any) -> dict[str, Any]:
+    is_over = state != "writing"
+    return {
+        "id": f"exp_{state}",
+        "organizationId": "org_1",
+        "state": state,
+        "reason": "no room" if state == "failed" else None,
+        "written": 9610 if state == "writing" else 48_211,
+        "expected": 48_211,
+        "bytes": 0 if state == "writing" else 7_340_032,
+        "askedBy": "aicha@baraka.example",
+        "createdAt": iso(AT_MS - 120_000),
+        "endedAt": iso(AT_MS) if is_over else None,
+        "expiresAt": iso(AT_MS + 7 * 86_400_000) if state == "ready" else None,
+        **changes,
+    }
+
+
 def answer(name: str, arguments: dict[str, Any]) -> dict[str, Any]:
     """What an operation on what is kept answers; nothing for one that is of something else."""
     match name:
@@ -57,6 +75,13 @@ def answer(name: str, arguments: dict[str, Any]) -> dict[str, Any]:
             if not arguments["erasure_id"].startswith("del_"):
                 raise NotFound("There is no such deletion.")
             return erasure(waits=arguments["erasure_id"] == "del_3")
+        case "export.list":
+            return {"exports": [export(), export("ready"), export("gone")]}
+        case "export.show" | "export.delete" | "export.ask":
+            state = arguments.get("export_id", "exp_writing").removeprefix("exp_")
+            return export(state if state in ("ready", "failed", "gone") else "writing")
+        case "export.fetch":
+            return {"export": export("ready"), "path": "/nowhere"}
         case "number.show":
             if not arguments["number"].startswith("+"):
                 raise Invalid("number", "invalid_phone_number", "`number` is none.")

@@ -71,6 +71,7 @@ from risala.engine.rules.router import Router
 from risala.engine.rules.throttle import Throttle
 from risala.engine.services import Delivery, Services
 from risala.engine.upkeep.erasing import Erasing
+from risala.engine.upkeep.exporting import Exporting
 from risala.engine.upkeep.retention import Retention
 from risala.engine.upkeep.set_back import WatchedClock, keep_elapsed
 from risala.engine.upkeep.upgrade import bring_over
@@ -427,6 +428,8 @@ async def open_engine(
         again = partial(_look_again, sending, gateway.services)
         await start("clock", partial(keep_elapsed, clock, recorder, again))
         await start("erasing", Erasing(gateway.services).run)
+        inline = core.seams.inline_journal
+        await start("exporting", Exporting(gateway.services, inline=inline).run)
         await start("web sessions", people.sessions.keep_touching)
         await start("payments", gateway.payments.run, policy=DRIVER_POLICY)
         engine = Engine(gateway, board, scheduler)

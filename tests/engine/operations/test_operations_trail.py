@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from risala.drivers.payments.mobile_money import MobileMoney, MobileMoneySettings
-from risala.engine.journal.upkeep import audit_log
+from risala.engine.journal.upkeep import audit_log, exports
 from risala.engine.model.callers import PROCESS, Caller, Face, Role
 from risala.engine.model.clock import iso
 from risala.engine.model.errors import Forbidden, Invalid, NotFound, Refusal
@@ -33,6 +33,8 @@ TOKEN = "token-in-the-address"
 HEADER = "Bearer value-of-a-header"
 WORD = "4711-voucher"
 OPERATOR = Caller("amina", Face.CLI, Role.OPERATOR)
+FAR_MS = 4_000_000_000_000
+"""Later than anything here."""
 DAY_MS = 86_400_000
 
 
@@ -95,6 +97,7 @@ class World:
         }
         await self.do("member.add", email="owner@example.com", role="owner", **mine)
         erasure = await self.do("number.forget", number="+22222000001", **mine)
+        await self._export()
         invited = await self.do("member.invite", email=INVITED, role="viewer", **mine)
         begun = await self.do("payment.begin", method="bankily", amount="5", **mine)
         self.values = {
@@ -124,6 +127,7 @@ class World:
             "user_id": self.users["viewer"],
             "invitation_id": invited["id"],
             "erasure_id": erasure["id"],
+            "export_id": "exp_1",
             "request_id": await self._ask(key["key"]["id"]),
             "method": "bankily",
             "payment_id": begun["id"],
@@ -179,10 +183,23 @@ class World:
         elif name == "account.confirm_email":
             self.special |= await self._change_codes()
         commit = self.house.gateway.services.recorder.journal.commit
+        if name == "export.ask":
+            await commit(lambda conn: exports.drop_all(conn, self.organization_id, 0))
+        elif name.startswith("export."):
+            await commit(lambda conn: conn.execute("UPDATE exports SET state = 'ready'"))
         if "replay" in name:
             await commit(lambda conn: conn.execute("UPDATE webhook_delivery SET state = 'failed'"))
         if name == "retention.run":
             await commit(lambda conn: self._receive(conn, first_id("mo", 0)))
+
+    async def _export(self):
+        """A file that can be fetched."""
+
+        def unit(conn):
+            exports.begin(conn, "exp_1", self.organization_id, "me", FAR_MS)
+            exports.finish(conn, "exp_1", 1, 1, FAR_MS)
+
+        await self.house.gateway.services.recorder.journal.commit(unit)
 
     async def _change_codes(self):
         guest = self.caller(OPERATIONS["account.show"], None)
@@ -420,7 +437,7 @@ async def test_members_of_a_suspended_organization_only_read_and_top_up(world):
     assert {"verify.config", "key.set", "inbound.opt_outs", "message.cancel"} <= refused
     assert {"org.show", "ledger.list", "message.show", "key.list", "webhook.list"} <= done
     looks = {line.action for line in world.lines()[: len(world.lines()) - before]}
-    reads = {"message.show", "message.list", "message.export", "inbound.list"}
+    reads = {"message.show", "message.list", "message.export", "inbound.list", "export.fetch"}
     assert looks <= {*reads, "payment.begin", "payment.claim"}, "what is refused leaves no line"
     assert {"payment.begin", "payment.claim"} <= done
     assert OPERATIONS["topup"].tops_up

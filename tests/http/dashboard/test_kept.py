@@ -134,6 +134,47 @@ async def test_an_account_is_deleted_by_its_typed_address(owner, gateway):
     assert gateway.done[-1] == ("account.delete", {})
 
 
+async def test_a_file_is_asked_for_watched_fetched_and_deleted(owner, gateway, tmp_path):
+    page = await owner.get(KEPT)
+    assert f"{SETTINGS}/exports/exp_ready" in page.text
+    assert "exp_gone" not in page.text
+    page = await owner.submit(page, f"{SETTINGS}/exports")
+    assert page.location == f"{SETTINGS}/exports/exp_writing"
+    page = await owner.get(page.location)
+    assert "every 2s" in page.text
+    ready = await owner.get(f"{SETTINGS}/exports/exp_ready")
+    assert "hx-get" not in ready.text
+    assert "7,168" in ready.text
+    (tmp_path / "file").write_bytes(b"PK of it")
+    told = {"export": web_kept.export("ready", bytes=8), "path": str(tmp_path / "file")}
+    gateway.answers["export.fetch"] = told
+    file = await owner.get(f"{SETTINGS}/exports/exp_ready/file")
+    assert file.text == "PK of it"
+    assert file.headers["content-disposition"] == 'attachment; filename="risala-2026-11-21.zip"'
+    assert file.headers["cache-control"] == "no-store"
+    gone = await owner.submit(ready, f"{SETTINGS}/exports/exp_ready/delete")
+    assert gone.location == KEPT
+    assert gateway.done[-1] == ("export.delete", {"export_id": "exp_ready"})
+
+
+async def test_why_there_is_no_file_is_said(owner, gateway):
+    assert "enough room" in (await owner.get(f"{SETTINGS}/exports/exp_failed")).text
+    assert "no longer there" in (await owner.get(f"{SETTINGS}/exports/exp_gone")).text
+    assert (await owner.get(f"{SETTINGS}/exports/exp_ready/file")).status == 404
+    page = await owner.get(KEPT)
+    stock = gateway.perform
+
+    async def perform(name, arguments, caller):
+        if name == "export.ask":
+            raise Conflict("There are 3 files already: delete one first.")
+        return await stock(name, arguments, caller)
+
+    gateway.perform = perform
+    page = await owner.submit(page, f"{SETTINGS}/exports")
+    assert page.status == 422
+    assert "delete one first" in page.text
+
+
 @pytest.mark.parametrize("role", [Role.VIEWER, Role.DEVELOPER])
 async def test_only_owners_find_it(reader_as, role):
     for path in (KEPT, FORGET, f"{SETTINGS}/delete"):

@@ -26,7 +26,7 @@ from risala.engine.operations import (
     webhooks,
 )
 from risala.engine.operations.arguments import Arguments, Json, parse
-from risala.engine.operations.kept import choices, deletion, erasing, retention
+from risala.engine.operations.kept import choices, deletion, erasing, exporting, retention
 from risala.engine.operations.operation import Call, Operation
 from risala.engine.operations.people import account as own_account
 from risala.engine.operations.people import members, users
@@ -57,6 +57,7 @@ OPERATIONS: Final[dict[str, Operation[Any, Any]]] = {
         choices,
         erasing,
         deletion,
+        exporting,
         own_account,
         members,
         users,

@@ -15,6 +15,7 @@ from typing import Final
 import structlog
 import trio
 
+from risala.engine.journal.store.lock import StorageUnusable
 from risala.engine.journal.store.patient import patiently
 from risala.engine.journal.upkeep import erasing, erasures
 from risala.engine.journal.upkeep.erasing import Erased
@@ -44,6 +45,8 @@ async def go_on(services: Services, erasure_id: str) -> Erased:
         return await _end_sessions(services, erasure)
     if erasure.ended_at is None and erasure.step is ErasureStep.PENDING:
         return await _cancel_pending(services, erasure)
+    if erasure.step is ErasureStep.REST and erasure.last4 is None:
+        await _forget_requests(services, erasure.organization_id)
     now_ms = services.recorder.clock.now_ms()
     return await services.recorder.journal.commit(
         lambda conn: erasing.take_out(conn, erasure_id, now_ms)
@@ -67,6 +70,16 @@ async def _cancel_pending(services: Services, erasure: Erasure) -> Erased:
         ended += await _ended(partial(services.recorder.cancel, message.id))
     place = str(found[-1].key) if found else ""
     return await _noted(services, erasure, place, len(found) < ENDED_AT_ONCE, {"canceled": ended})
+
+
+async def _forget_requests(services: Services, organization_id: str) -> None:
+    """Of a whole organization also what its keys asked: of a number no more than its last digits is
+    in there. The file is another one, and may be ill by itself."""
+    try:
+        await services.requests.forget(organization_id)
+    except (sqlite3.Error, StorageUnusable) as error:
+        # What is in it goes within days all the same.
+        log.warning("erasing.requests", reason=str(error))
 
 
 async def _ended(end: Callable[[], Awaitable[object]]) -> bool:
@@ -115,3 +128,4 @@ class Erasing:
                 await trio.sleep(max(PAUSE_MIN_S, PAUSE_FACTOR * took_s))
             if not done.waits:
                 log.info("erasing.done", erasure=erasure.id, **done.erasure.gone)
+                self._services.errands.exporting.ring()  # files of before are not wanted any more

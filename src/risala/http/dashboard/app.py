@@ -12,6 +12,7 @@ from risala.engine.model.clock import Clock
 from risala.http.dashboard import (
     account,
     endings,
+    exports,
     inbound,
     kept,
     members,
@@ -45,7 +46,7 @@ ROUTES: Final[tuple[PageRoute, ...]] = tuple(
         *(keys, key),
         *(start, composer, export, webhooks, senders, outbox, statement, top_up, settings_page),
         *(verify_sessions, verify_settings, trying, checkout),
-        *(entries, inbound, kept, endings),
+        *(entries, inbound, kept, exports, endings),
     )
     for route in page.ROUTES
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from markupsafe import Markup
 from quart_trio.wrappers import TrioResponse
 
 from risala.engine.model.errors import NotFound, Refusal
@@ -42,6 +43,11 @@ async def save(visit: Visit) -> TrioResponse:
     return visit.go(visit.at("settings/kept"), SAVED)
 
 
+async def refused(visit: Visit, faults: Mapping[str, Markup]) -> TrioResponse:
+    """The page of what is kept, for something below it that was refused."""
+    return await visit.wrong(_PAGE, faults, await _values(visit))
+
+
 def _is_whole(text: str) -> bool:
     return text.isascii() and text.isdigit() and len(text) < 6
 
@@ -50,6 +56,7 @@ async def _values(visit: Visit, error: Refusal | None = None) -> dict[str, Any]:
     """What the page shows; with what a refused form said."""
     kept = await visit.perform_here("kept.show")
     erasures = (await visit.perform_here("erasure.list"))["erasures"]
+    exports = (await visit.perform_here("export.list"))["exports"]
     form = None if error is None else visit.form
     choices = [_choice(visit, each) for each in kept["kept"]]
     stored = {
@@ -62,6 +69,7 @@ async def _values(visit: Visit, error: Refusal | None = None) -> dict[str, Any]:
     return {
         "choices": choices,
         "erasures": erasures,
+        "exports": [each for each in exports if each["state"] in ("writing", "ready")],
         "labels": {each["field"]: each["label"] for each in choices},
         **edit(error, form, kept["version"], stored),
     }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import click
@@ -14,6 +16,7 @@ from risala.cli.commands.accounts.organizations import (
 )
 from risala.cli.reach.erasing import taken_out, tell_taken_out
 from risala.cli.reach.options import Options, common
+from risala.cli.reach.refused import CommandRefused
 from risala.cli.show import output
 from risala.sms.address import normalise_number
 
@@ -21,6 +24,8 @@ if TYPE_CHECKING:
     from risala.cli.reach.performer import GatewaySession
 
 Json = dict[str, Any]
+LOOK_S: Final = 0.3
+"""Between two looks whether a file is written."""
 OPERATORS: Final = "operator"
 """The word that takes a choice back: what the operator keeps holds again."""
 _WHAT: Final = {
@@ -130,6 +135,79 @@ def kept_deletions(options: Options, organization: str | None) -> None:
             for each in found["erasures"]
         ),
         empty="Nothing was taken out yet.",
+    )
+
+
+@kept.command("export")
+@optional_org
+@click.option(
+    "--to",
+    "target",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Wait for the file, and copy it there.",
+)
+@common
+def kept_export(options: Options, organization: str | None, target: Path | None) -> None:
+    """Have a file written with everything of an organization: an archive of JSON Lines."""
+
+    async def work(session: GatewaySession) -> Json:
+        found = await organization_id(session, organization)
+        asked = await session.perform("export.ask", organization_id=found)
+        return asked if target is None else await _fetched(session, asked["id"], target)
+
+    found = options.run(work, waits=target is not None)
+    if output.show(options.json, found):
+        return
+    if target is None:
+        output.said(
+            f"It is being written: {found['id']}. `risala kept exports` says how far it is."
+        )
+    else:
+        output.said(f"{target}: {found['written']} rows, {found['bytes']} bytes.")
+
+
+async def _fetched(session: GatewaySession, export_id: str, target: Path) -> Json:
+    """Wait until a file is written, and copy it."""
+    import trio
+
+    while True:
+        found = await session.perform("export.show", export_id=export_id)
+        if found["state"] != "writing":
+            break
+        await trio.sleep(LOOK_S)
+    if found["state"] != "ready":
+        raise CommandRefused(f"There is no file: {found['reason'] or found['state']}.")
+    fetched = await session.perform("export.fetch", export_id=export_id)
+    try:
+        shutil.copyfile(fetched["path"], target)
+    except OSError as error:
+        raise CommandRefused(f"{target} cannot be written: {error.strerror}.") from error
+    return found
+
+
+@kept.command("exports")
+@optional_org
+@common
+def kept_exports(options: Options, organization: str | None) -> None:
+    """Files with everything of an organization; the latest first."""
+    found = on_organization("export.list", options, organization)
+    if output.show(options.json, found):
+        return
+    output.table(
+        ("Id", "State", "Rows", "Bytes", "Asked for", "By", "Until"),
+        (
+            (
+                each["id"],
+                each["reason"] or each["state"],
+                each["written"],
+                each["bytes"],
+                output.moment(each["createdAt"]),
+                output.clean(each["askedBy"]),
+                output.moment(each["expiresAt"]),
+            )
+            for each in found["exports"]
+        ),
+        empty="No file was asked for yet.",
     )
 
 

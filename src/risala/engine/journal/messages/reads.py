@@ -91,6 +91,19 @@ def view(conn: sqlite3.Connection, message_id: str) -> MessageView | None:
     return _VIEWS.of(conn.execute(_VIEW, (key,)).fetchone())
 
 
+def after(
+    conn: sqlite3.Connection, organization_id: str, key: int, limit: int
+) -> list[MessageView]:
+    """An organization's messages after a key, codes among them, the oldest first."""
+    rows = conn.execute(
+        f"SELECT {_VIEWS.columns} FROM message"  # noqa: S608 -- constants
+        " WHERE organization = (SELECT no FROM organizations WHERE id = ?) AND key > ?"
+        " ORDER BY key LIMIT ?",
+        (organization_id, key, limit),
+    )
+    return [_VIEWS.of(row) for row in rows]
+
+
 def shown(
     conn: sqlite3.Connection, message_id: str
 ) -> tuple[MessageView, tuple[TimelineEntry, ...]]:

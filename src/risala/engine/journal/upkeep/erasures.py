@@ -14,6 +14,7 @@ from typing import Final
 
 from risala.engine.journal.store.named import Rows
 from risala.engine.journal.store.tables import table, writable
+from risala.engine.journal.upkeep import exports
 from risala.engine.model.errors import Conflict, NotFound
 from risala.engine.model.ids import KEY_COUNTER_BITS
 from risala.engine.model.numbers import recipient_number
@@ -125,6 +126,7 @@ def begin(
             "created_at": now_ms,
         }
     )
+    exports.drop_all(conn, organization_id, now_ms)
     return find(conn, erasure_id)
 
 
@@ -146,5 +148,7 @@ def note(
 
 
 def end(conn: sqlite3.Connection, erasure: Erasure, now_ms: int) -> Erasure:
+    # One that was begun meanwhile may hold what was taken out since.
+    exports.drop_all(conn, erasure.organization_id, now_ms)
     writable(conn, _TABLE).update(erasure.id, {"number": None, "ended_at": now_ms})
     return find(conn, erasure.id)

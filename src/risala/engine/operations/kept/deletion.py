@@ -83,6 +83,7 @@ async def _delete(call: Call[Delete]) -> Erasure:
         services.delivery.hint_webhook(endpoint_id)
     await services.requests.forget(organization_id)
     services.errands.erasing.ring()
+    services.errands.exporting.ring()
     return erasures.find(services.reader, erasure_id)
 
 

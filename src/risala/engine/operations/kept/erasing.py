@@ -131,6 +131,7 @@ async def _forget(call: Call[OfNumber]) -> Erasure:
         lambda conn: erasures.begin(conn, erasure_id, organization_id, number, who, now_ms), by
     )
     services.errands.erasing.ring()
+    services.errands.exporting.ring()
     return erasure
 
 

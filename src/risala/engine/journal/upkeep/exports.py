@@ -1,0 +1,175 @@
+"""Files with everything of an organization, as rows: asked for, written, fetched, gone."""
+
+from __future__ import annotations
+
+import sqlite3
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from risala.engine.journal.store.named import Rows
+from risala.engine.journal.store.sql import value_of
+from risala.engine.journal.store.tables import table, writable
+from risala.engine.model.errors import Conflict, NotFound
+
+STANDING_MAX: Final = 3
+"""Files of one organization at one time: each may be as large as all that it sent."""
+KEPT_MS: Final = 7 * 86_400_000
+"""How long a file can be fetched: it holds the texts and numbers of people."""
+_TABLE: Final = "exports"
+_STANDING: Final = "state IN ('writing', 'ready')"
+
+
+class ExportState(StrEnum):
+    WRITING = "writing"
+    READY = "ready"
+    FAILED = "failed"
+    GONE = "gone"
+    """Its time was over, its owner deleted it, or something in it was to be forgotten."""
+
+
+class ExportFault(StrEnum):
+    """Why there is no file."""
+
+    NO_ROOM = "no room"
+    TOO_LARGE = "too large"
+    BROKEN = "broken"
+
+
+@dataclass(frozen=True, slots=True)
+class Export:
+    id: str
+    organization_id: str
+    asked_by: str
+    state: ExportState
+    reason: str | None
+    written: int
+    """Rows."""
+    expected: int
+    """Rows, as far as one can tell beforehand."""
+    bytes: int
+    created_at: int
+    ended_at: int | None
+    expires_at: int | None
+
+
+_ROWS: Final = Rows(Export, state=ExportState)
+
+
+def find(conn: sqlite3.Connection, export_id: str) -> Export:
+    """One of them.
+
+    Raises:
+        NotFound: there is none of this id.
+    """
+    found = _ROWS.find(table(conn, _TABLE), "id = ?", (export_id,))
+    if not found:
+        raise NotFound("There is no such file.")
+    return found[0]
+
+
+def of_organization(conn: sqlite3.Connection, organization_id: str, limit: int) -> list[Export]:
+    """The latest first."""
+    order = "created_at DESC, id DESC"
+    found = table(conn, _TABLE)
+    return _ROWS.find(found, "organization_id = ?", (organization_id,), order_by=order, limit=limit)
+
+
+def standing(conn: sqlite3.Connection) -> list[Export]:
+    """Those that have a file, or are to have one; the oldest first."""
+    return _ROWS.find(table(conn, _TABLE), _STANDING, order_by="created_at, id")
+
+
+def begin(
+    conn: sqlite3.Connection, export_id: str, organization_id: str, asked_by: str, now_ms: int
+) -> Export:
+    """Ask for a file.
+
+    Raises:
+        Conflict: one is being written, or there are as many as there may be.
+    """
+    mine = [each for each in standing(conn) if each.organization_id == organization_id]
+    if any(each.state is ExportState.WRITING for each in mine):
+        raise Conflict("A file is being written already.")
+    if len(mine) >= STANDING_MAX:
+        raise Conflict(f"There are {STANDING_MAX} files already: delete one first.")
+    writable(conn, _TABLE).insert(
+        {
+            "id": export_id,
+            "organization_id": organization_id,
+            "asked_by": asked_by,
+            "state": ExportState.WRITING.value,
+            "expected": _expected(conn, organization_id),
+            "created_at": now_ms,
+        }
+    )
+    return find(conn, export_id)
+
+
+def _expected(conn: sqlite3.Connection, organization_id: str) -> int:
+    """About so many rows: messages, each with an entry of the ledger, are nearly all."""
+    messages = value_of(
+        conn,
+        "SELECT coalesce(sum(n), 0) FROM hour_count WHERE outcome = 0"
+        " AND organization = (SELECT no FROM organizations WHERE id = ?)",
+        (organization_id,),
+    )
+    return 2 * int(messages)
+
+
+def note(conn: sqlite3.Connection, export_id: str, written: int) -> bool:
+    """Note how far it is; False where nobody wants it any more."""
+    export = find(conn, export_id)
+    if export.state is not ExportState.WRITING:
+        return False
+    expected = max(export.expected, written)
+    writable(conn, _TABLE).update(export_id, {"written": written, "expected": expected})
+    return True
+
+
+def finish(
+    conn: sqlite3.Connection, export_id: str, written: int, size_bytes: int, now_ms: int
+) -> bool:
+    """It can be fetched; False where nobody wants it any more."""
+    if not note(conn, export_id, written):
+        return False
+    values = {
+        "state": ExportState.READY.value,
+        "expected": written,
+        "bytes": size_bytes,
+        "ended_at": now_ms,
+        "expires_at": now_ms + KEPT_MS,
+    }
+    writable(conn, _TABLE).update(export_id, values)
+    return True
+
+
+def fail(conn: sqlite3.Connection, export_id: str, fault: ExportFault, now_ms: int) -> None:
+    if find(conn, export_id).state is ExportState.WRITING:
+        values = {"state": ExportState.FAILED.value, "reason": fault.value, "ended_at": now_ms}
+        writable(conn, _TABLE).update(export_id, values)
+
+
+def drop(conn: sqlite3.Connection, export_id: str, now_ms: int) -> Export:
+    """Nobody wants it any more: its file is taken away soon afterwards.
+
+    Raises:
+        NotFound: there is none of this id.
+    """
+    if find(conn, export_id).state in (ExportState.WRITING, ExportState.READY):
+        values = {"state": ExportState.GONE.value, "ended_at": now_ms}
+        writable(conn, _TABLE).update(export_id, values)
+    return find(conn, export_id)
+
+
+def drop_all(conn: sqlite3.Connection, organization_id: str, now_ms: int) -> None:
+    """Of an organization of which something is taken out."""
+    for each in standing(conn):
+        if each.organization_id == organization_id:
+            drop(conn, each.id, now_ms)
+
+
+def drop_expired(conn: sqlite3.Connection, now_ms: int) -> None:
+    for each in standing(conn):
+        if each.expires_at is not None and each.expires_at <= now_ms:
+            drop(conn, each.id, now_ms)

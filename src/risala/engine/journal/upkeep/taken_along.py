@@ -1,0 +1,264 @@
+"""Everything of an organization, part by part: what a file for its owner is written from.
+
+In the shapes of the API where it has one. Each part is a short read by a key, so that no snapshot
+is held while a large file is written: a message that comes meanwhile may be in it, or not.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Final
+
+from risala.engine.journal.accounts import accounts, ledger, senders
+from risala.engine.journal.keys import find_key
+from risala.engine.journal.messages import reads, verifications
+from risala.engine.journal.people import members, users
+from risala.engine.journal.store.named import Rows
+from risala.engine.journal.upkeep import audit_log, kept_days
+from risala.engine.journal.webhooks import endpoints
+from risala.engine.model.clock import iso
+from risala.engine.model.money import money
+from risala.engine.model.wire import (
+    key_wire,
+    ledger_wire,
+    message_wire,
+    organization_wire,
+    sender_wire,
+)
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class TakenPart:
+    rows: Sequence[Json]
+    last: str | None
+    """Where the next part begins; None: there is none."""
+
+
+Read = Callable[[sqlite3.Connection, str, str, int], TakenPart]
+"""Of an organization, after a place, so many rows."""
+
+
+def _messages(conn: sqlite3.Connection, organization_id: str, after: str, limit: int) -> TakenPart:
+    found = reads.after(conn, organization_id, int(after or 0), limit)
+    rows = [{**message_wire(view), "kind": view.kind, "mode": view.mode.value} for view in found]
+    last = None
+    if len(found) == limit:
+        key = find_key(conn, found[-1].id)
+        assert key is not None, "it was just read by it"
+        last = str(key)
+    return TakenPart(rows, last)
+
+
+@dataclass(frozen=True, slots=True)
+class _Session:
+    row: int
+    id: str
+    mode: str
+    recipient: str
+    status: str
+    reason: str | None
+    attempts: int
+    message_id: str
+    expires_at: int
+    created_at: int
+    updated_at: int
+
+
+_SESSIONS: Final = Rows(_Session, {"row": "rowid"})
+
+
+def _verifications(
+    conn: sqlite3.Connection, organization_id: str, after: str, limit: int
+) -> TakenPart:
+    mode, at, row = (after or "live -1 -1").split()
+    found = [
+        _SESSIONS.of(each)
+        for each in conn.execute(
+            f"SELECT {_SESSIONS.columns} FROM verifications WHERE organization_id = ?"  # noqa: S608 -- constants
+            " AND mode = ? AND (created_at, rowid) > (?, ?) ORDER BY created_at, rowid LIMIT ?",
+            (organization_id, mode, int(at), int(row), limit),
+        )
+    ]
+    rows = [
+        {
+            "id": each.id,
+            "mode": each.mode,
+            "to": each.recipient,
+            "status": each.status,
+            "reason": each.reason,
+            "attempts": each.attempts,
+            "messageId": each.message_id,
+            "expiresAt": iso(each.expires_at),
+            "createdAt": iso(each.created_at),
+            "updatedAt": iso(each.updated_at),
+        }
+        for each in found
+    ]
+    if len(found) == limit:
+        return TakenPart(rows, f"{mode} {found[-1].created_at} {found[-1].row}")
+    return TakenPart(rows, "test -1 -1" if mode == "live" else None)
+
+
+@dataclass(frozen=True, slots=True)
+class _Received:
+    id: str
+    sender: str
+    recipient: str | None
+    body: str
+    received_at: int
+
+
+_RECEIVED: Final = Rows(_Received)
+
+
+def _inbound(conn: sqlite3.Connection, organization_id: str, after: str, limit: int) -> TakenPart:
+    found = [
+        _RECEIVED.of(each)
+        for each in conn.execute(
+            f"SELECT {_RECEIVED.columns} FROM inbound WHERE organization_id = ? AND id > ?"  # noqa: S608 -- constants
+            " ORDER BY id LIMIT ?",
+            (organization_id, after, limit),
+        )
+    ]
+    rows = [
+        {
+            "id": each.id,
+            "from": each.sender,
+            "to": each.recipient,
+            "text": each.body,
+            "receivedAt": iso(each.received_at),
+        }
+        for each in found
+    ]
+    return TakenPart(rows, found[-1].id if len(found) == limit else None)
+
+
+@dataclass(frozen=True, slots=True)
+class _OptOut:
+    recipient: str
+    at: int
+
+
+_OPT_OUTS: Final = Rows(_OptOut)
+
+
+def _opt_outs(conn: sqlite3.Connection, organization_id: str, after: str, limit: int) -> TakenPart:
+    found = [
+        _OPT_OUTS.of(each)
+        for each in conn.execute(
+            f"SELECT {_OPT_OUTS.columns} FROM opt_outs WHERE organization_id = ? AND recipient > ?"  # noqa: S608 -- constants
+            " ORDER BY recipient LIMIT ?",
+            (organization_id, after, limit),
+        )
+    ]
+    rows = [{"number": each.recipient, "at": iso(each.at)} for each in found]
+    return TakenPart(rows, found[-1].recipient if len(found) == limit else None)
+
+
+def _ledger(conn: sqlite3.Connection, organization_id: str, after: str, limit: int) -> TakenPart:
+    numbers = [
+        seq
+        for (seq,) in conn.execute(
+            "SELECT seq FROM entry WHERE seq > ?"
+            " AND organization = (SELECT no FROM organizations WHERE id = ?) ORDER BY seq LIMIT ?",
+            (int(after or 0), organization_id, limit),
+        )
+    ]
+    rows = [ledger_wire(each) for each in ledger.of_numbers(conn, numbers)]
+    return TakenPart(rows, str(numbers[-1]) if len(numbers) == limit else None)
+
+
+@dataclass(frozen=True, slots=True)
+class _Payment:
+    id: str
+    method: str
+    amount: int
+    currency: str
+    state: str
+    reference: str | None
+    paid: int | None
+    begun_by: str
+    begun_at: int
+
+
+_PAYMENTS: Final = Rows(_Payment)
+
+
+def _payments(conn: sqlite3.Connection, organization_id: str, after: str, limit: int) -> TakenPart:
+    found = [
+        _PAYMENTS.of(each)
+        for each in conn.execute(
+            f"SELECT {_PAYMENTS.columns} FROM payments WHERE organization_id = ? AND id > ?"  # noqa: S608 -- constants
+            " ORDER BY id LIMIT ?",
+            (organization_id, after, limit),
+        )
+    ]
+    rows = [
+        {
+            "id": each.id,
+            "method": each.method,
+            "amount": money(each.amount),
+            "currency": each.currency,
+            "state": each.state,
+            "reference": each.reference,
+            "paid": None if each.paid is None else money(each.paid),
+            "begunBy": each.begun_by,
+            "begunAt": iso(each.begun_at),
+        }
+        for each in found
+    ]
+    return TakenPart(rows, found[-1].id if len(found) == limit else None)
+
+
+def _audit(conn: sqlite3.Connection, organization_id: str, after: str, limit: int) -> TakenPart:
+    before = int(after) if after else None
+    found = audit_log.lines(conn, limit, before=before, organization_id=organization_id)
+    rows = [{**asdict(each), "at": iso(each.at)} for each in found]
+    return TakenPart(rows, str(found[-1].seq) if len(found) == limit else None)
+
+
+TABLES: Final[Mapping[str, Read]] = {
+    "messages": _messages,
+    "verifications": _verifications,
+    "inbound": _inbound,
+    "opt-outs": _opt_outs,
+    "ledger": _ledger,
+    "payments": _payments,
+    "audit": _audit,
+}
+"""What there may be any number of, by the name of the file in the archive."""
+
+
+def settings(conn: sqlite3.Connection, organization_id: str) -> Json:
+    """What there is little of: the organization, who belongs to it, what it set. No secrets."""
+    verify = verifications.settings(conn, organization_id)
+    return {
+        "organization": organization_wire(accounts.organization(conn, organization_id)),
+        "members": [
+            {"email": user.email, "name": user.name, "role": each.role.value}
+            for each in members.of_organization(conn, organization_id)
+            for user in (users.user(conn, each.user_id),)
+        ],
+        "keys": [key_wire(each) for each in accounts.keys(conn, organization_id)],
+        "senders": [sender_wire(each) for each in senders.senders(conn, organization_id)],
+        "webhooks": [
+            {
+                "id": each.id,
+                "mode": each.mode,
+                "url": each.url,
+                "description": each.description,
+                "types": list(each.types),
+                "headers": sorted(each.headers),
+                "enabled": each.enabled,
+                "createdAt": iso(each.created_at),
+            }
+            for each in endpoints.endpoints(conn, organization_id)
+        ],
+        "verify": None if verify is None else json.loads(verify),
+        "keptDays": asdict(kept_days.of_organization(conn, organization_id)),
+    }

@@ -1,0 +1,230 @@
+"""Writes files with everything of an organization, one at a time, beside all that is more urgent.
+
+A file is an archive of JSON Lines, written in small pieces by a thread with a connection of its
+own. It gets its name when it is whole. Whoever is killed begins it anew: what is left of the first
+try is taken away like every file that nobody wants any more.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sqlite3
+from collections.abc import Callable, Generator
+from contextlib import closing, suppress
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Final, TypeVar
+from zipfile import ZIP_DEFLATED, ZipFile
+
+import structlog
+import trio
+
+from risala.engine.journal.store.opening import open_reader
+from risala.engine.journal.store.patient import patiently
+from risala.engine.journal.upkeep import exports, taken_along
+from risala.engine.journal.upkeep.exports import Export, ExportFault, ExportState
+from risala.engine.services import Services
+from risala.engine.upkeep.retention import STORAGE_RETRY_S
+
+log = structlog.get_logger(__name__)
+
+T = TypeVar("T")
+
+ROWS_AT_ONCE: Final = 500
+"""Of one piece: some ten milliseconds of the thread."""
+PAUSE_FACTOR: Final = 2
+PAUSE_MIN_S: Final = 0.005
+"""After each piece: a file is in no hurry, and packing takes time from everybody else."""
+NOTE_EVERY_S: Final = 1.0
+"""How often it is noted how far it is; a page looks every two seconds."""
+LOOK_S: Final = 600.0
+"""How often it is looked whether the time of a file is over."""
+SPARE_BYTES: Final = 200_000_000
+"""Free space of the disk that is left to the database."""
+BYTES_MAX: Final = 4_000_000_000
+"""Of one file: about twenty million messages; more is a matter for the operator's backup."""
+_ROW_BYTES: Final = 200
+"""About as much as a row takes in a file."""
+_DATABASE: Final = "risala.db"
+_FOLDER: Final = "exports"
+_ABOUT: Final = """\
+Everything that Risala keeps of your organization, as of the moment of writing.
+
+settings.json   the organization, members, keys (without their secrets), senders, webhooks, settings
+*.jsonl         one object a line, in the shapes that the API tells
+
+Times are UTC. A text or a number that is not kept any more is null, or "forgotten".
+"""
+
+
+class ExportTooLarge(Exception):
+    """The file has reached its limit."""
+
+
+def folder(services: Services) -> Path:
+    return Path(services.settings.storage.data_dir) / _FOLDER
+
+
+def file_of(services: Services, export: Export) -> Path:
+    return folder(services) / f"{export.id}.zip"
+
+
+def disk_free(place: Path) -> int:
+    """Free bytes of the disk that holds a folder."""
+    return shutil.disk_usage(place).free
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    rows: int
+
+
+def _pieces(database: Path, target: Path, organization_id: str) -> Generator[_Piece]:
+    """Writes the archive; each step is a small piece of it.
+
+    Raises:
+        OSError, sqlite3.Error: the disk refused.
+        ExportTooLarge: it would be too large.
+    """
+    ours = partial(os.open, mode=0o600)
+    with closing(open_reader(database)) as conn, open(target, "wb", opener=ours) as file:
+        with ZipFile(file, "w", ZIP_DEFLATED) as archive:
+            archive.writestr("README.txt", _ABOUT)
+            settings = taken_along.settings(conn, organization_id)
+            archive.writestr("settings.json", json.dumps(settings, ensure_ascii=False, indent=1))
+            yield _Piece(0)
+            for name, read in taken_along.TABLES.items():
+                with archive.open(f"{name}.jsonl", "w", force_zip64=True) as lines:
+                    after: str | None = ""
+                    while after is not None:
+                        part = read(conn, organization_id, after, ROWS_AT_ONCE)
+                        lines.write(_lines(part.rows))
+                        after = part.last
+                        if file.tell() > BYTES_MAX:
+                            raise ExportTooLarge
+                        yield _Piece(len(part.rows))
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _lines(rows: object) -> bytes:
+    assert isinstance(rows, list)
+    return "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows).encode()
+
+
+class Exporting:
+    """The service that writes files, and takes away those that nobody wants any more."""
+
+    def __init__(
+        self, services: Services, *, inline: bool = False, free: Callable[[Path], int] = disk_free
+    ) -> None:
+        """
+        Args:
+            inline: write on the loop's thread; for tests under a mock clock.
+            free: free bytes of the disk that holds a folder.
+        """
+        self._services = services
+        self._inline = inline
+        self._free = free
+        self._limiter = trio.CapacityLimiter(1)
+
+    async def run(self) -> None:
+        """Write what was asked for, for life."""
+        while True:
+            await patiently("exporting", self._pass, again_max_s=STORAGE_RETRY_S)
+            await self._services.errands.exporting.wait(trio.current_time() + LOOK_S)
+
+    async def _pass(self) -> None:
+        now_ms = self._services.recorder.clock.now_ms()
+        reader, commit = self._services.reader, self._services.recorder.journal.commit
+        if any(each.expires_at is not None for each in exports.standing(reader)):
+            await commit(lambda conn: exports.drop_expired(conn, now_ms))
+        standing = exports.standing(reader)
+        wanted = {file_of(self._services, each).name for each in standing}
+        await self._in_thread(partial(_tidy, folder(self._services), wanted))
+        for each in standing:
+            if each.state is ExportState.WRITING:
+                await self._write(each)
+
+    async def _write(self, export: Export) -> None:
+        services = self._services
+        clock, commit = services.recorder.clock, services.recorder.journal.commit
+        fault: ExportFault | None = None
+        try:
+            if self._lacks_room(export.expected):
+                fault = ExportFault.NO_ROOM
+            else:
+                await self._write_file(export)
+        except ExportTooLarge:
+            fault = ExportFault.TOO_LARGE
+        except (OSError, sqlite3.Error) as error:
+            fault = ExportFault.NO_ROOM if self._lacks_room(0) else ExportFault.BROKEN
+            log.warning("exporting.failed", export=export.id, reason=str(error))
+        if fault is not None:
+            failed = fault
+            await commit(lambda conn: exports.fail(conn, export.id, failed, clock.now_ms()))
+
+    def _lacks_room(self, rows: int) -> bool:
+        return self._free(folder(self._services)) < SPARE_BYTES + rows * _ROW_BYTES
+
+    async def _write_file(self, export: Export) -> None:
+        services, whole = self._services, file_of(self._services, export)
+        clock, commit = services.recorder.clock, services.recorder.journal.commit
+        part = whole.with_suffix(".part")
+        database = Path(services.settings.storage.data_dir) / _DATABASE
+        pieces = _pieces(database, part, export.organization_id)
+        try:
+            written = await self._write_pieces(export, pieces)
+        finally:
+            with trio.CancelScope(shield=True):
+                await self._in_thread(pieces.close)
+        if written is None:
+            return
+        size_bytes = await self._in_thread(partial(_rename, part, whole))
+        now_ms = clock.now_ms()
+        await commit(lambda conn: exports.finish(conn, export.id, written, size_bytes, now_ms))
+        log.info("exporting.done", export=export.id, rows=written, size_bytes=size_bytes)
+
+    async def _write_pieces(self, export: Export, pieces: Generator[_Piece]) -> int | None:
+        """How many rows were written; None: nobody wants them any more."""
+        written, noted_s = 0, trio.current_time()
+        while True:
+            began_s = trio.current_time()
+            piece: _Piece | None = await self._in_thread(partial(next, pieces, None))
+            if piece is None:
+                return written
+            written += piece.rows
+            if self._lacks_room(0):
+                raise OSError("the disk is nearly full")
+            if trio.current_time() - noted_s >= NOTE_EVERY_S:
+                noted_s = trio.current_time()
+                if not await self._is_wanted(export, written):
+                    return None
+            took_s = trio.current_time() - began_s
+            await trio.sleep(max(PAUSE_MIN_S, PAUSE_FACTOR * took_s))
+
+    async def _is_wanted(self, export: Export, written: int) -> bool:
+        commit = self._services.recorder.journal.commit
+        return await commit(lambda conn: exports.note(conn, export.id, written))
+
+    async def _in_thread(self, work: Callable[[], T]) -> T:
+        if self._inline:
+            return work()
+        return await trio.to_thread.run_sync(work, limiter=self._limiter)
+
+
+def _tidy(place: Path, wanted: set[str]) -> None:
+    """Take away every file that nobody wants, drafts included: one at a time is written."""
+    place.mkdir(mode=0o700, exist_ok=True)
+    for file in place.iterdir():
+        if file.name not in wanted:
+            with suppress(FileNotFoundError):
+                file.unlink()
+
+
+def _rename(part: Path, whole: Path) -> int:
+    part.replace(whole)
+    return whole.stat().st_size

@@ -1,0 +1,96 @@
+"""A file with everything of the organization: asked for, watched while it is written, fetched."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any, Final
+
+import trio
+from quart_trio.wrappers import TrioResponse
+
+from risala.engine.model.errors import NotFound, Refusal
+from risala.http.dashboard import kept
+from risala.http.web.access import PageAccess
+from risala.http.web.languages import N_
+from risala.http.web.refusals import TOP, told
+from risala.http.web.routes import PageRoute
+from risala.http.web.visit import Visit
+
+DELETED: Final = N_("The file is deleted.")
+CHUNK_BYTES: Final = 256 * 1024
+"""Of the file, in memory for each that fetches it."""
+FAULTS: Final = {
+    "no room": N_("There is not enough room on our disk. Ask us, or try again later."),
+    "too large": N_("It would be too large. Ask us: we can hand it over in another way."),
+    "broken": N_("Something failed on our side while it was written. Ask for it again."),
+}
+
+
+async def ask(visit: Visit) -> TrioResponse:
+    try:
+        export = await visit.perform_here("export.ask")
+    except Refusal as error:
+        return await kept.refused(visit, {TOP: told(visit.words, error)})
+    return visit.go(visit.at(f"settings/exports/{export['id']}"))
+
+
+async def show(visit: Visit) -> TrioResponse:
+    return await visit.page("exports/show.html", await _values(visit))
+
+
+async def piece(visit: Visit) -> TrioResponse:
+    """How far it is, for a page that stays open."""
+    return await visit.piece("exports/progress.html", **await _values(visit))
+
+
+async def fetch(visit: Visit) -> TrioResponse:
+    """The file itself, as long as its reader may have it."""
+    fetched = await visit.perform("export.fetch", export_id=visit.arguments["export_id"])
+    path = Path(fetched["path"])
+    try:
+        file = await trio.open_file(path, "rb")
+    except OSError:
+        raise NotFound("There is no such file any more.") from None
+    session = visit.session
+    assert session is not None, "the route lets nobody else in"
+    watch = visit.site.gateway.people.watching(session, visit.organization_id)
+    response = TrioResponse(_content(file, watch), content_type="application/zip")
+    response.timeout = None
+    day = fetched["export"]["createdAt"][:10]
+    response.headers["content-disposition"] = f'attachment; filename="risala-{day}.zip"'
+    response.headers["content-length"] = str(fetched["export"]["bytes"])
+    return response
+
+
+async def _content(file: Any, watch: AbstractContextManager[trio.Event]) -> AsyncGenerator[bytes]:  # noqa: ANN401 -- Trio's own
+    """The file, part by part. Cut off where its reader signs out or is removed meanwhile: a browser
+    tells that from its end by the length."""
+    with watch as ended:
+        async with file:
+            while not ended.is_set() and (chunk := await file.read(CHUNK_BYTES)):
+                yield chunk
+
+
+async def delete(visit: Visit) -> TrioResponse:
+    await visit.perform("export.delete", export_id=visit.arguments["export_id"])
+    return visit.go(visit.at("settings/kept"), DELETED)
+
+
+async def _values(visit: Visit) -> dict[str, Any]:
+    export = await visit.perform("export.show", export_id=visit.arguments["export_id"])
+    fault = FAULTS.get(export["reason"] or "")
+    return {"export": export, "fault": None if fault is None else visit.words(fault)}
+
+
+_OWNER: Final = PageAccess.OWNER
+_AT: Final = "/app/<org>/settings/exports"
+_ONE: Final = f"{_AT}/<export_id>"
+ROUTES: Final = (
+    PageRoute(path=_AT, view=ask, access=_OWNER, method="POST", once=True),
+    PageRoute(path=_ONE, view=show, access=_OWNER),
+    PageRoute(path=f"{_ONE}/piece", view=piece, access=_OWNER),
+    PageRoute(path=f"{_ONE}/file", view=fetch, access=_OWNER),
+    PageRoute(path=f"{_ONE}/delete", view=delete, access=_OWNER, method="POST"),
+)
