@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from playwright.sync_api import expect
 
@@ -192,3 +194,17 @@ def test_the_first_page_is_small(look, pages, language, paths):
             sizes.clear()
             page.goto(pages + path, wait_until="networkidle")
             assert 1000 < sum(sizes) < (100_000 if first else 30_000)
+
+
+def test_a_receipt_on_paper_is_dark_on_white_also_for_readers_at_night(look):
+    page = look("/app/org_1/billing/receipts/1", color_scheme="dark")
+    page.emulate_media(media="print")
+    amount = page.get_by_text("10,000.00").first
+    ground, ink = amount.evaluate(
+        "node => [getComputedStyle(node.closest('.panel')).backgroundColor,"
+        " getComputedStyle(node).color]"
+    )
+    assert ground == "rgb(255, 255, 255)"
+    assert all(int(part) < 80 for part in re.findall(r"\d+", ink)[:3])
+    for left_out in (page.locator(".crumb"), page.get_by_role("navigation")):
+        assert not any(each.is_visible() for each in left_out.all())

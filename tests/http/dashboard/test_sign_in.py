@@ -169,9 +169,9 @@ async def test_language_and_colours_are_kept(stranger):
     assert '<html lang="ar" dir="rtl"' in page.text
     assert "أرسل لي رمزا" in page.text
     await stranger.submit(page, "/theme", {"theme": "dark", "next": "//evil.example"})
-    assert 'id="dark" media="all"' in (await stranger.get("/sign-in")).text
+    assert 'id="dark" media="screen"' in (await stranger.get("/sign-in")).text
     await stranger.submit(page, "/theme", {"theme": "<b>"})
-    assert 'id="dark" media="all"' in (await stranger.get("/sign-in")).text
+    assert 'id="dark" media="screen"' in (await stranger.get("/sign-in")).text
 
 
 async def test_a_readers_choice_is_that_of_their_mails_too(owner, gateway):

@@ -49,14 +49,14 @@ class Theme(StrEnum):
 
     @property
     def media(self) -> str:
-        """When the dark sheet holds."""
+        """When the dark sheet holds: never on paper."""
         return _MEDIA[self]
 
 
 _MEDIA: Final = {
-    Theme.AUTO: "(prefers-color-scheme: dark)",
+    Theme.AUTO: "screen and (prefers-color-scheme: dark)",
     Theme.LIGHT: "not all",
-    Theme.DARK: "all",
+    Theme.DARK: "screen",
 }
 
 
