@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 import trio
 
+from patience import until_true
 from risala.config.model import CarrierSection, Settings, StorageSection
 from risala.drivers.payments.mobile_money import MobileMoney, MobileMoneySettings
 from risala.drivers.payments.sandbox import TAKEN, SandboxCard, SandboxSettings
@@ -403,3 +404,59 @@ async def test_settings_opt_outs_names_and_endpoints_hold(town, reader_of):
     assert "<code>X-Key</code>" in page.text
     assert "s3cret" not in page.text
     assert (await owner.get(f"{own}/senders")).status == 200
+
+
+@pytest.mark.slow
+async def test_a_number_is_forgotten_and_everything_taken_along(town, reader_of):
+    owner = reader_of(Role.OWNER)
+    settings = f"/app/{town.organizations['own']}/settings"
+    page = await owner.get(f"{settings}/kept")
+    fields = {"texts_days": "30", "version": page.field("version")}
+    assert (await owner.submit(page, f"{settings}/kept", fields)).status == 303
+    page = await owner.get(f"{settings}/kept")
+    assert '<option value="30" selected>' in page.text
+    begun = await owner.submit(page, f"{settings}/exports")
+    reader = town.app.site.gateway.services.reader
+    state = "SELECT state FROM exports"
+    await until_true(lambda: reader.execute(state).fetchone() == ("ready",))
+    page = await owner.get(begun.location)
+    assert page.status == 200
+    assert f"{begun.location}/file" in page.text
+    question = await owner.get(f"{settings}/forget?number=36123456")
+    fields = {"number": "+22236123456", "confirm": "3456"}
+    begun = await owner.submit(question, f"{settings}/forget", fields)
+    over = "SELECT count(*) FROM erasures WHERE ended_at IS NOT NULL"
+    await until_true(lambda: reader.execute(over).fetchone() == (1,))
+    page = await owner.get(begun.location)
+    assert "8 / 8" in re.sub("<[^>]+>", "", page.text)
+    message = await owner.get(f"/app/{town.organizations['own']}/messages/{town.messages['own']}")
+    assert "forgotten" in message.text
+    assert "Bonjour" not in message.text
+    with sqlite3.connect(town.database) as database:
+        left = database.execute("SELECT count(*) FROM message WHERE body = 'Bonjour'").fetchone()
+    database.close()
+    assert left == (1,), "the other organization's"
+
+
+@pytest.mark.slow
+async def test_an_organization_and_then_its_owner_are_deleted(town, reader_of):
+    owner, own = reader_of(Role.OWNER), town.organizations["own"]
+    alone = await owner.submit(
+        await owner.get("/account/delete"), "/account/delete", {"email": "owner@baraka.example"}
+    )
+    assert "make somebody else one first" in alone.text
+    page = await owner.get(f"/app/{own}/settings/delete")
+    assert (await owner.submit(page, f"/app/{own}/settings/delete", {"name": "o"})).status == 422
+    done = await owner.submit(page, f"/app/{own}/settings/delete", {"name": "Own"})
+    assert done.location == "/app"
+    for role in (Role.OWNER, Role.VIEWER):
+        assert (await reader_of(role).get(f"/app/{own}/settings")).status == 404
+        assert (await reader_of(role).get(f"/app/{own}/messages")).status == 404
+    page = await owner.get("/account/delete")
+    gone = await owner.submit(page, "/account/delete", {"email": "owner@baraka.example"})
+    assert gone.location == "/sign-in"
+    assert (await reader_of(Role.OWNER).get("/app")).location.startswith("/sign-in")
+    with sqlite3.connect(town.database) as database:
+        told = "SELECT count(*) FROM users WHERE email = 'owner@baraka.example'"
+        assert database.execute(told).fetchone() == (0,)
+    database.close()
