@@ -67,7 +67,7 @@ def varied(pdu: _AnyPdu, **fields: object) -> _AnyPdu:
     one: a tenth of it, for what is made again and again from one pattern.
     """
     made = _new(type(pdu))
-    _set_dict(made, {**pdu.__dict__, **fields})
+    _set_dict(made, pdu.__dict__ | fields)
     return made
 
 

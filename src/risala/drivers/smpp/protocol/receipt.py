@@ -49,8 +49,6 @@ _usual: Final = re.compile(
 ).fullmatch
 """The layout of appendix B to the letter, as most carriers send it: it has every field before its
 text, so that nothing in the text counts. Looked for first, because it takes a fifth of the time."""
-_USUAL_KEYS: Final = ("id", "donedate", "stat", "err")
-"""The fields of it that are used."""
 _clean: Final = re.compile(r"[^A-Za-z0-9_.+-]").sub
 _is_decimal: Final = re.compile(r"[0-9]{1,20}").fullmatch
 _is_hex: Final = re.compile(r"[0-9A-Fa-f]{1,16}").fullmatch
@@ -247,7 +245,8 @@ def _fields(text: str) -> dict[str, str]:
     text = text[:_RECEIPT_TEXT_MAX]
     usual = _usual(text)
     if usual is not None:
-        return dict(zip(_USUAL_KEYS, usual.groups(), strict=True))
+        carrier_id, done, state, error = usual.groups()
+        return {"id": carrier_id, "donedate": done, "stat": state, "err": error}
     return _searched(text)
 
 

@@ -92,7 +92,7 @@ class Lane:
         can = self.driver.capabilities
         self.name = self.carrier.name
         self.window_max = min(can.window_max, self.carrier.window_max or can.window_max)
-        self.standing = LaneStanding(self.recorder.clock)
+        self.standing = LaneStanding(can, self.recorder.clock)
         self.awaited = Awaited(asked=can.query)
         self._calls = Calls(self.name, self.driver, self)
         self._consequences = Consequences(self.carrier, retry, self.hooks)
@@ -201,7 +201,7 @@ class Lane:
             if declined is not None:
                 self._nursery.start_soon(self._let_wait, job, declined)
                 return
-        opens, own = job.attempt == 0, self._own_number()
+        opens, own = job.attempt == 0, self.standing.own_number
         lease = _lease(job.row.id, job.remaining[0], self.name, opens, own, job.row)
         self.scribe.start(lease, partial(self._begun, job))
 
@@ -315,11 +315,6 @@ class Lane:
         else:
             self._finished(job, goes_on=goes_on)
 
-    @property
-    def gives_receipts(self) -> bool:
-        """False where nobody will know whether what it sends arrives."""
-        return self.driver.capabilities.receipts and self.standing.health.receipts
-
     def answer(
         self,
         row: DueRow,
@@ -336,7 +331,7 @@ class Lane:
             outcome,
             self.recorder.stamp(),
             partly_accepted=partly_accepted,
-            gives_receipts=self.gives_receipts,
+            gives_receipts=self.standing.gives_receipts,
             live=live,
         )
 
@@ -375,12 +370,6 @@ class Lane:
                 self.awaited.expect(call.job.row.id, call.segment.number, outcome.carrier_id)
 
         self.scribe.finish(self._answer_of(call, outcome, live=False), done)
-
-    def _own_number(self) -> str | None:
-        """The number that this line sends from whatever is asked; empty where nobody knows it."""
-        if self.driver.capabilities.alphanumeric_sender:
-            return None
-        return str(self.standing.health.details.get("number") or "")
 
     def _distrust(self, fault: str) -> None:
         self.standing.distrust(fault, trio.current_time())

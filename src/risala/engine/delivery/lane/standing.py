@@ -9,7 +9,7 @@ from typing import Final
 
 from risala.engine.delivery.lane.parts import Gate
 from risala.engine.model.clock import Clock, iso
-from risala.plugins.contract import Health, HealthState
+from risala.plugins.contract import Capabilities, Health, HealthState
 
 TRACE_MAX: Final = 100
 """Lines of a link's life kept for the operator."""
@@ -30,9 +30,7 @@ class TraceLine:
 class LaneStanding:
     """Of one lane."""
 
-    __slots__ = ("_clock", "_lost_until_s", "fault", "gate", "health", "is_up", "since_ms", "trace")
-
-    def __init__(self, clock: Clock) -> None:
+    def __init__(self, can: Capabilities, clock: Clock) -> None:
         self.health = Health(HealthState.DOWN, "Not connected yet.")
         """As the driver told it last."""
         self.is_up = False
@@ -43,7 +41,21 @@ class LaneStanding:
         """What the driver did wrong the last time, as a sentence for the operator."""
         self.trace: deque[TraceLine] = deque(maxlen=TRACE_MAX)
         self._lost_until_s = 0.0
+        self._can = can
         self._clock = clock
+
+    @property
+    def gives_receipts(self) -> bool:
+        """False where nobody will know whether what it sends arrives."""
+        return self._can.receipts and self.health.receipts
+
+    @property
+    def own_number(self) -> str | None:
+        """The number that the line sends from whatever is asked; empty where nobody knows it, None
+        where it sends as is asked."""
+        if self._can.alphanumeric_sender:
+            return None
+        return str(self.health.details.get("number") or "")
 
     def note(self, text: str) -> None:
         """One line for the operator."""
