@@ -100,8 +100,15 @@ class Reader:
         form = {"content_type": "application/x-www-form-urlencoded", **headers}
         return await self.ask("POST", path, urlencode(fields).encode(), **form)
 
-    async def submit(self, page: Page, path: str, fields: Mapping[str, str] | None = None) -> Page:
-        """Post a form of a page, with the marks that it bears."""
+    async def submit(
+        self, page: Page, path: str, fields: Mapping[str, str] | None = None, *, drawn: bool = True
+    ) -> Page:
+        """Post a form of a page, with the marks that it bears.
+
+        ``drawn=False``: the page has no form that leads there; somebody made one up.
+        """
+        if drawn:
+            assert path in [each.get("action", each.get("formaction")) for _, each in page.tags]
         hidden = ("form_token", "once", "version")
         marks = {name: page.field(name) for name in hidden if f'"{name}"' in page.text}
         return await self.post(path, {**marks, **(fields or {})})

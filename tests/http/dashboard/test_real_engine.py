@@ -165,7 +165,7 @@ async def test_another_organizations_thing_is_not_reached_through_ones_own(town,
     before = town.digest()
     for action in ("disable", "delete"):
         path = f"/app/{town.organizations['own']}/keys/{town.keys['other']}/{action}"
-        page = await owner.submit(listing, path, {"confirm": "x"})
+        page = await owner.submit(listing, path, {"confirm": "x"}, drawn=False)
         assert page.status == 404
     assert town.digest() == before
 
@@ -180,7 +180,7 @@ async def test_what_a_member_may_do_is_done(town, reader_of):
     assert "sk_live_" in page.text
     page = await developer.submit(form, path, {"name": "Shop", "type": "secret"})
     assert (page.status, page.location) == (303, path)
-    disabled = await developer.submit(form, f"{path}/{town.keys['own']}/disable")
+    disabled = await developer.submit(form, f"{path}/{town.keys['own']}/disable", drawn=False)
     assert disabled.status == 303
     assert "is-disabled" in (await developer.get(path)).text
 
@@ -325,7 +325,7 @@ async def test_a_payment_of_another_organization_is_not_there(town, reader_of):
     listing = await owner.get(f"/app/{town.organizations['own']}/billing")
     before = town.digest()
     for action in ("", "/retry"):
-        page = await owner.submit(listing, path + action, {"reference": "BK-1"})
+        page = await owner.submit(listing, path + action, {"reference": "BK-1"}, drawn=False)
         assert page.status == 404
     assert town.digest() == before
 
@@ -367,7 +367,7 @@ async def test_a_code_is_tried_and_its_session_is_listed(town, reader_of):
     theirs = f"{verify}/{town.verifications['other']}"
     before = town.digest()
     assert (await owner.get(f"{theirs}?mode=test")).status == 404
-    assert (await owner.submit(one, f"{theirs}/cancel?mode=test")).status == 404
+    assert (await owner.submit(one, f"{theirs}/cancel?mode=test", drawn=False)).status == 404
     given = {"id": town.verifications["other"], "code": "000000"}
     assert (await owner.submit(page, f"{verify}/try/check?mode=test", given)).status == 404
     assert town.digest() == before

@@ -133,7 +133,8 @@ async def test_what_failed_is_made_again_and_its_progress_is_seen(owner, gateway
 async def test_it_is_switched_changed_tested_and_deleted(owner, gateway):
     page = await owner.get(ONE)
     await owner.submit(page, f"{ONE}/disable")
-    assert "The endpoint is disabled." in (await owner.get(ONE)).text
+    page = await owner.get(ONE)
+    assert "The endpoint is disabled." in page.text
     await owner.submit(page, f"{ONE}/enable")
     fields = {"version": page.field("version"), "url": "https://b.example", "types": "sms.sent"}
     await owner.submit(page, ONE, fields)
