@@ -117,3 +117,28 @@ def test_ago_has_the_moment_in_its_title():
 def test_how_long(span_ms, fr, ar):
     assert text(formats("fr").lasting(span_ms)) == fr
     assert text(formats("ar").lasting(span_ms)) == ar
+
+
+@pytest.mark.parametrize(
+    ("day", "later", "begins"),
+    [
+        ("2026-11-21", 0, "2026-11-21T00:00:00+01:00"),
+        ("2026-11-21", 1, "2026-11-22T00:00:00+01:00"),
+        ("2026-10-24", 1, "2026-10-25T00:00:00+02:00"),
+        ("2026-10-25", 1, "2026-10-26T00:00:00+01:00"),
+        ("1969-12-31", 0, None),
+        ("0001-01-01", -1, None),
+        ("9999-12-31", 1, None),
+        ("2026-02-30", 0, None),
+        ("x", 0, None),
+        ("", 0, None),
+    ],
+)
+def test_a_day_begins_where_the_organization_is(day, later, begins):
+    assert formats("en", "Europe/Paris").midnight(day, later) == begins
+
+
+def test_today_is_the_organizations():
+    assert str(formats("en").today) == "2026-11-21"
+    assert str(formats("en", "Pacific/Kiritimati", AT_MS + 2 * HOUR_MS).today) == "2026-11-22"
+    assert str(formats("en", "Pacific/Honolulu").today) == "2026-11-20"

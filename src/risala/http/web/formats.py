@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, time, timedelta
 from datetime import date as Day
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Final
@@ -220,6 +220,17 @@ class Formats:
             return typed
         return found.isoformat() if found.tzinfo else found.replace(tzinfo=self.zone).isoformat()
 
+    def midnight(self, day: str, later: int = 0) -> str | None:
+        """When a day begins where the organization is, as a field for dates sends it, or a day so
+        much ``later``; None for what nobody can mean."""
+        try:
+            known = Day.fromisoformat(day) + timedelta(days=later)
+        except (ValueError, OverflowError):
+            return None
+        if known.year < _FIRST_YEAR:
+            return None
+        return datetime.combine(known, time(), self.zone).isoformat()
+
     @property
     def today(self) -> Day:
         """The day that it is where the organization is."""
@@ -229,6 +240,8 @@ class Formats:
         return datetime.fromtimestamp(ms_of(at) / 1000, UTC).astimezone(self.zone)
 
 
+_FIRST_YEAR: Final = 1970
+"""Before it no time can be counted, and nothing of ours has happened."""
 _DAYS_TOLD_MAX: Final = 60
 """What is older is told by its date: nobody counts back further than two months."""
 

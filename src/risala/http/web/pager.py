@@ -1,10 +1,13 @@
-"""Lists by key-set: newer and older from where one stands, never a number of pages or a total."""
+"""Lists by key-set: newer and older from where one stands, never a number of pages or a total; and
+the filters of a list, which stand in its address."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from urllib.parse import urlencode
+
+from markupsafe import Markup
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,3 +26,26 @@ def pager_of(path: str, query: Mapping[str, str], *, newer: str | None, older: s
         return None if cursor is None else f"{path}?{urlencode({**kept, name: cursor})}"
 
     return Pager(newer=address("after", newer), older=address("before", older))
+
+
+@dataclass(frozen=True, slots=True)
+class Chip:
+    """A filter that holds, and the address without it."""
+
+    label: Markup
+    without: str
+
+
+def chips(
+    labels: Mapping[str, Markup], kept: Mapping[str, str], at: Callable[..., str], page: str
+) -> list[Chip]:
+    """A chip for each label.
+
+    Args:
+        labels: what each filter is called, by its name in the address.
+        kept: the filters of the address, without where somebody stands in the list.
+    """
+    return [
+        Chip(label, at(page, **{each: text for each, text in kept.items() if each != name}))
+        for name, label in labels.items()
+    ]

@@ -122,3 +122,9 @@ async def test_states_are_drawn_anew_and_no_row_comes_or_goes(owner, short_strea
     assert f'id="state-{SESSION_ID}0" hx-swap-oob="true"' in page.text
     assert 'id="funnel" hx-swap-oob="true"' in page.text
     assert "<tr" not in page.text
+
+
+@pytest.mark.parametrize("day", ["0001-01-01", "1969-12-31", "9999-12-31"])
+async def test_days_of_no_time_of_ours_are_none(owner, day):
+    assert (await owner.get(f"{LIST}?since={day}&until={day}")).status == 200
+    assert (await owner.get(f"/app/org_1/messages?since={day}&until={day}")).status == 200

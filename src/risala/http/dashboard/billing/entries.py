@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import AsyncGenerator, Mapping, Sequence
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any, Final
 
@@ -73,7 +73,7 @@ def _query(visit: Visit) -> dict[str, str]:
     kind = visit.form.text("kind")
     query = {"kind": kind} if kind in KINDS or kind == PAYMENTS else {}
     for name in ("since", "until"):
-        if _midnight(visit, text := visit.form.text(name), 0) is not None:
+        if visit.formats.midnight(text := visit.form.text(name)) is not None:
             query[name] = text
     return query
 
@@ -87,18 +87,9 @@ def _asked(visit: Visit, query: Mapping[str, str]) -> dict[str, Any]:
     elif kind is not None:
         asked["kinds"] = [kind]
     for name, later in (("since", 0), ("until", 1)):
-        if (at := _midnight(visit, query.get(name, ""), later)) is not None:
+        if (at := visit.formats.midnight(query.get(name, ""), later)) is not None:
             asked[name] = at
     return asked
-
-
-def _midnight(visit: Visit, day: str, later: int) -> str | None:
-    """The beginning of a day, or of one later, where the organization is."""
-    try:
-        known = date.fromisoformat(day) + timedelta(days=later)
-    except (ValueError, OverflowError):
-        return None
-    return visit.formats.with_zone(f"{known}T00:00")
 
 
 async def file(visit: Visit) -> TrioResponse:

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from datetime import date, datetime, time, timedelta
 from typing import Any, Final
 
 from markupsafe import Markup
 from quart_trio.wrappers import TrioResponse
 
 from risala.engine.model.cause_sentences import cause_sentence
-from risala.engine.model.clock import iso
 from risala.engine.model.errors import Invalid
 from risala.engine.model.ids import KEY_COUNTER_BITS, key_of
 from risala.http.web.access import PageAccess
 from risala.http.web.formats import ms_of
 from risala.http.web.languages import NC_
-from risala.http.web.pager import pager_of
+from risala.http.web.pager import Chip, chips, pager_of
 from risala.http.web.routes import PageRoute
 from risala.http.web.visit import Visit
 from risala.sms.address import network_of, normalise_number
@@ -37,14 +34,6 @@ FIELDS: Final = ("q", "status", "from", "key", "since", "until", "before", "afte
 FILTERS: Final = tuple(name for name in FIELDS if name not in ("before", "after"))
 """Where somebody stands in the list is none."""
 PAGE: Final = 50
-
-
-@dataclass(frozen=True, slots=True)
-class Chip:
-    """A filter that holds, and the address without it."""
-
-    label: Markup
-    without: str
 
 
 async def show(visit: Visit) -> TrioResponse:
@@ -118,24 +107,13 @@ def asked_for(visit: Visit, query: Mapping[str, str]) -> dict[str, object]:
     for name, argument in (("from", "from"), ("key", "key_id")):
         if name in query:
             asked[argument] = query[name]
-    if (since := _midnight(visit, query.get("since"), 0)) is not None:
-        asked["since"] = since
-    if (until := _midnight(visit, query.get("until"), 1)) is not None:
-        asked["until"] = until
+    for name, later in (("since", 0), ("until", 1)):
+        if (at := visit.formats.midnight(query.get(name, ""), later)) is not None:
+            asked[name] = at
     for name in ("before", "after"):
         if name in query:
             asked[name] = query[name]
     return asked
-
-
-def _midnight(visit: Visit, day: str | None, later: int) -> str | None:
-    """The beginning of a day, or of one later, where the organization is."""
-    try:
-        known = date.fromisoformat(day or "") + timedelta(days=later)
-        at = datetime.combine(known, time(), visit.formats.zone)
-        return iso(round(at.timestamp() * 1000))
-    except (ValueError, OverflowError):
-        return None
 
 
 def chips_of(
@@ -159,11 +137,7 @@ def chips_of(
         labels["since"] = words("Since {date}", date=formats.date_text(asked["since"]))
     if "until" in asked:
         labels["until"] = words("Until {date}", date=formats.date_text(ms_of(asked["until"]) - 1))
-    kept = _kept(query)
-    return [
-        Chip(label, visit.at("messages", **{n: v for n, v in kept.items() if n != name}))
-        for name, label in labels.items()
-    ]
+    return chips(labels, _kept(query), visit.at, "messages")
 
 
 def _kept(query: Mapping[str, str]) -> dict[str, str]:

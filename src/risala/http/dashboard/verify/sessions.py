@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import date, timedelta
 from typing import Any, Final
 
 from quart_trio.wrappers import TrioResponse
@@ -11,11 +10,10 @@ from quart_trio.wrappers import TrioResponse
 from risala.engine.model.commands import LifeEvent
 from risala.engine.model.errors import Invalid, NotFound
 from risala.engine.model.told import OutboxEvent, What
-from risala.http.dashboard.messages.listing import Chip
 from risala.http.web.access import PageAccess
 from risala.http.web.formats import ms_of
 from risala.http.web.languages import N_, NC_
-from risala.http.web.pager import pager_of
+from risala.http.web.pager import Chip, chips, pager_of
 from risala.http.web.routes import PageRoute
 from risala.http.web.visit import Visit
 from risala.sms.address import normalise_number
@@ -93,25 +91,16 @@ def _asked(visit: Visit, query: Mapping[str, str]) -> dict[str, object]:
     if query.get("status") in STATES:
         asked["status"] = query["status"]
     for name, later in (("since", 0), ("until", 1)):
-        if (at := _midnight(visit, query.get(name, ""), later)) is not None:
+        if (at := visit.formats.midnight(query.get(name, ""), later)) is not None:
             asked[name] = at
     return asked | {name: query[name] for name in ("before", "after") if name in query}
-
-
-def _midnight(visit: Visit, day: str, later: int) -> str | None:
-    """The beginning of a day, or of one later, where the organization is."""
-    try:
-        known = date.fromisoformat(day) + timedelta(days=later)
-    except (ValueError, OverflowError):
-        return None
-    return visit.formats.with_zone(f"{known}T00:00")
 
 
 def _time(visit: Visit, asked: Mapping[str, Any]) -> dict[str, str]:
     """The time that the figures are of: what is asked for, else the last days."""
     today = visit.formats.today
-    first = visit.formats.with_zone(f"{today - timedelta(days=_USUAL_DAYS - 1)}T00:00")
-    last = visit.formats.with_zone(f"{today + timedelta(days=1)}T00:00")
+    first = visit.formats.midnight(f"{today}", 1 - _USUAL_DAYS)
+    last = visit.formats.midnight(f"{today}", 1)
     return {"since": asked.get("since", first), "until": asked.get("until", last)}
 
 
@@ -128,10 +117,7 @@ def _chips(visit: Visit, query: Mapping[str, str], asked: Mapping[str, Any]) -> 
     if "until" in asked:
         labels["until"] = words("Until {date}", date=formats.date_text(ms_of(asked["until"]) - 1))
     kept = {name: value for name, value in query.items() if name not in ("before", "after")}
-    return [
-        Chip(label, visit.at("verify", **{n: v for n, v in kept.items() if n != name}))
-        for name, label in labels.items()
-    ]
+    return chips(labels, kept, visit.at, "verify")
 
 
 def _look(visit: Visit, session: Mapping[str, Any]) -> dict[str, Any]:
