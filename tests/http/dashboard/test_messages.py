@@ -239,5 +239,5 @@ async def test_the_way_out_is_on_every_page(owner):
 
 async def test_a_message_under_way_draws_its_parts_anew(owner, short_streams):
     page = await owner.get(f"{LIST}/sms_processing/live")
-    for piece in ("state", "where", "happened", "about"):
+    for piece in ("state", "acts", "why", "facts", "where", "happened", "about"):
         assert f'id="{piece}" hx-swap-oob="true"' in page.text

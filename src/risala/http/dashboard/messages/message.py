@@ -41,10 +41,7 @@ async def show(visit: Visit) -> TrioResponse:
     if message["mode"] != visit.mode.value:  # what is of a test is seen among what is of tests
         mode = "?mode=test" if message["mode"] == "test" else ""
         return visit.go(f"{visit.request.path}{mode}")
-    values = {**await _values(visit, found), **await _about(visit, found)}
-    key = await _key(visit, message["keyId"])
-    request = None if key is None else await _request(visit, message["messageId"])
-    return await visit.page("messages/show.html", values, key=key, request=request)
+    return await visit.page("messages/show.html", await _whole(visit, found))
 
 
 async def live(visit: Visit) -> TrioResponse:
@@ -57,8 +54,7 @@ async def live(visit: Visit) -> TrioResponse:
         }:
             return ""
         found = await _found(visit)
-        values = {**await _values(visit, found), **await _about(visit, found)}
-        return await visit.drawn("messages/pieces.html", values)
+        return await visit.drawn("messages/pieces.html", await _whole(visit, found))
 
     # By time too: that a webhook arrived is told to nobody.
     return visit.live(draw, by_time=True)
@@ -96,6 +92,15 @@ async def cancel(visit: Visit) -> TrioResponse:
 
 async def _found(visit: Visit) -> dict[str, Any]:
     return await visit.perform("message.show", message_id=visit.arguments["message_id"])
+
+
+async def _whole(visit: Visit, found: Mapping[str, Any]) -> dict[str, object]:
+    """Everything on its page, with what stands in other tables."""
+    message = found["message"]
+    key = await _key(visit, message["keyId"])
+    request = None if key is None else await _request(visit, message["messageId"])
+    values = {**await _values(visit, found), **await _about(visit, found)}
+    return {**values, "key": key, "request": request}
 
 
 async def _values(visit: Visit, found: Mapping[str, Any]) -> dict[str, object]:
