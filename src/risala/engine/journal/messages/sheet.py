@@ -34,10 +34,10 @@ _OPEN_SEVERAL: Final = (
     " FROM ({values}) WHERE key = column4"
 )
 _SEND: Final = (
-    "UPDATE message SET status = 2, part_state = 3, carrier_key = column1, carrier_id = column2,"
-    " sent_at = column3, updated_at = NULL, due_at = NULL, uncertain_at = NULL, resolve_at = NULL,"
-    " resolve_action = NULL, told = column4, sent_raw = column5 FROM ({values})"
-    " WHERE key = column6"
+    "UPDATE message SET status = 2, part_state = 3, carrier_key = column1,"
+    " carrier_id = nullif(column2, 0), sent_at = column3, updated_at = NULL, due_at = NULL,"
+    " uncertain_at = NULL, resolve_at = NULL, resolve_action = NULL, told = column4,"
+    " sent_raw = column5 FROM ({values}) WHERE key = column6"
 )
 _DELIVER: Final = (
     "UPDATE message SET status = 3, part_state = 4, delivered_at = column1, updated_at = NULL,"
@@ -88,7 +88,9 @@ class Sheet:
         message.part_state = ACCEPTED
         message.carrier_key, message.carrier_id = kept_id(carrier_id)
         told = self._told(message, entry, ATTEMPT_TOLD)
-        row = (message.carrier_key, message.carrier_id, entry.at, *told, message.key)
+        # Mostly null, and to Python's sqlite3 a None costs as much as ten numbers.
+        written = 0 if message.carrier_id is None else message.carrier_id
+        row = (message.carrier_key, written, entry.at, *told, message.key)
         self._note(message, _SEND, row)
         self._counted[counts.outcome(message, entry.at)] += 1
 

@@ -52,9 +52,9 @@ class NewEvent(NamedTuple):
 
 _INSERT: Final = (
     "INSERT INTO event (key, type, organization, mode, subject, at, frozen, body)"
-    " SELECT column1, column2, coalesce(column3,"
-    " (SELECT no FROM organizations WHERE id = column4)), column5, column6, column7, column8,"
-    " column9 FROM ({values})"
+    " SELECT column1, column2, coalesce(nullif(column3, 0),"
+    " (SELECT no FROM organizations WHERE id = column4)), column5, column6, nullif(column7, 0),"
+    " nullif(column8, ''), nullif(column9, '') FROM ({values})"
 )
 
 
@@ -80,10 +80,12 @@ def write_all(conn: sqlite3.Connection, events: Iterable[NewEvent]) -> int:
 
 
 def _row(key: int, event: NewEvent) -> tuple[object, ...]:
+    """What is null in nearly every row is given as 0 or empty: to Python's sqlite3 a None costs as
+    much as ten numbers."""
     kind, at, organization_id, mode, subject, frozen, body, organization = event
     return (
-        *(key, EVENT_TYPES.numbers[kind], organization, organization_id, MODES.numbers[mode]),
-        *(subject, None if ids.key_ms(key) == at else at, frozen, body),
+        *(key, EVENT_TYPES.numbers[kind], organization or 0, organization_id, MODES.numbers[mode]),
+        *(subject, 0 if ids.key_ms(key) == at else at, frozen or "", body or ""),
     )
 
 
