@@ -19,6 +19,6 @@ class RequestLogSection(Section):
     """Days after which a request is forgotten."""
     size_max_mb: Annotated[int, Field(ge=1, le=100_000)] = 256
     """Megabytes of the file; beyond it the oldest requests are forgotten, however old."""
-    a_second_max: Annotated[int, Field(ge=1, le=10_000)] = 500
+    a_second_max: Annotated[int, Field(ge=1, le=10_000)] = 200
     """Requests that are written a second; further ones are dropped, and counted. It bounds what the
     log costs a loaded service."""

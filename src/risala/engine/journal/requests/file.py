@@ -18,7 +18,7 @@ from sqlite_utils import Database
 
 from risala.engine.journal.store.lock import claim_file
 from risala.engine.journal.store.opening import connect, open_reader
-from risala.engine.journal.store.sql import value_of
+from risala.engine.journal.store.sql import value_of, write_values
 
 FILE: Final = "requests.db"
 VERSION: Final = 1
@@ -97,8 +97,7 @@ _COLUMNS: Final[dict[str, Any]] = {
     "made": str,
 }
 _FIELDS: Final = ", ".join(RequestRow._fields)
-_PLACES: Final = ", ".join("?" * len(RequestRow._fields))
-_INSERT: Final = f"INSERT OR IGNORE INTO request ({_FIELDS}) VALUES ({_PLACES})"  # noqa: S608 -- constants
+_INSERT: Final = f"INSERT OR IGNORE INTO request ({_FIELDS}) {{values}}"
 
 
 def open_file(path: Path) -> sqlite3.Connection:
@@ -153,7 +152,7 @@ def write(conn: sqlite3.Connection, path: Path, rows: Sequence[RequestRow]) -> N
         raise NoRoom
     conn.execute("begin immediate")
     try:
-        conn.executemany(_INSERT, rows)
+        write_values(conn, _INSERT, rows)
         conn.execute("commit")
     except BaseException:
         if conn.in_transaction:
