@@ -281,6 +281,8 @@ class Book:
                 "key_is_ours": False,
                 "response": answer(message_id, key, organization_id, "RISALA", None),
                 "line": JUST_ACCEPTED,
+                "verification_id": None,
+                "notice": None,
                 **fields,
             }
         )

@@ -93,7 +93,7 @@ class Gateway:
 
     async def send_batch(
         self, principal: Principal, commands: Sequence[SendMessage]
-    ) -> list[bytes | Refusal]:
+    ) -> Sequence[bytes | Refusal]:
         """Accept many messages in one unit of work; each stands alone.
 
         For each, in order, the body of its response or why it was refused. All that were

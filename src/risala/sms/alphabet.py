@@ -46,7 +46,8 @@ EXTENSION_CHARACTERS: Final = frozenset(_EXTENSION)
 """The characters that take two septets."""
 
 _fits: Final = re.compile("[" + re.escape("".join(sorted(GSM7_CHARACTERS))) + "]*").fullmatch
-_is_short: Final = re.compile("[" + re.escape("".join(sorted(_DEFAULT))) + "]{0,160}").fullmatch
+is_short: Final = re.compile("[" + re.escape("".join(sorted(_DEFAULT))) + "]{0,160}").fullmatch
+"""Matches a text of at most 160 characters, each of one septet: it fits one message."""
 _extended: Final = re.compile("[" + re.escape("".join(sorted(_EXTENSION))) + "]").findall
 _ENCODE: Final = {ord(text): octets for text, octets in (_DEFAULT | _EXTENSION).items()}
 _EASY: Final = {text: octets[0] for text, octets in _DEFAULT.items() if text.isascii()}
@@ -69,11 +70,6 @@ _UNITS: Final = (
 def fits_gsm7(text: str) -> bool:
     """True when GSM 7-bit carries every character of ``text``."""
     return _fits(text) is not None
-
-
-def is_short(text: str) -> bool:
-    """True when ``text`` has at most 160 characters, each of one septet: it fits one message."""
-    return _is_short(text) is not None
 
 
 def choose_alphabet(text: str) -> Alphabet:

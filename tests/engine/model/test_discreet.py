@@ -44,7 +44,7 @@ SEGMENT = Segment(
         SEGMENT,
         Inbound("+22236123456", "1234", SECRET, 0),
         SendMessage("+22236123456", SECRET),
-        NewMessage(*range(7), SECRET, *range(15)),
+        NewMessage(*range(5), SECRET, *range(19)),
         Mail("a@b.example", "Sign in", SECRET),
         cut(SECRET),
     ],

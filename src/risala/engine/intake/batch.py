@@ -8,39 +8,32 @@ Afterwards that decides what the later item is answered.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
 
 from risala.engine.journal.rows import NewMessage
 from risala.engine.model.errors import Refusal
 
 Result = bytes | Refusal
+Judged = NewMessage | Result
+"""An item's row, which is to be written; or its answer, where that is known already: why it is
+refused, or what its key was once answered."""
+Keys = Sequence[str | None]
+"""The idempotency keys of a batch's items."""
 
 
-class BatchItem(NamedTuple):
-    """One item, judged: it has either a row that is to be written, or an answer."""
-
-    key: str | None
-    """The item's idempotency key."""
-    new: NewMessage | None = None
-    answer: Result | None = None
-    """The answer, where it is known already: why the item is refused, or what its key was once
-    answered."""
-
-
-def firsts(items: Iterable[BatchItem]) -> list[NewMessage]:
+def firsts(keys: Keys, items: Iterable[Judged]) -> list[NewMessage]:
     """The rows that are to be written, without those whose key an earlier item has: such a one
     takes no token and no price of its own."""
     seen: set[str] = set()
     news: list[NewMessage] = []
-    for key, new, _ in items:
-        if new is not None and key not in seen:
-            news.append(new)
+    for key, item in zip(keys, items, strict=True):
+        if isinstance(item, NewMessage) and key not in seen:
+            news.append(item)
             if key is not None:
                 seen.add(key)
     return news
 
 
-def in_order(items: Sequence[BatchItem], committed: Iterable[Result]) -> list[Result]:
+def in_order(keys: Keys, items: Sequence[Judged], committed: Sequence[Result]) -> Sequence[Result]:
     """The answers to all items, in their order.
 
     An item that was accepted is the answer to every later item with its key, whatever that item
@@ -49,17 +42,16 @@ def in_order(items: Sequence[BatchItem], committed: Iterable[Result]) -> list[Re
     Args:
         committed: the answers of the journal to the items with a row, in their order.
     """
-    if all(item.key is None and item.new is not None for item in items):
-        return list(committed)
+    if len(committed) == len(items) and not any(keys):
+        return committed
     rest = iter(committed)
     given: dict[str, bytes] = {}
     answers: list[Result] = []
-    for item in items:
-        answer = item.answer if item.new is None else next(rest)
-        assert answer is not None
-        if item.key is not None:
-            answer = given.get(item.key, answer)
+    for key, item in zip(keys, items, strict=True):
+        answer = next(rest) if isinstance(item, NewMessage) else item
+        if key is not None:
+            answer = given.get(key, answer)
             if isinstance(answer, bytes):
-                given[item.key] = answer
+                given[key] = answer
         answers.append(answer)
     return answers

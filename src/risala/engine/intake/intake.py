@@ -16,7 +16,7 @@ from risala.engine.accounts.senders import Senders
 from risala.engine.actors.actor import Ref
 from risala.engine.billing.claims import BillingMessage
 from risala.engine.billing.prices import Prices
-from risala.engine.intake.batch import BatchItem, Result, firsts, in_order
+from risala.engine.intake.batch import Judged, Keys, Result, firsts, in_order
 from risala.engine.intake.draft import Ailing, Drafts, RequestDrafts
 from risala.engine.intake.holding import Holding
 from risala.engine.intake.opt_outs import OptOuts
@@ -102,7 +102,7 @@ class Intake:
 
     async def send_batch(
         self, principal: Principal, commands: Sequence[SendMessage]
-    ) -> list[Result]:
+    ) -> Sequence[Result]:
         """See :meth:`Gateway.send_batch`."""
         self._let_in(len(commands))
         try:
@@ -213,7 +213,7 @@ class Intake:
 
     async def _accept_batch(
         self, principal: Principal, commands: Sequence[SendMessage]
-    ) -> list[Result]:
+    ) -> Sequence[Result]:
         slots = {
             (principal.organization_id, principal.mode.value, command.idempotency_key)
             for command in commands
@@ -234,70 +234,75 @@ class Intake:
 
     async def _accept_claimed(
         self, principal: Principal, commands: Sequence[SendMessage]
-    ) -> list[Result]:
+    ) -> Sequence[Result]:
         organization = self._accounts.organization(principal.organization_id)
         stamp = self._stamp(organization.id)
         holding = self._holding(organization)
+        keys = [command.idempotency_key for command in commands]
         items = self._judged(organization, principal, commands)
         try:
             if principal.mode is Mode.LIVE:
-                items = await self._held(holding, items)
-            prepared = [item.new for item in items if item.new is not None]
+                items = await self._held(holding, keys, items)
+            prepared = [item for item in items if isinstance(item, NewMessage)]
             if not prepared:
-                return in_order(items, ())
+                return in_order(keys, items, ())
             accepted = await self._recorder.journal.commit_shielded(
                 Piece(acceptance.accept_group, SendRequest(prepared, stamp))
             )
         except BaseException as error:
             await holding.failed(error)
             if isinstance(error, OutcomeUnknown):
-                keys = (item.new.idempotency_key if item.new else item.key for item in items)
-                raise OutcomeUnknown(_SAY_AGAIN, tuple(keys), of_batch=True) from error
+                named = (
+                    item.idempotency_key if isinstance(item, NewMessage) else key
+                    for key, item in zip(keys, items, strict=True)
+                )
+                raise OutcomeUnknown(_SAY_AGAIN, tuple(named), of_batch=True) from error
             raise
         await holding.committed(prepared, accepted)
         self._settled(organization, prepared, accepted.results, stamp)
-        return in_order(items, accepted.results)
+        return in_order(keys, items, accepted.results)
 
     def _judged(
         self, organization: Organization, principal: Principal, commands: Sequence[SendMessage]
-    ) -> list[BatchItem]:
-        """Each command with its row, or with its answer: by its key, sender and recipient."""
+    ) -> list[Judged]:
+        """Each command's row, or its answer: by its key, sender and recipient."""
         drafts = self.drafts.of_request(organization, principal, len(commands))
-        items: list[BatchItem] = []
+        items: list[Judged] = []
         for command in commands:
             key = command.idempotency_key
             try:
                 known = None if key is None else self._known(principal, key)
-                new = self._drafted(drafts, principal, command) if known is None else None
-                items.append(BatchItem(key, new, known))
+                items.append(known or self._drafted(drafts, principal, command))
             except Refusal as refusal:
-                items.append(BatchItem(key, answer=refusal))
+                items.append(refusal)
         return items
 
-    async def _held(self, holding: Holding, items: Sequence[BatchItem]) -> list[BatchItem]:
+    async def _held(self, holding: Holding, keys: Keys, items: list[Judged]) -> list[Judged]:
         """The items, of which those to be written hold a token and a price: all of them at once,
         or, where that is refused, each after the other, until there is no more."""
-        news = firsts(items)
+        news = firsts(keys, items)
         try:
             if news:
                 await holding.take(news)
         except Refusal:
-            return await self._held_singly(holding, items)
-        return list(items)
+            return await self._held_singly(holding, keys, items)
+        return items
 
-    async def _held_singly(self, holding: Holding, items: Sequence[BatchItem]) -> list[BatchItem]:
-        held: list[BatchItem] = []
+    async def _held_singly(
+        self, holding: Holding, keys: Keys, items: Sequence[Judged]
+    ) -> list[Judged]:
+        held: list[Judged] = []
         with_keys: set[str | None] = set()
-        for item in items:
+        for key, item in zip(keys, items, strict=True):
             held.append(item)
             # Only what is accepted spares a later item with its key a token and a price.
-            if item.new is not None and item.key not in with_keys:
+            if isinstance(item, NewMessage) and key not in with_keys:
                 try:
-                    await holding.take((item.new,))
+                    await holding.take((item,))
                 except Refusal as refusal:
-                    held[-1] = BatchItem(item.key, answer=refusal)
+                    held[-1] = refusal
                 else:
-                    with_keys |= {item.key} - {None}
+                    with_keys |= {key} - {None}
         return held
 
     def _known(self, principal: Principal, key: str) -> bytes | None:

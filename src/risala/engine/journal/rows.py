@@ -17,8 +17,6 @@ class NewMessage(NamedTuple):
 
     key: int
     id: str
-    organization_id: str
-    mode: str
     kind: str
     recipient: str
     sender: str
@@ -26,29 +24,32 @@ class NewMessage(NamedTuple):
     encoding: str
     segments: int
     price: int
-    currency: str
     metadata: str
     priority: int
     route: str
     due_at: int
     valid_until: int
     send_at: int | None
-    created_at: int
     idempotency_key: str
     key_is_ours: bool
     """We made the key up: nobody can have used it before."""
     response: bytes
     line: Line
     """The first of its timeline."""
-    verification_id: str | None = None
+    verification_id: str | None
+    notice: str | None
+    """The notice in ``response``, as JSON."""
+    # From here on what all messages of one request share.
+    organization_id: str
+    mode: str
+    currency: str
+    created_at: int
     low_balance: int = 0
     """The organization is told when its charge takes the balance below this, in minor units."""
     day: int = 0
     """On which the charge is counted: the organization's own, as days since 1970-01-01."""
     api_key: str | None = None
     """The id of the key that it came by."""
-    notice: str | None = None
-    """The notice in ``response``, as JSON."""
 
     def __repr__(self) -> str:
         return f"<NewMessage {self.id}>"  # its text is for nobody's log

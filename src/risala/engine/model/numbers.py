@@ -6,7 +6,6 @@ word gets the next number.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Final
 
@@ -74,12 +73,17 @@ def action_number(word: str | None) -> int | None:
 FORGOTTEN: Final = "forgotten"
 """In a number's place where the number was taken out: the row stays for the ledger's sake."""
 
-_is_plain: Final = re.compile(r"\+[1-9][0-9]{0,17}", re.ASCII).fullmatch
+_DIGITS_MAX: Final = 18
+"""A number of so many digits is an integer of SQLite's in any case."""
 
 
 def recipient_number(text: str) -> int | str:
     """A recipient as its row keeps it: the digits of a whole number as an integer."""
-    return int(text[1:]) if _is_plain(text) else text
+    digits = text[1:]
+    is_number = (
+        text.isascii() and text[:1] == "+" and digits.isdigit() and digits[0] != "0"
+    ) and len(digits) <= _DIGITS_MAX
+    return int(digits) if is_number else text
 
 
 def recipient_text(kept: int | str) -> str:

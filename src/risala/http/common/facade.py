@@ -33,7 +33,7 @@ class GatewayFacade(Protocol):
 
     async def send_batch(
         self, principal: Principal, commands: Sequence[SendMessage], /
-    ) -> list[bytes | Refusal]:
+    ) -> Sequence[bytes | Refusal]:
         """Accept many messages; for each, in order, its response's body or why it was refused."""
 
     def get_message(self, principal: Principal, message_id: str, /) -> MessageView:

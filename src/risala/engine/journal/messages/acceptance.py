@@ -22,25 +22,42 @@ from risala.engine.journal.people import mails
 from risala.engine.journal.rows import Entered, NewMessage, Stamp
 from risala.engine.journal.store import names
 from risala.engine.journal.store.named import Rows
-from risala.engine.journal.store.sql import write_values
+from risala.engine.journal.store.sql import Row, write_values
 from risala.engine.journal.store.transaction import Failed, Piece
 from risala.engine.journal.webhooks import outbox
 from risala.engine.model.errors import Forbidden, InsufficientBalance, Refusal, SpendCapReached
 from risala.engine.model.ids import key_ms
 from risala.engine.model.numbers import ENCODINGS, KINDS, MODES, recipient_number
 
-_MESSAGES: Final = (
-    "INSERT INTO message (key, id, organization, api_key, mode, kind, encoding, priority, status,"
-    " recipient, sender, segments, price, currency, route, due_at, valid_until, created_at, charge,"
-    " client_key, metadata, send_at, verification_id, notice, accepted, body, receipt_raw)"
-    " SELECT column1, column2, column3, nullif(column4, 0), column5, column6, column7, column8, 0,"
-    " column9, column10, column11, column12, column13, column14, column15, column16,"
-    " nullif(column17, 0), nullif(column18, 0), nullif(column19, ''), nullif(column20, '{}'),"
-    " nullif(column21, 0), nullif(column22, ''), nullif(column23, ''), nullif(column24, ''),"
-    " column25, nullif(column26, '') FROM ({values})"
+_COLUMNS: Final = (
+    *("key", "id", "organization", "api_key", "mode", "kind", "encoding", "priority", "recipient"),
+    *("sender", "segments", "price", "currency", "route", "due_at", "valid_until", "charge"),
+    *("client_key", "accepted", "receipt_raw", "body"),
 )
-"""What is missing is handed in as 0 or as an empty text: None takes the ``sqlite3`` module longer
-than ten other values, and most of a message's columns are null."""
+_RARE: Final = ("created_at", "metadata", "send_at", "verification_id", "notice")
+"""Columns that are null in most rows, and which most statements leave out for that reason."""
+_NULL: Final = {
+    **dict.fromkeys(("api_key", "charge", "created_at", "send_at"), "0"),
+    **dict.fromkeys(("client_key", "accepted", "receipt_raw"), "''"),
+    **dict.fromkeys(("metadata", "verification_id", "notice"), "''"),
+}
+"""What is handed in where such a column is null: None takes the ``sqlite3`` module as long as ten
+other values."""
+
+
+def _inserting(columns: Sequence[str]) -> str:
+    values = [
+        f"nullif(column{n}, {_NULL[name]})" if name in _NULL else f"column{n}"
+        for n, name in enumerate(columns, 1)
+    ]
+    return (
+        f"INSERT INTO message (status, {', '.join(columns)})"  # noqa: S608 -- constants
+        f" SELECT 0, {', '.join(values)} FROM ({{values}})"
+    )
+
+
+_PLAIN: Final = _inserting(_COLUMNS)
+_WHOLE: Final = _inserting((*_COLUMNS, *_RARE))
 _MODES, _KINDS, _ENCODINGS = MODES.numbers, KINDS.numbers, ENCODINGS.numbers
 _ROOM: Final = " " * 44
 """In place of what delivery writes into a message's row: times, the carrier's id and its words.
@@ -291,15 +308,17 @@ class _Group:
             for name in (new.api_key, new.sender, new.route)
         )
         numbers = names.numbers(self._conn, [name for name in carried if name is not None])
-        write_values(
-            self._conn,
-            _MESSAGES,
-            [
-                _row(new, taken.organization, taken.charge, numbers)
-                for taken in self._taken
-                for new in taken.news
-            ],
-        )
+        plain: list[Row] = []
+        others: list[Row] = []
+        for organization, news, charge in self._taken:
+            for new in news:
+                row, rare = _row(new, organization, charge or 0, numbers)
+                if any(rare):
+                    others.append((*row, *rare))
+                else:
+                    plain.append(row)
+        write_values(self._conn, _PLAIN, plain)
+        write_values(self._conn, _WHOLE, others)
         counted: Counter[CountKey] = Counter()
         for organization, news, _ in self._taken:
             counts.count_accepted(counted, organization, news)
@@ -307,14 +326,13 @@ class _Group:
 
 
 def _row(
-    new: NewMessage, organization: int, charge: int | None, numbers: Mapping[str, int]
-) -> tuple[object, ...]:
+    new: NewMessage, organization: int, charge: int, numbers: Mapping[str, int]
+) -> tuple[Row, Row]:
+    """The values of a message's columns: the ordinary ones, and the rare."""
     # Taken apart at once: asked for by its name, a tuple's field takes four times as long.
     (
         key,
         message_id,
-        _,
-        mode,
         kind,
         recipient,
         sender,
@@ -322,25 +340,27 @@ def _row(
         encoding,
         segments,
         price,
-        currency,
         metadata,
         priority,
         route,
         due_at,
         valid_until,
         send_at,
-        created_at,
         idempotency_key,
         key_is_ours,
         _,
         line,
         verification_id,
+        notice,
+        _,
+        mode,
+        currency,
+        created_at,
         _,
         _,
         api_key,
-        notice,
     ) = new
-    return (
+    row = (
         key,
         message_id,
         organization,
@@ -357,14 +377,17 @@ def _row(
         numbers[route],
         due_at,
         valid_until,
-        0 if key_ms(key) == created_at else created_at,
-        charge or 0,
+        charge,
         "" if key_is_ours else idempotency_key,
-        metadata,
+        line.details or "",
+        _ROOM if segments == 1 else "",
+        body,
+    )
+    rare = (
+        0 if key_ms(key) == created_at else created_at,
+        "" if metadata == "{}" else metadata,
         send_at or 0,
         verification_id or "",
         notice or "",
-        line.details or "",
-        body,
-        _ROOM if segments == 1 else "",
     )
+    return row, rare

@@ -43,12 +43,15 @@ def accepted(organization: int, mode: int, kind: int, recipient: str, created_at
 def count_accepted(
     counted: Counter[CountKey], organization: int, news: Sequence[NewMessage]
 ) -> None:
-    """Count messages of one organization that were accepted."""
-    alike = Counter(
-        [(new.mode, new.kind, new.created_at // HOUR_MS, network(new.recipient)) for new in news]
+    """Count messages of one request that were accepted."""
+    first = news[0]
+    mode, kind, hour = (
+        MODES.number(first.mode),
+        KINDS.number(first.kind),
+        first.created_at // HOUR_MS,
     )
-    for (mode, kind, hour, name), n in alike.items():
-        counted[_accepted(organization, MODES.number(mode), KINDS.number(kind), hour, name)] += n
+    for new in news:
+        counted[_accepted(organization, mode, kind, hour, network(new.recipient))] += 1
 
 
 def _accepted(organization: int, mode: int, kind: int, hour: int, name: str) -> CountKey:
