@@ -249,7 +249,7 @@ async def _open_door(
             sessions=sessions,
             people=people,
             requests=core.requests,
-            payments=_desk(core, owners, recorder, outside),
+            payments=_desk(core, owners, recorder, outside, people.mail_is_owed),
             delivery=delivery(intake),
             preparing=outside.preparing,
         )
@@ -300,7 +300,13 @@ def _people(
     )
 
 
-def _desk(core: _Core, owners: _Owners, recorder: Recorder, outside: Outside) -> Desk:
+def _desk(
+    core: _Core,
+    owners: _Owners,
+    recorder: Recorder,
+    outside: Outside,
+    owed: Callable[[], None],
+) -> Desk:
     return Desk(
         DeskSources(
             settings=core.settings,
@@ -311,6 +317,7 @@ def _desk(core: _Core, owners: _Owners, recorder: Recorder, outside: Outside) ->
             billing=owners.billing,
             methods=outside.payments,
             public_url=public_url(core.settings, outside),
+            owed=owed,
         )
     )
 

@@ -15,6 +15,7 @@ from risala.engine.journal.upkeep.audit import audit
 from risala.engine.model.callers import Caller, Face, Role
 from risala.engine.model.errors import Conflict, Forbidden, Invalid, NotFound, Unavailable
 from risala.engine.outside import Outside
+from risala.plugins.mail import Mail
 from risala.plugins.payment import (
     Beginner,
     Confirmation,
@@ -55,6 +56,17 @@ class Till:
         return self.reports
 
 
+@dataclass
+class KeptMails:
+    """A mailer that keeps what it is given."""
+
+    sent: list[Mail] = field(default_factory=list)
+
+    async def send(self, mail: Mail) -> None:
+        await trio.lowlevel.checkpoint()
+        self.sent.append(mail)
+
+
 def methods() -> dict[str, Any]:
     money = MobileMoneySettings(merchant="038 221")
     return {
@@ -71,9 +83,9 @@ def open_shop(open_house):
     built = methods()
 
     def open_one(**sections: Any):
-        return open_house(outside=Outside(payments=built), **sections)
+        return open_house(outside=Outside(payments=built, mailer=open_one.mails), **sections)
 
-    open_one.methods = built
+    open_one.methods, open_one.mails = built, KeptMails()
     return open_one
 
 
@@ -396,6 +408,29 @@ async def test_lists_go_on_by_key(open_shop, quick):
         page = await house.gateway.perform("payment.list", asked, owner_of(house))
         assert [each["id"] for each in page["payments"]] == [made[2], made[0]]
         assert page["next"] is None
+
+
+async def test_owners_are_told_by_mail_what_became_of_it(open_shop, quick):
+    async with open_shop() as house:
+        mine = {"organization_id": house.principal.organization_id}
+        for email, role, language in (("a@x.mr", "owner", "fr"), ("b@x.mr", "developer", "en")):
+            await house.gateway.perform("user.create", {"email": email, "language": language})
+            await house.gateway.perform("member.add", {**mine, "email": email, "role": role})
+        await confirm(house, await claim(house, await begin(house)), amount="450")
+        await trio.testing.wait_all_tasks_blocked()
+        (mail,) = open_shop.mails.sent
+        assert mail.to == "a@x.mr"
+        assert "450.00 MRU sont crédités" in mail.subject
+        assert "BK-7710342" in mail.text
+        payment = await claim(house, await begin(house), "BK-2\u202e")
+        refused = {"payment_id": payment["id"], "reason": "Not in the account."}
+        for _ in range(2):
+            await house.gateway.perform("payment.refuse", refused, OPERATOR)
+        await trio.testing.wait_all_tasks_blocked()
+        assert len(open_shop.mails.sent) == 2
+        assert "Not in the account." in open_shop.mails.sent[1].text
+        assert f"/billing/payments/{payment['id']}" in open_shop.mails.sent[1].text
+        assert "\u202e" not in open_shop.mails.sent[1].subject
 
 
 async def test_the_audit_proves_payments_by_the_ledger(open_shop, quick):

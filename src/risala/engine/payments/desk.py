@@ -68,6 +68,8 @@ class DeskSources:
     """By the names of their tables."""
     public_url: str
     """Where people find the pages."""
+    owed: Callable[[], None]
+    """Told that a mail is owed."""
 
     def now_ms(self) -> int:
         return self.recorder.clock.now_ms()
@@ -272,7 +274,9 @@ class Desk:
                 conn, payment_id, cause=OPERATOR, why={"en": reason}, by=who, at=at
             ),
         )
-        return await self._commit(unit)
+        refused = await self._commit(unit)
+        self._have.owed()
+        return refused
 
     async def callback(self, name: str, callback: PaymentCallback) -> int:
         """Take a provider's callback; how many payments it told of.
@@ -406,6 +410,7 @@ class Desk:
         entry: LedgerEntry = await self._have.billing.ask(
             CreditPayment(found.organization_id, signed(by, unit))
         )
+        self._have.owed()
         return entry
 
     async def _commit(self, unit: Callable[[sqlite3.Connection], StoredPayment]) -> StoredPayment:

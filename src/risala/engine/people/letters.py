@@ -16,6 +16,7 @@ from importlib.resources import files
 from typing import Any, Final
 
 from risala.engine.journal.accounts import accounts
+from risala.engine.journal.payments import payments
 from risala.engine.journal.people import letting_in, members
 from risala.engine.journal.people.mails import MailKind, OwedMail
 from risala.engine.journal.webhooks import endpoints
@@ -52,6 +53,8 @@ class Letters:
             MailKind.ADDRESS_CHANGED: self._address_changed,
             MailKind.WEBHOOK_DISABLED: self._webhook_disabled,
             MailKind.LOW_BALANCE: self._low_balance,
+            MailKind.PAYMENT_CONFIRMED: self._payment,
+            MailKind.PAYMENT_REFUSED: self._payment,
         }
 
     def write(self, owed: OwedMail) -> Mail | None:
@@ -118,6 +121,19 @@ class Letters:
             "balance": money(owed.details["balance"]),
             "currency": organization.currency,
             "url": f"{self._url}/app/{organization.id}/billing",
+        }
+
+    def _payment(self, owed: OwedMail, _: Words) -> Values:
+        found = payments.payment(self._reader, owed.details["payment"])
+        organization = accounts.organization(self._reader, found.organization_id)
+        return {
+            "organization": organization.name,
+            "amount": money(found.amount if found.paid is None else found.paid),
+            "currency": found.currency,
+            "reference": found.reference or found.id,
+            "why": found.why.get(owed.language.value) or found.why.get("en", ""),
+            "balance": money(organization.balance),
+            "url": f"{self._url}/app/{organization.id}/billing/payments/{found.id}",
         }
 
 

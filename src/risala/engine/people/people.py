@@ -38,6 +38,10 @@ class People:
         self.users = Users(sources, self.sessions)
         self.ending = Ending(sources, self.sessions)
 
+    def mail_is_owed(self) -> None:
+        """Told by others, that the mail which they owe may leave."""
+        self._have.owed()
+
     @property
     def public_url(self) -> str:
         """Where people find the pages: no slash at its end."""

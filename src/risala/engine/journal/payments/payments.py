@@ -11,6 +11,8 @@ from typing import Any, Final
 
 from risala.engine.journal.accounts import ledger
 from risala.engine.journal.payments.stored import AskedField, PaymentState, StoredPayment
+from risala.engine.journal.people import mails
+from risala.engine.journal.people.mails import MailKind
 from risala.engine.journal.store.named import Rows
 from risala.engine.journal.store.tables import table, writable
 from risala.engine.model.clock import iso
@@ -212,6 +214,8 @@ def credit(
             }
         ),
     )
+    organization_id, told = found.organization_id, {"payment": payment_id}
+    mails.owe_owners(conn, organization_id, MailKind.PAYMENT_CONFIRMED, told, at)
     return entry
 
 
@@ -241,6 +245,9 @@ def refuse(
         "decided_by": by,
         "decided_at": at,
     }
+    if by is not None and found.is_open:  # what a provider declines is seen on the page
+        organization_id, told = found.organization_id, {"payment": payment_id}
+        mails.owe_owners(conn, organization_id, MailKind.PAYMENT_REFUSED, told, at)
     return change(conn, payment_id, values)
 
 

@@ -36,6 +36,8 @@ class MailKind(StrEnum):
     ADDRESS_CHANGED = "address_changed"
     WEBHOOK_DISABLED = "webhook_disabled"
     LOW_BALANCE = "low_balance"
+    PAYMENT_CONFIRMED = "payment_confirmed"
+    PAYMENT_REFUSED = "payment_refused"
 
 
 class MailOutcome(StrEnum):
