@@ -182,6 +182,7 @@ ROWS = (
         (("email", "m{n}@example.com"), ("language", "ar")),
     ),
     Row("user sign-in", ("{user}",), (("kind", "customer"), ("url", str))),
+    Row("user delete", ("{user}",), alone=1, beside=1, sentence="needs an owner"),
     Row("user sign-out", ("{user}",), (("ended", 0),)),
     Row(
         "member add",

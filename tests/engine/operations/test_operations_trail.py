@@ -165,6 +165,9 @@ class World:
             club = (await self.do("org.create", name="Club"))["id"]
             given = {"organization_id": club, "email": "guest@example.com", "role": "viewer"}
             self.special["invitation_id"] = (await self.do("member.invite", **given))["id"]
+        elif name == "user.delete":  # the guest of before has gone by account.delete
+            with suppress(Refusal):
+                await self.do("user.create", email="guest@example.com")
         elif name == "account.delete":
             people = self.house.gateway.services.people
             for owned in people.ending.owned_alone(self.users["guest"]):
@@ -293,6 +296,7 @@ LAST = (
     "account.confirm_email",
     "account.leave",
     "account.delete",
+    "user.delete",
     "org.suspend",
     "org.resume",
     "org.delete",

@@ -14,10 +14,11 @@ import sqlite3
 from collections.abc import Callable, Generator
 from contextlib import closing, suppress
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Final, TypeVar
-from zipfile import ZIP_DEFLATED, ZipFile
+from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 import structlog
 import trio
@@ -82,7 +83,7 @@ class _Piece:
     rows: int
 
 
-def _pieces(database: Path, target: Path, organization_id: str) -> Generator[_Piece]:
+def _pieces(database: Path, target: Path, organization_id: str, now_ms: int) -> Generator[_Piece]:
     """Writes the archive; each step is a small piece of it.
 
     Raises:
@@ -92,12 +93,15 @@ def _pieces(database: Path, target: Path, organization_id: str) -> Generator[_Pi
     ours = partial(os.open, mode=0o600)
     with closing(open_reader(database)) as conn, open(target, "wb", opener=ours) as file:
         with ZipFile(file, "w", ZIP_DEFLATED) as archive:
-            archive.writestr("README.txt", _ABOUT)
-            settings = taken_along.settings(conn, organization_id)
-            archive.writestr("settings.json", json.dumps(settings, ensure_ascii=False, indent=1))
+            archive.writestr(_entry("README.txt", now_ms), _ABOUT)
+            settings = json.dumps(
+                taken_along.settings(conn, organization_id), ensure_ascii=False, indent=1
+            )
+            archive.writestr(_entry("settings.json", now_ms), settings)
             yield _Piece(0)
             for name, read in taken_along.TABLES.items():
-                with archive.open(f"{name}.jsonl", "w", force_zip64=True) as lines:
+                entry = _entry(f"{name}.jsonl", now_ms)
+                with archive.open(entry, "w", force_zip64=True) as lines:
                     after: str | None = ""
                     while after is not None:
                         part = read(conn, organization_id, after, ROWS_AT_ONCE)
@@ -108,6 +112,15 @@ def _pieces(database: Path, target: Path, organization_id: str) -> Generator[_Pi
                         yield _Piece(len(part.rows))
         file.flush()
         os.fsync(file.fileno())
+
+
+def _entry(name: str, now_ms: int) -> ZipInfo:
+    """A file of the archive, with the time at which it was begun (UTC), for its owner's eyes."""
+    at = datetime.fromtimestamp(now_ms / 1000, UTC)
+    entry = ZipInfo(name, (at.year, at.month, at.day, at.hour, at.minute, at.second))
+    entry.compress_type = ZIP_DEFLATED
+    entry.external_attr = 0o600 << 16
+    return entry
 
 
 def _lines(rows: object) -> bytes:
@@ -175,7 +188,7 @@ class Exporting:
         clock, commit = services.recorder.clock, services.recorder.journal.commit
         part = whole.with_suffix(".part")
         database = Path(services.settings.storage.data_dir) / _DATABASE
-        pieces = _pieces(database, part, export.organization_id)
+        pieces = _pieces(database, part, export.organization_id, clock.now_ms())
         try:
             written = await self._write_pieces(export, pieces)
         finally:

@@ -195,3 +195,20 @@ def user_sign_out(options: Options, email: str) -> None:
     if not output.show(options.json, found):
         ended = found["ended"]
         output.said(f"{output.clean(email)} was signed out of {ended} session{'s'[: ended != 1]}.")
+
+
+@user.command("delete")
+@click.argument("email")
+@common
+def user_delete(options: Options, email: str) -> None:
+    """Forget a user: name, address, sessions and memberships.
+
+    Refused where an organization would be left without an owner.
+    """
+
+    async def work(session: GatewaySession) -> Json:
+        return await session.perform("user.delete", email=email)
+
+    found = options.run(work)
+    if not output.show(options.json, found):
+        output.said(f"{output.clean(email)} is forgotten.")

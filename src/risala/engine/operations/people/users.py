@@ -160,11 +160,30 @@ async def _link(call: Call[LinkFor]) -> MadeLink:
     return await users.link(user, kind, by)
 
 
+@dataclass(frozen=True, slots=True)
+class EndedUser:
+    """A user who is no more."""
+
+    user_id: str
+
+
+def _deleted_wire(gone: EndedUser) -> Json:
+    return {"id": gone.user_id}
+
+
 async def _sign_out(call: Call[OfUser]) -> Ended:
     people = call.services.people
     user = people.users.find(call.given.email)
     by = call.sign(traces.user, user.id)
     return Ended(await people.account.sign_out(user.id, None, None, by))
+
+
+async def _delete(call: Call[OfUser]) -> EndedUser:
+    """At their wish, where they cannot sign in any more; no name is left in the line."""
+    people = call.services.people
+    user = people.users.find(call.given.email)
+    await people.ending.delete(user.id, call.sign(subject=user.id))
+    return EndedUser(user.id)
 
 
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
@@ -217,6 +236,15 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         result=Ended,
         wire=_ended_wire,
         handler=_sign_out,
+        roles=OPERATORS,
+        changes=True,
+    ),
+    Operation(
+        name="user.delete",
+        arguments=OfUser,
+        result=EndedUser,
+        wire=_deleted_wire,
+        handler=_delete,
         roles=OPERATORS,
         changes=True,
     ),
