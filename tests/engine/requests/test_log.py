@@ -173,7 +173,7 @@ async def test_a_file_that_is_too_large_loses_its_oldest(open_log, ask, autojump
     for _ in range(8):
         await trio.sleep(1)
         for _ in range(400):
-            last = ask(log, answered=b'{"notice":"' + b"n" * 250 + b'"}')
+            last = ask(log, answered=b'{"idempotencyKey":"' + b"n" * 250 + b'"}')
         await log.flush()
     assert await log.one(last) is not None
     await log.close()

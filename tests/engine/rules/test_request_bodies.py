@@ -81,6 +81,9 @@ def test_an_answer_keeps_what_it_says_and_not_what_it_tells_of():
     told = answered(code="BAD_REQUEST", status=400, data={"issues": [fault]}, requestId="req_1")
     assert told["code"] == "BAD_REQUEST"
     assert told["data"]["issues"] == [{**fault, "message": "No number: …3456."}]
+    notice = {"code": "SENDER_PENDING", "message": "It leaves from RISALA."}
+    assert answered(notice=notice) == {"notice": notice}
+    assert answered(carrierCode=TEXT) == {"carrierCode": f"‹{len(TEXT)}›"}
     assert answered(secret="whsec_abc", value=KEY) == {"secret": "‹9›", "value": "‹40›"}
 
 

@@ -262,3 +262,18 @@ class TestVersion:
 
     def test_one_of_today_says_nothing_of_it(self, patient):
         assert "version" not in {check.name for check in examine(patient, silent)}
+
+
+@pytest.mark.parametrize(
+    ("requests", "told"),
+    [
+        ({"kept": 7, "dropped": 0, "ailment": None}, None),
+        ({"kept": 7, "dropped": 12, "ailment": None}, "12 requests are missing"),
+        ({"kept": 0, "dropped": 3, "ailment": "The disk is full."}, "The disk is full."),
+    ],
+)
+def test_a_log_of_requests_that_is_ill_is_told(patient, requests, told):
+    ill = replace(patient, running=True, statistics={"requests": requests})
+    said = [each for each in examine(ill, silent) if each.name == "request log"]
+    assert [each.state for each in said] == ([] if told is None else [Grade.WARN])
+    assert told is None or told in said[0].text

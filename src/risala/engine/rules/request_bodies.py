@@ -127,14 +127,15 @@ ASKED: Final[Mapping[str, Show]] = {
 """Members of requests, and what stays of each."""
 ANSWERED: Final[Mapping[str, Show]] = {
     **dict.fromkeys(("to",), _number),
-    **dict.fromkeys(("body", "metadata"), hidden),
+    # A carrier's own word may begin with the text that it refused.
+    **dict.fromkeys(("body", "metadata", "carrierCode"), hidden),
     **dict.fromkeys(("message", "errorText"), _sentence),
     **dict.fromkeys(("path",), _places),
     **dict.fromkeys(
         (
-            *("accepted", "messageId", "id", "idempotencyKey", "organizationId", "from", "notice"),
+            *("accepted", "messageId", "id", "idempotencyKey", "organizationId", "from"),
             *("status", "segments", "encoding", "price", "currency", "attempts", "carrier"),
-            *("providerMessageId", "errorCode", "carrierCode", "verificationId"),
+            *("providerMessageId", "errorCode", "verificationId"),
             *("sendAt", "sentAt", "deliveredAt", "createdAt", "updatedAt", "expiresAt"),
             *("code", "requestId", "limit", "retryAfter", "next", "previous"),
         ),
@@ -142,7 +143,7 @@ ANSWERED: Final[Mapping[str, Show]] = {
     ),
 }
 """Members of answers; ``code`` is the word for an error there."""
-_WITHIN: Final = frozenset({"messages", "results", "items", "data", "issues"})
+_WITHIN: Final = frozenset({"messages", "results", "items", "data", "issues", "notice"})
 """Members of both in which others stand."""
 
 
