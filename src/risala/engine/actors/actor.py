@@ -280,17 +280,37 @@ class Ref(Generic[M]):
             Draining: the actor stopped or is stopping.
             AskCycle: the answer would wait for the asker.
         """
+        if self.decides_at_once:
+            answer = self.ask_at_once(message)
+            return await answer.reply() if isinstance(answer, Envelope) else answer
+        waiting = self._waiting()
+        envelope = Envelope(message, waiting, told=False)
+        await self._mailbox.put(envelope)
+        return await envelope.reply()
+
+    def ask_at_once(self, message: M) -> Any:  # noqa: ANN401 -- as ask
+        """As :meth:`ask`, without a coroutine: while :attr:`decides_at_once`.
+
+        Where the answer takes time it is an :class:`Envelope`, whose reply is to be waited for.
+
+        Raises:
+            As :meth:`ask` does.
+        """
+        decider = self._mailbox.decider
+        assert decider is not None
+        return decider.decide_at_once(message, self._waiting())
+
+    def _waiting(self) -> tuple[str, ...]:
+        """The actors that wait for this answer.
+
+        Raises:
+            AskCycle: this one is among them.
+        """
         waiting = WAITING.get()
         if waiting and self.name in waiting:
             circle = waiting[waiting.index(self.name) :]
             raise AskCycle(" -> ".join((*circle, self.name)))
-        decider = self._mailbox.decider
-        if decider is not None and decider.idle:
-            answer = decider.decide_at_once(message, waiting)
-            return await answer.reply() if isinstance(answer, Envelope) else answer
-        envelope = Envelope(message, waiting, told=False)
-        await self._mailbox.put(envelope)
-        return await envelope.reply()
+        return waiting
 
     def statistics(self) -> ActorStatistics:
         return self._mailbox.statistics()

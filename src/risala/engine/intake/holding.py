@@ -199,10 +199,11 @@ def _sort_out(
 async def _ask(ref: Ref[M], message: M) -> Any:  # noqa: ANN401 -- as Ref.ask
     """Ask an actor, and have its answer whatever happens to who asks: it may have given something.
 
-    A scope costs more than the answer of an actor that decides at once, which nothing cancels.
+    A scope or a coroutine costs more than the answer of an actor that decides at once, which
+    nothing cancels.
     """
     if ref.decides_at_once:
-        return await ref.ask(message)
+        return ref.ask_at_once(message)  # nothing that is asked here takes time to answer
     with trio.CancelScope(shield=True):
         return await ref.ask(message)
 

@@ -50,8 +50,12 @@ def count_accepted(
         KINDS.number(first.kind),
         first.created_at // HOUR_MS,
     )
+    networks: dict[str, int] = {}
     for new in news:
-        counted[_accepted(organization, mode, kind, hour, network(new.recipient))] += 1
+        name = network(new.recipient)
+        networks[name] = networks.get(name, 0) + 1
+    for name, n in networks.items():
+        counted[_accepted(organization, mode, kind, hour, name)] += n
 
 
 def _accepted(organization: int, mode: int, kind: int, hour: int, name: str) -> CountKey:
