@@ -16,10 +16,11 @@ that must outlive the process, since every call is handed the payment as it is s
 ever, however often and by whatever way it is reported. So a method may report the same thing
 twice, and must name the same provider for the same transaction.
 
-**When and where.** All coroutines run on the desk's task for that payment, one call a payment at a
-time, under :data:`STEP_S`; what takes longer is cancelled and counts as
-:class:`PaymentMethodError`. None of them runs inside a database transaction. After a crash the
-step that was under way is called again with the same values.
+**When and where.** Coroutines run on the task of whoever took the step, or on the desk's after a
+start: one call a payment at a time, under :data:`STEP_S`; what takes longer is cancelled and counts
+as :class:`PaymentMethodError`. None of them runs inside a database transaction. A ``begin`` that a
+crash cut off is called again with the same values. :meth:`Polled.poll` and :meth:`HearsTexts.heard`
+are not called yet.
 
 **Amounts** are integer minor units (khoums) of the payment's currency.
 """
