@@ -31,16 +31,15 @@ def page(
 ) -> Stretch[DeliveryRow]:
     """One page of them; of one state, or of all."""
 
-    def is_wanted(row: DeliveryRow) -> bool:
-        return state is None or row.state == state
-
     walk = Walk(
         "webhook_delivery INDEXED BY webhook_delivery_log",
         "endpoint_id = ?",
         (endpoint_id,),
+        "1" if state is None else "state = ?",
+        () if state is None else (state,),
         ("seq",),
     )
-    return stretch(conn, DELIVERIES, walk, steps, _place_of, is_wanted)
+    return stretch(conn, DELIVERIES, walk, steps, _place_of)
 
 
 def _place_of(row: DeliveryRow) -> Place:

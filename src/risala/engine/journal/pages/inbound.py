@@ -36,6 +36,7 @@ class OptOut:
     keyword: str | None
 
 
+_ID: Final = ("id",)
 _RECEIVED: Final = Rows(Received)
 _OPT_OUTS: Final = Rows(OptOut)
 
@@ -44,30 +45,25 @@ def received(
     conn: sqlite3.Connection, organization_id: str | None, sender: str | None, steps: Steps
 ) -> Stretch[Received]:
     """Messages that came in, of one organization or of all, from one number or from any."""
+    each: tuple[str, tuple[object, ...]] = ("1", ())
+    mine = each if organization_id is None else ("organization_id = ?", (organization_id,))
     if sender is not None:
-        walk = Walk("inbound INDEXED BY inbound_by_sender", "sender = ?", (sender,), ("id",))
+        walk = Walk("inbound INDEXED BY inbound_by_sender", "sender = ?", (sender,), *mine, _ID)
     elif organization_id is not None:
-        index, mine = "inbound_by_organization", (organization_id,)
-        walk = Walk(f"inbound INDEXED BY {index}", "organization_id = ?", mine, ("id",))
+        walk = Walk("inbound INDEXED BY inbound_by_organization", *mine, *each, _ID)
     else:
-        walk = Walk("inbound", "id > ?", ("",), ("id",))
-
-    def is_wanted(each: Received) -> bool:
-        return organization_id is None or each.organization_id == organization_id
-
-    return stretch(conn, _RECEIVED, walk, steps, lambda each: (each.id,), is_wanted)
+        walk = Walk("inbound", "id > ?", ("",), *each, _ID)
+    return stretch(conn, _RECEIVED, walk, steps, lambda one: (one.id,))
 
 
 def opted_out(
     conn: sqlite3.Connection, organization_id: str, recipient: str | None, steps: Steps
 ) -> Stretch[OptOut]:
     """Numbers that want no messages of an organization; or whether one of them is one number."""
-    order = ("at", "recipient")
-    where, mine = "organization_id = ?", (organization_id,)
+    where, mine, order = "organization_id = ?", (organization_id,), ("at", "recipient")
     if recipient is None:
-        walk = Walk("opt_outs INDEXED BY opt_outs_by_organization", where, mine, order)
+        walk = Walk("opt_outs INDEXED BY opt_outs_by_organization", where, mine, "1", (), order)
     else:
-        walk = Walk("opt_outs", f"{where} AND recipient = ?", (*mine, recipient), order)
-    return stretch(
-        conn, _OPT_OUTS, walk, steps, lambda each: (each.at, each.recipient), lambda _: True
-    )
+        one = (*mine, recipient)
+        walk = Walk("opt_outs", f"{where} AND recipient = ?", one, "1", (), order)
+    return stretch(conn, _OPT_OUTS, walk, steps, lambda one: (one.at, one.recipient))

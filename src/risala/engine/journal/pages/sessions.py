@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from risala.engine.journal.messages.sessions import SESSIONS, VerificationRow
 from risala.engine.journal.pages.stretch import TIME_END, Place, Steps, Stretch, Walk, stretch
+from risala.engine.rules.verification import SessionState
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,8 +24,16 @@ class SessionFilter:
     until: int | None = None
     """Opened at or after, and before: UTC epoch milliseconds."""
 
-    def is_hit(self, row: VerificationRow) -> bool:
-        return self.status is None or row.status_at(self.now_ms) == self.status
+    def hit(self) -> tuple[str, tuple[object, ...]]:
+        """The condition that a session is wanted."""
+        if self.status is None:
+            return "1", ()
+        if self.status == SessionState.PENDING:
+            return "status = 'pending' AND expires_at > ?", (self.now_ms,)
+        if self.status == SessionState.EXPIRED:
+            over = "status = 'expired' OR status = 'pending' AND expires_at <= ?"
+            return over, (self.now_ms,)
+        return "status = ?", (self.status,)
 
 
 def page(conn: sqlite3.Connection, wanted: SessionFilter, steps: Steps) -> Stretch[VerificationRow]:
@@ -34,15 +43,18 @@ def page(conn: sqlite3.Connection, wanted: SessionFilter, steps: Steps) -> Stret
     if wanted.recipient is not None:
         index, where = "verification_by_phone", f"{where} AND recipient = ?"
         given = (*given, wanted.recipient)
+    hit, hit_given = wanted.hit()
     way = Walk(
         f"verifications INDEXED BY {index}",
         where,
         given,
+        hit,
+        hit_given,
         ("created_at", "id"),
         since=0 if wanted.since is None else wanted.since,
         until=TIME_END if wanted.until is None else wanted.until,
     )
-    return stretch(conn, SESSIONS, way, steps, place_of, wanted.is_hit)
+    return stretch(conn, SESSIONS, way, steps, place_of)
 
 
 def place_of(row: VerificationRow) -> Place:

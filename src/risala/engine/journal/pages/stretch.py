@@ -18,7 +18,7 @@ Place = tuple[int | str, ...]
 """Where one stands in an index: a row's values in its last columns."""
 
 TIME_END: Final = 2**63 - 1
-LOOKED_MAX: Final = 5000
+LOOKED_MAX: Final = 2000
 """Rows that one page looks at: a few milliseconds, in which nothing else is done."""
 _BEYOND: Final = "~"
 """Sorts after all characters of ids and numbers."""
@@ -32,6 +32,9 @@ class Walk:
     """The table, with the index that it is read by."""
     where: str
     given: tuple[object, ...]
+    hit: str
+    """The condition that a row on the way is wanted; ``1``: each is."""
+    hit_given: tuple[object, ...]
     order: tuple[str, ...]
     """The columns that make a :data:`Place`: a time and an id, or an id alone."""
     since: int = 0
@@ -66,27 +69,27 @@ def stretch(
     way: Walk,
     steps: Steps,
     place_of: Callable[[T], Place],
-    is_wanted: Callable[[T], bool],
 ) -> Stretch[T]:
     """The newest rows, or those older than the place ``before``, or newer than ``after``."""
     upward = steps.after is not None
     beyond, given = _beyond(way, steps.after if upward else steps.before, upward=upward)
     order = ", ".join(f"{column} {'ASC' if upward else 'DESC'}" for column in way.order)
-    kept: list[T] = []
-    last: T | None = None
-    looked = 0
-    for row in conn.execute(
-        f"SELECT {rows.columns} FROM {way.source} WHERE {way.where}{beyond}"  # noqa: S608 -- constants
-        f" ORDER BY {order} LIMIT ?",
-        (*way.given, *given, steps.looked_max),
-    ):
-        looked, last = looked + 1, rows.of(row)
-        if is_wanted(last):
-            kept.append(last)
-            if len(kept) > steps.limit:
-                break
+    found = f"FROM {way.source} WHERE {way.where}{beyond} ORDER BY {order}"
+    # What is not wanted never becomes a row of ours: that would take longer than the look.
+    looked = conn.execute(
+        f"SELECT * FROM (SELECT {rows.columns}, {way.hit} AS hit {found} LIMIT ?)"  # noqa: S608 -- constants
+        " WHERE hit LIMIT ?",
+        (*way.hit_given, *way.given, *given, steps.looked_max, steps.limit + 1),
+    )
+    kept = sorted((rows.of(row[:-1]) for row in looked), key=place_of, reverse=not upward)
     more = len(kept) > steps.limit
-    reached = last if not more and looked == steps.looked_max else None
+    place = None
+    if not more:
+        place = conn.execute(
+            f"SELECT {', '.join(way.order)} {found} LIMIT 1 OFFSET ?",
+            (*way.given, *given, steps.looked_max - 1),
+        ).fetchone()
+    reached = None if place is None else _at(conn, rows, way, place)
     kept = kept[: steps.limit]
     end = kept[-1] if more else reached
     onward = None if end is None else place_of(end)
@@ -97,6 +100,16 @@ def stretch(
         return Stretch(tuple(kept), None, onward, reached)
     newer = place_of(kept[0]) if kept else _just_below(steps.before)
     return Stretch(tuple(kept), newer, onward, reached)
+
+
+def _at(conn: sqlite3.Connection, rows: Rows[T], way: Walk, place: Place) -> T:
+    """The row at a place."""
+    exactly = " AND ".join(f"{column} = ?" for column in way.order)
+    found = conn.execute(
+        f"SELECT {rows.columns} FROM {way.source} WHERE {way.where} AND {exactly}",  # noqa: S608 -- constants
+        (*way.given, *place),
+    ).fetchone()
+    return rows.of(found)
 
 
 def _beyond(way: Walk, place: Place | None, *, upward: bool) -> tuple[str, tuple[object, ...]]:
