@@ -19,7 +19,7 @@ import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from looking import Watch
-from patience import HANG_S
+from patience import HANG_S, until
 
 EXAMPLE = Path(__file__).parents[2] / "examples/verify-page"
 PHONE = {"viewport": {"width": 390, "height": 844}, "device_scale_factor": 2, "has_touch": True}
@@ -59,6 +59,16 @@ class Demo:
                 return re.search(r"\d{6}", found[count - 1]).group()
             page.wait_for_timeout(50)
         raise AssertionError("no SMS arrived")
+
+    def mailed_code(self, email: str) -> str:
+        """The code in the last mail to an address."""
+
+        def found() -> str | None:
+            lines = Path(self.file["outbox"]).read_text("utf-8").splitlines()
+            mails = [each for each in map(json.loads, lines) if each["to"] == email]
+            return re.search(r"\b\d{6}\b", mails[-1]["text"]).group() if mails else None
+
+        return until(found, f"a mail to {email}")
 
 
 @pytest.fixture(scope="session")

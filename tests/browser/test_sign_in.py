@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import json
-import re
-import time
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
@@ -48,25 +44,13 @@ def open_dashboard(demo, browser: Browser) -> Iterator[Callable[..., Page]]:
     assert [fault for watch in watches for fault in watch.faults] == []
 
 
-def mailed_code(demo, email: str) -> str:
-    """The code in the last mail to an address."""
-    until = time.monotonic() + HANG_S
-    while time.monotonic() < until:
-        lines = Path(demo.file["outbox"]).read_text("utf-8").splitlines()
-        mails = [each for each in map(json.loads, lines) if each["to"] == email]
-        if mails:
-            return re.search(r"\b\d{6}\b", mails[-1]["text"]).group()
-        time.sleep(0.05)
-    raise AssertionError("no mail came")
-
-
 def sign_in(page: Page, demo, language: str, email: str, *, arabic_digits: bool = False) -> None:
     address, send, code_label, enter = WORDS[language]
     page.get_by_label(address).fill(email)
     page.get_by_role("button", name=send).click()
     field = page.get_by_label(code_label)
     expect(field).to_have_attribute("autocomplete", "one-time-code")
-    code = mailed_code(demo, email)
+    code = demo.mailed_code(email)
     spaced = f" {code[:3]} {code[3:]} "
     field.fill(spaced.translate(ARABIC) if arabic_digits else spaced)
     page.get_by_role("button", name=enter, exact=True).click()
@@ -118,7 +102,7 @@ def test_wrong_codes_and_signing_out(open_dashboard, demo):
     expect(page.get_by_role("alert")).to_be_focused()
     expect(page.get_by_role("alert")).to_contain_text("tries are left")
     assert violations(page) == []
-    page.get_by_label("6-digit code").fill(mailed_code(demo, email))
+    page.get_by_label("6-digit code").fill(demo.mailed_code(email))
     page.keyboard.press("Enter")
     page.get_by_role("button", name="Sign out").click()
     expect(page.get_by_text("You are signed out.")).to_be_visible()
