@@ -173,6 +173,11 @@ ROWS = (
     ),
     Row("inbound opt-out", ("46 12 34 56", "--org", "{org}"), (("number", "+22246123456"),)),
     Row("inbound opt-in", (NUMBER, "--org", "{org}"), (), alone=1, beside=1, sentence="not opted"),
+    Row("payment list", ("{org}",), (("payments", []),)),
+    *(
+        Row(f"payment {verb}", ("pay_none", *more), alone=1, beside=1, sentence="payment")
+        for verb, more in (("show", ()), ("confirm", ()), ("refuse", ("none came",)))
+    ),
     Row("user create", ("n{n}@example.com", "--operator"), (("operator", True),)),
     Row("user list", (), (("users.0.email", str),)),
     Row("user show", ("{user}",), (("user.email", "{user}"), ("devices", []))),
