@@ -37,3 +37,8 @@ def test_pages_of_messages(tmp_path: Path):
     assert "There is no such message." in run("message", "list", "--status", "failed").stdout
     assert run("message", "list", "--to", "36 12 34 56", "--since", "1h").stdout.count(TO) == 3
     assert "status" in run("message", "list", "--status", "lost", ends=1).stderr
+    before = run("org", "list").stdout
+    run("send", "36 12 34 00", "a test", "--test")
+    assert run("org", "list").stdout == before
+    assert run("message", "list", "--test").stdout.count("+22236123400") == 1
+    assert "+22236123400" not in run("message", "list").stdout

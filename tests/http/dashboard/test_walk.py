@@ -173,6 +173,14 @@ async def test_pages_that_are_not_there(path, owner, stranger):
         assert re.search(r"req_[0-9A-Z]{32}", page.text)[0] == page.headers["x-request-id"]
 
 
+@pytest.mark.parametrize("path", ["/operator", "/operator/overview"])
+async def test_pages_that_are_yet_to_come_say_so(path, owner, stranger):
+    for reader in (owner, stranger):
+        page = await reader.get(path)
+        assert page.status == 404
+        assert "yet to come" in page.text
+
+
 async def test_a_method_that_a_page_does_not_take(owner):
     page = await owner.ask("DELETE", "/app/org_1/keys")
     assert page.status == 405

@@ -53,6 +53,8 @@ from risala.http.web.visit import POLICY, Site, Theme, Visit
 
 LANGUAGE_COOKIE: Final = "risala-language"
 THEME_COOKIE: Final = "risala-theme"
+TO_COME: Final = "operator"
+"""Where the operator's pages will be: whoever types it is told that there are none yet."""
 _HEADERS: Final = {
     "content-security-policy": POLICY,
     "referrer-policy": "same-origin",
@@ -100,7 +102,7 @@ class WebApp(JsonApp):
             Downloads(),
             frozenset(map(_slug, face.routes)),
         )
-        self._first = {route.path.split("/")[1] for route in face.routes} | {"static"}
+        self._first = {route.path.split("/")[1] for route in face.routes} | {"static", TO_COME}
         for route in face.routes:
             self._add(route)
         self.add_url_rule(

@@ -25,6 +25,11 @@ Json = dict[str, Any]
 @click.option("--key", "idempotency_key", metavar="KEY", help="The idempotency key.")
 @click.option("--urgent", is_flag=True, help="Before the messages that wait.")
 @click.option(
+    "--test",
+    is_flag=True,
+    help="No carrier, no charge: the number's last two digits choose the outcome.",
+)
+@click.option(
     "--at",
     "send_at",
     metavar="TIME",
@@ -47,6 +52,7 @@ def send(
     sender: str | None,
     idempotency_key: str | None,
     urgent: bool,
+    test: bool,
     send_at: str | None,
     validity_s: int | None,
 ) -> None:
@@ -65,6 +71,7 @@ def send(
             **{"from": sender},
             idempotency_key=idempotency_key,
             urgent=urgent,
+            mode="test" if test else "live",
             send_at=send_at,
             validity_s=validity_s,
         )
