@@ -330,6 +330,26 @@ async def test_a_method_that_does_not_answer_is_asked_again(open_shop, quick):
         assert len(till.asked) == 3
 
 
+@pytest.mark.parametrize("answer", [KeyError("a bug"), "a word"])
+async def test_a_bug_of_a_method_hurts_nobody_else(open_shop, quick, answer):
+    till = open_shop.methods["till"]
+    async with open_shop() as house:
+        till.answers = [answer]
+        payment = await begin(house, "till")
+        assert payment["state"] == "begun"
+    till.answers = [answer]
+    async with open_shop() as house:
+        await trio.testing.wait_all_tasks_blocked()
+        assert house.gateway.payments.payment(payment["id"]).state == "begun"
+        again = {"payment_id": payment["id"]}
+        found = await house.gateway.perform("payment.retry", again, OPERATOR)
+        assert found["state"] == "waiting"
+        till.answers = [PaymentSettled("till", "R-0", 0, "MRU")]
+        nothing = await begin(house, "till")
+        assert (nothing["state"], nothing["byOperator"]) == ("begun", True)
+        assert_books_agree(house)
+
+
 async def test_a_method_that_settles_at_once_credits_at_once(open_shop, quick):
     async with open_shop() as house:
         open_shop.methods["till"].answers = [PaymentSettled("till", "R-1", 30_000, "MRU")]

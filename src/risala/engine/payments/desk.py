@@ -40,6 +40,8 @@ from risala.plugins.payment import (
     PaymentMethod,
     PaymentMethodError,
     PaymentOffer,
+    PaymentPending,
+    PaymentRefused,
     PaymentReport,
     PaymentSettled,
     Played,
@@ -52,6 +54,7 @@ UNANSWERED_MS: Final = 86_400_000
 """How long a method may take to answer the first step, before the payment is over."""
 BEGUN_AT_ONCE: Final = 100
 """Payments that are read at once when a start looks for those that a crash has cut off."""
+_NO_ANSWER: Final = "The payment's provider does not answer. Try again."
 OPERATOR: Final = "operator"
 """The cause of a refusal by an operator."""
 
@@ -371,14 +374,20 @@ class Desk:
         try:
             with trio.fail_after(STEP_S):
                 progress = await ask(self._handed(found))
+            if not isinstance(progress, PaymentPending | PaymentSettled | PaymentRefused):
+                raise TypeError(f"a {type(progress).__name__} is no progress of a payment")
         except (trio.TooSlowError, PaymentMethodError) as error:
             log.warning("payment.method", method=found.method, reason=str(error))
-            raise Unavailable("The payment's provider does not answer. Try again.") from error
+            raise Unavailable(_NO_ANSWER) from error
+        except Exception as error:
+            # A bug of a plugin is no bug of ours: the payment stays as it was, and others go on.
+            log.exception("payment.method_bug", method=found.method)
+            raise Unavailable(_NO_ANSWER) from error
         return await self._apply(found, progress)
 
     async def _apply(self, found: StoredPayment, progress: Progress) -> StoredPayment:
         if isinstance(progress, PaymentSettled):
-            if progress.currency == found.currency:
+            if progress.currency == found.currency and progress.amount > 0:
                 await self._credit(found, progress, None, None)
             else:
                 # Nobody here knows what it is worth: the operator decides.
