@@ -17,7 +17,8 @@ import trio
 from sqlite_utils import Database
 
 from risala.config.model import CarrierSection, DeliverySection, Settings, StorageSection
-from risala.engine.engine import Engine, Seams, open_engine
+from risala.engine.core import Seams
+from risala.engine.engine import Engine, open_engine
 from risala.engine.journal.accounts.accounts import add_organization
 from risala.engine.journal.accounts.ledger import top_up
 from risala.engine.journal.attempts import Arrival, Attempt, Lease, SubmitAnswer

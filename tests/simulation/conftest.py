@@ -27,7 +27,8 @@ from risala.config.model import (
     Settings,
     StorageSection,
 )
-from risala.engine.engine import DATABASE, Engine, Seams, open_engine
+from risala.engine.core import DATABASE, Seams
+from risala.engine.engine import Engine, open_engine
 from risala.engine.model.clock import TrioClock
 from risala.engine.model.commands import KeyType, Mode, Principal
 from risala.engine.model.ids import IdSource

@@ -14,7 +14,7 @@ import pytest
 import trio
 from tests.support.told import told_bodies
 
-from risala.engine.engine import DATABASE
+from risala.engine.core import DATABASE
 from risala.engine.journal.messages import timeline
 from risala.engine.journal.messages.answers import known_answer
 from risala.engine.journal.upkeep.audit import audit_file

@@ -26,7 +26,9 @@ from risala.config.faults import ConfigError, Fault
 from risala.config.model import CarrierSection, Settings
 from risala.engine.actors.bell import Bell
 from risala.engine.actors.supervisor import SupervisionFailed
-from risala.engine.engine import DATABASE, Engine, open_engine, open_gateway
+from risala.engine.core import DATABASE
+from risala.engine.door import open_gateway
+from risala.engine.engine import Engine, open_engine
 from risala.engine.journal.store.lock import DataDirectoryBusy, DataLock, StorageUnusable
 from risala.engine.journal.store.opening import storage_sentence
 from risala.engine.model.errors import StorageFailed

@@ -25,7 +25,8 @@ from risala.drivers.modem.tpdu.pdu import (
     from_hex,
     to_hex,
 )
-from risala.engine.engine import Engine, Seams, open_engine
+from risala.engine.core import Seams
+from risala.engine.engine import Engine, open_engine
 from risala.engine.model.clock import TrioClock
 from risala.engine.model.commands import KeyType, Mode, Principal, SendMessage
 from risala.engine.model.ids import IdSource

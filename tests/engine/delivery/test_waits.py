@@ -8,7 +8,8 @@ import pytest
 import trio
 
 from risala.config.model import DeliverySection, RetrySection
-from risala.engine.engine import Seams, open_gateway
+from risala.engine.core import Seams
+from risala.engine.door import open_gateway
 from risala.engine.model.commands import SendCode
 from risala.engine.model.sentences import sentence
 from risala.plugins.contract import (

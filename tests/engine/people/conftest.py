@@ -14,7 +14,8 @@ import pytest
 import trio
 
 from risala.config.model import CarrierSection, PeopleSection, Settings, StorageSection
-from risala.engine.engine import Seams, open_engine
+from risala.engine.core import Seams
+from risala.engine.engine import open_engine
 from risala.engine.gateway import Gateway
 from risala.engine.model.callers import PROCESS, Caller, Face, Role
 from risala.engine.model.clock import TrioClock

@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from risala.config.model import CarrierSection, Settings, StorageSection
-from risala.engine.engine import Seams, open_engine
+from risala.engine.core import Seams
+from risala.engine.engine import open_engine
 from risala.engine.journal.store.server_key import load_server_key
 from risala.engine.model.clock import TrioClock
 from risala.engine.model.commands import KeyType, Mode, Principal, SendCode

@@ -16,7 +16,8 @@ import trio
 
 import webhook_receiver
 from risala.config.model import CarrierSection, Settings, StorageSection, WebhooksSection
-from risala.engine.engine import Engine, Seams, open_engine
+from risala.engine.core import Seams
+from risala.engine.engine import Engine, open_engine
 from risala.engine.journal.webhooks import outbox
 from risala.engine.model.clock import TrioClock
 from risala.engine.model.commands import KeyType, Mode, Principal, SendMessage

@@ -16,7 +16,8 @@ from patience import until_true
 from risala.config.model import CarrierSection, Settings, StorageSection
 from risala.drivers.payments.mobile_money import MobileMoney, MobileMoneySettings
 from risala.drivers.payments.sandbox import TAKEN, SandboxCard, SandboxSettings
-from risala.engine.engine import DATABASE, open_engine
+from risala.engine.core import DATABASE
+from risala.engine.engine import open_engine
 from risala.engine.gateway import Gateway
 from risala.engine.model.callers import Caller, Face, Role
 from risala.engine.model.clock import iso

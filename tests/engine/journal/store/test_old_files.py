@@ -14,7 +14,8 @@ import trio
 from sqlite_utils import Database
 
 from risala.config.model import CarrierSection, Settings, StorageSection
-from risala.engine.engine import Seams, open_engine
+from risala.engine.core import Seams
+from risala.engine.engine import open_engine
 from risala.engine.journal.store.opening import open_writer
 from risala.engine.journal.store.schema.migrations import migrate, migrations
 from risala.engine.journal.upkeep.audit import audit_file

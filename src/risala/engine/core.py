@@ -1,0 +1,138 @@
+"""The parts that are there with and without carriers: journal, accounts, supervisor."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+import trio
+
+from risala.config.model import Settings
+from risala.engine.accounts.accounts import Accounts
+from risala.engine.actors.actor import Ref
+from risala.engine.actors.supervisor import Supervisor
+from risala.engine.billing.billing import Billing
+from risala.engine.billing.claims import BillingMessage
+from risala.engine.journal.accounts import balances
+from risala.engine.journal.messages import verifications
+from risala.engine.journal.store.schema.migrations import migrate
+from risala.engine.journal.store.server_key import load_server_key
+from risala.engine.journal.store.writer import Journal
+from risala.engine.limits.claims import LimitsMessage
+from risala.engine.limits.limits import Limits, LimitsMemory
+from risala.engine.model.clock import Clock, SystemClock
+from risala.engine.model.ids import IdSource
+from risala.engine.people.tokens import Derived
+from risala.engine.requests.log import RequestLog
+from risala.engine.rules.codes import Codes
+from risala.engine.upkeep.upgrade import bring_over
+
+DATABASE: Final = "risala.db"
+ACTORS_STOP_S: Final = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class Seams:
+    """The clock, the ids and the threads, which a test replaces by its own."""
+
+    clock: Clock
+    ids: IdSource
+    inline_journal: bool = False
+    watch_loop: bool = False
+    """Watch from a thread whether the loop stands still; not under a mock clock."""
+
+
+def system_seams() -> Seams:
+    clock = SystemClock()
+    return Seams(clock, IdSource(clock), watch_loop=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Core:
+    """The parts that are there with and without carriers."""
+
+    settings: Settings
+    seams: Seams
+    journal: Journal
+    accounts: Accounts
+    requests: RequestLog
+    server_key: bytes = field(repr=False)
+    supervisor: Supervisor
+
+    @property
+    def codes(self) -> Codes:
+        """Of verification sessions."""
+        return Codes(self.server_key)
+
+    @property
+    def derived(self) -> Derived:
+        """Of people."""
+        return Derived(self.server_key)
+
+
+@asynccontextmanager
+async def open_core(settings: Settings, seams: Seams) -> AsyncIterator[Core]:
+    """Journal, accounts and supervisor; closes them in order. The caller holds the data lock.
+
+    Raises:
+        StorageUnusable: one sentence says why.
+    """
+    path = Path(settings.storage.data_dir) / DATABASE
+    await bring_over(path, seams.clock, inline=seams.inline_journal)
+    journal = Journal(
+        path,
+        migrate=migrate,
+        commit_units_max=settings.storage.commit_units_max,
+        queue_units_max=settings.storage.queue_units_max,
+        inline=seams.inline_journal,
+    )
+    async with trio.open_nursery() as outermost:
+        await outermost.start(journal.run)
+        try:
+            async with trio.open_nursery() as inner:
+                supervisor = Supervisor()
+                await inner.start(supervisor.run)
+                accounts = Accounts(journal, journal.reader(), seams.clock, seams.ids)
+                data_dir = Path(settings.storage.data_dir)
+                server_key = load_server_key(data_dir)
+                requests = RequestLog(
+                    settings.request_log, data_dir, seams.clock, inline=seams.inline_journal
+                )
+                try:
+                    yield Core(settings, seams, journal, accounts, requests, server_key, supervisor)
+                finally:
+                    with trio.move_on_after(ACTORS_STOP_S, shield=True):
+                        await accounts.flush_touched()
+                        await supervisor.stop()
+                    await requests.close()
+                    inner.cancel_scope.cancel()
+        finally:
+            journal.stop()
+
+
+@dataclass(frozen=True, slots=True)
+class Owners:
+    """The actors that own what may be taken and what is affordable."""
+
+    limits: Ref[LimitsMessage]
+    billing: Ref[BillingMessage]
+
+
+async def start_owners(core: Core) -> Owners:
+    reader, mailbox_max = core.journal.reader(), core.settings.engine.mailbox_max
+    memory = LimitsMemory(core.settings.limits, core.settings.people)
+    limits = await core.supervisor.start(
+        "limits",
+        lambda: Limits(memory, partial(verifications.accepted_since, reader)),
+        mailbox_max=mailbox_max,
+    )
+    billing = await core.supervisor.start(
+        "billing",
+        lambda: Billing(core.journal, core.seams.clock, partial(balances.standing, reader)),
+        mailbox_max=mailbox_max,
+    )
+    return Owners(limits, billing)

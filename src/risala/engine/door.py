@@ -1,0 +1,158 @@
+"""What decides what is accepted, and the gateway over it; needed with and without carriers."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from functools import partial
+
+from risala.config.model import Settings
+from risala.engine.accounts.senders import Senders
+from risala.engine.actors.alarm import Alarm
+from risala.engine.actors.broadcast import Broadcast
+from risala.engine.billing.billing import tell_entered
+from risala.engine.core import Core, Owners, Seams, open_core, start_owners, system_seams
+from risala.engine.gateway import Gateway
+from risala.engine.intake.draft import Ailing, nothing_ails
+from risala.engine.intake.intake import Intake
+from risala.engine.journal import keys
+from risala.engine.journal.recorder import Listeners, Recorder, unheard
+from risala.engine.model.ids import MessageIds
+from risala.engine.outside import NO_OUTSIDE, Outside, public_url
+from risala.engine.overview import Alone
+from risala.engine.payments.desk import Desk, DeskSources
+from risala.engine.people.people import People
+from risala.engine.people.sources import PeopleSources
+from risala.engine.rules.receiptgroups import ReceiptGroups
+from risala.engine.rules.router import Router
+from risala.engine.services import Delivery, Services
+from risala.engine.verify.sessions import (
+    AT_ONCE_MAX,
+    Sources,
+    VerificationSessions,
+)
+
+
+async def open_door(
+    core: Core,
+    owners: Owners,
+    recorder: Recorder,
+    ends: Alarm,
+    router: Router,
+    ailing: Ailing,
+    people: People,
+    outside: Outside,
+    delivery: Callable[[Intake], Delivery],
+) -> Gateway:
+    """Build the parts that decide what is accepted, and the gateway over them; needed with and
+    without carriers."""
+    settings, reader, ids = core.settings, core.journal.reader(), core.seams.ids
+    senders = Senders(recorder, reader, ids, settings)
+    intake = Intake(
+        settings,
+        recorder,
+        reader,
+        MessageIds(keys.last_key(reader), ids.random_bytes),
+        core.accounts,
+        senders,
+        router,
+        owners.limits,
+        owners.billing,
+        ailing,
+    )
+    sources = Sources(settings, recorder, reader, ids, core.accounts, intake, core.codes, ends)
+    sessions = await core.supervisor.start(
+        "sessions",
+        lambda: VerificationSessions(sources),
+        mailbox_max=settings.engine.mailbox_max,
+        later_max=AT_ONCE_MAX,
+    )
+    return Gateway(
+        Services(
+            settings=settings,
+            recorder=recorder,
+            reader=reader,
+            ids=ids,
+            accounts=core.accounts,
+            senders=senders,
+            intake=intake,
+            billing=owners.billing,
+            limits=owners.limits,
+            sessions=sessions,
+            people=people,
+            requests=core.requests,
+            payments=desk_of(core, owners, recorder, outside, people.mail_is_owed),
+            delivery=delivery(intake),
+            preparing=outside.preparing,
+        )
+    )
+
+
+@asynccontextmanager
+async def open_gateway(settings: Settings, seams: Seams | None = None) -> AsyncIterator[Gateway]:
+    """The gateway without carriers: for a command while no service runs."""
+    async with open_core(settings, seams or system_seams()) as core:
+        owners = await start_owners(core)
+        listeners = Listeners(unheard, unheard, partial(tell_entered, owners.billing))
+        clock, reader = core.seams.clock, core.journal.reader()
+        recorder = Recorder(core.journal, clock, listeners, ReceiptGroups())
+        ends, router = Alarm(clock), Router(settings.carriers)
+        alone = Alone(settings, reader, clock)
+        people = people_of(core, owners, recorder, NO_OUTSIDE, nobody_hears)
+        yield await open_door(
+            core,
+            owners,
+            recorder,
+            ends,
+            router,
+            nothing_ails,
+            people,
+            NO_OUTSIDE,
+            lambda _: alone,
+        )
+
+
+def people_of(
+    core: Core, owners: Owners, recorder: Recorder, outside: Outside, owed: Callable[[], None]
+) -> People:
+    return People(
+        PeopleSources(
+            settings=core.settings,
+            recorder=recorder,
+            reader=core.journal.reader(),
+            ids=core.seams.ids,
+            accounts=core.accounts,
+            limits=owners.limits,
+            derived=core.derived,
+            ended=Broadcast(),
+            owed=owed,
+            public_url=public_url(core.settings, outside),
+            has_mailer=outside.mailer is not None,
+        )
+    )
+
+
+def desk_of(
+    core: Core,
+    owners: Owners,
+    recorder: Recorder,
+    outside: Outside,
+    owed: Callable[[], None],
+) -> Desk:
+    return Desk(
+        DeskSources(
+            settings=core.settings,
+            recorder=recorder,
+            reader=core.journal.reader(),
+            ids=core.seams.ids,
+            accounts=core.accounts,
+            billing=owners.billing,
+            methods=outside.payments,
+            public_url=public_url(core.settings, outside),
+            owed=owed,
+        )
+    )
+
+
+def nobody_hears() -> None:
+    """For a command beside no service: the next service finds the mail that is owed."""
