@@ -24,7 +24,7 @@ from benchmarks.measure import Absent, Line, Round, Scenario, Series
 from benchmarks.pace import Pace
 from benchmarks.peers import kannel
 from benchmarks.report import Results, as_json, print_report, report_console
-from benchmarks.scenarios import accept, delivery, modem, parts, reads, standing
+from benchmarks.scenarios import accept, delivery, modem, pages, parts, reads, standing
 from benchmarks.stand import Stand
 from benchmarks.trees import HERE, Tree, tree_of
 
@@ -32,6 +32,7 @@ SCENARIOS: tuple[Scenario, ...] = (
     *accept.SCENARIOS,
     *kannel.SCENARIOS,
     *reads.SCENARIOS,
+    *pages.SCENARIOS,
     *delivery.SCENARIOS,
     *modem.SCENARIOS,
     *standing.SCENARIOS,

@@ -52,8 +52,8 @@ def answer_of(received: bytes | bytearray) -> tuple[Answer, int] | None:
 
 
 def request(method: str, path: str, headers: dict[str, str], body: str = "") -> bytes:
-    lines = [f"{method} {path} HTTP/1.1", "Host: bench"]
-    lines += [f"{name}: {value}" for name, value in headers.items()]
+    lines = [f"{method} {path} HTTP/1.1"]
+    lines += [f"{name}: {value}" for name, value in {"host": "bench", **headers}.items()]
     if method == "POST":
         lines += ["Content-Type: application/json", f"Content-Length: {len(body.encode())}"]
     return "\r\n".join([*lines, "", body]).encode()
