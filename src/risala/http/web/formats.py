@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
 from datetime import date as Day
 from decimal import ROUND_HALF_UP, Decimal
+from functools import lru_cache
 from typing import Final
 from zoneinfo import ZoneInfo
 
@@ -27,6 +28,9 @@ Moment = int | str
 """UTC epoch milliseconds, or a time as operations tell it (ISO 8601)."""
 NBSP: Final = "\u00a0"
 MINUS: Final = "\u2212"
+_DAYS_KEPT: Final = 1024
+"""Days that are kept as they are written, in each language: those of a year. A list has most of its
+rows from a few days."""
 _MONTHS: Final = (
     *(NC_("month", "Jan"), NC_("month", "Feb"), NC_("month", "Mar"), NC_("month", "Apr")),
     *(NC_("month", "May"), NC_("month", "Jun"), NC_("month", "Jul"), NC_("month", "Aug")),
@@ -152,10 +156,7 @@ class Formats:
 
     def date_text(self, at: Moment) -> Markup:
         day = self._local(at)
-        month = self.words.among("month", _MONTHS[day.month - 1])
-        return self.words.among(
-            "date", "{day} {month} {year}", day=day.day, month=month, year=day.year
-        )
+        return _day_text(self.words, day.year, day.month, day.day)
 
     def clock_text(self, at: Moment, *, seconds: bool = True) -> str:
         return f"{self._local(at):%H:%M:%S}" if seconds else f"{self._local(at):%H:%M}"
@@ -244,6 +245,12 @@ _FIRST_YEAR: Final = 1970
 """Before it no time can be counted, and nothing of ours has happened."""
 _DAYS_TOLD_MAX: Final = 60
 """What is older is told by its date: nobody counts back further than two months."""
+
+
+@lru_cache(_DAYS_KEPT)
+def _day_text(words: Words, year: int, month: int, day: int) -> Markup:
+    named = words.among("month", _MONTHS[month - 1])
+    return words.among("date", "{day} {month} {year}", day=day, month=named, year=year)
 
 
 def ms_of(at: Moment) -> int:

@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, Final, Protocol
 
 import trio
 from jinja2 import ChoiceLoader, Environment, FileSystemLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from risala.engine.model.people import Language
 from risala.http.web.assets import Shelf, load_shelf
@@ -25,6 +25,8 @@ from risala.http.web.formats import Formats
 from risala.http.web.languages import OWN_NAMES, Words, direction_of, load_words
 from risala.http.web.states import STATES
 
+_BADGES_KEPT: Final = 512
+"""States as they are drawn in each language: there are some forty, and answers of servers."""
 OWN: Final = Path(__file__).parent / "templates"
 _FOR: ContextVar[PageReader] = ContextVar("risala_reader")
 _FORMATS: Final = (
@@ -150,13 +152,17 @@ def _icon(shelf: Shelf) -> Callable[..., Markup]:
 def _badge(shelf: Shelf) -> Callable[..., Markup]:
     icon = _icon(shelf)
 
+    @lru_cache(_BADGES_KEPT)
+    def drawn(state: str, turn: str, shown: Markup) -> Markup:
+        return Markup('<span class="badge is-{}">{}{}</span>').format(
+            state, icon(STATES[state].shape, turn), shown
+        )
+
     def badge(state: str, word: str | None = None) -> Markup:
         """A state: a shape, a word, and a colour behind both."""
         known = STATES[state]
-        shown = word or _FOR.get().formats.words.among("state", known.word)
-        turn = "turn" if known.turns else ""
-        return Markup('<span class="badge is-{}">{}{}</span>').format(
-            state, icon(known.shape, turn), shown
-        )
+        # Escaped before it is looked up: text and markup of the same letters are equal as keys.
+        shown = escape(word or _FOR.get().formats.words.among("state", known.word))
+        return drawn(state, "turn" if known.turns else "", shown)
 
     return badge
