@@ -67,7 +67,13 @@ from risala.engine.model.errors import InsufficientBalance, Invalid, NotFound, S
         (
             ["send", "36 12 34 56", "Hello"],
             "send",
-            {"organization_id": "org_1", "to": "+22236123456", "body": "Hello", "urgent": False},
+            {
+                "organization_id": "org_1",
+                "to": "+22236123456",
+                "body": "Hello",
+                "urgent": False,
+                "mode": "live",
+            },
         ),
         (
             ["send", "+22236123456", "Hi", "--from", "Acme", "--key", "k" * 8, "--urgent"],
@@ -79,6 +85,7 @@ from risala.engine.model.errors import InsufficientBalance, Invalid, NotFound, S
                 "from": "Acme",
                 "idempotency_key": "k" * 8,
                 "urgent": True,
+                "mode": "live",
             },
         ),
         (
@@ -89,6 +96,7 @@ from risala.engine.model.errors import InsufficientBalance, Invalid, NotFound, S
                 "to": "+22236123456",
                 "body": "Hi",
                 "urgent": False,
+                "mode": "live",
                 "send_at": "2030-01-02T03:04:05.000Z",
                 "validity_s": 7200,
             },
