@@ -179,7 +179,10 @@ def test_the_page_counts_as_the_service_does(look):
 
 @pytest.mark.parametrize(
     ("language", "paths"),
-    [("fr", ["/sign-in", "/app/org_1/keys"]), ("ar", ["/app/org_1/keys"])],
+    [
+        ("fr", ["/sign-in", "/app/org_1/keys", "/app/org_1/billing", "/app/org_1/webhooks/whe_1"]),
+        ("ar", ["/app/org_1/keys", "/app/org_1/verify/settings", "/app/org_1/members"]),
+    ],
 )
 def test_the_first_page_is_small(look, pages, language, paths):
     """Under 100 kB on the wire, files and fonts included; a later page under 30."""
