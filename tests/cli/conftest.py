@@ -35,6 +35,8 @@ def organization(number: int) -> dict[str, Any]:
         "spentToday": "0.00",
         "timeZone": "Africa/Nouakchott",
         "createdAt": AT,
+        "lastSendAt": None,
+        "owners": ["owner@example.com"],
     }  # fmt: skip
 
 
@@ -109,7 +111,8 @@ class FakeOperator:
         answers: dict[str, Callable[[], dict[str, Any]]] = {
             "org.create": lambda: organization(1),
             "org.list": lambda: {
-                "organizations": [organization(n + 1) for n in range(self.organizations)]
+                "organizations": [organization(n) for n in range(self.organizations, 0, -1)],
+                "newer": None, "older": None, "lookedTo": None,
             },
             "org.find": lambda: self._find_organization(arguments.get("name")),
             "org.show": lambda: organization(1),

@@ -18,7 +18,7 @@ from risala.engine.model.errors import InsufficientBalance, Invalid, NotFound, S
             "org.create",
             {"name": "Shop", "price_per_segment": "0.40"},
         ),
-        (["org", "list"], "org.list", {}),
+        (["org", "list"], "org.list", {"limit": 200}),
         (["org", "show"], "org.show", {"organization_id": "org_1"}),
         (["org", "show", "org_7"], "org.show", {"organization_id": "org_7"}),
         (["org", "show", "Shop 1"], "org.show", {"organization_id": "org_1"}),

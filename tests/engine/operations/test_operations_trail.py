@@ -246,6 +246,7 @@ class World:
             "org.set": {"name": "Renamed"},
             "org.found": {"name": "Founded"},
             "message.newer": {"after": "0"},
+            "message.find": {"to": TO},
             "key.set": {"allowed_origins": ["https://shop.example"]},
             "sender.request": {"name": "Other", "description": "News"},
             "sender.check": {"name": "Shop"},
@@ -335,7 +336,7 @@ async def test_what_changes_or_reveals_leaves_one_line_and_a_look_leaves_none(wo
         for line in new:
             assert (line.who, line.face, line.role) == (caller.who, caller.face, caller.role)
             if not operation.crosses and not name.startswith(
-                ("carriers", "retention", "inbound.list", "user.", "account.")
+                ("carriers", "retention", "inbound.list", "message.find", "user.", "account.")
             ):
                 assert line.organization_id is not None, name
     assert (await world.do("audit"))["clean"]

@@ -26,6 +26,8 @@ from risala.engine.operations import (
     webhooks,
 )
 from risala.engine.operations.arguments import Arguments, Json, parse
+from risala.engine.operations.console import messages as found_messages
+from risala.engine.operations.console import organizations
 from risala.engine.operations.kept import choices, deletion, erasing, exporting, retention
 from risala.engine.operations.operation import Call, Operation
 from risala.engine.operations.people import account as own_account
@@ -41,11 +43,13 @@ OPERATIONS: Final[dict[str, Operation[Any, Any]]] = {
     operation.name: operation
     for room in (
         accounts,
+        organizations,
         money,
         payments,
         senders,
         messages,
         lists,
+        found_messages,
         requests,
         overview,
         sessions,

@@ -22,7 +22,6 @@ from risala.engine.operations.arguments import (
     MaybeRate,
     MaybeText,
     MaybeWhole,
-    NoArguments,
     OfOrganization,
     Origins,
     Text,
@@ -127,13 +126,6 @@ class RotateKey(OfKey):
 
 
 @dataclass(frozen=True, slots=True)
-class Organizations:
-    """All organizations."""
-
-    organizations: tuple[Organization, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class FoundOrganization:
     """Which organization is meant: no more of it than that, so that no line is left."""
 
@@ -147,10 +139,6 @@ class Keys:
     """The keys of an organization, without their values."""
 
     keys: tuple[ApiKey, ...]
-
-
-def _organizations_wire(found: Organizations) -> Json:
-    return {"organizations": [organization_wire(each) for each in found.organizations]}
 
 
 def _found_wire(found: FoundOrganization) -> Json:
@@ -175,10 +163,6 @@ async def _org_create(call: Call[CreateOrganization]) -> Organization:
     )
 
 
-async def _org_list(call: Call[NoArguments]) -> Organizations:
-    return Organizations(tuple(call.services.accounts.list_organizations()))
-
-
 async def _org_find(call: Call[FindOrganization]) -> FoundOrganization:
     name = call.given.name
     found = [
@@ -187,10 +171,6 @@ async def _org_find(call: Call[FindOrganization]) -> FoundOrganization:
         if name in (None, each.name) and each.status != DELETED
     ]
     return FoundOrganization(len(found), found[0] if len(found) == 1 else None)
-
-
-async def _org_show(call: Call[OfOrganization]) -> Organization:
-    return call.services.accounts.fresh_organization(call.given.organization_id)
 
 
 async def _org_suspend(call: Call[OfOrganization]) -> Organization:
@@ -301,31 +281,12 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         changes=True,
     ),
     Operation(
-        name="org.list",
-        arguments=NoArguments,
-        result=Organizations,
-        wire=_organizations_wire,
-        handler=_org_list,
-        roles=OPERATORS,
-        crosses=True,
-    ),
-    Operation(
         name="org.find",
         arguments=FindOrganization,
         result=FoundOrganization,
         wire=_found_wire,
         handler=_org_find,
         roles=OPERATORS,
-    ),
-    Operation(
-        name="org.show",
-        arguments=OfOrganization,
-        result=Organization,
-        wire=organization_wire,
-        handler=_org_show,
-        edits="organization_id",
-        roles=VIEWERS,
-        owner=owners.named,
     ),
     Operation(
         name="org.suspend",

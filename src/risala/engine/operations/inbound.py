@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Annotated, Any, Final
 
 from pydantic import Field, PlainValidator
@@ -217,9 +217,12 @@ async def _list(call: Call[ListReceived]) -> ReceivedMessages:
         told = {"messages": len(found.found)}
         by = call.sign(organization_id=given.organization_id, said=told, always=True)
         await call.note(by)
+    shown = found.found
+    if call.hides_texts:
+        shown = tuple(replace(each, body=None) for each in shown)
     reached = found.looked_to
     return ReceivedMessages(
-        found.found, found.newer, found.older, None if reached is None else reached.received_at
+        shown, found.newer, found.older, None if reached is None else reached.received_at
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, Final
 
 from pydantic import Field, PlainValidator
@@ -188,7 +188,7 @@ async def _list(call: Call[ListMessages]) -> ListPage:
         told = {"messages": len(found.messages)}
         by = call.sign(organization_id=given.organization_id, said=told, always=True)
         await call.note(by)
-    return found
+    return _shown(call, found)
 
 
 async def _newer(call: Call[CountNewer]) -> NewerCount:
@@ -203,7 +203,15 @@ async def _export(call: Call[ExportMessages]) -> ExportPart:
     call.services.accounts.organization(given.organization_id)
     line = await _line_of(call, given)
     found = lists.page(reader, _wanted(given), before=given.before, limit=EXPORT_PART)
-    return ExportPart(found, line)
+    return ExportPart(_shown(call, found), line)
+
+
+def _shown(call: Call[Any], page: ListPage) -> ListPage:
+    """A page as the caller may see it."""
+    if not call.hides_texts:
+        return page
+    hidden = tuple(replace(each, body=None, metadata={}) for each in page.messages)
+    return replace(page, messages=hidden)
 
 
 async def _line_of(call: Call[ExportMessages], given: ExportMessages) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, Final
 
 from pydantic import Field, PlainValidator
@@ -156,6 +156,8 @@ class MessageStory:
 
     view: MessageView
     timeline: tuple[TimelineEntry, ...]
+    is_hidden: bool = False
+    """Its text is left out, and shown by ``message.body``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,6 +213,7 @@ def _message_wire(shown: ShownMessage | MessageStory) -> Json:
 def _story_wire(story: MessageStory) -> Json:
     return {
         **_message_wire(story),
+        **({"bodyHidden": True} if story.is_hidden else {}),
         "timeline": [timeline_wire(entry) for entry in story.timeline],
     }
 
@@ -262,6 +265,9 @@ async def _message_estimate(call: Call[EstimateMessage]) -> Estimate:
 async def _message_show(call: Call[OfMessage]) -> MessageStory:
     message_id = call.given.message_id
     view, entries = overview.message(call.services, message_id)
+    if call.hides_texts:
+        hidden = replace(view, body=None, metadata={})
+        return MessageStory(hidden, tuple(entries), is_hidden=view.body is not None)
     if view.body is not None:
         by = call.sign(subject=message_id, organization_id=view.organization_id, always=True)
         await call.note(by)

@@ -11,7 +11,7 @@ from risala.engine.journal.accounts.accounts import DELETED
 from risala.engine.journal.store.signature import signed
 from risala.engine.journal.store.transaction import Unit
 from risala.engine.journal.upkeep.audit_log import Hand, Look, Values
-from risala.engine.model.callers import Caller, Role
+from risala.engine.model.callers import Caller, Face, Role
 from risala.engine.model.errors import Conflict, Forbidden, NotFound
 from risala.engine.operations.arguments import Arguments, Json
 from risala.engine.rules.roles import RoleVerdict, judge
@@ -34,6 +34,12 @@ class Call(Generic[A]):
     @property
     def now_ms(self) -> int:
         return self.services.recorder.clock.now_ms()
+
+    @property
+    def hides_texts(self) -> bool:
+        """Whether messages' texts stay hidden: an operator reads customers' messages in the
+        console for a stated reason alone (``message.body``)."""
+        return self.caller.face is Face.CONSOLE and self.caller.role is Role.OPERATOR
 
     def sign(
         self,

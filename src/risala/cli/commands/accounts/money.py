@@ -8,6 +8,7 @@ import click
 
 from risala.cli.commands.accounts.org import GENERAL, change_organization
 from risala.cli.commands.accounts.organizations import (
+    every_organization,
     money_of,
     optional_org,
     organization_and_amount,
@@ -75,7 +76,7 @@ def _show(options: Options, organization: str | None) -> None:
     async def work(session: GatewaySession) -> Json:
         general = await session.perform("price")
         if organization is None:
-            found = (await session.perform("org.list"))["organizations"]
+            found = await every_organization(session)
         else:
             wanted = await organization_id(session, organization)
             found = [await session.perform("org.show", organization_id=wanted)]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from risala.cli.commands.accounts.organizations import (
+    every_organization,
     money_of,
     on_organization,
     optional_org,
@@ -46,23 +47,40 @@ def org_create(options: Options, name: str, price: str | None) -> None:
 
 
 @org.command("list")
+@click.option("--search", metavar="TEXT", help="Only those with TEXT in their name or id.")
+@click.option(
+    "--status",
+    type=click.Choice(("active", "suspended", "deleted")),
+    help="Only those in this state.",
+)
 @common
-def org_list(options: Options) -> None:
+def org_list(options: Options, search: str | None, status: str | None) -> None:
     """All organizations."""
 
     async def work(session: GatewaySession) -> Json:
-        return await session.perform("org.list")
+        found = await every_organization(session, search=search, status=status)
+        return {"organizations": found}
 
     found = options.run(work)
     if output.show(options.json, found):
         return
     output.table(
-        ("Id", "Name", "Status", "Balance"),
+        ("Id", "Name", "Status", "Balance", "Owner"),
         (
-            (each["id"], each["name"], each["status"], money_of(each, "balance"))
+            (
+                each["id"],
+                each["name"],
+                each["status"],
+                money_of(each, "balance"),
+                ", ".join(each["owners"]) or None,
+            )
             for each in found["organizations"]
         ),
-        empty="No organization yet; make one with `risala org create NAME`.",
+        empty=(
+            "No organization yet; make one with `risala org create NAME`."
+            if search is None and status is None
+            else "No organization fits."
+        ),
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
@@ -14,6 +14,9 @@ from risala.cli.show import output
 if TYPE_CHECKING:
     from risala.cli.reach.options import Options
     from risala.cli.reach.performer import GatewaySession
+
+PAGE_MAX: Final = 200
+"""Organizations that are asked for at one time: as many as one answer has."""
 
 org_option = click.option(
     "--org", metavar="ORG", help="Its id or name; may be omitted while there is only one."
@@ -56,6 +59,22 @@ def money_of(organization: dict[str, Any], field: str) -> str | None:
     """An amount of an organization with its currency; None where it has none of its own."""
     amount = organization[field]
     return None if amount is None else output.money(amount, organization["currency"])
+
+
+async def every_organization(
+    session: GatewaySession, *, search: str | None = None, status: str | None = None
+) -> list[dict[str, Any]]:
+    """All organizations that fit, the oldest first."""
+    found: list[dict[str, Any]] = []
+    before: str | None = None
+    while True:
+        page = await session.perform(
+            "org.list", search=search, status=status, before=before, limit=PAGE_MAX
+        )
+        found += page["organizations"]
+        before = page["older"]
+        if before is None:
+            return found[::-1]
 
 
 async def organization_id(session: GatewaySession, given: str | None) -> str:

@@ -16,7 +16,7 @@ from risala.engine.model.errors import Conflict, NotFound
 DELETED: Final = "deleted"
 """The status of an organization that is no more; its row stays with the ledger."""
 
-_ORGANIZATIONS: Final = Rows(
+ORGANIZATIONS: Final = Rows(
     Organization,
     {
         "status": "CASE WHEN deleted_at IS NULL THEN status ELSE 'deleted' END",
@@ -26,7 +26,7 @@ _ORGANIZATIONS: Final = Rows(
     smart_encoding=bool,
 )
 # Looked at for every request; what is done by hand goes through the tables.
-_ORGANIZATION: Final = f"SELECT {_ORGANIZATIONS.columns} FROM organizations WHERE id = ?"  # noqa: S608 -- a constant
+_ORGANIZATION: Final = f"SELECT {ORGANIZATIONS.columns} FROM organizations WHERE id = ?"  # noqa: S608 -- a constant
 
 
 def _texts(text: str | None) -> tuple[str, ...] | None:
@@ -62,7 +62,7 @@ def add_organization(conn: sqlite3.Connection, organization: Organization) -> Or
 
 
 def organizations(conn: sqlite3.Connection) -> list[Organization]:
-    return _ORGANIZATIONS.find(table(conn, "organizations"), order_by="id")
+    return ORGANIZATIONS.find(table(conn, "organizations"), order_by="id")
 
 
 def organization(conn: sqlite3.Connection, organization_id: str) -> Organization:
@@ -74,7 +74,7 @@ def organization(conn: sqlite3.Connection, organization_id: str) -> Organization
     row = conn.execute(_ORGANIZATION, (organization_id,)).fetchone()
     if row is None:
         raise NotFound(f"There is no organization {organization_id}.")
-    return _ORGANIZATIONS.of(row)
+    return ORGANIZATIONS.of(row)
 
 
 def balance(conn: sqlite3.Connection, organization_id: str) -> int:

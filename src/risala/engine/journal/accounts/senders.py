@@ -19,10 +19,10 @@ WEEKLY_MESSAGES: Final = 2000
 WEEK_HOURS: Final = 168
 HOUR_MS: Final = 3_600_000
 
-_SENDERS: Final = Rows(Sender, cleared=bool)
+SENDERS: Final = Rows(Sender, cleared=bool)
 _OWNED: Final = Rows(Owned)
 # Looked at for every message; what is done by hand goes through the table.
-_BY_NAME: Final = f"SELECT {_SENDERS.columns} FROM senders WHERE organization_id = ? AND folded = ?"  # noqa: S608 -- a constant
+_BY_NAME: Final = f"SELECT {SENDERS.columns} FROM senders WHERE organization_id = ? AND folded = ?"  # noqa: S608 -- a constant
 _WAITING: Final = "status = 'pending' AND cleared = 1"
 
 
@@ -32,7 +32,7 @@ def sender(conn: sqlite3.Connection, sender_id: str) -> Sender:
     Raises:
         NotFound: there is none of this id.
     """
-    found = _SENDERS.find(table(conn, "senders"), "id = ?", (sender_id,))
+    found = SENDERS.find(table(conn, "senders"), "id = ?", (sender_id,))
     if not found:
         raise NotFound(f"There is no sender {sender_id}.")
     return found[0]
@@ -41,15 +41,15 @@ def sender(conn: sqlite3.Connection, sender_id: str) -> Sender:
 def by_name(conn: sqlite3.Connection, organization_id: str, name: str) -> Sender | None:
     """The organization's sender of this name, compared without case and with spaces folded."""
     row = conn.execute(_BY_NAME, (organization_id, fold_sender(name))).fetchone()
-    return None if row is None else _SENDERS.of(row)
+    return None if row is None else SENDERS.of(row)
 
 
 def senders(conn: sqlite3.Connection, organization_id: str | None) -> list[Sender]:
     """Senders of one organization, or of all, the oldest request first."""
     found = table(conn, "senders")
     if organization_id is None:
-        return _SENDERS.find(found, order_by="id")
-    return _SENDERS.find(found, "organization_id = ?", (organization_id,), order_by="id")
+        return SENDERS.find(found, order_by="id")
+    return SENDERS.find(found, "organization_id = ?", (organization_id,), order_by="id")
 
 
 def owned_names(conn: sqlite3.Connection) -> list[Owned]:
@@ -121,7 +121,7 @@ def clear(conn: sqlite3.Connection, sender_id: str, *, waive: bool, stamp: Stamp
 
 
 def _refuse_taken(conn: sqlite3.Connection, wanted: Sender) -> None:
-    taken = _SENDERS.find(
+    taken = SENDERS.find(
         table(conn, "senders"),
         f"folded = ? AND organization_id <> ? AND (status = 'approved' OR ({_WAITING}))",
         (fold_sender(wanted.name), wanted.organization_id),
@@ -168,7 +168,7 @@ def approve_by_volume(conn: sqlite3.Connection, organization_id: str, stamp: Sta
     """Approve the organization's cleared senders where its week's volume is reached."""
     if weekly_volume(conn, organization_id, stamp.now_ms) < WEEKLY_MESSAGES:
         return
-    for waiting in _SENDERS.find(
+    for waiting in SENDERS.find(
         table(conn, "senders"),
         f"organization_id = ? AND {_WAITING}",
         (organization_id,),

@@ -19,7 +19,8 @@ class Received:
     carrier: str
     sender: str
     recipient: str | None
-    body: str
+    body: str | None
+    """None: it is not shown to whoever asks."""
     received_at: int
 
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from risala.engine.journal.state import CREATED
 from risala.engine.journal.store.named import Rows
@@ -103,26 +103,28 @@ class ListPage:
     """UTC epoch milliseconds: so far it was looked, and what lies beyond is on the next page."""
 
 
-_LISTED: Final = Rows(
-    Listed,
-    {
-        "to": "recipient",
-        "sender": name_sql("sender"),
-        "body": "CASE WHEN pruned & 1 = 0 AND kind = 0 THEN body END",
-        "uncertain": _IS_UNCERTAIN,
-        "carrier": name_sql("carrier"),
-        "api_key": name_sql("api_key"),
-        "metadata": "coalesce(metadata, '{}')",
-        "created_at": CREATED,
-    },
-    to=recipient_text,
-    mode=MODES.word,
-    kind=KINDS.word,
-    encoding=ENCODINGS.word,
-    status=STATUSES.word,
-    uncertain=bool,
-    metadata=json.loads,
-)
+LISTED_FROM: Final = {
+    "to": "recipient",
+    "sender": name_sql("sender"),
+    "body": "CASE WHEN pruned & 1 = 0 AND kind = 0 THEN body END",
+    "uncertain": _IS_UNCERTAIN,
+    "carrier": name_sql("carrier"),
+    "api_key": name_sql("api_key"),
+    "metadata": "coalesce(metadata, '{}')",
+    "created_at": CREATED,
+}
+"""What the fields of :class:`Listed` are read from, where it is no column of their name."""
+LISTED_AS: Final[Mapping[str, Callable[[Any], object]]] = {
+    "to": recipient_text,
+    "mode": MODES.word,
+    "kind": KINDS.word,
+    "encoding": ENCODINGS.word,
+    "status": STATUSES.word,
+    "uncertain": bool,
+    "metadata": json.loads,
+}
+"""What makes those fields of what SQLite gives that are another."""
+_LISTED: Final = Rows(Listed, LISTED_FROM, make=None, **LISTED_AS)
 
 
 @dataclass(frozen=True, slots=True)

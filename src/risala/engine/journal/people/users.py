@@ -11,12 +11,12 @@ from risala.engine.model.errors import Conflict, NotFound
 from risala.engine.model.people import Language, User
 
 _TABLE: Final = "users"
-_USERS: Final = Rows(User, language=Language, operator=bool)
+USERS: Final = Rows(User, language=Language, operator=bool)
 USERS_SHOWN_MAX: Final = 1000
 
 
 def find(conn: sqlite3.Connection, user_id: str) -> User | None:
-    found = _USERS.find(table(conn, _TABLE), "id = ?", (user_id,))
+    found = USERS.find(table(conn, _TABLE), "id = ?", (user_id,))
     return found[0] if found else None
 
 
@@ -34,14 +34,14 @@ def user(conn: sqlite3.Connection, user_id: str) -> User:
 
 def by_email(conn: sqlite3.Connection, email: str) -> User | None:
     """Whose address this is, in its one form."""
-    found = _USERS.find(table(conn, _TABLE), "email = ?", (email,))
+    found = USERS.find(table(conn, _TABLE), "email = ?", (email,))
     return found[0] if found else None
 
 
 def page(conn: sqlite3.Connection, after: str, limit: int) -> list[User]:
     """Users whose addresses come after this one, in the order of their addresses."""
     found = table(conn, _TABLE)
-    return _USERS.find(found, "email > ?", (after,), order_by="email", limit=limit)
+    return USERS.find(found, "email > ?", (after,), order_by="email", limit=limit)
 
 
 def add(conn: sqlite3.Connection, new: User) -> User:

@@ -1,0 +1,193 @@
+"""Messages of all organizations by what somebody has of one: its number, its id, the carrier's id.
+
+No index is there for this alone. That of recipients has the organization second: so each
+organization that ever wrote to the number is walked for itself, and there are few of those. The
+same goes for the carriers of one id.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import islice
+from typing import Final
+
+from risala.engine.journal.keys import find_key
+from risala.engine.journal.messages.parts import carrier_key
+from risala.engine.journal.pages.lists import KEY_END, LISTED_AS, LISTED_FROM, Listed
+from risala.engine.journal.store.named import Rows
+from risala.engine.journal.store.sql import places, value_of
+from risala.engine.model.numbers import recipient_number
+
+WALKS_MAX: Final = 500
+"""Organizations that are walked at most, of those that wrote to a number: some milliseconds."""
+_BEFORE_ALL: Final = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Sought:
+    """What is looked for by; one of them."""
+
+    recipient: str | None = None
+    message_id: str | None = None
+    carrier_id: str | None = None
+    """In any form: case and leading zeros do not matter; where nothing has it, it is looked for as
+    the other of decimal and hexadecimal too."""
+
+
+@dataclass(frozen=True, slots=True)
+class FoundMessage(Listed):
+    """A message with whose it is; its text and metadata are not read."""
+
+    organization_id: str
+    organization_name: str
+    provider_message_id: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class FoundPage:
+    """A page, the newest first, and where the next ones begin; None: there are none."""
+
+    messages: tuple[FoundMessage, ...]
+    newer: int | None
+    older: int | None
+
+
+_FOUND: Final = Rows(
+    FoundMessage,
+    {
+        **LISTED_FROM,
+        "body": "NULL",
+        "metadata": "'{}'",
+        "organization_id": "(SELECT id FROM organizations WHERE no = organization)",
+        "organization_name": "(SELECT name FROM organizations WHERE no = organization)",
+        "provider_message_id": "coalesce(carrier_id, carrier_key)",
+    },
+    make=None,
+    **LISTED_AS,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Walk:
+    """One way through an index, to keys of messages in their order."""
+
+    select: str
+    """Up to the bounds of the key."""
+    key: str
+    """The column with the key."""
+    given: tuple[object, ...]
+
+
+def page(
+    conn: sqlite3.Connection,
+    wanted: Sought,
+    *,
+    before: int | None = None,
+    after: int | None = None,
+    limit: int,
+) -> FoundPage:
+    """The newest messages, or those older than the key ``before``, or newer than ``after``."""
+    upward = after is not None
+    bounds = (after + 1, KEY_END) if after is not None else (0, before or KEY_END)
+    keys = sorted(_keys(conn, wanted, bounds, limit + 1, upward=upward), reverse=not upward)
+    more, keys = len(keys) > limit, keys[:limit]
+    onward = keys[-1] if more else None
+    shown = _shown(conn, keys)
+    if after is not None:
+        return FoundPage(shown, onward, keys[0] if keys else after + 1)
+    newer = None if before is None else (keys[0] if keys else before - 1)
+    return FoundPage(shown, newer, onward)
+
+
+def _keys(
+    conn: sqlite3.Connection, wanted: Sought, bounds: tuple[int, int], most: int, *, upward: bool
+) -> set[int]:
+    if wanted.message_id is not None:
+        key = find_key(conn, wanted.message_id)
+        return {key} if key is not None and bounds[0] <= key < bounds[1] else set()
+    if wanted.recipient is not None:
+        walks = _by_recipient(conn, recipient_number(wanted.recipient))
+        return _walked(conn, walks, bounds, most, upward=upward)
+    for form in _forms(wanted.carrier_id or ""):
+        of_form = [*_by_carrier_id(conn, form)]
+        if of_form:
+            return _walked(conn, of_form, bounds, most, upward=upward)
+    return set()
+
+
+def _walked(
+    conn: sqlite3.Connection,
+    walks: Iterable[_Walk],
+    bounds: tuple[int, int],
+    most: int,
+    *,
+    upward: bool,
+) -> set[int]:
+    found: set[int] = set()
+    order = "ASC" if upward else "DESC"
+    for walk in islice(walks, WALKS_MAX):
+        rows = conn.execute(
+            f"{walk.select} AND {walk.key} >= ? AND {walk.key} < ?"
+            f" ORDER BY {walk.key} {order} LIMIT ?",
+            (*walk.given, *bounds, most),
+        )
+        found.update(key for (key,) in rows)
+    return found
+
+
+def _by_recipient(conn: sqlite3.Connection, recipient: int | str) -> Iterator[_Walk]:
+    table = "message INDEXED BY message_by_recipient"
+    organization: int | None = _BEFORE_ALL
+    while True:
+        organization = value_of(
+            conn,
+            f"SELECT organization FROM {table} WHERE recipient = ? AND organization > ?"  # noqa: S608 -- constants
+            " ORDER BY organization LIMIT 1",
+            (recipient, organization),
+        )
+        if organization is None:
+            return
+        select = f"SELECT key FROM {table} WHERE recipient = ? AND organization = ?"  # noqa: S608 -- constants
+        yield _Walk(select, "key", (recipient, organization))
+
+
+def _by_carrier_id(conn: sqlite3.Connection, carrier_id: str) -> Iterator[_Walk]:
+    for table, key in (("message", "key"), ("segment", "message")):
+        carrier: int | None = _BEFORE_ALL
+        while True:
+            carrier = value_of(
+                conn,
+                f"SELECT carrier FROM {table} WHERE carrier_key = ? AND carrier > ?"  # noqa: S608 -- constants
+                " ORDER BY carrier LIMIT 1",
+                (carrier_id, carrier),
+            )
+            if carrier is None:
+                break
+            select = f"SELECT {key} FROM {table} WHERE carrier_key = ? AND carrier = ?"  # noqa: S608 -- constants
+            yield _Walk(select, key, (carrier_id, carrier))
+
+
+def _forms(carrier_id: str) -> list[str]:
+    """An id as rows keep it, then as the other of decimal and hexadecimal: some carriers answer in
+    the one and send receipts in the other."""
+    key = carrier_key(carrier_id)
+    found = [key]
+    if key.isascii() and key.isdigit():
+        found.append(format(int(key), "x"))
+    with suppress(ValueError):
+        found.append(str(int(key, 16)))
+    return found
+
+
+def _shown(conn: sqlite3.Connection, keys: list[int]) -> tuple[FoundMessage, ...]:
+    if not keys:
+        return ()
+    rows = conn.execute(
+        f"SELECT {_FOUND.columns} FROM message WHERE key IN ({places(keys)})"  # noqa: S608 -- constants
+        " ORDER BY key DESC",
+        keys,
+    )
+    return tuple(map(_FOUND.of, rows))

@@ -1,0 +1,105 @@
+"""Pages of organizations, the newest first, and what a list of them tells beside their own row."""
+
+from __future__ import annotations
+
+import sqlite3
+from dataclasses import dataclass
+from typing import Final
+
+from risala.engine.journal.accounts import spending
+from risala.engine.journal.accounts.accounts import DELETED, ORGANIZATIONS
+from risala.engine.journal.pages.stretch import Place, Steps, Stretch, Walk, stretch
+from risala.engine.journal.state import CREATED
+from risala.engine.journal.store.sql import value_of
+from risala.engine.model.commands import Organization
+from risala.engine.rules.days import day_of
+
+OWNERS_SHOWN_MAX: Final = 3
+"""Owners of one organization that a list names."""
+
+
+@dataclass(frozen=True, slots=True)
+class OrganizationFilter:
+    """Which organizations a list is of; None: whichever."""
+
+    search: str | None = None
+    """Part of the name or of the id, or an owner's whole address."""
+    status: str | None = None
+
+    def hit(self) -> tuple[str, tuple[object, ...]]:
+        """The condition that an organization is wanted."""
+        conditions: list[str] = []
+        given: list[object] = []
+        if self.status == DELETED:
+            conditions.append("deleted_at IS NOT NULL")
+        elif self.status is not None:
+            conditions.append("deleted_at IS NULL AND organizations.status = ?")
+            given.append(self.status)
+        if self.search is not None:
+            ways = ["id LIKE ? ESCAPE '\\'"]
+            given.append(part(self.search))
+            for spelled in spellings(self.search):
+                ways.append("name LIKE ? ESCAPE '\\'")
+                given.append(part(spelled))
+            ways.append(
+                "id IN (SELECT organization_id FROM members WHERE role = 'owner'"
+                " AND user_id = (SELECT id FROM users WHERE email = ?))"
+            )
+            given.append(self.search.strip().lower())
+            conditions.append(f"({' OR '.join(ways)})")
+        return " AND ".join(conditions) or "1", tuple(given)
+
+
+def part(text: str) -> str:
+    """A pattern of LIKE for whatever has this text in it."""
+    plain = text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+    return f"%{plain}%"
+
+
+def spellings(text: str) -> list[str]:
+    """The cases in which a name is looked for: SQLite itself knows those of ASCII alone."""
+    return list(dict.fromkeys((text, text.lower(), text.upper(), text.title())))
+
+
+def page(
+    conn: sqlite3.Connection, wanted: OrganizationFilter, steps: Steps
+) -> Stretch[Organization]:
+    """One page of the organizations that are wanted."""
+    hit, given = wanted.hit()
+    way = Walk("organizations", "1", (), hit, given, ("id",))
+    return stretch(conn, ORGANIZATIONS, way, steps, _place_of)
+
+
+def _place_of(organization: Organization) -> Place:
+    return (organization.id,)
+
+
+@dataclass(frozen=True, slots=True)
+class OrganizationFacts:
+    """What an organization's own row does not tell."""
+
+    spent_today: int
+    last_send_at: int | None
+    """When its latest message was accepted, UTC epoch milliseconds; of a test key too."""
+    owners: tuple[str, ...]
+    """Addresses of the first of its owners."""
+
+
+def facts(conn: sqlite3.Connection, organization: Organization, now_ms: int) -> OrganizationFacts:
+    """A few looks by index, however much it has sent."""
+    today = day_of(organization.time_zone, now_ms)
+    sent_at: int | None = value_of(
+        conn,
+        f"SELECT {CREATED} FROM message INDEXED BY message_by_organization"  # noqa: S608 -- a constant
+        " WHERE organization = (SELECT no FROM organizations WHERE id = ?)"
+        " ORDER BY key DESC LIMIT 1",
+        (organization.id,),
+    )
+    owners = conn.execute(
+        "SELECT u.email FROM members m JOIN users u ON u.id = m.user_id"
+        " WHERE m.organization_id = ? AND m.role = 'owner'"
+        " ORDER BY m.created_at, m.user_id LIMIT ?",
+        (organization.id, OWNERS_SHOWN_MAX),
+    )
+    spent = spending.spent(conn, organization.id, today)
+    return OrganizationFacts(spent, sent_at, tuple(email for (email,) in owners))

@@ -1,0 +1,144 @@
+"""Messages of all organizations, for operators: found by what a customer says on the telephone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Annotated, Any, Final
+
+from pydantic import PlainValidator
+
+from risala.engine.journal.messages import reads
+from risala.engine.journal.pages import find
+from risala.engine.journal.pages.find import FoundMessage, FoundPage, Sought
+from risala.engine.model.errors import Invalid, NotFound
+from risala.engine.operations import owners, traces
+from risala.engine.operations.arguments import (
+    ArgumentKind,
+    Arguments,
+    Json,
+    MaybeText,
+    MaybeWhole,
+    maybe,
+    number,
+    words,
+)
+from risala.engine.operations.lists import MaybeCursor, feed_wire
+from risala.engine.operations.messages import OfMessage
+from risala.engine.operations.operation import Call, Operation
+from risala.engine.rules.roles import OPERATORS
+
+PAGE_MAX: Final = 200
+PAGE_USUAL: Final = 50
+REASON_MAX: Final = 200
+
+
+class FindMessages(Arguments):
+    """A page of the messages to a number, or of one id; of one of the three."""
+
+    to: Annotated[str | None, PlainValidator(maybe(number)), ArgumentKind("phone number")] = None
+    message_id: MaybeText = None
+    carrier_id: MaybeText = None
+    """The id that the carrier gave it (``providerMessageId``), in any form."""
+    before: MaybeCursor = None
+    after: MaybeCursor = None
+    limit: MaybeWhole = None
+
+
+class ReadBody(OfMessage):
+    """Read the text of one message, which its operator has no business with otherwise."""
+
+    reason: Annotated[str, PlainValidator(words(REASON_MAX)), ArgumentKind("text on one line")]
+    """Why: it stands in the audit trail before the text is shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class MessageBody:
+    message_id: str
+    organization_id: str
+    kind: str
+    body: str | None = field(repr=False)
+    """None: it is no longer kept. Of a code its template."""
+
+
+def found_wire(message: FoundMessage) -> Json:
+    """A message with whose it is, without its text."""
+    return {
+        **feed_wire(message),
+        "mode": message.mode,
+        "organizationId": message.organization_id,
+        "organizationName": message.organization_name,
+        "providerMessageId": message.provider_message_id,
+    }
+
+
+def _page_wire(page: FoundPage) -> Json:
+    return {
+        "messages": [found_wire(each) for each in page.messages],
+        "newer": None if page.newer is None else str(page.newer),
+        "older": None if page.older is None else str(page.older),
+    }
+
+
+def _body_wire(found: MessageBody) -> Json:
+    return {
+        "messageId": found.message_id,
+        "organizationId": found.organization_id,
+        "kind": found.kind,
+        "body": found.body,
+    }
+
+
+async def _find(call: Call[FindMessages]) -> FoundPage:
+    given = call.given
+    told = {
+        "to": None if given.to is None else traces.masked(given.to),
+        "message": given.message_id,
+        "carrierId": given.carrier_id,
+    }
+    said = {name: value for name, value in told.items() if value is not None}
+    if len(said) != 1:
+        text = "Say one of `to`, `message_id` and `carrier_id`."
+        raise Invalid("to", "one_of", text)
+    await call.note(call.sign(said=said, always=True))
+    limit = max(1, min(given.limit or PAGE_USUAL, PAGE_MAX))
+    wanted = Sought(given.to, given.message_id, given.carrier_id)
+    reader = call.services.reader
+    return find.page(reader, wanted, before=given.before, after=given.after, limit=limit)
+
+
+async def _body(call: Call[ReadBody]) -> MessageBody:
+    given = call.given
+    found = reads.view(call.services.reader, given.message_id)
+    if found is None:
+        raise NotFound(f"There is no message {given.message_id}.")
+    by = call.sign(
+        subject=given.message_id,
+        organization_id=found.organization_id,
+        said={"reason": given.reason},
+        always=True,
+    )
+    await call.note(by)
+    return MessageBody(found.id, found.organization_id, found.kind, found.body)
+
+
+OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
+    Operation(
+        name="message.find",
+        arguments=FindMessages,
+        result=FoundPage,
+        wire=_page_wire,
+        handler=_find,
+        roles=OPERATORS,
+        reveals=True,
+    ),
+    Operation(
+        name="message.body",
+        arguments=ReadBody,
+        result=MessageBody,
+        wire=_body_wire,
+        handler=_body,
+        roles=OPERATORS,
+        owner=owners.of_message,
+        reveals=True,
+    ),
+)
