@@ -38,6 +38,10 @@ class World:
         await until_true(lambda: self.find(asked["id"]).state is not ExportState.WRITING)
         return asked["id"]
 
+    def all_sent(self):
+        statuses = self.services.reader.execute("SELECT DISTINCT status FROM messages").fetchall()
+        return statuses == [("sent",)]
+
     def find(self, export_id):
         return exports.find(self.services.reader, export_id)
 
@@ -63,6 +67,7 @@ async def world(open_house, autojump_clock):
             message_id = await house.send(BODY, NUMBER, principal=principal, metadata={"a": "b"})
             await house.wait_status(message_id, "sent")
         await house.gateway.send_code(house.principal, SendCode(to=NUMBER))
+        await until_true(made.all_sent)  # so that two files tell the same of the code's message
         key = await made.do("key.create", type="secret", **made.mine)
         made.secret = key["value"]
         hook = await made.do(
