@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -20,11 +21,11 @@ from risala.config.model import HttpSection, MailSection, Settings
 from risala.engine.model.callers import Role
 from risala.engine.model.clock import iso
 from risala.engine.model.people import Place
-from risala.http.dashboard.app import ROUTES, TEMPLATES
+from risala.http.dashboard.app import FACE, ROUTES, TEMPLATES
 from risala.http.server.server import serve_app
 from risala.http.server.sockets import base_url, listen_tcp
 from risala.http.web.access import PageAccess
-from risala.http.web.app import WebApp, WebFace
+from risala.http.web.app import WebApp
 from risala.http.web.charts import Bar
 from risala.http.web.pager import pager_of
 from risala.http.web.routes import PageRoute
@@ -172,9 +173,12 @@ def mails(folder: Path) -> MailSection:
 
 
 async def main(port: int, folder: Path) -> None:
-    face = WebFace((*ROUTES, *EXTRA), [TEMPLATES, Path(__file__).parent / "pages"])
+    own = [TEMPLATES, Path(__file__).parent / "pages"]
+    face = replace(FACE, templates=own)
     settings = Settings(http=HttpSection(graceful_stop_s=0), mail=mails(folder))
-    app = WebApp(gateway(), settings, face, shutdown=trio.Event(), clock=FixedClock())
+    app = WebApp(
+        gateway(), settings, face, (*ROUTES, *EXTRA), shutdown=trio.Event(), clock=FixedClock()
+    )
     sock = listen_tcp("127.0.0.1", port)
     print(base_url(sock), flush=True)
     await serve_app(app, settings.http, sock=sock, shutdown=trio.Event())

@@ -15,7 +15,7 @@ LOCAL = {"headers": {"host": "127.0.0.1"}, "scope_base": {"client": ("127.0.0.1"
 def client(gateway):
     settings = Settings()
     pages = create_dashboard(FakeWebGateway(), settings, shutdown=trio.Event())
-    return create_api(gateway, settings, pages=pages).test_client()
+    return create_api(gateway, settings, pages=(pages,)).test_client()
 
 
 @pytest.mark.parametrize("path", ["/", "/app", "/sign-in", "/sign-up/x", "/app/org_1", "/language"])

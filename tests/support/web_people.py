@@ -18,7 +18,7 @@ import web_verify
 from risala.engine.journal.payments.stored import PaymentState
 from risala.engine.model.callers import Caller, Face, Role
 from risala.engine.model.clock import iso
-from risala.engine.model.errors import Invalid, NotFound
+from risala.engine.model.errors import Forbidden, Invalid, NotFound
 from risala.engine.model.people import (
     Browser,
     CodeAsked,
@@ -108,7 +108,8 @@ class FakePeople:
         return SignedIn(token, self.sessions[token], True)
 
     def session(self, token: str, kind: SessionKind) -> WebSession | None:
-        return self.sessions.get(token)
+        found = self.sessions.get(token)
+        return found if found is not None and found.kind is kind else None
 
     async def rotate(self, token: str, kind: SessionKind) -> str | None:
         session = self.sessions.pop(token)
@@ -127,6 +128,9 @@ class FakePeople:
 
     def user_caller(self, session: WebSession) -> Caller:
         return Caller(session.user.email, Face.DASHBOARD, Role.OPERATOR)
+
+    def operator_caller(self, session: WebSession) -> Caller:
+        raise Forbidden("This is for operators.")
 
     @contextmanager
     def watching(

@@ -21,6 +21,7 @@ from rich.panel import Panel
 from rich.text import Text
 
 from risala.app.life import print_life
+from risala.app.listening import ServiceAddresses
 from risala.config.model import CarrierSection, MailSection, PaymentsSection
 from risala.engine.engine import Engine
 from risala.engine.gateway import Gateway
@@ -170,14 +171,19 @@ def _still_valid(gateway: Gateway, kept: dict[str, Any]) -> bool:
 
 
 def write_demo_file(
-    path: Path, accounts: dict[str, str], base_url: str, inbox: Path, outbox: Path
+    path: Path,
+    accounts: dict[str, str],
+    base_url: str,
+    console_url: str,
+    inbox: Path,
+    outbox: Path,
 ) -> None:
     """Write ``demo.json`` atomically, readable by its owner alone."""
     content = {
         "base_url": base_url,
         **accounts,
         "dashboard_url": f"{base_url}/app",
-        "operator_url": None,
+        "operator_url": f"{console_url}/operator/",
         "inbox": str(inbox.resolve()),
         "outbox": str(outbox.resolve()),
         "owner_email": OWNER,
@@ -255,16 +261,20 @@ class Demo:
         port = await nursery.start(carrier.simulator.run)
         return carrier.section(port)
 
-    async def begin(self, nursery: trio.Nursery, engine: Engine, url: str) -> None:
+    async def begin(
+        self, nursery: trio.Nursery, engine: Engine, listening: ServiceAddresses
+    ) -> None:
         """Make the accounts that are missing, print how to use them, and show the life of messages
         from now on."""
+        url = listening.api.url
+        console_url = listening.console_url or url
         demo_file = self._data_dir / "demo.json"
         accounts = await make_accounts(engine.gateway, demo_file)
         await make_people(engine.gateway, accounts["organization_id"])
         await engine.wait_ready()
         outbox = self._data_dir / "outbox.jsonl"
         outbox.touch(mode=0o600)
-        write_demo_file(demo_file, accounts, url, self._phone.path, outbox)
+        write_demo_file(demo_file, accounts, url, console_url, self._phone.path, outbox)
         self._is_set_up = True
         greet(self._console, url, accounts, demo_file)
         await nursery.start(print_life, self._console, engine.gateway.watch())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import AsyncExitStack
 
+from risala.app.listening import ServiceAddresses
 from risala.config.model import Settings
 from risala.engine.outside import Outside
 from risala.engine.webhooks.endpoints import rules_of
@@ -12,12 +13,10 @@ from risala.plugins.manager import PluginManager
 
 
 async def open_outside(
-    outer: AsyncExitStack, settings: Settings, plugins: PluginManager, url: str
+    outer: AsyncExitStack, settings: Settings, plugins: PluginManager, listening: ServiceAddresses
 ) -> Outside:
     """A client for webhooks, mail where a server is set, and the payment methods that have a table;
     they end with ``outer``.
-
-    ``url`` is where this service listens.
 
     Raises:
         PluginConfigError: no plugin brings the mailer or a payment method, or one
@@ -30,4 +29,10 @@ async def open_outside(
         name: plugins.build_payment_method(name, table)
         for name, table in settings.payments.methods.items()
     }
-    return Outside(await outer.enter_async_context(client), mailer, methods, url=url)
+    return Outside(
+        await outer.enter_async_context(client),
+        mailer,
+        methods,
+        url=listening.api.url,
+        console_url=listening.console_url,
+    )

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final
 import structlog
 import trio
 
+from risala.app.listening import ServiceAddresses, listen
 from risala.app.logs import configure_logs, set_level
 from risala.app.outside import open_outside
 from risala.app.reload import Reloader
@@ -38,9 +39,9 @@ from risala.http.api.metrics import add_metrics, create_metrics
 from risala.http.control.app import serve_control
 from risala.http.control.streams import Streams
 from risala.http.dashboard.app import create_dashboard
-from risala.http.server.server import BoundAddress, serve_app
-from risala.http.server.sockets import ListenError, listen_tcp
-from risala.http.server.tls import ServerTls
+from risala.http.operator.app import create_console
+from risala.http.server.server import serve_app
+from risala.http.server.sockets import ListenError
 from risala.plugins.contract import Driver
 from risala.plugins.manager import PluginManager
 
@@ -129,19 +130,14 @@ async def _serve(
     with ExitStack() as held:
         lock = await _lock(data_dir)
         held.callback(lock.release)
-        api = _listen_api(settings)
-        held.callback(api.sock.close)
-        metrics = _listen_metrics(settings)
-        if metrics is not None:
-            held.callback(metrics.sock.close)
+        listening = listen(settings, held)
         async with AsyncExitStack() as outer:
             # The signals' nursery is the outermost one: a second signal must be heard while the
             # engine drains.
             signals = await outer.enter_async_context(trio.open_nursery())
             outer.callback(signals.cancel_scope.cancel)
             await signals.start(stop.wait_for_signals)
-            bound = [each for each in (api, metrics) if each is not None]
-            await upgrade_meanwhile(stop, bound, show)
+            await upgrade_meanwhile(stop, listening.all, show)
             if stop.asked.is_set():
                 log.info("service.stopped")
                 return
@@ -154,7 +150,7 @@ async def _serve(
                 )
             plugins = _load_plugins(settings)
             drivers = _build_drivers(plugins, carriers)
-            outside = await open_outside(outer, settings, plugins, api.url)
+            outside = await open_outside(outer, settings, plugins, listening)
             if shown is None:
                 _refuse_sandbox(outside)
             else:
@@ -163,15 +159,15 @@ async def _serve(
             engine = await outer.enter_async_context(
                 open_engine(settings, (*carriers, TEST_CARRIER), drivers, outside=outside)
             )
-            reload = _reloading(settings, engine, load, api.tls, demo=demo)
+            reload = _reloading(settings, engine, load, listening, demo=demo)
             async with trio.open_nursery() as nursery:
                 nursery.start_soon(_reload_when_asked, stop.reload, reload)
                 async with trio.open_nursery() as faces:
-                    await _open_faces(faces, settings, engine, stop.asked, api, metrics)
+                    await _open_faces(faces, settings, engine, stop.asked, listening)
                     if shown is not None:
-                        await shown.begin(nursery, engine, api.url)
+                        await shown.begin(nursery, engine, listening)
                     else:
-                        _say_ready(api, metrics, engine)
+                        _say_ready(listening, engine)
                     await stop.asked.wait()
                     engine.gateway.drain()
                 nursery.cancel_scope.cancel()
@@ -183,18 +179,23 @@ async def _open_faces(
     settings: Settings,
     engine: Engine,
     stop: trio.Event,
-    api: BoundAddress,
-    metrics: BoundAddress | None,
+    listening: ServiceAddresses,
 ) -> None:
-    """Serve the API, the control socket, and the metrics where they have a place of their own."""
-    gateway = engine.gateway
+    """Serve the API, the control socket, and what has a place of its own: console and metrics."""
+    gateway, api, metrics = engine.gateway, listening.api, listening.metrics
     serve = partial(serve_app, http=settings.http, shutdown=stop)
     dashboard = create_dashboard(gateway, settings, shutdown=stop)
-    faces.start_soon(dashboard.live.run)
-    app = create_api(gateway, settings, pages=dashboard, notes=gateway.requests)
+    console = create_console(gateway, settings, shutdown=stop)
+    for pages in (dashboard, console):
+        faces.start_soon(pages.live.run)
+    own = listening.console
+    shared = (dashboard,) if own is not None else (console, dashboard)
+    app = create_api(gateway, settings, pages=shared, notes=gateway.requests)
     if settings.http.metrics.enabled and metrics is None:
         add_metrics(app, gateway, everybody=False)
     await faces.start(partial(serve, app, sock=api.sock, tls=api.tls))
+    if own is not None:
+        await faces.start(partial(serve, console, sock=own.sock, tls=own.tls))
     streams = Streams(gateway, stop)
     faces.start_soon(streams.run)
     control = partial(serve_control, gateway, settings.http, settings.storage.data_dir)
@@ -204,27 +205,11 @@ async def _open_faces(
         await faces.start(partial(serve, measured, sock=metrics.sock))
 
 
-def _listen_api(settings: Settings) -> BoundAddress:
-    """The main address, with its certificate where it has one."""
-    http, tls = settings.http, None
-    if http.tls_certificate is not None:
-        tls = ServerTls(http.tls_certificate, http.tls_key)
-    return BoundAddress(listen_tcp(http.host, http.port), tls)
-
-
-def _listen_metrics(settings: Settings) -> BoundAddress | None:
-    """The metrics' own address; None where they have none."""
-    metrics = settings.http.metrics
-    if not metrics.enabled or metrics.host is None:
-        return None
-    return BoundAddress(listen_tcp(metrics.host, metrics.port))
-
-
 def _reloading(
     settings: Settings,
     engine: Engine,
     load: Callable[[], Settings] | None,
-    tls: ServerTls | None,
+    listening: ServiceAddresses,
     *,
     demo: bool,
 ) -> Callable[[], None]:
@@ -233,8 +218,8 @@ def _reloading(
     def apply(changed: Settings) -> None:
         set_level(changed.log, quiet=demo)
         engine.retune(changed)
-        if tls is not None:
-            tls.reload()
+        if listening.api.tls is not None:
+            listening.api.tls.reload()
 
     return Reloader(settings, load or (lambda: settings), apply).reload
 
@@ -298,9 +283,11 @@ def _demo(data_dir: Path) -> Demo:
     return Demo(data_dir)
 
 
-def _say_ready(api: BoundAddress, metrics: BoundAddress | None, engine: Engine) -> None:
-    print(f"Risala is running at {api.url}", flush=True)
-    if metrics is not None:
-        print(f"Metrics are at {metrics.url}/metrics", flush=True)
+def _say_ready(listening: ServiceAddresses, engine: Engine) -> None:
+    print(f"Risala is running at {listening.api.url}", flush=True)
+    if listening.console is not None:
+        print(f"The console is at {listening.console.url}/operator/", flush=True)
+    if listening.metrics is not None:
+        print(f"Metrics are at {listening.metrics.url}/metrics", flush=True)
     for reason in engine.gateway.readiness().reasons:
         print(f"Not ready to deliver yet: {reason}.", flush=True)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import Field, ValidationInfo, field_validator
 
-from risala.config.kinds import Network, PublicUrl, Section
+from risala.config.kinds import Bind, Network, PublicUrl, Section
 
 
 class MetricsSection(Section):
@@ -34,6 +34,12 @@ class HttpSection(Section):
     """The address that people use, behind a reverse proxy or by name: links in mails and in the
     quick start are made of it, never of what a request says. Not set: that of ``host`` and
     ``port``."""
+    console_bind: Bind | None = None
+    """An address of its own for the operator's pages, such as ``127.0.0.1:8081``: those at the
+    main address are then not there. It speaks https by the same certificate, where there is one.
+    Not set: the console is at the main address, under ``/operator/``."""
+    console_url: PublicUrl | None = None
+    """The address that operators use for the console, where it is not that of ``public_url``."""
     tls_certificate: Path | None = None
     """File with a certificate in PEM, and those between it and its authority: the address speaks
     https then, and nothing else. SIGHUP reads it again. Not set: plain HTTP."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ipaddress import ip_network
-from typing import Annotated
+from typing import Annotated, Final
 from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
@@ -92,6 +92,30 @@ def _as_origin(text: str) -> str:
     return f"{parts.scheme}://{parts.netloc.lower()}"
 
 
+_PORT_MAX: Final = 65_535
+
+
+def _as_bind(text: str) -> str:
+    host, colon, port = text.rpartition(":")
+    bare = host.removeprefix("[").removesuffix("]")
+    if not colon or not bare or (":" in host and f"[{bare}]" != host):
+        raise ValueError('is no address and port such as "127.0.0.1:8081" or "[::1]:8081"')
+    if not port.isascii() or not port.isdecimal() or int(port) > _PORT_MAX:
+        raise ValueError("has a port that is none: a number from 0 to 65535, where 0 is a free one")
+    return text
+
+
+def bind_parts(bind: str) -> tuple[str, int]:
+    """The host and the port of an address to listen on."""
+    host, _, port = bind.rpartition(":")
+    return host.removeprefix("[").removesuffix("]"), int(port)
+
+
+Bind = Annotated[
+    str,
+    Field(json_schema_extra={"words": 'an address and a port in quotes: "127.0.0.1:8081"'}),
+    AfterValidator(_as_bind),
+]
 PublicUrl = Annotated[
     str,
     Field(json_schema_extra={"words": 'an address in quotes, such as "https://sms.example.com"'}),

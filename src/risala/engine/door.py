@@ -18,7 +18,7 @@ from risala.engine.intake.intake import Intake
 from risala.engine.journal import keys
 from risala.engine.journal.recorder import Listeners, Recorder, unheard
 from risala.engine.model.ids import MessageIds
-from risala.engine.outside import NO_OUTSIDE, Outside, public_url
+from risala.engine.outside import NO_OUTSIDE, Outside, console_url, public_url
 from risala.engine.overview import Alone
 from risala.engine.payments.desk import Desk, DeskSources
 from risala.engine.people.people import People
@@ -127,6 +127,7 @@ def people_of(
             ended=Broadcast(),
             owed=owed,
             public_url=public_url(core.settings, outside),
+            console_url=console_url(core.settings, outside),
             has_mailer=outside.mailer is not None,
         )
     )

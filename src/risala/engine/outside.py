@@ -38,6 +38,8 @@ class Outside:
     """Asked whenever somebody wants to know whether the service is ready."""
     url: str | None = None
     """Where the service listens; None: as the settings say."""
+    console_url: str | None = None
+    """Where the console listens, if it has an address of its own."""
 
 
 NO_OUTSIDE: Final = Outside()
@@ -77,6 +79,12 @@ def public_url(settings: Settings, outside: Outside) -> str:
     """Where people find the pages: no slash at its end."""
     http = settings.http
     return http.public_url or outside.url or f"http://{http.host}:{http.port}"
+
+
+def console_url(settings: Settings, outside: Outside) -> str:
+    """Where operators find the console: no slash at its end."""
+    own = settings.http.console_url or outside.console_url
+    return own or public_url(settings, outside)
 
 
 def build_outward(

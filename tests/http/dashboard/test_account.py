@@ -4,7 +4,7 @@ import pytest
 
 from risala.engine.model.clock import iso
 from risala.engine.model.errors import Conflict, Invalid
-from risala.http.dashboard.account import device_name
+from risala.http.web.entry.devices import device_name
 from web_people import AT_MS, CODE
 
 ANDROID = (

@@ -6,8 +6,8 @@ import pytest
 import trio
 
 from risala.config.model import MailSection, Settings
-from risala.http.dashboard import outbox
 from risala.http.dashboard.app import create_dashboard
+from risala.http.web.entry import outbox
 
 
 @pytest.fixture

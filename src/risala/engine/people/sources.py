@@ -32,6 +32,8 @@ class PeopleSources:
     """Told that a mail is owed."""
     public_url: str
     """Where people find the pages."""
+    console_url: str
+    """Where operators find theirs."""
     has_mailer: bool
 
     def now_ms(self) -> int:

@@ -141,5 +141,7 @@ class Users:
         await self._have.recorder.journal.commit(
             signed(by, lambda conn: letting_in.add_link(conn, digest(token), row))
         )
-        url = f"{self._have.public_url}/sign-in/link/{token}"
+        have = self._have
+        root = have.public_url if kind is SessionKind.CUSTOMER else f"{have.console_url}/operator"
+        url = f"{root}/sign-in/link/{token}"
         return MadeLink(user, kind, token, url, expires_at)

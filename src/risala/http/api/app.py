@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from risala.config.model import Settings
@@ -28,7 +29,7 @@ def create_api(
     gateway: GatewayFacade,
     settings: Settings,
     clock: Clock | None = None,
-    pages: Pages | None = None,
+    pages: Sequence[Pages] = (),
     notes: RequestNotes | None = None,
 ) -> JsonApp:
     """The app that :func:`risala.http.server.server.serve_app` serves to the world.

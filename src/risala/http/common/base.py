@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Generator
+from collections.abc import Awaitable, Callable, Generator, Sequence
 from typing import Any, Protocol
 
 from hypercorn.typing import ASGIReceiveCallable, ASGISendCallable, WebsocketScope
@@ -180,7 +180,7 @@ class JsonApp(QuartTrio):
         body_timeout_s: float,
         tally: AnswerTally | None = None,
         failed_keys: FailedKeys | None = None,
-        pages: Pages | None = None,
+        pages: Sequence[Pages] = (),
         notes: RequestNotes | None = None,
         addresses: ClientAddresses | None = None,
     ) -> None:
@@ -188,7 +188,7 @@ class JsonApp(QuartTrio):
         Args:
             failed_keys: delays answers to wrong keys; without it all answers leave at once.
             notes, addresses: as for :class:`PlainRoutes`.
-            pages: answers, on the same listener, whatever path is a page's.
+            pages: the first of them that serves a path answers it, on the same listener.
         """
         super().__init__(name, static_folder=None, template_folder=None)
         self.config["MAX_CONTENT_LENGTH"] = body_bytes_max
@@ -229,8 +229,9 @@ class JsonApp(QuartTrio):
         self.plain.add(path, {method: handler}, body_bytes_max)
 
     async def handle_request(self, request: Request) -> QuartResponse | WerkzeugResponse:
-        if self._pages is not None and self._pages.serves(request.path):
-            return await self._pages.handle_request(request)
+        for pages in self._pages:
+            if pages.serves(request.path):
+                return await pages.handle_request(request)
         return await super().handle_request(request)
 
     async def handle_user_exception(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any, Final
 
 from quart_trio.wrappers import TrioResponse
@@ -10,6 +9,7 @@ from quart_trio.wrappers import TrioResponse
 from risala.engine.model.errors import Refusal
 from risala.http.web.access import PageAccess
 from risala.http.web.app import LANGUAGE_COOKIE
+from risala.http.web.entry.devices import device_name
 from risala.http.web.languages import N_, OWN_NAMES
 from risala.http.web.meanwhile import StoredField, as_seen, edit
 from risala.http.web.refusals import TOP, told
@@ -26,10 +26,6 @@ _PLACE: Final = "/account"
 _PAGE: Final = "account/show.html"
 _LEAVE: Final = "account/leave.html"
 _CODE_FIELDS: Final = ("old_code", "new_code")
-_BROWSERS: Final = ("Edg", "OPR", "SamsungBrowser", "Firefox", "Chrome", "Safari")
-"""Words of a ``User-Agent``, the more telling ones first: all of them call themselves Safari."""
-_NAMES: Final = {"Edg": "Edge", "OPR": "Opera", "SamsungBrowser": "Samsung Internet"}
-_SYSTEMS: Final = ("Android", "iPhone", "iPad", "Windows", "Mac OS X", "Linux")
 
 
 async def show(visit: Visit) -> TrioResponse:
@@ -134,14 +130,6 @@ def _stored(visit: Visit, user: dict[str, Any]) -> dict[str, StoredField]:
             visit.words("Language of pages and mails"), language, OWN_NAMES.get(language, language)
         ),
     }
-
-
-def device_name(agent: str) -> str:
-    """``Firefox, Android`` of a ``User-Agent``; empty where it says neither."""
-    browser = next((each for each in _BROWSERS if f"{each}/" in agent), None)
-    system = next((each for each in _SYSTEMS if re.search(rf"\b{each}\b", agent)), None)
-    found = [_NAMES.get(browser, browser) if browser else None, system]
-    return ", ".join(each for each in found if each)
 
 
 ROUTES: Final = (

@@ -9,6 +9,7 @@ import trio
 
 from risala.config.model import Settings
 from risala.engine.model.clock import Clock
+from risala.engine.model.people import SessionKind
 from risala.http.dashboard import (
     account,
     endings,
@@ -17,11 +18,8 @@ from risala.http.dashboard import (
     kept,
     members,
     organizations,
-    outbox,
     overview,
-    reader,
     senders,
-    sign_in,
     start,
     webhooks,
 )
@@ -31,24 +29,41 @@ from risala.http.dashboard.billing.checkout import add_callbacks
 from risala.http.dashboard.keys import listing as keys
 from risala.http.dashboard.keys import one as key
 from risala.http.dashboard.messages import composer, export, listing, message
+from risala.http.dashboard.navigation import NAVIGATION
 from risala.http.dashboard.verify import sessions as verify_sessions
 from risala.http.dashboard.verify import settings as verify_settings
 from risala.http.dashboard.verify import trying
-from risala.http.web.app import WebApp, WebFace
+from risala.http.web.app import WebApp
+from risala.http.web.entry import outbox, reader, sign_in
 from risala.http.web.facade import WebGateway
+from risala.http.web.face import WebFace
 from risala.http.web.routes import PageRoute
 
 TEMPLATES: Final = Path(__file__).parent / "templates"
-ROUTES: Final[tuple[PageRoute, ...]] = tuple(
-    route
-    for page in (
-        *(sign_in, reader, account, organizations, members, overview, listing, message),
-        *(keys, key),
-        *(start, composer, export, webhooks, senders, outbox, statement, top_up, settings_page),
-        *(verify_sessions, verify_settings, trying, checkout),
-        *(entries, inbound, kept, exports, endings),
-    )
-    for route in page.ROUTES
+ROUTES: Final[tuple[PageRoute, ...]] = (
+    *sign_in.routes("", sign_up=True),
+    *reader.routes(""),
+    *outbox.routes(""),
+    *(
+        route
+        for page in (
+            *(account, organizations, members, overview, listing, message),
+            *(keys, key),
+            *(start, composer, export, webhooks, senders, statement, top_up, settings_page),
+            *(verify_sessions, verify_settings, trying, checkout),
+            *(entries, inbound, kept, exports, endings),
+        )
+        for route in page.ROUTES
+    ),
+)
+FACE: Final = WebFace(
+    templates=(TEMPLATES,),
+    kind=SessionKind.CUSTOMER,
+    root="",
+    home="/app",
+    frame="shell.html",
+    navigation=NAVIGATION,
+    first=("overview", "messages", "keys"),
 )
 
 
@@ -56,7 +71,6 @@ def create_dashboard(
     gateway: WebGateway, settings: Settings, *, shutdown: trio.Event, clock: Clock | None = None
 ) -> WebApp:
     """The app that the public listener asks for whatever is no path of the API."""
-    face = WebFace(ROUTES, [TEMPLATES])
-    app = WebApp(gateway, settings, face, shutdown=shutdown, clock=clock)
+    app = WebApp(gateway, settings, FACE, ROUTES, shutdown=shutdown, clock=clock)
     add_callbacks(app, gateway.payments)
     return app

@@ -14,6 +14,8 @@ class PageAccess(StrEnum):
     PUBLIC = "public"
     SIGNED_IN = "signed-in"
     """Whoever has an account, in whatever organization."""
+    OPERATOR = "operator"
+    """Whoever runs the service, by a session of the console's own."""
     VIEWER = "viewer"
     DEVELOPER = "developer"
     OWNER = "owner"
@@ -27,6 +29,7 @@ class PageAccess(StrEnum):
 _ROLES: Final = {
     PageAccess.PUBLIC: frozenset[Role](),
     PageAccess.SIGNED_IN: frozenset[Role](),
+    PageAccess.OPERATOR: frozenset[Role](),
     PageAccess.VIEWER: frozenset({Role.VIEWER, Role.DEVELOPER, Role.OWNER}),
     PageAccess.DEVELOPER: frozenset({Role.DEVELOPER, Role.OWNER}),
     PageAccess.OWNER: frozenset({Role.OWNER}),

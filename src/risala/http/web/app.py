@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from http import HTTPStatus
-from pathlib import Path
 from typing import Final
 from urllib.parse import unquote, urlencode
 from zoneinfo import ZoneInfo
@@ -31,7 +30,7 @@ from risala.engine.model.errors import (
     OutcomeUnknown,
     Unavailable,
 )
-from risala.engine.model.people import Language, Place, SessionKind, WebSession
+from risala.engine.model.people import Language, Place, WebSession
 from risala.http.common.assets import asset_response
 from risala.http.common.base import JsonApp, id_of_request
 from risala.http.common.client_address import ClientAddresses
@@ -40,6 +39,7 @@ from risala.http.web.access import PageAccess
 from risala.http.web.assets import PLACE
 from risala.http.web.doors import Way, door_of, is_own_form
 from risala.http.web.facade import WebGateway
+from risala.http.web.face import WebFace, address_of
 from risala.http.web.files.downloads import Downloads
 from risala.http.web.formats import Formats
 from risala.http.web.forms import MARK_FIELD, ONCE_FIELD, form_of, read_form, unmasked
@@ -53,8 +53,8 @@ from risala.http.web.visit import POLICY, Site, Theme, Visit
 
 LANGUAGE_COOKIE: Final = "risala-language"
 THEME_COOKIE: Final = "risala-theme"
-TO_COME: Final = "operator"
-"""Where the operator's pages will be: whoever types it is told that there are none yet."""
+CONSOLE: Final = "operator"
+"""First in the addresses of the console, which are no page where it has an address of its own."""
 _HEADERS: Final = {
     "content-security-policy": POLICY,
     "referrer-policy": "same-origin",
@@ -62,14 +62,6 @@ _HEADERS: Final = {
     "cross-origin-opener-policy": "same-origin",
     "cache-control": "no-store",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class WebFace:
-    """The pages of one face: its routes, and where its templates are."""
-
-    routes: Sequence[PageRoute]
-    templates: Sequence[Path]
 
 
 class WebApp(JsonApp):
@@ -80,6 +72,7 @@ class WebApp(JsonApp):
         gateway: WebGateway,
         settings: Settings,
         face: WebFace,
+        routes: Sequence[PageRoute],
         *,
         shutdown: trio.Event,
         clock: Clock | None = None,
@@ -90,7 +83,7 @@ class WebApp(JsonApp):
             body_timeout_s=settings.http.body_timeout_s,
         )
         self.live = LiveStreams(shutdown)
-        self.routes = tuple(face.routes)
+        self.routes = tuple(routes)
         self.site = Site(
             gateway,
             settings,
@@ -100,10 +93,12 @@ class WebApp(JsonApp):
             OnceKeys(),
             self.live,
             Downloads(),
-            frozenset(map(_slug, face.routes)),
+            face,
+            frozenset(filter(None, map(_slug, routes))),
         )
-        self._first = {route.path.split("/")[1] for route in face.routes} | {"static", TO_COME}
-        for route in face.routes:
+        first = {route.path.split("/")[1] for route in routes} | {"static", CONSOLE}
+        self._first = {face.root[1:]} if face.root else first
+        for route in routes:
             self._add(route)
         self.add_url_rule(
             f"{PLACE}<name>",
@@ -143,6 +138,8 @@ class WebApp(JsonApp):
                 visit = await self._enter(visit, arguments["org"])
                 if not visit.may(route.access):
                     raise RoleTooLow(route.access)
+            elif route.access is PageAccess.OPERATOR:
+                visit = await self._enter_console(visit)
             reply = await self._view(route, visit)
         except Exception as error:  # noqa: BLE001 -- whatever it is, its reader gets a page
             reply = await self._error(visit, error)
@@ -166,7 +163,8 @@ class WebApp(JsonApp):
     async def _arrive(self, request: Request) -> Visit:
         loaded = await self.site.templates.load()
         settings = self.site.settings
-        door = door_of(request, self.site.addresses, settings.http.public_url)
+        kind = self.site.face.kind
+        door = door_of(request, self.site.addresses, address_of(settings, kind), kind)
         token, session, cookies = await self._session(request, door.session_cookie)
         if session is None and door.way is not Way.PLAIN:
             token = request.cookies.get(door.door_cookie, "")
@@ -193,10 +191,10 @@ class WebApp(JsonApp):
         self, request: Request, name: str
     ) -> tuple[str, WebSession | None, tuple[tuple[str, str], ...]]:
         people, token = self.site.gateway.people, request.cookies.get(name, "")
-        session = people.session(token, SessionKind.CUSTOMER) if token else None
+        session = people.session(token, self.site.face.kind) if token else None
         if session is None or not session.stale:
             return token, session, ()
-        fresh = await people.rotate(token, SessionKind.CUSTOMER)
+        fresh = await people.rotate(token, self.site.face.kind)
         return (token, session, ()) if fresh is None else (fresh, session, ((name, fresh),))
 
     def _language(self, request: Request, session: WebSession | None) -> Language:
@@ -207,13 +205,16 @@ class WebApp(JsonApp):
 
     def _turned_away(self, route: PageRoute, visit: Visit) -> TrioResponse | None:
         """Where somebody is sent who has to sign in first."""
-        if route.access is PageAccess.PUBLIC or visit.session is not None:
+        if route.access is PageAccess.PUBLIC:
+            return None
+        is_console = route.access is PageAccess.OPERATOR
+        if visit.session is not None and (visit.user.operator or not is_console):
             return None
         if route.method == "POST":
-            return visit.go("/sign-in")
+            return visit.go(self.site.face.sign_in)
         query = visit.request.query_string.decode("latin-1")
         target = visit.request.path + (f"?{query}" if query else "")
-        return visit.go("/sign-in?" + urlencode({"next": target}))
+        return visit.go(f"{self.site.face.sign_in}?" + urlencode({"next": target}))
 
     async def _enter(self, visit: Visit, organization_id: str) -> Visit:
         """The visit of a member.
@@ -227,6 +228,11 @@ class WebApp(JsonApp):
         zone, currency = ZoneInfo(organization["timeZone"]), organization["currency"]
         formats = replace(visit.formats, zone=zone, currency=currency)
         return replace(visit, organization=organization, formats=formats)
+
+    async def _enter_console(self, visit: Visit) -> Visit:
+        """The visit of an operator, with what waits for their word."""
+        waiting = await visit.perform("console.waiting")
+        return replace(visit, waiting=waiting)
 
     # -- what they get
 
@@ -301,9 +307,10 @@ def _sets(reply: TrioResponse, name: str) -> bool:
 
 
 def _slug(route: PageRoute) -> str:
-    """The page of an organization that a route is; empty: it is none, or one of many."""
-    page = "/".join(route.path.split("/")[3:])
-    return page if route.method == "GET" and route.access.roles and "<" not in page else ""
+    """The page of an organization, or of the console, that a route is; empty: it is none."""
+    inside = route.access.roles or route.access is PageAccess.OPERATOR
+    page = "/".join(route.path.split("/")[3 if route.access.roles else 2 :])
+    return page if route.method == "GET" and inside and "<" not in page else ""
 
 
 def _theme(name: str | None) -> Theme:

@@ -1,7 +1,8 @@
 """``make messages``: collects what is to be translated into the catalogues below ``locale/``.
 
 What stands in a template or a module goes into the catalogue of its page: ``keys.html``, all of
-``keys/`` and ``keys.py`` into ``keys.po``; what all pages share into ``web.po``. A translation is
+``keys/`` and ``keys.py`` into ``keys.po``, those of the console into ``operator_PAGE.po``; what all
+pages share into ``web.po``. A translation is
 kept as long as its sentence stands, also when that moves to another page; what nobody says any more
 goes. There is no guessing: a sentence that changed is a new one.
 """
@@ -24,7 +25,8 @@ from risala.http.web.languages import LOCALE
 
 HTTP: Final = Path(__file__).parents[1]
 SHARED: Final = "web"
-FACES: Final = ("web", "dashboard")
+CONSOLE: Final = "operator"
+FACES: Final = ("web", "dashboard", CONSOLE)
 TRANSLATED: Final = (Language.FRENCH, Language.ARABIC)
 """English is what stands in the sources."""
 KEYWORDS: Final[Mapping[str, tuple[int | tuple[int, str], ...] | None]] = {
@@ -55,7 +57,8 @@ def domain_of(path: Path) -> str:
     if face == SHARED:
         return SHARED
     inner = [part for part in inner if part != "templates"]
-    return inner[0].rsplit(".", 1)[0]
+    page = inner[0].rsplit(".", 1)[0]
+    return f"{CONSOLE}_{page}" if face == CONSOLE else page
 
 
 def sources() -> Iterator[Path]:

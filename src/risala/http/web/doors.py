@@ -16,11 +16,13 @@ from urllib.parse import urlsplit
 from quart.wrappers import Request
 from quart_trio.wrappers import TrioResponse
 
+from risala.engine.model.people import SessionKind
 from risala.http.common.client_address import ClientAddresses
 from risala.http.common.locality import is_local
 
 SESSION_DAYS: Final = 90
 """The longest that a session lasts; the engine ends it earlier where nobody uses it."""
+_COOKIES: Final = {SessionKind.CUSTOMER: "risala", SessionKind.OPERATOR: "risala-operator"}
 
 
 class Way(Enum):
@@ -38,22 +40,25 @@ class Door:
     way: Way
     origin: str
     """Where our forms are: what ``Origin`` must say. Empty: the operator has not said it."""
+    kind: SessionKind = SessionKind.CUSTOMER
+    """Whose pages are behind it: customers' and operators' cookies know nothing of each other."""
 
     @property
     def session_cookie(self) -> str:
-        return self._named("risala")
+        return self._named("")
 
     @property
     def door_cookie(self) -> str:
         """Of a browser that nobody has signed in on."""
-        return self._named("risala-door")
+        return self._named("-door")
 
     @property
     def said_cookie(self) -> str:
         """Of a sentence that the next page shows: nobody else may put words into our mouth."""
-        return self._named("risala-said")
+        return self._named("-said")
 
-    def _named(self, name: str) -> str:
+    def _named(self, use: str) -> str:
+        name = f"{_COOKIES[self.kind]}{use}"
         # The prefix binds a cookie to this host, to https and to the whole path: no other host of
         # the domain can set one.
         return f"__Host-{name}" if self.way is Way.HTTPS else name
@@ -77,16 +82,21 @@ class Door:
         )
 
 
-def door_of(request: Request, addresses: ClientAddresses, public_url: str | None) -> Door:
-    """The door of a request."""
+def door_of(
+    request: Request,
+    addresses: ClientAddresses,
+    public_url: str | None,
+    kind: SessionKind = SessionKind.CUSTOMER,
+) -> Door:
+    """The door of a request to the pages of ``kind``, which are found at ``public_url``."""
     client = request.scope.get("client")
     peer = client[0] if client else None
     forwarded = request.headers.get("x-forwarded-proto", "").strip().lower()
     if request.scheme == "https" or (forwarded == "https" and addresses.trusts(peer)):
-        return Door(Way.HTTPS, origin_of(public_url or ""))
+        return Door(Way.HTTPS, origin_of(public_url or ""), kind)
     if is_local(request):
-        return Door(Way.LOCAL, f"http://{request.headers.get('host', '').lower()}")
-    return Door(Way.PLAIN, "")
+        return Door(Way.LOCAL, f"http://{request.headers.get('host', '').lower()}", kind)
+    return Door(Way.PLAIN, "", kind)
 
 
 def origin_of(url: str) -> str:

@@ -62,6 +62,9 @@ class PeopleDoor(Protocol):
 
     def user_caller(self, session: WebSession, /) -> Caller: ...
 
+    def operator_caller(self, session: WebSession, /) -> Caller:
+        """Raises ``Forbidden`` for who is no operator."""
+
     def watching(
         self, session: WebSession, organization_id: str | None = ..., /
     ) -> AbstractContextManager[trio.Event]:

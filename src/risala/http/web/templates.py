@@ -21,6 +21,7 @@ from markupsafe import Markup, escape
 from risala.engine.model.people import Language
 from risala.http.web.assets import Shelf, load_shelf
 from risala.http.web.charts import bars_svg, spark_svg, top_of
+from risala.http.web.face import WebFace
 from risala.http.web.formats import Formats
 from risala.http.web.languages import OWN_NAMES, Words, direction_of, load_words
 from risala.http.web.states import STATES
@@ -47,6 +48,10 @@ class PageReader(Protocol):
 
     def at(self, page: str, **query: str) -> str:
         """The address of a page of the organization that is looked at."""
+
+    @property
+    def face(self) -> WebFace:
+        """Whose pages they are among."""
 
     def may(self, access: str) -> bool:
         """Whether the reader has the role that something needs."""
@@ -114,6 +119,7 @@ def _environment(folders: Sequence[Path], shelf: Shelf) -> Environment:
             "among": lambda *told, **holes: _FOR.get().formats.words.among(*told, **holes),
             "marks": lambda **told: _FOR.get().marks(**told),
             "at": lambda page, **query: _FOR.get().at(page, **query),
+            "root": lambda: _FOR.get().face.root,
             "may": lambda access: _FOR.get().may(access),
             "asset": lambda name: shelf.addresses[name],
             "icon": _icon(shelf),

@@ -18,19 +18,19 @@ from risala.engine.model.callers import Caller
 from risala.engine.model.clock import Clock
 from risala.engine.model.commands import Mode
 from risala.engine.model.errors import EngineError
-from risala.engine.model.people import Browser, Place, User, WebSession
+from risala.engine.model.people import Browser, Place, SessionKind, User, WebSession
 from risala.engine.model.told import What
 from risala.http.common.client_address import ClientAddresses, bucket_of
 from risala.http.web.access import PageAccess
 from risala.http.web.doors import Door
 from risala.http.web.facade import WebGateway
+from risala.http.web.face import NavGroup, WebFace
 from risala.http.web.files.downloads import Download, Downloads, TablePart
 from risala.http.web.files.spreadsheet import CsvForm
 from risala.http.web.formats import Formats
 from risala.http.web.forms import MARK_FIELD, ONCE_FIELD, SentForm, masked
 from risala.http.web.languages import Words
 from risala.http.web.live import Draw, LiveStreams
-from risala.http.web.navigation import HOME, NAVIGATION, NavGroup
 from risala.http.web.once import OnceKeys
 from risala.http.web.refusals import TOP, faults_of
 from risala.http.web.templates import Templates, render
@@ -72,8 +72,10 @@ class Site:
     once: OnceKeys
     live: LiveStreams
     downloads: Downloads
+    face: WebFace
     slugs: frozenset[str]
-    """The pages of an organization that there are, such as ``keys`` and ``verify/settings``."""
+    """The pages of an organization that there are, such as ``keys`` and ``verify/settings``; of
+    the console its own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,6 +98,8 @@ class Visit:
     place: Place | None = None
     organization: Mapping[str, Any] = field(default_factory=dict)
     """As ``org.show`` tells it; empty where the page is of none."""
+    waiting: Mapping[str, Any] = field(default_factory=dict)
+    """What waits for an operator, as ``console.waiting`` tells it; empty where they don't look."""
     said: Markup | None = None
     """What the page before wants told: shown once."""
     cookies: tuple[tuple[str, str], ...] = field(default=(), repr=False)
@@ -120,8 +124,26 @@ class Visit:
         return self.place.organization_id
 
     @property
+    def _place_id(self) -> str | None:
+        """The organization that is looked at; None: the operator looks at all of them."""
+        return None if self.is_console else self.organization_id
+
+    @property
     def mode(self) -> Mode:
         return Mode.TEST if self.request.args.get("mode") == "test" else Mode.LIVE
+
+    @property
+    def face(self) -> WebFace:
+        return self.site.face
+
+    @property
+    def is_console(self) -> bool:
+        return self.face.kind is SessionKind.OPERATOR
+
+    @property
+    def is_inside(self) -> bool:
+        """Whether the rail is drawn: of an organization, or of the console."""
+        return self.place is not None or bool(self.waiting)
 
     @property
     def base_url(self) -> str:
@@ -145,9 +167,11 @@ class Visit:
 
     @property
     def caller(self) -> Caller:
-        """Who acts: the member of the organization, else the user."""
+        """Who acts: the operator, the member of the organization, else the user."""
         assert self.session is not None, "the route lets strangers in"
         people = self.site.gateway.people
+        if self.is_console:
+            return people.operator_caller(self.session)
         if self.place is None:
             return people.user_caller(self.session)
         return people.caller(self.session, self.place.organization_id)
@@ -159,6 +183,12 @@ class Visit:
             Refusal, Unavailable: as :meth:`risala.engine.gateway.Gateway.perform` does.
         """
         return await self.site.gateway.perform(operation, arguments, self.caller)
+
+    async def perform_own(self, operation: str, **arguments: object) -> dict[str, Any]:
+        """:meth:`perform` what is the reader's alone: their account."""
+        assert self.session is not None, "the route lets strangers in"
+        caller = self.site.gateway.people.user_caller(self.session)
+        return await self.site.gateway.perform(operation, arguments, caller)
 
     async def perform_here(self, operation: str, **arguments: object) -> dict[str, Any]:
         """:meth:`perform` with the ``organization_id`` that the page is of."""
@@ -177,12 +207,16 @@ class Visit:
         return mark + _hidden(ONCE_FIELD, key)
 
     def at(self, page: str, **query: str) -> str:
+        if self.is_console:
+            return f"{self.face.root}/{page}" + (f"?{urlencode(query)}" if query else "")
         if self.mode is Mode.TEST:
             query = {"mode": "test", **query}
         shown = "" if not query else f"?{urlencode(query)}"
         return f"/app/{self.organization_id}/{page}{shown}"
 
     def may(self, access: str) -> bool:
+        if self.is_console:
+            return access == PageAccess.OPERATOR
         return self.place is not None and self.place.role in PageAccess(access).roles
 
     @property
@@ -201,7 +235,7 @@ class Visit:
                     if item.slug in self.site.slugs and self.may(item.access)
                 ),
             )
-            for group in NAVIGATION
+            for group in self.face.navigation
         )
         return [group for group in groups if group.items]
 
@@ -211,9 +245,9 @@ class Visit:
 
     @property
     def slug(self) -> str:
-        """The page of the organization that is looked at, or what is below it."""
-        parts = self.request.path.split("/")
-        return parts[3] if len(parts) > 3 else ""
+        """The page of the organization or of the console that is looked at."""
+        at, parts = 2 if self.is_console else 3, self.request.path.split("/")
+        return parts[at] if len(parts) > at else ""
 
     @property
     def here(self) -> str:
@@ -256,7 +290,7 @@ class Visit:
 
     def home(self) -> str:
         """The first page of the organization that there is."""
-        return next((slug for slug in HOME if slug in self.site.slugs), "")
+        return next((slug for slug in self.face.first if slug in self.site.slugs), "")
 
     # -- answers
 
@@ -283,8 +317,8 @@ class Visit:
         gateway = self.site.gateway
         return self.site.live.response(
             self.user.id,
-            gateway.follow(what, self.organization_id),
-            gateway.people.watching(self.session, self.organization_id),
+            gateway.follow(what, self._place_id),
+            gateway.people.watching(self.session, self._place_id),
             draw,
             by_time=by_time,
         )
@@ -294,7 +328,7 @@ class Visit:
     ) -> TrioResponse:
         """A table as a file; :meth:`progress` of the same id tells beside it how far it is."""
         assert self.session is not None, "the route lets strangers in"
-        watch = self.site.gateway.people.watching(self.session, self.organization_id)
+        watch = self.site.gateway.people.watching(self.session, self._place_id)
         reader = (self.user.id, download_id)
         return self.site.downloads.response(reader, name, watch, table, form)
 
@@ -304,7 +338,7 @@ class Visit:
         return self.site.live.response(
             self.user.id,
             self.site.downloads.follow(download),
-            self.site.gateway.people.watching(self.session, self.organization_id),
+            self.site.gateway.people.watching(self.session, self._place_id),
             draw,
         )
 

@@ -24,6 +24,7 @@ _OWNED: Final = Rows(Owned)
 # Looked at for every message; what is done by hand goes through the table.
 _BY_NAME: Final = f"SELECT {SENDERS.columns} FROM senders WHERE organization_id = ? AND folded = ?"  # noqa: S608 -- a constant
 _WAITING: Final = "status = 'pending' AND cleared = 1"
+_ASKED: Final = "status = 'pending' AND cleared = 0"
 
 
 def sender(conn: sqlite3.Connection, sender_id: str) -> Sender:
@@ -63,6 +64,11 @@ def owned_names(conn: sqlite3.Connection) -> list[Owned]:
         " ORDER BY organization_id, name"
     )
     return [_OWNED.of(row) for row in rows]
+
+
+def count_asked(conn: sqlite3.Connection, count_max: int) -> int:
+    """Requests that wait for an operator, counted up to a limit."""
+    return len([*table(conn, "senders").rows_where(_ASKED, select="1", limit=count_max)])
 
 
 def waiting_for_volume(conn: sqlite3.Connection) -> set[str]:

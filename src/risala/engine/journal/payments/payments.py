@@ -23,6 +23,7 @@ from risala.plugins.payment import normalised_reference
 
 _TABLE: Final = "payments"
 _OPEN: Final = "state IN ('begun', 'waiting')"
+_CLAIMED: Final = _OPEN + " AND by_operator = 1 AND claimed_at IS NOT NULL"
 """The term of the partial index, word for word: the planner knows it by that."""
 
 
@@ -112,6 +113,11 @@ def begun(conn: sqlite3.Connection, count: int, after: str = "") -> list[StoredP
     """Those whose method has not answered yet, the oldest first."""
     where = f"id > ? AND state = 'begun' AND {_OPEN}"
     return _ROWS.find(table(conn, _TABLE), where, (after,), order_by="id", limit=count)
+
+
+def count_claimed(conn: sqlite3.Connection, count_max: int) -> int:
+    """Those that are said to be paid and wait for an operator, counted up to a limit."""
+    return len([*table(conn, _TABLE).rows_where(_CLAIMED, select="1", limit=count_max)])
 
 
 def matching(conn: sqlite3.Connection, method: str, key: str) -> list[StoredPayment]:

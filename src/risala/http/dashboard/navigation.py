@@ -5,31 +5,11 @@ A page that no route serves, or that is not for the reader's role, is not listed
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 from risala.http.web.access import PageAccess
+from risala.http.web.face import NavGroup, NavItem
 from risala.http.web.languages import N_, NC_
-
-
-@dataclass(frozen=True, slots=True)
-class NavItem:
-    slug: str
-    """Below the organization's address."""
-    icon: str
-    label: str
-    access: PageAccess = PageAccess.VIEWER
-    short: str | None = None
-    """For the dock of a phone; None: it is not there."""
-    key: str = ""
-    """After `g`: leads there."""
-
-
-@dataclass(frozen=True, slots=True)
-class NavGroup:
-    title: str | None
-    items: tuple[NavItem, ...]
-
 
 NAVIGATION: Final = (
     NavGroup(
@@ -61,5 +41,3 @@ NAVIGATION: Final = (
         ),
     ),
 )
-HOME: Final = ("overview", "messages", "keys")
-"""Where somebody who chose an organization comes first: to the first of these that there is."""

@@ -5,16 +5,17 @@ Whether an address is known makes no difference to what is answered, until the c
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Final
 from urllib.parse import urlencode
 
 from quart_trio.wrappers import TrioResponse
 
 from risala.engine.model.errors import EngineError, Forbidden, Invalid, RateLimited
-from risala.engine.model.people import CodeAsked, SessionKind, SignedIn
-from risala.http.dashboard.outbox import has_outbox
+from risala.engine.model.people import CodeAsked, LinkView, SignedIn
 from risala.http.web.access import PageAccess
 from risala.http.web.doors import safe_next
+from risala.http.web.entry.outbox import has_outbox
 from risala.http.web.languages import N_
 from risala.http.web.refusals import TOP, faults_of
 from risala.http.web.routes import PageRoute
@@ -26,9 +27,9 @@ _EMAIL, _CODE = "sign_in/email.html", "sign_in/code.html"
 
 async def show(visit: Visit) -> TrioResponse:
     """``/sign-in`` and ``/sign-up``: the same two steps under two names."""
-    target = safe_next(visit.form.text("next"))
+    target = _target(visit)
     if visit.session is not None:
-        return visit.go(target or "/app")
+        return visit.go(target or visit.face.home)
     asked = visit.site.gateway.people.pending(visit.cookie)
     if asked is not None and "another" not in visit.form.fields:
         return await _code_page(visit, asked, target)
@@ -36,7 +37,7 @@ async def show(visit: Visit) -> TrioResponse:
 
 
 async def submit(visit: Visit) -> TrioResponse:
-    target = safe_next(visit.form.text("next"))
+    target = _target(visit)
     if "code" in visit.form.fields:
         return await _finish(visit, target)
     return await _begin(visit, target)
@@ -45,7 +46,7 @@ async def submit(visit: Visit) -> TrioResponse:
 async def _begin(visit: Visit, target: str | None) -> TrioResponse:
     email = visit.form.text("email")
     try:
-        await visit.site.gateway.people.begin(visit.browser, email, SessionKind.CUSTOMER)
+        await visit.site.gateway.people.begin(visit.browser, email, visit.face.kind)
     except (Invalid, RateLimited) as error:
         return await visit.again(_EMAIL, error, _email_values(visit, target))
     query = "" if target is None else "?" + urlencode({"next": target})
@@ -85,16 +86,16 @@ async def _refused(visit: Visit, error: EngineError, target: str | None) -> Trio
 
 def signed_in(visit: Visit, result: SignedIn, target: str | None = None) -> TrioResponse:
     """Into the pages, with a session that nobody can have known before."""
-    reply = visit.go(target or "/app")
+    reply = visit.go(target or visit.face.home)
     visit.door.set_cookie(reply, visit.door.session_cookie, result.token)
     visit.door.drop_cookie(reply, visit.door.door_cookie)
     return reply
 
 
 async def sign_out(visit: Visit) -> TrioResponse:
-    reply = visit.go("/sign-in", SIGNED_OUT)
+    reply = visit.go(visit.face.sign_in, SIGNED_OUT)
     if visit.session is not None:
-        await visit.site.gateway.people.sign_out(visit.cookie, SessionKind.CUSTOMER)
+        await visit.site.gateway.people.sign_out(visit.cookie, visit.face.kind)
         visit.door.drop_cookie(reply, visit.door.session_cookie)
     return reply
 
@@ -102,26 +103,37 @@ async def sign_out(visit: Visit) -> TrioResponse:
 async def ask_sign_out(visit: Visit) -> TrioResponse:
     """For who typed the address: signing out is a form's, or any link could do it to them."""
     if visit.session is None:
-        return visit.go("/sign-in")
+        return visit.go(visit.face.sign_in)
     return await visit.page("sign_in/out.html")
 
 
 async def show_link(visit: Visit) -> TrioResponse:
     """A link is used by a button: programs that look into mails follow links, and press none."""
-    view = visit.site.gateway.people.peek_link(visit.arguments["token"])
+    view = _link(visit)
     reply = await visit.page("sign_in/link.html", status=200 if view else 404, view=view)
     reply.headers["referrer-policy"] = "no-referrer"
     return reply
 
 
 async def use_link(visit: Visit) -> TrioResponse:
-    people = visit.site.gateway.people
-    result = await people.use_link(visit.arguments["token"], visit.browser)
-    if result is not None and result.session.kind is SessionKind.CUSTOMER:
-        return signed_in(visit, result)
+    if _link(visit) is not None:
+        people = visit.site.gateway.people
+        result = await people.use_link(visit.arguments["token"], visit.browser)
+        if result is not None:
+            return signed_in(visit, result)
     reply = await visit.page("sign_in/link.html", status=404, view=None)
     reply.headers["referrer-policy"] = "no-referrer"
     return reply
+
+
+def _link(visit: Visit) -> LinkView | None:
+    """A link into this face: one into the other is none here, and is not used up."""
+    view = visit.site.gateway.people.peek_link(visit.arguments["token"])
+    return view if view is not None and view.kind is visit.face.kind else None
+
+
+def _target(visit: Visit) -> str | None:
+    return safe_next(visit.form.text("next"), (visit.face.home,))
 
 
 async def _code_page(visit: Visit, asked: CodeAsked, target: str | None) -> TrioResponse:
@@ -143,13 +155,16 @@ def _code_values(visit: Visit, asked: CodeAsked, target: str | None) -> dict[str
     }
 
 
-ROUTES: Final = (
-    PageRoute(path="/sign-in", view=show, access=PageAccess.PUBLIC),
-    PageRoute(path="/sign-in", view=submit, access=PageAccess.PUBLIC, method="POST"),
-    PageRoute(path="/sign-up", view=show, access=PageAccess.PUBLIC),
-    PageRoute(path="/sign-up", view=submit, access=PageAccess.PUBLIC, method="POST"),
-    PageRoute(path="/sign-out", view=ask_sign_out, access=PageAccess.PUBLIC),
-    PageRoute(path="/sign-out", view=sign_out, access=PageAccess.PUBLIC, method="POST"),
-    PageRoute(path="/sign-in/link/<token>", view=show_link, access=PageAccess.PUBLIC),
-    PageRoute(path="/sign-in/link/<token>", view=use_link, access=PageAccess.PUBLIC, method="POST"),
-)
+def routes(root: str, *, sign_up: bool) -> tuple[PageRoute, ...]:
+    """The addresses below ``root``; ``sign_up``: strangers are asked in too."""
+    public = partial(PageRoute, access=PageAccess.PUBLIC)
+    post = partial(public, method="POST")
+    names = ("sign-in", "sign-up") if sign_up else ("sign-in",)
+    return (
+        *(public(path=f"{root}/{name}", view=show) for name in names),
+        *(post(path=f"{root}/{name}", view=submit) for name in names),
+        public(path=f"{root}/sign-out", view=ask_sign_out),
+        post(path=f"{root}/sign-out", view=sign_out),
+        public(path=f"{root}/sign-in/link/<token>", view=show_link),
+        post(path=f"{root}/sign-in/link/<token>", view=use_link),
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Final
 
 from quart_trio.wrappers import TrioResponse
@@ -13,7 +14,8 @@ from risala.http.web.languages import language_named
 from risala.http.web.routes import PageRoute
 from risala.http.web.visit import Theme, Visit
 
-_ROOTS: Final = ("/app", "/account", "/sign-in", "/sign-up", "/outbox")
+_PLACES: Final = ("/account", "/sign-in", "/sign-up", "/outbox")
+"""Of a face, below its root, beside its home: where a reader may be when they choose."""
 _YEAR_DAYS: Final = 365.0
 
 
@@ -24,7 +26,7 @@ async def set_language(visit: Visit) -> TrioResponse:
         visit.door.set_cookie(reply, LANGUAGE_COOKIE, language.value, days=_YEAR_DAYS)
         if visit.session is not None and visit.user.language is not language:
             # Mails are in this language too.
-            await visit.perform("account.set", language=language.value)
+            await visit.perform_own("account.set", language=language.value)
     return reply
 
 
@@ -37,10 +39,15 @@ async def set_theme(visit: Visit) -> TrioResponse:
 
 
 def _back(visit: Visit) -> str:
-    return safe_next(visit.form.text("next"), _ROOTS) or "/app"
+    face = visit.face
+    places = (face.home, *(f"{face.root}{place}" for place in _PLACES))
+    return safe_next(visit.form.text("next"), places) or face.home
 
 
-ROUTES: Final = (
-    PageRoute(path="/language", view=set_language, access=PageAccess.PUBLIC, method="POST"),
-    PageRoute(path="/theme", view=set_theme, access=PageAccess.PUBLIC, method="POST"),
-)
+def routes(root: str) -> tuple[PageRoute, ...]:
+    """The addresses below ``root``."""
+    public = partial(PageRoute, access=PageAccess.PUBLIC, method="POST")
+    return (
+        public(path=f"{root}/language", view=set_language),
+        public(path=f"{root}/theme", view=set_theme),
+    )

@@ -53,4 +53,6 @@ def _last(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in reversed(lines[-_SHOWN_MAX:])]
 
 
-ROUTES: Final = (PageRoute(path="/outbox", view=show, access=PageAccess.PUBLIC),)
+def routes(root: str) -> tuple[PageRoute, ...]:
+    """The address below ``root``."""
+    return (PageRoute(path=f"{root}/outbox", view=show, access=PageAccess.PUBLIC),)

@@ -1,0 +1,1 @@
+"""The operator's console: pages over all organizations, with sessions of their own."""

@@ -1,0 +1,45 @@
+"""An operator's own devices: those that the console is open on."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from quart_trio.wrappers import TrioResponse
+
+from risala.http.web.access import PageAccess
+from risala.http.web.entry.devices import device_name
+from risala.http.web.languages import N_
+from risala.http.web.routes import PageRoute
+from risala.http.web.visit import Visit
+
+SIGNED_OUT: Final = N_("The device is signed out.")
+ALL_SIGNED_OUT: Final = N_("All other devices are signed out.")
+_PAGE: Final = "/operator/account"
+
+
+async def show(visit: Visit) -> TrioResponse:
+    return await visit.page("account/show.html", devices=await _devices(visit))
+
+
+async def _devices(visit: Visit) -> list[dict[str, Any]]:
+    assert visit.session is not None, "the route lets nobody else in"
+    found = (await visit.perform_own("account.devices"))["devices"]
+    return [
+        {**each, "label": device_name(each["agent"]), "current": each["id"] == visit.session.id}
+        for each in found
+    ]
+
+
+async def sign_out(visit: Visit) -> TrioResponse:
+    assert visit.session is not None, "the route lets nobody else in"
+    if session_id := visit.form.text("session_id"):
+        await visit.perform_own("account.sign_out", session_id=session_id)
+        return visit.go(_PAGE, SIGNED_OUT)
+    await visit.perform_own("account.sign_out", but=visit.session.id)
+    return visit.go(_PAGE, ALL_SIGNED_OUT)
+
+
+ROUTES: Final = (
+    PageRoute(path=_PAGE, view=show, access=PageAccess.OPERATOR),
+    PageRoute(path=f"{_PAGE}/sign-out", view=sign_out, access=PageAccess.OPERATOR, method="POST"),
+)

@@ -1,0 +1,58 @@
+"""The operator's pages: the table of all of them, and the app that serves them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+import trio
+from quart_trio.wrappers import TrioResponse
+
+from risala.config.model import Settings
+from risala.engine.model.clock import Clock
+from risala.engine.model.people import SessionKind
+from risala.http.operator import account, overview
+from risala.http.operator.navigation import NAVIGATION
+from risala.http.web.access import PageAccess
+from risala.http.web.app import WebApp
+from risala.http.web.entry import outbox, reader, sign_in
+from risala.http.web.facade import WebGateway
+from risala.http.web.face import WebFace
+from risala.http.web.routes import PageRoute
+from risala.http.web.visit import Visit
+
+TEMPLATES: Final = Path(__file__).parent / "templates"
+ROOT: Final = "/operator"
+HOME: Final = f"{ROOT}/overview"
+
+
+async def root(visit: Visit) -> TrioResponse:
+    """``/operator``, and ``/`` where the console has an address of its own."""
+    return visit.go(HOME)
+
+
+ROUTES: Final[tuple[PageRoute, ...]] = (
+    *(
+        PageRoute(path=path, view=root, access=PageAccess.PUBLIC)
+        for path in ("/", ROOT, f"{ROOT}/")
+    ),
+    *sign_in.routes(ROOT, sign_up=False),
+    *reader.routes(ROOT),
+    *outbox.routes(ROOT),
+    *(route for page in (overview, account) for route in page.ROUTES),
+)
+FACE: Final = WebFace(
+    templates=(TEMPLATES,),
+    kind=SessionKind.OPERATOR,
+    root=ROOT,
+    home=HOME,
+    frame="console.html",
+    navigation=NAVIGATION,
+)
+
+
+def create_console(
+    gateway: WebGateway, settings: Settings, *, shutdown: trio.Event, clock: Clock | None = None
+) -> WebApp:
+    """The app of the console: beside the dashboard, or alone at an address of its own."""
+    return WebApp(gateway, settings, FACE, ROUTES, shutdown=shutdown, clock=clock)

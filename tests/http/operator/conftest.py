@@ -1,0 +1,84 @@
+"""The console over a running engine, and an operator who is signed in to it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+import trio
+
+from risala.config.model import CarrierSection, Settings, StorageSection
+from risala.drivers.payments.mobile_money import MobileMoney, MobileMoneySettings
+from risala.engine.core import DATABASE
+from risala.engine.engine import open_engine
+from risala.engine.gateway import Gateway
+from risala.engine.model.callers import Caller, Face, Role
+from risala.engine.model.people import Browser, Language
+from risala.engine.outside import Outside
+from risala.http.operator.app import create_console
+from risala.http.web.app import WebApp
+from risala.plugins.testing.fake_driver import FakeDriver
+from web_browser import Reader
+
+AT_THE_MACHINE = Caller("root", Face.CLI, Role.OPERATOR)
+OPERATOR = "mariem@risala.example"
+CUSTOMER = "aicha@baraka.example"
+
+
+@dataclass
+class Post:
+    """A running service, seen from its console."""
+
+    gateway: Gateway
+    settings: Settings
+    console: WebApp
+    database: Path
+    organization_id: str
+
+    async def do(self, name: str, /, **arguments: Any) -> dict[str, Any]:
+        return await self.gateway.perform(name, arguments, AT_THE_MACHINE)
+
+    async def token(self, email: str, *, operator: bool) -> str:
+        """Of a session that somebody has by a link."""
+        link = await self.do("user.sign_in", email=email, operator=operator)
+        entered = await self.gateway.people.use_link(
+            link["token"], Browser("x", None, "", "", Language.ENGLISH)
+        )
+        assert entered is not None
+        return entered.token
+
+
+@pytest.fixture
+async def post(tmp_path: Path) -> AsyncIterator[Post]:
+    settings = Settings(storage=StorageSection(data_dir=tmp_path))
+    carrier = CarrierSection(name="fake", driver="fake", prefixes=("+222",))
+    bankily = MobileMoney("Bankily", MobileMoneySettings(merchant="038 221"))
+    outside = Outside(payments={"bankily": bankily})
+    async with open_engine(settings, (carrier,), {"fake": FakeDriver()}, outside=outside) as engine:
+        gateway = engine.gateway
+        console = create_console(gateway, settings, shutdown=trio.Event())
+        made = Post(gateway, settings, console, tmp_path / DATABASE, "")
+        made.organization_id = (await made.do("org.create", name="Baraka Market"))["id"]
+        whose = {"organization_id": made.organization_id}
+        await made.do("member.add", email=CUSTOMER, role="owner", **whose)
+        await made.do("user.create", email=OPERATOR, operator=True)
+        yield made
+
+
+@pytest.fixture
+async def operator(post: Post) -> Reader:
+    """A browser that the console is open in."""
+    return Reader(post.console, {"risala-operator": await post.token(OPERATOR, operator=True)})
+
+
+@pytest.fixture
+def stranger(post: Post) -> Reader:
+    return Reader(post.console)
+
+
+@pytest.fixture
+def browser_on() -> Callable[..., Reader]:
+    return Reader

@@ -1,0 +1,122 @@
+"""Every page of the console, from its table of routes, by all who have no business there."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import sqlite3
+
+import pytest
+import trio
+
+from risala.http.dashboard.app import ROUTES as CUSTOMERS
+from risala.http.dashboard.app import create_dashboard
+from risala.http.operator.app import NAVIGATION, ROUTES
+from risala.http.web.access import PageAccess
+from risala.http.web.visit import POLICY
+from web_browser import assert_nothing_inline
+
+FORM = {"content_type": "application/x-www-form-urlencoded"}
+GUARDED = [route for route in ROUTES if route.access is not PageAccess.PUBLIC]
+POSTS = [route for route in ROUTES if route.method == "POST"]
+GETS = [route for route in GUARDED if route.method == "GET" and not route.path.endswith("/live")]
+SEEN = ("web_sessions",)
+"""When somebody was last seen is written down whatever they do."""
+
+
+def path_of(route) -> str:
+    return re.sub("<.*?>", "x", route.path)
+
+
+def digest(post) -> str:
+    """Of every table."""
+    found = hashlib.sha256()
+    with sqlite3.connect(post.database) as database:
+        names = "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name"
+        for (name,) in database.execute(names).fetchall():
+            if name not in SEEN:
+                rows = database.execute(f'SELECT * FROM "{name}"').fetchall()
+                found.update(repr((name, sorted(map(repr, rows)))).encode())
+    database.close()
+    return found.hexdigest()
+
+
+def test_all_of_it_is_an_operators_or_the_way_in():
+    assert {route.access for route in ROUTES} == {PageAccess.PUBLIC, PageAccess.OPERATOR}
+    assert all(route.path.startswith("/operator") for route in GUARDED)
+    public = {route.path for route in ROUTES} - {route.path for route in GUARDED}
+    assert public == {
+        *("/", "/operator", "/operator/", "/operator/outbox"),
+        *("/operator/sign-in", "/operator/sign-in/link/<token>", "/operator/sign-out"),
+        *("/operator/language", "/operator/theme"),
+    }
+
+
+@pytest.mark.slow
+async def test_whoever_is_refused_has_changed_nothing(post, operator, browser_on):
+    """Strangers, a customer's session under either name, and forms without their mark."""
+    customers = await post.token("aicha@baraka.example", operator=False)
+    mark = (await operator.get("/operator/account")).field("form_token")
+    cookies = ({}, {"risala": customers}, {"risala-operator": customers}, {"risala-operator": "x"})
+    before = digest(post)
+    for route in GUARDED:
+        for cookie in cookies:
+            page = await browser_on(post.console, dict(cookie)).ask(
+                route.method, path_of(route), **FORM
+            )
+            assert (page.status, page.location[:17]) == (303, "/operator/sign-in"), route.name
+    for route in POSTS:
+        for fields in ({}, {"form_token": "wrong"}):
+            assert (await operator.post(path_of(route), fields)).status == 403, route.name
+        for headers in ({"origin": "https://evil.example"}, {"sec_fetch_site": "cross-site"}):
+            page = await operator.post(path_of(route), {"form_token": mark}, **headers)
+            assert page.status == 403, route.name
+        if route.once:
+            page = await operator.post(path_of(route), {"form_token": mark})
+            assert page.status == 409, route.name
+    assert digest(post) == before
+
+
+@pytest.mark.slow
+async def test_an_operators_session_opens_no_page_of_a_customer(post, operator, browser_on):
+    dashboard = create_dashboard(post.gateway, post.settings, shutdown=trio.Event())
+    token = operator.cookies["risala-operator"]
+    for cookie in ({"risala": token}, {"risala-operator": token}):
+        reader = browser_on(dashboard, dict(cookie))
+        for route in CUSTOMERS:
+            if route.access is not PageAccess.PUBLIC:
+                path = re.sub("<.*?>", "x", route.path.replace("<org>", post.organization_id))
+                page = await reader.ask(route.method, path, **FORM)
+                assert (page.status, page.location[:8]) == (303, "/sign-in"), route.name
+
+
+async def test_who_is_no_operator_any_more_is_out(post, operator):
+    assert (await operator.get("/operator/overview")).status == 200
+    await post.do("user.set", email="mariem@risala.example", operator=False)
+    assert (await operator.get("/operator/overview")).location.startswith("/operator/sign-in")
+
+
+@pytest.mark.parametrize("route", GETS, ids=lambda route: route.name)
+async def test_nothing_stands_inline_and_every_header_is_there(route, operator):
+    page = await operator.get(path_of(route))
+    assert page.status in (200, 303, 404)
+    assert page.headers["content-security-policy"] == POLICY
+    assert page.headers["cache-control"] == "no-store"
+    assert page.headers["x-content-type-options"] == "nosniff"
+    assert_nothing_inline(page)
+
+
+async def test_whatever_the_rail_leads_to_is_there(operator):
+    page = await operator.get("/operator/overview")
+    own = {each["href"] for tag, each in page.tags if tag == "a" and each["href"][0] == "/"}
+    assert "/operator/account" in own
+    for address in sorted(own):
+        assert (await operator.get(address)).status in (200, 303), address
+    forms = [each for tag, each in page.tags if tag == "form"]
+    taken = {route.path for route in POSTS}
+    assert {each["action"] for each in forms} <= taken
+
+
+def test_every_page_of_the_rail_has_a_key_of_its_own():
+    keys = [item.key for group in NAVIGATION for item in group.items]
+    assert len(set(keys)) == len(keys)
