@@ -197,7 +197,7 @@ def test_a_restart_on_the_same_data_reuses_its_keys(premises):
         )
         assert answer.status_code == 200
         assert service.stop() == 0
-    at_its_port = {"base_url", "dashboard_url"}
+    at_its_port = {"base_url", "dashboard_url", "operator_url"}
     assert {k: v for k, v in seen[0].items() if k not in at_its_port} == {
         k: v for k, v in seen[1].items() if k not in at_its_port
     }
