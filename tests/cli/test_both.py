@@ -237,6 +237,10 @@ ROWS = (
         alone=1,
         sentence="not running",
     ),
+    Row("alerts", ("--all",), (("alerts", list), ("open", int), ("mutes", list))),
+    Row("alerts mute", ("lane_down", "--for", "2h"), (("kind", "lane_down"), ("subject", None))),
+    Row("alerts unmute", ("77",), (), alone=1, beside=1, sentence="no mute 77"),
+    Row("alerts acknowledge", ("77",), (), alone=1, beside=1, sentence="no alert 77"),
     Row("plugins", (), (("plugins", list), ("faults", []))),
     Row("audit", (), (("clean", True),)),
     Row(

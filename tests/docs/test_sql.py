@@ -33,6 +33,8 @@ MAY: dict[str, str] = {
     f"{JOURNAL}/accounts/ledger.py": HOT,
     f"{JOURNAL}/accounts/senders.py": HOT,  # the sender and the volume of a message
     f"{JOURNAL}/accounts/spending.py": HOT,
+    f"{JOURNAL}/alerts/facts.py": READER,
+    f"{JOURNAL}/alerts/hours.py": READER,
     f"{JOURNAL}/inbound/inbound.py": HOT,  # a message that came in
     f"{JOURNAL}/inbound/opt_outs.py": HOT,  # who wrote last, and whether a number is out
     f"{JOURNAL}/keys.py": HOT,
@@ -71,6 +73,7 @@ MAY: dict[str, str] = {
     f"{JOURNAL}/store/names.py": HOT,
     f"{JOURNAL}/store/opening.py": FILE,
     f"{JOURNAL}/store/schema/migrations.py": MIGRATION,
+    f"{JOURNAL}/store/schema/alerts.py": MIGRATION,
     f"{JOURNAL}/store/schema/audit.py": MIGRATION,
     f"{JOURNAL}/store/schema/first.py": MIGRATION,
     f"{JOURNAL}/store/schema/inbound.py": MIGRATION,

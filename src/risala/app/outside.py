@@ -2,23 +2,38 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack
+from typing import Final
 
 from risala.app.listening import ServiceAddresses
+from risala.config.faults import ConfigError, Fault
 from risala.config.model import Settings
 from risala.engine.outside import Outside
+from risala.engine.rules.webhooks.sign import is_secret
 from risala.engine.webhooks.endpoints import rules_of
 from risala.http.outbound.client import open_outbound
 from risala.plugins.manager import PluginManager
 
+_UNSIGNED: Final = "must be set where alerts.webhook_url is"
+
 
 async def open_outside(
-    outer: AsyncExitStack, settings: Settings, plugins: PluginManager, listening: ServiceAddresses
+    outer: AsyncExitStack,
+    settings: Settings,
+    plugins: PluginManager,
+    listening: ServiceAddresses,
+    answers: Callable[[], Mapping[int, int]],
 ) -> Outside:
     """A client for webhooks, mail where a server is set, and the payment methods that have a table;
     they end with ``outer``.
 
+    Args:
+        answers: how it has answered since the start, by status.
+
     Raises:
+        ConfigError: alerts are to be sent somewhere, and nothing signs them.
         PluginConfigError: no plugin brings the mailer or a payment method, or one
             refused its table.
     """
@@ -35,4 +50,25 @@ async def open_outside(
         methods,
         url=listening.api.url,
         console_url=listening.console_url,
+        answers=answers,
+        alert_secret=_alert_secret(settings),
     )
+
+
+def _alert_secret(settings: Settings) -> str:
+    """What signs calls about alerts; empty where there are none.
+
+    Raises:
+        ConfigError: it is missing, or is none.
+    """
+    alerts = settings.alerts
+    if not alerts.webhook_url:
+        return ""
+    name = alerts.webhook_secret_env
+    if name is None:
+        raise ConfigError([Fault("alerts.webhook_secret_env", _UNSIGNED, "alerts")])
+    secret = os.environ.get(name, "")
+    if not is_secret(secret):
+        text = f"the environment variable {name} must hold `whsec_` and 32 bytes in base64"
+        raise ConfigError([Fault("alerts.webhook_secret_env", text, "alerts")])
+    return secret

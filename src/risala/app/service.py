@@ -36,6 +36,7 @@ from risala.engine.model.errors import StorageFailed
 from risala.engine.outside import Outside
 from risala.http.api.app import create_api
 from risala.http.api.metrics import add_metrics, create_metrics
+from risala.http.common.tally import AnswerTally
 from risala.http.control.app import serve_control
 from risala.http.control.streams import Streams
 from risala.http.dashboard.app import create_dashboard
@@ -148,9 +149,9 @@ async def _serve(
                 settings = settings.model_copy(
                     update={"mail": shown.mail, "payments": shown.payments}
                 )
-            plugins = _load_plugins(settings)
+            plugins, tally = _load_plugins(settings), AnswerTally()
             drivers = _build_drivers(plugins, carriers)
-            outside = await open_outside(outer, settings, plugins, listening)
+            outside = await open_outside(outer, settings, plugins, listening, tally.counts)
             if shown is None:
                 _refuse_sandbox(outside)
             else:
@@ -163,7 +164,7 @@ async def _serve(
             async with trio.open_nursery() as nursery:
                 nursery.start_soon(_reload_when_asked, stop.reload, reload)
                 async with trio.open_nursery() as faces:
-                    await _open_faces(faces, settings, engine, stop.asked, listening)
+                    await _open_faces(faces, settings, engine, stop.asked, listening, tally)
                     if shown is not None:
                         await shown.begin(nursery, engine, listening)
                     else:
@@ -180,6 +181,7 @@ async def _open_faces(
     engine: Engine,
     stop: trio.Event,
     listening: ServiceAddresses,
+    tally: AnswerTally,
 ) -> None:
     """Serve the API, the control socket, and what has a place of its own: console and metrics."""
     gateway, api, metrics = engine.gateway, listening.api, listening.metrics
@@ -190,7 +192,7 @@ async def _open_faces(
         faces.start_soon(pages.live.run)
     own = listening.console
     shared = (dashboard,) if own is not None else (console, dashboard)
-    app = create_api(gateway, settings, pages=shared, notes=gateway.requests)
+    app = create_api(gateway, settings, pages=shared, notes=gateway.requests, tally=tally)
     if settings.http.metrics.enabled and metrics is None:
         add_metrics(app, gateway, everybody=False)
     await faces.start(partial(serve, app, sock=api.sock, tls=api.tls))

@@ -36,6 +36,7 @@ _PLACES: Final = {
     "log": _MESSAGING + "request_log:request_log",
     "tail": _MESSAGING + "tail:tail",
     "carriers": _UPKEEP + "inspect:carriers",
+    "alerts": _UPKEEP + "alerts:alerts",
     "plugins": _UPKEEP + "inspect:plugins",
     "audit": _UPKEEP + "inspect:audit",
     "audit-log": _UPKEEP + "audit_log:audit_log",

@@ -15,6 +15,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from risala.config.alerts import AlertsSection
 from risala.config.delivery import CarrierSection, DeliverySection, OnUncertain, RetrySection
 from risala.config.faces import HttpSection, MetricsSection
 from risala.config.kinds import Currency, Money, Section, UpperSender
@@ -25,6 +26,7 @@ from risala.config.requests import RequestLogSection
 from risala.config.senders import SendersSection
 
 __all__ = [
+    "AlertsSection",
     "CarrierSection",
     "DeliverySection",
     "EngineSection",
@@ -184,6 +186,8 @@ class Settings(Section):
     """How organizations top up."""
     senders: SendersSection = SendersSection()
     """Names that are marked for the operator."""
+    alerts: AlertsSection = AlertsSection()
+    """What operators are told of."""
     log: LogSection = LogSection()
     """What is written to standard error."""
     plugins: PluginsSection = PluginsSection()

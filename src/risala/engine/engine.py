@@ -149,7 +149,7 @@ async def open_engine(
         board.queue.load(
             each.id for each in core.accounts.list_organizations() if each.status != "active"
         )
-        await outward.start(core.supervisor)
+        await outward.start(core.supervisor, gateway.services, clock)
         look_back = LookBack(recorder, gateway.services.intake.opt_outs.changed)
         await start("opt-outs", look_back.run)
         await _start_services(core, sending, gateway.services.sessions, scheduler, drivers)

@@ -9,14 +9,19 @@ from typing import Final
 
 from risala.config.model import Settings
 from risala.engine.actors.supervisor import RestartPolicy, Supervisor
+from risala.engine.alerts.alerts import Alerts
+from risala.engine.alerts.calls import AlertCalls, AlertCallSources
+from risala.engine.alerts.measure import Answers
+from risala.engine.alerts.telling import Telling
 from risala.engine.follow.feed import Feed
 from risala.engine.follow.live import Live
 from risala.engine.journal.recorder import Recorder
+from risala.engine.model.clock import ClockJumps
 from risala.engine.people.letters import Letters
 from risala.engine.people.post import Post, keep_tidy
 from risala.engine.people.tokens import Derived
 from risala.engine.rules.webhooks.types import Outbound
-from risala.engine.services import Preparing, nothing_to_prepare
+from risala.engine.services import Preparing, Services, nothing_to_prepare
 from risala.engine.webhooks.notices import Notices
 from risala.engine.webhooks.service import Webhooks, WebhookSources
 from risala.plugins.mail import Mailer
@@ -40,6 +45,10 @@ class Outside:
     """Where the service listens; None: as the settings say."""
     console_url: str | None = None
     """Where the console listens, if it has an address of its own."""
+    answers: Answers | None = None
+    """How the API has answered since the start, by status; None: nobody counts."""
+    alert_secret: str = ""
+    """Signs calls about alerts; empty: there is none."""
 
 
 NO_OUTSIDE: Final = Outside()
@@ -56,6 +65,9 @@ class Outward:
     """None where nothing makes calls (``Outside.outbound``)."""
     notices: Notices | None
     post: Post
+    telling: Telling
+    alert_calls: AlertCalls | None
+    answers: Answers | None
     recorder: Recorder
 
     def hint_webhook(self, endpoint_id: str) -> None:
@@ -63,7 +75,7 @@ class Outward:
         if self.webhooks is not None:
             self.webhooks.hint(endpoint_id)
 
-    async def start(self, supervisor: Supervisor) -> None:
+    async def start(self, supervisor: Supervisor, services: Services, jumps: ClockJumps) -> None:
         """Run all parts for life."""
         start = partial(supervisor.start_service, policy=POLICY)
         await start("post", self.post.run)
@@ -72,6 +84,9 @@ class Outward:
             await start("webhooks' notices", self.notices.run)
         if self.webhooks is not None:
             await start("webhooks", self.webhooks.run)
+        if self.alert_calls is not None:
+            await start("calls about alerts", self.alert_calls.run)
+        await start("alerts", Alerts(services, jumps, self.answers, self.telling).run)
         await start("feed of events", self.feed.run)
 
 
@@ -92,9 +107,10 @@ def build_outward(
 ) -> Outward:
     """Build the parts; nothing runs yet."""
     journal = recorder.journal
-    letters = Letters(journal.reader(), derived, public_url(settings, outside))
+    pages = (public_url(settings, outside), console_url(settings, outside))
+    letters = Letters(journal.reader(), derived, *pages)
     post = Post(recorder, journal.reader(), letters, outside.mailer)
-    webhooks = notices = None
+    webhooks = notices = alert_calls = None
     if outside.outbound is not None:
         notices = Notices(recorder, journal.reader(), settings.mail.operator, post.look)
         webhooks = Webhooks(
@@ -102,7 +118,23 @@ def build_outward(
                 settings.webhooks, recorder, journal.reader(), outside.outbound, notices.look
             )
         )
+        if settings.alerts.webhook_url:
+            alert_calls = AlertCalls(
+                AlertCallSources(
+                    settings.alerts,
+                    outside.alert_secret,
+                    recorder,
+                    journal.reader(),
+                    outside.outbound,
+                )
+            )
     listeners = () if webhooks is None else (webhooks.look,)
     feed = Feed(journal.reader(), journal.committed, listeners)
     live = Live(journal.reader(), recorder.clock, feed.events, recorder.life)
-    return Outward(feed, live, webhooks, notices, post, recorder)
+    rings = (post.look,) if alert_calls is None else (post.look, alert_calls.look)
+    telling = Telling(
+        settings.alerts, settings.mail.operator, rings, has_mailer=outside.mailer is not None
+    )
+    return Outward(
+        feed, live, webhooks, notices, post, telling, alert_calls, outside.answers, recorder
+    )

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from risala.drivers.payments.mobile_money import MobileMoney, MobileMoneySettings
+from risala.engine.journal.alerts import alerts
 from risala.engine.journal.upkeep import audit_log, exports
 from risala.engine.model.callers import PROCESS, Caller, Face, Role
 from risala.engine.model.clock import iso
@@ -21,6 +22,7 @@ from risala.engine.operations.verify import Configuration
 from risala.engine.outside import Outside
 from risala.engine.people.account import change_basis
 from risala.engine.people.tokens import new_token
+from risala.engine.rules.alerts.alert import AlertKind
 from risala.engine.rules.request_bodies import NotedRequest
 from risala.engine.rules.roles import USERS
 from risala.plugins.contract import DriverCommand
@@ -131,6 +133,20 @@ class World:
             "request_id": await self._ask(key["key"]["id"]),
             "method": "bankily",
             "payment_id": begun["id"],
+            **await self._alert(),
+        }
+
+    async def _alert(self):
+        """Something that is wrong, and a mute."""
+        recorder = self.house.gateway.services.recorder
+        given = (AlertKind.LANE_DOWN, "fake", {}, recorder.clock.now_ms())
+        raised = await recorder.journal.commit(lambda conn: alerts.raise_one(conn, *given))
+        mute = await self.do("alert.mute", kind="lane_down", minutes=5)
+        return {
+            "alert_id": f"alert_{raised.seq}",
+            "mute_id": mute["id"],
+            "kind": "disk_low",
+            "minutes": 5,
         }
 
     async def _ask(self, key_id):
@@ -336,7 +352,15 @@ async def test_what_changes_or_reveals_leaves_one_line_and_a_look_leaves_none(wo
         for line in new:
             assert (line.who, line.face, line.role) == (caller.who, caller.face, caller.role)
             if not operation.crosses and not name.startswith(
-                ("carriers", "retention", "inbound.list", "message.find", "user.", "account.")
+                (
+                    "alert",
+                    "carriers",
+                    "retention",
+                    "inbound.list",
+                    "message.find",
+                    "user.",
+                    "account.",
+                )
             ):
                 assert line.organization_id is not None, name
     assert (await world.do("audit"))["clean"]

@@ -52,6 +52,7 @@ class LaneContext:
             await self._lane.scribe.received(self._arrival(receipt))
         except Unavailable as error:
             raise NotStoredError(str(error)) from error
+        self._lane.counts.receipts += 1
 
     def receipt_soon(self, receipt: Receipt, stored: Callable[[bool], None]) -> None:
         if self._unwritten >= RECEIPTS_SOON_MAX:
@@ -61,6 +62,7 @@ class LaneContext:
 
     def _received(self, stored: Callable[[bool], None], failed: Failed | None) -> None:
         self._unwritten -= 1
+        self._lane.counts.receipts += failed is None
         stored(failed is None)
 
     def _arrival(self, receipt: Receipt) -> Arrival:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Protocol
@@ -14,6 +15,24 @@ class Clock(Protocol):
     """The wall clock, as UTC epoch milliseconds."""
 
     def now_ms(self) -> int: ...
+
+
+@dataclass(frozen=True, slots=True)
+class ClockJump:
+    """A step of the wall clock, which somebody has set."""
+
+    at_ms: int
+    """When it was, as the clock says it since."""
+    by_ms: int
+    """Less than 0 where it was set back."""
+
+
+class ClockJumps(Protocol):
+    """Knows of steps of the wall clock."""
+
+    @property
+    def last_jump(self) -> ClockJump | None:
+        """The last one since the start that anybody would notice."""
 
 
 class SystemClock:

@@ -18,7 +18,6 @@ from risala.engine.operations import (
     money,
     overview,
     payments,
-    requests,
     senders,
     service,
     sessions,
@@ -32,6 +31,7 @@ from risala.engine.operations.kept import choices, deletion, erasing, exporting,
 from risala.engine.operations.operation import Call, Operation
 from risala.engine.operations.people import account as own_account
 from risala.engine.operations.people import members, users
+from risala.engine.operations.watch import alerts, requests
 from risala.engine.services import Services
 
 __all__ = ["OPERATIONS", "perform", "perform_typed"]
@@ -56,6 +56,7 @@ OPERATIONS: Final[dict[str, Operation[Any, Any]]] = {
         sessions,
         verify,
         service,
+        alerts,
         webhooks,
         inbound,
         retention,

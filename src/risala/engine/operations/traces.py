@@ -8,6 +8,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from risala.engine.journal.accounts import accounts, senders
+from risala.engine.journal.alerts import alerts
 from risala.engine.journal.inbound import inbound, opt_outs
 from risala.engine.journal.messages import reads, verifications
 from risala.engine.journal.payments import payments
@@ -168,3 +169,23 @@ def route(conn: sqlite3.Connection, route_id: str) -> Seen | None:
 def opt_out_policy(conn: sqlite3.Connection, organization_id: str) -> Seen | None:
     heeds = organization_id in opt_outs.policies(conn)
     return Seen(organization_id, {"heeds": heeds})
+
+
+def alert(conn: sqlite3.Connection, seq: str) -> Seen | None:
+    found = alerts.find(conn, int(seq))
+    if found is None:
+        return None
+    values = {
+        "kind": found.kind.value,
+        "subject": found.subject,
+        "acknowledgedBy": found.acknowledged_by,
+    }
+    return Seen(None, values)
+
+
+def alert_mute(conn: sqlite3.Connection, seq: str) -> Seen | None:
+    found = alerts.find_mute(conn, int(seq))
+    if found is None:
+        return None
+    values = {"kind": found.kind.value, "subject": found.subject, "until": iso(found.until)}
+    return Seen(None, values)

@@ -16,6 +16,7 @@ from importlib.resources import files
 from typing import Any, Final
 
 from risala.engine.journal.accounts import accounts
+from risala.engine.journal.alerts import alerts
 from risala.engine.journal.payments import payments
 from risala.engine.journal.people import letting_in, members
 from risala.engine.journal.people.mails import MailKind, OwedMail
@@ -24,6 +25,7 @@ from risala.engine.model.errors import NotFound
 from risala.engine.model.money import money
 from risala.engine.model.people import Language
 from risala.engine.people.account import change_basis
+from risala.engine.people.alert_words import alert_words
 from risala.engine.people.sign_in import code_basis
 from risala.engine.people.tokens import Derived
 from risala.engine.rules.people.lifetimes import CHANGE_MS, CODE_DIGITS, CODE_MS, MINUTE_MS
@@ -41,10 +43,13 @@ def words_in(language: Language) -> Words:
 
 
 class Letters:
-    def __init__(self, reader: sqlite3.Connection, derived: Derived, public_url: str) -> None:
+    def __init__(
+        self, reader: sqlite3.Connection, derived: Derived, public_url: str, console_url: str
+    ) -> None:
         self._reader = reader
         self._derived = derived
         self._url = public_url
+        self._console_url = console_url
         self._values_of: Mapping[MailKind, Callable[[OwedMail, Words], Values | None]] = {
             MailKind.SIGN_IN_CODE: self._sign_in_code,
             MailKind.INVITATION: self._invitation,
@@ -55,6 +60,8 @@ class Letters:
             MailKind.LOW_BALANCE: self._low_balance,
             MailKind.PAYMENT_CONFIRMED: self._payment,
             MailKind.PAYMENT_REFUSED: self._payment,
+            MailKind.ALERT_RAISED: self._alert,
+            MailKind.ALERT_OVER: self._alert,
         }
 
     def write(self, owed: OwedMail) -> Mail | None:
@@ -134,6 +141,18 @@ class Letters:
             "why": found.why.get(owed.language.value) or found.why.get("en", ""),
             "balance": money(organization.balance),
             "url": f"{self._url}/app/{organization.id}/billing/payments/{found.id}",
+        }
+
+    def _alert(self, owed: OwedMail, _: Words) -> Values:
+        found = alerts.alert(self._reader, owed.details["alert"])
+        told = alert_words(found, owed.language)
+        return {
+            "title": told.title,
+            "what": told.text,
+            "since": _moment(found.raised_at),
+            "until": "" if found.over_at is None else _moment(found.over_at),
+            "lasted": told.lasted,
+            "url": f"{self._console_url}/operator/overview",
         }
 
 

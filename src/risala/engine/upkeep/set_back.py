@@ -18,7 +18,7 @@ import trio
 from risala.engine.journal import set_back
 from risala.engine.journal.recorder import Recorder
 from risala.engine.journal.store.patient import patiently
-from risala.engine.model.clock import Clock
+from risala.engine.model.clock import Clock, ClockJump
 
 log = structlog.get_logger(__name__)
 
@@ -27,7 +27,7 @@ SLACK_MS: Final = 1000
 
 
 class WatchedClock:
-    """A wall clock that notices, whenever it is asked, that it was set back."""
+    """A wall clock that notices, whenever it is asked, that it was set."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -38,16 +38,21 @@ class WatchedClock:
         """Trio's clock itself: it is asked several times a message. None: not looked for yet."""
         self._back_ms = 0
         self._noticed = trio.Event()
+        self.last_jump: ClockJump | None = None
+        """The last step by which it was set, ahead or back."""
 
     def now_ms(self) -> int:
         now_ms = self._clock.now_ms()
         if self._elapsed_s is None:
             self._elapsed_s = trio.lowlevel.current_clock().current_time
         ahead_ms = now_ms - round(self._elapsed_s() * 1000)
-        if self._ahead_ms is not None and ahead_ms < self._ahead_ms - SLACK_MS:
-            self._back_ms += self._ahead_ms - ahead_ms
-            self._noticed.set()
+        by_ms = 0 if self._ahead_ms is None else ahead_ms - self._ahead_ms
         self._ahead_ms = ahead_ms
+        if not -SLACK_MS <= by_ms <= SLACK_MS:
+            self.last_jump = ClockJump(now_ms, by_ms)
+            if by_ms < 0:
+                self._back_ms -= by_ms
+                self._noticed.set()
         return now_ms
 
     async def wait_set_back(self) -> int:

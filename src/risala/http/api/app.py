@@ -31,14 +31,17 @@ def create_api(
     clock: Clock | None = None,
     pages: Sequence[Pages] = (),
     notes: RequestNotes | None = None,
+    tally: AnswerTally | None = None,
 ) -> JsonApp:
     """The app that :func:`risala.http.server.server.serve_app` serves to the world.
 
     Args:
         pages: those of people, on the same listener.
         notes: is told of each request with a valid key.
+        tally: counts the answers, where somebody else wants to know them too.
     """
-    tally, addresses = AnswerTally(), ClientAddresses(settings.http.trusted_proxies)
+    tally = AnswerTally() if tally is None else tally
+    addresses = ClientAddresses(settings.http.trusted_proxies)
     app = JsonApp(
         "risala.http.api",
         body_bytes_max=settings.http.body_max_bytes,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 
@@ -18,6 +18,10 @@ class AnswerTally:
     """Requests with a key that is unknown, disabled or deleted."""
     failed_keys_delayed: int = 0
     """Those among them whose 401 was delayed."""
+
+    def counts(self) -> Mapping[int, int]:
+        """Answers by status."""
+        return self.answers
 
     def page(self) -> bytes:
         """The numbers as Prometheus reads them."""

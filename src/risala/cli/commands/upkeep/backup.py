@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -60,7 +61,9 @@ def _back_up(settings: Settings, file: Path, options: Options) -> BackupReport:
     from risala.cli.reach import session
     from risala.engine.journal.store.lock import StorageUnusable
     from risala.engine.journal.store.presence import missing
+    from risala.engine.journal.upkeep import backup_note
     from risala.engine.journal.upkeep.backup import back_up
+    from risala.engine.model.clock import SystemClock
 
     database, file = settings.storage.data_dir / DATABASE, file.absolute()
 
@@ -76,11 +79,15 @@ def _back_up(settings: Settings, file: Path, options: Options) -> BackupReport:
                 raise CommandRefused(f"There is no database in {settings.storage.data_dir} yet.")
             with progress.shown(quiet=options.json) as shown:
                 # Not abandoned when cancelled: the thread notices that in `shown`, and ends.
-                work = partial(back_up, database, file, shown)
+                work, begun_at = partial(back_up, database, file, shown), SystemClock().now_ms()
                 try:
-                    return await trio.to_thread.run_sync(work)
+                    report = await trio.to_thread.run_sync(work)
                 except StorageUnusable as error:
                     raise CommandRefused(str(error)) from error
+        with suppress(OSError):  # the backup is there all the same
+            note = backup_note.BackupNote(begun_at, report.size_bytes)
+            backup_note.write(settings.storage.data_dir, note)
+        return report
 
     return session.run_async(main)
 

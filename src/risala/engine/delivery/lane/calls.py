@@ -95,6 +95,10 @@ class Calls:
         """Calls that have not come back long after their deadline."""
         return len(self._late)
 
+    def took_s(self, call: SubmitCall) -> float:
+        """How long ago it was submitted."""
+        return self._now_s() - call.deadline_s + self.limit_s
+
     def submit(self, job: Job, nursery: trio.Nursery) -> None:
         """Let the driver submit the job's next segment, whatever the driver is like.
 

@@ -254,6 +254,7 @@ class Lane:
             outcome = Uncertain("", cause=Cause.DRIVER_FAULT)
         else:
             self.standing.fault = None
+            self.counts.latency.add(self._calls.took_s(call))
         if call.given_up:
             self._settle_late(call, outcome)
         else:

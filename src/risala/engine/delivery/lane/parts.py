@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
 
 import structlog
 
+from risala.engine.delivery.lane.latency import Latency
 from risala.engine.journal.rows import DueRow
 from risala.engine.model.errors import Unavailable
 from risala.sms.message import Alphabet, Segment
@@ -79,6 +80,8 @@ class Counts:
     refused: int = 0
     uncertain: int = 0
     late: int = 0
+    receipts: int = 0
+    latency: Latency = field(default_factory=Latency)
 
 
 @dataclass(frozen=True, slots=True)

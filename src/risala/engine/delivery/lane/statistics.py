@@ -30,6 +30,13 @@ class LaneStatistics:
     uncertain: int
     late: int
     """Answers that came after their submit was uncertain."""
+    receipts_taken: int
+    """Receipts that it gave since the start and that are on the disk, whatever they matched."""
+    answer_buckets: tuple[int, ...]
+    """Answers that took no longer than each of :data:`~.latency.BUCKETS_S`; all of them at the
+    end."""
+    answer_sum_s: float
+    """How long all answers took together."""
     silent: int
     """Submits that the driver has not answered long after their time."""
     breaker_open: bool
@@ -57,6 +64,9 @@ def statistics_of(lane: Lane) -> LaneStatistics:
         refused=lane.counts.refused,
         uncertain=lane.counts.uncertain,
         late=lane.counts.late,
+        receipts_taken=lane.counts.receipts,
+        answer_buckets=tuple(lane.counts.latency.buckets()),
+        answer_sum_s=lane.counts.latency.sum_s,
         silent=lane.silent,
         breaker_open=lane.breaker.open_until_s is not None,
         details=dict(health.details),

@@ -38,6 +38,8 @@ class MailKind(StrEnum):
     LOW_BALANCE = "low_balance"
     PAYMENT_CONFIRMED = "payment_confirmed"
     PAYMENT_REFUSED = "payment_refused"
+    ALERT_RAISED = "alert_raised"
+    ALERT_OVER = "alert_over"
 
 
 class MailOutcome(StrEnum):

@@ -13,6 +13,8 @@ from risala.engine.model.people import Language, User
 _TABLE: Final = "users"
 USERS: Final = Rows(User, language=Language, operator=bool)
 USERS_SHOWN_MAX: Final = 1000
+OPERATORS_MAX: Final = 100
+"""Operators who are told of something: each is a mail."""
 
 
 def find(conn: sqlite3.Connection, user_id: str) -> User | None:
@@ -36,6 +38,12 @@ def by_email(conn: sqlite3.Connection, email: str) -> User | None:
     """Whose address this is, in its one form."""
     found = USERS.find(table(conn, _TABLE), "email = ?", (email,))
     return found[0] if found else None
+
+
+def operators(conn: sqlite3.Connection) -> list[User]:
+    """Who may use the operator's pages."""
+    found = table(conn, _TABLE)
+    return USERS.find(found, "operator = 1", order_by="email", limit=OPERATORS_MAX)
 
 
 def page(conn: sqlite3.Connection, after: str, limit: int) -> list[User]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from sqlite_utils import Database, Migrations
 
+from risala.engine.journal.store.schema.alerts import ALERTS
 from risala.engine.journal.store.schema.audit import make_audit_log
 from risala.engine.journal.store.schema.first import complete_first_tables
 from risala.engine.journal.store.schema.inbound import INBOUND, LAST_WRITERS, WHO_AND_WHEN
@@ -468,3 +469,8 @@ def m028_kept(db: Database) -> None:
 @migrations()
 def m029_who_and_when(db: Database) -> None:
     _script(db, WHO_AND_WHEN)
+
+
+@migrations()
+def m031_alerts(db: Database) -> None:
+    _script(db, ALERTS)

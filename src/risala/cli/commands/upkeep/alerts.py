@@ -1,0 +1,129 @@
+"""Alerts: what is wrong and was, and telling nobody of some for a while."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from risala.cli.reach.options import Options, common
+from risala.cli.show import output, when
+
+if TYPE_CHECKING:
+    from risala.cli.reach.performer import GatewaySession
+
+Json = dict[str, Any]
+SECONDS_A_MINUTE = 60
+
+
+@click.group(invoke_without_command=True)
+@click.option("--all", "shows_all", is_flag=True, help="Also those that are over.")
+@click.option("--kind", metavar="KIND", help="Only of this kind, such as `lane_down`.")
+@click.option(
+    "--limit", type=click.IntRange(1, 500), default=50, show_default=True, help="At most so many."
+)
+@click.option("--before", metavar="ALERT", help="Only older ones than this.")
+@click.pass_context
+@common
+def alerts(
+    options: Options,
+    context: click.Context,
+    shows_all: bool,
+    kind: str | None,
+    limit: int,
+    before: str | None,
+) -> None:
+    """What is wrong now, as the service itself has noticed it; the newest first."""
+    if context.invoked_subcommand is not None:
+        return
+
+    async def work(session: GatewaySession) -> tuple[Json, bool]:
+        wanted = {"open": None if shows_all else True, "kind": kind}
+        found = await session.perform("alert.list", **wanted, limit=limit, before=before)
+        return found, session.running
+
+    found, running = options.run(work)
+    if output.show(options.json, found):
+        return
+    output.table(
+        ("Alert", "Since (UTC)", "Kind", "What", "Until", "Seen by"),
+        map(_row, found["alerts"]),
+        empty="Nothing is wrong." if not shows_all else "There was no alert.",
+    )
+    for mute in found["mutes"]:
+        what = mute["kind"] + (f" of {mute['subject']}" if mute["subject"] else "")
+        until = output.moment(mute["until"])
+        output.warned(f"{mute['id']}: nobody is told of {what} until {until}.")
+    if found["next"] is not None:
+        output.warned(f"There are older ones: --before {found['next']}.")
+    if not running:
+        output.warned("The service is not running, so that nothing new is noticed.")
+
+
+def _row(alert: Json) -> tuple[object, ...]:
+    muted = " (muted)" if alert["isMuted"] else ""
+    return (
+        alert["id"],
+        output.moment(alert["raisedAt"]),
+        f"{alert['kind']}{muted}",
+        alert["text"]["en"],
+        output.moment(alert["overAt"]),
+        alert["acknowledgedBy"],
+    )
+
+
+@alerts.command("acknowledge")
+@click.argument("alert")
+@common
+def acknowledge(options: Options, alert: str) -> None:
+    """Say that somebody sees to an alert."""
+
+    async def work(session: GatewaySession) -> Json:
+        return await session.perform("alert.acknowledge", alert_id=alert)
+
+    found = options.run(work)
+    if not output.show(options.json, found):
+        output.said(f"{found['title']['en']}: {found['acknowledgedBy']} sees to it.")
+
+
+@alerts.command("mute")
+@click.argument("kind")
+@click.option("--subject", metavar="SUBJECT", help="Only of this carrier, network, … .")
+@click.option(
+    "--for",
+    "span_s",
+    metavar="SPAN",
+    default="1h",
+    show_default=True,
+    callback=when.span_option,
+    help="How long: 30m, 2h, 3d.",
+)
+@common
+def mute(options: Options, kind: str, subject: str | None, span_s: int) -> None:
+    """Tell nobody of alerts of KIND for a while; they are listed all the same.
+
+    What is wrong still when the time is over is told then.
+    """
+    minutes = max(1, -(-span_s // SECONDS_A_MINUTE))
+
+    async def work(session: GatewaySession) -> Json:
+        return await session.perform("alert.mute", kind=kind, subject=subject, minutes=minutes)
+
+    found = options.run(work)
+    if not output.show(options.json, found):
+        until = output.moment(found["until"])
+        output.said(f"Nobody is told of {found['kind']} until {until} (UTC).")
+
+
+@alerts.command("unmute")
+@click.argument("mute")
+@common
+def unmute(options: Options, mute: str) -> None:
+    """End a mute before its time; MUTE is its id in the list."""
+
+    async def work(session: GatewaySession) -> Json:
+        return await session.perform("alert.unmute", mute_id=mute)
+
+    found = options.run(work)
+    if not output.show(options.json, found):
+        output.said(f"Operators are told of {found['kind']} again.")

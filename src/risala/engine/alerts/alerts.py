@@ -1,0 +1,233 @@
+"""Alerts: what is wrong is told once, and once more when it is over.
+
+A look measures all that can be wrong; what is measured has to hold for a while
+(:mod:`risala.engine.rules.alerts.holding`). What turns is written down together with the mails and
+calls that are owed for it, in one unit: a restart neither raises an alert again nor forgets one.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import Final
+
+import structlog
+import trio
+
+from risala.config.alerts import AlertsSection
+from risala.engine.alerts.measure import Answers, Measuring
+from risala.engine.alerts.networks import Networks
+from risala.engine.alerts.telling import Telling
+from risala.engine.journal.alerts import alerts, calls, hours
+from risala.engine.journal.store.patient import patiently
+from risala.engine.model.clock import ClockJumps
+from risala.engine.model.errors import Draining, Unavailable
+from risala.engine.rules.alerts.alert import Alert, AlertKind
+from risala.engine.rules.alerts.holding import (
+    WELL,
+    AlertStanding,
+    AlertTurn,
+    Reading,
+    Verdict,
+    step,
+)
+from risala.engine.services import Services
+
+log = structlog.get_logger(__name__)
+
+LOOK_S: Final = 60.0
+"""Between two looks: nobody gets up sooner, and a look costs a few milliseconds."""
+SELDOM: Final = 5
+"""At every fifth look also what changes slowly, and costs more to look at."""
+UPKEEP_S: Final = 3600.0
+DAY_MS: Final = 86_400_000
+RECEIPTS_KEPT_MS: Final = 30 * DAY_MS
+"""A carrier that has given none for so long is not one that gives receipts."""
+GONE: Final = {"gone": "yes"}
+"""The facts of an alert whose subject is not there any more."""
+Key = tuple[AlertKind, str]
+
+
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """What is measured together."""
+
+    kinds: tuple[AlertKind, ...]
+    measure: Callable[[dict[Key, Alert]], Iterable[Reading]]
+    is_seldom: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Turning:
+    reading: Reading
+    turn: AlertTurn
+
+
+class Alerts:
+    """A service; see the module's text."""
+
+    def __init__(
+        self, services: Services, jumps: ClockJumps, answers: Answers | None, telling: Telling
+    ) -> None:
+        self._have = services
+        self._limits: AlertsSection = services.settings.alerts
+        self._telling = telling
+        self._measuring = Measuring(services, self._limits, jumps, answers)
+        self._networks = Networks(services, self._limits)
+        self._open: dict[Key, Alert] = {}
+        self._standings: dict[Key, AlertStanding] = {}
+        self._groups = self._grouped()
+        self._looks = 0
+        self._tidied_s = 0.0
+
+    def _grouped(self) -> tuple[_Group, ...]:
+        of, kind = self._measuring, AlertKind
+        return (
+            _Group((kind.LANE_DOWN, kind.SIM_BALANCE_LOW, kind.QUOTA_LOW), of.lanes),
+            _Group((kind.RECEIPTS_MISSING,), of.receipts),
+            _Group((kind.QUEUE_OLD,), of.queue),
+            _Group((kind.NUMBERS_UNSERVED,), of.unserved),
+            _Group((kind.DISK_LOW,), of.disk),
+            _Group((kind.CLOCK_JUMPED,), of.clock),
+            _Group((kind.ERRORS,), of.errors),
+            _Group((kind.BACKUP_OLD,), of.backups, is_seldom=True),
+            _Group((kind.BALANCE_LOW,), of.balances, is_seldom=True),
+            _Group((kind.CODES_ABUSED,), of.codes, is_seldom=True),
+            _Group((kind.INBOUND_UNSERVED,), of.inbound, is_seldom=True),
+        )
+
+    async def run(self) -> None:
+        """Look for life."""
+        self._load()
+        self._tidied_s = trio.current_time()
+        while True:
+            await trio.sleep(LOOK_S)
+            try:
+                await self._look()
+                await self._tidy()
+            except Draining:
+                raise
+            except Unavailable as error:
+                log.warning("alerts.storage", reason=str(error))
+
+    def _load(self) -> None:
+        """Take over from the disk what is raised."""
+        self._open = {(each.kind, each.subject): each for each in alerts.opened(self._have.reader)}
+        for key, each in self._open.items():
+            if not self._standing(key).is_raised:
+                self._standings[key] = AlertStanding(is_raised=True, flaps=each.flaps)
+        for key in [key for key, each in self._standings.items() if each.is_raised]:
+            if key not in self._open:
+                del self._standings[key]
+
+    def _standing(self, key: Key) -> AlertStanding:
+        return self._standings.get(key, WELL)
+
+    async def _look(self) -> None:
+        is_seldom = self._looks % SELDOM == 0
+        self._looks += 1
+        found: list[Reading] = []
+        for group in self._groups:
+            if is_seldom or not group.is_seldom:
+                found += self._measured(group)
+        if is_seldom:
+            await self._networks.follow()
+        if self._networks.is_known:
+            rates = _Group((AlertKind.DELIVERY_LOW, AlertKind.APPROVAL_LOW), self._networks.rates)
+            found += self._measured(rates)
+        turning = [each for reading in found if (each := self._judge(reading)) is not None]
+        if turning or self._telling.is_owed(self._open.values()):
+            await self._write(turning)
+
+    def _measured(self, group: _Group) -> list[Reading]:
+        """The readings of a group; and of what is raised and was not found any more, that it is
+        over."""
+        kinds = [kind for kind in group.kinds if kind.value not in self._limits.off]
+        found = []
+        if kinds:
+            try:
+                found = [each for each in group.measure(self._open) if each.kind in kinds]
+            except (Unavailable, OSError) as error:
+                log.warning("alerts.unmeasured", kinds=[*group.kinds], reason=str(error))
+                return []
+        seen = {(each.kind, each.subject) for each in found}
+        return [*found, *self._gone(group, seen)]
+
+    def _gone(self, group: _Group, seen: set[Key]) -> Iterator[Reading]:
+        for kind, subject in {*self._open, *self._standings} - seen:
+            if kind in group.kinds:
+                yield Reading(kind, subject, Verdict.GOOD, GONE)
+
+    def _judge(self, reading: Reading) -> _Turning | None:
+        key = (reading.kind, reading.subject)
+        # By Trio's clock, because the wall clock may be set while something has to hold.
+        now_ms = round(trio.current_time() * 1000)
+        # Of a lane its time is not measured; all else that may last for a while is.
+        grace_s = self._limits.lane_down_s if reading.kind is AlertKind.LANE_DOWN else 0
+        hold_s = self._limits.hold_s
+        standing, turn = step(
+            self._standing(key), reading.verdict, now_ms, grace_s * 1000, hold_s * 1000
+        )
+        if turn is not None:
+            return _Turning(reading, turn)
+        if standing == WELL:
+            self._standings.pop(key, None)
+        else:
+            self._standings[key] = standing
+        return None
+
+    async def _write(self, turning: list[_Turning]) -> None:
+        """Write down what turns, and owe the mails and calls. It stands as the disk has it, also
+        where nobody knows whether an attempt at it was in vain."""
+        now_ms = self._have.recorder.clock.now_ms()
+        seqs = {key: each.seq for key, each in self._open.items()}
+        commit, telling = self._have.recorder.journal.commit, self._telling
+
+        def unit(conn: sqlite3.Connection) -> None:
+            for each in turning:
+                reading = each.reading
+                if each.turn is AlertTurn.RAISED:
+                    facts = (reading.kind, reading.subject, reading.facts)
+                    alerts.raise_one(conn, *facts, now_ms)
+                elif (seq := seqs.get((reading.kind, reading.subject))) is not None:
+                    over = alerts.end(conn, seq, reading.facts, now_ms)
+                    if over is not None:
+                        telling.owe_over(conn, over, now_ms)
+            telling.owe_raised(conn, now_ms)
+
+        await patiently("alerts", partial(commit, unit))
+        for each in turning:
+            reading, level = (
+                each.reading,
+                log.warning if each.turn is AlertTurn.RAISED else log.info,
+            )
+            level(f"alert.{each.turn}", kind=reading.kind, subject=reading.subject, **reading.facts)
+        self._load()
+        self._telling.ring()
+
+    async def _tidy(self) -> None:
+        """Forget what is old, and note who gives receipts."""
+        now_ms, now_s = self._have.recorder.clock.now_ms(), trio.current_time()
+        seen = hours.receipts_seen(self._have.reader)
+        given = [
+            name
+            for name in self._measuring.giving_receipts()
+            if seen.get(name, 0) <= now_ms - DAY_MS
+        ]
+        is_time = now_s - self._tidied_s >= UPKEEP_S
+        if not given and not is_time:
+            return
+        kept_ms = self._limits.history_days * DAY_MS
+
+        def unit(conn: sqlite3.Connection) -> None:
+            hours.note_receipts(conn, given, now_ms)
+            if is_time:
+                hours.forget_receipts(conn, now_ms - RECEIPTS_KEPT_MS)
+                alerts.forget_old(conn, now_ms - kept_ms, now_ms)
+                calls.forget_settled(conn, now_ms)
+
+        await self._have.recorder.journal.commit(unit)
+        if is_time:
+            self._tidied_s = now_s

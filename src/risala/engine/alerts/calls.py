@@ -1,0 +1,134 @@
+"""Calls the operator's own addresses about alerts: signed as webhooks are, at least once."""
+
+from __future__ import annotations
+
+import json
+import random
+import sqlite3
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Final
+
+import structlog
+
+from risala import __version__
+from risala.config.alerts import AlertsSection
+from risala.engine.actors.alarm import Alarm
+from risala.engine.journal.alerts import alerts, calls
+from risala.engine.journal.alerts.calls import AlertCall
+from risala.engine.journal.recorder import Recorder
+from risala.engine.journal.store.patient import patiently
+from risala.engine.model.clock import iso
+from risala.engine.model.errors import NotFound
+from risala.engine.model.people import Language
+from risala.engine.people.alert_words import alert_words
+from risala.engine.rules.alerts.alert import Alert
+from risala.engine.rules.alerts.holding import AlertTurn
+from risala.engine.rules.webhooks.schedule import ReceiverAnswer, ReceiverFault, decide
+from risala.engine.rules.webhooks.sign import signed
+from risala.engine.rules.webhooks.types import Outbound, WebhookCall
+
+log = structlog.get_logger(__name__)
+
+DROPPED: Final = "dropped"
+"""Its address is none of the settings any more, or there is no such alert."""
+
+
+@dataclass(frozen=True, slots=True)
+class AlertCallSources:
+    limits: AlertsSection
+    secret: str
+    """Signs the calls; empty: there is none, and nothing is signed."""
+    recorder: Recorder
+    reader: sqlite3.Connection
+    outbound: Outbound
+    jitter: Callable[[], float] = random.random
+
+
+class AlertCalls:
+    """A service: one call at a time, because alerts are few."""
+
+    def __init__(self, sources: AlertCallSources) -> None:
+        self._have = sources
+        self._alarm = Alarm(sources.recorder.clock)
+
+    def look(self) -> None:
+        """A call is owed."""
+        self._alarm.ring()
+
+    async def run(self) -> None:
+        """Call for life."""
+        while True:
+            call = calls.first(self._have.reader)
+            if call is None or call.due_at > self._have.recorder.clock.now_ms():
+                await self._alarm.wait(None if call is None else call.due_at)
+            else:
+                await self._deliver(call)
+
+    async def _deliver(self, call: AlertCall) -> None:
+        commit = self._have.recorder.journal.commit
+        written = partial(patiently, "alerts.calls")
+        body = self._body(call)
+        if body is None:
+            await written(partial(commit, self._settling(call, DROPPED)))
+            return
+        tries = await written(partial(commit, partial(calls.begin, seq=call.seq)))
+        seen = await self._post(call, body)
+        verdict = decide(seen, tries, self._have.recorder.clock.now_ms(), self._have.jitter())
+        if verdict.state == "pending":
+            log.warning("alert.call.failed", call=call.seq, reason=verdict.error, tries=tries)
+            put_off = partial(calls.put_off, seq=call.seq, due_at=verdict.due_at)
+            await written(partial(commit, put_off))
+        else:
+            await written(partial(commit, self._settling(call, verdict.state)))
+
+    def _settling(self, call: AlertCall, outcome: str) -> Callable[[sqlite3.Connection], None]:
+        now_ms = self._have.recorder.clock.now_ms()
+        return partial(calls.settle, seq=call.seq, outcome=outcome, now_ms=now_ms)
+
+    def _body(self, call: AlertCall) -> str | None:
+        if call.url not in self._have.limits.webhook_url:
+            return None
+        try:
+            found = alerts.alert(self._have.reader, call.alert)
+        except NotFound:
+            return None
+        return json.dumps(told(found, call), ensure_ascii=False)
+
+    async def _post(self, call: AlertCall, body: str) -> ReceiverAnswer | ReceiverFault:
+        headers = {"content-type": "application/json", "user-agent": f"Risala/{__version__}"}
+        now_ms, secret = self._have.recorder.clock.now_ms(), self._have.secret
+        try:
+            headers |= signed(call_id(call), body, [secret], now_ms) if secret else {}
+            return await self._have.outbound.post(WebhookCall(call.url, headers, body.encode()))
+        except Exception:
+            # A bug of ours over one call must not hold up the others: it is tried again.
+            log.exception("alert.call.bug", call=call.seq)
+            return ReceiverFault("INTERNAL", "Something went wrong on our side.")
+
+
+def call_id(call: AlertCall) -> str:
+    """The same for each attempt, and for each address: to know what came twice."""
+    return f"alert_{call.alert}_{call.what}"
+
+
+def told(found: Alert, call: AlertCall) -> dict[str, object]:
+    """The body of a call."""
+    words = alert_words(found, Language.ENGLISH)
+    is_over = call.what is AlertTurn.OVER
+    return {
+        "id": call_id(call),
+        "type": "alert.over" if is_over else "alert.raised",
+        "createdAt": iso(call.created_at),
+        "alert": {
+            "id": f"alert_{found.seq}",
+            "kind": found.kind.value,
+            "subject": found.subject or None,
+            "title": words.title,
+            "text": words.text,
+            "facts": dict(found.facts),
+            "raisedAt": iso(found.raised_at),
+            "overAt": iso(found.over_at) if is_over and found.over_at is not None else None,
+        },
+    }

@@ -1,0 +1,218 @@
+"""Measures what can be wrong: each group of readings by itself, so that one that fails hides none.
+
+Every look is bounded. What only the running service knows comes from its statistics; all else is
+read by indexes.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import trio
+
+from risala.config.alerts import AlertsSection
+from risala.engine.journal.alerts import facts, hours
+from risala.engine.journal.messages import waiting
+from risala.engine.journal.upkeep import backup_note
+from risala.engine.model.clock import ClockJumps
+from risala.engine.model.money import minor_units, money
+from risala.engine.rules.alerts import readings
+from risala.engine.rules.alerts.alert import Alert, AlertKind
+from risala.engine.rules.alerts.holding import Reading
+from risala.engine.rules.alerts.readings import LaneFacts, SilenceFacts
+from risala.engine.services import Services
+from risala.sms.address import COUNTRY_CODE
+
+Answers = Callable[[], Mapping[int, int]]
+"""How the API has answered since the start: how often, by status."""
+Open = Mapping[tuple[AlertKind, str], Alert]
+
+UNSERVED_MAX: Final = 10_000
+"""Messages that are counted at most."""
+UNSERVED_SHOWN_MAX: Final = 5
+INBOUND_MS: Final = 86_400_000
+"""A day without one is the end of messages that nobody gets."""
+ERRORS_S: Final = 300.0
+"""Answers of so many seconds are judged together."""
+SERVER_ERRORS: Final = range(500, 600)
+_QUOTAS: Final = (
+    ("segments a day", "segments_today", "segments_per_day_max"),
+    ("recipients a month", "recipients_this_month", "recipients_per_month_max"),
+)
+
+
+@dataclass(slots=True)
+class _Silence:
+    """Of one carrier's receipts."""
+
+    taken: int
+    accepted: int
+    since_s: float
+
+
+class Measuring:
+    """What was seen at earlier looks is kept here, as far as a look is compared with them."""
+
+    def __init__(
+        self, services: Services, limits: AlertsSection, jumps: ClockJumps, answers: Answers | None
+    ) -> None:
+        self._have = services
+        self._limits = limits
+        self._jumps = jumps
+        self._answers = answers
+        self._silences: dict[str, _Silence] = {}
+        self._answered: deque[tuple[float, int, int]] = deque()
+        self._newest_ms: int | None = None
+        self._has_looked = False
+
+    # -- carriers
+
+    def lanes(self, _: Open) -> Iterator[Reading]:
+        for each in self._carriers():
+            details = each["details"]
+            told = details.get("sim_balance_is")
+            lane = LaneFacts(
+                each["name"],
+                each["state"],
+                each["text"],
+                _number(details.get("sim_balance")),
+                None if told is None else told == "low",
+                tuple(_quotas(details)),
+            )
+            yield readings.lane_down(lane)
+            if (found := readings.sim_balance_low(lane)) is not None:
+                yield found
+            if (found := readings.quota_low(lane, self._limits)) is not None:
+                yield found
+
+    def receipts(self, raised: Open) -> Iterator[Reading]:
+        gave = hours.receipts_seen(self._have.reader)
+        for each in self._carriers():
+            name = each["name"]
+            found = self._silence(name, each["receipts_taken"], each["accepted"])
+            if each["receipts"] and name in gave:
+                is_raised = (AlertKind.RECEIPTS_MISSING, name) in raised
+                yield readings.receipts_missing(found, self._limits, is_raised=is_raised)
+
+    def _silence(self, name: str, taken: int, accepted: int) -> SilenceFacts:
+        now_s = trio.current_time()
+        known = self._silences.get(name)
+        has_come = taken > (0 if known is None else known.taken)
+        if known is None or taken != known.taken or accepted < known.accepted:
+            known = self._silences[name] = _Silence(taken, accepted, now_s)
+        elif accepted == known.accepted:  # nothing was sent that a receipt could be for
+            known.since_s = now_s
+        return SilenceFacts(name, now_s - known.since_s, accepted - known.accepted, has_come)
+
+    def giving_receipts(self) -> list[str]:
+        """Carriers that have given receipts since the start."""
+        return [each["name"] for each in self._carriers() if each["receipts_taken"]]
+
+    def _carriers(self) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = self._have.delivery.statistics().get("carriers", [])
+        return found
+
+    # -- the queue and the service
+
+    def queue(self, raised: Open) -> Iterator[Reading]:
+        now_ms = self._now_ms
+        for route, since_ms in facts.oldest_due(self._have.reader, now_ms).items():
+            is_raised = (AlertKind.QUEUE_OLD, route) in raised
+            age_s = max(0, now_ms - since_ms) / 1000
+            yield readings.queue_old(route, age_s, self._limits, is_raised=is_raised)
+
+    def unserved(self, _: Open) -> Iterator[Reading]:
+        found = waiting.unserved(self._have.reader, UNSERVED_MAX)
+        yield readings.numbers_unserved(found.count, found.prefixes[:UNSERVED_SHOWN_MAX])
+
+    def disk(self, raised: Open) -> Iterator[Reading]:
+        free = shutil.disk_usage(self._data_dir).free
+        is_raised = (AlertKind.DISK_LOW, "") in raised
+        yield readings.disk_low(free, self._limits, is_raised=is_raised)
+
+    def clock(self, raised: Open) -> Iterator[Reading]:
+        now_ms, last = self._now_ms, self._jumps.last_jump
+        if last is not None:
+            yield readings.clock_jumped(last.at_ms, last.by_ms, now_ms, self._limits)
+            return
+        if not self._has_looked:  # rows that are later than now: it was set back before the start
+            self._newest_ms, self._has_looked = facts.newest_ms(self._have.reader), True
+        by_ms = min(0, now_ms - (self._newest_ms or 0))
+        known = raised.get((AlertKind.CLOCK_JUMPED, ""))
+        if by_ms <= -1000 * self._limits.clock_jump_s:
+            yield readings.clock_jumped(now_ms, by_ms, now_ms, self._limits)
+        elif known is not None:  # from before the start
+            by_ms = 1000 * int(known.facts.get("by_s") or 0)
+            yield readings.clock_jumped(known.raised_at, by_ms, now_ms, self._limits)
+        else:
+            yield readings.clock_jumped(None, 0, now_ms, self._limits)
+
+    def errors(self, raised: Open) -> Iterator[Reading]:
+        if self._answers is None:
+            return
+        now_s, counts = trio.current_time(), self._answers()
+        whole = sum(counts.values())
+        failed = sum(count for status, count in counts.items() if status in SERVER_ERRORS)
+        while len(self._answered) > 1 and self._answered[1][0] <= now_s - ERRORS_S:
+            self._answered.popleft()
+        _, whole_before, failed_before = self._answered[0] if self._answered else (now_s, 0, 0)
+        self._answered.append((now_s, whole, failed))
+        is_raised = (AlertKind.ERRORS, "") in raised
+        yield readings.errors(
+            whole - whole_before, failed - failed_before, self._limits, is_raised=is_raised
+        )
+
+    # -- looked at more seldom
+
+    def backups(self, _: Open) -> Iterator[Reading]:
+        note = backup_note.read(self._data_dir)
+        last_ms = None if note is None else note.at
+        first_ms = facts.first_ms(self._have.reader)
+        found = readings.backup_old(last_ms, first_ms, self._now_ms, self._limits)
+        if found is not None:
+            yield found
+
+    def balances(self, _: Open) -> Iterator[Reading]:
+        limit = minor_units(self._have.settings.pricing.low_balance)
+        for each in facts.low_balances(self._have.reader, limit, self._now_ms):
+            balance = money(each.balance)
+            yield readings.balance_low(each.organization_id, each.name, balance, each.currency)
+
+    def codes(self, raised: Open) -> Iterator[Reading]:
+        limits, kind = self._limits, AlertKind.CODES_ABUSED
+        since_ms = self._now_ms - limits.prefix_minutes * 60_000
+        characters = len(f"+{COUNTRY_CODE}") + limits.prefix_digits
+        for prefix, rate in facts.codes_by_prefix(self._have.reader, since_ms, characters).items():
+            is_raised = (kind, prefix) in raised
+            yield readings.codes_abused(prefix, rate, limits, is_raised=is_raised)
+
+    def inbound(self, _: Open) -> Iterator[Reading]:
+        reader = self._have.reader
+        if not facts.has_inbound_routes(reader):  # nobody here wants what comes in
+            return
+        for number, count in facts.inbound_unserved(reader, self._now_ms - INBOUND_MS).items():
+            yield readings.inbound_unserved(number, count)
+
+    @property
+    def _now_ms(self) -> int:
+        return self._have.recorder.clock.now_ms()
+
+    @property
+    def _data_dir(self) -> Path:
+        return Path(self._have.settings.storage.data_dir)
+
+
+def _quotas(details: Mapping[str, Any]) -> Iterator[tuple[str, float, float]]:
+    for name, used_key, most_key in _QUOTAS:
+        used, most = _number(details.get(used_key)), _number(details.get(most_key))
+        if used is not None and most is not None:
+            yield name, used, most
+
+
+def _number(value: object) -> float | None:
+    return value if isinstance(value, int | float) else None

@@ -1,0 +1,112 @@
+"""How networks do against what is usual: hours are summed up once they are over, and kept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import Final
+
+import trio
+
+from risala.config.alerts import AlertsSection
+from risala.engine.alerts.measure import Open
+from risala.engine.journal.alerts import hours
+from risala.engine.journal.alerts.hours import HOUR_MS, ORGANIZATIONS_AT_ONCE, NetworkHour
+from risala.engine.journal.store.patient import patiently
+from risala.engine.rules.alerts import readings
+from risala.engine.rules.alerts.alert import AlertKind
+from risala.engine.rules.alerts.holding import Reading
+from risala.engine.rules.alerts.usual import Rate, by_network, latest, usual
+from risala.engine.services import Services
+
+LAG_MS: Final = 600_000
+"""An hour is summed up so long after its end: most receipts have come, most codes have ended. So
+all hours are known as they stood then, and can be compared."""
+HOURS_AT_ONCE: Final = 24
+"""Summed up at one look: what there is of before the first start takes some looks."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Judged:
+    kind: AlertKind
+    network: str
+    rate: Rate
+    usual: float | None
+
+
+class Networks:
+    def __init__(self, services: Services, limits: AlertsSection) -> None:
+        self._have = services
+        self._limits = limits
+        self._done: int | None = None
+        """The last hour that is summed up; None: not looked yet."""
+        self._judged: list[_Judged] = []
+        self._is_known = False
+
+    async def follow(self) -> None:
+        """Sum up what hours have ended since the last call, and judge the networks by them.
+
+        Raises:
+            Unavailable: the storage refused; the next call goes on from there.
+        """
+        now_ms, length = self._have.recorder.clock.now_ms(), self._limits.rate_usual_days * 24
+        end = (now_ms - LAG_MS) // HOUR_MS
+        after = await self._after(end - length)
+        if after is None:
+            return
+        if after >= end:
+            if not self._is_known:  # a start within the hour: what is raised is judged again
+                self._judge(end)
+            return
+        new = range(after, min(end, after + HOURS_AT_ONCE))
+        found = {hour: counted for hour in new if (counted := await self._sum(hour))}
+        if found:
+            unit = partial(hours.write, found=found, before=end - length)
+            await patiently("alerts", partial(self._have.recorder.journal.commit, unit))
+        self._done = new[-1]
+        if new[-1] == end - 1:
+            self._judge(end)
+
+    async def _after(self, least: int) -> int | None:
+        """The first hour that is not summed up; None: there is nobody whose messages count."""
+        if self._done is None:
+            reader = self._have.reader
+            first, last = hours.first_hour(reader), hours.last_hour(reader)
+            if first is None:
+                return None
+            self._done = max(first, last + 1 if last is not None else first) - 1
+        return max(least, self._done + 1)
+
+    async def _sum(self, hour: int) -> dict[str, NetworkHour]:
+        found: dict[str, NetworkHour] = {}
+        reader = self._have.reader
+        for first in range(0, hours.organizations_end(reader), ORGANIZATIONS_AT_ONCE):
+            hours.add_counts(reader, hour, first, found)
+            await trio.lowlevel.checkpoint()
+        hours.add_sessions(reader, hour, found)
+        return found
+
+    def _judge(self, end: int) -> None:
+        limits, reader = self._limits, self._have.reader
+        length, since = limits.rate_hours, end - limits.rate_usual_days * 24
+        found = []
+        for kind, rows in (
+            (AlertKind.DELIVERY_LOW, hours.deliveries(reader, since)),
+            (AlertKind.APPROVAL_LOW, hours.approvals(reader, since)),
+        ):
+            for network, known in by_network(rows).items():
+                middle = usual(known, end, length, limits.rate_count_min)
+                found.append(_Judged(kind, network, latest(known, end, length), middle))
+        self._judged, self._is_known = found, True
+
+    def rates(self, raised: Open) -> Iterator[Reading]:
+        for each in self._judged:
+            is_raised = (each.kind, each.network) in raised
+            given = (each.kind, each.network, each.rate, each.usual, self._limits)
+            yield readings.rate_low(*given, is_raised=is_raised)
+
+    @property
+    def is_known(self) -> bool:
+        """Whether networks were judged since the start."""
+        return self._is_known

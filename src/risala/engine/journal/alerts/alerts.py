@@ -1,0 +1,189 @@
+"""Alerts as rows: raised once, over once, and kept for a while after that."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections import Counter
+from dataclasses import replace
+from typing import Any, Final, cast
+
+from risala.engine.journal.store.named import Rows
+from risala.engine.journal.store.tables import table, writable
+from risala.engine.model.errors import Conflict, NotFound
+from risala.engine.rules.alerts.alert import Alert, AlertKind, AlertMute, Facts
+from risala.engine.rules.alerts.holding import flaps_of
+
+KEPT_MAX: Final = 2000
+"""Alerts that are over, kept at most: some hundred kilobytes."""
+OPEN_MAX: Final = 500
+"""Alerts that may be open at once: more say no more, and each is a mail to each operator."""
+MUTES_MAX: Final = 200
+_TABLE: Final = "alerts"
+_MUTES: Final = "alert_mutes"
+_ALERTS: Final = Rows(Alert, kind=AlertKind, facts=json.loads, over_facts=json.loads)
+_MUTE: Final = Rows(AlertMute, kind=AlertKind)
+_EARLIER: Final = "kind = ? AND subject = ? AND over_at IS NOT NULL"
+
+
+def opened(conn: sqlite3.Connection) -> list[Alert]:
+    """What is wrong now, the oldest first."""
+    return _ALERTS.find(table(conn, _TABLE), "over_at IS NULL", order_by="seq", limit=OPEN_MAX)
+
+
+def open_count(conn: sqlite3.Connection) -> int:
+    return table(conn, _TABLE).count_where("over_at IS NULL")
+
+
+def open_counts(conn: sqlite3.Connection) -> Counter[AlertKind]:
+    """What is wrong now, by its kind."""
+    return Counter(each.kind for each in opened(conn))
+
+
+def find(conn: sqlite3.Connection, seq: int) -> Alert | None:
+    found = _ALERTS.find(table(conn, _TABLE), "seq = ?", (seq,))
+    return found[0] if found else None
+
+
+def alert(conn: sqlite3.Connection, seq: int) -> Alert:
+    """
+    Raises:
+        NotFound: there is none of this number.
+    """
+    found = find(conn, seq)
+    if found is None:
+        raise NotFound(f"There is no alert {seq}.")
+    return found
+
+
+def page(
+    conn: sqlite3.Connection,
+    limit: int,
+    *,
+    before: int | None = None,
+    is_open: bool | None = None,
+    kind: str | None = None,
+) -> list[Alert]:
+    """Alerts, the newest first."""
+    where, given = ["1"], dict[str, Any]()
+    if before is not None:
+        where.append("seq < :before")
+        given["before"] = before
+    if is_open is not None:
+        where.append("over_at IS NULL" if is_open else "over_at IS NOT NULL")
+    if kind is not None:
+        where.append("kind = :kind")
+        given["kind"] = kind
+    rows = table(conn, _TABLE)
+    return _ALERTS.find(rows, " AND ".join(where), given, order_by="seq DESC", limit=limit)
+
+
+def raise_one(
+    conn: sqlite3.Connection, kind: AlertKind, subject: str, facts: Facts, now_ms: int
+) -> Alert | None:
+    """Raise an alert; None where it is raised already, or too many are."""
+    rows = table(conn, _TABLE)
+    if rows.count_where("over_at IS NULL") >= OPEN_MAX:
+        return None
+    if rows.count_where("kind = ? AND subject = ? AND over_at IS NULL", (kind.value, subject)):
+        return None
+    earlier = _ALERTS.find(rows, _EARLIER, (kind.value, subject), order_by="seq DESC", limit=1)
+    flaps = flaps_of(earlier[0].flaps, earlier[0].over_at, now_ms) if earlier else 0
+    stored = writable(conn, _TABLE).insert(
+        {
+            "kind": kind.value,
+            "subject": subject,
+            "facts": json.dumps(facts, ensure_ascii=False),
+            "raised_at": now_ms,
+            "flaps": flaps,
+        }
+    )
+    return alert(conn, cast(int, stored.last_pk))
+
+
+def end(conn: sqlite3.Connection, seq: int, facts: Facts, now_ms: int) -> Alert | None:
+    """What was wrong is over; None where it was already."""
+    found = alert(conn, seq)
+    if not found.is_open:
+        return None
+    at = max(now_ms, found.raised_at)
+    values = {"over_at": at, "over_facts": json.dumps(facts, ensure_ascii=False)}
+    writable(conn, _TABLE).update(seq, values)
+    return replace(found, over_at=at, over_facts=facts)
+
+
+def note_told(conn: sqlite3.Connection, seq: int, now_ms: int) -> None:
+    """Mails and calls are owed for it."""
+    writable(conn, _TABLE).update(seq, {"told_at": now_ms})
+
+
+def acknowledge(conn: sqlite3.Connection, seq: int, by: str, now_ms: int) -> Alert:
+    """Somebody sees to it. Who said so first stays.
+
+    Raises:
+        NotFound: there is none of this number.
+    """
+    found = alert(conn, seq)
+    if found.acknowledged_at is None:
+        writable(conn, _TABLE).update(seq, {"acknowledged_at": now_ms, "acknowledged_by": by})
+    return alert(conn, seq)
+
+
+def forget_old(conn: sqlite3.Connection, before_ms: int, now_ms: int) -> None:
+    """Delete what has long been over, and mutes that have ended."""
+    stored = writable(conn, _TABLE)
+    stored.delete_where("over_at < ?", (before_ms,))
+    over = "over_at IS NOT NULL"
+    surplus = stored.count_where(over) - KEPT_MAX
+    if surplus > 0:
+        last = [*stored.rows_where(over, order_by="over_at, seq", limit=surplus)][-1]
+        stored.delete_where(f"{over} AND (over_at, seq) <= (?, ?)", (last["over_at"], last["seq"]))
+    writable(conn, _MUTES).delete_where("until <= ?", (now_ms,))
+
+
+# -- mutes -------------------------------------------------------------------------------------
+
+
+def mutes(conn: sqlite3.Connection, now_ms: int) -> list[AlertMute]:
+    """Those that hold now, the newest first."""
+    rows = table(conn, _MUTES)
+    return _MUTE.find(rows, "until > ?", (now_ms,), order_by="seq DESC", limit=MUTES_MAX)
+
+
+def mute(
+    conn: sqlite3.Connection,
+    kind: AlertKind,
+    subject: str | None,
+    until: int,
+    by: str,
+    now_ms: int,
+) -> AlertMute:
+    """Mute alerts for a time, in the place of an earlier mute of the same ones.
+
+    Raises:
+        Conflict: there are too many.
+    """
+    stored = writable(conn, _MUTES)
+    stored.delete_where("kind = ? AND subject IS ?", (kind.value, subject))
+    if stored.count_where("until > ?", (now_ms,)) >= MUTES_MAX:
+        raise Conflict(f"There are at most {MUTES_MAX} mutes.")
+    values = {"kind": kind.value, "subject": subject, "until": until, "by": by, "at": now_ms}
+    seq = cast(int, stored.insert(values).last_pk)
+    return AlertMute(seq, kind, subject, until, by, now_ms)
+
+
+def find_mute(conn: sqlite3.Connection, seq: int) -> AlertMute | None:
+    found = _MUTE.find(table(conn, _MUTES), "seq = ?", (seq,))
+    return found[0] if found else None
+
+
+def unmute(conn: sqlite3.Connection, seq: int) -> AlertMute:
+    """
+    Raises:
+        NotFound: there is no such mute.
+    """
+    found = find_mute(conn, seq)
+    if found is None:
+        raise NotFound(f"There is no mute {seq}.")
+    writable(conn, _MUTES).delete(seq)
+    return found

@@ -1,0 +1,76 @@
+"""Calls to the operator's addresses: a row is owed until it is settled, so that none is lost."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+
+from risala.engine.journal.store.named import Rows
+from risala.engine.journal.store.tables import table, writable
+from risala.engine.rules.alerts.holding import AlertTurn
+
+KEPT_MS: Final = 7 * 86_400_000
+"""How long it can be seen what became of a call."""
+_TABLE: Final = "alert_calls"
+
+
+@dataclass(frozen=True, slots=True)
+class AlertCall:
+    """One alert's turn, owed to one address."""
+
+    seq: int
+    alert: int
+    what: AlertTurn
+    url: str
+    created_at: int
+    due_at: int
+    tries: int
+
+
+_CALLS: Final = Rows(AlertCall, what=AlertTurn)
+
+
+def owe(
+    conn: sqlite3.Connection, alert: int, what: AlertTurn, urls: Iterable[str], now_ms: int
+) -> None:
+    """Owe a call to each address, in the unit that is the reason for it."""
+    stored = writable(conn, _TABLE)
+    for url in urls:
+        stored.insert(
+            {
+                "alert": alert,
+                "what": what.value,
+                "url": url,
+                "created_at": now_ms,
+                "due_at": now_ms,
+            }
+        )
+
+
+def first(conn: sqlite3.Connection) -> AlertCall | None:
+    """The one that is due first."""
+    rows = table(conn, _TABLE)
+    found = _CALLS.find(rows, "settled_at IS NULL", order_by="due_at, seq", limit=1)
+    return found[0] if found else None
+
+
+def begin(conn: sqlite3.Connection, seq: int) -> int:
+    """An attempt begins; how many there were with it."""
+    stored = writable(conn, _TABLE)
+    tries = int(stored.get(seq)["tries"]) + 1
+    stored.update(seq, {"tries": tries})
+    return tries
+
+
+def put_off(conn: sqlite3.Connection, seq: int, due_at: int) -> None:
+    writable(conn, _TABLE).update(seq, {"due_at": due_at})
+
+
+def settle(conn: sqlite3.Connection, seq: int, outcome: str, now_ms: int) -> None:
+    writable(conn, _TABLE).update(seq, {"settled_at": now_ms, "outcome": outcome})
+
+
+def forget_settled(conn: sqlite3.Connection, now_ms: int) -> None:
+    writable(conn, _TABLE).delete_where("settled_at <= ?", (now_ms - KEPT_MS,))

@@ -1,0 +1,115 @@
+"""What alerts are judged by, looked up over all organizations: bounded, however much there is."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from risala.engine.journal.alerts.hours import SESSIONS_MAX
+from risala.engine.journal.store.sql import value_of
+from risala.engine.model.ids import first_id
+from risala.engine.rules.alerts.usual import Rate
+from risala.engine.rules.router import UNSERVED
+
+HEADS_MAX: Final = 500
+"""Heads of queues that are looked at: one a route, priority and organization that has anything
+waiting. Each is one step down an index."""
+LOW_MAX: Final = 200
+"""Organizations with a low balance that are told of."""
+INBOUND_MAX: Final = 2000
+"""Messages that came in which are looked at, the latest first."""
+SENT_LATELY_DAYS: Final = 7
+"""An organization that has spent nothing for so long is not about to run out of balance."""
+DAY_MS: Final = 86_400_000
+_HEAD: Final = (
+    "SELECT route, priority, organization, due_at FROM message INDEXED BY message_queue"
+    " WHERE status = 0 AND (route, priority, organization) > (?, ?, ?)"
+    " ORDER BY route, priority, organization, due_at LIMIT 1"
+)
+"""The next head of a queue, by the index alone."""
+
+
+def oldest_due(conn: sqlite3.Connection, now_ms: int) -> dict[str, int]:
+    """Since when the oldest message that is due has waited, by route; without messages of
+    organizations that are held, and those that nobody serves."""
+    held = {no for (no,) in conn.execute("SELECT no FROM organizations WHERE status <> 'active'")}
+    found: dict[str, int] = {}
+    place = (-1, -1, -1)
+    for _ in range(HEADS_MAX):
+        row = conn.execute(_HEAD, place).fetchone()
+        if row is None:
+            break
+        route, priority, organization, due_at = row
+        place = (route, priority, organization)
+        if due_at is not None and due_at <= now_ms and organization not in held:
+            name = value_of(conn, "SELECT name FROM names WHERE no = ?", (route,))
+            if name != UNSERVED:
+                found[name] = min(due_at, found.get(name, due_at))
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class LowBalance:
+    organization_id: str
+    name: str
+    balance: int
+    currency: str
+
+
+def low_balances(conn: sqlite3.Connection, limit: int, now_ms: int) -> list[LowBalance]:
+    """Active organizations that have sent lately, and whose balance is below their limit.
+
+    Args:
+        limit: of those that have none of their own, in minor units.
+    """
+    rows = conn.execute(
+        "SELECT id, name, balance, currency FROM organizations o WHERE status = 'active'"
+        " AND deleted_at IS NULL AND balance < coalesce(low_balance, ?) AND EXISTS (SELECT 1"
+        " FROM spending WHERE organization_id = o.id AND day >= ?) ORDER BY id LIMIT ?",
+        (limit, now_ms // DAY_MS - SENT_LATELY_DAYS, LOW_MAX),
+    )
+    return [LowBalance(*row) for row in rows]
+
+
+def codes_by_prefix(conn: sqlite3.Connection, since_ms: int, characters: int) -> Mapping[str, Rate]:
+    """Sessions that have ended, and those that were approved, by the beginning of the number."""
+    rows = conn.execute(
+        "SELECT substr(recipient, 1, ?), count(*), sum(status = 'approved') FROM (SELECT recipient,"
+        " status FROM verifications WHERE id >= ? AND mode = 'live' AND status <> 'pending'"
+        " ORDER BY id DESC LIMIT ?) GROUP BY 1",
+        (characters, first_id("ver", max(0, since_ms)), SESSIONS_MAX),
+    )
+    return {prefix: Rate(whole, good) for prefix, whole, good in rows}
+
+
+def has_inbound_routes(conn: sqlite3.Connection) -> bool:
+    return value_of(conn, "SELECT 1 FROM inbound_routes LIMIT 1") is not None
+
+
+def inbound_unserved(conn: sqlite3.Connection, since_ms: int) -> dict[str, int]:
+    """Messages that came in and went to nobody, by the number that they came to."""
+    rows = conn.execute(
+        "SELECT coalesce(recipient, ''), count(*) FROM (SELECT recipient, organization_id"
+        " FROM inbound WHERE id >= ? ORDER BY id DESC LIMIT ?) WHERE organization_id IS NULL"
+        " GROUP BY 1",
+        (first_id("mo", max(0, since_ms)), INBOUND_MAX),
+    )
+    return dict(rows.fetchall())
+
+
+def newest_ms(conn: sqlite3.Connection) -> int | None:
+    """When the newest row was written, as the clock said then; None: there is none."""
+    found: int | None = value_of(
+        conn,
+        "SELECT max(at) FROM (SELECT at FROM (SELECT coalesce(at, message >> 15) AS at FROM entry"
+        " ORDER BY seq DESC LIMIT 1) UNION ALL SELECT max(key) >> 15 FROM message)",
+    )
+    return found
+
+
+def first_ms(conn: sqlite3.Connection) -> int | None:
+    """Since when there is something to lose; None: there is nothing."""
+    found: int | None = value_of(conn, "SELECT min(created_at) FROM organizations")
+    return found

@@ -1,0 +1,89 @@
+"""Alerts: what operators are told of by themselves, as words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+Fact = str | int | float | None
+Facts = Mapping[str, Fact]
+"""What was measured, by name; an amount is a decimal text, a share is between 0 and 1, and the end
+of a name tells the unit of another number."""
+
+
+class AlertKind(StrEnum):
+    """What can be wrong; what its subject is stands below each."""
+
+    LANE_DOWN = "lane_down"
+    """A carrier's link is down, or needs the operator. The carrier."""
+    QUEUE_OLD = "queue_old"
+    """A message that is due waits for too long. The route."""
+    RECEIPTS_MISSING = "receipts_missing"
+    """A carrier that gave receipts takes messages, and gives none. The carrier."""
+    DELIVERY_LOW = "delivery_low"
+    """Of a network's messages fewer arrive than usual. The network."""
+    APPROVAL_LOW = "approval_low"
+    """Of a network's codes fewer are entered than usual. The network."""
+    CODES_ABUSED = "codes_abused"
+    """Many codes go to numbers of one beginning, and nobody enters them. The beginning."""
+    BALANCE_LOW = "balance_low"
+    """An organization that sends has little left. The organization."""
+    SIM_BALANCE_LOW = "sim_balance_low"
+    """The carrier."""
+    QUOTA_LOW = "quota_low"
+    """What a SIM may send in a day, or to how many in a month, is nearly used up. The carrier."""
+    DISK_LOW = "disk_low"
+    """The service's."""
+    BACKUP_OLD = "backup_old"
+    """The service's."""
+    NUMBERS_UNSERVED = "numbers_unserved"
+    """Messages wait for a carrier that serves their numbers. The service's."""
+    INBOUND_UNSERVED = "inbound_unserved"
+    """Messages come in that no route gives to anybody. The number that they come to."""
+    ERRORS = "errors"
+    """Too many of the API's answers are errors of ours. The service's."""
+    CLOCK_JUMPED = "clock_jumped"
+    """The service's."""
+
+
+@dataclass(frozen=True, slots=True)
+class Alert:
+    """Something that is, or was, wrong."""
+
+    seq: int
+    kind: AlertKind
+    subject: str
+    """Empty: the service itself."""
+    facts: Facts
+    """As they were when it was raised."""
+    raised_at: int
+    over_at: int | None
+    """None: it goes on."""
+    over_facts: Facts
+    flaps: int
+    """How often it had come back within a day when it was raised."""
+    told_at: int | None
+    """When mails and calls were owed for it; None: it is, or was, muted."""
+    acknowledged_at: int | None
+    acknowledged_by: str | None
+
+    @property
+    def is_open(self) -> bool:
+        return self.over_at is None
+
+
+@dataclass(frozen=True, slots=True)
+class AlertMute:
+    """For a time nobody is told of some alerts; pages show them all the same."""
+
+    seq: int
+    kind: AlertKind
+    subject: str | None
+    """None: whatever the subject is."""
+    until: int
+    by: str
+    at: int
+
+    def covers(self, kind: AlertKind, subject: str, now_ms: int) -> bool:
+        return self.kind is kind and self.subject in (None, subject) and now_ms < self.until

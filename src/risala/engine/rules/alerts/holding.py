@@ -1,0 +1,82 @@
+"""When an alert is raised, and when it is over: what is measured must hold for a while. Pure.
+
+A carrier's link that goes up and down every minute is no news each time. So what is bad must be bad
+for a grace time, and what is good again must be good for a hold time, which doubles each time that
+the alert comes back within a day.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Final
+
+from risala.engine.rules.alerts.alert import AlertKind, Facts
+
+FLAPS_WITHIN_MS: Final = 86_400_000
+"""What comes back within a day comes back; later it is news of its own."""
+HOLD_MAX_MS: Final = 4 * 3_600_000
+"""A link that flaps all day is told of every eight hours at most."""
+
+
+class Verdict(StrEnum):
+    BAD = "bad"
+    GOOD = "good"
+    UNKNOWN = "unknown"
+    """Nothing can be said, as of a network that nobody writes to: all stays as it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What was measured of one subject."""
+
+    kind: AlertKind
+    subject: str
+    verdict: Verdict
+    facts: Facts
+
+
+class AlertTurn(StrEnum):
+    RAISED = "raised"
+    OVER = "over"
+
+
+@dataclass(frozen=True, slots=True)
+class AlertStanding:
+    """How an alert of one kind and subject stands."""
+
+    is_raised: bool = False
+    flaps: int = 0
+    since_ms: int | None = None
+    """Since when all readings have said the opposite; None: the last one did not."""
+
+
+WELL: Final = AlertStanding()
+
+
+def step(
+    standing: AlertStanding, verdict: Verdict, now_ms: int, grace_ms: int, hold_ms: int
+) -> tuple[AlertStanding, AlertTurn | None]:
+    """What a reading makes of how an alert stands; the turn that it takes, if any."""
+    if verdict is Verdict.UNKNOWN:
+        return standing, None
+    if (verdict is Verdict.BAD) is standing.is_raised:
+        return replace(standing, since_ms=None), None
+    since_ms = now_ms if standing.since_ms is None else min(standing.since_ms, now_ms)
+    wait_ms = held_ms(hold_ms, standing.flaps) if standing.is_raised else grace_ms
+    if now_ms - since_ms < wait_ms:
+        return replace(standing, since_ms=since_ms), None
+    turn = AlertTurn.OVER if standing.is_raised else AlertTurn.RAISED
+    return AlertStanding(not standing.is_raised, standing.flaps), turn
+
+
+def held_ms(hold_ms: int, flaps: int) -> int:
+    """How long all must be well for an alert that came back so often to be over."""
+    return min(hold_ms << min(flaps, 16), max(HOLD_MAX_MS, hold_ms))
+
+
+def flaps_of(last_flaps: int, last_over_at: int | None, now_ms: int) -> int:
+    """How often an alert has come back that is raised now, of the one before it."""
+    if last_over_at is None or now_ms - last_over_at > FLAPS_WITHIN_MS:
+        return 0
+    return last_flaps + 1

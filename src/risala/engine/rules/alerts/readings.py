@@ -1,0 +1,194 @@
+"""What was measured, and whether that is bad: one function for each kind of alert. Pure.
+
+Each says bad from its limit on. Where a value wavers around its limit, an alert that is raised
+already stays until the value is clearly on the good side: ``is_raised`` moves the limit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from risala.config.alerts import AlertsSection
+from risala.engine.rules.alerts.alert import AlertKind, Facts
+from risala.engine.rules.alerts.holding import Reading, Verdict
+from risala.engine.rules.alerts.usual import Rate
+
+BACK: Final = 1.2
+"""What was too little must be a fifth more than the limit to be enough again."""
+ERRORS_BACK: Final = 0.5
+"""What was too much must be half the limit to be little again."""
+HOUR_MS: Final = 3_600_000
+JUMP_STANDS_MS: Final = HOUR_MS
+"""A step of the clock is over an hour later, unless there was another."""
+SUBJECT_MAX: Final = 100
+"""Characters of a subject that others choose."""
+
+
+def _reading(kind: AlertKind, subject: str, is_bad: bool, facts: Facts) -> Reading:
+    return Reading(kind, subject, Verdict.BAD if is_bad else Verdict.GOOD, facts)
+
+
+@dataclass(frozen=True, slots=True)
+class LaneFacts:
+    """What is known of a carrier's lane."""
+
+    name: str
+    state: str
+    """``up``, ``down`` or ``sick``."""
+    text: str
+    sim_balance: float | None = None
+    sim_balance_is_low: bool | None = None
+    """None: nobody asks for it, or nobody says what is low."""
+    quotas: Sequence[tuple[str, float, float]] = ()
+    """What is counted, how much is used, and how much there is."""
+
+
+def lane_down(lane: LaneFacts) -> Reading:
+    facts: Facts = {"state": lane.state, "text": lane.text}
+    return _reading(AlertKind.LANE_DOWN, lane.name, lane.state != "up", facts)
+
+
+def sim_balance_low(lane: LaneFacts) -> Reading | None:
+    """None: its balance is not asked for."""
+    if lane.sim_balance_is_low is None:
+        return None
+    facts: Facts = {"balance": lane.sim_balance}
+    return _reading(AlertKind.SIM_BALANCE_LOW, lane.name, lane.sim_balance_is_low, facts)
+
+
+def quota_low(lane: LaneFacts, limits: AlertsSection) -> Reading | None:
+    """None: it has no quota."""
+    shares = [(used / most, name, used, most) for name, used, most in lane.quotas if most > 0]
+    if not shares:
+        return None
+    share, name, used, most = max(shares)
+    facts: Facts = {"of": name, "used": used, "most": most, "share": round(share, 3)}
+    return _reading(AlertKind.QUOTA_LOW, lane.name, share >= limits.quota_share, facts)
+
+
+def queue_old(route: str, age_s: float, limits: AlertsSection, *, is_raised: bool) -> Reading:
+    """Of the oldest message that is due on a route; 0: none waits."""
+    limit_s = limits.queue_age_s * (ERRORS_BACK if is_raised else 1)
+    facts: Facts = {"age_s": round(age_s)}
+    return _reading(AlertKind.QUEUE_OLD, route, age_s > limit_s, facts)
+
+
+@dataclass(frozen=True, slots=True)
+class SilenceFacts:
+    """How long a carrier that gave receipts has given none."""
+
+    name: str
+    silent_s: float
+    accepted: int
+    """Segments that it took meanwhile."""
+    has_come: bool
+    """One came since the last look."""
+
+
+def receipts_missing(silence: SilenceFacts, limits: AlertsSection, *, is_raised: bool) -> Reading:
+    facts: Facts = {"silent_s": round(silence.silent_s), "accepted": silence.accepted}
+    kind, name = AlertKind.RECEIPTS_MISSING, silence.name
+    if silence.has_come:
+        return Reading(kind, name, Verdict.GOOD, facts)
+    is_long = silence.silent_s >= limits.receipts_missing_s
+    if is_long and silence.accepted >= limits.receipts_missing_count:
+        return Reading(kind, name, Verdict.BAD, facts)
+    # Only a receipt proves that they come again: a quiet hour does not.
+    return Reading(kind, name, Verdict.UNKNOWN if is_raised else Verdict.GOOD, facts)
+
+
+def rate_low(
+    kind: AlertKind,
+    network: str,
+    rate: Rate,
+    usual: float | None,
+    limits: AlertsSection,
+    *,
+    is_raised: bool,
+) -> Reading:
+    """A network's delivery or approval rate against its usual one."""
+    facts: Facts = {
+        "share": round(rate.share, 3),
+        "usual_share": None if usual is None else round(usual, 3),
+        "count": rate.whole,
+        "hours": limits.rate_hours,
+    }
+    if usual is None or rate.whole < limits.rate_count_min:
+        return Reading(kind, network, Verdict.UNKNOWN, facts)
+    drop = limits.rate_drop / 2 if is_raised else limits.rate_drop
+    return _reading(kind, network, rate.share < usual - drop, facts)
+
+
+def codes_abused(prefix: str, rate: Rate, limits: AlertsSection, *, is_raised: bool) -> Reading:
+    """Codes to numbers of one beginning; few codes are no abuse, whoever enters them."""
+    facts: Facts = {
+        "share": round(rate.share, 3),
+        "count": rate.whole,
+        "minutes": limits.prefix_minutes,
+    }
+    count_min = limits.prefix_codes_min * (ERRORS_BACK if is_raised else 1)
+    share_min = limits.prefix_approval_min * (BACK if is_raised else 1)
+    is_bad = rate.whole >= count_min and rate.share < share_min
+    return _reading(AlertKind.CODES_ABUSED, prefix, is_bad, facts)
+
+
+def balance_low(organization_id: str, name: str, balance: str, currency: str) -> Reading:
+    """Of an organization that is below its limit."""
+    facts: Facts = {"name": name[:SUBJECT_MAX], "balance": balance, "currency": currency}
+    return Reading(AlertKind.BALANCE_LOW, organization_id, Verdict.BAD, facts)
+
+
+def disk_low(free_bytes: int, limits: AlertsSection, *, is_raised: bool) -> Reading:
+    limit = limits.disk_free_bytes * (BACK if is_raised else 1)
+    return _reading(AlertKind.DISK_LOW, "", free_bytes < limit, {"free_bytes": free_bytes})
+
+
+def backup_old(
+    last_ms: int | None, first_ms: int | None, now_ms: int, limits: AlertsSection
+) -> Reading | None:
+    """None: nobody wants to know, or there is nothing to back up.
+
+    Args:
+        last_ms: when the last backup was made; None: never.
+        first_ms: since when there is something to lose.
+    """
+    since_ms = first_ms if last_ms is None else last_ms
+    if not limits.backup_age_h or since_ms is None:
+        return None
+    age_ms = max(0, now_ms - since_ms)
+    facts: Facts = {"age_s": age_ms // 1000, "ever": "no" if last_ms is None else "yes"}
+    is_bad = age_ms > limits.backup_age_h * HOUR_MS
+    return _reading(AlertKind.BACKUP_OLD, "", is_bad, facts)
+
+
+def numbers_unserved(count: int, beginnings: Sequence[str]) -> Reading:
+    facts: Facts = {"count": count, "numbers": ", ".join(beginnings)}
+    return _reading(AlertKind.NUMBERS_UNSERVED, "", count > 0, facts)
+
+
+def inbound_unserved(number: str, count: int) -> Reading:
+    facts: Facts = {"count": count}
+    return _reading(AlertKind.INBOUND_UNSERVED, number[:SUBJECT_MAX], count > 0, facts)
+
+
+def errors(whole: int, failed: int, limits: AlertsSection, *, is_raised: bool) -> Reading:
+    """Of the answers of the last minutes, those that are errors of ours."""
+    factor = ERRORS_BACK if is_raised else 1
+    share = failed / whole if whole else 0.0
+    facts: Facts = {"share": round(share, 4), "count": failed, "answers": whole}
+    is_bad = failed >= limits.errors_min * factor and share >= limits.error_share * factor
+    return _reading(AlertKind.ERRORS, "", is_bad, facts)
+
+
+def clock_jumped(at_ms: int | None, by_ms: int, now_ms: int, limits: AlertsSection) -> Reading:
+    """The last step of the clock; ``by_ms`` is less than 0 where it was set back.
+
+    Args:
+        at_ms: when it was, as the clock says it since; None: there was none.
+    """
+    facts: Facts = {"by_s": round(by_ms / 1000), "direction": "back" if by_ms < 0 else "ahead"}
+    is_step = at_ms is not None and abs(by_ms) >= limits.clock_jump_s * 1000
+    is_bad = is_step and at_ms is not None and abs(now_ms - at_ms) < JUMP_STANDS_MS
+    return _reading(AlertKind.CLOCK_JUMPED, "", is_bad, facts)
