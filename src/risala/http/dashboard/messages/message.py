@@ -7,32 +7,20 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from markupsafe import Markup
 from quart_trio.wrappers import TrioResponse
 
 from risala.engine.model.commands import LifeEvent
 from risala.engine.model.errors import Refusal
 from risala.engine.model.told import OutboxEvent
-from risala.http.dashboard.messages.sentences import cause_told, told
 from risala.http.web.access import PageAccess
-from risala.http.web.formats import ms_of
 from risala.http.web.languages import N_
+from risala.http.web.messages.journey import story_of
 from risala.http.web.routes import PageRoute
 from risala.http.web.visit import Visit
-from risala.sms.address import network_of
 from risala.sms.segment import count, part_capacity, whole_capacity
 
 CANCELED: Final = N_("The message is canceled, and its price given back.")
 SENT_AGAIN: Final = N_("It is sent again: this is the new message.")
-UNDER_WAY: Final = ("pending", "processing", "sent")
-_DOTS: Final = {
-    "UNCERTAIN": "uncertain",
-    "RESTORED_UNCERTAIN": "uncertain",
-    "ACCEPTED": "pending",
-    "WAITS": "pending",
-    "RESENT": "processing",
-}
-"""The shape beside a line, where its status is not the one to show."""
 
 
 async def show(visit: Visit) -> TrioResponse:
@@ -104,29 +92,15 @@ async def _whole(visit: Visit, found: Mapping[str, Any]) -> dict[str, object]:
 
 
 async def _values(visit: Visit, found: Mapping[str, Any]) -> dict[str, object]:
-    message, formats = found["message"], visit.formats
-    entries = found["timeline"]
+    message = found["message"]
     is_code = message["kind"] == "code"
-    is_uncertain = message["status"] == "processing" and _last_code(entries) in (
-        *("UNCERTAIN", "RESTORED_UNCERTAIN"),
-    )
-    network = network_of(message["to"])
-    state = "uncertain" if is_uncertain else message["status"]
     return {
-        "message": message,
-        "state": state,
-        "network": None if network is None else network.value.capitalize(),
-        "cause": cause_told(formats, message["errorCode"]),
-        "entries": [_entry(visit, each) for each in entries],
-        "odd_text": _odd_text(visit, entries) if is_uncertain else None,
-        "stations": _stations(visit, message, state, entries),
+        **story_of(visit.formats, message, found["timeline"]),
         "text": None if is_code else message["body"],
         "curl": None if is_code or message["body"] is None else _curl(visit, message),
         "may_cancel": message["status"] == "pending",
         "may_repeat": not is_code and message["body"] is not None,
         "size": None if is_code or message["body"] is None else _size(message["body"]),
-        "is_open": message["status"] in UNDER_WAY,
-        "was_refunded": message["status"] in ("failed", "canceled"),
         "live_at": visit.at(f"messages/{message['messageId']}/live"),
     }
 
@@ -168,70 +142,6 @@ async def _request(visit: Visit, message_id: str) -> str | None:
     """
     found = (await visit.perform_here("request.list", made=message_id))["requests"]
     return found[-1]["requestId"] if found else None
-
-
-def _last_code(entries: list[dict[str, Any]]) -> str:
-    return entries[-1]["code"] if entries else ""
-
-
-def _odd_text(visit: Visit, entries: list[dict[str, Any]]) -> Markup:
-    return told(visit.formats, entries[-1])
-
-
-def _entry(visit: Visit, entry: dict[str, Any]) -> dict[str, Any]:
-    return {
-        "state": _DOTS.get(entry["code"], entry["status"]),
-        "text": told(visit.formats, entry),
-        "at": entry["at"],
-        "raws": [entry["raw"]] if entry["raw"] else [],
-    }
-
-
-def _stations(
-    visit: Visit, message: Mapping[str, Any], state: str, entries: list[dict[str, Any]]
-) -> list[dict[str, object]]:
-    """Four at most: accepted, handed over, sent, delivered, or where it ended before."""
-    words, formats = visit.words, visit.formats
-    start = ms_of(message["createdAt"])
-
-    def since(at: str | None) -> Markup | str:
-        return "" if at is None else Markup("+{}").format(formats.lasting(ms_of(at) - start))
-
-    def station(kind: str, shape: str, title: Markup, text: object = "") -> dict[str, object]:
-        return {"kind": kind, "shape": shape, "title": title, "text": text}
-
-    attempt = next((each["at"] for each in entries if each["code"] == "ATTEMPT"), None)
-    found = [
-        station("done", "s-sent", words("Accepted"), formats.clock(message["createdAt"])),
-    ]
-    if state == "canceled":
-        canceled, at = words.among("state", "Canceled"), formats.clock(message["updatedAt"])
-        return [*found, station("now", "s-canceled", canceled, at)]
-    handed = words("Handed over")
-    if state == "uncertain":
-        found.append(station("odd", "s-uncertain", words.among("state", "Uncertain")))
-    elif attempt is not None:
-        kind = "now" if state == "processing" else "done"
-        found.append(station(kind, "s-processing", handed, since(attempt)))
-    elif state == "failed":
-        return [*found, station("bad", "s-failed", words.among("state", "Failed"))]
-    else:
-        found.append(station("", "s-processing", handed))
-    if state == "failed":
-        return [*found, station("bad", "s-failed", words.among("state", "Failed"))]
-    sent, delivered = message["sentAt"], message["deliveredAt"]
-    kind = "" if sent is None else ("now" if state == "sent" else "done")
-    unknown: object = words("not known") if state == "uncertain" else ""
-    found.append(station(kind, "s-sent", words.among("state", "Sent"), since(sent) or unknown))
-    if state == "undelivered":
-        undelivered = words.among("state", "Undelivered")
-        return [
-            *found,
-            station("bad", "s-undelivered", undelivered, since(message["updatedAt"])),
-        ]
-    word = words.among("state", "Delivered")
-    kind = "" if delivered is None else "done"
-    return [*found, station(kind, "s-delivered", word, since(delivered) or unknown)]
 
 
 def _curl(visit: Visit, message: Mapping[str, Any]) -> str:

@@ -1,0 +1,106 @@
+"""Where a message is: its state, the lines of its timeline, and the stations of its way."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from markupsafe import Markup
+
+from risala.http.web.formats import Formats, ms_of
+from risala.http.web.messages.sentences import cause_told, told
+from risala.sms.address import network_of
+
+UNDER_WAY: Final = ("pending", "processing", "sent")
+"""States that are not the last."""
+_DOTS: Final = {
+    "UNCERTAIN": "uncertain",
+    "RESTORED_UNCERTAIN": "uncertain",
+    "ACCEPTED": "pending",
+    "WAITS": "pending",
+    "RESENT": "processing",
+}
+"""The shape beside a line, where its status is not the one to show."""
+Json = Mapping[str, Any]
+
+
+def story_of(formats: Formats, message: Json, timeline: Sequence[Json]) -> dict[str, object]:
+    """What ``message.html`` draws of a message; both as ``message.show`` tells them."""
+    network, state = network_of(message["to"]), state_of(message, timeline)
+    entries = entries_of(formats, timeline)
+    return {
+        "message": message,
+        "state": state,
+        "network": None if network is None else network.value.capitalize(),
+        "cause": cause_told(formats, message["errorCode"]),
+        "entries": entries,
+        "odd_text": entries[-1]["text"] if state == "uncertain" else None,
+        "stations": stations_of(formats, message, timeline),
+        "is_open": message["status"] in UNDER_WAY,
+        "was_refunded": message["status"] in ("failed", "canceled"),
+    }
+
+
+def state_of(message: Json, timeline: Sequence[Json]) -> str:
+    """The state that a reader sees: a message of which nobody knows is no longer on its way."""
+    last = timeline[-1]["code"] if timeline else ""
+    is_uncertain = message["status"] == "processing" and last in ("UNCERTAIN", "RESTORED_UNCERTAIN")
+    return "uncertain" if is_uncertain else str(message["status"])
+
+
+def entries_of(formats: Formats, timeline: Sequence[Json]) -> list[dict[str, Any]]:
+    """Lines of a timeline as ``parts.timeline`` draws them, the carrier's own words below."""
+    return [
+        {
+            "state": _DOTS.get(entry["code"], entry["status"]),
+            "text": told(formats, entry),
+            "at": entry["at"],
+            "raws": [entry["raw"]] if entry["raw"] else [],
+        }
+        for entry in timeline
+    ]
+
+
+def stations_of(formats: Formats, message: Json, timeline: Sequence[Json]) -> list[Json]:
+    """Four at most: accepted, handed over, sent, delivered, or where it ended before."""
+    words, state = formats.words, state_of(message, timeline)
+    start = ms_of(message["createdAt"])
+
+    def since(at: str | None) -> Markup | str:
+        return "" if at is None else Markup("+{}").format(formats.lasting(ms_of(at) - start))
+
+    def station(kind: str, shape: str, title: Markup, text: object = "") -> Json:
+        return {"kind": kind, "shape": shape, "title": title, "text": text}
+
+    attempt = next((each["at"] for each in timeline if each["code"] == "ATTEMPT"), None)
+    found = [
+        station("done", "s-sent", words("Accepted"), formats.clock(message["createdAt"])),
+    ]
+    if state == "canceled":
+        canceled, at = words.among("state", "Canceled"), formats.clock(message["updatedAt"])
+        return [*found, station("now", "s-canceled", canceled, at)]
+    handed = words("Handed over")
+    if state == "uncertain":
+        found.append(station("odd", "s-uncertain", words.among("state", "Uncertain")))
+    elif attempt is not None:
+        kind = "now" if state == "processing" else "done"
+        found.append(station(kind, "s-processing", handed, since(attempt)))
+    elif state == "failed":
+        return [*found, station("bad", "s-failed", words.among("state", "Failed"))]
+    else:
+        found.append(station("", "s-processing", handed))
+    if state == "failed":
+        return [*found, station("bad", "s-failed", words.among("state", "Failed"))]
+    sent, delivered = message["sentAt"], message["deliveredAt"]
+    kind = "" if sent is None else ("now" if state == "sent" else "done")
+    unknown: object = words("not known") if state == "uncertain" else ""
+    found.append(station(kind, "s-sent", words.among("state", "Sent"), since(sent) or unknown))
+    if state == "undelivered":
+        undelivered = words.among("state", "Undelivered")
+        return [
+            *found,
+            station("bad", "s-undelivered", undelivered, since(message["updatedAt"])),
+        ]
+    word = words.among("state", "Delivered")
+    kind = "" if delivered is None else "done"
+    return [*found, station(kind, "s-delivered", word, since(delivered) or unknown)]
