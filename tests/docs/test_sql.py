@@ -63,6 +63,7 @@ MAY: dict[str, str] = {
     f"{JOURNAL}/pages/find.py": READER,
     f"{JOURNAL}/pages/lists.py": READER,
     f"{JOURNAL}/pages/organizations.py": READER,
+    f"{JOURNAL}/pages/payments.py": READER,
     f"{JOURNAL}/pages/statement.py": READER,
     f"{JOURNAL}/pages/stretch.py": READER,
     f"{JOURNAL}/pages/steps.py": READER,

@@ -27,6 +27,7 @@ from risala.engine.operations import (
 from risala.engine.operations.arguments import Arguments, Json, parse
 from risala.engine.operations.console import messages as found_messages
 from risala.engine.operations.console import organizations, waiting
+from risala.engine.operations.console import payments as claimed_payments
 from risala.engine.operations.kept import choices, deletion, erasing, exporting, retention
 from risala.engine.operations.operation import Call, Operation
 from risala.engine.operations.people import account as own_account
@@ -46,6 +47,7 @@ OPERATIONS: Final[dict[str, Operation[Any, Any]]] = {
         organizations,
         money,
         payments,
+        claimed_payments,
         senders,
         messages,
         lists,

@@ -40,6 +40,9 @@ _ROWS: Final = Rows(
     entered=json.loads,
     why=json.loads,
 )
+PAYMENTS: Final = _ROWS
+CLAIMED: Final = _CLAIMED
+"""For pages, which read them in their own order."""
 _PACKED: Final = ("instructions", "entered", "why")
 
 
