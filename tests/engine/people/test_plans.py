@@ -10,6 +10,8 @@ import re
 
 import pytest
 
+from risala.engine.journal.pages import users as pages
+from risala.engine.journal.pages.users import UserFilter
 from risala.engine.journal.people import letting_in, mails, members, users, web_sessions
 from risala.engine.journal.people.letting_in import CodeRequest, LinkRow
 from risala.engine.journal.people.mails import MailKind, NewMail
@@ -64,7 +66,9 @@ def a_day_of_people(book) -> None:
         lambda conn: letting_in.end_request(conn, asked.id),
     ):
         book.unit(work)
-    users.page(conn, "", 10)
+    pages.page(conn, UserFilter(), after="a", before=None, limit=10)
+    pages.page(conn, UserFilter("x", True), after="", before="z", limit=10)
+    pages.organizations(conn, "usr_1")
     users.by_email(conn, "x")
     members.of_user(conn, owner.id)
     members.of_organization(conn, shop)

@@ -13,7 +13,7 @@ from risala.engine.journal.store.signature import Signature, signed
 from risala.engine.model.commands import Sender
 from risala.engine.model.errors import Invalid
 from risala.engine.model.ids import IdSource
-from risala.engine.rules.sender_marks import Mark, Marker
+from risala.engine.rules.sender_marks import Mark, Marker, Owned
 from risala.sms.address import fold_sender, sender_fault, spelled
 
 DESCRIPTION_MAX: Final = 500
@@ -74,7 +74,16 @@ class Senders:
 
     def marks(self, found: Iterable[Sender]) -> Sequence[Sequence[Mark]]:
         """For each sender, what an operator should look at twice."""
-        owned = senders.owned_names(self._reader)
+        return self.marks_among(found, self.owned_names())
+
+    def owned_names(self) -> Sequence[Owned]:
+        """What organizations go by, which is what a new name may be taken for."""
+        return senders.owned_names(self._reader)
+
+    def marks_among(
+        self, found: Iterable[Sender], owned: Sequence[Owned]
+    ) -> Sequence[Sequence[Mark]]:
+        """The same among names that were read already; from any thread."""
         return [self._marker.marks(each, owned) for each in found]
 
     async def request(

@@ -28,6 +28,7 @@ from risala.engine.operations.arguments import Arguments, Json, parse
 from risala.engine.operations.console import messages as found_messages
 from risala.engine.operations.console import organizations, waiting
 from risala.engine.operations.console import payments as claimed_payments
+from risala.engine.operations.console import senders as sender_requests
 from risala.engine.operations.kept import choices, deletion, erasing, exporting, retention
 from risala.engine.operations.operation import Call, Operation
 from risala.engine.operations.people import account as own_account
@@ -49,6 +50,7 @@ OPERATIONS: Final[dict[str, Operation[Any, Any]]] = {
         payments,
         claimed_payments,
         senders,
+        sender_requests,
         messages,
         lists,
         found_messages,

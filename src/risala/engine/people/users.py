@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -59,10 +58,6 @@ class Users:
         if found is None:
             raise NotFound(f"There is no user {address}.")
         return found
-
-    def page(self, after: str, limit: int) -> Sequence[User]:
-        """In the order of their addresses, from the one after ``after``."""
-        return users.page(self._have.reader, after, limit)
 
     def version(self, user_id: str) -> int:
         return version_of(self._have.reader, user_id, "user")

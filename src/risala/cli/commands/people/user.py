@@ -47,15 +47,19 @@ def user_create(
 
 
 @user.command("list")
+@click.option("--search", metavar="TEXT", help="Only those with TEXT in their address or name.")
+@click.option("--operators", is_flag=True, help="Only operators.")
 @common
-def user_list(options: Options) -> None:
+def user_list(options: Options, search: str | None, operators: bool) -> None:
     """All users."""
 
     async def work(session: GatewaySession) -> Json:
         found: list[Json] = []
         after: str | None = None
         while True:
-            page = await session.perform("user.list", after=after)
+            page = await session.perform(
+                "user.list", after=after, search=search, operator=operators or None
+            )
             found += page["users"]
             after = page["next"]
             if after is None:
@@ -76,7 +80,11 @@ def user_list(options: Options) -> None:
             )
             for each in found["users"]
         ),
-        empty="No user yet; make one with `risala user create EMAIL`.",
+        empty=(
+            "No user fits."
+            if search is not None or operators
+            else "No user yet; make one with `risala user create EMAIL`."
+        ),
     )
 
 
@@ -184,12 +192,13 @@ def user_sign_in(options: Options, email: str, console: bool) -> None:
 
 @user.command("sign-out")
 @click.argument("email")
+@click.option("--session", "session_id", metavar="ID", help="Only this one.")
 @common
-def user_sign_out(options: Options, email: str) -> None:
+def user_sign_out(options: Options, email: str, session_id: str | None) -> None:
     """End all of their sessions, wherever they are signed in."""
 
     async def work(session: GatewaySession) -> Json:
-        return await session.perform("user.sign_out", email=email)
+        return await session.perform("user.sign_out", email=email, session_id=session_id)
 
     found = options.run(work)
     if not output.show(options.json, found):

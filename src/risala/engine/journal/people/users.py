@@ -12,7 +12,6 @@ from risala.engine.model.people import Language, User
 
 _TABLE: Final = "users"
 USERS: Final = Rows(User, language=Language, operator=bool)
-USERS_SHOWN_MAX: Final = 1000
 OPERATORS_MAX: Final = 100
 """Operators who are told of something: each is a mail."""
 
@@ -44,12 +43,6 @@ def operators(conn: sqlite3.Connection) -> list[User]:
     """Who may use the operator's pages."""
     found = table(conn, _TABLE)
     return USERS.find(found, "operator = 1", order_by="email", limit=OPERATORS_MAX)
-
-
-def page(conn: sqlite3.Connection, after: str, limit: int) -> list[User]:
-    """Users whose addresses come after this one, in the order of their addresses."""
-    found = table(conn, _TABLE)
-    return USERS.find(found, "email > ?", (after,), order_by="email", limit=limit)
 
 
 def add(conn: sqlite3.Connection, new: User) -> User:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final
 
+from risala.engine.journal.pages import users as pages
+from risala.engine.journal.pages.users import UserFilter
 from risala.engine.model.callers import Face
 from risala.engine.model.clock import iso
 from risala.engine.model.errors import Forbidden
@@ -53,9 +55,24 @@ class SetUser(OfUser):
 
 
 class ListUsers(Arguments):
+    """A page of users, in the order of their addresses."""
+
+    search: MaybeText = None
+    """Part of the address or of the name."""
+    operator: MaybeFlag = None
+    """Whether they are operators; None: whichever."""
     after: MaybeAnyText = None
     """The last address of the page before."""
+    before: MaybeText = None
+    """The first address of the page after."""
     limit: MaybeWhole = None
+
+
+class EndSessions(OfUser):
+    """End one of a user's sessions, or all."""
+
+    session_id: MaybeText = None
+    """None: all."""
 
 
 class LinkFor(OfUser):
@@ -64,9 +81,26 @@ class LinkFor(OfUser):
 
 
 @dataclass(frozen=True, slots=True)
+class ListedUser:
+    """A user, and of how many organizations they are a member."""
+
+    user: VersionedUser
+    organizations: int
+
+
+@dataclass(frozen=True, slots=True)
 class UserPage:
-    users: tuple[VersionedUser, ...]
-    after: str | None
+    users: tuple[ListedUser, ...]
+    next: str | None
+    previous: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class UserSessions:
+    """Where a user is signed in, the newest first."""
+
+    user: VersionedUser
+    sessions: tuple[Device, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +111,15 @@ class UserStory:
 
 
 def _page_wire(found: UserPage) -> Json:
-    return {"users": [versioned_wire(each) for each in found.users], "next": found.after}
+    users = [
+        {**versioned_wire(each.user), "organizations": each.organizations} for each in found.users
+    ]
+    return {"users": users, "next": found.next, "previous": found.previous}
+
+
+def _sessions_wire(found: UserSessions) -> Json:
+    sessions = [device_wire(each) for each in found.sessions]
+    return {"user": versioned_wire(found.user), "sessions": sessions}
 
 
 def _story_wire(found: UserStory) -> Json:
@@ -122,12 +164,24 @@ async def _create(call: Call[CreateUser]) -> VersionedUser:
 
 
 async def _list(call: Call[ListUsers]) -> UserPage:
-    given, users = call.given, call.services.people.users
+    given, users, reader = call.given, call.services.people.users, call.services.reader
     limit = PAGE_MAX if given.limit is None else max(1, min(given.limit, PAGE_MAX))
-    found = users.page(given.after or "", limit + 1)
-    shown = found[:limit]
-    after = shown[-1].email if len(found) > limit else None
-    return UserPage(tuple(VersionedUser(each, users.version(each.id)) for each in shown), after)
+    wanted = UserFilter(given.search, given.operator)
+    found = pages.page(reader, wanted, after=given.after or "", before=given.before, limit=limit)
+    listed = tuple(
+        ListedUser(
+            VersionedUser(each, users.version(each.id)), pages.organizations(reader, each.id)
+        )
+        for each in found.users
+    )
+    return UserPage(listed, found.next, found.previous)
+
+
+async def _sessions(call: Call[OfUser]) -> UserSessions:
+    users = call.services.people.users
+    user = users.find(call.given.email)
+    devices = tuple(call.services.people.account.devices(user.id))
+    return UserSessions(VersionedUser(user, users.version(user.id)), devices)
 
 
 async def _show(call: Call[OfUser]) -> UserStory:
@@ -171,11 +225,12 @@ def _deleted_wire(gone: EndedUser) -> Json:
     return {"id": gone.user_id}
 
 
-async def _sign_out(call: Call[OfUser]) -> Ended:
-    people = call.services.people
-    user = people.users.find(call.given.email)
-    by = call.sign(traces.user, user.id)
-    return Ended(await people.account.sign_out(user.id, None, None, by))
+async def _sign_out(call: Call[EndSessions]) -> Ended:
+    account, session_id = call.services.people.account, call.given.session_id
+    user = call.services.people.users.find(call.given.email)
+    said = {} if session_id is None else {"session": session_id}
+    by = call.sign(traces.user, user.id, said=said)
+    return Ended(await account.sign_out(user.id, session_id, None, by))
 
 
 async def _delete(call: Call[OfUser]) -> EndedUser:
@@ -231,8 +286,16 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         changes=True,
     ),
     Operation(
-        name="user.sign_out",
+        name="user.sessions",
         arguments=OfUser,
+        result=UserSessions,
+        wire=_sessions_wire,
+        handler=_sessions,
+        roles=OPERATORS,
+    ),
+    Operation(
+        name="user.sign_out",
+        arguments=EndSessions,
         result=Ended,
         wire=_ended_wire,
         handler=_sign_out,

@@ -1,0 +1,72 @@
+"""Pages of users, in the order of their addresses."""
+
+from __future__ import annotations
+
+import sqlite3
+from dataclasses import dataclass
+
+from risala.engine.journal.pages.organizations import part, spellings
+from risala.engine.journal.pages.stretch import Place, Steps, Walk, stretch
+from risala.engine.journal.people.users import USERS
+from risala.engine.journal.store.sql import value_of
+from risala.engine.model.people import User
+
+
+@dataclass(frozen=True, slots=True)
+class UserFilter:
+    """Which users a list is of; None: whichever."""
+
+    search: str | None = None
+    """Part of the address or of the name."""
+    operators: bool | None = None
+
+    def hit(self) -> tuple[str, tuple[object, ...]]:
+        """The condition that a user is wanted."""
+        conditions: list[str] = []
+        given: list[object] = []
+        if self.operators is not None:
+            conditions.append("operator = ?")
+            given.append(self.operators)
+        if self.search is not None:
+            names = spellings(self.search)
+            ways = ["email LIKE ? ESCAPE '\\'", *["name LIKE ? ESCAPE '\\'"] * len(names)]
+            given += [part(self.search), *map(part, names)]
+            conditions.append(f"({' OR '.join(ways)})")
+        return " AND ".join(conditions) or "1", tuple(given)
+
+
+@dataclass(frozen=True, slots=True)
+class UsersFound:
+    users: tuple[User, ...]
+    next: str | None
+    """The address to go on after; None: these are the last."""
+    previous: str | None
+    """The address to go back before; None: these are the first."""
+
+
+def page(
+    conn: sqlite3.Connection, wanted: UserFilter, *, after: str, before: str | None, limit: int
+) -> UsersFound:
+    """Those after an address, or with ``before`` those right before one."""
+    hit, given = wanted.hit()
+    way = Walk("users", "1", (), hit, given, ("email",))
+    if before is not None:
+        # A stretch goes down: what it calls older has the lesser addresses.
+        back = stretch(conn, USERS, way, Steps(limit, before=(before,)), _place_of)
+        return UsersFound(back.found[::-1], _address(back.newer), _address(back.older))
+    on = stretch(conn, USERS, way, Steps(limit, after=(after,)), _place_of)
+    return UsersFound(on.found[::-1], _address(on.newer), _address(on.older) if after else None)
+
+
+def _place_of(user: User) -> Place:
+    return (user.email,)
+
+
+def _address(place: Place | None) -> str | None:
+    return None if place is None else str(place[0])
+
+
+def organizations(conn: sqlite3.Connection, user_id: str) -> int:
+    """How many a user is a member of."""
+    statement = "SELECT count(*) FROM members WHERE user_id = ?"
+    return int(value_of(conn, statement, (user_id,)))

@@ -1,0 +1,181 @@
+"""Requests for senders as operators decide on them: those that want a second look first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Annotated, Any, Final
+
+import trio
+from pydantic import PlainValidator
+
+from risala.engine.accounts.senders import REASONS
+from risala.engine.journal.accounts.senders import WEEK_HOURS, WEEKLY_MESSAGES
+from risala.engine.journal.pages import requests
+from risala.engine.journal.pages.requests import STATES, WAITING, SenderRequestFilter, Undecided
+from risala.engine.journal.pages.stretch import Place, Steps
+from risala.engine.model.commands import Sender
+from risala.engine.model.wire import sender_wire
+from risala.engine.operations.arguments import (
+    ArgumentKind,
+    Arguments,
+    Json,
+    MaybeText,
+    MaybeWhole,
+    fault,
+    text,
+)
+from risala.engine.operations.lists import maybe_iso
+from risala.engine.operations.operation import Call, Operation
+from risala.engine.operations.places import MaybeTimedPlace, written
+from risala.engine.rules.roles import OPERATORS
+from risala.engine.rules.sender_marks import Mark
+
+PAGE_MAX: Final = 200
+PAGE_USUAL: Final = 50
+AT_ONCE_MAX: Final = 10
+"""Requests whose marks are looked for at once: with ten thousand names that are taken some hundred
+milliseconds at most, and mostly one. More are looked at in a thread, and nobody waits for them."""
+
+
+def _state(value: object) -> str:
+    found = text(value)
+    if found not in STATES:
+        raise fault("invalid_status", f"`{{name}}` is one of: {', '.join(sorted(STATES))}.")
+    return found
+
+
+class ListSenderRequests(Arguments):
+    """A page of requests for senders: those that wait for the operator with the marked ones first,
+    then the oldest; all others the newest first."""
+
+    status: Annotated[
+        str,
+        PlainValidator(_state),
+        ArgumentKind("`waiting`, `cleared`, `approved` or `denied`"),
+    ] = WAITING
+    search: MaybeText = None
+    """Part of the sender's name, or of its organization's name or id."""
+    before: MaybeTimedPlace = None
+    after: MaybeTimedPlace = None
+    limit: MaybeWhole = None
+
+
+@dataclass(frozen=True, slots=True)
+class SenderRequest:
+    """A request, with what its decision is made by."""
+
+    sender: Sender
+    marks: tuple[Mark, ...]
+    organization_name: str
+    volume: int
+    """Messages that the organization sent in the last seven days."""
+
+
+@dataclass(frozen=True, slots=True)
+class SenderRequestPage:
+    requests: tuple[SenderRequest, ...]
+    newer: Place | None
+    older: Place | None
+    undecided: Undecided
+
+
+def _page_wire(page: SenderRequestPage) -> Json:
+    return {
+        "senders": [
+            {
+                **sender_wire(each.sender),
+                "marks": [asdict(mark) for mark in each.marks],
+                "organizationName": each.organization_name,
+                "volume": each.volume,
+                "needed": WEEKLY_MESSAGES,
+            }
+            for each in page.requests
+        ],
+        "newer": written(page.newer),
+        "older": written(page.older),
+        "waiting": page.undecided.count,
+        "oldestAt": maybe_iso(page.undecided.oldest),
+        "reasons": [{"code": code, "text": sentence} for code, sentence in REASONS.items()],
+    }
+
+
+async def _list(call: Call[ListSenderRequests]) -> SenderRequestPage:
+    given, reader = call.given, call.services.reader
+    limit = max(1, min(given.limit or PAGE_USUAL, PAGE_MAX))
+    wanted = SenderRequestFilter(given.status, given.search)
+    undecided = requests.undecided(reader)
+    if given.status != WAITING:
+        steps = Steps(limit, _id_of(given.before), _id_of(given.after))
+        found = requests.page(reader, wanted, steps)
+        marked = await _marked(call, found.found)
+        shown = tuple(_told(call, each, marks) for each, marks in marked)
+        return SenderRequestPage(shown, _place(found.newer), _place(found.older), undecided)
+    marked = await _marked(call, requests.waiting(reader, wanted))
+    places = sorted((_rank(sender, marks), sender, marks) for sender, marks in marked)
+    return _cut(call, places, limit, undecided)
+
+
+Marked = tuple[Sender, Sequence[Mark]]
+
+
+async def _marked(call: Call[Any], found: Sequence[Sender]) -> list[Marked]:
+    senders = call.services.senders
+    if len(found) <= AT_ONCE_MAX:
+        return list(zip(found, senders.marks(found), strict=True))
+    owned = senders.owned_names()
+    marks = await trio.to_thread.run_sync(senders.marks_among, found, owned)
+    return list(zip(found, marks, strict=True))
+
+
+def _rank(sender: Sender, marks: Sequence[Mark]) -> Place:
+    """Its place: marked ones before all others, then by their ids, which are in order of time."""
+    return (0 if marks else 1, sender.id)
+
+
+def _cut(
+    call: Call[ListSenderRequests],
+    places: Sequence[tuple[Place, Sender, Sequence[Mark]]],
+    limit: int,
+    undecided: Undecided,
+) -> SenderRequestPage:
+    """The page that was asked for of those that wait, all of which are here in their order."""
+    given = call.given
+    first = 0
+    if given.before is not None:
+        first = sum(place <= given.before for place, *_ in places)
+    elif given.after is not None:
+        first = max(0, sum(place < given.after for place, *_ in places) - limit)
+    shown = places[first : first + limit]
+    older = shown[-1][0] if first + limit < len(places) else None
+    newer = shown[0][0] if shown and first > 0 else None
+    return SenderRequestPage(
+        tuple(_told(call, sender, marks) for _, sender, marks in shown), newer, older, undecided
+    )
+
+
+def _told(call: Call[Any], sender: Sender, marks: Sequence[Mark]) -> SenderRequest:
+    name = requests.organization_name(call.services.reader, sender.organization_id)
+    volume = call.services.senders.volume(sender.organization_id, WEEK_HOURS)
+    return SenderRequest(sender, tuple(marks), name, volume)
+
+
+def _id_of(place: Place | None) -> Place | None:
+    return None if place is None else place[1:]
+
+
+def _place(found: Place | None) -> Place | None:
+    return None if found is None else (0, *found)
+
+
+OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
+    Operation(
+        name="sender.requests",
+        arguments=ListSenderRequests,
+        result=SenderRequestPage,
+        wire=_page_wire,
+        handler=_list,
+        roles=OPERATORS,
+        crosses=True,
+    ),
+)
