@@ -241,6 +241,26 @@ ROWS = (
     Row("alerts mute", ("lane_down", "--for", "2h"), (("kind", "lane_down"), ("subject", None))),
     Row("alerts unmute", ("77",), (), alone=1, beside=1, sentence="no mute 77"),
     Row("alerts acknowledge", ("77",), (), alone=1, beside=1, sentence="no alert 77"),
+    Row(
+        "carriers reconnect",
+        ("loop",),
+        (("carriers.0.name", "loop"),),
+        alone=1,
+        sentence="not running",
+    ),
+    Row(
+        "carriers set",
+        ("loop", "--rate", "5", "--weight", "3"),
+        (("carriers.0.rate_max_per_s", 5.0), ("carriers.0.override.weight", 3)),
+    ),
+    Row("carriers unset", ("loop",), (("carriers.0.override", None),)),
+    Row("carriers unmatched", ("loop", "--limit", "5"), (("receipts", []), ("next", None))),
+    Row(
+        "route",
+        ("36 12 34 56", "--org", "{org}", "--segments", "2"),
+        (("to", "+22236123456"), ("candidates.0.carrier", "loop"), ("sender.name", "RISALA")),
+    ),
+    Row("route", (), (("numbers.0.prefix", "+2222"), ("waiting", int))),
     Row("plugins", (), (("plugins", list), ("faults", []))),
     Row("audit", (), (("clean", True),)),
     Row(

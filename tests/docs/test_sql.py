@@ -78,6 +78,7 @@ MAY: dict[str, str] = {
     f"{JOURNAL}/store/schema/migrations.py": MIGRATION,
     f"{JOURNAL}/store/schema/alerts.py": MIGRATION,
     f"{JOURNAL}/store/schema/audit.py": MIGRATION,
+    f"{JOURNAL}/store/schema/carriers.py": MIGRATION,
     f"{JOURNAL}/store/schema/first.py": MIGRATION,
     f"{JOURNAL}/store/schema/inbound.py": MIGRATION,
     f"{JOURNAL}/store/schema/keys.py": MIGRATION,

@@ -7,24 +7,23 @@ closes. Whatever a deadline cuts short is on disk as it is, and the next start c
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from functools import partial
-from typing import Final
 
 import structlog
 import trio
 
 from risala.config.model import CarrierSection, Settings
 from risala.engine.actors.actor import MailboxFull, Ref
-from risala.engine.actors.supervisor import RestartPolicy
 from risala.engine.core import Core, Seams, open_core, start_owners, system_seams
+from risala.engine.delivery.crew import DRIVER_POLICY
 from risala.engine.delivery.driver_commands import DriverCommands
-from risala.engine.delivery.driver_context import LaneContext
 from risala.engine.delivery.keeper import Keeper
+from risala.engine.delivery.lineup import Lineup
 from risala.engine.delivery.loopwatch import LoopWatch
-from risala.engine.delivery.queries import Queries, ask_uncertain
+from risala.engine.delivery.queries import ask_uncertain
 from risala.engine.delivery.scheduler import Board, Scheduler, SchedulerMessage, keep_pumping
 from risala.engine.delivery.suspects import suspicion_of
 from risala.engine.delivery.waits import Waits
@@ -38,7 +37,7 @@ from risala.engine.outside import NO_OUTSIDE, Outside, build_outward
 from risala.engine.overview import Running, statistics
 from risala.engine.recovery import clear_up
 from risala.engine.rules.router import Router
-from risala.engine.sending import Sending, build_sending
+from risala.engine.sending import Sending, build_lineup, build_sending
 from risala.engine.services import Delivery, Services
 from risala.engine.upkeep.erasing import Erasing
 from risala.engine.upkeep.exporting import Exporting
@@ -54,16 +53,15 @@ from risala.plugins.contract import Driver
 
 log = structlog.get_logger(__name__)
 
-DRIVER_POLICY: Final = RestartPolicy(restarts_max=None)
-"""For what is started again for ever: a driver, whose bugs must not take the other carriers down,
-and services that only look on."""
-
 
 class Engine:
     """A running engine; see :func:`open_engine`."""
 
-    def __init__(self, gateway: Gateway, board: Board, scheduler: Ref[SchedulerMessage]) -> None:
+    def __init__(
+        self, gateway: Gateway, board: Board, scheduler: Ref[SchedulerMessage], lineup: Lineup
+    ) -> None:
         self._board = board
+        self._lineup = lineup
         self.gateway = gateway
         self.scheduler = scheduler
 
@@ -76,10 +74,7 @@ class Engine:
         """Take over what may change at run time: prices, limits, carriers' paces."""
         self.gateway.services.intake.retune(settings)
         for carrier in settings.carriers:
-            lane = self._board.lanes.get(carrier.name)
-            if lane is not None:
-                lane.throttle.retune(carrier.rate_per_s, trio.current_time())
-        self._board.notes.wake()
+            self._lineup.repace(carrier.name, carrier.rate_per_s)
 
     async def drain(self) -> None:
         """Give out nothing new and wait until the lanes' windows are empty."""
@@ -118,6 +113,7 @@ async def open_engine(
             lambda: Scheduler(board, router, core.seams.clock),
             mailbox_max=settings.engine.mailbox_max,
         )
+        lineup = build_lineup(core, sending, router, scheduler, carriers)
         waits = Waits(router, board.lanes, lambda: board.leasing, core.seams.clock)
         watch = LoopWatch(core.seams.clock, partial(suspicion_of, lanes=board.lanes))
         outward = build_outward(settings, recorder, outside, core.derived)
@@ -128,7 +124,7 @@ async def open_engine(
             told = core.requests.numbers
             numbers = partial(statistics, recorder, intake, board, core.supervisor, watch, told)
             live, hint = outward.live, outward.hint_webhook
-            return Running(board, router, scheduler, commands, waits, live, hint, numbers)
+            return Running(board, router, scheduler, commands, waits, live, hint, numbers, lineup)
 
         gateway = await open_door(
             core,
@@ -152,15 +148,13 @@ async def open_engine(
         await outward.start(core.supervisor, gateway.services, clock)
         look_back = LookBack(recorder, gateway.services.intake.opt_outs.changed)
         await start("opt-outs", look_back.run)
-        await _start_services(core, sending, gateway.services.sessions, scheduler, drivers)
+        lanes = partial(lineup.start, drivers)
+        await _start_services(core, sending, gateway.services.sessions, scheduler, lanes)
+        await start("lineup", lineup.run)
         again = partial(_look_again, sending, gateway.services)
         await start("clock", partial(keep_elapsed, clock, recorder, again))
-        await start("erasing", Erasing(gateway.services).run)
-        inline = core.seams.inline_journal
-        await start("exporting", Exporting(gateway.services, inline=inline).run)
-        await start("web sessions", people.sessions.keep_touching)
-        await start("payments", gateway.payments.run, policy=DRIVER_POLICY)
-        engine = Engine(gateway, board, scheduler)
+        await _start_chores(core, gateway)
+        engine = Engine(gateway, board, scheduler, lineup)
         try:
             yield engine
         finally:
@@ -168,6 +162,16 @@ async def open_engine(
             with trio.move_on_after(settings.engine.drain_s, shield=True):
                 await people.sessions.flush_touched()
                 await engine.drain()
+
+
+async def _start_chores(core: Core, gateway: Gateway) -> None:
+    """What is done beside sending."""
+    start, services = core.supervisor.start_service, gateway.services
+    await start("erasing", Erasing(services).run)
+    inline = core.seams.inline_journal
+    await start("exporting", Exporting(services, inline=inline).run)
+    await start("web sessions", services.people.sessions.keep_touching)
+    await start("payments", gateway.payments.run, policy=DRIVER_POLICY)
 
 
 def _look_again(sending: Sending, services: Services) -> None:
@@ -187,7 +191,7 @@ async def _start_services(
     sending: Sending,
     sessions: Ref[SessionsMessage],
     scheduler: Ref[SchedulerMessage],
-    drivers: Mapping[str, Driver],
+    start_lanes: Callable[[], Awaitable[None]],
 ) -> None:
     start, recorder, board = core.supervisor.start_service, sending.recorder, sending.board
     await start("storage", core.journal.keep_probing)
@@ -205,16 +209,8 @@ async def _start_services(
     )
     await start("keeper", keeper.run)
     await start("scribe", sending.scribe.run)
-    for name, lane in board.lanes.items():
-        if lane.driver.capabilities.query:
-            await start(f"queries {name}", Queries(lane, board.reader).run)
-        await start(f"lane {name}", lane.run)
-        context = LaneContext(lane, board.reader, core.seams.ids)
-        await start(
-            f"driver {name}",
-            partial(lane.run_driver, drivers[name], context),
-            policy=DRIVER_POLICY,
-        )
+    await start("sorter", sending.sorter.run)
+    await start_lanes()
     retention = Retention(recorder, core.journal.reader(), core.settings.retention)
     await start("retention", retention.run)
     await start("pump", partial(keep_pumping, board, scheduler, core.seams.clock))

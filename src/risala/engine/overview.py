@@ -9,6 +9,7 @@ import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import asdict
+from functools import partial
 from typing import Any, Final
 
 from risala.config.model import CarrierSection, Settings
@@ -17,7 +18,17 @@ from risala.engine.actors.supervisor import Supervisor
 from risala.engine.delivery.driver_commands import DriverCommands
 from risala.engine.delivery.lane.parts import Gate
 from risala.engine.delivery.lane.statistics import statistics_of
+from risala.engine.delivery.lane.tile import tile_of
+from risala.engine.delivery.lineup import Lineup, overridden
 from risala.engine.delivery.loopwatch import LoopWatch
+from risala.engine.delivery.route_tester import (
+    Judge,
+    judge_lanes,
+    judge_nothing,
+    neediest,
+    tell_route,
+    tell_unserved,
+)
 from risala.engine.delivery.scheduler import (
     Board,
     ResumeOrganization,
@@ -28,10 +39,12 @@ from risala.engine.delivery.scheduler import (
 from risala.engine.delivery.waits import Waits, known_wait
 from risala.engine.follow.live import Follower, Live
 from risala.engine.intake.intake import Intake
+from risala.engine.journal.carriers import overrides
+from risala.engine.journal.carriers.overrides import Override
 from risala.engine.journal.messages import held, reads, waiting
 from risala.engine.journal.recorder import Recorder
 from risala.engine.journal.rows import DueRow
-from risala.engine.model.clock import Clock
+from risala.engine.model.clock import Clock, iso
 from risala.engine.model.commands import MessageView, TimelineEntry
 from risala.engine.model.errors import Conflict, StorageFailed
 from risala.engine.model.lines import Kind, Line, Wait, is_same_wait
@@ -86,7 +99,9 @@ class Running:
         live: Live,
         hint_webhook: Callable[[str], None],
         statistics: Callable[[], dict[str, Any]],
+        lineup: Lineup,
     ) -> None:
+        self._lineup = lineup
         self._board = board
         self._router = router
         self._scheduler = scheduler
@@ -117,12 +132,19 @@ class Running:
             {
                 "name": name,
                 **asdict(statistics_of(lane)),
-                **_queue(reader, self._router, name),
+                **tile_of(lane),
+                **self._settings_of(name, lane.carrier),
+                **_queue(reader, self._router, name, lane.recorder.clock.now_ms()),
                 "unmatched_receipts": held.unmatched_total(reader, name),
             }
             for name, lane in self._board.lanes.items()
             if lane.carrier.serves_numbers
         ]
+
+    def _settings_of(self, name: str, in_force: CarrierSection) -> dict[str, Any]:
+        return _settings(
+            in_force, self._lineup.section(name) or in_force, self._lineup.override_of(name)
+        )
 
     def waits(self, row: DueRow, send_at: int | None, is_active: bool) -> Line | None:
         return self._waits.of(row, send_at, is_active)
@@ -138,6 +160,26 @@ class Running:
 
     async def set_gate(self, carrier: str, gate: Gate) -> None:
         await self._scheduler.ask(SetGate(carrier, gate))
+
+    async def reconnect(self, carrier: str) -> None:
+        await self._lineup.reconnect(carrier)
+
+    def override(self, carrier: str, override: Override | None) -> None:
+        self._lineup.override(carrier, override)
+
+    def route(self, recipient: str, segments: int) -> dict[str, Any]:
+        lanes = self._board.lanes
+        judge = judge_lanes(lanes, self._clock)
+        turn = partial(neediest, lanes)
+        return tell_route(self._router, self._lineup.in_force, recipient, segments, judge, turn)
+
+    def unserved(self) -> dict[str, Any]:
+        judge = judge_lanes(self._board.lanes, self._clock)
+        return _unserved(self._board.reader, self._router, self._lineup.in_force, judge)
+
+    @property
+    def _clock(self) -> Clock:
+        return next(iter(self._board.lanes.values())).recorder.clock
 
     async def suspend(self, organization_id: str) -> None:
         await self._scheduler.ask(SuspendOrganization(organization_id))
@@ -174,9 +216,12 @@ class Alone:
 
     def carriers(self) -> list[dict[str, Any]]:
         """The carriers of the settings, all of them idle."""
-        carriers = self._settings.carriers
-        router = Router(carriers)
-        return [_idle(each) | _queue(self._reader, router, each.name) for each in carriers]
+        router, over = Router(self._settings.carriers), overrides.all_of(self._reader)
+        return [
+            _idle(each, over.get(each.name))
+            | _queue(self._reader, router, each.name, self._clock.now_ms())
+            for each in self._settings.carriers
+        ]
 
     def waits(self, row: DueRow, send_at: int | None, is_active: bool) -> Line | None:
         known = known_wait(row, send_at, is_active, self._clock.now_ms())
@@ -194,6 +239,27 @@ class Alone:
     async def set_gate(self, carrier: str, gate: Gate) -> None:
         raise Conflict(NOT_RUNNING)
 
+    async def reconnect(self, carrier: str) -> None:
+        raise Conflict(NOT_RUNNING)
+
+    def override(self, carrier: str, override: Override | None) -> None:
+        """Does nothing: the next start of the service finds it."""
+
+    @property
+    def _in_force(self) -> list[CarrierSection]:
+        over = overrides.all_of(self._reader)
+        return [overridden(each, over.get(each.name)) for each in self._settings.carriers]
+
+    def route(self, recipient: str, segments: int) -> dict[str, Any]:
+        carriers = self._in_force
+        return tell_route(
+            Router(carriers), carriers, recipient, segments, judge_nothing, _the_first
+        )
+
+    def unserved(self) -> dict[str, Any]:
+        carriers = self._in_force
+        return _unserved(self._reader, Router(carriers), carriers, judge_nothing)
+
     async def suspend(self, organization_id: str) -> None:
         """Does nothing: no message is given out anyway."""
 
@@ -209,28 +275,72 @@ class Alone:
         raise Conflict("The service is not running: nothing happens that could be followed.")
 
 
-def _idle(carrier: CarrierSection) -> dict[str, Any]:
+def _idle(carrier: CarrierSection, override: Override | None) -> dict[str, Any]:
+    in_force = overridden(carrier, override)
     return {
         "name": carrier.name,
         "carrier": carrier.name,
         "driver": carrier.driver,
         "state": "down",
         "text": "The service is not running." if carrier.enabled else "Disabled in the settings.",
-        "rate_max_per_s": carrier.rate_per_s,
+        "condition": {"code": "not_running" if carrier.enabled else "disabled", "values": {}},
+        "rate_max_per_s": in_force.rate_per_s,
+        **_settings(in_force, carrier, override),
     }
 
 
-def _queue(reader: sqlite3.Connection, router: Router, name: str) -> dict[str, Any]:
+def _settings(
+    in_force: CarrierSection, section: CarrierSection, override: Override | None
+) -> dict[str, Any]:
+    """What holds of a carrier, what the settings have, and what is put over them."""
+    return {
+        "numbers": {
+            "prefixes": list(section.prefixes),
+            "networks": [str(each) for each in section.networks],
+        },
+        "priority": section.priority,
+        "weight": in_force.weight,
+        "file": {"rate_per_s": section.rate_per_s, "weight": section.weight},
+        "override": override
+        and {
+            "rate_per_s": override.rate_per_s,
+            "weight": override.weight,
+            "at": iso(override.changed_at),
+            "who": override.who,
+        },
+    }
+
+
+def _the_first(names: Sequence[str]) -> str:
+    return names[0]
+
+
+def _unserved(
+    reader: sqlite3.Connection, router: Router, sections: Sequence[CarrierSection], judge: Judge
+) -> dict[str, Any]:
+    found = waiting.unserved(reader, QUEUE_COUNTED_MAX + 1)
+    return {
+        "numbers": tell_unserved(router, sections, judge),
+        "waiting": min(found.count, QUEUE_COUNTED_MAX),
+        "waiting_is_more": found.count > QUEUE_COUNTED_MAX,
+        "waiting_prefixes": list(found.prefixes),
+    }
+
+
+def _queue(reader: sqlite3.Connection, router: Router, name: str, now_ms: int) -> dict[str, Any]:
     routes = [
         key for key, route in router.routes.items() if any(name in tier for tier in route.tiers)
     ]
     try:
-        found = waiting.count(reader, routes or [pinned(name)], QUEUE_COUNTED_MAX + 1)
+        routes = routes or [pinned(name)]
+        found = waiting.count(reader, routes, QUEUE_COUNTED_MAX + 1)
+        oldest = waiting.oldest(reader, routes, now_ms) if found else None
     except StorageFailed:  # the other numbers are in memory, and wanted now more than ever
-        return {"queue": None, "queue_is_longer": False}
+        return {"queue": None, "queue_is_longer": False, "oldest": None}
     return {
         "queue": min(found, QUEUE_COUNTED_MAX),
         "queue_is_longer": found > QUEUE_COUNTED_MAX,
+        "oldest": None if oldest is None else iso(oldest),
     }
 
 

@@ -9,12 +9,11 @@ from typing import Final
 import structlog
 
 from risala.config.model import CarrierSection, OnUncertain
+from risala.engine.delivery.sorter import sort_anew
 from risala.engine.journal.messages import deadlines
-from risala.engine.journal.messages import reads as messages
-from risala.engine.journal.store import meta
 from risala.engine.journal.store.writer import Journal
 from risala.engine.model.clock import Clock
-from risala.engine.rules.router import TEST_ROUTE, Router
+from risala.engine.rules.router import Router
 
 log = structlog.get_logger(__name__)
 
@@ -41,24 +40,4 @@ async def clear_up(
         total += count
     if total:
         log.warning("engine.recovered", messages=total)
-    await _reroute(journal, clock, router)
-
-
-async def _reroute(journal: Journal, clock: Clock, router: Router) -> None:
-    """Where the carriers' prefixes have changed, sort queued messages into the present routes."""
-    reader, now_ms = journal.reader(), clock.now_ms()
-    changed = meta.get(reader, "routes") != router.fingerprint
-    for queue in messages.queues(reader):
-        known = queue[0] in router.routes
-        if known and (not changed or queue[0] == TEST_ROUTE or queue[0].startswith("@")):
-            continue
-        after: tuple[int, int] | None = (-1, 0)
-        while after is not None:
-            start = after
-            after = await journal.commit(
-                lambda conn, queue=queue, start=start: messages.reroute(  # type: ignore[misc]
-                    conn, queue, start, router.route_key, ROWS_AT_ONCE, now_ms
-                )
-            )
-    if changed:
-        await journal.commit(lambda conn: meta.put(conn, "routes", router.fingerprint))
+    await sort_anew(journal, journal.reader(), clock, router)

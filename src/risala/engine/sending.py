@@ -9,18 +9,23 @@ from functools import partial
 import trio
 
 from risala.config.model import CarrierSection
+from risala.engine.actors.actor import Ref
 from risala.engine.actors.alarm import Alarm
 from risala.engine.billing.billing import tell_entered
 from risala.engine.core import Core, Owners
+from risala.engine.delivery.crew import Crew
 from risala.engine.delivery.fleet import Fleet
 from risala.engine.delivery.lane.lane import Lane
-from risala.engine.delivery.lane.parts import LaneHooks
+from risala.engine.delivery.lane.parts import Counts, LaneHooks
+from risala.engine.delivery.lineup import Lineup, LineupParts, member_of, overridden
 from risala.engine.delivery.notes import Notes
-from risala.engine.delivery.scheduler import Board
+from risala.engine.delivery.scheduler import Board, SchedulerMessage
 from risala.engine.delivery.scribe import Scribe
+from risala.engine.delivery.sorter import Sorter
+from risala.engine.journal.carriers import overrides
 from risala.engine.journal.recorder import Listeners, Recorder
 from risala.engine.rules.breaker import Breaker
-from risala.engine.rules.receiptgroups import Member, ReceiptGroups
+from risala.engine.rules.receiptgroups import ReceiptGroups
 from risala.engine.rules.router import Router
 from risala.engine.rules.throttle import Throttle
 from risala.engine.verify.sessions import (
@@ -36,6 +41,8 @@ class Sending:
     recorder: Recorder
     scribe: Scribe
     board: Board
+    fleet: Fleet
+    sorter: Sorter
     next_look: Alarm
     ends: Alarm
     """Rings at the ends of verification sessions."""
@@ -51,41 +58,64 @@ def build_sending(
     """Build what sends. Notes and timers come first, because the recorder tells them of changes;
     the lanes come last, because they write through the recorder."""
     reader, clock, delivery = core.journal.reader(), core.seams.clock, core.settings.delivery
-    notes = Notes(reader, core.settings.engine.buffer_rows_max)
+    notes = Notes(reader, core.settings.engine.buffer_rows_max, router.is_route)
     next_look = Alarm(clock)
     recorder = Recorder(
         core.journal,
         clock,
         Listeners(notes.pending, next_look.expect, partial(tell_entered, owners.billing)),
-        _receipt_groups(carriers, drivers),
+        ReceiptGroups(member_of(each, drivers.get(each.name)) for each in carriers),
     )
 
     scribe = Scribe(recorder)
 
-    def lane(carrier: CarrierSection, hooks: LaneHooks) -> Lane:
+    def lane(
+        carrier: CarrierSection, driver: Driver, hooks: LaneHooks, former: Lane | None
+    ) -> Lane:
+        pace, now_s = carrier.rate_per_s, trio.current_time()
+        if former is None:
+            throttle = Throttle(pace, now_s, core.seams.ids.chance)
+        else:  # the carrier's limit holds over the change
+            throttle = former.throttle
+            throttle.retune(pace, now_s)
         return Lane(
             carrier=carrier,
-            driver=drivers[carrier.name],
+            driver=driver,
             recorder=recorder,
             scribe=scribe,
             hooks=hooks,
             breaker=Breaker(delivery.breaker_failures, delivery.breaker_open_s),
-            throttle=Throttle(carrier.rate_per_s, trio.current_time(), core.seams.ids.chance),
+            throttle=throttle,
+            counts=Counts() if former is None else former.counts,
             retry=delivery.retry,
         )
 
-    lanes = Fleet(router, carriers, notes, lane).lanes
-    board = Board(notes, lanes, reader, partial(text_of, reader=reader, codes=core.codes))
-    return Sending(recorder, scribe, board, next_look, Alarm(clock))
+    fleet, over = Fleet(router, notes, lane), overrides.all_of(reader)
+    for each in carriers:
+        if each.enabled:
+            in_force = overridden(each, over.get(each.name))
+            fleet.lanes[each.name] = fleet.build(in_force, drivers[each.name])
+    text = partial(text_of, reader=reader, codes=core.codes)
+    board = Board(notes, fleet.lanes, reader, text)
+    sorter = Sorter(core.journal, clock, router, notes)
+    return Sending(recorder, scribe, board, fleet, sorter, next_look, Alarm(clock))
 
 
-def _receipt_groups(
-    carriers: Sequence[CarrierSection], drivers: Mapping[str, Driver]
-) -> ReceiptGroups:
-    def account(name: str) -> str:
-        driver = drivers.get(name)  # None for a disabled carrier, which has no driver
-        return driver.capabilities.account if driver is not None else ""
-
-    return ReceiptGroups(
-        Member(each.name, each.driver, account(each.name), each.receipt_group) for each in carriers
+def build_lineup(
+    core: Core,
+    sending: Sending,
+    router: Router,
+    scheduler: Ref[SchedulerMessage],
+    carriers: Sequence[CarrierSection],
+) -> Lineup:
+    """Build what changes the carriers while the service runs."""
+    reader = core.journal.reader()
+    parts = LineupParts(
+        fleet=sending.fleet,
+        crew=Crew(core.supervisor, reader, core.seams.ids),
+        recorder=sending.recorder,
+        reader=reader,
+        sorter=sending.sorter,
+        rearrange=scheduler.ask,
     )
+    return Lineup(parts, carriers, overrides.all_of(reader))

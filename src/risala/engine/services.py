@@ -17,6 +17,7 @@ from risala.engine.billing.claims import BillingMessage
 from risala.engine.delivery.lane.parts import Gate
 from risala.engine.follow.live import Follower
 from risala.engine.intake.intake import Intake
+from risala.engine.journal.carriers.overrides import Override
 from risala.engine.journal.recorder import Recorder
 from risala.engine.journal.rows import DueRow
 from risala.engine.limits.claims import LimitsMessage
@@ -80,6 +81,23 @@ class Delivery(Protocol):
             NotFound: there is no such carrier.
             Conflict: nothing runs.
         """
+
+    async def reconnect(self, carrier: str) -> None:
+        """Let a carrier's link drop, and connect anew.
+
+        Raises:
+            NotFound: there is no such carrier.
+            Conflict: nothing runs, or the carrier is about to end.
+        """
+
+    def override(self, carrier: str, override: Override | None) -> None:
+        """Obey another pace or weight, which is written down; None: the settings hold."""
+
+    def route(self, recipient: str, segments: int) -> dict[str, Any]:
+        """Where a message would go now, and why."""
+
+    def unserved(self) -> dict[str, Any]:
+        """Which numbers no carrier serves now, and how many messages wait for that."""
 
     async def suspend(self, organization_id: str) -> None:
         """Give no more messages of an organization to carriers."""

@@ -199,6 +199,8 @@ class World:
             browser = Browser(new_token(), 1, "192.0.2.1", "Tester", language)
             signed_in = await self.house.gateway.people.use_link(link["token"], browser)
             self.secrets.add(signed_in.token)
+        elif name == "carriers.end_override":
+            await self.do("carriers.override", carrier="fake", rate_per_s=7.0)
         elif name == "account.confirm_email":
             self.special |= await self._change_codes()
         commit = self.house.gateway.services.recorder.journal.commit
@@ -263,6 +265,7 @@ class World:
             "org.found": {"name": "Founded"},
             "message.newer": {"after": "0"},
             "message.find": {"to": TO},
+            "carriers.override": {"rate_per_s": 5.0},
             "key.set": {"allowed_origins": ["https://shop.example"]},
             "sender.request": {"name": "Other", "description": "News"},
             "sender.check": {"name": "Shop"},

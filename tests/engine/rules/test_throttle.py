@@ -210,3 +210,51 @@ def test_a_busy_carrier_is_never_left_without_anything():
     for second in range(60):
         throttle.heed(100, START_S + second)
     assert throttle.rate_per_s(START_S + 59) >= 100 * SLOWEST_SHARE
+
+
+@given(
+    st.lists(
+        st.tuples(st.floats(0.01, 5.0), st.floats(0.05, 500.0)),
+        min_size=1,
+        max_size=6,
+    ),
+    st.integers(0, 3000),
+)
+def test_no_span_gets_more_than_its_paces_give_whenever_the_pace_is_changed(changes, seed):
+    chance = random.Random(seed)
+    rate = 20.0
+    throttle = Throttle(rate, START_S)
+    now_s, owed, taken_at, paces = START_S, 0.0, [], []
+    for for_s, next_rate in changes:
+        until_s = now_s + for_s
+        paces.append((now_s, until_s, rate))
+        while now_s < until_s and len(taken_at) < 400:
+            if throttle.take(now_s):
+                taken_at.append(now_s)
+            now_s += chance.uniform(0.0005, 0.05)
+        now_s = max(now_s, until_s)
+        paces.append((until_s, now_s, rate))
+        rate = next_rate
+        throttle.retune(rate, now_s)
+    burst = 1 + max(pace for _, _, pace in paces) * BURST_S
+    for first, begin_s in enumerate(taken_at):
+        for last in range(first, len(taken_at)):
+            owed = sum(
+                pace * max(0.0, min(end, taken_at[last]) - max(start, begin_s))
+                for start, end, pace in paces
+            )
+            assert last - first + 1 <= owed + burst + 1e-6
+
+
+def test_a_slow_lane_that_is_made_quick_need_not_wait_for_its_slow_token():
+    throttle = Throttle(0.01, START_S)
+    assert throttle.take(START_S)
+    throttle.retune(10, START_S + 1)
+    assert throttle.ready_at_s() <= START_S + 1 + 0.1
+
+
+def test_a_quick_lane_that_is_made_slow_owes_what_it_owed():
+    throttle = Throttle(10, START_S)
+    assert throttle.take(START_S)
+    throttle.retune(0.1, START_S + 0.05)
+    assert throttle.ready_at_s() == pytest.approx(START_S + 0.05 + 5)

@@ -33,7 +33,7 @@ from risala.plugins.contract import (
 )
 
 _TAIL: Final = 4
-"""Digits of an IMSI that are shown: enough to tell SIMs apart."""
+"""Digits of an IMSI and an ICCID that are shown: enough to tell SIMs apart."""
 
 
 class ModemSession:
@@ -202,6 +202,7 @@ class ModemSession:
             "model": identity.name,
             "imei": identity.imei or None,
             "imsi": f"…{identity.imsi[-_TAIL:]}" if identity.imsi else None,
+            "iccid": f"…{identity.iccid[-_TAIL:]}" if identity.iccid else None,
             "number": identity.number or None,
             "smsc": facts.smsc or None,
             "operator": sight.operator or None,

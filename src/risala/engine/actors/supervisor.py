@@ -219,6 +219,17 @@ class Supervisor:
         """
         await self._adopt(_ServiceChild(name, async_fn, policy or self._policy))
 
+    async def end(self, name: str) -> None:
+        """Stop one child in order and forget it, so that its name is free again; where there is
+        none of this name, nothing is done."""
+        child = self._children.get(name)
+        if child is None:
+            return
+        child.ask_stop()
+        await child.ended.wait()
+        if self._children.get(name) is child:
+            del self._children[name]
+
     async def stop(self) -> None:
         """Stop all children, the youngest first, then end :meth:`run`.
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import heapq
 import sqlite3
 from collections import OrderedDict, deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -75,6 +75,9 @@ class FairQueue:
         self._held: dict[str, Queue] = {}
         self._in_hand: dict[Queue, _InHand] = {}
         """Only of queues of which something is held: the others are read from their start."""
+        self._met: dict[str, tuple[Queue, int]] = {}
+        """Held rows that a read of another queue came by, as they were sorted anew meanwhile: that
+        queue, and when they are due."""
         self._suspended: set[str] = set()
         self._buffered = 0
         self._peak = 0
@@ -115,6 +118,17 @@ class FairQueue:
             in_hand = self._in_hand.get((route, priority, organization_id))
             if in_hand is not None:
                 in_hand.rewind(0)
+
+    def keep_only(self, is_route: Callable[[str], bool]) -> None:
+        """Let go of what was read of routes that are none any more: it is sorted anew."""
+        for (route, priority), rotation in list(self._rotations.items()):
+            if is_route(route):
+                continue
+            del self._rotations[route, priority]
+            for rows in rotation.waiting.values():
+                self._buffered -= len(rows)
+                for row in rows:
+                    self.release(row.id)
 
     def resume(self, organization_id: str) -> None:
         """Let a held organization take its turns again."""
@@ -191,6 +205,8 @@ class FairQueue:
             for row in rows:
                 if row.id in in_hand.ids:
                     in_hand.passed[row.id] = row.place
+                elif row.id in self._held:
+                    self._met[row.id] = (queue, row.due_at)
                 else:
                     in_hand.ids.add(row.id)
                     self._held[row.id] = queue
@@ -210,6 +226,9 @@ class FairQueue:
             in_hand.release(message_id)
             if not in_hand.ids:
                 del self._in_hand[queue]
+        if self._met and message_id in self._met:
+            met, due_at = self._met.pop(message_id)
+            self.hint(*met, due_at)
 
     def statistics(self) -> QueueStatistics:
         waiting = sum(len(rotation.waiting) for rotation in self._rotations.values())

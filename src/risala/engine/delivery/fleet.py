@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 
 import trio
 
@@ -12,29 +12,31 @@ from risala.engine.delivery.lane.lane import Lane
 from risala.engine.delivery.lane.parts import LaneHooks
 from risala.engine.delivery.notes import Notes
 from risala.engine.rules.router import Router, pinned
+from risala.plugins.contract import Driver
+
+BuildLane = Callable[[CarrierSection, Driver, LaneHooks, Lane | None], Lane]
+"""Builds the lane of a carrier; after another one of the same carrier it goes on at that one's pace
+and with its counts."""
 
 
 class Fleet:
-    """The lanes of the enabled carriers, by name, and the choice among them."""
+    """The lanes of the carriers that are in use, by name, and the choice among them."""
 
-    def __init__(
-        self,
-        router: Router,
-        carriers: Sequence[CarrierSection],
-        notes: Notes,
-        build: Callable[[CarrierSection, LaneHooks], Lane],
-    ) -> None:
+    def __init__(self, router: Router, notes: Notes, build: BuildLane) -> None:
         self._router = router
-        hooks = LaneHooks(
+        self._build = build
+        self._hooks = LaneHooks(
             changed=notes.wake,
             release=notes.queue.release,
             put_back=notes.put_back,
             next_route=self._next_route,
             willing_route=self._willing_route,
         )
-        self.lanes: Mapping[str, Lane] = {
-            carrier.name: build(carrier, hooks) for carrier in carriers if carrier.enabled
-        }
+        self.lanes: dict[str, Lane] = {}
+
+    def build(self, carrier: CarrierSection, driver: Driver, former: Lane | None = None) -> Lane:
+        """A lane that is not among the others yet."""
+        return self._build(carrier, driver, self._hooks, former)
 
     def _next_route(self, recipient: str, tried: tuple[str, ...]) -> str | None:
         left = [name for name in self._router.carriers_for(recipient) if name not in tried]

@@ -7,6 +7,7 @@ two turns of the loop, the scheduler's mailbox holds one ``Pump``.
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Callable
 
 import trio
 
@@ -16,8 +17,18 @@ from risala.engine.journal.rows import Change, DueRow
 
 
 class Notes:
-    def __init__(self, reader: sqlite3.Connection, buffer_rows_max: int) -> None:
+    """
+    Args:
+        is_route: whether a route is one, as the carriers are now.
+    """
+
+    def __init__(
+        self, reader: sqlite3.Connection, buffer_rows_max: int, is_route: Callable[[str], bool]
+    ) -> None:
         self.queue = FairQueue(reader, buffer_rows_max)
+        self.strays = Bell()
+        """Rings where a message waits on a route that is none any more."""
+        self._is_route = is_route
         self._bell = Bell()
         self._onlookers = trio.lowlevel.ParkingLot()
 
@@ -25,12 +36,16 @@ class Notes:
         """A message waits in the queue."""
         due_at = change.due_at or 0
         self.queue.hint(change.route, change.priority, change.organization_id, due_at)
+        if not self._is_route(change.route):
+            self.strays.ring()
         self.wake()
 
     def put_back(self, row: DueRow) -> None:
         """A message comes back unsent and as due as it was."""
         self.queue.release(row.id)
         self.queue.hint(row.route, row.priority, row.organization_id, row.due_at)
+        if not self._is_route(row.route):
+            self.strays.ring()
         self.wake()
 
     def wake(self) -> None:

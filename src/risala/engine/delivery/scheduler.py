@@ -15,6 +15,7 @@ from typing import Final
 
 import trio
 
+from risala.config.model import CarrierSection
 from risala.engine.actors.actor import Decider, Ref
 from risala.engine.delivery.lane.lane import Lane
 from risala.engine.delivery.lane.parts import Gate, Job
@@ -23,7 +24,7 @@ from risala.engine.delivery.notes import Notes
 from risala.engine.journal.messages import reads as messages
 from risala.engine.journal.rows import DueRow
 from risala.engine.model.clock import Clock
-from risala.engine.model.errors import NotFound
+from risala.engine.model.errors import Conflict, NotFound
 from risala.engine.model.ids import concat_reference
 from risala.engine.model.states import PRIORITY_CODE, PRIORITY_MESSAGE
 from risala.engine.rules.router import Router
@@ -49,6 +50,16 @@ class SetGate:
 
 
 @dataclass(frozen=True, slots=True)
+class Rearrange:
+    """Other carriers from now on: these lanes run, and messages go by these settings."""
+
+    carriers: tuple[CarrierSection, ...]
+    """Those that messages are given to."""
+    lanes: Mapping[str, Lane]
+    """Theirs, and those that only finish what they have begun."""
+
+
+@dataclass(frozen=True, slots=True)
 class SuspendOrganization:
     organization_id: str
 
@@ -58,7 +69,7 @@ class ResumeOrganization:
     organization_id: str
 
 
-SchedulerMessage = Pump | SetGate | SuspendOrganization | ResumeOrganization
+SchedulerMessage = Pump | SetGate | Rearrange | SuspendOrganization | ResumeOrganization
 
 
 class Board:
@@ -67,7 +78,7 @@ class Board:
     def __init__(
         self,
         notes: Notes,
-        lanes: Mapping[str, Lane],
+        lanes: dict[str, Lane],
         reader: sqlite3.Connection,
         text_of: Callable[[DueRow], str],
     ) -> None:
@@ -87,6 +98,12 @@ class Board:
         """Whether anything new is given out."""
         return self._leasing
 
+    def replace_lanes(self, lanes: Mapping[str, Lane]) -> None:
+        """Let these run, in place of those that did."""
+        kept = dict(lanes)
+        self.lanes.clear()
+        self.lanes.update(kept)
+
     def stop_leasing(self) -> None:
         """Give out nothing new: the service stops."""
         self._leasing = False
@@ -99,7 +116,11 @@ class Scheduler(Decider[SchedulerMessage]):
         self._router = router
         self._clock = clock
         self._virtual_time = 0.0
-        self._turns = {name: _turns_of(name, router, board.lanes) for name in board.lanes}
+        self._turns = self._turns_of_all()
+
+    def _turns_of_all(self) -> dict[str, _Turns]:
+        lanes = self._board.lanes
+        return {name: _turns_of(name, self._router, lanes) for name in lanes}
 
     def decide(self, message: SchedulerMessage) -> object:
         match message:
@@ -109,8 +130,16 @@ class Scheduler(Decider[SchedulerMessage]):
                 lane = self._board.lanes.get(carrier)
                 if lane is None:
                     raise NotFound(f"There is no carrier {carrier!r}.")
+                if lane.standing.gate is Gate.LEAVING:
+                    raise Conflict(f"{carrier} finishes what it has begun, and ends then.")
                 lane.set_gate(gate)
                 return statistics_of(lane)
+            case Rearrange(carriers, lanes):
+                self._router.rearrange(carriers)
+                self._board.replace_lanes(lanes)
+                self._board.queue.keep_only(self._router.is_route)
+                self._turns = self._turns_of_all()
+                self._board.notes.wake()
             case SuspendOrganization(organization_id):
                 self._board.queue.suspend(organization_id)
             case ResumeOrganization(organization_id):

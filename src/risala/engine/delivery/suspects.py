@@ -26,6 +26,8 @@ class Suspicion:
 
 def suspicion_of(frame: FrameType, lanes: Mapping[str, Lane]) -> Suspicion:
     """Whose code is running, by the innermost frame."""
+    # A copy, because this runs in a thread, and carriers come and go meanwhile.
+    lanes = dict(lanes)
     homes = {name: _home(lane) for name, lane in lanes.items()}
     for at in _outward(frame):
         module = str(at.f_globals.get("__name__", ""))

@@ -25,6 +25,7 @@ from risala.engine.operations import (
     webhooks,
 )
 from risala.engine.operations.arguments import Arguments, Json, parse
+from risala.engine.operations.carriers import routes, standing
 from risala.engine.operations.console import messages as found_messages
 from risala.engine.operations.console import organizations, waiting
 from risala.engine.operations.console import payments as claimed_payments
@@ -61,6 +62,8 @@ OPERATIONS: Final[dict[str, Operation[Any, Any]]] = {
         verify,
         service,
         alerts,
+        standing,
+        routes,
         webhooks,
         inbound,
         retention,

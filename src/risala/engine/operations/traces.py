@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 from risala.engine.journal.accounts import accounts, senders
 from risala.engine.journal.alerts import alerts
+from risala.engine.journal.carriers import overrides
 from risala.engine.journal.inbound import inbound, opt_outs
 from risala.engine.journal.messages import reads, verifications
 from risala.engine.journal.payments import payments
@@ -54,6 +55,13 @@ def organization(conn: sqlite3.Connection, organization_id: str) -> Seen | None:
             "timeZone": found.time_zone,
         },
     )
+
+
+def override(conn: sqlite3.Connection, carrier: str) -> Seen | None:
+    """What is put over the settings of a carrier."""
+    found = overrides.of_carrier(conn, carrier)
+    values = {} if found is None else {"ratePerS": found.rate_per_s, "weight": found.weight}
+    return Seen(None, values)
 
 
 def _money(amount: int | None) -> str | None:

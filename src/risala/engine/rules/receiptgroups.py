@@ -35,6 +35,13 @@ class ReceiptGroups:
     """The groups of some carriers. One that is not among them is a group of its own."""
 
     def __init__(self, members: Iterable[Member] = ()) -> None:
+        self._accounts: dict[str, tuple[str, ...]] = {}
+        self._groups: dict[str, tuple[str, ...]] = {}
+        self.regroup(members)
+
+    def regroup(self, members: Iterable[Member]) -> None:
+        """Go by these from now on. A carrier that was another before may be among them twice: then
+        both are of its group."""
         known = tuple(members)
         by_account = [(m.name, ("account", m.driver, m.account)) for m in known if m.account]
         by_setting = [(m.name, ("group", m.receipt_group)) for m in known if m.receipt_group]

@@ -10,7 +10,7 @@ messages that another carrier refused.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -35,7 +35,44 @@ class Route:
 
 
 class Router:
-    """Routes by the configuration; never changes at run time."""
+    """Routes by the configuration. Another one takes its place in one step: whoever asks sees all
+    of the former or all of the new."""
+
+    def __init__(self, carriers: Sequence[CarrierSection]) -> None:
+        self._plan = _Plan(carriers)
+
+    def rearrange(self, carriers: Sequence[CarrierSection]) -> None:
+        """Go by these carriers from now on."""
+        self._plan = _Plan(carriers)
+
+    @property
+    def routes(self) -> Mapping[str, Route]:
+        """All queues, by their keys."""
+        return self._plan.routes
+
+    def route_key(self, recipient: str) -> str:
+        """The queue for a number; :data:`UNSERVED` where it waits for somebody to serve it."""
+        return self._plan.route_key(recipient)
+
+    def is_route(self, key: str) -> bool:
+        """Whether a message may wait there as the carriers are now."""
+        return key in self._plan.routes or key == UNSERVED
+
+    def carriers_for(self, recipient: str) -> list[str]:
+        """Carriers that serve a number, the best first."""
+        plan = self._plan
+        route = plan.routes.get(plan.route_key(recipient))
+        return [name for tier in route.tiers for name in tier] if route else []
+
+    @property
+    def fingerprint(self) -> str:
+        """A text that differs after a change of the settings by which queued messages must be
+        sorted into routes anew."""
+        return " ".join(sorted(self._plan.routes))
+
+
+class _Plan:
+    """The routes of some carriers; never changes."""
 
     def __init__(self, carriers: Sequence[CarrierSection]) -> None:
         self._carriers = tuple(carrier for carrier in carriers if carrier.enabled)
@@ -55,7 +92,6 @@ class Router:
         self.routes[TEST_ROUTE] = Route(TEST_ROUTE, (tests,))
 
     def route_key(self, recipient: str) -> str:
-        """The queue for a number; :data:`UNSERVED` where it waits for somebody to serve it."""
         prefix = self._prefix(recipient)
         if not self._networks:
             return prefix
@@ -68,17 +104,6 @@ class Router:
             if recipient.startswith(prefix):
                 return prefix
         return ""
-
-    def carriers_for(self, recipient: str) -> list[str]:
-        """Carriers that serve a number, the best first."""
-        route = self.routes.get(self.route_key(recipient))
-        return [name for tier in route.tiers for name in tier] if route else []
-
-    @property
-    def fingerprint(self) -> str:
-        """A text that differs after a change of the settings by which queued messages must be
-        sorted into routes anew."""
-        return " ".join(sorted(self.routes))
 
     def _route(self, key: str, prefix: str, network: Network | None) -> Route:
         ranked: dict[tuple[int, int], list[str]] = {}

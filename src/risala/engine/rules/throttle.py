@@ -62,9 +62,16 @@ class Throttle:
         return min(self.rate_max_per_s, self._rate_per_s + grown)
 
     def retune(self, rate_per_s: float, now_s: float) -> None:
-        """Take over another configured pace; the share of it that a throttling carrier is given
-        stays the same."""
-        self._rate_per_s = self.rate_per_s(now_s) * rate_per_s / self.rate_max_per_s
+        """Take over another configured pace, at once; the share of it that a throttling carrier is
+        given stays the same.
+
+        What is left of the wait for the next token becomes shorter or longer with the pace: so many
+        tokens are owed as before, and no span of time gets more than the paces within it give.
+        """
+        share = rate_per_s / self.rate_max_per_s
+        if self._next_s > now_s:
+            self._next_s = now_s + (self._next_s - now_s) / share
+        self._rate_per_s = self.rate_per_s(now_s) * share
         self._rate_at_s = now_s
         self.rate_max_per_s = rate_per_s
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import InitVar, dataclass, field, replace
 from functools import partial
 from typing import Final
@@ -79,7 +80,9 @@ class Lane:
     counts: Counts = field(default_factory=Counts)
     solo: Solo = field(default_factory=Solo)
     _nursery: trio.Nursery | None = None
-    _idle: trio.Event = field(default_factory=trio.Event)
+    _idle: trio.lowlevel.ParkingLot = field(default_factory=trio.lowlevel.ParkingLot)
+    """Those who wait until nothing is in flight."""
+    _rests: bool = False
     awaited: Awaited = field(init=False)
     """The segments that its carrier took and whose receipts should come."""
     _calls: Calls = field(init=False)
@@ -91,13 +94,25 @@ class Lane:
     def __post_init__(self, retry: RetrySection) -> None:
         can = self.driver.capabilities
         self.name = self.carrier.name
-        self.window_max = min(can.window_max, self.carrier.window_max or can.window_max)
+        self.window_max = self._window_max()
         self.standing = LaneStanding(can, self.recorder.clock)
         self.awaited = Awaited(asked=can.query)
         self._calls = Calls(self.name, self.driver, self)
         self._consequences = Consequences(self.carrier, retry, self.hooks)
         self._learning = Learning(self.breaker, self.throttle, self.counts)
         self._is_choosy = isinstance(self.driver, Choosy)
+
+    def _window_max(self) -> int:
+        can = self.driver.capabilities
+        return min(can.window_max, self.carrier.window_max or can.window_max)
+
+    def retune(self, carrier: CarrierSection) -> None:
+        """Take over other settings of the same carrier, but for its driver's own."""
+        self.carrier = carrier
+        self.window_max = self._window_max()
+        self._consequences = replace(self._consequences, carrier=carrier)
+        self.throttle.retune(carrier.rate_per_s, trio.current_time())
+        self.hooks.changed()
 
     @property
     def silent(self) -> int:
@@ -125,6 +140,7 @@ class Lane:
         window = self.solo.window(self.window_max) if standing.fault is None else 1
         return (
             self._nursery is not None
+            and not self._rests
             and self.in_flight < window
             and self._calls.late < LATE_MAX
             and standing.is_up
@@ -178,11 +194,29 @@ class Lane:
             return None
         return await self._questions.ask(self._nursery, ask)
 
+    @contextmanager
+    def resting(self) -> Iterator[None]:
+        """Within this context nothing is submitted: its link is about to be dropped."""
+        self._rests = True
+        try:
+            yield
+        finally:
+            self._rests = False
+            self.hooks.changed()
+
     async def wait_idle(self) -> None:
         """Until no message is in its hands."""
         while self.busy:
-            self._idle = trio.Event()
-            await self._idle.wait()
+            await self._idle.park()
+
+    async def wait_answers(self) -> None:
+        """Until nothing is in flight."""
+        while self.in_flight + self.settling:
+            await self._idle.park()
+
+    def _tell_idle(self) -> None:
+        if self._idle and not self.in_flight + self.settling:
+            self._idle.unpark_all()
 
     def start(self, job: Job, now_s: float) -> None:
         """Submit the job's next part. Call only while :meth:`ready`.
@@ -274,8 +308,7 @@ class Lane:
             self.hooks.release(job.row.id)
         if not self.standing.is_up or self.standing.gate is Gate.PAUSED:
             self._give_back_begun(Cause.LINK_DOWN)
-        if not self.busy:
-            self._idle.set()
+        self._tell_idle()
         self.hooks.changed()
 
     def _settle(self, call: SubmitCall, outcome: Outcome) -> None:
@@ -292,6 +325,8 @@ class Lane:
         told = self._learning.learn(outcome)
         if told is not None:
             self.standing.note(told)
+        if not isinstance(outcome, Accepted):
+            self.standing.note_error(outcome.cause, outcome.raw, outcome.text)
         self.scribe.finish(self._answer_of(call, outcome), partial(self._settled, call))
         if call.makes_room:
             self.in_flight -= 1
@@ -311,8 +346,7 @@ class Lane:
         if call.makes_room:  # which was told of at once
             self.settling -= 1
             self.hooks.release(job.row.id)
-            if not self.busy:
-                self._idle.set()
+            self._tell_idle()
         else:
             self._finished(job, goes_on=goes_on)
 

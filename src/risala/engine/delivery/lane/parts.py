@@ -28,6 +28,9 @@ class Gate(StrEnum):
     OPEN = "open"
     PAUSED = "paused"
     DRAINING = "draining"
+    LEAVING = "leaving"
+    """As draining, and it ends then: the settings no longer have the carrier, or another driver for
+    it."""
 
 
 @dataclass(slots=True)

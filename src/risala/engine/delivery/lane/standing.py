@@ -10,6 +10,7 @@ from typing import Final
 from risala.engine.delivery.lane.parts import Gate
 from risala.engine.model.clock import Clock, iso
 from risala.plugins.contract import Capabilities, Health, HealthState
+from risala.sms.cause import Cause
 
 TRACE_MAX: Final = 100
 """Lines of a link's life kept for the operator."""
@@ -27,6 +28,20 @@ class TraceLine:
     text: str
 
 
+@dataclass(frozen=True, slots=True)
+class LaneError:
+    """What went wrong last: an answer of the carrier, or the link itself."""
+
+    at_ms: int
+    """UTC epoch milliseconds."""
+    code: str
+    """A word of :class:`~risala.sms.cause.Cause`: each has a sentence in every language."""
+    raw: str
+    """The carrier's own word; empty where there is none."""
+    text: str
+    """The driver's sentence where it says more than the code."""
+
+
 class LaneStanding:
     """Of one lane."""
 
@@ -40,6 +55,8 @@ class LaneStanding:
         self.fault: str | None = None
         """What the driver did wrong the last time, as a sentence for the operator."""
         self.trace: deque[TraceLine] = deque(maxlen=TRACE_MAX)
+        self.last_error: LaneError | None = None
+        self._is_heard = False
         self._lost_until_s = 0.0
         self._can = can
         self._clock = clock
@@ -61,13 +78,22 @@ class LaneStanding:
         """One line for the operator."""
         self.trace.append(TraceLine(iso(self._clock.now_ms()), text))
 
+    def note_error(self, cause: Cause, raw: str, text: str) -> None:
+        """Remember what went wrong, until something else does."""
+        self.last_error = LaneError(self._clock.now_ms(), cause.value, raw, text)
+
     def hear(self, health: Health) -> bool:
         """Take over what the driver tells of its link. Whether that is news."""
         is_news = (health.state, health.text) != (self.health.state, self.health.text)
         if health.state is not self.health.state:
             self.since_ms = self._clock.now_ms()
+        # The first word is that it connects, which is no error.
+        was_heard, self._is_heard = self._is_heard, True
         self.health = health
         self.is_up = health.state is HealthState.UP
+        if not self.is_up and is_news and was_heard:
+            raw = str(health.details.get("command_status") or "")
+            self.note_error(Cause.LINK_DOWN, raw, health.text)
         if is_news:
             self.note(f"{health.state}: {health.text}")
         return is_news

@@ -5,12 +5,17 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Final
 
 from risala.engine.journal.state import load
 from risala.engine.journal.store.names import NUMBER
 from risala.engine.model.numbers import recipient_text
 from risala.engine.model.states import Status
 from risala.engine.rules.router import NETWORK_EXACTNESS, UNSERVED
+
+QUEUES_MAX: Final = 500
+"""Queues of one route whose oldest message is looked at: a few milliseconds' worth. With more
+organizations than that waiting, a few seconds more or less tell nothing."""
 
 
 def count(conn: sqlite3.Connection, routes: Iterable[str], count_max: int) -> int:
@@ -24,6 +29,30 @@ def count(conn: sqlite3.Connection, routes: Iterable[str], count_max: int) -> in
         ).fetchone()
         total += found
     return total
+
+
+def oldest(conn: sqlite3.Connection, routes: Iterable[str], now_ms: int) -> int | None:
+    """Since when the message of these routes waits that is due longest; None: none is due.
+
+    Skips along the index from queue to queue, :data:`QUEUES_MAX` of a route at most.
+    """
+    found: int | None = None
+    for route in routes:
+        last = (-1, -1)
+        for _ in range(QUEUES_MAX):
+            row = conn.execute(
+                "SELECT priority, organization, due_at FROM message"  # noqa: S608 -- constants
+                f" WHERE status = 0 AND route = {NUMBER} AND (priority, organization) > (?, ?)"
+                " ORDER BY priority, organization, due_at LIMIT 1",
+                (route, *last),
+            ).fetchone()
+            if row is None:
+                break
+            priority, organization, due_at = row
+            last = (priority, organization)
+            if due_at <= now_ms and (found is None or due_at < found):
+                found = due_at
+    return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from sqlite_utils import Database, Migrations
 
 from risala.engine.journal.store.schema.alerts import ALERTS
 from risala.engine.journal.store.schema.audit import make_audit_log
+from risala.engine.journal.store.schema.carriers import CARRIERS
 from risala.engine.journal.store.schema.first import complete_first_tables
 from risala.engine.journal.store.schema.inbound import INBOUND, LAST_WRITERS, WHO_AND_WHEN
 from risala.engine.journal.store.schema.kept import KEPT
@@ -474,3 +475,8 @@ def m029_who_and_when(db: Database) -> None:
 @migrations()
 def m031_alerts(db: Database) -> None:
     _script(db, ALERTS)
+
+
+@migrations()
+def m032_carriers(db: Database) -> None:
+    _script(db, CARRIERS)

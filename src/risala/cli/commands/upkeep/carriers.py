@@ -1,0 +1,247 @@
+"""The carriers: how they are, and what an operator does with them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from risala.cli.reach.options import Options, common
+from risala.cli.show import output
+
+if TYPE_CHECKING:
+    from risala.cli.reach.performer import GatewaySession
+
+Json = dict[str, Any]
+
+
+@click.group(invoke_without_command=True)
+@click.pass_context
+@common
+def carriers(options: Options, context: click.Context) -> None:
+    """The carriers and how their links are."""
+    if context.invoked_subcommand is None:
+        _carriers(options, "carriers", None)
+
+
+def _gate(name: str, help_text: str) -> None:
+    @carriers.command(name, help=help_text)
+    @click.argument("carrier", metavar="NAME")
+    @common
+    def command(options: Options, carrier: str) -> None:
+        _carriers(options, f"carriers.{name}", carrier)
+
+
+@carriers.command("reconnect")
+@click.argument("carrier", metavar="NAME")
+@common
+def reconnect(options: Options, carrier: str) -> None:
+    """Drop a carrier's link and connect anew; nothing is lost."""
+    _carriers(options, "carriers.reconnect", carrier)
+
+
+@carriers.command("set")
+@click.argument("carrier", metavar="NAME")
+@click.option("--rate", type=float, metavar="N", help="Segments a second, at most.")
+@click.option("--weight", type=int, metavar="N", help="Share among carriers of equal priority.")
+@common
+def set_(options: Options, carrier: str, rate: float | None, weight: int | None) -> None:
+    """Put another pace or weight over the settings' of a carrier, until `unset`.
+
+    It holds at once and outlives a restart. The settings' file stays as it is.
+    """
+    if rate is None and weight is None:
+        raise click.UsageError("Give --rate, --weight, or both.")
+    given = {"rate_per_s": rate, "weight": weight}
+    _carriers(options, "carriers.override", carrier, **given)
+
+
+@carriers.command("unset")
+@click.argument("carrier", metavar="NAME")
+@click.option("--rate", "field", flag_value="rate_per_s", help="Only the pace.")
+@click.option("--weight", "field", flag_value="weight", help="Only the weight.")
+@common
+def unset(options: Options, carrier: str, field: str | None) -> None:
+    """Let the settings of a carrier hold again."""
+    _carriers(options, "carriers.end_override", carrier, field=field)
+
+
+@carriers.command("unmatched")
+@click.argument("carrier", metavar="[NAME]", required=False)
+@click.option(
+    "--limit", type=click.IntRange(1, 500), default=50, show_default=True, help="At most so many."
+)
+@click.option("--before", type=int, metavar="RECEIPT", help="Only older ones than this one.")
+@common
+def unmatched(options: Options, carrier: str | None, limit: int, before: int | None) -> None:
+    """Receipts that matched no message, the latest first; of NAME, or of all carriers."""
+
+    async def work(session: GatewaySession) -> Json:
+        return await session.perform(
+            "receipts.unmatched", carrier=carrier, limit=limit, before=before
+        )
+
+    found = options.run(work)
+    if output.show(options.json, found):
+        return
+    output.table(
+        ("Receipt", "When", "Carrier", "Id", "For", "Says", "Why"),
+        (
+            (
+                *(each["seq"], output.moment(each["at"]), each["carrier"], each["id"]),
+                *(each["recipient"] or "?", each["says"], _WHY.get(each["why"], each["why"])),
+            )
+            for each in found["receipts"]
+        ),
+        empty="No receipt is without its message.",
+    )
+    if found["next"] is not None:
+        output.said(f"There are older ones: --before {found['next']}.")
+
+
+_gate("pause", "Submit nothing to a carrier; its messages wait.")
+_gate("resume", "Undo a pause or a drain.")
+_gate("drain", "Let a carrier finish what it has, and give it nothing new.")
+
+
+@carriers.command("show")
+@click.argument("carrier", metavar="NAME")
+@common
+def show(options: Options, carrier: str) -> None:
+    """One carrier: what its driver tells of it, what it can be asked, the link's latest life."""
+
+    async def work(session: GatewaySession) -> Json:
+        return await session.perform("carriers.show", carrier=carrier)
+
+    found = options.run(work)
+    if output.show(options.json, found):
+        return
+    output.fields(
+        {
+            "Name": found["name"],
+            "Driver": found["driver"],
+            "State": found["state"],
+            "Says": found["text"],
+            **_put_over(found),
+            **found.get("details", {}),
+        }
+    )
+    _unmatched(found["unmatched"])
+    if found["commands"]:
+        click.echo()
+        _commands(carrier, found["commands"])
+    if found.get("trace"):
+        click.echo()
+        output.table(
+            ("When", "What happened"),
+            ((output.moment(line["at"]), line["text"]) for line in found["trace"]),
+            empty="",
+        )
+
+
+def _put_over(found: Json) -> Json:
+    """What an operator has put over the settings."""
+    over, file = found["override"], found["file"]
+    if over is None:
+        return {}
+    by = f"by {over['who']}, {output.moment(over['at'])}"
+    rows = {}
+    if over["rate_per_s"] is not None:
+        rows["Rate /s"] = f"{over['rate_per_s']:g} ({by}; the settings: {file['rate_per_s']:g})"
+    if over["weight"] is not None:
+        rows["Weight"] = f"{over['weight']} ({by}; the settings: {file['weight']})"
+    return rows
+
+
+_WHY = {
+    "unknown": "no message has this id",
+    "recipient": "the message with this id went to another number",
+    "several": "it fits several messages",
+}
+
+
+def _unmatched(told: Json) -> None:
+    """Receipts without a message."""
+    waiting = f"; {told['waiting']} wait for theirs" if told["waiting"] else ""
+    click.echo()
+    click.echo(f"Receipts that matched no message: {told['total']}{waiting}.")
+    if told["latest"]:
+        output.table(
+            ("When", "Id", "For", "Says", "Why"),
+            (
+                (
+                    *(output.moment(each["at"]), each["id"], each["recipient"] or "?"),
+                    *(each["says"], _WHY.get(each["why"], each["why"])),
+                )
+                for each in told["latest"]
+            ),
+            empty="",
+        )
+
+
+@carriers.command("ask")
+@click.argument("carrier", metavar="NAME")
+@click.argument("command", required=False)
+@click.argument("arguments", nargs=-1)
+@common
+def ask(options: Options, carrier: str, command: str | None, arguments: tuple[str, ...]) -> None:
+    """Ask a carrier's driver for something of its own; without COMMAND, what it can be asked."""
+
+    async def work(session: GatewaySession) -> Json:
+        if command is None:
+            return await session.perform("carriers.show", carrier=carrier)
+        return await session.perform(
+            "carriers.ask", carrier=carrier, command=command, arguments=list(arguments)
+        )
+
+    found = options.run(work)
+    if command is None:
+        if not output.show(options.json, {"commands": found["commands"]}):
+            _commands(carrier, found["commands"])
+    elif not output.show(options.json, found):
+        if found["answer"]:
+            output.fields(found["answer"])
+        else:
+            output.said(f"{carrier}: done.")
+
+
+def _commands(carrier: str, commands: list[Json]) -> None:
+    output.table(
+        ("Ask", "What it does"),
+        ((f"{each['name']} {each['arguments']}".strip(), each["summary"]) for each in commands),
+        empty=f"{carrier} has nothing to be asked.",
+    )
+
+
+def _carriers(options: Options, operation: str, carrier: str | None, **given: object) -> None:
+    async def work(session: GatewaySession) -> tuple[Json, bool]:
+        return await session.perform(operation, carrier=carrier, **given), session.running
+
+    found, running = options.run(work)
+    if output.show(options.json, found):
+        return
+    output.table(
+        ("Name", "Driver", "State", "In flight", "Rate /s", "Queue", "What it says"),
+        map(_carrier_row, found["carriers"]),
+        empty="No carrier is configured; add a [[carriers]] table to the settings.",
+    )
+    if not running:
+        output.warned("The service is not running, so that no carrier is connected.")
+
+
+def _carrier_row(each: Json) -> tuple[object, ...]:
+    state, gate = each["state"], each.get("gate", "open")
+    most = f"{each['rate_max_per_s']:g}"
+    if each["override"] and each["override"]["rate_per_s"] is not None:
+        most += f" (settings: {each['file']['rate_per_s']:g})"
+    rate = f"{each['rate_per_s']:.4g} of {most}" if "rate_per_s" in each else most
+    in_flight = f"{each['in_flight']} of {each['window_max']}" if "in_flight" in each else None
+    return (
+        each["name"],
+        each["driver"],
+        state if gate == "open" else f"{state}, {gate}",
+        in_flight,
+        rate,
+        f"over {each['queue']}" if each.get("queue_is_longer") else each.get("queue"),
+        each["text"],
+    )

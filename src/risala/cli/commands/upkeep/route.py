@@ -1,0 +1,154 @@
+"""Where a message to a number would go now, and why."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from risala.cli.commands.accounts.organizations import organization_id
+from risala.cli.reach.options import Options, common
+from risala.cli.reach.refused import CommandRefused
+from risala.cli.show import output
+from risala.sms.address import normalise_number
+
+if TYPE_CHECKING:
+    from risala.cli.reach.performer import GatewaySession
+
+Json = dict[str, Any]
+
+_REASONS: Final = {
+    "chosen": "it goes here",
+    "shares": "takes its share by weight",
+    "later": "only where those before it fail; {first} is well",
+    "paused": "paused",
+    "draining": "draining",
+    "leaving": "ends: the settings no longer have it",
+    "driver_fault": "its driver failed: {note}",
+    "refused": "the bind was refused: {status}",
+    "refused_for_good": "the bind was refused: {status}",
+    "sim_denied": "the network denies its SIM",
+    "quota_used": "the day's quota of {limit} is used up",
+    "searching": "searches for a network",
+    "needs_a_hand": "needs a hand",
+    "connects_again": "connects again in {again_s} s",
+    "link_down": "its link is down",
+    "resting": "failed too often; left alone until {until}",
+    "declined": "{note}",
+    "not_running": "the service is not running",
+    "other_numbers": "serves other numbers",
+    "disabled": "disabled in the settings",
+}
+_SENDERS: Final = {
+    "approved": "leaves as {name}",
+    "awaits_approval": "{asked} awaits approval; leaves as {name}",
+    "not_approved": "{asked} is not approved: the send is refused",
+}
+
+
+@click.command()
+@click.argument("number", required=False)
+@click.option("--segments", type=click.IntRange(1, 255), default=1, help="Parts of the message.")
+@click.option("--org", "organization", metavar="ORG", help="Sent by ORG (id or name).")
+@click.option("--from", "sender", metavar="NAME", help="With this sender; needs --org.")
+@common
+def route(
+    options: Options,
+    number: str | None,
+    segments: int,
+    organization: str | None,
+    sender: str | None,
+) -> None:
+    """Where a message to NUMBER would go now, and why; without NUMBER, the numbers that no carrier
+    serves now."""
+    if number is None:
+        _unserved(options)
+        return
+    try:
+        to = normalise_number(number)
+    except ValueError as error:
+        raise CommandRefused(str(error)) from error
+
+    async def work(session: GatewaySession) -> Json:
+        wanted = None
+        if organization is not None:
+            wanted = await organization_id(session, organization)
+        return await session.perform(
+            "route.test", to=to, segments=segments, organization_id=wanted, sender=sender
+        )
+
+    found = options.run(work)
+    if not output.show(options.json, found):
+        _told(found)
+
+
+def _told(found: Json) -> None:
+    network = found["network"] or "no mobile network of the plan"
+    output.said(f"{found['to']} ({network}): {_verdict(found)}")
+    rows = [*found["candidates"], *found["others"]]
+    output.table(
+        ("Carrier", "Tier", "Weight", "Serves", "Why"),
+        (
+            (
+                *(each["carrier"], each.get("tier"), each.get("weight"), _match(each)),
+                _reason(each["reason"]),
+            )
+            for each in rows
+        ),
+        empty="No carrier is configured.",
+    )
+    if found["organization"] is not None:
+        reason = found["organization"]["reason"]["code"]
+        if reason != "sends":
+            output.warned(f"{found['organization']['name']} is {reason}: its messages are held.")
+        told = found["sender"]
+        values = {"name": told["name"], **told["reason"]["values"]}
+        output.said(f"Sender: {_SENDERS[told['reason']['code']].format_map(values)}.")
+
+
+def _verdict(found: Json) -> str:
+    if found["goes"] is not None:
+        return f"goes to {found['goes']}."
+    if found["verdict"]["code"] == "waits":
+        return "waits: no carrier takes it now."
+    return "waits: no enabled carrier serves this number."
+
+
+def _match(each: Json) -> str | None:
+    match = each.get("match")
+    if match is None:
+        return None
+    return str(match["values"].get("prefix") or match["values"].get("network"))
+
+
+def _reason(reason: Json) -> str:
+    text = _REASONS.get(reason["code"]) or str(reason["code"])
+    return text.format_map({key: output.clean(str(one)) for key, one in reason["values"].items()})
+
+
+def _unserved(options: Options) -> None:
+    async def work(session: GatewaySession) -> Json:
+        return await session.perform("route.unserved")
+
+    found = options.run(work)
+    if output.show(options.json, found):
+        return
+    output.table(
+        ("Numbers", "Network", "Why"),
+        (
+            (
+                f"{each['prefix']}…",
+                each["network"] or "fixed lines, or several",
+                "no enabled carrier serves them" if each["state"] == "unserved" else _downs(each),
+            )
+            for each in found["numbers"]
+        ),
+        empty="Every number has a carrier that is up.",
+    )
+    if found["waiting"]:
+        more = " or more" if found["waiting_is_more"] else ""
+        output.warned(f"{found['waiting']}{more} messages wait for a carrier.")
+
+
+def _downs(each: Json) -> str:
+    return "; ".join(f"{one['carrier']}: {_reason(one['reason'])}" for one in each["carriers"])

@@ -1,0 +1,53 @@
+"""What runs for a lane: the lane itself, its driver, and who asks the driver about segments."""
+
+from __future__ import annotations
+
+import sqlite3
+from functools import partial
+from typing import Final
+
+from risala.engine.actors.supervisor import RestartPolicy, Supervisor
+from risala.engine.delivery.driver_context import LaneContext
+from risala.engine.delivery.lane.lane import Lane
+from risala.engine.delivery.queries import Queries
+from risala.engine.model.ids import IdSource
+
+DRIVER_POLICY: Final = RestartPolicy(restarts_max=None)
+"""For what is started again for ever: a driver, whose bugs must not take the other carriers down,
+and services that only look on."""
+
+
+class Crew:
+    """Starts and ends it, for any lane."""
+
+    def __init__(self, supervisor: Supervisor, reader: sqlite3.Connection, ids: IdSource) -> None:
+        self._supervisor = supervisor
+        self._reader = reader
+        self._ids = ids
+
+    async def start(self, lane: Lane) -> None:
+        """Let a lane live: its driver connects."""
+        if lane.driver.capabilities.query:
+            queries = Queries(lane, self._reader)
+            await self._supervisor.start_service(f"queries {lane.name}", queries.run)
+        await self._supervisor.start_service(f"lane {lane.name}", lane.run)
+        await self._start_driver(lane)
+
+    async def _start_driver(self, lane: Lane) -> None:
+        context = LaneContext(lane, self._reader, self._ids)
+        await self._supervisor.start_service(
+            f"driver {lane.name}",
+            partial(lane.run_driver, lane.driver, context),
+            policy=DRIVER_POLICY,
+        )
+
+    async def end(self, lane: Lane) -> None:
+        """End what runs for a lane, the driver first: it takes leave of its carrier."""
+        await self._supervisor.end(f"driver {lane.name}")
+        await self._supervisor.end(f"lane {lane.name}")
+        await self._supervisor.end(f"queries {lane.name}")
+
+    async def reconnect(self, lane: Lane) -> None:
+        """Let the driver take leave of its carrier, and connect anew."""
+        await self._supervisor.end(f"driver {lane.name}")
+        await self._start_driver(lane)

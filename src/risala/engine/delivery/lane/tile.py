@@ -1,0 +1,134 @@
+"""How a lane stands, as a code and values: a page writes the sentence in its reader's language."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+import trio
+
+from risala.engine.delivery.lane.lane import Lane
+from risala.engine.delivery.lane.parts import Gate
+from risala.engine.model.clock import Clock, iso
+from risala.plugins.contract import Health, HealthState
+
+_BARS_DBM: Final = (-107, -97, -85, -73)
+"""From which strength on a GSM signal has one bar, two, three, four: phones draw it so, within a
+few dBm. Below the first, calls fail."""
+
+Details = Mapping[str, str | int | float | None]
+
+
+@dataclass(frozen=True, slots=True)
+class LaneCondition:
+    """A sentence that is written elsewhere."""
+
+    code: str
+    values: Mapping[str, Any]
+
+
+_HELD: Final = {
+    Gate.PAUSED: "paused",
+    Gate.DRAINING: "draining",
+    Gate.LEAVING: "leaving",
+}
+
+
+def state_of(lane: Lane, now_s: float, clock: Clock) -> LaneCondition:
+    """How it stands: the first of these that holds is what an operator has to know."""
+    standing = lane.standing
+    if standing.gate is not Gate.OPEN:
+        return LaneCondition(_HELD[standing.gate], {"in_flight": lane.in_flight})
+    if standing.is_distrusted(now_s) or lane.silent:
+        return LaneCondition("driver_fault", {"note": standing.fault})
+    if not standing.is_up:
+        return _link_state(standing.health)
+    until_s = lane.breaker.open_until_s
+    if until_s is not None:
+        return LaneCondition("resting", {"until": _iso(until_s, now_s, clock)})
+    rate, rate_max = lane.throttle.rate_per_s(now_s), lane.throttle.rate_max_per_s
+    if rate < rate_max:
+        return LaneCondition("slowed", {"rate_per_s": rate, "rate_max_per_s": rate_max})
+    return LaneCondition("up" if standing.gives_receipts else "up_without_receipts", {})
+
+
+def _link_state(health: Health) -> LaneCondition:
+    """Why the link is down, as far as its driver's facts tell."""
+    details = health.details
+    status, registration = details.get("command_status"), details.get("registration")
+    if status is not None:
+        code = "refused_for_good" if health.state is HealthState.SICK else "refused"
+        return LaneCondition(code, {"status": status, "again_s": details.get("again_s")})
+    if registration == "denied":
+        return LaneCondition("sim_denied", {})
+    if _used_up(details):
+        return LaneCondition("quota_used", {"limit": details["segments_per_day_max"]})
+    if registration is not None:
+        return LaneCondition("searching", {})
+    if health.state is HealthState.SICK:
+        return LaneCondition("needs_a_hand", {})
+    if details.get("again_s") is not None:
+        return LaneCondition("connects_again", {"again_s": details["again_s"]})
+    return LaneCondition("link_down", {})
+
+
+def _used_up(details: Details) -> bool:
+    used, limit = details.get("segments_today"), details.get("segments_per_day_max")
+    return isinstance(used, int) and isinstance(limit, int) and used >= limit
+
+
+def _iso(at_s: float, now_s: float, clock: Clock) -> str:
+    return iso(clock.now_ms() + round(1000 * max(0.0, at_s - now_s)))
+
+
+def tile_of(lane: Lane) -> dict[str, Any]:
+    """What a tile shows beside the numbers of :class:`LaneStatistics`."""
+    standing, clock, now_s = lane.standing, lane.recorder.clock, trio.current_time()
+    details, told = lane.told_health.details, state_of(lane, now_s, clock)
+    error = standing.last_error
+    return {
+        "condition": {"code": told.code, "values": dict(told.values)},
+        "since": iso(standing.since_ms),
+        "signal": _signal(details),
+        "network": {
+            "registration": details.get("registration"),
+            "operator": details.get("operator"),
+        },
+        "sim": {name: details.get(name) for name in ("number", "imsi", "iccid")},
+        "quota": _quota(details),
+        "sim_balance": {
+            "amount": details.get("sim_balance"),
+            "is_low": details.get("sim_balance_is") == "low",
+            "text": details.get("ussd"),
+        },
+        "last_error": error
+        and {
+            "at": iso(error.at_ms),
+            "code": error.code,
+            "raw": error.raw,
+            "text": error.text,
+        },
+        "breaker_until": None
+        if lane.breaker.open_until_s is None
+        else _iso(lane.breaker.open_until_s, now_s, clock),
+    }
+
+
+def _signal(details: Details) -> dict[str, Any]:
+    dbm = details.get("signal_dbm")
+    bars = sum(dbm >= least for least in _BARS_DBM) if isinstance(dbm, int | float) else None
+    return {"dbm": dbm, "bars": bars}
+
+
+def _quota(details: Details) -> dict[str, Any]:
+    return {
+        "day": {
+            "used": details.get("segments_today"),
+            "limit": details.get("segments_per_day_max"),
+        },
+        "month": {
+            "used": details.get("recipients_this_month"),
+            "limit": details.get("recipients_per_month_max"),
+        },
+    }

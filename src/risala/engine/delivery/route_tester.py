@@ -1,0 +1,221 @@
+"""Where a message to a number would go at this moment, and why; and which numbers nobody serves.
+
+Answers are codes and values: each page, and the command line, writes its own sentences.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final
+
+import trio
+
+from risala.config.model import CarrierSection
+from risala.engine.delivery.lane.declining import declines
+from risala.engine.delivery.lane.lane import Lane
+from risala.engine.delivery.lane.tile import LaneCondition, state_of
+from risala.engine.model.clock import Clock, iso
+from risala.engine.rules.router import UNSERVED, Router
+from risala.sms.address import COUNTRY_CODE, network_of
+
+Json = dict[str, Any]
+Judge = Callable[[str, str, int], tuple[bool, LaneCondition]]
+"""Whether a carrier would take so many segments to a number at this moment, and how it stands."""
+
+_MOBILE: Final = "234"
+"""First digits of the national plan's numbers (specification: ``+222[2-4]…``)."""
+_LENGTH: Final = len(f"+{COUNTRY_CODE}") + 8
+
+
+def judge_lanes(lanes: Mapping[str, Lane], clock: Clock) -> Judge:
+    """Looks at the lanes of a running service."""
+
+    def judge(carrier: str, recipient: str, segments: int) -> tuple[bool, LaneCondition]:
+        lane, now_s = lanes.get(carrier), trio.current_time()
+        if lane is None:
+            return False, LaneCondition("not_running", {})
+        told = state_of(lane, now_s, clock)
+        if not lane.healthy(now_s):
+            return False, told
+        declined = declines(lane.name, lane.driver, recipient, segments)
+        if declined is not None:
+            until = iso(declined.until_ms) if 0 < declined.until_ms < _FAR_MS else None
+            return False, LaneCondition("declined", {"note": declined.text, "until": until})
+        return True, told
+
+    return judge
+
+
+_FAR_MS: Final = 253_402_300_799_000
+"""The last moment that a date has four digits for: a driver that says more does not know."""
+
+
+def judge_nothing(carrier: str, recipient: str, segments: int) -> tuple[bool, LaneCondition]:
+    """For a command while no service runs."""
+    return False, LaneCondition("not_running", {})
+
+
+def neediest(lanes: Mapping[str, Lane], names: Sequence[str]) -> str:
+    """Of some lanes of one tier the one whose turn it is, as far as their weights say."""
+    known = [lanes[name] for name in names if name in lanes]
+    if not known:
+        return names[0]
+    now_s = trio.current_time()
+    # One that must wait for its pace is passed over while another need not.
+    ready = [lane for lane in known if lane.ready(now_s)] or known
+    return min(ready, key=lambda lane: lane.virtual_time).name
+
+
+def tell_route(
+    router: Router,
+    sections: Iterable[CarrierSection],
+    recipient: str,
+    segments: int,
+    judge: Judge,
+    choose: Callable[[Sequence[str]], str],
+) -> Json:
+    """The carriers in the order in which they are asked, and what speaks against each.
+
+    Args:
+        sections: as they are in force, the disabled ones too.
+        choose: of those in the tier that serves, whose turn it is.
+    """
+    known = {each.name: each for each in sections if each.serves_numbers}
+    key, network = router.route_key(recipient), network_of(recipient)
+    route = router.routes.get(key)
+    tiers = route.tiers if route is not None and key != UNSERVED else ()
+    candidates: list[Json] = []
+    goes: str | None = None
+    for number, tier in enumerate(tiers, start=1):
+        judged = {name: judge(name, recipient, segments) for name in tier}
+        taking = [name for name, (takes, _) in judged.items() if takes]
+        chosen = choose(taking) if taking and goes is None else None
+        total = sum(known[name].weight for name in tier)
+        for name in sorted(tier, key=lambda one: (one != chosen, -known[one].weight)):
+            takes, told = judged[name]
+            code, values = told.code, dict(told.values)
+            if takes:
+                code = "chosen" if name == chosen else "later" if goes else "shares"
+                values = {"condition": told.code, "first": goes} if goes else {}
+            section = known[name]
+            candidates.append(
+                {
+                    "carrier": name,
+                    "tier": number,
+                    "priority": section.priority,
+                    "weight": section.weight,
+                    "share": round(100 * section.weight / total),
+                    "takes": takes,
+                    "match": _match(section, recipient),
+                    "reason": {"code": code, "values": values},
+                }
+            )
+        goes = goes or chosen
+    asked = {each["carrier"] for each in candidates}
+    others = [
+        {"carrier": name, "reason": {"code": _why_not(section), "values": {}}}
+        for name, section in known.items()
+        if name not in asked
+    ]
+    return {
+        "to": recipient,
+        "network": None if network is None else str(network),
+        "route": key,
+        "goes": goes,
+        "verdict": {"code": _verdict(goes, candidates), "values": {"carrier": goes}},
+        "candidates": candidates,
+        "others": others,
+    }
+
+
+def _verdict(goes: str | None, candidates: Sequence[Json]) -> str:
+    if goes is not None:
+        return "goes"
+    return "waits" if candidates else "unserved"
+
+
+def _why_not(section: CarrierSection) -> str:
+    return "other_numbers" if section.enabled else "disabled"
+
+
+def _match(section: CarrierSection, recipient: str) -> Json:
+    """By what a carrier serves the number: its longest prefix, or its network."""
+    fitting = [prefix for prefix in section.prefixes if recipient.startswith(prefix)]
+    prefix = max(fitting, key=len, default=None)
+    network = network_of(recipient)
+    if network in section.networks and (prefix is None or len(prefix) <= len(f"+{COUNTRY_CODE}2")):
+        return {"code": "network", "values": {"network": str(network)}}
+    return {"code": "prefix", "values": {"prefix": prefix}}
+
+
+# -- numbers that nobody serves --------------------------------------------------------------------
+
+
+def tell_unserved(router: Router, sections: Iterable[CarrierSection], judge: Judge) -> list[Json]:
+    """All beginnings of the plan's numbers that no carrier serves, or none that is up; the shortest
+    beginnings that say it."""
+    known = [each for each in sections if each.enabled]
+    deep = {prefix for each in known for prefix in each.prefixes}
+    found: list[Json] = []
+    for first in _MOBILE:
+        found += _told(router, f"+{COUNTRY_CODE}{first}", deep, judge)
+    return found
+
+
+def _told(router: Router, prefix: str, deep: set[str], judge: Judge) -> list[Json]:
+    states = list(_states(router, prefix, deep, judge))
+    merged: list[tuple[str, Json]] = []
+    for at, state in states:
+        merged.append((at, state))
+        _merge(merged)
+    return [
+        {"prefix": at, "network": _network(at), **state}
+        for at, state in merged
+        if state["state"] != "served"
+    ]
+
+
+def _states(
+    router: Router, prefix: str, deep: set[str], judge: Judge
+) -> Iterator[tuple[str, Json]]:
+    """How the numbers with a beginning stand, beginning by beginning: as long as is needed to tell
+    those apart that are routed differently."""
+    is_split = len(prefix) < len(f"+{COUNTRY_CODE}") + 2  # the second digit tells fixed lines
+    if len(prefix) < _LENGTH and (
+        is_split or any(each.startswith(prefix) and each != prefix for each in deep)
+    ):
+        for digit in "0123456789":
+            yield from _states(router, f"{prefix}{digit}", deep, judge)
+        return
+    recipient = prefix.ljust(_LENGTH, "0")
+    names = router.carriers_for(recipient)
+    judged = {name: judge(name, recipient, 1) for name in names}
+    if not names:
+        yield prefix, {"state": "unserved", "carriers": []}
+    elif any(takes for takes, _ in judged.values()):
+        yield prefix, {"state": "served", "carriers": []}
+    else:
+        carriers = [
+            {"carrier": name, "reason": {"code": told.code, "values": dict(told.values)}}
+            for name, (_, told) in judged.items()
+        ]
+        yield prefix, {"state": "down", "carriers": carriers}
+
+
+def _merge(merged: list[tuple[str, Json]]) -> None:
+    """Ten beginnings that stand alike are one shorter one."""
+    while len(merged) >= 10:
+        tail = merged[-10:]
+        parent = tail[0][0][:-1]
+        alike = all(state == tail[0][1] for _, state in tail)
+        whole = [at for at, _ in tail] == [f"{parent}{digit}" for digit in "0123456789"]
+        if not (alike and whole and len(parent) > len(f"+{COUNTRY_CODE}")):
+            return
+        merged[-10:] = [(parent, tail[0][1])]
+
+
+def _network(prefix: str) -> str | None:
+    """The one mobile network that all numbers with a beginning are of, but for fixed lines; None
+    where they are of none."""
+    found = {network_of(prefix.ljust(_LENGTH, digit)) for digit in "0123456789"} - {None}
+    return str(found.pop()) if len(found) == 1 else None

@@ -1,0 +1,79 @@
+"""Sorts queued messages into routes anew where the carriers have changed: at a start, and while the
+service runs."""
+
+from __future__ import annotations
+
+import math
+import sqlite3
+from collections import deque
+from typing import Final
+
+import trio
+
+from risala.engine.delivery.notes import Notes
+from risala.engine.journal.messages import reads as messages
+from risala.engine.journal.store import meta
+from risala.engine.journal.store.patient import patiently
+from risala.engine.journal.store.writer import Journal
+from risala.engine.model.clock import Clock
+from risala.engine.rules.router import TEST_ROUTE, Router
+
+ROWS_AT_ONCE: Final = 500
+"""Rows that are sorted in one unit."""
+AGAIN_S: Final = (1.0, 5.0, 30.0)
+"""After a change: a message that was drafted by the routes of before may still be on its way to the
+disk, and a lane may still have one in its hands."""
+
+
+class Sorter:
+    """One for all routes."""
+
+    def __init__(self, journal: Journal, clock: Clock, router: Router, notes: Notes) -> None:
+        self._journal = journal
+        self._reader = journal.reader()
+        self._clock = clock
+        self._router = router
+        self._notes = notes
+        self._again: deque[float] = deque()
+
+    def carriers_changed(self) -> None:
+        """The routes are others now."""
+        now_s = trio.current_time()
+        self._again = deque(now_s + after_s for after_s in AGAIN_S)
+        self._notes.strays.ring()
+
+    async def run(self) -> None:
+        """Sort when it is time, for life."""
+        while True:
+            await self._notes.strays.wait(self._again[0] if self._again else math.inf)
+            while self._again and self._again[0] <= trio.current_time():
+                self._again.popleft()
+            await patiently("routes", self._sort)
+
+    async def _sort(self) -> None:
+        await sort_anew(self._journal, self._reader, self._clock, self._router)
+        self._notes.queue.load(())
+        self._notes.wake()
+
+
+async def sort_anew(
+    journal: Journal, reader: sqlite3.Connection, clock: Clock, router: Router
+) -> None:
+    """Sort what waits on routes that are none any more, and what nobody served, into the present
+    ones; everything, where these differ from those of the last time."""
+    now_ms, fingerprint = clock.now_ms(), router.fingerprint
+    changed = meta.get(reader, "routes") != fingerprint
+    for queue in messages.queues(reader):
+        known = queue[0] in router.routes
+        if known and (not changed or queue[0] == TEST_ROUTE or queue[0].startswith("@")):
+            continue
+        after: tuple[int, int] | None = (-1, 0)
+        while after is not None:
+            start = after
+            after = await journal.commit(
+                lambda conn, queue=queue, start=start: messages.reroute(  # type: ignore[misc]
+                    conn, queue, start, router.route_key, ROWS_AT_ONCE, now_ms
+                )
+            )
+    if changed:
+        await journal.commit(lambda conn: meta.put(conn, "routes", fingerprint))

@@ -1,0 +1,177 @@
+"""Where a message would go, which numbers nobody serves, and receipts without a message."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from risala.engine.journal.carriers import unmatched
+from risala.engine.journal.carriers.unmatched import UnmatchedReceipt
+from risala.engine.model.clock import iso
+from risala.engine.model.errors import Invalid, SenderNotApproved
+from risala.engine.operations.arguments import (
+    Arguments,
+    Json,
+    MaybeText,
+    MaybeWhole,
+    NoArguments,
+    Number,
+)
+from risala.engine.operations.operation import Call, Operation
+from risala.engine.rules.roles import OPERATORS
+
+RECEIPTS_MAX: Final = 500
+"""Receipts of one page at most."""
+RECEIPTS_USUAL: Final = 50
+
+
+class TestRoute(Arguments):
+    """Asks where a message to a number would go now."""
+
+    to: Number
+    segments: MaybeWhole = None
+    """Parts of the message; 1 unless given."""
+    organization_id: MaybeText = None
+    sender: MaybeText = None
+    """The ``from`` that the organization would give."""
+
+
+class ListReceipts(Arguments):
+    """A page of receipts that matched no message."""
+
+    carrier: MaybeText = None
+    limit: MaybeWhole = None
+    before: MaybeWhole = None
+    """The number of a receipt: only older ones are listed."""
+
+
+@dataclass(frozen=True, slots=True)
+class RouteTold:
+    """Where a message would go, and why."""
+
+    told: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class UnservedNumbers:
+    """Beginnings of numbers that nobody serves now."""
+
+    told: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class ReceiptsPage:
+    """Receipts that matched no message, the newest first."""
+
+    receipts: tuple[UnmatchedReceipt, ...]
+    next: int | None
+    """The ``before`` of the next page; None: this is the last one."""
+
+
+def _route_wire(found: RouteTold) -> Json:
+    return dict(found.told)
+
+
+def _unserved_wire(found: UnservedNumbers) -> Json:
+    return dict(found.told)
+
+
+def _receipts_wire(page: ReceiptsPage) -> Json:
+    return {
+        "receipts": [
+            {
+                "seq": each.seq,
+                "at": iso(each.received_at),
+                "carrier": each.carrier,
+                "id": each.carrier_id,
+                "state": each.state,
+                "says": each.raw,
+                "recipient": each.recipient,
+                "why": each.why,
+            }
+            for each in page.receipts
+        ],
+        "next": page.next,
+    }
+
+
+async def _test_route(call: Call[TestRoute]) -> RouteTold:
+    given, services = call.given, call.services
+    segments = given.segments or 1
+    if not 1 <= segments <= SEGMENTS_MAX:
+        raise Invalid("segments", "invalid_number", f"`segments` is from 1 to {SEGMENTS_MAX}.")
+    told = services.delivery.route(given.to, segments)
+    return RouteTold({**told, **_customer(call)})
+
+
+SEGMENTS_MAX: Final = 255
+"""As many parts as a message can have (3GPP TS 23.040 §9.2.3.24.1)."""
+
+
+def _customer(call: Call[TestRoute]) -> Json:
+    """What the organization, and the sender that it asks for, make of it."""
+    given, services = call.given, call.services
+    if given.organization_id is None:
+        if given.sender is not None:
+            raise Invalid("organization_id", "missing", "A sender is an organization's: give it.")
+        return {"organization": None, "sender": None}
+    organization = services.accounts.organization(given.organization_id)
+    account = {
+        "id": organization.id,
+        "name": organization.name,
+        "reason": {
+            "code": "sends" if organization.status == "active" else str(organization.status),
+            "values": {},
+        },
+    }
+    try:
+        name, notice = services.intake.drafts.sender_of(organization.id, given.sender)
+    except SenderNotApproved:
+        reason = {"code": "not_approved", "values": {"asked": given.sender}}
+        return {"organization": account, "sender": {"name": None, "reason": reason}}
+    code = "approved" if notice is None else "awaits_approval"
+    reason = {"code": code, "values": {"asked": given.sender}}
+    return {"organization": account, "sender": {"name": name, "reason": reason}}
+
+
+async def _unserved(call: Call[NoArguments]) -> UnservedNumbers:
+    return UnservedNumbers(call.services.delivery.unserved())
+
+
+async def _receipts(call: Call[ListReceipts]) -> ReceiptsPage:
+    given = call.given
+    limit = max(1, min(given.limit or RECEIPTS_USUAL, RECEIPTS_MAX))
+    found = unmatched.page(
+        call.services.reader, limit + 1, carrier=given.carrier, before=given.before
+    )
+    shown = tuple(found[:limit])
+    return ReceiptsPage(shown, shown[-1].seq if len(found) > limit else None)
+
+
+OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
+    Operation(
+        name="route.test",
+        arguments=TestRoute,
+        result=RouteTold,
+        wire=_route_wire,
+        handler=_test_route,
+        roles=OPERATORS,
+    ),
+    Operation(
+        name="route.unserved",
+        arguments=NoArguments,
+        result=UnservedNumbers,
+        wire=_unserved_wire,
+        handler=_unserved,
+        roles=OPERATORS,
+    ),
+    Operation(
+        name="receipts.unmatched",
+        arguments=ListReceipts,
+        result=ReceiptsPage,
+        wire=_receipts_wire,
+        handler=_receipts,
+        roles=OPERATORS,
+    ),
+)

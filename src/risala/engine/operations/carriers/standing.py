@@ -1,0 +1,289 @@
+"""Carriers: how they stand, and what an operator does with them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, Final
+
+from risala.engine.delivery.lane.parts import Gate
+from risala.engine.journal.carriers import overrides
+from risala.engine.journal.carriers.overrides import Override
+from risala.engine.journal.messages import held
+from risala.engine.model.clock import iso
+from risala.engine.model.errors import Conflict, Invalid, NotFound
+from risala.engine.operations import traces
+from risala.engine.operations.arguments import (
+    Arguments,
+    Json,
+    MaybeRate,
+    MaybeText,
+    MaybeTexts,
+    MaybeWhole,
+    NoArguments,
+    Text,
+)
+from risala.engine.operations.operation import Call, Operation
+from risala.engine.rules.roles import OPERATORS
+
+WEIGHT_MAX: Final = 1000
+"""As the settings have it."""
+
+
+class OfCarrier(Arguments):
+    """Names one carrier."""
+
+    carrier: Text
+
+
+class AskCarrier(OfCarrier):
+    """Ask a carrier's driver for one of its own commands."""
+
+    command: Text
+    arguments: MaybeTexts = None
+
+
+class OverrideCarrier(OfCarrier):
+    """Put another pace or weight over the settings'; what is not given stays as it is."""
+
+    rate_per_s: MaybeRate = None
+    weight: MaybeWhole = None
+
+
+class EndOverride(OfCarrier):
+    """Let the settings hold again: for one of the two, or for both."""
+
+    field: MaybeText = None
+    """``rate_per_s`` or ``weight``; null: both."""
+
+
+@dataclass(frozen=True, slots=True)
+class Carriers:
+    """All carriers with their health and numbers."""
+
+    carriers: tuple[Mapping[str, Any], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Carrier:
+    """One carrier with all that is known of it."""
+
+    shown: Mapping[str, Any]
+    commands: tuple[Mapping[str, Any], ...]
+    """The commands that the carrier's driver can be asked."""
+    unmatched: Mapping[str, Any]
+    """Receipts that match no message: how many there were, and the latest."""
+
+
+@dataclass(frozen=True, slots=True)
+class CarrierAnswer:
+    """What a carrier's driver answered."""
+
+    carrier: str
+    command: str
+    answer: Mapping[str, Any]
+
+
+def _carriers_wire(found: Carriers) -> Json:
+    return {"carriers": [dict(each) for each in found.carriers]}
+
+
+def _carrier_wire(found: Carrier) -> Json:
+    return {
+        **found.shown,
+        "commands": [dict(each) for each in found.commands],
+        "unmatched": dict(found.unmatched),
+    }
+
+
+def _answer_wire(found: CarrierAnswer) -> Json:
+    return {"carrier": found.carrier, "command": found.command, "answer": dict(found.answer)}
+
+
+async def _carriers(call: Call[NoArguments]) -> Carriers:
+    return Carriers(tuple(call.services.delivery.carriers()))
+
+
+def _one(call: Call[Any], name: str) -> Mapping[str, Any]:
+    found = next((each for each in call.services.delivery.carriers() if each["name"] == name), None)
+    if found is None:
+        raise NotFound(f"There is no carrier {name!r}.")
+    return found
+
+
+async def _carrier(call: Call[OfCarrier]) -> Carrier:
+    name, reader = call.given.carrier, call.services.reader
+    found = _one(call, name)
+    offered = call.services.delivery.offered(name)
+    unmatched = {
+        "total": held.unmatched_total(reader, name),
+        "waiting": held.waiting(reader, name),
+        "latest": [
+            {
+                "at": iso(each.received_at),
+                "id": each.carrier_id,
+                "says": each.raw,
+                "recipient": each.recipient,
+                "why": each.why,
+            }
+            for each in held.unmatched(reader, name)
+        ],
+    }
+    return Carrier(found, tuple(asdict(each) for each in offered), unmatched)
+
+
+async def _ask(call: Call[AskCarrier]) -> CarrierAnswer:
+    given, delivery = call.given, call.services.delivery
+    arguments = given.arguments or ()
+    delivery.refuse_ask(given.carrier, given.command, arguments)
+    # The line leaves out the command's arguments, of which one may be a voucher's number or a PIN.
+    # It is written before the driver is asked, since nobody could take back what the carrier does.
+    await call.note(call.sign(subject=given.carrier, said={"command": given.command}, always=True))
+    told = await delivery.ask(given.carrier, given.command, arguments)
+    return CarrierAnswer(given.carrier, given.command, told)
+
+
+async def _set_gate(call: Call[OfCarrier], gate: Gate) -> Carriers:
+    delivery, name = call.services.delivery, call.given.carrier
+    if delivery.running:
+        _one(call, name)
+        by = call.sign(subject=name, said={"gate": gate.value}, always=True)
+        await call.note(by)
+    await delivery.set_gate(name, gate)
+    return Carriers(tuple(each for each in delivery.carriers() if each["name"] == name))
+
+
+async def _pause(call: Call[OfCarrier]) -> Carriers:
+    return await _set_gate(call, Gate.PAUSED)
+
+
+async def _resume(call: Call[OfCarrier]) -> Carriers:
+    return await _set_gate(call, Gate.OPEN)
+
+
+async def _drain(call: Call[OfCarrier]) -> Carriers:
+    return await _set_gate(call, Gate.DRAINING)
+
+
+async def _reconnect(call: Call[OfCarrier]) -> Carriers:
+    delivery, name = call.services.delivery, call.given.carrier
+    _one(call, name)
+    if not delivery.running:
+        raise Conflict("The service is not running, so that no carrier is connected.")
+    # Written before, as with a driver's commands: nobody could take it back.
+    await call.note(call.sign(subject=name, always=True))
+    await delivery.reconnect(name)
+    return Carriers((_one(call, name),))
+
+
+async def _override(call: Call[OverrideCarrier]) -> Carriers:
+    given, name = call.given, call.given.carrier
+    _one(call, name)
+    if given.rate_per_s is None and given.weight is None:
+        raise Invalid("rate_per_s", "missing", "Give `rate_per_s`, `weight`, or both.")
+    if given.weight is not None and not 1 <= given.weight <= WEIGHT_MAX:
+        raise Invalid("weight", "invalid_weight", f"`weight` must be from 1 to {WEIGHT_MAX}.")
+    known = overrides.of_carrier(call.services.reader, name)
+    rate, weight = given.rate_per_s, given.weight
+    if known is not None:
+        rate, weight = rate or known.rate_per_s, weight or known.weight
+    wanted = Override(name, rate, weight, call.now_ms, call.caller.who)
+    return await _put(call, wanted)
+
+
+async def _end_override(call: Call[EndOverride]) -> Carriers:
+    given, name = call.given, call.given.carrier
+    if given.field not in (None, "rate_per_s", "weight"):
+        text = "`field` must be rate_per_s or weight."
+        raise Invalid("field", "invalid_field", text)
+    known = overrides.of_carrier(call.services.reader, name)
+    if known is None or (given.field and getattr(known, given.field) is None):
+        _one(call, name)
+        raise Conflict(f"Nothing is put over the settings of {name}.")
+    rate = known.rate_per_s if given.field == "weight" else None
+    weight = known.weight if given.field == "rate_per_s" else None
+    return await _put(call, Override(name, rate, weight, call.now_ms, call.caller.who))
+
+
+async def _put(call: Call[Any], wanted: Override) -> Carriers:
+    name = wanted.carrier
+    await call.commit(
+        lambda conn: overrides.put(conn, wanted), call.sign(traces.override, subject=name)
+    )
+    nothing_left = wanted.rate_per_s is None and wanted.weight is None
+    call.services.delivery.override(name, None if nothing_left else wanted)
+    return Carriers(
+        tuple(each for each in call.services.delivery.carriers() if each["name"] == name)
+    )
+
+
+OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
+    Operation(
+        name="carriers",
+        arguments=NoArguments,
+        result=Carriers,
+        wire=_carriers_wire,
+        handler=_carriers,
+        roles=OPERATORS,
+    ),
+    Operation(
+        name="carriers.show",
+        arguments=OfCarrier,
+        result=Carrier,
+        wire=_carrier_wire,
+        handler=_carrier,
+        roles=OPERATORS,
+    ),
+    Operation(
+        name="carriers.ask",
+        arguments=AskCarrier,
+        result=CarrierAnswer,
+        wire=_answer_wire,
+        handler=_ask,
+        roles=OPERATORS,
+        changes=True,
+    ),
+    *(
+        Operation(
+            name=name,
+            arguments=OfCarrier,
+            result=Carriers,
+            wire=_carriers_wire,
+            handler=handler,
+            roles=OPERATORS,
+            changes=True,
+        )
+        for name, handler in (
+            ("carriers.pause", _pause),
+            ("carriers.resume", _resume),
+            ("carriers.drain", _drain),
+        )
+    ),
+    Operation(
+        name="carriers.reconnect",
+        arguments=OfCarrier,
+        result=Carriers,
+        wire=_carriers_wire,
+        handler=_reconnect,
+        roles=OPERATORS,
+        changes=True,
+    ),
+    Operation(
+        name="carriers.override",
+        arguments=OverrideCarrier,
+        result=Carriers,
+        wire=_carriers_wire,
+        handler=_override,
+        roles=OPERATORS,
+        changes=True,
+    ),
+    Operation(
+        name="carriers.end_override",
+        arguments=EndOverride,
+        result=Carriers,
+        wire=_carriers_wire,
+        handler=_end_override,
+        roles=OPERATORS,
+        changes=True,
+    ),
+)

@@ -1,0 +1,118 @@
+"""What differs between two sets of carriers' settings, and what that means for those who run. Pure.
+
+Values of secrets are never told: only that there is another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Final
+
+from risala.config.model import CarrierSection
+from risala.config.secrets import is_secret_key, redact
+
+_NOTHING: Final = object()
+
+
+class Effect(StrEnum):
+    """What a change of a carrier's settings does to it."""
+
+    STARTS = "starts"
+    """It connects."""
+    LEAVES = "leaves"
+    """It is given nothing new, ends what it has begun, and is disconnected."""
+    RESTARTS = "restarts"
+    """The same, and then it connects anew by the new settings."""
+    AT_ONCE = "at_once"
+    """It goes on, and obeys."""
+    NONE = "none"
+    """It is disabled before and after."""
+
+
+@dataclass(frozen=True, slots=True)
+class FieldChange:
+    """A setting that is another."""
+
+    field: str
+    """``rate_per_s``; of the driver's own table ``smpp.host``."""
+    before: Any
+    """None: it was not there, or is a secret."""
+    after: Any
+    is_secret: bool
+
+
+@dataclass(frozen=True, slots=True)
+class CarrierChange:
+    """A carrier that is another."""
+
+    carrier: str
+    kind: str
+    """``added``, ``changed`` or ``removed``."""
+    effect: Effect
+    fields: tuple[FieldChange, ...]
+    """Of one that is changed."""
+
+
+def differences(
+    before: Sequence[CarrierSection], after: Sequence[CarrierSection]
+) -> tuple[CarrierChange, ...]:
+    """What is changed and removed, in the order of before, then what is added."""
+    was, will = {each.name: each for each in before}, {each.name: each for each in after}
+    found: list[CarrierChange] = []
+    for name in [*was, *(name for name in will if name not in was)]:
+        old, new = was.get(name), will.get(name)
+        effect = effect_of(old, new)
+        if effect is None:
+            continue
+        if old is None or new is None:
+            found.append(CarrierChange(name, "added" if old is None else "removed", effect, ()))
+        else:
+            found.append(CarrierChange(name, "changed", effect, field_changes(old, new)))
+    return tuple(found)
+
+
+def effect_of(before: CarrierSection | None, after: CarrierSection | None) -> Effect | None:
+    """What happens to a carrier; None: nothing, its settings are as before."""
+    was = before is not None and before.enabled
+    will = after is not None and after.enabled
+    if before == after:
+        return None
+    if was and not will:
+        return Effect.LEAVES
+    if will and not was:
+        return Effect.STARTS
+    if before is None or after is None or not will:
+        return Effect.NONE
+    is_other_driver = before.driver != after.driver or before.settings != after.settings
+    return Effect.RESTARTS if is_other_driver else Effect.AT_ONCE
+
+
+def field_changes(before: CarrierSection, after: CarrierSection) -> tuple[FieldChange, ...]:
+    """The settings that differ."""
+    was, will = _leaves(before), _leaves(after)
+    return tuple(
+        _change(name, was.get(name, _NOTHING), will.get(name, _NOTHING))
+        for name in [*was, *(name for name in will if name not in was)]
+        if was.get(name, _NOTHING) != will.get(name, _NOTHING)
+    )
+
+
+def _change(name: str, before: object, after: object) -> FieldChange:
+    if is_secret_key(name):
+        return FieldChange(name, None, None, True)
+    was, will = (None if value is _NOTHING else redact(value) for value in (before, after))
+    return FieldChange(name, was, will, False)
+
+
+def _leaves(section: CarrierSection) -> Mapping[str, object]:
+    return dict(_walk("", section.model_dump(mode="json")))
+
+
+def _walk(prefix: str, tree: Mapping[str, object]) -> Iterator[tuple[str, object]]:
+    for name, value in tree.items():
+        if isinstance(value, Mapping):
+            yield from _walk(f"{prefix}{name}.", value)
+        else:
+            yield f"{prefix}{name}", value

@@ -1,0 +1,130 @@
+"""Where would this number go now, and why; and which numbers nobody serves."""
+
+from __future__ import annotations
+
+import pytest
+
+from risala.engine.model.errors import Invalid, NotFound
+from risala.plugins.contract import Declined, HealthState
+from risala.plugins.testing.fake_driver import FakeDriver
+
+MATTEL = "+22236123456"
+CHINGUITEL = "+22226123456"
+
+
+async def ask(house, to=MATTEL, **fields):
+    return await house.gateway.perform("route.test", {"to": to, **fields})
+
+
+async def unserved(house):
+    return await house.gateway.perform("route.unserved", {})
+
+
+def reasons(told):
+    return {each["carrier"]: each["reason"]["code"] for each in told["candidates"]}
+
+
+async def test_the_carriers_stand_in_the_order_in_which_they_are_asked(open_house, carrier, quick):
+    tables = (
+        carrier("all", weight=1),
+        carrier("mattel", prefixes=["+2223"], weight=3),
+        carrier("second", prefixes=["+2223"], priority=5),
+        carrier("others", prefixes=["+2224"]),
+    )
+    async with open_house(*tables) as house:
+        told = await ask(house)
+        assert (told["goes"], told["network"]) == ("mattel", "mattel")
+        assert [each["carrier"] for each in told["candidates"]] == ["mattel", "second", "all"]
+        assert [each["tier"] for each in told["candidates"]] == [1, 2, 3]
+        assert reasons(told) == {"mattel": "chosen", "second": "later", "all": "later"}
+        assert told["candidates"][0]["match"] == {"code": "prefix", "values": {"prefix": "+2223"}}
+        assert told["others"] == [
+            {"carrier": "others", "reason": {"code": "other_numbers", "values": {}}}
+        ]
+
+
+async def test_those_of_one_tier_share_by_weight(open_house, carrier, quick):
+    async with open_house(carrier("a", weight=1), carrier("b", weight=3)) as house:
+        told = await ask(house)
+        assert {each["carrier"]: each["share"] for each in told["candidates"]} == {"a": 25, "b": 75}
+        assert sorted(reasons(told).values()) == ["chosen", "shares"]
+
+
+async def test_what_speaks_against_each_is_told(open_house, carrier, quick):
+    drivers = {name: FakeDriver() for name in ("a", "b", "c")}
+    tables = (carrier("a"), carrier("b", priority=1), carrier("c", priority=2))
+    async with open_house(*tables, drivers=drivers) as house:
+        await house.gateway.perform("carriers.pause", {"carrier": "a"})
+        drivers["b"].set_health(HealthState.DOWN)
+        told = await ask(house)
+        assert reasons(told) == {"a": "paused", "b": "link_down", "c": "chosen"}
+        drivers["c"].set_health(HealthState.SICK)
+        told = await ask(house)
+        assert (told["goes"], told["verdict"]["code"]) == (None, "waits")
+        assert reasons(told)["c"] == "needs_a_hand"
+
+
+async def test_a_driver_that_would_not_take_it_says_why(open_house, quick):
+    class Choosy(FakeDriver):
+        def declines(self, recipient, segments, *, is_next=False):
+            return Declined("The day is used up.", 1) if segments > 1 else None
+
+    async with open_house(drivers={"fake": Choosy()}) as house:
+        assert (await ask(house))["goes"] == "fake"
+        told = await ask(house, segments=2)
+        assert told["goes"] is None
+        assert told["candidates"][0]["reason"]["values"]["note"] == "The day is used up."
+
+
+async def test_the_answer_is_what_happens(open_house, carrier, quick):
+    drivers = {name: FakeDriver() for name in ("a", "b")}
+    async with open_house(carrier("a", weight=2), carrier("b"), drivers=drivers) as house:
+        for _ in range(12):
+            foretold = (await ask(house))["goes"]
+            message_id = await house.send()
+            await house.wait_status(message_id, "sent")
+            assert house.gateway.show_message(message_id)[0].carrier == foretold
+
+
+async def test_the_organization_and_its_sender(open_house, quick):
+    async with open_house() as house:
+        mine = {"organization_id": house.principal.organization_id}
+        told = await ask(house, **mine)
+        assert told["organization"]["reason"]["code"] == "sends"
+        assert told["sender"]["name"] == "RISALA"
+        told = await ask(house, sender="Nobody", **mine)
+        assert told["sender"]["reason"]["code"] == "not_approved"
+        await house.gateway.perform("org.suspend", mine)
+        assert (await ask(house, **mine))["organization"]["reason"]["code"] == "suspended"
+        with pytest.raises(NotFound):
+            await ask(house, organization_id="org_nobody")
+        with pytest.raises(Invalid):
+            await ask(house, sender="Shop")
+
+
+async def test_numbers_that_nobody_serves_are_named_by_their_beginnings(open_house, carrier, quick):
+    tables = (carrier("m", networks=["mattel"]), carrier("few", prefixes=["+22246"]))
+    async with open_house(*tables) as house:
+        told = await unserved(house)
+        names = {each["prefix"]: (each["state"], each["network"]) for each in told["numbers"]}
+        assert names["+2222"] == ("unserved", "chinguitel")
+        assert names["+22235"] == ("unserved", None)  # a fixed line
+        assert names["+22244"] == ("unserved", "mauritel")
+        assert "+22246" not in names
+        assert not any(each.startswith("+2223") and each != "+22235" for each in names)
+        assert (await ask(house, CHINGUITEL))["verdict"]["code"] == "unserved"
+        await house.send(to=CHINGUITEL)
+        told = await unserved(house)
+        assert (told["waiting"], told["waiting_prefixes"]) == (1, ["+22226"])
+
+
+async def test_numbers_whose_carriers_are_all_down_are_named_with_them(open_house, carrier, quick):
+    driver = FakeDriver()
+    async with open_house(carrier(), drivers={"fake": driver}) as house:
+        assert (await unserved(house))["numbers"] == []
+        driver.set_health(HealthState.DOWN)
+        told = (await unserved(house))["numbers"]
+        assert [each["prefix"] for each in told] == ["+2222", "+2223", "+2224"]
+        assert {each["state"] for each in told} == {"down"}
+        (one,) = told[0]["carriers"]
+        assert (one["carrier"], one["reason"]["code"]) == ("fake", "link_down")
