@@ -73,6 +73,7 @@ MAY: dict[str, str] = {
     f"{JOURNAL}/requests/file.py": FILE,  # a file of its own, and its rows by the hundred
     f"{JOURNAL}/set_back.py": BULK,
     f"{JOURNAL}/store/meta.py": READER,  # also of files of any schema, before they are ours
+    f"{JOURNAL}/store/named.py": READER,  # rows by the names of a value's fields, of any table
     f"{JOURNAL}/store/names.py": HOT,
     f"{JOURNAL}/store/opening.py": FILE,
     f"{JOURNAL}/store/schema/migrations.py": MIGRATION,

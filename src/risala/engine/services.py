@@ -25,6 +25,7 @@ from risala.engine.model.ids import IdSource
 from risala.engine.model.lines import Line
 from risala.engine.model.told import What
 from risala.engine.payments.desk import Desk
+from risala.engine.people.looks import Looks
 from risala.engine.people.people import People
 from risala.engine.requests.log import RequestLog
 from risala.engine.verify.sessions import SessionsMessage
@@ -154,3 +155,4 @@ class Services:
     delivery: Delivery
     preparing: Preparing
     errands: Errands = field(default_factory=Errands)
+    looks: Looks = field(default_factory=Looks)

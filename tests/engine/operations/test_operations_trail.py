@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import Any
 
 import pytest
+import trio
 
 from risala.drivers.payments.mobile_money import MobileMoney, MobileMoneySettings
 from risala.engine.journal.alerts import alerts
@@ -480,6 +481,31 @@ async def test_members_of_a_suspended_organization_only_read_and_top_up(world):
 async def test_operators_may_act_for_a_suspended_organization(world):
     await world.do("org.suspend", organization_id=world.organization_id)
     await world.do("key.create", OPERATOR, **world.arguments("key.create"))
+
+
+async def test_a_member_who_looks_again_within_a_minute_leaves_no_other_line(world):
+    mine = {"organization_id": world.organization_id}
+    looks = (
+        ("message.show", world.arguments("message.show")),
+        ("message.list", mine),
+        ("message.list", {**mine, "status": "pending"}),
+    )
+
+    async def lines_of(caller):
+        before = len(world.lines())
+        for name, arguments in looks:
+            await world.do(name, caller, **arguments)
+        return len(world.lines()) - before
+
+    one = Caller("one@shop.example", Face.DASHBOARD, Role.VIEWER, world.organization_id, "usr_1")
+    other = replace(one, who="other@shop.example", user_id="usr_2")
+    assert await lines_of(one) == 3
+    assert await lines_of(one) == 0
+    assert await lines_of(other) == 3, "what somebody else saw says nothing of them"
+    assert await lines_of(replace(one, role=Role.OWNER)) == 3
+    assert [await lines_of(OPERATOR) for _ in range(2)] == [3, 3], "operators leave one each time"
+    await trio.sleep(60)
+    assert await lines_of(one) == 3
 
 
 async def test_a_look_over_all_organizations_leaves_a_line_and_one_over_one_none(world):

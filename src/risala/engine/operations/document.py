@@ -57,7 +57,9 @@ before and after. The line is
 in the same transaction as the change: both are on disk or neither is. What is refused leaves no
 line; neither do plain reads, nor what changed nothing (a send whose idempotency key was used).
 Where what is done is not in the database (a carrier's gate, a command of a driver), and before
-anything is shown that leaves a line, the line is on disk first.
+anything is shown that leaves a line, the line is on disk first. A member who looks at the same
+again within a minute (a page that is loaded anew, or stays open and draws itself anew) leaves no
+other line; an operator leaves one each time.
 
 A line holds no secrets, codes, bodies or keys, no path of a webhook's address, and of a phone
 number the last four digits. The table refuses to be changed, and is kept as long as the ledger.

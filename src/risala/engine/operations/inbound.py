@@ -216,7 +216,7 @@ async def _list(call: Call[ListReceived]) -> ReceivedMessages:
     if found.found:
         told = {"messages": len(found.found)}
         by = call.sign(organization_id=given.organization_id, said=told, always=True)
-        await call.note(by)
+        await call.note_look(by)
     shown = found.found
     if call.hides_texts:
         shown = tuple(replace(each, body=None) for each in shown)

@@ -187,7 +187,7 @@ async def _list(call: Call[ListMessages]) -> ListPage:
     if found.messages:
         told = {"messages": len(found.messages)}
         by = call.sign(organization_id=given.organization_id, said=told, always=True)
-        await call.note(by)
+        await call.note_look(by)
     return _shown(call, found)
 
 

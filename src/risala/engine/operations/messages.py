@@ -270,7 +270,7 @@ async def _message_show(call: Call[OfMessage]) -> MessageStory:
         return MessageStory(hidden, tuple(entries), is_hidden=view.body is not None)
     if view.body is not None:
         by = call.sign(subject=message_id, organization_id=view.organization_id, always=True)
-        await call.note(by)
+        await call.note_look(by)
     return MessageStory(view, tuple(entries))
 
 

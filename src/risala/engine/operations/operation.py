@@ -83,6 +83,21 @@ class Call(Generic[A]):
         """
         await self.commit(nothing, by)
 
+    async def note_look(self, by: Hand) -> None:
+        """:meth:`note` for what is shown of a member's own organization: the same look again
+        within a minute leaves no other line. Operators leave one each time.
+
+        Raises:
+            Unavailable: the line could not be written, so that it must not be shown.
+        """
+        if not self.caller.is_member:
+            await self.note(by)
+            return
+        looks, look = self.services.looks, (self.caller, self.action, self.given)
+        if not looks.stands(look, by.at):
+            await self.note(by)
+            looks.note(look, by.at)
+
 
 def nothing(_: object) -> None:
     """A unit of work that writes nothing of its own."""
@@ -118,7 +133,8 @@ class Operation(Generic[A, R]):
     changes: bool = False
     """It changes something: each call that did leaves a line in the audit trail."""
     reveals: bool = False
-    """It shows messages' texts, or data of several organizations: each call leaves a line too."""
+    """It shows messages' texts, or data of several organizations: each call leaves a line too, or
+    where a member looks again within a minute (:meth:`Call.note_look`) one does."""
     crosses: bool = False
     """Unless it names one, it shows what is of all organizations: then each call leaves a line."""
     edits: str | None = None

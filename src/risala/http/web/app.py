@@ -23,7 +23,7 @@ from quart_trio.wrappers import TrioResponse
 
 from risala.config.model import Settings
 from risala.engine.model.clock import Clock, SystemClock
-from risala.engine.model.commands import TIME_ZONE
+from risala.engine.model.commands import TIME_ZONE, Mode
 from risala.engine.model.errors import (
     EngineError,
     NotFound,
@@ -183,6 +183,7 @@ class WebApp(JsonApp):
             theme=_theme(request.cookies.get(THEME_COOKIE)),
             cookie=token,
             session=session,
+            mode=Mode.TEST if request.args.get("mode") == "test" else Mode.LIVE,
             said=None if said is None else words(unquote(said)),
             cookies=cookies,
         )

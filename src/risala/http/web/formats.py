@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime, time, timedelta
 from datetime import date as Day
+from datetime import datetime, time, timedelta
 from decimal import ROUND_HALF_UP, Decimal
 from functools import lru_cache
 from typing import Final
@@ -22,6 +22,7 @@ from markupsafe import Markup, escape
 from risala.engine.model.clock import iso
 from risala.engine.model.numbers import FORGOTTEN
 from risala.engine.model.people import Language
+from risala.http.web.drawing.quick import as_markup
 from risala.http.web.languages import NC_, Words
 
 Moment = int | str
@@ -31,6 +32,8 @@ MINUS: Final = "\u2212"
 _DAYS_KEPT: Final = 1024
 """Days that are kept as they are written, in each language: those of a year. A list has most of its
 rows from a few days."""
+_NUMBERS_KEPT: Final = 2048
+"""Numbers and sums that are kept as they are written: parts and prices of a list are few."""
 _MONTHS: Final = (
     *(NC_("month", "Jan"), NC_("month", "Feb"), NC_("month", "Mar"), NC_("month", "Apr")),
     *(NC_("month", "May"), NC_("month", "Jun"), NC_("month", "Jul"), NC_("month", "Aug")),
@@ -61,14 +64,10 @@ class Formats:
 
     def plain(self, value: float | Decimal, decimals: int = 0) -> str:
         """A number as text: for places that hold no markup."""
-        exact = Decimal(str(value)).quantize(Decimal(1).scaleb(-decimals), ROUND_HALF_UP)
-        text = f"{abs(exact):,.{decimals}f}"
-        if self.words.language is not Language.ENGLISH:
-            text = text.replace(",", NBSP).replace(".", ",")
-        return (MINUS if exact < 0 else "") + text
+        return _plain(self.words.language, value, decimals)
 
     def num(self, value: float | Decimal, decimals: int = 0) -> Markup:
-        return _isolate(self.plain(value, decimals))
+        return _number(self.words.language, value, decimals)
 
     def share(self, part: float, decimals: int = 1) -> Markup:
         """0.974 → 97.4%."""
@@ -89,17 +88,8 @@ class Formats:
 
         ``sign``: also where it is positive. ``bare``: without its unit.
         """
-        exact = Decimal(amount).scaleb(-_DECIMALS) if isinstance(amount, int) else Decimal(amount)
-        text = self.plain(exact, _DECIMALS)
-        if sign and exact > 0:
-            text = "+" + text
-        shown = _isolate(text)
-        if bare:
-            return _joined('<span class="nowrap">', shown, "</span>")
-        unit = escape(self.unit(currency or self.currency))
-        return _joined(
-            '<span class="nowrap">', shown, NBSP, '<span class="unit">', unit, "</span></span>"
-        )
+        unit = None if bare else self.unit(currency or self.currency)
+        return _money(self.words.language, amount, unit, sign=sign)
 
     def unit(self, currency: str) -> str:
         known = _CURRENCIES.get(currency)
@@ -141,8 +131,8 @@ class Formats:
             return self.words("forgotten")
         local = _local_part(number)
         if local is None:
-            return Markup('<bdi class="tel">{}</bdi>').format(number)
-        return _joined('<bdi class="tel">+222', NBSP, _in_pairs(local), "</bdi>")
+            return as_markup(f'<bdi class="tel">{escape(number)}</bdi>')
+        return as_markup(f'<bdi class="tel">+222{NBSP}{_in_pairs(local)}</bdi>')
 
     def tel8(self, number: str) -> Markup:
         """36 12 34 56, for a tight list."""
@@ -150,31 +140,36 @@ class Formats:
             return self.words("forgotten")
         local = _local_part(number)
         text = number if local is None else _in_pairs(local)
-        return Markup('<bdi class="tel">{}</bdi>').format(text)
+        return as_markup(f'<bdi class="tel">{escape(text)}</bdi>')
 
     # -- times: UTC epoch milliseconds, or as operations tell them
 
     def date_text(self, at: Moment) -> Markup:
-        day = self._local(at)
-        return _day_text(self.words, day.year, day.month, day.day)
+        return self._day(self._local(at))
 
     def clock_text(self, at: Moment, *, seconds: bool = True) -> str:
-        return f"{self._local(at):%H:%M:%S}" if seconds else f"{self._local(at):%H:%M}"
+        return _clock(self._local(at), seconds=seconds)
 
     def moment_text(self, at: Moment) -> Markup:
         """21 Nov 2026, 08:41:16."""
-        date, clock = self.date_text(at), self.clock_text(at)
-        return self.words.among("date and time", "{date}, {clock}", date=date, clock=clock)
+        return self._moment(self._local(at))
 
     def date(self, at: Moment) -> Markup:
-        return _time(at, _joined("<bdi>", self.date_text(at), "</bdi>"))
+        return _time(at, f"<bdi>{self.date_text(at)}</bdi>")
 
     def clock(self, at: Moment, *, seconds: bool = True) -> Markup:
-        shown = _isolate(self.clock_text(at, seconds=seconds))
-        return _time(at, shown, title=self.moment_text(at))
+        local = self._local(at)
+        return _time(at, _isolate(_clock(local, seconds=seconds)), title=self._moment(local))
 
     def moment(self, at: Moment) -> Markup:
-        return _time(at, _joined("<bdi>", self.moment_text(at), "</bdi>"))
+        return _time(at, f"<bdi>{self.moment_text(at)}</bdi>")
+
+    def clock_or_moment(self, at: Moment) -> Markup:
+        """The clock of what is of today, else the whole moment."""
+        local = self._local(at)
+        if local.date() == self.today:
+            return _time(at, _isolate(_clock(local)), title=self._moment(local))
+        return _time(at, f"<bdi>{self._moment(local)}</bdi>")
 
     def ago(self, at: Moment) -> Markup:
         """2 minutes ago; the moment itself in the title. What is long ago is told by its date."""
@@ -192,7 +187,7 @@ class Formats:
         count = (self._local(self.now_ms).date() - self._local(at).date()).days
         if count <= _DAYS_TOLD_MAX:
             return self.words.counted("{n} day ago", "{n} days ago", count, n=self.num(count))
-        return _joined("<bdi>", self.date_text(at), "</bdi>")
+        return as_markup(f"<bdi>{self.date_text(at)}</bdi>")
 
     def lasting(self, span_ms: int) -> Markup:
         """How long something took or takes: 3.9 s, 12 minutes, 5 hours, 11 days."""
@@ -237,8 +232,17 @@ class Formats:
         """The day that it is where the organization is."""
         return self._local(self.now_ms).date()
 
+    def _day(self, local: datetime) -> Markup:
+        return _day_text(self.words, local.year, local.month, local.day)
+
+    def _moment(self, local: datetime) -> Markup:
+        date, clock = self._day(local), as_markup(_clock(local))
+        return self.words.among("date and time", "{date}, {clock}", date=date, clock=clock)
+
     def _local(self, at: Moment) -> datetime:
-        return datetime.fromtimestamp(ms_of(at) / 1000, UTC).astimezone(self.zone)
+        if isinstance(at, int):
+            return datetime.fromtimestamp(at / 1000, self.zone)
+        return datetime.fromisoformat(at).astimezone(self.zone)
 
 
 _FIRST_YEAR: Final = 1970
@@ -260,21 +264,50 @@ def ms_of(at: Moment) -> int:
     return round(datetime.fromisoformat(at).timestamp() * 1000)
 
 
+def _plain(language: Language, value: float | Decimal, decimals: int) -> str:
+    if type(value) is int and not decimals:
+        text, is_below = f"{abs(value):,}", value < 0
+    else:
+        exact = Decimal(str(value)).quantize(Decimal(1).scaleb(-decimals), ROUND_HALF_UP)
+        text, is_below = f"{abs(exact):,.{decimals}f}", exact < 0
+    if language is not Language.ENGLISH:
+        text = text.replace(",", NBSP).replace(".", ",")
+    return (MINUS if is_below else "") + text
+
+
+@lru_cache(_NUMBERS_KEPT, typed=True)
+def _number(language: Language, value: float | Decimal, decimals: int) -> Markup:
+    return _isolate(_plain(language, value, decimals))
+
+
+@lru_cache(_NUMBERS_KEPT, typed=True)
+def _money(language: Language, amount: int | str, unit: str | None, *, sign: bool) -> Markup:
+    """``unit=None``: without it."""
+    exact = Decimal(amount).scaleb(-_DECIMALS) if isinstance(amount, int) else Decimal(amount)
+    text = _plain(language, exact, _DECIMALS)
+    shown = _isolate(f"+{text}" if sign and exact > 0 else text)
+    if unit is not None:
+        shown = as_markup(f'{shown}{NBSP}<span class="unit">{escape(unit)}</span>')
+    return as_markup(f'<span class="nowrap">{shown}</span>')
+
+
+def _clock(local: datetime, *, seconds: bool = True) -> str:
+    if seconds:
+        return f"{local.hour:02}:{local.minute:02}:{local.second:02}"
+    return f"{local.hour:02}:{local.minute:02}"
+
+
+# What follows is made of markup, or of digits and what stands between them: nobody's own text is in
+# it, so that nothing is escaped again.
+
+
 def _isolate(digits: str) -> Markup:
-    return _joined('<bdi class="num">', digits, "</bdi>")
+    return as_markup(f'<bdi class="num">{digits}</bdi>')
 
 
 def _time(at: Moment, shown: str, title: Markup | None = None) -> Markup:
     told = "" if title is None else f'" title="{title}'
-    return _joined('<time datetime="', iso(ms_of(at)), told, '">', shown, "</time>")
-
-
-def _joined(*parts: str) -> Markup:
-    """Markup of parts that are markup already, or digits and what stands between them.
-
-    ``Markup.format`` escapes each part again, which took a quarter of a page's time.
-    """
-    return Markup("".join(parts))  # noqa: S704 -- see above: nobody's own text is among them
+    return as_markup(f'<time datetime="{iso(ms_of(at))}{told}">{shown}</time>')
 
 
 def _local_part(number: str) -> str | None:

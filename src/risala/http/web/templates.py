@@ -21,6 +21,7 @@ from markupsafe import Markup, escape
 from risala.engine.model.people import Language
 from risala.http.web.assets import Shelf, load_shelf
 from risala.http.web.charts import bars_svg, spark_svg, top_of
+from risala.http.web.drawing.quick import QuickEnvironment
 from risala.http.web.face import WebFace
 from risala.http.web.formats import Formats
 from risala.http.web.languages import OWN_NAMES, Words, direction_of, load_words
@@ -103,7 +104,7 @@ def render(loaded: Loaded, name: str, reader: PageReader, values: Mapping[str, o
 
 
 def _environment(folders: Sequence[Path], shelf: Shelf) -> Environment:
-    environment = Environment(
+    environment = QuickEnvironment(
         loader=ChoiceLoader([FileSystemLoader(folder) for folder in folders]),
         autoescape=True,
         undefined=StrictUndefined,

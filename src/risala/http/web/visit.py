@@ -100,6 +100,8 @@ class Visit:
     """As ``org.show`` tells it; empty where the page is of none."""
     waiting: Mapping[str, Any] = field(default_factory=dict)
     """What waits for an operator, as ``console.waiting`` tells it; empty where they don't look."""
+    mode: Mode = Mode.LIVE
+    """Which data the address asks for."""
     said: Markup | None = None
     """What the page before wants told: shown once."""
     cookies: tuple[tuple[str, str], ...] = field(default=(), repr=False)
@@ -127,10 +129,6 @@ class Visit:
     def _place_id(self) -> str | None:
         """The organization that is looked at; None: the operator looks at all of them."""
         return None if self.is_console else self.organization_id
-
-    @property
-    def mode(self) -> Mode:
-        return Mode.TEST if self.request.args.get("mode") == "test" else Mode.LIVE
 
     @property
     def face(self) -> WebFace:

@@ -14,8 +14,9 @@ from sqlite_utils.db import Table
 
 def table(conn: sqlite3.Connection, name: str) -> Table:
     """A table to read from, on any connection."""
-    # Neither its plugins nor its pragma: the connection stays as whoever opened it has set it.
-    return Database(conn, recursive_triggers=False, execute_plugins=False).table(name)
+    # Neither its plugins nor its pragma: the connection stays as whoever opened it has set it. Nor
+    # by `Database.table`, which reads the whole schema to see that it is no view.
+    return Table(Database(conn, recursive_triggers=False, execute_plugins=False), name)
 
 
 def writable(conn: sqlite3.Connection, name: str) -> Table:

@@ -1,0 +1,1 @@
+"""How templates are drawn: by Jinja, as quick as ours allow."""
