@@ -89,6 +89,7 @@ class TestConfig:
         after = shown(
             run, "Shop", "--length", "4", "--expiry-minutes", "2", "--attempts", "3",
             "--per-phone", "2", "--per-org", "50", "--template", "Shop: {{code}}",
+            "--language", "fr",
             "--template-fr", "Boutique : {{code}}", "--app-hash", "FA+9qCX9VSu",
             "--app-hash", "AAAAAAAAAAA", "--origin", "shop.example",
         )["settings"]  # fmt: skip
@@ -98,6 +99,7 @@ class TestConfig:
             "attempts_max": 3,
             "per_phone_per_hour": 2,
             "per_organization_per_hour": 50,
+            "language": "fr",
             "template": "Shop: {{code}}",
             "templates": {"fr": "Boutique : {{code}}"},
             "sender": None,

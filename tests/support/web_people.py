@@ -421,6 +421,7 @@ def verify_configuration() -> dict[str, Any]:
             "attempts_max": 5,
             "per_phone_per_hour": 5,
             "per_organization_per_hour": 100,
+            "language": None,
             "template": None,
             "templates": {},
             "sender": None,

@@ -312,6 +312,15 @@ async def test_languages_autofill_and_what_is_not_registered(open_house, quick):
         await send(house, locale="ar")
         await house.driver.wait_submitted(2)
         assert house.driver.submitted[1].text.startswith("رمز التحقق")
+        await configure(house, language="fr", template="Acme: {{code}}")
+        for number, locale in enumerate((None, "en"), 3):
+            await send(house, locale=locale)
+            await house.driver.wait_submitted(number)
+        texts = [each.text[:9] for each in house.driver.submitted[2:]]
+        assert texts == [
+            "Code Acme",
+            "Your veri",
+        ]  # ours, unless one is asked for
         for fields in ({"locale": "de"}, {"app_hash": "AAAAAAAAAAA"}, {"origin": "evil.test"}):
             with pytest.raises(Invalid):
                 await send(house, **fields)
@@ -327,6 +336,7 @@ async def test_languages_autofill_and_what_is_not_registered(open_house, quick):
         ({"expiry_minutes": 1.5}, "expiry_minutes"),
         ({"expiry_s": 90}, "expiry_s"),
         ({"attempts_max": 0}, "attempts_max"),
+        ({"language": "de"}, "language"),
         ({"template": "no code"}, "template"),
         ({"template": "{{code}} {{name}}"}, "template"),
         ({"templates": {"de": "{{code}}"}}, "templates"),

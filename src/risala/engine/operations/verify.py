@@ -188,9 +188,9 @@ def _check_sender(services: Services, organization_id: str, settings: VerifySett
 
 def _shown(services: Services, organization_id: str, settings: VerifySettings) -> Configuration:
     organization = services.accounts.organization(organization_id)
-    sizes = {}
+    sizes, plain = {}, settings.model_copy(update={"language": None})
     for locale in (None, *BUILT_IN):
-        size = settings.size(settings.text(locale, None, None))
+        size = plain.size(plain.text(locale, None, None))
         price = services.intake.prices.of(organization, size.segments)
         sizes[locale or "default"] = Size(size.segments, size.alphabet.value, price)
     return Configuration(organization, settings, sizes)

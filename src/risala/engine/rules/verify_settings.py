@@ -62,8 +62,10 @@ class VerifySettings(BaseModel):
     """Failed checks that end the session."""
     per_phone_per_hour: Annotated[int, _within("per_phone_per_hour")] = 5
     per_organization_per_hour: Annotated[int, _within("per_organization_per_hour")] = 100
+    language: str | None = None
+    """The language of sends without a ``locale``; None: they go out with ``template``."""
     template: _Template | None = None
-    """The template for sends without a ``locale``; None: the built-in English one."""
+    """The template for sends without any language; None: the built-in English one."""
     templates: dict[str, _Template] = {}
     """Templates by language; a language that is not here has a built-in one."""
     sender: str | None = None
@@ -72,6 +74,13 @@ class VerifySettings(BaseModel):
     """Android SMS Retriever hashes that a send may ask for."""
     origins: _Hashes = ()
     """Hosts that a send may bind its code to."""
+
+    @field_validator("language")
+    @classmethod
+    def _check_language(cls, language: str | None) -> str | None:
+        if language is not None and language not in LOCALES:
+            raise ValueError(f"{language!r} is no language of ours: {', '.join(LOCALES)}.")
+        return language
 
     @field_validator("templates")
     @classmethod
@@ -97,6 +106,7 @@ class VerifySettings(BaseModel):
 
     def text(self, locale: str | None, app_hash: str | None, origin: str | None) -> str:
         """The frozen text of a code SMS: everything in its place but the code."""
+        locale = locale or self.language
         if locale is None:
             template = self.template or BUILT_IN[DEFAULT_LOCALE]
         else:

@@ -19,6 +19,7 @@ FIELDS = {
     "template_en": "",
     "template_fr": "Votre code : {{code}}",
     "template_ar": TEXT,
+    "language": "ar",
     "sender": "",
     "app_hashes": "",
     "origins": "a.example\r\n b.example ",
@@ -54,6 +55,7 @@ async def test_what_was_typed_is_saved_as_of_the_version_seen(owner, gateway):
     assert asked["code_length"] == "6"
     assert asked["template"] is None
     assert asked["templates"] == {"fr": "Votre code : {{code}}"}
+    assert asked["language"] == "ar"
     assert asked["sender"] is None
     assert asked["origins"] == ["a.example", "b.example"]
     assert "Codes that are sent from now on" in (await owner.get(PAGE)).text

@@ -20,6 +20,7 @@ from risala.http.web.visit import Visit
 SAVED: Final = N_("Saved. Codes that are sent from now on follow it.")
 _PAGE: Final = "verify/settings.html"
 LABELS: Final = {
+    "language": N_("Language where none is asked for"),
     "template": N_("Text without a language"),
     "sender": N_("Sender"),
     "code_length": N_("Digits"),
@@ -63,6 +64,7 @@ def _asked(form: SentForm, stored: dict[str, Any]) -> dict[str, object]:
     own = {name: text for name, text in own.items() if text != built_in[name]}
     asked["template"] = own.pop("default", "") or None
     asked["templates"] = {name: text for name, text in own.items() if text}
+    asked["language"] = form.text("language") or None
     asked["sender"] = form.text("sender") or None
     for name in _LISTS:
         asked[name] = form.lines(name)
@@ -114,6 +116,7 @@ def _stored(visit: Visit, found: dict[str, Any]) -> dict[str, StoredField]:
     stored = {_field_of(name): own.get(name) or text for name, text in found["builtIn"].items()}
     stored |= {name: str(settings[name]) for name in found["bounds"]}
     stored |= {name: "\n".join(settings[name]) for name in _LISTS}
+    stored["language"] = settings["language"] or ""
     stored["sender"] = settings["sender"] or ""
     labels = {_field_of(name): OWN_NAMES[name] for name in found["builtIn"] if name != "default"}
     labels |= {name: words(label) for name, label in LABELS.items()}
@@ -150,6 +153,11 @@ async def _values(
         ],
         "numbers": {name: given.text(name, stored[name].value) for name in found["bounds"]},
         "lists": {name: given.text(name, stored[name].value) for name in _LISTS},
+        "chosen_language": given.text("language", stored["language"].value),
+        "language_choices": [
+            ("", visit.words("None: the text without a language")),
+            *((name, OWN_NAMES[name]) for name in found["builtIn"] if name != "default"),
+        ],
         "sender": given.text("sender", stored["sender"].value),
         "sender_choices": [(name, name) for name in approved],
         "code": _SHOWN_CODE[:digits],
