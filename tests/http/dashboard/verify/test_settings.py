@@ -105,12 +105,17 @@ async def test_what_another_changed_meanwhile_stands_beside_what_was_typed(owner
     gateway.verify["version"] = 9
     gateway.verify["settings"]["code_length"] = 8
     gateway.verify["settings"]["templates"] = {"fr": "<i>{{code}}</i>"}
+    gateway.verify["settings"]["language"] = "en"
     page = await owner.submit(form, PAGE, {**FIELDS, "origins": "", "template_en": TEXT})
     assert page.status == 422
     assert "Changed meanwhile by" in page.text
     assert page.field("version") == "9"
     shown = re.findall(r"<dt>([^<]*)</dt><dd dir=\"auto\">(.*?)</dd>", page.text)
-    assert shown == [("Français", "&lt;i&gt;{{code}}&lt;/i&gt;"), ("Digits", "8")]
+    assert shown == [
+        ("Français", "&lt;i&gt;{{code}}&lt;/i&gt;"),
+        ("Digits", "8"),
+        ("Language where none is asked for", "English"),
+    ]
     assert 'value="6"' in page.text
     assert "Votre code : {{code}}" in page.text
 

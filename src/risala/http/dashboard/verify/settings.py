@@ -120,7 +120,10 @@ def _stored(visit: Visit, found: dict[str, Any]) -> dict[str, StoredField]:
     stored["sender"] = settings["sender"] or ""
     labels = {_field_of(name): OWN_NAMES[name] for name in found["builtIn"] if name != "default"}
     labels |= {name: words(label) for name, label in LABELS.items()}
-    return {name: StoredField(labels.get(name, name), value) for name, value in stored.items()}
+    fields = {name: StoredField(labels.get(name, name), value) for name, value in stored.items()}
+    chosen = stored["language"]
+    fields["language"] = StoredField(labels["language"], chosen, OWN_NAMES.get(chosen))
+    return fields
 
 
 async def _values(
