@@ -13,6 +13,7 @@ from risala.engine.model.clock import Clock
 from risala.engine.model.people import SessionKind
 from risala.http.operator import account, overview
 from risala.http.operator.navigation import NAVIGATION
+from risala.http.operator.organizations import listing, money, one
 from risala.http.web.access import PageAccess
 from risala.http.web.app import WebApp
 from risala.http.web.entry import outbox, reader, sign_in
@@ -39,7 +40,7 @@ ROUTES: Final[tuple[PageRoute, ...]] = (
     *sign_in.routes(ROOT, sign_up=False),
     *reader.routes(ROOT),
     *outbox.routes(ROOT),
-    *(route for page in (overview, account) for route in page.ROUTES),
+    *(route for page in (overview, listing, one, money, account) for route in page.ROUTES),
 )
 FACE: Final = WebFace(
     templates=(TEMPLATES,),

@@ -5,9 +5,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Final
 from urllib.parse import urlencode
 
 from markupsafe import Markup
+
+_SEQ_DIGITS_MAX: Final = 18
+"""A number of an entry with more digits is nobody's."""
+
+
+def is_seq(text: str) -> bool:
+    """Whether it can be the number of an entry, of lists whose cursors are these."""
+    return text.isascii() and text.isdigit() and len(text) <= _SEQ_DIGITS_MAX
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,6 +43,7 @@ FAULTS: Final[Mapping[str, str]] = {
     "reference_used": N_("This reference was credited already. Each works once."),
     "reference_waits": N_("This reference waits for confirmation already."),
     "invalid_name": N_("This is too long, or empty."),
+    "invalid_rate": N_("Write a number above 0."),
 }
 """By the code of a field's fault."""
 
@@ -81,6 +82,8 @@ SPOKEN: Final = (
     N_("These codes are over; ask for the change again."),
     N_("At most {count} payments of an organization are under way at once."),
     N_("Nothing is asked of this payment any more."),
+    N_("The reference {reference} was credited already: {sum} to {organization}, at {time}."),
+    N_("The balance is {sum}: the adjustment would make it negative."),
 )
 """Refusals in the engine's own words, with holes for what differs. Who adds a refusal that a page
 may meet adds its sentence here."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from risala.http.web.languages import NC_
+from risala.http.web.languages import N_, NC_
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,3 +39,10 @@ STATES: Final = {
     "draining": StateLook(NC_("state", "Draining"), "s-drain"),
     "disabled": StateLook(NC_("state", "Disabled"), "s-off"),
 }
+ENTRY_KINDS: Final = {
+    "charge": N_("Messages"),
+    "refund": N_("Refund"),
+    "topup": N_("Top-up"),
+    "adjustment": N_("Adjustment"),
+}
+"""What an entry of a statement is."""

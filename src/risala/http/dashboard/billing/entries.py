@@ -15,17 +15,11 @@ from risala.http.web.access import PageAccess
 from risala.http.web.files.downloads import TablePart
 from risala.http.web.files.spreadsheet import COMMA, SEMICOLON, Cell, OwnText
 from risala.http.web.formats import ms_of
-from risala.http.web.languages import N_
-from risala.http.web.pager import Pager
+from risala.http.web.pager import Pager, is_seq
 from risala.http.web.routes import PageRoute
+from risala.http.web.states import ENTRY_KINDS
 from risala.http.web.visit import Visit
 
-KINDS: Final = {
-    "charge": N_("Messages"),
-    "refund": N_("Refund"),
-    "topup": N_("Top-up"),
-    "adjustment": N_("Adjustment"),
-}
 PAYMENTS: Final = "payments"
 """Of the filter: what was done by hand."""
 COLUMNS: Final = (
@@ -36,14 +30,7 @@ COLUMNS: Final = (
 _ROWS: Final = 25
 _ROWS_AT_ONCE: Final = 500
 """Of a file: as many as an answer has at most."""
-_SEQ_DIGITS_MAX: Final = 18
-"""A number of an entry with more digits is nobody's."""
 _TO_SECONDS: Final = len("2026-11-21 08:41:16")
-
-
-def is_seq(text: str) -> bool:
-    """Whether it can be the number of an entry."""
-    return text.isascii() and text.isdigit() and len(text) <= _SEQ_DIGITS_MAX
 
 
 async def page_of(visit: Visit) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -58,7 +45,7 @@ async def page_of(visit: Visit) -> tuple[dict[str, Any], dict[str, Any]]:
     return found, {
         "entries": found["entries"],
         "query": query,
-        "kinds": {name: visit.words(word) for name, word in KINDS.items()},
+        "kinds": {name: visit.words(word) for name, word in ENTRY_KINDS.items()},
         "looked_to": found["lookedTo"],
         "pager": Pager(
             newer=None if newer is None else visit.at("billing", **query, after=str(newer)),
@@ -71,7 +58,7 @@ async def page_of(visit: Visit) -> tuple[dict[str, Any], dict[str, Any]]:
 def _query(visit: Visit) -> dict[str, str]:
     """The filters that can be meant; anything else is left out."""
     kind = visit.form.text("kind")
-    query = {"kind": kind} if kind in KINDS or kind == PAYMENTS else {}
+    query = {"kind": kind} if kind in ENTRY_KINDS or kind == PAYMENTS else {}
     for name in ("since", "until"):
         if visit.formats.midnight(text := visit.form.text(name)) is not None:
             query[name] = text

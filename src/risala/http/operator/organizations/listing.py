@@ -1,0 +1,84 @@
+"""Organizations: found by name, id or an owner's address, and made."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from quart_trio.wrappers import TrioResponse
+
+from risala.engine.model.errors import Invalid, Refusal
+from risala.http.web.access import PageAccess
+from risala.http.web.languages import N_, NC_
+from risala.http.web.pager import pager_of
+from risala.http.web.routes import PageRoute
+from risala.http.web.visit import Visit
+
+CREATED: Final = N_("The organization is created. Add somebody who owns it.")
+STATES: Final = {
+    "active": NC_("organization", "Active"),
+    "suspended": NC_("organization", "Suspended"),
+    "deleted": NC_("organization", "Deleted"),
+}
+BADGES: Final = {"active": "up", "suspended": "paused", "deleted": "disabled"}
+"""The look of each state, among those that there are."""
+PAGE: Final = 50
+_LIST: Final = "organizations/list.html"
+
+
+async def show(visit: Visit) -> TrioResponse:
+    query = {
+        name: text
+        for name in ("search", "status", "before", "after")
+        if (text := visit.form.text(name))
+    }
+    try:
+        found = await visit.perform("org.list", limit=PAGE, **query)
+    except Invalid:  # somebody typed it into the address: without filters there is a list
+        return visit.go(visit.at("organizations"))
+    filters = {name: text for name, text in query.items() if name in ("search", "status")}
+    newer, older = found["newer"], found["older"]
+    return await visit.page(
+        _LIST,
+        query=filters,
+        found=found,
+        organizations=[told(visit, each) for each in found["organizations"]],
+        states=[(each, visit.words.among("organization", STATES[each])) for each in STATES],
+        pager=pager_of(visit.at("organizations"), filters, newer=newer, older=older),
+        form=visit.form,
+    )
+
+
+async def ask_create(visit: Visit) -> TrioResponse:
+    return await visit.page("organizations/new.html", form=visit.form)
+
+
+async def create(visit: Visit) -> TrioResponse:
+    form = visit.form
+    try:
+        made = await visit.perform(
+            "org.create",
+            name=form.text("name"),
+            price_per_segment=form.amount("price_per_segment") or None,
+        )
+    except Refusal as error:
+        return await visit.again("organizations/new.html", error, form=form)
+    return visit.go(visit.at(f"organizations/{made['id']}"), CREATED)
+
+
+def told(visit: Visit, organization: dict[str, Any]) -> dict[str, Any]:
+    """An organization with its state as readers see it."""
+    status = organization["status"]
+    return {
+        **organization,
+        "badge": BADGES[status],
+        "state": visit.words.among("organization", STATES[status]),
+    }
+
+
+_PAGE: Final = "/operator/organizations"
+_OPERATOR: Final = PageAccess.OPERATOR
+ROUTES: Final = (
+    PageRoute(path=_PAGE, view=show, access=_OPERATOR),
+    PageRoute(path=f"{_PAGE}/new", view=ask_create, access=_OPERATOR),
+    PageRoute(path=f"{_PAGE}/new", view=create, access=_OPERATOR, method="POST", once=True),
+)

@@ -1,0 +1,149 @@
+"""Money by an operator's hand: cash that was paid, corrections with their reason, the statement.
+
+Both are asked twice: what would happen is told with its figures before it happens, and then it
+happens once. Neither can be undone; a wrong one is put right by another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from quart_trio.wrappers import TrioResponse
+
+from risala.engine.model.errors import Refusal
+from risala.engine.model.money import minor_units
+from risala.http.operator.organizations.one import organization_of
+from risala.http.web.access import PageAccess
+from risala.http.web.languages import N_
+from risala.http.web.pager import Pager, is_seq
+from risala.http.web.routes import PageRoute
+from risala.http.web.states import ENTRY_KINDS
+from risala.http.web.visit import Visit
+
+CREDITED: Final = N_("The payment is credited.")
+ADJUSTED: Final = N_("The balance is corrected.")
+_TOP_UP: Final = "organizations/topup.html"
+_ADJUST: Final = "organizations/adjust.html"
+_ROWS: Final = 25
+
+
+async def ask_top_up(visit: Visit) -> TrioResponse:
+    return await _draw(visit, _TOP_UP)
+
+
+async def check_top_up(visit: Visit) -> TrioResponse:
+    """What would be credited, before it is."""
+    amount = _amount(visit)
+    if not amount:
+        return await _wrong_amount(visit, _TOP_UP)
+    return await _draw(visit, _TOP_UP, amount)
+
+
+async def top_up(visit: Visit) -> TrioResponse:
+    form, organization_id = visit.form, visit.arguments["organization_id"]
+    try:
+        await visit.perform(
+            "topup",
+            organization_id=organization_id,
+            amount=form.amount("amount"),
+            reference=form.text("reference") or None,
+            note=form.text("note") or None,
+        )
+    except Refusal as error:
+        return await visit.again(_TOP_UP, error, await _values(visit))
+    return visit.go(visit.at(f"organizations/{organization_id}"), CREDITED)
+
+
+async def ask_adjust(visit: Visit) -> TrioResponse:
+    return await _draw(visit, _ADJUST)
+
+
+async def check_adjust(visit: Visit) -> TrioResponse:
+    """What the balance would become, before it does."""
+    amount = _amount(visit)
+    if not amount:
+        return await _wrong_amount(visit, _ADJUST)
+    if not visit.form.text("reason"):
+        faults = {"reason": visit.words("Fill this in.")}
+        return await visit.wrong(_ADJUST, faults, await _values(visit))
+    return await _draw(visit, _ADJUST, amount)
+
+
+async def adjust(visit: Visit) -> TrioResponse:
+    form, organization_id = visit.form, visit.arguments["organization_id"]
+    sign = "-" if form.text("way") == "take" else ""
+    try:
+        await visit.perform(
+            "adjust",
+            organization_id=organization_id,
+            amount=sign + form.amount("amount"),
+            reason=form.text("reason"),
+        )
+    except Refusal as error:
+        return await visit.again(_ADJUST, error, await _values(visit))
+    return visit.go(visit.at(f"organizations/{organization_id}"), ADJUSTED)
+
+
+async def statement(visit: Visit) -> TrioResponse:
+    organization = await organization_of(visit)
+    asked: dict[str, Any] = {"limit": _ROWS}
+    for name in ("before", "after"):
+        if is_seq(text := visit.form.text(name)):
+            asked[name] = int(text)
+    found = await visit.perform("ledger.list", organization_id=organization["id"], **asked)
+    page = f"organizations/{organization['id']}/statement"
+    newer, older = found["previous"], found["next"]
+    return await visit.page(
+        "organizations/statement.html",
+        organization=organization,
+        entries=found["entries"],
+        kinds=ENTRY_KINDS,
+        pager=Pager(
+            newer=None if newer is None else visit.at(page, after=str(newer)),
+            older=None if older is None else visit.at(page, before=str(older)),
+        ),
+    )
+
+
+def _amount(visit: Visit) -> int | None:
+    """What was typed, in minor units; None: it is no amount."""
+    try:
+        return minor_units(visit.form.amount("amount"))
+    except ValueError:
+        return None
+
+
+async def _wrong_amount(visit: Visit, template: str) -> TrioResponse:
+    faults = {"amount": visit.words("Write an amount in digits, like 100 or 99.50.")}
+    return await visit.wrong(template, faults, await _values(visit))
+
+
+async def _draw(visit: Visit, template: str, amount: int | None = None) -> TrioResponse:
+    return await visit.page(template, await _values(visit, amount))
+
+
+async def _values(visit: Visit, amount: int | None = None) -> Mapping[str, Any]:
+    """``checked``: the amount that is asked about, with its sign; None: it is yet to be typed."""
+    organization, form = await organization_of(visit), visit.form
+    signed = -amount if amount is not None and form.text("way") == "take" else amount
+    balance = minor_units(organization["balance"])
+    return {
+        "organization": organization,
+        "form": form,
+        "checked": signed,
+        "after": None if signed is None else balance + signed,
+    }
+
+
+_ONE: Final = "/operator/organizations/<organization_id>"
+_OPERATOR: Final = PageAccess.OPERATOR
+ROUTES: Final = (
+    PageRoute(path=f"{_ONE}/statement", view=statement, access=_OPERATOR),
+    PageRoute(path=f"{_ONE}/topup", view=ask_top_up, access=_OPERATOR),
+    PageRoute(path=f"{_ONE}/topup/check", view=check_top_up, access=_OPERATOR, method="POST"),
+    PageRoute(path=f"{_ONE}/topup", view=top_up, access=_OPERATOR, method="POST", once=True),
+    PageRoute(path=f"{_ONE}/adjust", view=ask_adjust, access=_OPERATOR),
+    PageRoute(path=f"{_ONE}/adjust/check", view=check_adjust, access=_OPERATOR, method="POST"),
+    PageRoute(path=f"{_ONE}/adjust", view=adjust, access=_OPERATOR, method="POST", once=True),
+)

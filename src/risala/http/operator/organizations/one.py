@@ -1,0 +1,162 @@
+"""One organization: how it stands, whether it may send, its price and limits, and who is in it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from quart_trio.wrappers import TrioResponse
+
+from risala.engine.model.errors import Refusal
+from risala.http.operator.organizations.listing import told
+from risala.http.web.access import PageAccess
+from risala.http.web.languages import N_
+from risala.http.web.meanwhile import StoredField, as_seen, edit
+from risala.http.web.routes import PageRoute
+from risala.http.web.states import ENTRY_KINDS
+from risala.http.web.visit import Visit
+
+SAVED: Final = N_("Saved; it holds from the next message on.")
+SUSPENDED: Final = N_("The organization is suspended.")
+RESUMED: Final = N_("The organization may send again.")
+ADDED: Final = N_("They are a member now.")
+ROWS: Final = 5
+"""Of each short list; the newest, or the first."""
+_PAGE: Final = "organizations/show.html"
+Json = Mapping[str, Any]
+
+
+async def organization_of(visit: Visit) -> dict[str, Any]:
+    """The organization of the address."""
+    organization_id = visit.arguments["organization_id"]
+    return told(visit, await visit.perform("org.show", organization_id=organization_id))
+
+
+async def show(visit: Visit) -> TrioResponse:
+    return await visit.page(_PAGE, await _values(visit, await organization_of(visit)))
+
+
+async def save(visit: Visit) -> TrioResponse:
+    """The organization's own price and limits; an empty field takes one away."""
+    form, organization_id = visit.form, visit.arguments["organization_id"]
+    try:
+        await visit.perform(
+            "org.set",
+            organization_id=organization_id,
+            price_per_segment=form.amount("price_per_segment") or None,
+            sms_per_s=_rate(form.amount("sms_per_s")),
+            spend_cap=form.amount("spend_cap") or None,
+            **as_seen(form),
+        )
+    except Refusal as error:
+        values = await _values(visit, await organization_of(visit), error)
+        return await visit.again(_PAGE, error, values)
+    return visit.go(visit.at(f"organizations/{organization_id}"), SAVED)
+
+
+def _rate(typed: str) -> object:
+    """A number as operations take it; what is none is refused with their words."""
+    if not typed:
+        return None
+    try:
+        return float(typed)
+    except ValueError:
+        return typed
+
+
+def _rate_text(rate: float | None) -> str:
+    return "" if rate is None else f"{rate:g}"
+
+
+async def add_member(visit: Visit) -> TrioResponse:
+    organization_id = visit.arguments["organization_id"]
+    try:
+        await visit.perform(
+            "member.add",
+            organization_id=organization_id,
+            email=visit.form.text("email"),
+            role=visit.form.text("role"),
+        )
+    except Refusal as error:
+        values = await _values(visit, await organization_of(visit))
+        return await visit.again(_PAGE, error, {**values, "member_form": visit.form})
+    return visit.go(visit.at(f"organizations/{organization_id}"), ADDED)
+
+
+async def ask_suspend(visit: Visit) -> TrioResponse:
+    organization = await organization_of(visit)
+    if organization["status"] != "active":
+        return visit.go(visit.at(f"organizations/{organization['id']}"))
+    ends = await visit.perform("org.deletion", organization_id=organization["id"])
+    return await visit.page("organizations/suspend.html", organization=organization, ends=ends)
+
+
+async def suspend(visit: Visit) -> TrioResponse:
+    organization_id = visit.arguments["organization_id"]
+    await visit.perform("org.suspend", organization_id=organization_id)
+    return visit.go(visit.at(f"organizations/{organization_id}"), SUSPENDED)
+
+
+async def resume(visit: Visit) -> TrioResponse:
+    organization_id = visit.arguments["organization_id"]
+    await visit.perform("org.resume", organization_id=organization_id)
+    return visit.go(visit.at(f"organizations/{organization_id}"), RESUMED)
+
+
+async def _values(visit: Visit, organization: Json, error: Refusal | None = None) -> dict[str, Any]:
+    """What the page shows; with what a refused form said."""
+    whose = {"organization_id": organization["id"]}
+    form = None if error is None else visit.form
+    deletions: list[Json] = []
+    if organization["status"] == "deleted":
+        deletions = (await visit.perform("erasure.list", **whose))["erasures"]
+    whole = [each for each in deletions if each["number"] is None]
+    return {
+        "organization": organization,
+        "rate": _rate_text(organization["smsPerSecond"]),
+        "form": form,
+        "member_form": None,
+        "deletion": whole[0] if whole else None,
+        "holds": await visit.perform("org.deletion", **whose),
+        "entries": (await visit.perform("ledger.list", limit=ROWS, **whose))["entries"],
+        "members": (await visit.perform("member.list", **whose))["members"],
+        "keys": (await visit.perform("key.list", **whose))["keys"],
+        "senders": (await visit.perform("sender.list", **whose))["senders"],
+        "kinds": ENTRY_KINDS,
+        "rows": ROWS,
+        **edit(error, form, organization["version"], _stored(visit, organization)),
+    }
+
+
+def _stored(visit: Visit, organization: Json) -> dict[str, StoredField]:
+    """The fields of the form, as they are stored."""
+    words, formats = visit.words, visit.formats
+    price, rate = organization["pricePerSegment"], organization["smsPerSecond"]
+    cap = organization["operatorSpendCap"]
+    return {
+        "price_per_segment": StoredField(
+            words("Price of a part"),
+            price or "",
+            None if price is None else formats.money(price, currency=organization["currency"]),
+            is_amount=True,
+        ),
+        "sms_per_s": StoredField(words("Messages a second"), _rate_text(rate), is_amount=True),
+        "spend_cap": StoredField(
+            words("Spend at most a day"),
+            cap or "",
+            None if cap is None else formats.money(cap, currency=organization["currency"]),
+            is_amount=True,
+        ),
+    }
+
+
+_ONE: Final = "/operator/organizations/<organization_id>"
+_OPERATOR: Final = PageAccess.OPERATOR
+ROUTES: Final = (
+    PageRoute(path=_ONE, view=show, access=_OPERATOR),
+    PageRoute(path=f"{_ONE}/limits", view=save, access=_OPERATOR, method="POST"),
+    PageRoute(path=f"{_ONE}/members", view=add_member, access=_OPERATOR, method="POST", once=True),
+    PageRoute(path=f"{_ONE}/suspend", view=ask_suspend, access=_OPERATOR),
+    PageRoute(path=f"{_ONE}/suspend", view=suspend, access=_OPERATOR, method="POST"),
+    PageRoute(path=f"{_ONE}/resume", view=resume, access=_OPERATOR, method="POST"),
+)
