@@ -80,6 +80,7 @@ MAY: dict[str, str] = {
     f"{JOURNAL}/store/schema/alerts.py": MIGRATION,
     f"{JOURNAL}/store/schema/audit.py": MIGRATION,
     f"{JOURNAL}/store/schema/carriers.py": MIGRATION,
+    f"{JOURNAL}/store/schema/console.py": MIGRATION,
     f"{JOURNAL}/store/schema/first.py": MIGRATION,
     f"{JOURNAL}/store/schema/inbound.py": MIGRATION,
     f"{JOURNAL}/store/schema/keys.py": MIGRATION,

@@ -6,6 +6,7 @@ from risala.engine.journal.upkeep import audit_log
 from risala.engine.model.callers import Caller, Face, Role
 from risala.engine.model.errors import Invalid
 from risala.engine.operations import lists
+from risala.engine.operations.begun import EXPORT_AGE_MAX_MS
 
 
 @pytest.fixture
@@ -57,7 +58,7 @@ async def test_a_part_without_its_line_is_refused(house, ask, changes):
 
 async def test_an_old_export_is_begun_anew(house, ask, autojump_clock):
     first = await ask()
-    autojump_clock.jump(lists.EXPORT_AGE_MAX_MS / 1000 + 1)
+    autojump_clock.jump(EXPORT_AGE_MAX_MS / 1000 + 1)
     with pytest.raises(Invalid):
         await ask(before=first["older"], export=first["export"])
 

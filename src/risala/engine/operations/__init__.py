@@ -27,7 +27,7 @@ from risala.engine.operations import (
 from risala.engine.operations.arguments import Arguments, Json, parse
 from risala.engine.operations.carriers import routes, standing
 from risala.engine.operations.console import messages as found_messages
-from risala.engine.operations.console import organizations, waiting
+from risala.engine.operations.console import organizations, trail, waiting
 from risala.engine.operations.console import payments as claimed_payments
 from risala.engine.operations.console import senders as sender_requests
 from risala.engine.operations.kept import choices, deletion, erasing, exporting, retention
@@ -61,6 +61,7 @@ OPERATIONS: Final[dict[str, Operation[Any, Any]]] = {
         sessions,
         verify,
         service,
+        trail,
         alerts,
         standing,
         routes,

@@ -9,10 +9,8 @@ from pydantic import Field, PlainValidator
 
 from risala.engine.journal.pages import lists
 from risala.engine.journal.pages.lists import Listed, ListPage, MessageFilter
-from risala.engine.journal.upkeep import audit_log
 from risala.engine.model.cause_sentences import cause_text
 from risala.engine.model.clock import iso
-from risala.engine.model.errors import Invalid
 from risala.engine.model.money import money
 from risala.engine.model.numbers import STATUSES
 from risala.engine.operations import owners, traces
@@ -29,6 +27,7 @@ from risala.engine.operations.arguments import (
     number,
     text,
 )
+from risala.engine.operations.begun import line_of
 from risala.engine.operations.operation import Call, Operation
 from risala.engine.rules.roles import VIEWERS
 
@@ -38,8 +37,6 @@ NEWER_MAX: Final = 99
 """New messages that are counted; who looks away for longer is told that there are more."""
 EXPORT_PART: Final = 100
 """Messages of one part of an export: some milliseconds, in which nothing else is done."""
-EXPORT_AGE_MAX_MS: Final = 24 * 3_600_000
-"""Who is still reading an export after a day begins another."""
 
 
 def _status(value: object) -> str:
@@ -201,7 +198,7 @@ async def _newer(call: Call[CountNewer]) -> NewerCount:
 async def _export(call: Call[ExportMessages]) -> ExportPart:
     given, reader = call.given, call.services.reader
     call.services.accounts.organization(given.organization_id)
-    line = await _line_of(call, given)
+    line = await line_of(call, given.export, _said(given), given.organization_id)
     found = lists.page(reader, _wanted(given), before=given.before, limit=EXPORT_PART)
     return ExportPart(_shown(call, found), line)
 
@@ -214,12 +211,8 @@ def _shown(call: Call[Any], page: ListPage) -> ListPage:
     return replace(page, messages=hidden)
 
 
-async def _line_of(call: Call[ExportMessages], given: ExportMessages) -> int:
-    """The line in the trail that says what is exported: written by the first part.
-
-    Raises:
-        Invalid: the others say that it is one of somebody else's, of other filters, or an old one.
-    """
+def _said(given: ExportMessages) -> Json:
+    """What of the filters the line in the trail says."""
     told = {
         "mode": given.mode,
         "status": given.status,
@@ -230,23 +223,7 @@ async def _line_of(call: Call[ExportMessages], given: ExportMessages) -> int:
         "since": maybe_iso(given.since),
         "until": maybe_iso(given.until),
     }
-    said = {name: value for name, value in told.items() if value is not None}
-    organization_id = given.organization_id
-    if given.export is None:
-        by = call.sign(organization_id=organization_id, said=said, always=True)
-        return await call.services.recorder.journal.commit(lambda conn: audit_log.write(conn, by))
-    found = audit_log.lines(
-        call.services.reader,
-        1,
-        before=given.export + 1,
-        organization_id=organization_id,
-        action=call.action,
-        who=call.caller.who,
-    )
-    is_ours = found and found[0].seq == given.export and found[0].after == said
-    if not is_ours or call.now_ms - found[0].at > EXPORT_AGE_MAX_MS:
-        raise Invalid("export", "unknown_export", "Begin the export anew, without `export`.")
-    return given.export
+    return {name: value for name, value in told.items() if value is not None}
 
 
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (

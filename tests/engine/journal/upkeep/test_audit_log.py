@@ -65,7 +65,19 @@ def test_a_unit_that_wrote_nothing_leaves_no_line_unless_it_must(book, organizat
 
 
 @pytest.mark.parametrize(
-    "statement", ["UPDATE audit_log SET who = 'nobody'", "DELETE FROM audit_log"]
+    "statement",
+    [
+        "UPDATE audit_log SET who = 'nobody'",
+        "UPDATE OR REPLACE audit_log SET seq = seq + 1",
+        "DELETE FROM audit_log",
+        "DELETE FROM audit_log WHERE seq = 1",
+        "INSERT OR REPLACE INTO audit_log (seq, at, who, face, role, action)"
+        " VALUES (1, 1, 'nobody', 'cli', 'operator', 'org.list')",
+        "REPLACE INTO audit_log (seq, at, who, face, role, action)"
+        " VALUES (1, 1, 'nobody', 'cli', 'operator', 'org.list')",
+        "INSERT INTO audit_log (seq, at, who, face, role, action) VALUES (1, 1, 'a', 'b', 'c', 'd')"
+        " ON CONFLICT (seq) DO UPDATE SET who = 'nobody'",
+    ],
 )
 def test_a_line_is_never_changed_nor_taken_away(book, organization, by, statement):
     book.unit(signed(by, suspend(organization)))

@@ -2,49 +2,92 @@
 
 from __future__ import annotations
 
+import csv
 import json
-from typing import Any
+import sys
+from collections.abc import AsyncIterator, Callable
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
 from risala.cli.commands.accounts.organizations import organization_id
 from risala.cli.reach.options import Options, common
-from risala.cli.reach.performer import GatewaySession
 from risala.cli.show import output
+from risala.cli.show.when import past_option
+
+if TYPE_CHECKING:
+    from risala.cli.reach.performer import GatewaySession
 
 Json = dict[str, Any]
+F = TypeVar("F", bound=Callable[..., Any])
+FACES: Final = ("cli", "control", "dashboard", "console", "system")
+COLUMNS: Final = (
+    *("seq", "at", "who", "face", "role", "operation", "organizationId", "subject"),
+    *("before", "after"),
+)
+"""Of a line, as the API calls them."""
+_BEGINS_A_FORMULA: Final = ("=", "+", "-", "@")
+
+
+def _filters(command: F) -> F:
+    for offered in (
+        click.option("--until", metavar="TIME", callback=past_option, help="Only what was before."),
+        click.option(
+            "--since",
+            metavar="TIME",
+            callback=past_option,
+            help="Only since: 2h, 3d, 08:30.",
+        ),
+        click.option("--subject", metavar="ID", help="Only what was done to the thing of this id."),
+        click.option("--face", type=click.Choice(FACES), help="Only what was done by this face."),
+        click.option("--who", metavar="WHO", help="Only what WHO did."),
+        click.option(
+            "--operation",
+            metavar="NAME",
+            help="Only this operation, such as `topup`; or a family, such as `carriers.`.",
+        ),
+        click.option(
+            "--org", "organization", metavar="ORG", help="Only what concerns ORG (id or name)."
+        ),
+    ):
+        command = offered(command)
+    return command
 
 
 @click.command("audit-log")
-@click.option("--org", "organization", metavar="ORG", help="Only what concerns ORG (id or name).")
-@click.option("--operation", metavar="NAME", help="Only this operation, such as `topup`.")
-@click.option("--who", metavar="WHO", help="Only what WHO did.")
+@_filters
 @click.option(
     "--limit", type=click.IntRange(1, 500), default=50, show_default=True, help="At most so many."
 )
-@click.option("--before", type=int, metavar="LINE", help="Only older ones than this line.")
+@click.option("--before", metavar="PLACE", help="Only older ones, from where a page ended.")
+@click.option("--after", metavar="PLACE", help="Only newer ones.")
+@click.option("--csv", "form", flag_value="csv", help="All that fit, as CSV.")
+@click.option("--jsonl", "form", flag_value="jsonl", help="All that fit, a JSON object a line.")
 @common
 def audit_log(
     options: Options,
+    /,
     organization: str | None,
-    operation: str | None,
-    who: str | None,
     limit: int,
-    before: int | None,
+    before: str | None,
+    after: str | None,
+    form: str | None,
+    **filters: str | None,
 ) -> None:
     """Who changed or looked into what, by which face, the latest first."""
+    if form is not None:
+        options.run(lambda session: _export(session, form, organization, filters))
+        return
 
     async def work(session: GatewaySession) -> Json:
-        wanted = None
-        if organization is not None:
-            wanted = await organization_id(session, organization)
+        wanted = await _organization(session, organization)
         return await session.perform(
             "audit.list",
             organization_id=wanted,
-            operation=operation,
-            who=who,
             limit=limit,
             before=before,
+            after=after,
+            **filters,
         )
 
     found = options.run(work)
@@ -67,8 +110,49 @@ def audit_log(
         ),
         empty="There is no line." if before is None else "There is no older line.",
     )
-    if found["next"] is not None:
-        output.warned(f"There are older ones: --before {found['next']}.")
+    if found["older"] is not None:
+        output.warned(f"There are older ones: --before {found['older']}.")
+
+
+async def _organization(session: GatewaySession, given: str | None) -> str | None:
+    return None if given is None else await organization_id(session, given)
+
+
+async def _export(
+    session: GatewaySession, form: str, organization: str | None, filters: dict[str, str | None]
+) -> None:
+    """Write each part when it comes: a trail of any length takes the memory of one."""
+    wanted = await _organization(session, organization)
+    out = sys.stdout
+    writer = csv.writer(out)
+    if form == "csv":
+        writer.writerow(COLUMNS)
+    async for line in _lines(session, {"organization_id": wanted, **filters}):
+        if form == "csv":
+            writer.writerow([_cell(line[name]) for name in COLUMNS])
+        else:
+            out.write(json.dumps(line, ensure_ascii=False) + "\n")
+
+
+async def _lines(session: GatewaySession, wanted: Json) -> AsyncIterator[Json]:
+    before = export = None
+    while True:
+        part = await session.perform("audit.export", before=before, export=export, **wanted)
+        for line in part["lines"]:
+            yield line
+        before, export = part["older"], part["export"]
+        if before is None:
+            return
+
+
+def _cell(value: object) -> object:
+    """A cell that no spreadsheet takes for a formula."""
+    if value is None:
+        return ""
+    if isinstance(value, int):
+        return value
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return f"'{text}" if text.lstrip().startswith(_BEGINS_A_FORMULA) else text
 
 
 def change(before: Json | None, after: Json | None) -> str:

@@ -159,7 +159,7 @@ def _last(
     if organization_id is not None:
         where += " AND organization_id = :organization_id"
         given["organization_id"] = organization_id
-    found = _LINES.find(table(conn, TABLE), where, given, order_by="seq DESC", limit=1)
+    found = LINES.find(table(conn, TABLE), where, given, order_by="seq DESC", limit=1)
     return found[0] if found else None
 
 
@@ -175,13 +175,19 @@ def lines(
     """The newest first. ``before`` is the number of a line; the others leave out what differs."""
     wanted = {"organization_id": organization_id, "action": action, "who": who}
     given = {name: value for name, value in wanted.items() if value is not None}
-    return _LINES.find(
+    return LINES.find(
         table(conn, TABLE),
         " AND ".join(["seq < :seq", *(f"{name} = :{name}" for name in given)]),
         {"seq": _SEQ_MAX if before is None else max(0, min(before, _SEQ_MAX)), **given},
         order_by="seq DESC",
         limit=count,
     )
+
+
+def line(conn: sqlite3.Connection, seq: int) -> AuditLine | None:
+    """One line by its number."""
+    found = LINES.find(table(conn, TABLE), "seq = ?", (min(seq, _SEQ_MAX),))
+    return found[0] if found else None
 
 
 def _packed(values: Values | None) -> str | None:
@@ -192,4 +198,4 @@ def _unpacked(text: str | None) -> Values | None:
     return None if text is None else json.loads(text)
 
 
-_LINES: Final = Rows(AuditLine, before=_unpacked, after=_unpacked)
+LINES: Final = Rows(AuditLine, before=_unpacked, after=_unpacked)

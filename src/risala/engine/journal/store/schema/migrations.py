@@ -11,6 +11,7 @@ from sqlite_utils import Database, Migrations
 from risala.engine.journal.store.schema.alerts import ALERTS
 from risala.engine.journal.store.schema.audit import make_audit_log
 from risala.engine.journal.store.schema.carriers import CARRIERS
+from risala.engine.journal.store.schema.console import CONSOLE
 from risala.engine.journal.store.schema.first import complete_first_tables
 from risala.engine.journal.store.schema.inbound import INBOUND, LAST_WRITERS, WHO_AND_WHEN
 from risala.engine.journal.store.schema.kept import KEPT
@@ -480,3 +481,8 @@ def m031_alerts(db: Database) -> None:
 @migrations()
 def m032_carriers(db: Database) -> None:
     _script(db, CARRIERS)
+
+
+@migrations()
+def m033_console(db: Database) -> None:
+    _script(db, CONSOLE)

@@ -1,0 +1,192 @@
+"""The audit trail, page by page, and all of it part by part."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Any, Final
+
+from pydantic import PlainValidator
+
+from risala.engine.journal.pages import trail
+from risala.engine.journal.pages.stretch import Place, Steps
+from risala.engine.journal.pages.trail import TrailFilter
+from risala.engine.journal.upkeep.audit_log import AuditLine
+from risala.engine.model.callers import Face
+from risala.engine.model.clock import iso
+from risala.engine.operations.arguments import (
+    ArgumentKind,
+    Json,
+    MaybeMoment,
+    MaybeText,
+    MaybeWhole,
+    OfMaybeOrganization,
+    fault,
+    maybe,
+    text,
+)
+from risala.engine.operations.begun import line_of
+from risala.engine.operations.lists import MaybeCursor, maybe_iso
+from risala.engine.operations.operation import Call, Operation
+from risala.engine.operations.places import MaybeTimedPlace, written
+from risala.engine.rules.roles import OPERATORS
+
+LINES_MAX: Final = 500
+"""Lines of one answer at most."""
+LINES_USUAL: Final = 50
+EXPORT_PART: Final = 500
+"""Lines of one part of an export: some milliseconds, in which nothing else is done."""
+
+
+def _face(value: object) -> str:
+    found = text(value)
+    if found not in set(Face):
+        raise fault("invalid_face", f"`{{name}}` is one of: {', '.join(Face)}.")
+    return found
+
+
+class ListLines(OfMaybeOrganization):
+    """A page of the audit trail, the newest first, by what, whom, where, how and when."""
+
+    operation: MaybeText = None
+    """An operation; or a family of them, as ``carriers.``."""
+    who: MaybeText = None
+    face: Annotated[
+        str | None,
+        PlainValidator(maybe(_face)),
+        ArgumentKind("`cli`, `control`, `dashboard`, `console` or `system`"),
+    ] = None
+    subject: MaybeText = None
+    """The id of what was changed or looked at."""
+    since: MaybeMoment = None
+    until: MaybeMoment = None
+    before: MaybeTimedPlace = None
+    after: MaybeTimedPlace = None
+    limit: MaybeWhole = None
+
+
+class ExportLines(ListLines):
+    """A part of all lines that fit the filters, the newest first.
+
+    The first part leaves the line in the audit trail, and tells it as ``export``: the others, which
+    hand it back, leave none.
+    """
+
+    export: MaybeCursor = None
+
+
+@dataclass(frozen=True, slots=True)
+class LinesPage:
+    """Lines of the audit trail, the newest first, and where the next pages begin."""
+
+    lines: tuple[AuditLine, ...]
+    newer: Place | None
+    older: Place | None
+    looked_to: int | None
+    """UTC epoch milliseconds: so far it was looked; None: as far as there are any."""
+
+
+@dataclass(frozen=True, slots=True)
+class LinesPart:
+    """A part of an export, and the number of its line in the trail."""
+
+    page: LinesPage
+    export: int
+
+
+def line_wire(line: AuditLine) -> Json:
+    """A line as JSON."""
+    return {
+        "seq": line.seq,
+        "at": iso(line.at),
+        "who": line.who,
+        "face": line.face,
+        "role": line.role,
+        "operation": line.action,
+        "organizationId": line.organization_id,
+        "subject": line.subject,
+        "before": line.before,
+        "after": line.after,
+    }
+
+
+def _page_wire(page: LinesPage) -> Json:
+    return {
+        "lines": [line_wire(line) for line in page.lines],
+        "newer": written(page.newer),
+        "older": written(page.older),
+        "lookedTo": maybe_iso(page.looked_to),
+    }
+
+
+def _part_wire(part: LinesPart) -> Json:
+    return {**_page_wire(part.page), "export": str(part.export)}
+
+
+def _wanted(given: ListLines) -> TrailFilter:
+    return TrailFilter(
+        organization_id=given.organization_id,
+        action=given.operation,
+        who=given.who,
+        face=given.face,
+        subject=given.subject,
+        since=given.since,
+        until=given.until,
+    )
+
+
+def _numbered(place: Place | None) -> Place | None:
+    """A place as it was told: both of its parts are numbers."""
+    if place is None:
+        return None
+    at, line = place
+    return (int(at), int(line) if str(line).isdigit() else 0)
+
+
+def _page(call: Call[Any], given: ListLines, limit: int) -> LinesPage:
+    steps = Steps(limit, _numbered(given.before), _numbered(given.after))
+    found = trail.page(call.services.reader, _wanted(given), steps)
+    looked_to = None if found.looked_to is None else found.looked_to.at
+    return LinesPage(found.found, found.newer, found.older, looked_to)
+
+
+async def _list(call: Call[ListLines]) -> LinesPage:
+    given = call.given
+    return _page(call, given, max(1, min(given.limit or LINES_USUAL, LINES_MAX)))
+
+
+async def _export(call: Call[ExportLines]) -> LinesPart:
+    given = call.given
+    told = {
+        "organization": given.organization_id,
+        "operation": given.operation,
+        "who": given.who,
+        "face": given.face,
+        "subject": given.subject,
+        "since": maybe_iso(given.since),
+        "until": maybe_iso(given.until),
+    }
+    said = {name: value for name, value in told.items() if value is not None}
+    line = await line_of(call, given.export, said, given.organization_id)
+    return LinesPart(_page(call, given, EXPORT_PART), line)
+
+
+OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
+    Operation(
+        name="audit.list",
+        arguments=ListLines,
+        result=LinesPage,
+        wire=_page_wire,
+        handler=_list,
+        roles=OPERATORS,
+        crosses=True,
+    ),
+    Operation(
+        name="audit.export",
+        arguments=ExportLines,
+        result=LinesPart,
+        wire=_part_wire,
+        handler=_export,
+        roles=OPERATORS,
+        reveals=True,
+    ),
+)

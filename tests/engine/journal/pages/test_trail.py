@@ -1,0 +1,105 @@
+"""Pages of the audit trail: which lines are on them, and that a look at them is bounded."""
+
+import pytest
+
+from risala.engine.journal.pages import trail
+from risala.engine.journal.pages.stretch import Steps
+from risala.engine.journal.pages.trail import TrailFilter
+from risala.engine.journal.store.signature import signed
+from risala.engine.journal.upkeep.audit_log import Hand
+from risala.engine.model.callers import Caller, Face, Role
+
+AMINA = Caller("amina", Face.CONSOLE, Role.OPERATOR)
+OMAR = Caller("omar", Face.CLI, Role.OPERATOR)
+ACTIONS = ("org.set", "carriers.pause", "topup", "carriers.resume")
+
+
+def sign(book, number, at=None):
+    """A line; what stands in it follows from its number."""
+    hand = Hand(
+        caller=(AMINA, OMAR)[number % 2],
+        action=ACTIONS[number % 4],
+        at=number * 10 if at is None else at,
+        subject=f"thing_{number % 3}",
+        organization_id=f"org_{number % 2}" if number % 4 in (0, 2) else None,
+        said={"number": number},
+        always=True,
+    )
+    book.unit(signed(hand, lambda conn: None))
+
+
+@pytest.fixture
+def lines(book):
+    for number in range(12):
+        sign(book, number)
+    return book
+
+
+def numbers(page):
+    return [line.after["number"] for line in page.found]
+
+
+def everything(book, wanted, limit):
+    found, before = [], None
+    while True:
+        page = trail.page(book.conn, wanted, Steps(limit, before=before))
+        if before is not None:
+            back = trail.page(book.conn, wanted, Steps(limit, after=page.newer))
+            assert numbers(back) == found[-1]
+        found.append(numbers(page))
+        if page.older is None:
+            return [each for some in found for each in some]
+        before = page.older
+
+
+@pytest.mark.parametrize("limit", [1, 3, 50])
+@pytest.mark.parametrize(
+    ("wanted", "accept"),
+    [
+        ({}, lambda n: True),
+        ({"action": "topup"}, lambda n: n % 4 == 2),
+        ({"action": "carriers."}, lambda n: n % 2 == 1),
+        ({"action": "carriers"}, lambda n: False),
+        ({"who": "amina"}, lambda n: n % 2 == 0),
+        ({"face": "cli"}, lambda n: n % 2 == 1),
+        ({"organization_id": "org_0"}, lambda n: n % 2 == 0),
+        ({"organization_id": "org_1"}, lambda n: False),
+        ({"subject": "thing_1"}, lambda n: n % 3 == 1),
+        ({"since": 30, "until": 90}, lambda n: 3 <= n < 9),
+        ({"since": 30, "until": 90, "action": "topup"}, lambda n: n == 6),
+        ({"since": 30, "until": 90, "subject": "thing_1"}, lambda n: n in (4, 7)),
+        ({"since": 31, "organization_id": "org_0"}, lambda n: n % 2 == 0 and n >= 4),
+        ({"action": "topup", "who": "omar"}, lambda n: False),
+    ],
+)
+def test_all_pages_together_are_the_lines_that_fit(lines, wanted, accept, limit):
+    fitting = [number for number in range(11, -1, -1) if accept(number)]
+    assert everything(lines, TrailFilter(**wanted), limit) == fitting
+
+
+def test_a_clock_that_was_set_back_loses_no_line(lines):
+    sign(lines, 12, at=15)
+    sign(lines, 13, at=15)
+    assert everything(lines, TrailFilter(), 1) == [11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 13, 12, 1, 0]
+    assert everything(lines, TrailFilter(since=12, until=25), 1) == [2, 13, 12]
+
+
+def test_every_look_is_by_an_index_in_its_order(lines):
+    run: list[str] = []
+    lines.conn.set_trace_callback(run.append)
+    for wanted in (
+        {},
+        {"action": "topup"},
+        {"action": "carriers."},
+        {"organization_id": "org_0"},
+        {"subject": "thing_1"},
+        {"who": "amina", "face": "cli", "since": 1, "until": 9},
+    ):
+        for bounds in ({}, {"before": (5, 5)}, {"after": (5, 5)}):
+            trail.page(lines.conn, TrailFilter(**wanted), Steps(3, **bounds))
+    lines.conn.set_trace_callback(None)
+    steps = [step for sql in run for *_, step in lines.conn.execute(f"EXPLAIN QUERY PLAN {sql}")]
+    assert len(run) > 18
+    whole = "SCAN audit_log USING INDEX audit_log_by_subject"
+    assert not [step for step in steps if step.startswith("SCAN audit_log") and step != whole]
+    assert not [step for step in steps if "TEMP B-TREE" in step]
