@@ -142,3 +142,25 @@ def test_today_is_the_organizations():
     assert str(formats("en").today) == "2026-11-21"
     assert str(formats("en", "Pacific/Kiritimati", AT_MS + 2 * HOUR_MS).today) == "2026-11-22"
     assert str(formats("en", "Pacific/Honolulu").today) == "2026-11-20"
+
+
+def test_what_is_of_today_is_told_by_its_clock_else_whole():
+    shown = formats("fr").clock_or_moment
+    assert text(shown(AT_MS - HOUR_MS)) == "07:41:16"
+    assert shown(AT_MS) == formats("fr").clock(AT_MS)
+    assert shown(AT_MS - DAY_MS) == formats("fr").moment(AT_MS - DAY_MS)
+    there = formats("en", "Pacific/Auckland")  # 21:41 of the same day, so that this is tomorrow
+    assert there.clock_or_moment(AT_MS + 4 * HOUR_MS) == there.moment(AT_MS + 4 * HOUR_MS)
+
+
+def test_a_row_of_numbers_is_that_many_numbers():
+    told = formats("fr")
+    assert told.nums([0, 1234, -5]) == [told.num(0), told.num(1234), told.num(-5)]
+
+
+def test_a_time_is_told_as_it_is_stored_however_it_was_written():
+    told = formats("en")
+    stamp = 'datetime="2026-11-21T08:41:16.123Z"'
+    for at in (AT_MS, "2026-11-21T08:41:16.123Z", "2026-11-21T09:41:16.123+01:00"):
+        assert stamp in told.clock(at)
+    assert stamp in told.clock('2026-11-21"08:41:16.123Z')

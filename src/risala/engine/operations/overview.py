@@ -68,8 +68,14 @@ class Overview:
 
 
 def _hour_wire(hour: HourFigures) -> Json:
-    found = asdict(hour)
-    return {"at": iso(found.pop("hour") * _HOUR_MS), **found}
+    return {
+        "at": iso(hour.hour * _HOUR_MS),
+        "accepted": hour.accepted,
+        "delivered": hour.delivered,
+        "undelivered": hour.undelivered,
+        "failed": hour.failed,
+        "canceled": hour.canceled,
+    }
 
 
 def _network_wire(network: NetworkFigures) -> Json:

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from math import ceil, log10
 from typing import Final
 
-from markupsafe import Markup
+from markupsafe import Markup, escape
+
+from risala.http.web.drawing.quick import as_markup
 
 _BAR: Final = 10.0
 """Width of one bar's place; the picture is stretched to its page anyhow."""
@@ -49,19 +50,18 @@ def bars_svg(bars: Sequence[Bar], label: str) -> Markup:
     """The bars themselves. ``label`` is what somebody hears who does not see them."""
     width, top = _BAR * len(bars), top_of(bars)
     drawn = [
-        Markup('<path class="grid-line" d="M0 {}H{}"/>').format(
-            _n(line * _HEIGHT / _LINES), _n(width)
-        )
+        f'<path class="grid-line" d="M0 {_n(line * _HEIGHT / _LINES)}H{_n(width)}"/>'
         for line in range(_LINES + 1)
     ]
     for place, bar in enumerate(bars):
         drawn += _drawn(bar, place * _BAR, top)
-    return Markup(
-        '<svg viewBox="0 0 {} 100" preserveAspectRatio="none" role="img" aria-label="{}">{}</svg>'
-    ).format(_n(width), label, Markup("").join(drawn))
+    return as_markup(
+        f'<svg viewBox="0 0 {_n(width)} 100" preserveAspectRatio="none" role="img"'
+        f' aria-label="{escape(label)}">{"".join(drawn)}</svg>'
+    )
 
 
-def _drawn(bar: Bar, left: float, top: int) -> list[Markup]:
+def _drawn(bar: Bar, left: float, top: int) -> list[str]:
     found, y = [], _HEIGHT
     for colour, part in enumerate(bar.parts, start=1):
         if part <= 0:
@@ -69,13 +69,8 @@ def _drawn(bar: Bar, left: float, top: int) -> list[Markup]:
         height = max(part * _HEIGHT / top, _LEAST)
         y -= height
         found.append(
-            Markup('<rect class="f{}" x="{}" y="{}" width="{}" height="{}"/>').format(
-                colour,
-                _n(left + _INSET),
-                _n(y),
-                _n(_BAR - 2 * _INSET),
-                _n(max(height - _GAP, 0.4)),
-            )
+            f'<rect class="f{colour}" x="{_n(left + _INSET)}" y="{_n(y)}"'
+            f' width="{_n(_BAR - 2 * _INSET)}" height="{_n(max(height - _GAP, 0.4))}"/>'
         )
     return found
 
@@ -91,12 +86,12 @@ def spark_svg(values: Sequence[float]) -> Markup:
         f"{_n(place * 100 / last)} {_n(30 - 28 * (value - low) / (high - low))}"
         for place, value in enumerate(values)
     )
-    return Markup(
+    return as_markup(
         '<svg class="spark" viewBox="0 0 100 32" preserveAspectRatio="none" aria-hidden="true">'
-        '<path class="area" d="M{} 100 32 0 32Z"/><path d="M{}"/></svg>'
-    ).format(points, points)
+        f'<path class="area" d="M{points} 100 32 0 32Z"/><path d="M{points}"/></svg>'
+    )
 
 
 def _n(value: float) -> str:
     """A coordinate, as short as it is exact enough."""
-    return f"{Decimal(f'{value:.1f}').normalize():f}"
+    return f"{value:.1f}".removesuffix(".0")

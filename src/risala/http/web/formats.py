@@ -8,7 +8,7 @@ Arabic sentence change places.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date as Day
 from datetime import datetime, time, timedelta
@@ -45,6 +45,7 @@ _CURRENCIES: Final[Mapping[str, str]] = {"MRU": NC_("currency", "MRU")}
 """Those that have a word of their own; any other is written by its code."""
 _CATEGORIES: Final = {"zero": 0, "one": 1, "two": 2, "few": 3, "many": 11, "other": 100}
 """Unicode's names for the forms of a plural, each with a count that has it in Arabic."""
+_ISO: Final = len("2026-11-21T08:30:00.123Z")
 _SECOND_MS: Final = 1000
 _MINUTE_MS: Final = 60_000
 _HOUR_MS: Final = 3_600_000
@@ -68,6 +69,10 @@ class Formats:
 
     def num(self, value: float | Decimal, decimals: int = 0) -> Markup:
         return _number(self.words.language, value, decimals)
+
+    def nums(self, values: Iterable[int]) -> list[Markup]:
+        """Of a row of numbers, of which a table has many."""
+        return [_number(self.words.language, value, 0) for value in values]
 
     def share(self, part: float, decimals: int = 1) -> Markup:
         """0.974 → 97.4%."""
@@ -167,9 +172,10 @@ class Formats:
     def clock_or_moment(self, at: Moment) -> Markup:
         """The clock of what is of today, else the whole moment."""
         local = self._local(at)
+        moment = self._moment(local)
         if local.date() == self.today:
-            return _time(at, _isolate(_clock(local)), title=self._moment(local))
-        return _time(at, f"<bdi>{self._moment(local)}</bdi>")
+            return _time(at, _isolate(_clock(local)), title=moment)
+        return _time(at, f"<bdi>{moment}</bdi>")
 
     def ago(self, at: Moment) -> Markup:
         """2 minutes ago; the moment itself in the title. What is long ago is told by its date."""
@@ -193,9 +199,8 @@ class Formats:
         """How long something took or takes: 3.9 s, 12 minutes, 5 hours, 11 days."""
         if span_ms < _MINUTE_MS:
             seconds = self.num(Decimal(span_ms) / _SECOND_MS, 1 if span_ms % _SECOND_MS else 0)
-            return Markup('<span class="nowrap">{}{}{}</span>').format(
-                seconds, NBSP, self.words.among("unit of seconds", "s")
-            )
+            unit = self.words.among("unit of seconds", "s")
+            return as_markup(f'<span class="nowrap">{seconds}{NBSP}{unit}</span>')
         if span_ms < _HOUR_MS:
             count = round(span_ms / _MINUTE_MS)
             return self.words.counted("{n} minute", "{n} minutes", count, n=self.num(count))
@@ -306,8 +311,11 @@ def _isolate(digits: str) -> Markup:
 
 
 def _time(at: Moment, shown: str, title: Markup | None = None) -> Markup:
+    """``at`` was read before, so that it is a time."""
     told = "" if title is None else f'" title="{title}'
-    return as_markup(f'<time datetime="{iso(ms_of(at))}{told}">{shown}</time>')
+    # As operations tell it, which is as it stands in a page; a separator could be any character.
+    is_ours = isinstance(at, str) and len(at) == _ISO and at[10] == "T" and at[-1] == "Z"
+    return as_markup(f'<time datetime="{at if is_ours else iso(ms_of(at))}{told}">{shown}</time>')
 
 
 def _local_part(number: str) -> str | None:

@@ -16,7 +16,7 @@ from typing import Any, Final, Protocol
 
 import trio
 from jinja2 import ChoiceLoader, Environment, FileSystemLoader, StrictUndefined
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
 from risala.engine.model.people import Language
 from risala.http.web.assets import Shelf, load_shelf
@@ -32,8 +32,8 @@ _BADGES_KEPT: Final = 512
 OWN: Final = Path(__file__).parent / "templates"
 _FOR: ContextVar[PageReader] = ContextVar("risala_reader")
 _FORMATS: Final = (
-    *("plain", "num", "share", "money", "tel", "tel8", "date", "date_text", "clock", "moment"),
-    *("moment_text", "ago", "lasting", "clock_text", "unit", "counter_words"),
+    *("plain", "num", "nums", "share", "money", "tel", "tel8", "date", "date_text", "clock"),
+    *("moment", "moment_text", "ago", "lasting", "clock_text", "unit", "counter_words"),
 )
 """Methods of :class:`Formats` that templates call by their bare names."""
 
@@ -159,17 +159,18 @@ def _icon(shelf: Shelf) -> Callable[..., Markup]:
 def _badge(shelf: Shelf) -> Callable[..., Markup]:
     icon = _icon(shelf)
 
-    @lru_cache(_BADGES_KEPT)
-    def drawn(state: str, turn: str, shown: Markup) -> Markup:
+    # By type too: text and markup of the same letters are equal as keys.
+    @lru_cache(_BADGES_KEPT, typed=True)
+    def drawn(words: Words, state: str, word: str | None) -> Markup:
+        known = STATES[state]
         return Markup('<span class="badge is-{}">{}{}</span>').format(
-            state, icon(STATES[state].shape, turn), shown
+            state,
+            icon(known.shape, "turn" if known.turns else ""),
+            word or words.among("state", known.word),
         )
 
     def badge(state: str, word: str | None = None) -> Markup:
         """A state: a shape, a word, and a colour behind both."""
-        known = STATES[state]
-        # Escaped before it is looked up: text and markup of the same letters are equal as keys.
-        shown = escape(word or _FOR.get().formats.words.among("state", known.word))
-        return drawn(state, "turn" if known.turns else "", shown)
+        return drawn(_FOR.get().formats.words, state, word)
 
     return badge

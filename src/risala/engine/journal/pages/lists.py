@@ -114,6 +114,13 @@ LISTED_FROM: Final = {
     "created_at": CREATED,
 }
 """What the fields of :class:`Listed` are read from, where it is no column of their name."""
+
+
+def _metadata(text: str) -> dict[str, str]:
+    # Most messages have none, and a page has many messages.
+    return {} if text == "{}" else json.loads(text)
+
+
 LISTED_AS: Final[Mapping[str, Callable[[Any], object]]] = {
     "to": recipient_text,
     "mode": MODES.word,
@@ -121,7 +128,7 @@ LISTED_AS: Final[Mapping[str, Callable[[Any], object]]] = {
     "encoding": ENCODINGS.word,
     "status": STATUSES.word,
     "uncertain": bool,
-    "metadata": json.loads,
+    "metadata": _metadata,
 }
 """What makes those fields of what SQLite gives that are another."""
 _LISTED: Final = Rows(Listed, LISTED_FROM, make=None, **LISTED_AS)
@@ -217,12 +224,12 @@ def page(
     keys = found.keys[:limit]
     # From the last that is shown, or from where the look was broken off.
     onward = keys[-1] if more else found.reached
-    shown = _shown(conn, sorted(keys, reverse=True))
+    messages = shown(conn, sorted(keys, reverse=True))
     looked_to = None if more or found.reached is None else key_ms(found.reached)
     if after is not None:
-        return ListPage(shown, onward, keys[0] if keys else after + 1, looked_to)
+        return ListPage(messages, onward, keys[0] if keys else after + 1, looked_to)
     newer = None if before is None else (keys[0] if keys else before - 1)
-    return ListPage(shown, newer, onward, looked_to)
+    return ListPage(messages, newer, onward, looked_to)
 
 
 def count_newer(conn: sqlite3.Connection, wanted: MessageFilter, after: int, most: int) -> int:
@@ -278,7 +285,8 @@ def _joined(ways: Sequence[_Found], *, upward: bool) -> _Found:
     return _Found(seen, reached)
 
 
-def _shown(conn: sqlite3.Connection, keys: Sequence[int]) -> tuple[Listed, ...]:
+def shown(conn: sqlite3.Connection, keys: Sequence[int]) -> tuple[Listed, ...]:
+    """The messages of some keys, in their order."""
     if not keys:
         return ()
     rows = conn.execute(

@@ -12,9 +12,11 @@ from typing import Final
 
 from risala.engine.journal.accounts import accounts
 from risala.engine.journal.pages import lists
-from risala.engine.journal.pages.lists import Listed, MessageFilter
+from risala.engine.journal.pages.lists import Listed
+from risala.engine.journal.store.sql import value_of
 from risala.engine.journal.webhooks import endpoints
 from risala.engine.model.commands import ApiKey
+from risala.engine.model.numbers import DELIVERED
 
 LOOKED_MAX: Final = 200
 """Rows of each kind that one step looks at: the first sign of life is among the first or the last
@@ -79,13 +81,14 @@ def _has_delivered(conn: sqlite3.Connection, organization_id: str) -> bool:
 
 
 def _message(conn: sqlite3.Connection, organization_id: str) -> Listed | None:
-    newest: list[Listed] = []
-    for mode in _MODES:
-        for status in ("delivered", None):
-            wanted = MessageFilter(organization_id, mode, status=status)
-            page = lists.page(conn, wanted, limit=1, looked_max=LOOKED_MAX)
-            newest += page.messages
-    return max(newest, key=lambda each: (each.status == "delivered", each.key), default=None)
+    key = value_of(
+        conn,
+        f"SELECT coalesce(max(CASE WHEN status = {DELIVERED} THEN key END), max(key))"  # noqa: S608 -- constants
+        " FROM (SELECT key, status FROM message INDEXED BY message_by_organization"
+        f" WHERE {_ORGANIZATION} ORDER BY key DESC LIMIT ?)",
+        (organization_id, LOOKED_MAX),
+    )
+    return None if key is None else lists.shown(conn, [key])[0]
 
 
 def _session(conn: sqlite3.Connection, organization_id: str) -> FirstSession | None:

@@ -24,6 +24,11 @@ as_markup: Final[Callable[[str], Markup]] = partial(str.__new__, Markup)
 class QuickContext(Context):
     """Calls what a template calls, without asking first whether it wants to know the template."""
 
+    def __init__(self, *given: Any, **named: Any) -> None:  # noqa: ANN401
+        super().__init__(*given, **named)
+        # No template of ours has globals of its own, which each import would look for.
+        self.globals_keys = set()
+
     def call(
         self,
         called: Callable[..., Any],
