@@ -17,6 +17,11 @@ class Mark:
     code: str
     """``generic``, ``default``, ``protected`` or ``organization``."""
     text: str
+    name: str | None = None
+    """The name that it resembles."""
+    organization_id: str | None = None
+    """Whose name that is; None: no organization's."""
+    organization: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +52,9 @@ class Marker:
             found.append(Mark("generic", "It is a generic name, which anybody could go by."))
         if resembles(name, self._default):
             text = f"It resembles {self._default!r}, the service's own sender."
-            found.append(Mark("default", text))
+            found.append(Mark("default", text, self._default))
         found += [
-            Mark("protected", f"It resembles {other!r} (senders.protected in the settings).")
+            Mark("protected", f"It resembles {other!r} (senders.protected in the settings).", other)
             for other in self._settings.protected
             if resembles(name, other)
         ]
@@ -61,5 +66,8 @@ class Marker:
                 continue
             told.add(key)
             whose = f"{other.organization} ({other.organization_id})"
-            found.append(Mark("organization", f"It resembles {other.name!r} of {whose}."))
+            text = f"It resembles {other.name!r} of {whose}."
+            found.append(
+                Mark("organization", text, other.name, other.organization_id, other.organization)
+            )
         return found

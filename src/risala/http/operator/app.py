@@ -11,7 +11,7 @@ from quart_trio.wrappers import TrioResponse
 from risala.config.model import Settings
 from risala.engine.model.clock import Clock
 from risala.engine.model.people import SessionKind
-from risala.http.operator import account, overview
+from risala.http.operator import account, overview, senders
 from risala.http.operator.navigation import NAVIGATION
 from risala.http.operator.organizations import listing, money, one
 from risala.http.web.access import PageAccess
@@ -25,6 +25,15 @@ from risala.http.web.visit import Visit
 TEMPLATES: Final = Path(__file__).parent / "templates"
 ROOT: Final = "/operator"
 HOME: Final = f"{ROOT}/overview"
+PAGES: Final = (
+    overview,
+    senders,
+    listing,
+    one,
+    money,
+    account,
+)
+"""The modules of the pages."""
 
 
 async def root(visit: Visit) -> TrioResponse:
@@ -40,7 +49,7 @@ ROUTES: Final[tuple[PageRoute, ...]] = (
     *sign_in.routes(ROOT, sign_up=False),
     *reader.routes(ROOT),
     *outbox.routes(ROOT),
-    *(route for page in (overview, listing, one, money, account) for route in page.ROUTES),
+    *(route for page in PAGES for route in page.ROUTES),
 )
 FACE: Final = WebFace(
     templates=(TEMPLATES,),

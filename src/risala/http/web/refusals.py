@@ -44,6 +44,7 @@ FAULTS: Final[Mapping[str, str]] = {
     "reference_waits": N_("This reference waits for confirmation already."),
     "invalid_name": N_("This is too long, or empty."),
     "invalid_rate": N_("Write a number above 0."),
+    "invalid_reason": N_("Choose one of the reasons."),
 }
 """By the code of a field's fault."""
 
@@ -84,6 +85,9 @@ SPOKEN: Final = (
     N_("Nothing is asked of this payment any more."),
     N_("The reference {reference} was credited already: {sum} to {organization}, at {time}."),
     N_("The balance is {sum}: the adjustment would make it negative."),
+    N_("The sender {name} was denied; it must be requested again."),
+    N_("The name {name} is used by the organization {organization}."),
+    N_("The payment is confirmed and credited; correct it by an adjustment."),
 )
 """Refusals in the engine's own words, with holes for what differs. Who adds a refusal that a page
 may meet adds its sentence here."""

@@ -4,7 +4,7 @@ import pytest
 
 from risala.engine.accounts.senders import REASONS
 from risala.engine.model.callers import Caller, Face, Role
-from risala.engine.model.errors import Invalid
+from risala.engine.model.errors import Invalid, NotFound
 from risala.engine.operations.console import senders
 
 OPERATOR = Caller("amina", Face.CONSOLE, Role.OPERATOR)
@@ -66,6 +66,17 @@ async def test_each_is_told_with_what_its_decision_is_made_by(house):
     assert (first["volume"], first["needed"]) == (0, 2000)
     assert page["waiting"] == len(NAMES)
     assert page["oldestAt"] == min(each["createdAt"] for each in page["senders"])
+
+
+async def test_one_is_told_alone_whatever_its_state(house):
+    by_name = await ids(house)
+    page = await do(house, "sender.requests", sender_id=by_name["M4TTEL"])
+    assert names(page) == ["M4TTEL"]
+    assert [mark["name"] for mark in page["senders"][0]["marks"]] == ["Mattel"]
+    await do(house, "sender.waive", sender_id=by_name["Gamma"])
+    assert names(await do(house, "sender.requests", sender_id=by_name["Gamma"])) == ["Gamma"]
+    with pytest.raises(NotFound):
+        await do(house, "sender.requests", sender_id="snd_none")
 
 
 async def test_the_other_states_are_lists_of_their_own(house, autojump_clock):

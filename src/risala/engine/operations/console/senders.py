@@ -10,6 +10,7 @@ import trio
 from pydantic import PlainValidator
 
 from risala.engine.accounts.senders import REASONS
+from risala.engine.journal.accounts import senders
 from risala.engine.journal.accounts.senders import WEEK_HOURS, WEEKLY_MESSAGES
 from risala.engine.journal.pages import requests
 from risala.engine.journal.pages.requests import STATES, WAITING, SenderRequestFilter, Undecided
@@ -56,6 +57,8 @@ class ListSenderRequests(Arguments):
     ] = WAITING
     search: MaybeText = None
     """Part of the sender's name, or of its organization's name or id."""
+    sender_id: MaybeText = None
+    """Only this one, whatever its state."""
     before: MaybeTimedPlace = None
     after: MaybeTimedPlace = None
     limit: MaybeWhole = None
@@ -105,6 +108,9 @@ async def _list(call: Call[ListSenderRequests]) -> SenderRequestPage:
     limit = max(1, min(given.limit or PAGE_USUAL, PAGE_MAX))
     wanted = SenderRequestFilter(given.status, given.search)
     undecided = requests.undecided(reader)
+    if given.sender_id is not None:
+        one = await _marked(call, [senders.sender(reader, given.sender_id)])
+        return SenderRequestPage(tuple(_told(call, *each) for each in one), None, None, undecided)
     if given.status != WAITING:
         steps = Steps(limit, _id_of(given.before), _id_of(given.after))
         found = requests.page(reader, wanted, steps)
@@ -120,11 +126,11 @@ Marked = tuple[Sender, Sequence[Mark]]
 
 
 async def _marked(call: Call[Any], found: Sequence[Sender]) -> list[Marked]:
-    senders = call.services.senders
+    judge = call.services.senders
     if len(found) <= AT_ONCE_MAX:
-        return list(zip(found, senders.marks(found), strict=True))
-    owned = senders.owned_names()
-    marks = await trio.to_thread.run_sync(senders.marks_among, found, owned)
+        return list(zip(found, judge.marks(found), strict=True))
+    owned = judge.owned_names()
+    marks = await trio.to_thread.run_sync(judge.marks_among, found, owned)
     return list(zip(found, marks, strict=True))
 
 

@@ -1,0 +1,133 @@
+"""Requests for senders: those that want a second look first, and one page to decide on each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from markupsafe import Markup, escape
+from quart_trio.wrappers import TrioResponse
+
+from risala.engine.model.errors import NotFound, Refusal
+from risala.http.web.access import PageAccess
+from risala.http.web.languages import N_, NC_
+from risala.http.web.pager import pager_of
+from risala.http.web.routes import PageRoute
+from risala.http.web.visit import Visit
+
+STATES: Final = {
+    "waiting": NC_("requests", "Waiting"),
+    "cleared": NC_("requests", "Cleared"),
+    "approved": NC_("requests", "Approved"),
+    "denied": NC_("requests", "Denied"),
+}
+MARKS: Final = {
+    "generic": N_("The name is generic: anybody could go by it."),
+    "default": N_("It resembles {name}, our own name."),
+    "protected": N_("It resembles {name}, which is a bank, a network or an authority."),
+    "organization": N_("It resembles {name}, a name of {organization}."),
+}
+"""Why a name wants a second look."""
+CLEARED: Final = N_("The name is cleared. It is approved by itself once the volume is reached.")
+APPROVED: Final = N_("The name is approved. Messages leave with it from now on.")
+DENIED: Final = N_("The name is denied, and its organization is told why.")
+_LIST: Final = "senders/list.html"
+_ONE: Final = "senders/one.html"
+
+
+async def show(visit: Visit) -> TrioResponse:
+    return await visit.page(_LIST, await _listed(visit))
+
+
+async def _listed(visit: Visit) -> dict[str, Any]:
+    state, search = visit.form.text("status"), visit.form.text("q")
+    query = {"status": state} if state in STATES else {}
+    if search:
+        query["q"] = search
+    asked = {"status": query.get("status", "waiting"), "search": search or None}
+    for name in ("before", "after"):
+        if cursor := visit.form.text(name):
+            asked[name] = cursor
+    try:
+        found = await visit.perform("sender.requests", **asked)
+    except Refusal:  # a cursor that somebody typed into the address
+        found = await visit.perform("sender.requests", status=asked["status"])
+    return {
+        "page": found,
+        "senders": [_look(visit, each) for each in found["senders"]],
+        "state": asked["status"],
+        "states": STATES,
+        "query": query,
+        "pager": pager_of(visit.at("senders"), query, newer=found["newer"], older=found["older"]),
+    }
+
+
+def _look(visit: Visit, sender: Mapping[str, Any]) -> dict[str, Any]:
+    """A request as an operator sees it: what speaks against it in their own language."""
+    return {**sender, "marks": [_told(visit, **mark) for mark in sender["marks"]]}
+
+
+def _told(visit: Visit, *, code: str, name: str | None, **more: str | None) -> Markup:
+    """Why to look twice; a reason that is new to us in the engine's own words."""
+    if code not in MARKS:
+        return escape(more["text"])
+    whose = visit.name_of(more["organization"] or "")
+    return visit.words(MARKS[code], name=visit.name_of(name or ""), organization=whose)
+
+
+async def show_one(visit: Visit) -> TrioResponse:
+    return await visit.page(_ONE, await _one(visit))
+
+
+async def _one(visit: Visit) -> dict[str, Any]:
+    """One request, and how much of its organization's traffic goes by the name."""
+    sender_id = visit.arguments["sender_id"]
+    found = await visit.perform("sender.requests", sender_id=sender_id)
+    if not found["senders"]:
+        raise NotFound("There is no such sender.")
+    sender = _look(visit, found["senders"][0])
+    volume = await visit.perform("sender.volume", organization_id=sender["organizationId"])
+    counted = [each for each in volume["names"] if each["name"] == sender["name"]]
+    return {
+        "sender": sender,
+        "reasons": found["reasons"],
+        "sent": counted[0] if counted else None,
+        "days": volume["days"],
+        "form": visit.form,
+    }
+
+
+async def clear(visit: Visit) -> TrioResponse:
+    return await _decide(visit, "sender.clear")
+
+
+async def waive(visit: Visit) -> TrioResponse:
+    return await _decide(visit, "sender.waive")
+
+
+async def deny(visit: Visit) -> TrioResponse:
+    return await _decide(visit, "sender.deny", reason=visit.form.text("reason") or "none")
+
+
+async def _decide(visit: Visit, operation: str, **more: str) -> TrioResponse:
+    sender_id = visit.arguments["sender_id"]
+    try:
+        decided = await visit.perform(operation, sender_id=sender_id, **more)
+    except NotFound:
+        raise
+    except Refusal as error:
+        return await visit.again(_ONE, error, await _one(visit))
+    told = {"approved": APPROVED, "denied": DENIED}.get(decided["status"], CLEARED)
+    return visit.go(visit.at("senders"), told)
+
+
+_PAGE: Final = "/operator/senders"
+_SENDER: Final = f"{_PAGE}/<sender_id>"
+_OPERATOR: Final = PageAccess.OPERATOR
+ROUTES: Final = (
+    PageRoute(path=_PAGE, view=show, access=_OPERATOR),
+    PageRoute(path=_SENDER, view=show_one, access=_OPERATOR),
+    PageRoute(path=f"{_SENDER}/clear", view=clear, access=_OPERATOR, method="POST"),
+    PageRoute(path=f"{_SENDER}/waive", view=waive, access=_OPERATOR, method="POST"),
+    PageRoute(path=f"{_SENDER}/deny", view=deny, access=_OPERATOR, method="POST"),
+)

@@ -1,0 +1,117 @@
+"""The console over a real engine in a folder of its own, for looking at: ``python
+serve_console.py`` prints its address. ``/operator/enter`` signs a browser in as an operator."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import trio
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
+
+from quart_trio.wrappers import TrioResponse
+
+from risala.config.model import CarrierSection, HttpSection, Settings, StorageSection
+from risala.drivers.payments.mobile_money import MobileMoney, MobileMoneySettings
+from risala.engine.engine import open_engine
+from risala.engine.gateway import Gateway
+from risala.engine.model.callers import Caller, Face, Role
+from risala.engine.model.people import Browser, Language
+from risala.engine.outside import Outside
+from risala.http.operator.app import FACE, ROUTES
+from risala.http.server.server import serve_app
+from risala.http.server.sockets import base_url, listen_tcp
+from risala.http.web.access import PageAccess
+from risala.http.web.app import WebApp
+from risala.http.web.routes import PageRoute
+from risala.http.web.visit import Visit
+from risala.plugins.testing.fake_driver import FakeDriver
+
+OPERATOR = "mariem@risala.example"
+AT_THE_MACHINE = Caller("root", Face.CLI, Role.OPERATOR)
+WALLETS = {
+    name: MobileMoney(title, MobileMoneySettings(merchant="038 221"))
+    for name, title in (("bankily", "Bankily"), ("masrvi", "Masrvi"))
+}
+STEP_S = 0.002
+"""Between things whose order is seen: ids of one millisecond have none."""
+
+
+class Filling:
+    """Fills the engine with what pages are looked at with."""
+
+    def __init__(self, gateway: Gateway) -> None:
+        self._gateway = gateway
+        self.organizations: dict[str, str] = {}
+
+    async def do(self, name: str, /, **arguments: Any) -> dict[str, Any]:
+        await trio.sleep(STEP_S)
+        return await self._gateway.perform(name, arguments, AT_THE_MACHINE)
+
+    async def fill(self) -> None:
+        for name in ("Baraka Market", "Clinique Nasr", "متجر النخيل"):
+            self.organizations[name] = (await self.do("org.create", name=name))["id"]
+        await self.do("user.create", email=OPERATOR, operator=True)
+        for part in PARTS:
+            await part(self)
+
+
+async def senders(filling: Filling) -> None:
+    baraka, nasr, palms = filling.organizations.values()
+    asked = [
+        (baraka, "BARAKA", "Suivi des commandes et heures de livraison de nos boutiques."),
+        (nasr, "B4NKILY", "Rappels de rendez-vous."),
+        (palms, "PROMO", "عروض الأسبوع لزبائننا."),
+        (palms, "Nakhil", "تأكيد الطلبات."),
+        (nasr, "Nasr", "Résultats d’analyses."),
+        (baraka, "Baraka Fr", "Promotions."),
+        (baraka, "Baraka Eau", "Factures d’eau."),
+    ]
+    made = {}
+    for organization_id, name, description in asked:
+        given = {"organization_id": organization_id, "name": name, "description": description}
+        made[name] = (await filling.do("sender.request", **given))["id"]
+    await filling.do("sender.clear", sender_id=made["Nasr"])
+    await filling.do("sender.waive", sender_id=made["Baraka Fr"])
+    await filling.do("sender.deny", sender_id=made["Baraka Eau"], reason="ownership")
+
+
+PARTS: list[Callable[[Filling], Any]] = [senders]
+"""Whoever adds a page adds what it shows here."""
+
+
+async def enter(visit: Visit) -> TrioResponse:
+    """A session of the operator, for whoever asks: this serves tests alone."""
+    people, given = visit.site.gateway.people, {"email": OPERATOR, "operator": True}
+    link = await visit.site.gateway.perform("user.sign_in", given, AT_THE_MACHINE)
+    entered = await people.use_link(link["token"], Browser("x", None, "", "", Language.ENGLISH))
+    assert entered is not None
+    reply = visit.go(visit.face.home)
+    visit.door.set_cookie(reply, visit.door.session_cookie, entered.token)
+    return reply
+
+
+EXTRA = PageRoute(path="/operator/enter", view=enter, access=PageAccess.PUBLIC)
+
+
+async def main(port: int, folder: Path) -> None:
+    settings = Settings(
+        http=HttpSection(graceful_stop_s=0), storage=StorageSection(data_dir=folder)
+    )
+    carrier = CarrierSection(name="fake", driver="fake", prefixes=("+222",))
+    outside = Outside(payments=WALLETS)
+    async with open_engine(settings, (carrier,), {"fake": FakeDriver()}, outside=outside) as engine:
+        await Filling(engine.gateway).fill()
+        app = WebApp(engine.gateway, settings, FACE, (*ROUTES, EXTRA), shutdown=trio.Event())
+        sock = listen_tcp("127.0.0.1", port)
+        print(base_url(sock), flush=True)
+        await serve_app(app, settings.http, sock=sock, shutdown=trio.Event())
+
+
+if __name__ == "__main__":
+    with TemporaryDirectory() as directory:
+        trio.run(main, int(sys.argv[1]) if len(sys.argv) > 1 else 0, Path(directory))

@@ -1,0 +1,103 @@
+"""The console in a real browser: each page by axe, width, theme and language, and what operators
+do on it by keyboard, by thumb, and without script."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from looking import Watch, overflow, violations
+from patience import HANG_S
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+
+PAGES = [
+    *("/operator/overview", "/operator/account", "/operator/senders", "/operator/nope"),
+    *(f"/operator/senders?status={state}" for state in ("cleared", "approved", "denied")),
+    "/operator/senders?q=nobody",
+]
+FIRST_OF = ["/operator/senders", "/operator/senders?status=approved"]
+"""Lists of which the first thing is looked at too."""
+SCREENS = [(1280, "light"), (1280, "dark"), (390, "light"), (360, "dark")]
+
+
+@pytest.fixture(scope="module")
+def console() -> Iterator[str]:
+    """The address of a console of its own."""
+    program = Path(__file__).parent / "serve_console.py"
+    with subprocess.Popen([sys.executable, program], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        told = (line.strip() for line in process.stdout)
+        yield next(line for line in told if line.startswith("http://"))
+        process.terminate()
+
+
+@pytest.fixture
+def look(browser: Browser, console: str) -> Iterator[Callable[..., Page]]:
+    """Opens a page of it as an operator; nothing may have gone wrong in the end."""
+    contexts, watches = [], []
+
+    def open_one(path: str, language: str = "en", **options) -> Page:
+        context = browser.new_context(locale=language, **options)
+        contexts.append(context)
+        watches.append(Watch(context, console))
+        context.add_cookies([{"name": "risala-language", "value": language, "url": console}])
+        page = context.new_page()
+        page.set_default_timeout(HANG_S * 1000)
+        page.goto(f"{console}/operator/enter")
+        page.goto(console + path)
+        return page
+
+    yield open_one
+    for context in contexts:
+        context.close()
+    assert [fault for watch in watches for fault in watch.faults] == []
+
+
+@pytest.mark.parametrize("language", ["fr", "ar", "en"])
+@pytest.mark.parametrize(("width", "scheme"), SCREENS)
+def test_no_page_is_closed_to_anybody(look, console, language, width, scheme):
+    """axe finds nothing, and nothing runs over, on any page in any language and theme."""
+    size = {"viewport": {"width": width, "height": 844}, "color_scheme": scheme}
+    page = look("/operator/overview", language, has_touch=width < 600, **size)
+    found = []
+    firsts = []
+    for path in FIRST_OF:
+        page.goto(console + path)
+        firsts.append(page.locator("main .rowlink").first.get_attribute("href"))
+    for path in [*PAGES, *firsts]:
+        page.goto(console + path)
+        found += [f"{path}: {each}" for each in violations(page)]
+        if over := overflow(page):
+            found.append(f"{path}: {over} px too wide")
+    assert found == []
+
+
+def test_a_name_is_cleared_by_keyboard_alone(look, console):
+    page = look("/operator/overview")
+    page.keyboard.press("g")
+    page.keyboard.press("s")
+    page.wait_for_url(f"{console}/operator/senders")
+    page.get_by_role("button", name="Clear BARAKA").focus()
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("The name is cleared.")).to_be_visible()
+    expect(page.get_by_text("BARAKA", exact=True)).to_be_hidden()
+    page.get_by_role("link", name="Cleared").click()
+    expect(page.get_by_text("BARAKA", exact=True)).to_be_visible()
+
+
+def test_a_name_is_denied_by_thumb_without_script(look):
+    phone = {"viewport": {"width": 390, "height": 844}, "has_touch": True}
+    page = look("/operator/senders", "fr", java_script_enabled=False, **phone)
+    page.get_by_role("link", name="PROMO", exact=True).tap()
+    expect(page.get_by_text("Regardez-y à deux fois")).to_be_visible()
+    page.get_by_role("button", name="Refuser", exact=True).tap()
+    expect(page.get_by_role("alert")).to_contain_text("Choisissez l’une des raisons.")
+    page.get_by_text("générique, trompeur").tap()
+    page.get_by_role("button", name="Refuser", exact=True).tap()
+    expect(page.get_by_text("son organisation en apprend la raison")).to_be_visible()
