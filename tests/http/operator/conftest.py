@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from risala.engine.model.people import Browser, Language
 from risala.engine.outside import Outside
 from risala.http.operator.app import create_console
 from risala.http.web.app import WebApp
+from risala.plugins.contract import DriverCommand
 from risala.plugins.testing.fake_driver import FakeDriver
 from web_browser import Reader
 
@@ -51,13 +52,22 @@ class Post:
         return entered.token
 
 
+class Talking(FakeDriver):
+    """A carrier whose driver can be asked something."""
+
+    commands = (DriverCommand("ussd", "asks the network", "CODE"),)
+
+    async def command(self, name: str, arguments: Sequence[str]) -> Mapping[str, str]:
+        return {"text": f"{arguments[0]}: <i>318</i>"}
+
+
 @pytest.fixture
 async def post(tmp_path: Path) -> AsyncIterator[Post]:
     settings = Settings(storage=StorageSection(data_dir=tmp_path))
     carrier = CarrierSection(name="fake", driver="fake", prefixes=("+222",))
     bankily = MobileMoney("Bankily", MobileMoneySettings(merchant="038 221"))
     outside = Outside(payments={"bankily": bankily})
-    async with open_engine(settings, (carrier,), {"fake": FakeDriver()}, outside=outside) as engine:
+    async with open_engine(settings, (carrier,), {"fake": Talking()}, outside=outside) as engine:
         gateway = engine.gateway
         console = create_console(gateway, settings, shutdown=trio.Event())
         made = Post(gateway, settings, console, tmp_path / DATABASE, "")

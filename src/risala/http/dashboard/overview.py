@@ -17,6 +17,7 @@ from risala.http.web.charts import Bar
 from risala.http.web.formats import ms_of
 from risala.http.web.languages import N_
 from risala.http.web.routes import PageRoute
+from risala.http.web.states import network_name
 from risala.http.web.visit import Visit
 
 _DAY_MS: Final = 86_400_000
@@ -26,7 +27,6 @@ NETWORKS_MAX: Final = 5
 """Networks that are listed; a country's numbers are few beyond its own."""
 WELL: Final = 0.95
 """A network that delivers less of what it was given is drawn in amber."""
-NETWORK_NAMES: Final = {"mauritel": "Mauritel", "mattel": "Mattel", "chinguitel": "Chinguitel"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +158,7 @@ def _network(network: dict[str, Any]) -> dict[str, Any]:
     name = network["network"]
     return {
         **network,
-        "name": NETWORK_NAMES.get(name, name),
+        "name": network_name(name),
         "share": share,
         "kind": "warn" if share is not None and share < WELL else "",
     }

@@ -12,8 +12,12 @@ from risala.config.model import Settings
 from risala.engine.model.clock import Clock
 from risala.engine.model.people import SessionKind
 from risala.http.operator import account, overview, senders
+from risala.http.operator.carriers import listing as carriers
+from risala.http.operator.carriers import one as carrier
 from risala.http.operator.navigation import NAVIGATION
-from risala.http.operator.organizations import listing, money, one
+from risala.http.operator.organizations import listing as organizations
+from risala.http.operator.organizations import money
+from risala.http.operator.organizations import one as organization
 from risala.http.web.access import PageAccess
 from risala.http.web.app import WebApp
 from risala.http.web.entry import outbox, reader, sign_in
@@ -27,9 +31,11 @@ ROOT: Final = "/operator"
 HOME: Final = f"{ROOT}/overview"
 PAGES: Final = (
     overview,
+    carriers,
+    carrier,
     senders,
-    listing,
-    one,
+    organizations,
+    organization,
     money,
     account,
 )

@@ -46,3 +46,10 @@ ENTRY_KINDS: Final = {
     "adjustment": N_("Adjustment"),
 }
 """What an entry of a statement is."""
+
+_NETWORKS: Final = {"mauritel": "Mauritel", "mattel": "Mattel", "chinguitel": "Chinguitel"}
+
+
+def network_name(name: str) -> str:
+    """A mobile network as it calls itself."""
+    return _NETWORKS.get(name, name)

@@ -1,0 +1,1 @@
+"""Carriers and modems, seen and led by an operator."""

@@ -1,0 +1,125 @@
+"""All carriers at a glance, and where a number would go now."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from quart_trio.wrappers import TrioResponse
+
+from risala.engine.model.errors import Refusal
+from risala.http.operator.carriers.tiles import tile
+from risala.http.operator.carriers.words import told
+from risala.http.web.access import PageAccess
+from risala.http.web.languages import N_
+from risala.http.web.refusals import faults_of
+from risala.http.web.routes import PageRoute
+from risala.http.web.states import network_name
+from risala.http.web.visit import Visit
+from risala.sms.address import normalise_number
+
+PAGE: Final = "/operator/carriers"
+DONE: Final = {
+    "pause": N_("Paused: nothing goes this way until it is resumed."),
+    "resume": N_("It takes messages again."),
+    "drain": N_("It takes nothing new, and finishes what it has begun."),
+    "reconnect": N_("It connects anew."),
+}
+UNSERVED_MAX: Final = 30
+"""Beginnings of numbers that are listed; a plan without gaps has none."""
+
+
+async def show(visit: Visit) -> TrioResponse:
+    return await visit.page("carriers/list.html", {**await _tiles(visit), **await _route(visit)})
+
+
+async def live(visit: Visit) -> TrioResponse:
+    async def draw(_: object) -> str:
+        return await visit.drawn("carriers/pieces.html", await _tiles(visit))
+
+    return visit.live(draw, by_time=True)
+
+
+async def _tiles(visit: Visit) -> dict[str, Any]:
+    lanes = (await visit.perform("carriers"))["carriers"]
+    unserved = await visit.perform("route.unserved")
+    return {
+        "tiles": [tile(visit.formats, lane) for lane in lanes],
+        "unserved": unserved,
+        "gaps": [
+            {
+                **each,
+                "network": network_name(each["network"]) if each["network"] else None,
+                "whys": [
+                    (one["carrier"], told(visit.formats, one["reason"])) for one in each["carriers"]
+                ],
+            }
+            for each in unserved["numbers"][:UNSERVED_MAX]
+        ],
+        "more_gaps": max(0, len(unserved["numbers"]) - UNSERVED_MAX),
+    }
+
+
+async def _route(visit: Visit) -> dict[str, Any]:
+    """What the tester was asked, by the page's own address, and what it says."""
+    typed = visit.form.text("to")
+    values: dict[str, Any] = {"typed": typed, "route": None, "faults": {}}
+    if not typed:
+        return values
+    try:
+        route = await visit.perform("route.test", to=_number(typed))
+    except Refusal as error:
+        return {**values, "faults": faults_of(visit.words, error)}
+    if route["network"]:
+        route["network"] = network_name(route["network"])
+    for each in route["candidates"]:
+        each["by"] = _match(each["match"])
+        each["why"] = told(visit.formats, each["reason"])
+        condition = each["reason"]["values"].get("condition")
+        if condition not in (None, "up"):
+            each["why"] += " " + told(visit.formats, {"code": condition, "values": {}})
+    for each in route["others"]:
+        each["why"] = told(visit.formats, each["reason"])
+    return {**values, "route": route}
+
+
+def _match(match: dict[str, Any]) -> str | None:
+    """By what a carrier serves the number; None: it serves all."""
+    if match["code"] == "network":
+        return network_name(match["values"]["network"])
+    prefix = match["values"]["prefix"]
+    return f"{prefix}…" if prefix else None
+
+
+def _number(typed: str) -> str:
+    """The number that was meant; what is none is refused with the words of the operation."""
+    try:
+        return normalise_number(typed)
+    except ValueError:
+        return typed
+
+
+async def act(visit: Visit) -> TrioResponse:
+    """Pause, resume, drain, connect anew."""
+    action = visit.arguments["action"]
+    if action not in DONE:
+        return visit.go(PAGE)
+    name = visit.arguments["carrier"]
+    try:
+        await visit.perform(f"carriers.{action}", carrier=name)
+    except Refusal as error:
+        given = {**await _tiles(visit), "typed": "", "route": None}
+        return await visit.again("carriers/list.html", error, given)
+    back = visit.at(f"carriers/{name}") if visit.form.text("back") == "one" else PAGE
+    return visit.go(back, DONE[action])
+
+
+ROUTES: Final = (
+    PageRoute(path=PAGE, view=show, access=PageAccess.OPERATOR),
+    PageRoute(path=f"{PAGE}/live", view=live, access=PageAccess.OPERATOR),
+    PageRoute(
+        path=f"{PAGE}/<carrier>/do/<action>",
+        view=act,
+        access=PageAccess.OPERATOR,
+        method="POST",
+    ),
+)

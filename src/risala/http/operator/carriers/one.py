@@ -1,0 +1,114 @@
+"""One carrier: its pace and weight, what its driver can be asked, its life, receipts without a
+message."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from quart_trio.wrappers import TrioResponse
+
+from risala.engine.model.errors import Refusal
+from risala.http.operator.carriers.listing import PAGE
+from risala.http.operator.carriers.tiles import tile
+from risala.http.web.access import PageAccess
+from risala.http.web.languages import N_
+from risala.http.web.routes import PageRoute
+from risala.http.web.visit import Visit
+
+CHANGED: Final = N_("It holds at once, and until you end it here.")
+ENDED: Final = N_("The settings file holds again.")
+WHY_UNMATCHED: Final = {
+    "unknown": N_("no message has this id"),
+    "recipient": N_("the id is of a message to another number"),
+    "several": N_("several messages have this id"),
+}
+COUNTS: Final = {
+    "submitted": N_("Parts given to it"),
+    "accepted": N_("accepted"),
+    "throttled": N_("asked to be slower"),
+    "refused": N_("refused"),
+    "uncertain": N_("without an answer"),
+    "late": N_("answered too late"),
+}
+"""Since the service started."""
+_ONE: Final = f"{PAGE}/<carrier>"
+_TEMPLATE: Final = "carriers/one.html"
+
+
+async def show(visit: Visit) -> TrioResponse:
+    return await visit.page(_TEMPLATE, await _values(visit))
+
+
+async def _values(visit: Visit, answer: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    name = visit.arguments["carrier"]
+    lane = await visit.perform("carriers.show", carrier=name)
+    return {
+        "tile": tile(visit.formats, lane),
+        "lane": lane,
+        "counts": COUNTS,
+        "why_unmatched": WHY_UNMATCHED,
+        "answer": answer,
+        "form": visit.form,
+    }
+
+
+async def override(visit: Visit) -> TrioResponse:
+    """Another pace or weight, over the settings'."""
+    form, name = visit.form, visit.arguments["carrier"]
+    given = {
+        field: form.text(field).replace(",", ".")
+        for field in ("rate_per_s", "weight")
+        if form.text(field)
+    }
+    try:
+        await visit.perform("carriers.override", carrier=name, **_numbers(given))
+    except Refusal as error:
+        return await visit.again(_TEMPLATE, error, await _values(visit))
+    return visit.go(visit.at(f"carriers/{name}"), CHANGED)
+
+
+def _numbers(given: Mapping[str, str]) -> dict[str, object]:
+    """As numbers where they are some; the operation refuses what is none under its name."""
+    found: dict[str, object] = dict(given)
+    for field, kind in (("rate_per_s", float), ("weight", int)):
+        try:
+            found[field] = kind(given[field])
+        except (KeyError, ValueError):
+            continue
+    return found
+
+
+async def end_override(visit: Visit) -> TrioResponse:
+    name = visit.arguments["carrier"]
+    try:
+        await visit.perform("carriers.end_override", carrier=name)
+    except Refusal as error:
+        return await visit.again(_TEMPLATE, error, await _values(visit))
+    return visit.go(visit.at(f"carriers/{name}"), ENDED)
+
+
+async def ask(visit: Visit) -> TrioResponse:
+    """Ask the driver for one of its own commands; the answer stands on this page alone."""
+    form = visit.form
+    arguments = form.text("arguments").split()
+    try:
+        told = await visit.perform(
+            "carriers.ask",
+            carrier=visit.arguments["carrier"],
+            command=form.text("command"),
+            arguments=arguments,
+        )
+    except Refusal as error:
+        return await visit.again(_TEMPLATE, error, await _values(visit))
+    return await visit.page(_TEMPLATE, await _values(visit, told))
+
+
+ROUTES: Final = (
+    PageRoute(path=_ONE, view=show, access=PageAccess.OPERATOR),
+    PageRoute(path=f"{_ONE}/override", view=override, access=PageAccess.OPERATOR, method="POST"),
+    PageRoute(
+        path=f"{_ONE}/override/end", view=end_override, access=PageAccess.OPERATOR, method="POST"
+    ),
+    PageRoute(path=f"{_ONE}/ask", view=ask, access=PageAccess.OPERATOR, method="POST", once=True),
+)

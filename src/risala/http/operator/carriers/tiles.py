@@ -1,0 +1,93 @@
+"""The tile of a carrier: what an operator sees of it at a glance."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from markupsafe import Markup
+
+from risala.http.operator.carriers.words import told
+from risala.http.web.formats import Formats, ms_of
+from risala.http.web.languages import N_
+from risala.http.web.messages.sentences import cause_told
+
+WAITS_LONG_MS: Final = 30_000
+"""A message leaves within seconds: one that has waited so long is drawn in amber."""
+NEARLY: Final = 0.8
+"""A quota that is used so far is drawn in amber."""
+REGISTRATIONS: Final = {
+    "home": N_("Registered, home network"),
+    "roaming": N_("Registered, roaming"),
+    "searching": N_("Searching for the network"),
+    "denied": N_("Refused by the network"),
+    "idle": N_("Not registered"),
+    "sms_only_home": N_("Registered for SMS alone, home network"),
+    "sms_only_roaming": N_("Registered for SMS alone, roaming"),
+}
+_BROKEN: Final = frozenset({"down", "sick"})
+
+
+@dataclass(frozen=True, slots=True)
+class Tile:
+    """A carrier as it is drawn."""
+
+    lane: Mapping[str, Any]
+    badge: str
+    """A state of the pages: ``up``, ``down``, ``paused``, ``draining``, ``disabled``."""
+    told: Markup
+    oldest_ms: int | None
+    """For how long the oldest message waits."""
+    is_late: bool
+    registration: Markup | None
+    error: Markup | None
+    quota_class: str
+
+    @property
+    def is_broken(self) -> bool:
+        return self.badge == "down"
+
+    @property
+    def is_modem(self) -> bool:
+        return self.lane["signal"]["dbm"] is not None or self.lane["driver"] == "modem"
+
+
+def tile(formats: Formats, lane: Mapping[str, Any]) -> Tile:
+    """One carrier of ``carriers``, in the reader's words."""
+    oldest = lane["oldest"]
+    oldest_ms = None if oldest is None else max(0, formats.now_ms - ms_of(oldest))
+    registration = lane["network"]["registration"]
+    error = lane["last_error"]
+    return Tile(
+        lane=lane,
+        badge=_badge(lane),
+        told=told(formats, lane["condition"]),
+        oldest_ms=oldest_ms,
+        is_late=oldest_ms is not None and oldest_ms >= WAITS_LONG_MS,
+        registration=formats.words(REGISTRATIONS[registration])
+        if registration in REGISTRATIONS
+        else None,
+        error=None if error is None else cause_told(formats, error["code"]),
+        quota_class=_quota_class(lane["quota"]["day"]),
+    )
+
+
+def _badge(lane: Mapping[str, Any]) -> str:
+    code = lane["condition"]["code"]
+    if code == "disabled":
+        return "disabled"
+    if lane["gate"] == "paused":
+        return "paused"
+    if lane["gate"] in ("draining", "leaving"):
+        return "draining"
+    return "down" if lane["state"] in _BROKEN or code == "driver_fault" else "up"
+
+
+def _quota_class(quota: Mapping[str, Any]) -> str:
+    used, limit = quota["used"], quota["limit"]
+    if not limit or used is None:
+        return ""
+    if used >= limit:
+        return "bad"
+    return "warn" if used >= NEARLY * limit else ""

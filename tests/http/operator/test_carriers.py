@@ -1,0 +1,139 @@
+"""Carriers in the console: how they stand, what is done with them, where a number would go."""
+
+from __future__ import annotations
+
+import re
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from risala.http.operator.carriers.words import told
+from risala.http.web.formats import Formats
+
+PAGE = "/operator/carriers"
+
+
+async def lane_of(post, name="fake"):
+    return await post.do("carriers.show", carrier=name)
+
+
+async def test_a_tile_says_how_a_carrier_stands(operator):
+    page = await operator.get(PAGE)
+    assert page.status == 200
+    assert page.text.count('<article class="lane"') == 1
+    assert "It is connected." in page.text
+    assert "Nobody serves" not in page.text
+
+
+@pytest.mark.parametrize(
+    ("action", "gate", "said"),
+    [("pause", "paused", "Paused: nothing goes"), ("drain", "draining", "It takes nothing new")],
+)
+async def test_it_is_held_and_let_go(post, operator, action, gate, said):
+    page = await operator.get(PAGE)
+    done = await operator.submit(page, f"{PAGE}/fake/do/{action}")
+    assert done.location == PAGE
+    assert (await lane_of(post))["gate"] == gate
+    page = await operator.get(PAGE)
+    assert said in page.text
+    assert "Nobody serves" in page.text  # the only one that serves all numbers
+    assert f"{PAGE}/fake/do/pause" not in page.text
+    await operator.submit(page, f"{PAGE}/fake/do/resume")
+    assert (await lane_of(post))["gate"] == "open"
+    lines = (await post.do("audit.list", who="mariem@risala.example"))["lines"]
+    done = [line for line in lines if line["operation"].startswith("carriers.")]
+    assert [line["operation"] for line in done] == ["carriers.resume", f"carriers.{action}"]
+    assert {line["face"] for line in done} == {"console"}
+
+
+async def test_from_its_own_page_one_comes_back_to_it(operator):
+    page = await operator.get(f"{PAGE}/fake")
+    done = await operator.submit(page, f"{PAGE}/fake/do/reconnect", {"back": "one"})
+    assert done.location == f"{PAGE}/fake"
+    assert "It connects anew." in (await operator.get(done.location)).text
+
+
+async def test_what_there_is_not(operator):
+    page = await operator.get(PAGE)
+    assert (await operator.get(f"{PAGE}/nope")).status == 404
+    done = await operator.submit(page, f"{PAGE}/nope/do/pause", drawn=False)
+    assert done.status in (404, 422)
+    assert (await operator.submit(page, f"{PAGE}/fake/do/explode", drawn=False)).location == PAGE
+
+
+@pytest.mark.parametrize("typed", ["36 12 34 56", "%2B222 36123456", "%D9%A3%D9%A6123456"])
+async def test_where_a_number_would_go(operator, typed):
+    page = await operator.get(f"{PAGE}?to={typed}")
+    assert "a message goes by <bdi>fake</bdi> now." in page.text
+    assert "Mattel" in page.text
+    assert "It takes the message." in page.text
+
+
+async def test_why_a_number_goes_nowhere_now(post, operator):
+    await post.do("carriers.pause", carrier="fake")
+    page = await operator.get(f"{PAGE}?to=36123456")
+    assert "a message waits" in page.text
+    page = await operator.get(f"{PAGE}?to=12")
+    assert "A Mauritanian number has 8 digits" in page.text
+    assert page.status == 200
+
+
+async def test_pace_and_weight_are_changed_and_given_back(post, operator):
+    page = await operator.get(f"{PAGE}/fake")
+    path = f"{PAGE}/fake/override"
+    done = await operator.submit(page, path, {"rate_per_s": "2,5", "weight": "7"})
+    assert done.location == f"{PAGE}/fake"
+    override = (await lane_of(post))["override"]
+    assert (override["rate_per_s"], override["weight"]) == (2.5, 7)
+    assert override["who"] == "mariem@risala.example"
+    page = await operator.get(f"{PAGE}/fake")
+    assert "Changed here by <bdi>mariem@risala.example</bdi>" in page.text
+    assert "Its pace or weight was changed here." in (await operator.get(PAGE)).text
+    await operator.submit(page, f"{path}/end")
+    assert (await lane_of(post))["override"] is None
+
+
+@pytest.mark.parametrize("fields", [{"rate_per_s": "fast"}, {"weight": "0"}, {"weight": "1.5"}])
+async def test_what_is_no_pace_is_refused_where_it_stands(post, operator, fields):
+    page = await operator.get(f"{PAGE}/fake")
+    refused = await operator.submit(page, f"{PAGE}/fake/override", fields)
+    assert refused.status == 422
+    (name,) = fields
+    assert re.search(rf'id="{name}-fault"', refused.text)
+    assert (await lane_of(post))["override"] is None
+
+
+async def test_its_driver_is_asked_and_the_answer_is_shown_once(post, operator):
+    page = await operator.get(f"{PAGE}/fake")
+    given = {"command": "ussd", "arguments": "*100#"}
+    asked = await operator.submit(page, f"{PAGE}/fake/ask", given)
+    assert asked.status == 200
+    assert "<code>ussd</code>" in asked.text
+    assert "*100#: &lt;i&gt;318&lt;/i&gt;" in asked.text
+    (line,) = (await post.do("audit.list", operation="carriers.ask"))["lines"]
+    assert "*100#" not in repr(line)
+    assert "Answer to" not in (await operator.get(f"{PAGE}/fake")).text
+
+
+CODES = {
+    "draining": {"in_flight": 2},
+    "leaving": {"in_flight": 1},
+    "refused": {"status": "ESME_RBINDFAIL", "again_s": 30},
+    "refused_for_good": {"status": "ESME_RINVPASWD", "again_s": None},
+    "quota_used": {"limit": 500},
+    "connects_again": {"again_s": 12},
+    "resting": {"until": "2026-11-22T10:00:00.000Z"},
+    "slowed": {"rate_per_s": 2.5, "rate_max_per_s": 10.0},
+    "declined": {"note": "<i>no</i>", "until": None},
+}
+
+
+@pytest.mark.parametrize("code", CODES)
+async def test_every_condition_is_a_sentence(post, code):
+    loaded = await post.console.site.templates.load()
+    for words in loaded.words.values():
+        formats = Formats(words, ZoneInfo("Africa/Nouakchott"), "MRU", 0)
+        sentence = told(formats, {"code": code, "values": CODES[code]})
+        assert code not in sentence
+        assert "<i>" not in sentence
+    assert told(formats, {"code": "new_one", "values": {}}) == "<code>new_one</code>"
