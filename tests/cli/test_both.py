@@ -254,6 +254,14 @@ ROWS = (
         (("carriers.0.rate_max_per_s", 5.0), ("carriers.0.override.weight", 3)),
     ),
     Row("carriers unset", ("loop",), (("carriers.0.override", None),)),
+    Row(
+        "carriers preview",
+        (),
+        (("carriers", []), ("faults", []), ("hash", str)),
+        alone=1,
+        sentence="not running",
+    ),
+    Row("carriers apply", (), (("carriers", []),), alone=1, sentence="not running"),
     Row("carriers unmatched", ("loop", "--limit", "5"), (("receipts", []), ("next", None))),
     Row(
         "route",

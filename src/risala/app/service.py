@@ -19,13 +19,12 @@ import trio
 from risala.app.listening import ServiceAddresses, listen
 from risala.app.logs import configure_logs, set_level
 from risala.app.outside import open_outside
-from risala.app.reload import Reloader
+from risala.app.reload import FileSource, reload_when_asked
 from risala.app.stop import Stop
 from risala.app.tracebacks import guard_last_words
 from risala.app.upgrading import Show, unshown, upgrade_meanwhile
 from risala.config.faults import ConfigError, Fault
 from risala.config.model import CarrierSection, Settings
-from risala.engine.actors.bell import Bell
 from risala.engine.actors.supervisor import SupervisionFailed
 from risala.engine.core import DATABASE
 from risala.engine.door import open_gateway
@@ -157,12 +156,15 @@ async def _serve(
             else:
                 mailer = shown.telling(outside.mailer)
                 outside = replace(outside, preparing=shown.preparing, mailer=mailer)
+            if load is not None:
+                own = {"carriers": carriers, "mail": settings.mail, "payments": settings.payments}
+                source = _source(load, plugins, own if demo else None, listening)
+                outside = replace(outside, source=source)
             engine = await outer.enter_async_context(
                 open_engine(settings, (*carriers, TEST_CARRIER), drivers, outside=outside)
             )
-            reload = _reloading(settings, engine, load, listening, demo=demo)
             async with trio.open_nursery() as nursery:
-                nursery.start_soon(_reload_when_asked, stop.reload, reload)
+                nursery.start_soon(reload_when_asked, stop.reload, engine.gateway)
                 async with trio.open_nursery() as faces:
                     await _open_faces(faces, settings, engine, stop.asked, listening, tally)
                     if shown is not None:
@@ -207,29 +209,28 @@ async def _open_faces(
         await faces.start(partial(serve, measured, sock=metrics.sock))
 
 
-def _reloading(
-    settings: Settings,
-    engine: Engine,
-    load: Callable[[], Settings] | None,
+def _source(
+    load: Callable[[], Settings],
+    plugins: PluginManager,
+    demo: Mapping[str, object] | None,
     listening: ServiceAddresses,
-    *,
-    demo: bool,
-) -> Callable[[], None]:
-    """The function that SIGHUP calls."""
+) -> FileSource:
+    """Where the settings are read anew from.
 
-    def apply(changed: Settings) -> None:
-        set_level(changed.log, quiet=demo)
-        engine.retune(changed)
+    Args:
+        demo: what a demo has of its own, whatever the file says.
+    """
+
+    def read() -> Settings:
+        found = load()
+        return found if demo is None else found.model_copy(update=demo)
+
+    def take_over(changed: Settings) -> None:
+        set_level(changed.log, quiet=demo is not None)
         if listening.api.tls is not None:
             listening.api.tls.reload()
 
-    return Reloader(settings, load or (lambda: settings), apply).reload
-
-
-async def _reload_when_asked(asked: Bell, reload: Callable[[], None]) -> None:
-    while True:
-        await asked.wait()
-        reload()
+    return FileSource(read, plugins, take_over)
 
 
 async def _lock(data_dir: Path) -> DataLock:

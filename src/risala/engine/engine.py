@@ -37,7 +37,7 @@ from risala.engine.outside import NO_OUTSIDE, Outside, build_outward
 from risala.engine.overview import Running, statistics
 from risala.engine.recovery import clear_up
 from risala.engine.rules.router import Router
-from risala.engine.sending import Sending, build_lineup, build_sending
+from risala.engine.sending import Sending, build_lineup, build_rereading, build_sending
 from risala.engine.services import Delivery, Services
 from risala.engine.upkeep.erasing import Erasing
 from risala.engine.upkeep.exporting import Exporting
@@ -124,7 +124,10 @@ async def open_engine(
             told = core.requests.numbers
             numbers = partial(statistics, recorder, intake, board, core.supervisor, watch, told)
             live, hint = outward.live, outward.hint_webhook
-            return Running(board, router, scheduler, commands, waits, live, hint, numbers, lineup)
+            anew = build_rereading(core, outside.source, carriers, lineup, intake.retune)
+            return Running(
+                board, router, scheduler, commands, waits, live, hint, numbers, lineup, anew
+            )
 
         gateway = await open_door(
             core,

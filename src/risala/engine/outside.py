@@ -13,6 +13,7 @@ from risala.engine.alerts.alerts import Alerts
 from risala.engine.alerts.calls import AlertCalls, AlertCallSources
 from risala.engine.alerts.measure import Answers
 from risala.engine.alerts.telling import Telling
+from risala.engine.delivery.rereading import SettingsSource
 from risala.engine.follow.feed import Feed
 from risala.engine.follow.live import Live
 from risala.engine.journal.recorder import Recorder
@@ -49,6 +50,8 @@ class Outside:
     """How the API has answered since the start, by status; None: nobody counts."""
     alert_secret: str = ""
     """Signs calls about alerts; empty: there is none."""
+    source: SettingsSource | None = None
+    """Where the settings are read anew from; None: they stay as they are."""
 
 
 NO_OUTSIDE: Final = Outside()

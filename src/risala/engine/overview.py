@@ -21,6 +21,7 @@ from risala.engine.delivery.lane.statistics import statistics_of
 from risala.engine.delivery.lane.tile import tile_of
 from risala.engine.delivery.lineup import Lineup, overridden
 from risala.engine.delivery.loopwatch import LoopWatch
+from risala.engine.delivery.rereading import Rereading
 from risala.engine.delivery.route_tester import (
     Judge,
     judge_lanes,
@@ -100,8 +101,10 @@ class Running:
         hint_webhook: Callable[[str], None],
         statistics: Callable[[], dict[str, Any]],
         lineup: Lineup,
+        rereading: Rereading | None,
     ) -> None:
         self._lineup = lineup
+        self._rereading = rereading
         self._board = board
         self._router = router
         self._scheduler = scheduler
@@ -160,6 +163,12 @@ class Running:
 
     async def set_gate(self, carrier: str, gate: Gate) -> None:
         await self._scheduler.ask(SetGate(carrier, gate))
+
+    @property
+    def rereading(self) -> Rereading:
+        if self._rereading is None:
+            raise Conflict("This service has no settings that could be read anew.")
+        return self._rereading
 
     async def reconnect(self, carrier: str) -> None:
         await self._lineup.reconnect(carrier)
@@ -237,6 +246,10 @@ class Alone:
         raise Conflict(NOT_RUNNING)
 
     async def set_gate(self, carrier: str, gate: Gate) -> None:
+        raise Conflict(NOT_RUNNING)
+
+    @property
+    def rereading(self) -> Rereading:
         raise Conflict(NOT_RUNNING)
 
     async def reconnect(self, carrier: str) -> None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
 import trio
 
-from risala.config.model import CarrierSection
+from risala.config.model import CarrierSection, Settings
 from risala.engine.actors.actor import Ref
 from risala.engine.actors.alarm import Alarm
 from risala.engine.billing.billing import tell_entered
@@ -19,6 +19,7 @@ from risala.engine.delivery.lane.lane import Lane
 from risala.engine.delivery.lane.parts import Counts, LaneHooks
 from risala.engine.delivery.lineup import Lineup, LineupParts, member_of, overridden
 from risala.engine.delivery.notes import Notes
+from risala.engine.delivery.rereading import KEY_BYTES, Rereading, SettingsSource
 from risala.engine.delivery.scheduler import Board, SchedulerMessage
 from risala.engine.delivery.scribe import Scribe
 from risala.engine.delivery.sorter import Sorter
@@ -119,3 +120,18 @@ def build_lineup(
         rearrange=scheduler.ask,
     )
     return Lineup(parts, carriers, overrides.all_of(reader))
+
+
+def build_rereading(
+    core: Core,
+    source: SettingsSource | None,
+    carriers: Sequence[CarrierSection],
+    lineup: Lineup,
+    retune: Callable[[Settings], None],
+) -> Rereading | None:
+    """Build what reads the settings anew; None where they come from nowhere."""
+    if source is None:
+        return None
+    in_force = core.settings.model_copy(update={"carriers": tuple(carriers)})
+    key = core.seams.ids.random_bytes(KEY_BYTES)
+    return Rereading(source, in_force, lineup, retune, key)

@@ -15,6 +15,7 @@ from risala.engine.actors.actor import Ref
 from risala.engine.actors.bell import Bell
 from risala.engine.billing.claims import BillingMessage
 from risala.engine.delivery.lane.parts import Gate
+from risala.engine.delivery.rereading import Rereading
 from risala.engine.follow.live import Follower
 from risala.engine.intake.intake import Intake
 from risala.engine.journal.carriers.overrides import Override
@@ -81,6 +82,14 @@ class Delivery(Protocol):
         Raises:
             NotFound: there is no such carrier.
             Conflict: nothing runs.
+        """
+
+    @property
+    def rereading(self) -> Rereading:
+        """Reads the settings anew.
+
+        Raises:
+            Conflict: nothing runs, or the settings come from nowhere.
         """
 
     async def reconnect(self, carrier: str) -> None:

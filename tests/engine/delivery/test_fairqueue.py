@@ -8,6 +8,7 @@ from collections import Counter
 import pytest
 
 from risala.engine.delivery.fairqueue import ROWS_MAX, FairQueue
+from risala.engine.journal.store import names
 
 ROUTE = "+222"
 
@@ -234,3 +235,32 @@ def test_what_is_no_longer_valid_is_not_given_out(make_line):
     valid = line.add("a")
     assert line.take().id == valid
     assert line.take() is None
+
+
+def test_a_row_that_was_sorted_anew_while_it_was_held_is_given_out_once(make_line):
+    line = make_line()
+    line.organization("one", 1)
+    row = line.take()
+    line.book.unit(lambda conn: _reroute(conn, row.id, "+2223"))
+    line.queue.hint("+2223", 1, row.organization_id)
+    assert line.take("+2223") is None
+    line.queue.release(row.id)  # it goes back: as pending as it was
+    line.queue.wake(line.book.now_ms)
+    assert line.take("+2223").id == row.id
+    assert line.queue.statistics().rows_held == 1
+
+
+def test_rows_of_a_route_that_is_none_any_more_are_let_go(make_line):
+    line = make_line()
+    line.organization("one", 3)
+    first = line.take()
+    line.queue.keep_only(lambda route: route != ROUTE)
+    assert line.queue.statistics().rows_buffered == 0
+    assert line.queue.statistics().rows_held == 1
+    line.queue.release(first.id)
+    assert line.queue.statistics().rows_held == 0
+
+
+def _reroute(conn, message_id, route):
+    number = names.number(conn, route)
+    conn.execute("UPDATE message SET route = ? WHERE id = ?", (number, message_id))

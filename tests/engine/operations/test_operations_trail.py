@@ -51,11 +51,33 @@ class Talker(FakeDriver):
         return {}
 
 
+class Written:
+    """The settings' file, in which something is another at each reading that is meant."""
+
+    def __init__(self):
+        self.settings = None
+
+    def load(self):
+        return self.settings
+
+    def build(self, carrier):
+        return Talker()
+
+    def take_over(self, settings):
+        pass
+
+    def change(self):
+        (carrier,) = self.settings.carriers
+        other = carrier.model_copy(update={"weight": carrier.weight + 1})
+        self.settings = self.settings.model_copy(update={"carriers": (other,)})
+
+
 @dataclass
 class World:
     """A house with one of everything that an operation can be about."""
 
     house: Any
+    file: Written
     organization_id: str = ""
     values: dict[str, Any] = field(default_factory=dict)
     secrets: set[str] = field(default_factory=set)
@@ -74,6 +96,9 @@ class World:
         return audit_log.lines(self.house.gateway.services.reader, 500)
 
     async def make(self):
+        services = self.house.gateway.services
+        carriers = services.delivery.rereading._lineup.sections
+        self.file.settings = services.settings.model_copy(update={"carriers": carriers})
         mine = {"organization_id": self.house.principal.organization_id}
         self.organization_id = mine["organization_id"]
         key = await self.do("key.create", type="publishable", **mine)
@@ -131,6 +156,7 @@ class World:
             "invitation_id": invited["id"],
             "erasure_id": erasure["id"],
             "export_id": "exp_1",
+            "hash": "0" * 32,
             "request_id": await self._ask(key["key"]["id"]),
             "method": "bankily",
             "payment_id": begun["id"],
@@ -200,6 +226,9 @@ class World:
             browser = Browser(new_token(), 1, "192.0.2.1", "Tester", language)
             signed_in = await self.house.gateway.people.use_link(link["token"], browser)
             self.secrets.add(signed_in.token)
+        elif name == "carriers.apply":
+            self.file.change()
+            self.special["hash"] = (await self.do("carriers.preview"))["hash"]
         elif name == "carriers.end_override":
             await self.do("carriers.override", carrier="fake", rate_per_s=7.0)
         elif name == "account.confirm_email":
@@ -266,6 +295,7 @@ class World:
             "org.found": {"name": "Founded"},
             "message.newer": {"after": "0"},
             "message.find": {"to": TO},
+            "carriers.apply": self.of_special("hash"),
             "carriers.override": {"rate_per_s": 5.0},
             "key.set": {"allowed_origins": ["https://shop.example"]},
             "sender.request": {"name": "Other", "description": "News"},
@@ -331,9 +361,10 @@ ORDER = (
 @pytest.fixture
 async def world(open_house, autojump_clock):
     bankily = MobileMoney("Bankily", MobileMoneySettings(merchant="038 221"))
-    outside = Outside(payments={"bankily": bankily})
+    file = Written()
+    outside = Outside(source=file, payments={"bankily": bankily})
     async with open_house(drivers={"fake": Talker()}, outside=outside) as house:
-        made = World(house)
+        made = World(house, file)
         await made.make()
         yield made
 

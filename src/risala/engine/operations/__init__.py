@@ -25,7 +25,7 @@ from risala.engine.operations import (
     webhooks,
 )
 from risala.engine.operations.arguments import Arguments, Json, parse
-from risala.engine.operations.carriers import routes, standing
+from risala.engine.operations.carriers import changes, routes, standing
 from risala.engine.operations.console import messages as found_messages
 from risala.engine.operations.console import organizations, trail, waiting
 from risala.engine.operations.console import payments as claimed_payments
@@ -64,6 +64,7 @@ OPERATIONS: Final[dict[str, Operation[Any, Any]]] = {
         trail,
         alerts,
         standing,
+        changes,
         routes,
         webhooks,
         inbound,

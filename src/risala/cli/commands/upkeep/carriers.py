@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from risala.cli.reach.options import Options, common
+from risala.cli.reach.refused import CommandRefused
 from risala.cli.show import output
 
 if TYPE_CHECKING:
@@ -64,6 +65,86 @@ def set_(options: Options, carrier: str, rate: float | None, weight: int | None)
 def unset(options: Options, carrier: str, field: str | None) -> None:
     """Let the settings of a carrier hold again."""
     _carriers(options, "carriers.end_override", carrier, field=field)
+
+
+@carriers.command("preview")
+@common
+def preview(options: Options) -> None:
+    """What the settings' file would change now; exit code 1 when it has faults."""
+
+    async def work(session: GatewaySession) -> Json:
+        return await session.perform("carriers.preview")
+
+    found = options.run(work)
+    if not output.show(options.json, found):
+        _changes(found)
+    if found["faults"]:
+        raise CommandRefused("Nothing would be changed: the settings have faults.")
+
+
+@carriers.command("apply")
+@click.option("--hash", "hash_", metavar="HASH", help="Only what `preview` told under this hash.")
+@common
+def apply(options: Options, hash_: str | None) -> None:
+    """Obey the settings' file without a restart: carriers that are new, gone or others.
+
+    The carriers that are as before notice nothing. One that is gone ends what it has begun first.
+    """
+
+    async def work(session: GatewaySession) -> Json:
+        seen = hash_
+        if seen is None:
+            found = await session.perform("carriers.preview")
+            if found["faults"]:
+                return found
+            seen = found["hash"]
+        return await session.perform("carriers.apply", hash=seen)
+
+    found = options.run(work)
+    if not output.show(options.json, found):
+        _changes(found)
+    if found["faults"]:
+        raise CommandRefused("Nothing was changed: the settings have faults.")
+    if not options.json and (found["carriers"] or found["settings"]):
+        output.said("Done.")
+
+
+_EFFECTS = {
+    "starts": "connects",
+    "leaves": "gets nothing new, ends what it has begun, then disconnects",
+    "restarts": "gets nothing new, ends what it has begun, then connects anew",
+    "at_once": "goes on, and obeys",
+    "none": "stays disabled",
+}
+
+
+def _changes(found: Json) -> None:
+    """What is, or would be, another."""
+    for fault in found["faults"]:
+        click.echo(output.clean(fault["text"]))
+    if found["faults"]:
+        return
+    output.table(
+        ("Carrier", "Is", "Which", "Settings that are others"),
+        (
+            (
+                *(each["carrier"], each["kind"], _EFFECTS.get(each["effect"], each["effect"])),
+                ", ".join(map(_field, each["fields"])),
+            )
+            for each in found["carriers"]
+        ),
+        empty="Every carrier is as in the settings.",
+    )
+    for each in found["settings"]:
+        output.said(f"{each['key']}: {each['before']} becomes {each['after']}.")
+    if found["need_restart"]:
+        output.warned(f"These wait for a restart: {', '.join(found['need_restart'])}.")
+
+
+def _field(change: Json) -> str:
+    if change["is_secret"]:
+        return f"{change['field']} (a secret)"
+    return f"{change['field']}: {change['before']} → {change['after']}"
 
 
 @carriers.command("unmatched")

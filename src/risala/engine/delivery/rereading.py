@@ -1,0 +1,203 @@
+"""The settings read anew while the service runs: first looked at, then obeyed.
+
+A file with a fault changes nothing. What is applied is what was looked at: where the settings are
+others again meanwhile, it is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Final, Protocol
+
+import structlog
+import trio
+
+from risala.config.faults import ConfigError, Fault
+from risala.config.model import CarrierSection, Settings
+from risala.engine.delivery.lineup import Lineup
+from risala.engine.model.errors import Conflict
+from risala.engine.rules.carrier_changes import CarrierChange, Effect, differences
+from risala.engine.rules.settings_changes import (
+    SettingsChanges,
+    fingerprint,
+    merged,
+    settings_changes,
+)
+from risala.plugins.contract import Driver
+
+log = structlog.get_logger(__name__)
+
+KEY_BYTES: Final = 32
+_ITS_OWN: Final = "is the name of the built-in carrier of test keys; choose another"
+
+
+class SettingsSource(Protocol):
+    """Where the settings come from, and what is made of them outside the engine."""
+
+    def load(self) -> Settings:
+        """Read them anew.
+
+        Raises:
+            ConfigError: they cannot be used; it names every fault.
+        """
+
+    def build(self, carrier: CarrierSection) -> Driver:
+        """A driver of a carrier; nothing is opened yet.
+
+        Raises:
+            ConfigError: its table has faults, or there is no such driver.
+        """
+
+    def take_over(self, settings: Settings) -> None:
+        """Obey what changes at once outside the engine: the log, certificates."""
+
+
+@dataclass(frozen=True, slots=True)
+class SettingsPreview:
+    """What another reading of the settings would change."""
+
+    hash: str | None
+    """Hand it back to apply just this; None where there are faults."""
+    faults: tuple[Fault, ...]
+    """What keeps the settings from being used."""
+    carriers: tuple[CarrierChange, ...]
+    settings: SettingsChanges
+
+
+_NOTHING: Final = SettingsChanges((), ())
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedSettings:
+    """Settings that may be applied."""
+
+    preview: SettingsPreview
+    settings: Settings
+    drivers: Mapping[str, Driver]
+    """Of the carriers that start or restart."""
+    turn: int
+
+
+class Rereading:
+    """Of one running service.
+
+    Args:
+        in_force: the settings of the start, with the carriers that run.
+        retune: lets the engine obey prices and limits.
+        key: for :func:`fingerprint`.
+    """
+
+    def __init__(
+        self,
+        source: SettingsSource,
+        in_force: Settings,
+        lineup: Lineup,
+        retune: Callable[[Settings], None],
+        key: bytes,
+    ) -> None:
+        self._source = source
+        self._in_force = in_force
+        self._lineup = lineup
+        self._retune = retune
+        self._key = key
+        self._turn = 0
+        """How often settings were applied."""
+        self._lock = trio.Lock()
+
+    def preview(self) -> SettingsPreview:
+        """What would change now."""
+        try:
+            return self._read().preview
+        except ConfigError as error:
+            return SettingsPreview(None, error.faults, (), _NOTHING)
+
+    def _read(self) -> PreparedSettings:
+        """
+        Raises:
+            ConfigError: the settings cannot be used; it names every fault.
+        """
+        settings = self._source.load()
+        own = {each.name for each in self._lineup.sections if not each.serves_numbers}
+        faults = [
+            Fault(f"carriers[{number}].name", _ITS_OWN, "carriers")
+            for number, each in enumerate(settings.carriers)
+            if each.name in own
+        ]
+        before = [each for each in self._lineup.sections if each.name not in own]
+        changes = differences(before, settings.carriers)
+        begin = {
+            each.carrier for each in changes if each.effect in (Effect.STARTS, Effect.RESTARTS)
+        }
+        drivers: dict[str, Driver] = {}
+        for section in settings.carriers:
+            # One that is disabled, or goes on, is looked at too: a fault in it is one all the same.
+            try:
+                driver = self._source.build(section)
+            except ConfigError as error:
+                faults += error.faults
+            else:
+                if section.name in begin:
+                    drivers[section.name] = driver
+        if faults:
+            raise ConfigError(faults)
+        preview = SettingsPreview(
+            fingerprint(settings, self._key),
+            (),
+            changes,
+            settings_changes(self._in_force, settings),
+        )
+        return PreparedSettings(preview, settings, drivers, self._turn)
+
+    def prepare(self, wanted: str) -> PreparedSettings:
+        """The settings as they are now, to be applied.
+
+        Args:
+            wanted: the hash of what was looked at.
+
+        Raises:
+            Conflict: they have faults, or are others than those that were looked at.
+        """
+        try:
+            found = self._read()
+        except ConfigError as error:
+            raise Conflict(f"Nothing was changed. {error}") from error
+        if found.preview.hash != wanted:
+            raise Conflict(_OTHERS)
+        return found
+
+    async def apply(self, found: PreparedSettings) -> None:
+        """Obey them. Lanes of carriers that are as before notice nothing.
+
+        Raises:
+            Conflict: others were applied meanwhile.
+        """
+        async with self._lock:
+            if found.turn != self._turn:
+                raise Conflict(_OTHERS)
+            self._turn += 1
+            own = [each for each in self._lineup.sections if not each.serves_numbers]
+            self._in_force = merged(self._in_force, found.settings)
+            self._source.take_over(self._in_force)
+            self._retune(self._in_force)
+            _log(found.preview)
+            await self._lineup.change([*found.settings.carriers, *own], found.drivers)
+
+
+_OTHERS: Final = "The settings are others than those that were looked at: look again."
+
+
+def _log(preview: SettingsPreview) -> None:
+    for change in preview.settings.at_once:
+        log.warning("settings.changed", key=change.key, before=change.before, now=change.after)
+    for each in preview.carriers:
+        log.warning(
+            "carrier.settings", carrier=each.carrier, what=each.kind, effect=each.effect.value
+        )
+        for one in each.fields:
+            key = f"carriers[{each.carrier}].{one.field}"
+            log.warning("settings.changed", key=key, before=one.before, now=one.after)
+    if preview.settings.waiting:
+        log.warning("settings.need_restart", keys=preview.settings.waiting)
+    if not (preview.settings.at_once or preview.carriers or preview.settings.waiting):
+        log.warning("settings.unchanged")

@@ -1,0 +1,92 @@
+"""Which settings differ, and which of them a running service obeys at once. Pure.
+
+Those are ``log.level``, everything under ``pricing``, ``limits.sms_per_s`` and the carriers. All
+others are built into something that runs; a change of them waits for a restart.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from pydantic import SecretBytes, SecretStr
+
+from risala.config.model import Settings
+
+AT_ONCE: Final = ("log.level", "pricing.per_segment", "pricing.low_balance", "limits.sms_per_s")
+
+
+@dataclass(frozen=True, slots=True)
+class SettingChange:
+    """A setting that is another, and that may be told: no secret is among :data:`AT_ONCE`."""
+
+    key: str
+    before: Any
+    after: Any
+
+
+@dataclass(frozen=True, slots=True)
+class SettingsChanges:
+    """All of them, but for the carriers'."""
+
+    at_once: tuple[SettingChange, ...]
+    waiting: tuple[str, ...]
+    """Keys of those that wait for a restart. Their values are not told: one may be a secret."""
+
+
+def settings_changes(before: Settings, after: Settings) -> SettingsChanges:
+    """What differs, but for the carriers."""
+    was, will = flat(before), flat(after)
+    changed = sorted(key for key in was.keys() | will.keys() if was.get(key) != will.get(key))
+    return SettingsChanges(
+        tuple(SettingChange(key, was.get(key), will.get(key)) for key in changed if key in AT_ONCE),
+        tuple(key for key in changed if key not in AT_ONCE),
+    )
+
+
+def merged(before: Settings, after: Settings) -> Settings:
+    """``before`` with what is obeyed at once taken from ``after``: what is in force from now on."""
+    return before.model_copy(
+        update={
+            "log": before.log.model_copy(update={"level": after.log.level}),
+            "pricing": after.pricing,
+            "limits": before.limits.model_copy(update={"sms_per_s": after.limits.sms_per_s}),
+            "carriers": after.carriers,
+        }
+    )
+
+
+def flat(settings: Settings) -> dict[str, Any]:
+    """Every setting by its key, but for the carriers'."""
+    tree = settings.model_dump()
+    del tree["carriers"]
+    return dict(_leaves("", tree))
+
+
+def _leaves(prefix: str, tree: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    for name, value in tree.items():
+        if isinstance(value, dict):
+            yield from _leaves(f"{prefix}{name}.", value)
+        else:
+            yield f"{prefix}{name}", value
+
+
+def fingerprint(settings: Settings, key: bytes) -> str:
+    """A text that is another for other settings. Keyed, because it is shown, and a short secret
+    among the settings could be guessed by it."""
+    told = json.dumps(_plain(settings.model_dump()), sort_keys=True)
+    return hmac.new(key, told.encode(), hashlib.sha256).hexdigest()[:32]
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    if isinstance(value, SecretStr | SecretBytes):
+        return str(value.get_secret_value())
+    return value if isinstance(value, int | float | bool | None) else str(value)
