@@ -11,9 +11,10 @@ from quart_trio.wrappers import TrioResponse
 from risala.config.model import Settings
 from risala.engine.model.clock import Clock
 from risala.engine.model.people import SessionKind
-from risala.http.operator import account, overview, senders
+from risala.http.operator import account, overview, senders, users
 from risala.http.operator.carriers import listing as carriers
 from risala.http.operator.carriers import one as carrier
+from risala.http.operator.messages import finding, message
 from risala.http.operator.navigation import NAVIGATION
 from risala.http.operator.organizations import listing as organizations
 from risala.http.operator.organizations import money
@@ -33,10 +34,13 @@ PAGES: Final = (
     overview,
     carriers,
     carrier,
+    finding,
+    message,
     senders,
     organizations,
     organization,
     money,
+    users,
     account,
 )
 """The modules of the pages."""

@@ -1,0 +1,1 @@
+"""Messages of all organizations: found by what somebody has of one, and looked into."""

@@ -1,0 +1,75 @@
+"""Finding messages over all organizations, by what a customer says on the telephone."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from quart_trio.wrappers import TrioResponse
+
+from risala.engine.model.errors import Invalid
+from risala.http.web.access import PageAccess
+from risala.http.web.messages.sentences import cause_told
+from risala.http.web.pager import pager_of
+from risala.http.web.refusals import faults_of
+from risala.http.web.routes import PageRoute
+from risala.http.web.visit import Visit
+from risala.sms.address import network_of, normalise_number
+
+WAYS: Final = ("to", "message_id", "carrier_id")
+"""What can be meant: a number, an id of ours, the carrier's."""
+PAGE: Final = 50
+_MESSAGE: Final = "sms_"
+
+
+async def show(visit: Visit) -> TrioResponse:
+    text, by = visit.form.text("q"), visit.form.text("by")
+    if not text:
+        return await visit.page("messages/find.html", query={}, messages=None)
+    query = {"q": text, **({"by": by} if by in WAYS else {})}
+    asked = _meant(text, query.get("by"))
+    around = {name: place for name in ("before", "after") if (place := visit.form.text(name))}
+    try:
+        found = await visit.perform("message.find", limit=PAGE, **asked, **around)
+    except Invalid as error:
+        faults = {"q": next(iter(faults_of(visit.words, error).values()))}
+        return await visit.wrong("messages/find.html", faults, {"query": query, "messages": None})
+    messages = found["messages"]
+    if "message_id" in asked and messages:
+        return visit.go(visit.at(f"messages/{messages[0]['messageId']}"))
+    return await visit.page(
+        "messages/find.html",
+        query=query,
+        way=next(iter(asked)),
+        messages=[_look(visit, each) for each in messages],
+        pager=pager_of(visit.at("messages"), query, newer=found["newer"], older=found["older"]),
+    )
+
+
+def _meant(text: str, by: str | None) -> dict[str, str]:
+    """What a text is looked for as, where nobody says what it is."""
+    if by == "message_id" or (by is None and text.startswith(_MESSAGE)):
+        return {"message_id": text}
+    try:
+        number = normalise_number(text)
+    except ValueError:
+        return {"to": text} if by == "to" else {"carrier_id": text}
+    return {"carrier_id": text} if by == "carrier_id" else {"to": number}
+
+
+def _look(visit: Visit, message: dict[str, Any]) -> dict[str, Any]:
+    """A message as its reader sees it."""
+    network = network_of(message["to"])
+    if message["uncertain"]:
+        note: object = visit.words("Nobody knows yet whether the carrier took it.")
+    else:
+        note = cause_told(visit.formats, message["errorCode"])
+    return {
+        **message,
+        "state": "uncertain" if message["uncertain"] else message["status"],
+        "network": None if network is None else network.value.capitalize(),
+        "note": note,
+        "is_bad": message["status"] in ("failed", "undelivered"),
+    }
+
+
+ROUTES: Final = (PageRoute(path="/operator/messages", view=show, access=PageAccess.OPERATOR),)

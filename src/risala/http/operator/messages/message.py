@@ -1,0 +1,98 @@
+"""One message of somebody's: what became of it, and its text for a reason that is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from quart_trio.wrappers import TrioResponse
+
+from risala.engine.model.commands import LifeEvent
+from risala.engine.model.errors import Refusal
+from risala.engine.model.told import OutboxEvent
+from risala.http.web.access import PageAccess
+from risala.http.web.messages.journey import story_of
+from risala.http.web.routes import PageRoute
+from risala.http.web.visit import Visit
+
+_PAGE: Final = "messages/show.html"
+_ASK: Final = "messages/ask.html"
+
+
+async def show(visit: Visit) -> TrioResponse:
+    return await visit.page(_PAGE, await _whole(visit))
+
+
+async def live(visit: Visit) -> TrioResponse:
+    """The pieces of the page that a change of this very message draws anew."""
+    message_id = visit.arguments["message_id"]
+
+    async def draw(changes: Sequence[LifeEvent | OutboxEvent] | None) -> str:
+        if changes is not None and message_id not in {
+            each.message_id for each in changes if isinstance(each, LifeEvent)
+        }:
+            return ""
+        return await visit.drawn("messages/pieces.html", _values(visit, await _found(visit)))
+
+    return visit.live(draw)
+
+
+async def ask_text(visit: Visit) -> TrioResponse:
+    """Why somebody wants to read it: the question as a page, for whoever has no script."""
+    return await visit.page(_ASK, _values(visit, await _found(visit)), form=visit.form)
+
+
+async def show_text(visit: Visit) -> TrioResponse:
+    """The text, in this answer and nowhere else; the reason is on disk before."""
+    message_id, reason = visit.arguments["message_id"], visit.form.text("reason")
+    try:
+        read = await visit.perform("message.body", message_id=message_id, reason=reason)
+    except Refusal as error:
+        return await visit.again(_ASK, error, _values(visit, await _found(visit)), form=visit.form)
+    values = {**await _whole(visit), "text": read["body"], "reason": reason}
+    return await visit.page(_PAGE, values, is_secret=True)
+
+
+async def _found(visit: Visit) -> dict[str, Any]:
+    return await visit.perform("message.show", message_id=visit.arguments["message_id"])
+
+
+def _values(visit: Visit, found: dict[str, Any]) -> dict[str, Any]:
+    message = found["message"]
+    return {
+        **story_of(visit.formats, message, found["timeline"]),
+        "may_read": found.get("bodyHidden", False) and message["kind"] != "code",
+        "live_at": visit.at(f"messages/{message['messageId']}/live"),
+    }
+
+
+async def _whole(visit: Visit) -> dict[str, Any]:
+    """Everything on its page, with what stands in other tables."""
+    found = await _found(visit)
+    message = found["message"]
+    whose = {"organization_id": message["organizationId"]}
+    told = await visit.perform("message.events", message_id=message["messageId"])
+    endpoints = (await visit.perform("webhook.list", **whose))["endpoints"]
+    keys = (await visit.perform("key.list", **whose))["keys"]
+    return {
+        **_values(visit, found),
+        "organization": await visit.perform("org.show", **whose),
+        "key": next((each for each in keys if each["id"] == message["keyId"]), None),
+        "events": told["events"],
+        # Their paths may hold a customer's secrets.
+        "endpoints": {each["id"]: urlsplit(each["url"]).netloc for each in endpoints},
+        "text": None,
+        "reason": None,
+        "form": visit.form,
+    }
+
+
+_ONE: Final = "/operator/messages/<message_id>"
+_OPERATOR: Final = PageAccess.OPERATOR
+ROUTES: Final = (
+    PageRoute(path=_ONE, view=show, access=_OPERATOR),
+    PageRoute(path=f"{_ONE}/live", view=live, access=_OPERATOR),
+    PageRoute(path=f"{_ONE}/text", view=ask_text, access=_OPERATOR),
+    PageRoute(path=f"{_ONE}/text", view=show_text, access=_OPERATOR, method="POST", once=True),
+)

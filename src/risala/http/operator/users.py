@@ -1,0 +1,83 @@
+"""Users: who they are, where they are signed in, and ending that.
+
+What gives a way into somebody's account, or makes an operator, is done at the machine: no page
+does it, so that whoever gets hold of an operator's browser gets no further.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from quart_trio.wrappers import TrioResponse
+
+from risala.engine.model.errors import Invalid
+from risala.http.web.access import PageAccess
+from risala.http.web.entry.devices import device_name
+from risala.http.web.languages import N_, OWN_NAMES, language_named
+from risala.http.web.routes import PageRoute
+from risala.http.web.visit import Visit
+
+ENDED: Final = N_("The session is ended.")
+ALL_ENDED: Final = N_("All their sessions are ended.")
+OPERATORS: Final = "operators"
+"""Of the filter: only they."""
+ROWS: Final = 50
+
+
+async def show(visit: Visit) -> TrioResponse:
+    form = visit.form
+    query = {"search": text} if (text := form.text("search")) else {}
+    if form.text("kind") == OPERATORS:
+        query["kind"] = OPERATORS
+    asked: dict[str, Any] = {"limit": ROWS, "search": query.get("search")}
+    if "kind" in query:
+        asked["operator"] = True
+    asked |= {name: text for name in ("before", "after") if (text := form.text(name))}
+    try:
+        found = await visit.perform("user.list", **asked)
+    except Invalid:  # somebody typed it into the address: without filters there is a list
+        return visit.go(visit.at("users"))
+    previous, after = found["previous"], found["next"]
+    return await visit.page(
+        "users/list.html",
+        query=query,
+        users=found["users"],
+        before_at=None if previous is None else visit.at("users", **query, before=previous),
+        after_at=None if after is None else visit.at("users", **query, after=after),
+    )
+
+
+async def show_one(visit: Visit) -> TrioResponse:
+    email = visit.form.text("email")
+    if not email:
+        return visit.go(visit.at("users"))
+    found = await visit.perform("user.show", email=email)
+    assert visit.session is not None, "the route lets nobody else in"
+    user = found["user"]
+    language = language_named(user["language"])
+    return await visit.page(
+        "users/show.html",
+        user=user,
+        language_name="" if language is None else OWN_NAMES[language],
+        memberships=found["memberships"],
+        sessions=[
+            {**each, "label": device_name(each["agent"]), "current": each["id"] == visit.session.id}
+            for each in found["devices"]
+        ],
+    )
+
+
+async def end(visit: Visit) -> TrioResponse:
+    """End one session, or all."""
+    email, session_id = visit.form.text("email"), visit.form.text("session_id")
+    await visit.perform("user.sign_out", email=email, session_id=session_id or None)
+    return visit.go(visit.at("users/one", email=email), ENDED if session_id else ALL_ENDED)
+
+
+_PAGE: Final = "/operator/users"
+_OPERATOR: Final = PageAccess.OPERATOR
+ROUTES: Final = (
+    PageRoute(path=_PAGE, view=show, access=_OPERATOR),
+    PageRoute(path=f"{_PAGE}/one", view=show_one, access=_OPERATOR),
+    PageRoute(path=f"{_PAGE}/sign-out", view=end, access=_OPERATOR, method="POST"),
+)
