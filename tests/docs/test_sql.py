@@ -58,6 +58,8 @@ MAY: dict[str, str] = {
     f"{JOURNAL}/messages/verifications.py": HOT,
     f"{JOURNAL}/messages/waiting.py": READER,
     f"{JOURNAL}/pages/about.py": READER,
+    f"{JOURNAL}/minutes.py": BULK,
+    f"{JOURNAL}/pages/behind.py": READER,
     f"{JOURNAL}/pages/deliveries.py": READER,
     f"{JOURNAL}/pages/figures.py": READER,
     f"{JOURNAL}/pages/find.py": READER,

@@ -73,10 +73,12 @@ def run_service(
     demo: bool = False,
     load: Callable[[], Settings] | None = None,
     show: Show = unshown,
+    file: Path | None = None,
 ) -> int:
     """Run until SIGINT or SIGTERM; the exit status. Expected faults are one sentence on stderr.
 
-    ``load`` reads the settings anew, for SIGHUP. ``show`` is for how far an upgrade is.
+    ``load`` reads the settings anew, for SIGHUP; ``file`` is where they were read from. ``show`` is
+    for how far an upgrade is.
     """
     configure_logs(settings.log, quiet=demo)
     guard_last_words()
@@ -89,7 +91,8 @@ def run_service(
     sys.setswitchinterval(SWITCH_S)
     try:
         trio.run(
-            partial(_serve, settings, demo=demo, load=load, show=show), strict_exception_groups=True
+            partial(_serve, settings, demo=demo, load=load, show=show, file=file),
+            strict_exception_groups=True,
         )
     except BaseExceptionGroup as group:
         expected, rest = group.split(_EXPECTED)
@@ -123,7 +126,12 @@ def _leaf(error: BaseException) -> BaseException:
 
 
 async def _serve(
-    settings: Settings, *, demo: bool, load: Callable[[], Settings] | None, show: Show
+    settings: Settings,
+    *,
+    demo: bool,
+    load: Callable[[], Settings] | None,
+    show: Show,
+    file: Path | None,
 ) -> None:
     data_dir = settings.storage.data_dir
     stop = Stop(settings)
@@ -151,6 +159,7 @@ async def _serve(
             plugins, tally = _load_plugins(settings), AnswerTally()
             drivers = _build_drivers(plugins, carriers)
             outside = await open_outside(outer, settings, plugins, listening, tally.counts)
+            outside = replace(outside, settings_file=file)
             if shown is None:
                 _refuse_sandbox(outside)
             else:

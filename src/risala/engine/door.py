@@ -6,6 +6,8 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from functools import partial
 
+import trio
+
 from risala.config.model import Settings
 from risala.engine.accounts.senders import Senders
 from risala.engine.actors.alarm import Alarm
@@ -25,7 +27,7 @@ from risala.engine.people.people import People
 from risala.engine.people.sources import PeopleSources
 from risala.engine.rules.receiptgroups import ReceiptGroups
 from risala.engine.rules.router import Router
-from risala.engine.services import Delivery, Services
+from risala.engine.services import Birth, Delivery, Services
 from risala.engine.verify.sessions import (
     AT_ONCE_MAX,
     Sources,
@@ -84,6 +86,7 @@ async def open_door(
             payments=desk_of(core, owners, recorder, outside, people.mail_is_owed),
             delivery=delivery(intake),
             preparing=outside.preparing,
+            birth=Birth(core.seams.clock.now_ms(), trio.current_time(), outside.settings_file),
         )
     )
 

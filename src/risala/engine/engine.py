@@ -39,6 +39,7 @@ from risala.engine.recovery import clear_up
 from risala.engine.rules.router import Router
 from risala.engine.sending import Sending, build_lineup, build_rereading, build_sending
 from risala.engine.services import Delivery, Services
+from risala.engine.upkeep import minutes
 from risala.engine.upkeep.erasing import Erasing
 from risala.engine.upkeep.exporting import Exporting
 from risala.engine.upkeep.retention import Retention
@@ -165,6 +166,7 @@ async def open_engine(
             with trio.move_on_after(settings.engine.drain_s, shield=True):
                 await people.sessions.flush_touched()
                 await engine.drain()
+                await minutes.flush(recorder)
 
 
 async def _start_chores(core: Core, gateway: Gateway) -> None:
@@ -174,6 +176,7 @@ async def _start_chores(core: Core, gateway: Gateway) -> None:
     inline = core.seams.inline_journal
     await start("exporting", Exporting(services, inline=inline).run)
     await start("web sessions", services.people.sessions.keep_touching)
+    await start("minutes", partial(minutes.keep_writing, services.recorder))
     await start("payments", gateway.payments.run, policy=DRIVER_POLICY)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
 from typing import Final
 
 from risala.config.model import Settings
@@ -42,6 +43,8 @@ class Outside:
     """The methods that organizations top up by, by name."""
     preparing: Preparing = nothing_to_prepare
     """Asked whenever somebody wants to know whether the service is ready."""
+    settings_file: Path | None = None
+    """Where the settings were read from; None: they are the defaults, environment and flags."""
     url: str | None = None
     """Where the service listens; None: as the settings say."""
     console_url: str | None = None

@@ -6,6 +6,7 @@ import sqlite3
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Protocol
 
 from risala.config.model import Settings
@@ -145,6 +146,18 @@ def nothing_to_prepare() -> None:
 
 
 @dataclass(frozen=True, slots=True)
+class Birth:
+    """When this process opened the engine, and by which settings."""
+
+    at_ms: int
+    """UTC epoch milliseconds."""
+    at_s: float
+    """By Trio's clock, which nobody can set."""
+    settings_file: Path | None
+    """None: there is none."""
+
+
+@dataclass(frozen=True, slots=True)
 class Services:
     """The parts of the engine that the gateway and the operations use."""
 
@@ -163,5 +176,6 @@ class Services:
     payments: Desk
     delivery: Delivery
     preparing: Preparing
+    birth: Birth
     errands: Errands = field(default_factory=Errands)
     looks: Looks = field(default_factory=Looks)

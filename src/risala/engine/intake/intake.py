@@ -341,6 +341,8 @@ class Intake:
         finally:
             self._let_out(1)
         await holding.committed((message,), begun.accepted)
+        if mode is Mode.LIVE:
+            self._recorder.minutes.accepted(1, message.created_at)
         self._tell(message)
         if stamp is not None:
             self._senders.look_again(organization.id)
@@ -389,6 +391,8 @@ class Intake:
                     told.add(kind)
                     self._tell(new)
         self._accepted += len(accepted)
+        if accepted and prepared[0].mode == Mode.LIVE:
+            self._recorder.minutes.accepted(len(accepted), prepared[0].created_at)
         # One line for a batch of any size. The request's id is in it, out of the log's context.
         self._log.debug("messages.accepted", message_ids=accepted, organization_id=organization.id)
         if stamp is not None:

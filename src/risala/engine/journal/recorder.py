@@ -20,6 +20,7 @@ from risala.engine.journal.messages import deadlines, declined, delivery, ending
 from risala.engine.journal.messages.declined import Declining
 from risala.engine.journal.messages.delivery import Started
 from risala.engine.journal.messages.under_way import UnderWay
+from risala.engine.journal.minutes import Minutes
 from risala.engine.journal.rows import Change, Entered, Stamp
 from risala.engine.journal.store.patient import patiently
 from risala.engine.journal.store.signature import Signature, signed
@@ -92,6 +93,8 @@ class Recorder:
         self.life: Broadcast[LifeEvent] = Broadcast()
         self.statuses: Counter[str] = Counter()
         """How often a message came into each status after it was accepted, since the start."""
+        self.minutes = Minutes()
+        """What happens to live messages, by the minute, as far as that is not written down."""
         self.groups = groups
         self._under_way = UnderWay()
         self._log = log.bind()
@@ -207,6 +210,7 @@ class Recorder:
         for change in changes:
             status = change.status
             try:
+                self.minutes.ended(change)
                 if status is not Status.PENDING or change.carrier:
                     self.statuses[_WORDS[status]] += 1
                     if logs_all or status in _TOLD:

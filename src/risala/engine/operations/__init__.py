@@ -27,7 +27,8 @@ from risala.engine.operations import (
 from risala.engine.operations.arguments import Arguments, Json, parse
 from risala.engine.operations.carriers import changes, routes, standing
 from risala.engine.operations.console import messages as found_messages
-from risala.engine.operations.console import organizations, trail, waiting
+from risala.engine.operations.console import organizations, system, trail, waiting
+from risala.engine.operations.console import overview as service_overview
 from risala.engine.operations.console import payments as claimed_payments
 from risala.engine.operations.console import senders as sender_requests
 from risala.engine.operations.kept import choices, deletion, erasing, exporting, retention
@@ -58,6 +59,8 @@ OPERATIONS: Final[dict[str, Operation[Any, Any]]] = {
         requests,
         overview,
         waiting,
+        service_overview,
+        system,
         sessions,
         verify,
         service,

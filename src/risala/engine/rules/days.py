@@ -21,6 +21,13 @@ def _day_of(zone: str, at_s: int) -> int:
     return datetime.fromtimestamp(at_s, ZoneInfo(zone)).toordinal() - _EPOCH
 
 
+def midnight(zone: str, at_ms: int) -> int:
+    """When the day of a moment began there; both in UTC epoch milliseconds."""
+    there = datetime.fromtimestamp(at_ms / 1000, ZoneInfo(zone))
+    began = there.replace(hour=0, minute=0, second=0, microsecond=0)
+    return round(began.timestamp() * 1000)
+
+
 def is_zone(name: str) -> bool:
     """Whether this is the name of a time zone, such as ``Africa/Nouakchott``."""
     try:

@@ -19,6 +19,8 @@ from risala.sms.address import COUNTRY_CODE, Network, network_of
 
 TEST_ROUTE: Final = "#test"
 """Key of the route for messages of test keys; the carrier that is built in for them serves it."""
+TEST_CARRIER: Final = "test"
+"""The name of that carrier; no other has it."""
 UNSERVED: Final = ""
 """Key of the route for messages to numbers that no enabled carrier serves."""
 NETWORK_EXACTNESS: Final = len(f"+{COUNTRY_CODE}3")

@@ -187,7 +187,7 @@ def _database(patient: Patient, progress: Progress) -> Iterable[Finding]:
                 if patient.upgrading is None:
                     yield _version(ahead)
                 return
-            yield _clock(conn, patient.now_ms)
+            yield clock_finding(conn, patient.now_ms)
             yield _queue(conn, patient)
             yield _unserved(conn)
             yield _mails(mails.standing(conn))
@@ -213,7 +213,8 @@ def _version(ahead: Forecast) -> Finding:
     return Finding(name, Grade.WARN, text)
 
 
-def _clock(conn: sqlite3.Connection, now_ms: int) -> Finding:
+def clock_finding(conn: sqlite3.Connection, now_ms: int) -> Finding:
+    """Whether the clock is before what is written, or long past."""
     if now_ms < EPOCH_MS:
         text = f"The clock says {iso(now_ms)}, which is long past: set it, and let NTP keep it."
         return Finding("clock", Grade.FAIL, text)

@@ -21,6 +21,7 @@ import trio
 
 from risala.config.model import RetentionSection
 from risala.engine.journal.recorder import Recorder
+from risala.engine.journal.store import meta
 from risala.engine.journal.store.patient import patiently
 from risala.engine.journal.store.signature import Signature, signed
 from risala.engine.journal.upkeep import kept_days, retention
@@ -36,6 +37,8 @@ ROWS_AT_ONCE: Final = 100
 PAUSE_FACTOR: Final = 10
 PAUSE_MIN_S: Final = 0.05
 EVERY_S: Final = 3600.0
+PASSED: Final = "retention.passed"
+"""Under which the file notes when everything was last looked through."""
 STORAGE_RETRY_S: Final = 60.0
 """Seconds before the next try after the disk refused: deleting is in no hurry."""
 DAY_MS: Final = 86_400_000
@@ -192,7 +195,12 @@ class Retention:
             gone = await patiently("retention", self._pass, again_max_s=STORAGE_RETRY_S)
             if gone:
                 log.info("retention.forgot", **gone)
+            await patiently("retention", self._note, again_max_s=STORAGE_RETRY_S)
             await trio.sleep(EVERY_S)
+
+    async def _note(self) -> None:
+        now_ms = self._recorder.clock.now_ms()
+        await self._recorder.journal.commit(lambda conn: meta.put(conn, PASSED, str(now_ms)))
 
     async def _pass(self) -> Counter[str]:
         gone: Counter[str] = Counter()

@@ -34,7 +34,9 @@ def serve(options: Options, demo: bool, host: str | None, port: int | None) -> N
     from risala.app import run_service
 
     load = options.loader(**flags)
-    raise SystemExit(run_service(settings, demo=demo, load=load, show=progress.shown))
+    raise SystemExit(
+        run_service(settings, demo=demo, load=load, show=progress.shown, file=options.file)
+    )
 
 
 @click.command()

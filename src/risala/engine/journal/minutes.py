@@ -1,0 +1,195 @@
+"""What happens to the live messages of everybody, by the minute, and why some fail.
+
+Counted in memory as it happens, and written down each minute: in the unit of each message it would
+cost as much as the message's own counts. A crash loses the last minute of it, which no balance
+depends on.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from risala.engine.journal.rows import Change
+from risala.engine.model.lines import Kind
+from risala.engine.model.numbers import CANCELED, DELIVERED, FAILED, UNDELIVERED
+from risala.engine.rules.router import TEST_CARRIER, TEST_ROUTE
+from risala.sms.cause import Cause
+
+MINUTE_MS: Final = 60_000
+HOUR_MINUTES: Final = 60
+DAY_MINUTES: Final = 24 * HOUR_MINUTES
+KEPT_MINUTES: Final = 8 * DAY_MINUTES
+"""A week, and the day that its first is compared with."""
+ACCEPTED: Final = 0
+WORD_MAX: Final = 60
+"""Characters of a carrier's word that are counted by: real ones are shorter."""
+WORDS_MAX: Final = 50
+"""Different words of an hour, beyond which they are counted without: a carrier may give each
+failure a word of its own."""
+_ENDS: Final[Mapping[Kind, int]] = {
+    Kind.DELIVERED: DELIVERED,
+    Kind.UNDELIVERED: UNDELIVERED,
+    Kind.FAILED: FAILED,
+    Kind.CANCELED: CANCELED,
+}
+_FAILURES: Final = frozenset({Kind.UNDELIVERED, Kind.FAILED})
+_ADD: Final = (
+    "INSERT INTO minute_count (minute, outcome, n) VALUES (?, ?, ?)"
+    " ON CONFLICT (minute, outcome) DO UPDATE SET n = n + excluded.n"
+)
+_ADD_FAILURE: Final = (
+    "INSERT INTO failure_count (hour, cause, carrier, word, n) VALUES (?, ?, ?, ?, ?)"
+    " ON CONFLICT (hour, cause, carrier, word) DO UPDATE SET n = n + excluded.n"
+)
+MinuteCounts = Counter[tuple[int, int]]
+"""By minute and outcome."""
+FailureCounts = Counter[tuple[int, str, str, str]]
+"""By hour, cause, carrier and the carrier's word."""
+
+
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """What happened to live messages within a time."""
+
+    accepted: int = 0
+    delivered: int = 0
+    undelivered: int = 0
+    failed: int = 0
+    canceled: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class FlowAt:
+    """The same of the stretch that begins with this minute since 1970-01-01."""
+
+    minute: int
+    flow: Flow
+
+
+@dataclass(frozen=True, slots=True)
+class FailureShare:
+    """How many live messages did not arrive for one reason."""
+
+    cause: str
+    """A word of :class:`risala.sms.cause.Cause`."""
+    carrier: str
+    """Empty: none was asked."""
+    word: str
+    """The carrier's own; empty: it said none, or there are too many."""
+    messages: int
+
+
+class Minutes:
+    """The counts that are not written down yet."""
+
+    def __init__(self) -> None:
+        self._counts: MinuteCounts = Counter()
+        self._failures: FailureCounts = Counter()
+
+    def accepted(self, messages: int, at_ms: int) -> None:
+        """So many live messages were accepted."""
+        self._counts[at_ms // MINUTE_MS, ACCEPTED] += messages
+
+    def ended(self, change: Change) -> None:
+        """A message changed: count it where that was the end of a live one."""
+        kind = change.line.kind
+        outcome = _ENDS.get(kind)
+        if outcome is None or change.route == TEST_ROUTE or change.carrier == TEST_CARRIER:
+            return
+        minute = change.at // MINUTE_MS
+        self._counts[minute, outcome] += 1
+        if kind in _FAILURES:
+            cause = (change.line.cause or Cause.REJECTED).value
+            word = (change.raw or "").strip()[:WORD_MAX]
+            self._fail(minute // HOUR_MINUTES, cause, change.carrier or "", word)
+
+    def _fail(self, hour: int, cause: str, carrier: str, word: str) -> None:
+        key = (hour, cause, carrier, word)
+        if key not in self._failures and len(self._failures) >= WORDS_MAX:
+            key = (hour, cause, carrier, "")
+        self._failures[key] += 1
+
+    def take(self) -> tuple[MinuteCounts, FailureCounts]:
+        """What is not written down, to write it down now."""
+        taken = self._counts, self._failures
+        self._counts, self._failures = Counter(), Counter()
+        return taken
+
+    def put_back(self, counts: MinuteCounts, failures: FailureCounts) -> None:
+        """It could not be written."""
+        self._counts += counts
+        self._failures += failures
+
+    # -- reading: what is written, and what is not yet
+
+    def flow(self, conn: sqlite3.Connection, since: int, until: int) -> Flow:
+        """All of a time, from the minute ``since`` until before ``until``."""
+        rows = conn.execute(
+            "SELECT outcome, sum(n) FROM minute_count WHERE minute >= ? AND minute < ?"
+            " GROUP BY outcome",
+            (since, until),
+        )
+        found: Counter[int] = Counter(dict(rows))
+        for (minute, outcome), count in self._counts.items():
+            if since <= minute < until:
+                found[outcome] += count
+        return _flow(found)
+
+    def series(self, conn: sqlite3.Connection, since: int, until: int, step: int) -> list[FlowAt]:
+        """The same in stretches of ``step`` minutes, also those in which nothing happened."""
+        rows = conn.execute(
+            "SELECT minute / ?, outcome, sum(n) FROM minute_count"
+            " WHERE minute >= ? AND minute < ? GROUP BY 1, 2",
+            (step, since, until),
+        )
+        found: dict[int, Counter[int]] = {
+            at: Counter() for at in range(since // step, until // step)
+        }
+        for at, outcome, count in rows:
+            found[at][outcome] += count
+        for (minute, outcome), count in self._counts.items():
+            if minute // step in found:
+                found[minute // step][outcome] += count
+        return [FlowAt(at * step, _flow(counts)) for at, counts in found.items()]
+
+    def failures(self, conn: sqlite3.Connection, since_hour: int, most: int) -> list[FailureShare]:
+        """Why live messages did not arrive since then, the most frequent first."""
+        rows = conn.execute(
+            "SELECT cause, carrier, word, sum(n) FROM failure_count WHERE hour >= ?"
+            " GROUP BY cause, carrier, word",
+            (since_hour,),
+        )
+        found: Counter[tuple[str, str, str]] = Counter()
+        for cause, carrier, word, count in rows:
+            found[cause, carrier, word] += count
+        for (hour, *rest), count in self._failures.items():
+            if hour >= since_hour:
+                cause, carrier, word = rest
+                found[cause, carrier, word] += count
+        ranked = sorted(found.items(), key=lambda each: (-each[1], each[0]))
+        return [FailureShare(*key, count) for key, count in ranked[:most]]
+
+
+def _flow(found: Counter[int]) -> Flow:
+    return Flow(
+        found[ACCEPTED],
+        found[DELIVERED],
+        found[UNDELIVERED],
+        found[FAILED],
+        found[CANCELED],
+    )
+
+
+def add(
+    conn: sqlite3.Connection, counts: MinuteCounts, failures: FailureCounts, now_ms: int
+) -> None:
+    """Write counts down, and forget those that nobody looks at any more."""
+    conn.executemany(_ADD, [(*key, n) for key, n in counts.items()])
+    conn.executemany(_ADD_FAILURE, [(*key, n) for key, n in failures.items()])
+    oldest = now_ms // MINUTE_MS - KEPT_MINUTES
+    conn.execute("DELETE FROM minute_count WHERE minute < ?", (oldest,))
+    conn.execute("DELETE FROM failure_count WHERE hour < ?", (oldest // HOUR_MINUTES,))
