@@ -123,7 +123,6 @@ MAY: dict[str, str] = {
     f"{JOURNAL}/webhooks/event_rows.py": HOT,
     f"{JOURNAL}/webhooks/history.py": READER,
     f"{JOURNAL}/webhooks/outbox.py": HOT,
-    "engine/upkeep/doctor.py": READER,
 }
 BY_HAND = re.compile(
     r"\s*(INSERT\s+(OR\s+\w+\s+)?INTO|REPLACE\s+INTO|UPDATE(\s+OR\s+\w+)?|DELETE\s+FROM)\s+\"?"

@@ -1,26 +1,243 @@
-"""What is wrong is told once, and once more when it is over."""
+"""What is wrong is told once, and once more when it is over: a test for each alert."""
 
 from __future__ import annotations
 
 import trio
 
+from risala.engine.journal.upkeep import backup_note
+from risala.engine.journal.upkeep.backup_note import BackupNote
 from risala.plugins.contract import HealthState
 
+MINUTE_S = 60
+HOUR_S = 3600
+DAY_S = 86_400
+HOUR_MS = 3_600_000
+SOON_S = 6 * MINUTE_S
+"""By then each look was taken, also those that come at every fifth."""
 
-async def listed(house, **given):
-    return (await house.gateway.perform("alert.list", given))["alerts"]
+
+async def told_of(watched, kind):
+    """The alerts of a kind, and whether each is over."""
+    return [(each["subject"], not each["isOpen"]) for each in await watched.alerts(kind=kind)]
 
 
-async def test_a_carrier_that_stays_down_is_told_once(open_house, quick):
-    async with open_house() as house:
-        house.driver.set_health(HealthState.DOWN)
-        await trio.sleep(240)
-        assert await listed(house) == []
-        await trio.sleep(3600)
-        (alert,) = await listed(house)
-        assert (alert["kind"], alert["subject"], alert["isOpen"]) == ("lane_down", "fake", True)
-        house.driver.set_health(HealthState.UP)
-        await trio.sleep(3600)
-        (alert,) = await listed(house)
-        assert not alert["isOpen"]
-        assert await listed(house, open=True) == []
+async def test_a_carrier_is_down_or_sick_for_longer_than_a_moment(watched, autojump_clock):
+    watched.driver.set_health(HealthState.DOWN)
+    await trio.sleep(4 * MINUTE_S)
+    assert await told_of(watched, "lane_down") == []
+    await trio.sleep(HOUR_S)
+    assert await told_of(watched, "lane_down") == [("fake", False)]
+    watched.driver.set_health(HealthState.SICK)
+    await trio.sleep(HOUR_S)
+    assert await told_of(watched, "lane_down") == [("fake", False)]
+    watched.driver.set_health(HealthState.UP)
+    await trio.sleep(HOUR_S)
+    assert await told_of(watched, "lane_down") == [("fake", True)]
+
+
+async def test_a_due_message_waits_too_long(watched, autojump_clock):
+    await watched.do("carriers.pause", carrier="fake")
+    await watched.send()
+    await trio.sleep(9 * MINUTE_S)
+    assert await told_of(watched, "queue_old") == []
+    await trio.sleep(5 * MINUTE_S)
+    assert await told_of(watched, "queue_old") == [("+2223", False)]
+    await watched.do("carriers.resume", carrier="fake")
+    await trio.sleep(2 * SOON_S)
+    assert await told_of(watched, "queue_old") == [("+2223", True)]
+
+
+async def test_what_a_suspended_organization_has_in_the_queue_is_no_fault(watched, autojump_clock):
+    await watched.do("carriers.pause", carrier="fake")
+    await watched.send()
+    await watched.do("org.suspend", organization_id=watched.principal.organization_id)
+    await trio.sleep(HOUR_S)
+    assert await told_of(watched, "queue_old") == []
+
+
+async def test_a_carrier_that_gave_receipts_gives_none(watched, autojump_clock):
+    watched.driver.delivers = True
+    await watched.send()
+    await trio.sleep(2 * MINUTE_S)
+    watched.driver.delivers = False
+    await trio.sleep(5 * HOUR_S)  # nothing is sent, so that nothing is missing
+    for _ in range(60):
+        await watched.send()
+    await trio.sleep(20 * MINUTE_S)
+    assert await told_of(watched, "receipts_missing") == []
+    await trio.sleep(20 * MINUTE_S)
+    assert await told_of(watched, "receipts_missing") == [("fake", False)]
+    await trio.sleep(DAY_S)  # a quiet day proves nothing
+    assert await told_of(watched, "receipts_missing") == [("fake", False)]
+    await watched.driver.receipt("50")
+    await trio.sleep(2 * SOON_S)
+    assert await told_of(watched, "receipts_missing") == [("fake", True)]
+
+
+async def test_a_carrier_that_never_gave_receipts_owes_none(watched, autojump_clock):
+    for _ in range(60):
+        await watched.send()
+    await trio.sleep(2 * HOUR_S)
+    assert await told_of(watched, "receipts_missing") == []
+
+
+async def usual_days(watched, days=3):
+    """The traffic and the codes of some days, all as usual; the hour that follows."""
+    first = watched.clock.now_ms() // HOUR_MS
+    for hour in range(first, first + days * 24):
+        await watched.traffic(hour, 100, 95)
+        await watched.codes(hour * HOUR_MS, 60, 48)
+    await trio.sleep(days * DAY_S)
+    return first + days * 24
+
+
+async def test_less_arrives_with_a_network_than_usual(watched, autojump_clock):
+    hour = await usual_days(watched)
+    for each in (hour, hour + 1):
+        await watched.traffic(each, 100, 40)
+    await trio.sleep(3 * HOUR_S)
+    assert await told_of(watched, "delivery_low") == [("mattel", False)]
+    (alert,) = await watched.alerts(kind="delivery_low")
+    assert alert["facts"] == {"share": 0.675, "usual_share": 0.95, "count": 200, "hours": 2}
+    assert "Of 200 messages to Mattel" in alert["text"]["en"]
+    assert "67.5%" in alert["text"]["en"]
+    await trio.sleep(6 * HOUR_S)  # nobody writes: nothing can be said
+    assert await told_of(watched, "delivery_low") == [("mattel", False)]
+    for each in range(hour + 9, hour + 12):
+        await watched.traffic(each, 100, 96)
+    await trio.sleep(4 * HOUR_S)
+    assert await told_of(watched, "delivery_low") == [("mattel", True)]
+
+
+async def test_fewer_codes_are_entered_with_a_network_than_usual(watched, autojump_clock):
+    hour = await usual_days(watched)
+    for each in (hour, hour + 1):
+        await watched.codes(each * HOUR_MS, 60, 20)
+    await trio.sleep(3 * HOUR_S)
+    assert await told_of(watched, "approval_low") == [("mattel", False)]
+    for each in range(hour + 3, hour + 6):
+        await watched.codes(each * HOUR_MS, 60, 48)
+    await trio.sleep(4 * HOUR_S)
+    assert await told_of(watched, "approval_low") == [("mattel", True)]
+
+
+async def test_codes_to_one_beginning_are_asked_for_and_never_entered(watched, autojump_clock):
+    await watched.codes(watched.clock.now_ms(), 60, 30, start="+2223700")
+    await watched.codes(watched.clock.now_ms() + 1000, 40, 2, start="+2224655")
+    await trio.sleep(SOON_S)
+    assert await told_of(watched, "codes_abused") == [("+2224655", False)]
+    await trio.sleep(2 * HOUR_S)
+    assert await told_of(watched, "codes_abused") == [("+2224655", True)]
+
+
+async def test_an_organization_that_sends_has_little_left(watched, autojump_clock):
+    mine = {"organization_id": watched.principal.organization_id}
+    await watched.do("org.set", low_balance="2000", **mine)
+    await trio.sleep(SOON_S)
+    assert await told_of(watched, "balance_low") == []  # it sends nothing
+    await watched.send()
+    await trio.sleep(SOON_S)
+    assert await told_of(watched, "balance_low") == [(mine["organization_id"], False)]
+    await watched.do("topup", amount="5000", **mine)
+    await trio.sleep(3 * SOON_S)
+    assert await told_of(watched, "balance_low") == [(mine["organization_id"], True)]
+
+
+async def test_the_balance_of_a_sim_is_low(watched, autojump_clock):
+    watched.say(sim_balance=7.0, sim_balance_is="low")
+    await trio.sleep(SOON_S)
+    assert await told_of(watched, "sim_balance_low") == [("fake", False)]
+    watched.say(sim_balance=200.0, sim_balance_is="fine")
+    await trio.sleep(2 * SOON_S)
+    assert await told_of(watched, "sim_balance_low") == [("fake", True)]
+
+
+async def test_the_quota_of_a_sim_is_nearly_used_up(watched, autojump_clock):
+    watched.say(segments_today=89, segments_per_day_max=100)
+    await trio.sleep(SOON_S)
+    assert await told_of(watched, "quota_low") == []
+    watched.say(segments_today=95, segments_per_day_max=100)
+    await trio.sleep(SOON_S)
+    assert await told_of(watched, "quota_low") == [("fake", False)]
+    watched.say(segments_today=0, segments_per_day_max=100)
+    await trio.sleep(2 * SOON_S)
+    assert await told_of(watched, "quota_low") == [("fake", True)]
+
+
+async def test_the_disk_is_nearly_full(open_watched, autojump_clock):
+    async with open_watched(disk_free_bytes=10**18) as watched:
+        await trio.sleep(SOON_S)
+        assert await told_of(watched, "disk_low") == [(None, False)]
+    async with open_watched(disk_free_bytes=1_000_000) as watched:
+        await trio.sleep(2 * SOON_S)
+        assert await told_of(watched, "disk_low") == [(None, True)]
+
+
+async def test_the_last_backup_is_old(watched, autojump_clock):
+    await trio.sleep(37 * HOUR_S)
+    (alert,) = await watched.alerts(kind="backup_old")
+    assert alert["title"]["en"] == "There is no backup"
+    backup_note.write(watched.data_dir, BackupNote(watched.clock.now_ms(), 1))
+    await trio.sleep(3 * SOON_S)
+    assert await told_of(watched, "backup_old") == [(None, True)]
+    await trio.sleep(37 * HOUR_S)
+    latest, _ = await watched.alerts(kind="backup_old")
+    assert latest["title"]["en"] == "The last backup is 36 h old"
+
+
+async def test_messages_wait_whose_numbers_nobody_serves(watched, autojump_clock):
+    message_id = await watched.send(to="+22226123456")
+    await trio.sleep(SOON_S)
+    (alert,) = await watched.alerts(kind="numbers_unserved")
+    assert alert["facts"] == {"count": 1, "numbers": "+22226"}
+    await watched.do("message.cancel", message_id=message_id)
+    await trio.sleep(2 * SOON_S)
+    assert await told_of(watched, "numbers_unserved") == [(None, True)]
+
+
+async def test_messages_come_in_that_nobody_gets(watched, autojump_clock):
+    await watched.come_in("hello")
+    await trio.sleep(SOON_S)
+    assert await told_of(watched, "inbound_unserved") == []  # nobody wants any
+    mine = {"organization_id": watched.principal.organization_id}
+    await watched.do("inbound.route", keyword="vote", **mine)
+    await watched.come_in("VOTE for me")
+    await trio.sleep(SOON_S)
+    assert await told_of(watched, "inbound_unserved") == [("1234", False)]
+    await trio.sleep(25 * HOUR_S)
+    assert await told_of(watched, "inbound_unserved") == [("1234", True)]
+
+
+async def test_too_many_answers_are_errors(watched, autojump_clock):
+    watched.answers[200] += 1000
+    await trio.sleep(SOON_S)
+    watched.answers[500] += 19  # too few to get up for
+    await trio.sleep(SOON_S)
+    assert await told_of(watched, "errors") == []
+    watched.answers.update({200: 100, 500: 15, 503: 15})
+    await trio.sleep(2 * MINUTE_S)
+    assert await told_of(watched, "errors") == [(None, False)]
+    await trio.sleep(HOUR_S)
+    assert await told_of(watched, "errors") == [(None, True)]
+
+
+async def test_the_clock_is_set(watched, autojump_clock):
+    await trio.sleep(SOON_S)
+    watched.clock.ahead_ms -= 2 * HOUR_MS
+    await trio.sleep(2 * MINUTE_S)
+    (alert,) = await watched.alerts(kind="clock_jumped")
+    assert alert["title"]["en"] == "The clock was set back by 2 h"
+    await trio.sleep(2 * HOUR_S)
+    assert await told_of(watched, "clock_jumped") == [(None, True)]
+    watched.clock.ahead_ms += 30_000  # less than anybody would notice
+    await trio.sleep(SOON_S)
+    assert await told_of(watched, "clock_jumped") == [(None, True)]
+
+
+async def test_a_clock_that_was_set_back_while_nothing_ran_is_noticed(open_watched, autojump_clock):
+    async with open_watched() as watched:
+        await watched.send()
+        watched.clock.ahead_ms -= 2 * HOUR_MS
+    async with open_watched() as watched:
+        await trio.sleep(SOON_S)
+        assert await told_of(watched, "clock_jumped") == [(None, False)]

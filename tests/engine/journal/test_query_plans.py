@@ -13,6 +13,7 @@ import pytest
 
 from risala.config.model import OnUncertain, RetentionSection
 from risala.engine.journal.accounts import accounts, ledger, senders
+from risala.engine.journal.alerts import facts, hours
 from risala.engine.journal.attempts import Attempt
 from risala.engine.journal.messages import (
     acceptance,
@@ -21,6 +22,7 @@ from risala.engine.journal.messages import (
     endings,
     held,
     timeline,
+    waiting,
 )
 from risala.engine.journal.messages import (
     reads as messages,
@@ -149,6 +151,23 @@ def an_end_of_everything(book):
                 book.unit(partial(_take_out, name))
 
 
+def what_alerts_look_at(book):
+    """Over all organizations, every minute or five."""
+    conn, organization_id = book.conn, book.organization()
+    book.accept(organization_id)
+    facts.oldest_due(conn, book.now_ms + 1)
+    facts.low_balances(conn, 0, 50, book.now_ms)
+    facts.codes_by_prefix(conn, book.now_ms, 8)
+    facts.has_inbound_routes(conn)
+    facts.inbound_unserved(conn, book.now_ms)
+    facts.newest_ms(conn)
+    facts.first_ms(conn)
+    hours.organizations_end(conn)
+    hours.add_counts(conn, 1, 0, {})
+    hours.add_sessions(conn, 1, {})
+    waiting.unserved(conn, 10)
+
+
 def _begun(asked, conn):
     return erasures.begin(conn, *asked)
 
@@ -162,7 +181,8 @@ def _take_out(name, conn):
 
 
 @pytest.mark.parametrize(
-    ("live", "least"), [(a_life_of_everything, 50), (an_end_of_everything, 40)]
+    ("live", "least"),
+    [(a_life_of_everything, 50), (an_end_of_everything, 40), (what_alerts_look_at, 10)],
 )
 def test_no_step_of_a_life_walks_through_a_table_that_grows(book, live, least):
     run: dict[str, None] = {}

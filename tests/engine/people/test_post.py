@@ -19,7 +19,8 @@ from risala.drivers.mail.outbox import OutboxMailer
 from risala.engine.journal.people.mails import MailKind, standing
 from risala.engine.model.commands import KeyType, Mode, Principal, SendMessage
 from risala.engine.model.people import Language
-from risala.engine.people.letters import one_line, words_in
+from risala.engine.people.letters import words_in
+from risala.engine.people.lines import one_line
 from risala.engine.people.post import TRIES_MAX, wait_ms
 from risala.plugins.mail import Mail, MailNotSentError
 

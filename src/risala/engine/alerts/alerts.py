@@ -129,11 +129,13 @@ class Alerts:
         is_seldom = self._looks % SELDOM == 0
         self._looks += 1
         found: list[Reading] = []
+        self._measuring.begin()
+        if is_seldom:
+            await self._measuring.follow_balances()
+            await self._networks.follow()
         for group in self._groups:
             if is_seldom or not group.is_seldom:
                 found += self._measured(group)
-        if is_seldom:
-            await self._networks.follow()
         if self._networks.is_known:
             rates = _Group((AlertKind.DELIVERY_LOW, AlertKind.APPROVAL_LOW), self._networks.rates)
             found += self._measured(rates)
@@ -210,12 +212,7 @@ class Alerts:
     async def _tidy(self) -> None:
         """Forget what is old, and note who gives receipts."""
         now_ms, now_s = self._have.recorder.clock.now_ms(), trio.current_time()
-        seen = hours.receipts_seen(self._have.reader)
-        given = [
-            name
-            for name in self._measuring.giving_receipts()
-            if seen.get(name, 0) <= now_ms - DAY_MS
-        ]
+        given = self._measuring.newly_giving_receipts()
         is_time = now_s - self._tidied_s >= UPKEEP_S
         if not given and not is_time:
             return
@@ -229,5 +226,6 @@ class Alerts:
                 calls.forget_settled(conn, now_ms)
 
         await self._have.recorder.journal.commit(unit)
+        self._measuring.noted(given, now_ms)
         if is_time:
             self._tidied_s = now_s

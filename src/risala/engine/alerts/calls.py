@@ -31,6 +31,8 @@ from risala.engine.rules.webhooks.types import Outbound, WebhookCall
 
 log = structlog.get_logger(__name__)
 
+LOOK_S: Final = 300.0
+"""Looks for what is owed at least this often: whoever owes a call rings."""
 DROPPED: Final = "dropped"
 """Its address is none of the settings any more, or there is no such alert."""
 
@@ -51,7 +53,7 @@ class AlertCalls:
 
     def __init__(self, sources: AlertCallSources) -> None:
         self._have = sources
-        self._alarm = Alarm(sources.recorder.clock)
+        self._alarm = Alarm(sources.recorder.clock, LOOK_S)
 
     def look(self) -> None:
         """A call is owed."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import shutil
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -17,6 +17,8 @@ import trio
 
 from risala.config.alerts import AlertsSection
 from risala.engine.journal.alerts import facts, hours
+from risala.engine.journal.alerts.facts import LowBalance
+from risala.engine.journal.alerts.hours import ORGANIZATIONS_AT_ONCE
 from risala.engine.journal.messages import waiting
 from risala.engine.journal.upkeep import backup_note
 from risala.engine.model.clock import ClockJumps
@@ -32,6 +34,8 @@ Answers = Callable[[], Mapping[int, int]]
 """How the API has answered since the start: how often, by status."""
 Open = Mapping[tuple[AlertKind, str], Alert]
 
+NOTED_MS: Final = 86_400_000
+"""It is noted once a day that a carrier gives receipts."""
 UNSERVED_MAX: Final = 10_000
 """Messages that are counted at most."""
 UNSERVED_SHOWN_MAX: Final = 5
@@ -53,6 +57,7 @@ class _Silence:
     taken: int
     accepted: int
     since_s: float
+    is_after_one: bool
 
 
 class Measuring:
@@ -65,15 +70,22 @@ class Measuring:
         self._limits = limits
         self._jumps = jumps
         self._answers = answers
+        self._carriers: list[dict[str, Any]] = []
+        self._low: list[LowBalance] = []
+        self._gave = hours.receipts_seen(services.reader)
         self._silences: dict[str, _Silence] = {}
         self._answered: deque[tuple[float, int, int]] = deque()
         self._newest_ms: int | None = None
         self._has_looked = False
 
+    def begin(self) -> None:
+        """A look begins: all of it is of one moment."""
+        self._carriers = self._have.delivery.statistics().get("carriers", [])
+
     # -- carriers
 
     def lanes(self, _: Open) -> Iterator[Reading]:
-        for each in self._carriers():
+        for each in self._carriers:
             details = each["details"]
             told = details.get("sim_balance_is")
             lane = LaneFacts(
@@ -91,31 +103,37 @@ class Measuring:
                 yield found
 
     def receipts(self, raised: Open) -> Iterator[Reading]:
-        gave = hours.receipts_seen(self._have.reader)
-        for each in self._carriers():
+        for each in self._carriers:
             name = each["name"]
             found = self._silence(name, each["receipts_taken"], each["accepted"])
-            if each["receipts"] and name in gave:
+            if each["receipts"] and name in self._gave:
                 is_raised = (AlertKind.RECEIPTS_MISSING, name) in raised
                 yield readings.receipts_missing(found, self._limits, is_raised=is_raised)
 
     def _silence(self, name: str, taken: int, accepted: int) -> SilenceFacts:
         now_s = trio.current_time()
         known = self._silences.get(name)
-        has_come = taken > (0 if known is None else known.taken)
         if known is None or taken != known.taken or accepted < known.accepted:
-            known = self._silences[name] = _Silence(taken, accepted, now_s)
+            known = self._silences[name] = _Silence(taken, accepted, now_s, taken > 0)
         elif accepted == known.accepted:  # nothing was sent that a receipt could be for
             known.since_s = now_s
-        return SilenceFacts(name, now_s - known.since_s, accepted - known.accepted, has_come)
+        return SilenceFacts(
+            name, now_s - known.since_s, accepted - known.accepted, known.is_after_one
+        )
 
-    def giving_receipts(self) -> list[str]:
-        """Carriers that have given receipts since the start."""
-        return [each["name"] for each in self._carriers() if each["receipts_taken"]]
+    def newly_giving_receipts(self) -> list[str]:
+        """Carriers that have given receipts since the start, of which that is to be noted: it was
+        not for a day."""
+        before_ms = self._now_ms - NOTED_MS
+        return [
+            each["name"]
+            for each in self._carriers
+            if each["receipts_taken"] and self._gave.get(each["name"], 0) <= before_ms
+        ]
 
-    def _carriers(self) -> list[dict[str, Any]]:
-        found: list[dict[str, Any]] = self._have.delivery.statistics().get("carriers", [])
-        return found
+    def noted(self, carriers: Iterable[str], now_ms: int) -> None:
+        """It is written down that these give receipts."""
+        self._gave |= dict.fromkeys(carriers, now_ms)
 
     # -- the queue and the service
 
@@ -177,9 +195,17 @@ class Measuring:
         if found is not None:
             yield found
 
-    def balances(self, _: Open) -> Iterator[Reading]:
+    async def follow_balances(self) -> None:
+        """Look who has little left, some organizations at a time."""
+        reader, found = self._have.reader, list[LowBalance]()
         limit = minor_units(self._have.settings.pricing.low_balance)
-        for each in facts.low_balances(self._have.reader, limit, self._now_ms):
+        for first in range(0, hours.organizations_end(reader), ORGANIZATIONS_AT_ONCE):
+            found += facts.low_balances(reader, first, limit, self._now_ms)
+            await trio.lowlevel.checkpoint()
+        self._low = found[: facts.LOW_MAX]
+
+    def balances(self, _: Open) -> Iterator[Reading]:
+        for each in self._low:
             balance = money(each.balance)
             yield readings.balance_low(each.organization_id, each.name, balance, each.currency)
 

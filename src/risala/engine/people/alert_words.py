@@ -14,6 +14,7 @@ from importlib.resources import files
 from typing import Any, Final
 
 from risala.engine.model.people import Language
+from risala.engine.people.lines import one_line
 from risala.engine.rules.alerts.alert import Alert, AlertKind, Fact
 
 Catalogue = Mapping[str, Mapping[str, str]]
@@ -51,7 +52,7 @@ def alert_words(alert: Alert, language: Language) -> AlertWords:
     said = {name: _spoken(name, value, words) for name, value in facts.items()}
     never = alert.kind is AlertKind.BACKUP_OLD and facts.get("ever") == "no"
     of = words[NEVER if never else alert.kind.value]
-    holes = _Holes({**said, "subject": subject})
+    holes = _Holes({**said, "subject": one_line(subject)})
     lasted = ""
     if alert.over_at is not None:
         lasted = _duration((alert.over_at - alert.raised_at) / 1000, words)
@@ -68,7 +69,7 @@ class _Holes(dict[str, str]):
 def _spoken(name: str, value: Fact, words: Catalogue) -> str:
     units: Mapping[str, Any] = words["units"]
     if isinstance(value, str):
-        return words["words"].get(value, value)
+        return words["words"].get(value) or one_line(value)
     if value is None:
         return "–"
     if name.endswith("_s"):

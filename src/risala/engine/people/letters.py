@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import sqlite3
 import tomllib
-import unicodedata
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from functools import cache
@@ -26,6 +25,7 @@ from risala.engine.model.money import money
 from risala.engine.model.people import Language
 from risala.engine.people.account import change_basis
 from risala.engine.people.alert_words import alert_words
+from risala.engine.people.lines import one_line
 from risala.engine.people.sign_in import code_basis
 from risala.engine.people.tokens import Derived
 from risala.engine.rules.people.lifetimes import CHANGE_MS, CODE_DIGITS, CODE_MS, MINUTE_MS
@@ -33,6 +33,8 @@ from risala.plugins.mail import Mail
 
 Words = Mapping[str, Any]
 Values = dict[str, str]
+_OURS: Final = {"title", "what"}
+"""Sentences of a catalogue, in which what others wrote stands on one line already."""
 
 
 @cache
@@ -73,7 +75,7 @@ class Letters:
             return None
         if values is None:
             return None
-        said = {name: one_line(value) for name, value in values.items()}
+        said = {name: value if name in _OURS else one_line(value) for name, value in values.items()}
         letter = words[owed.kind.value]
         subject, text = letter["subject"].format(**said), letter["text"].format(**said)
         return Mail(owed.recipient, subject, text.lstrip("\n"))
@@ -154,19 +156,6 @@ class Letters:
             "lasted": told.lasted,
             "url": f"{self._console_url}/operator/overview",
         }
-
-
-def one_line(text: str) -> str:
-    """What others wrote, with nothing in it that breaks a line or turns the reading direction."""
-    return "".join(
-        " " if each.isspace() else each
-        for each in text
-        if each.isspace() or unicodedata.category(each)[0] != _CONTROL
-    ).strip()
-
-
-_CONTROL: Final = "C"
-"""Of control and format characters, and what is no character at all."""
 
 
 def _moment(at_ms: int) -> str:

@@ -17,6 +17,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, Final
 
+from risala.engine.journal.alerts import facts
 from risala.engine.journal.messages import waiting
 from risala.engine.journal.people import mails
 from risala.engine.journal.people.mails import MailStanding
@@ -218,10 +219,7 @@ def clock_finding(conn: sqlite3.Connection, now_ms: int) -> Finding:
     if now_ms < EPOCH_MS:
         text = f"The clock says {iso(now_ms)}, which is long past: set it, and let NTP keep it."
         return Finding("clock", Grade.FAIL, text)
-    (newest,) = conn.execute(
-        "SELECT max(at) FROM (SELECT at FROM (SELECT coalesce(at, message >> 15) AS at FROM entry"
-        " ORDER BY seq DESC LIMIT 1) UNION ALL SELECT max(key) >> 15 FROM message)"
-    ).fetchone()
+    newest = facts.newest_ms(conn)
     if newest is not None and newest > now_ms + CLOCK_SLACK_MS:
         text = (
             f"The newest row is of {iso(newest)}, the clock says {iso(now_ms)}: it was set back, "

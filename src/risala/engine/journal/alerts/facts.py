@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from risala.engine.journal.alerts.hours import SESSIONS_MAX
+from risala.engine.journal.alerts.hours import ORGANIZATIONS_AT_ONCE, SESSIONS_MAX
 from risala.engine.journal.store.sql import value_of
 from risala.engine.model.ids import first_id
 from risala.engine.rules.alerts.usual import Rate
@@ -34,7 +34,6 @@ _HEAD: Final = (
 def oldest_due(conn: sqlite3.Connection, now_ms: int) -> dict[str, int]:
     """Since when the oldest message that is due has waited, by route; without messages of
     organizations that are held, and those that nobody serves."""
-    held = {no for (no,) in conn.execute("SELECT no FROM organizations WHERE status <> 'active'")}
     found: dict[str, int] = {}
     place = (-1, -1, -1)
     for _ in range(HEADS_MAX):
@@ -43,11 +42,16 @@ def oldest_due(conn: sqlite3.Connection, now_ms: int) -> dict[str, int]:
             break
         route, priority, organization, due_at = row
         place = (route, priority, organization)
-        if due_at is not None and due_at <= now_ms and organization not in held:
+        if due_at is not None and due_at <= now_ms and _is_active(conn, organization):
             name = value_of(conn, "SELECT name FROM names WHERE no = ?", (route,))
             if name != UNSERVED:
                 found[name] = min(due_at, found.get(name, due_at))
     return found
+
+
+def _is_active(conn: sqlite3.Connection, organization: int) -> bool:
+    status = value_of(conn, "SELECT status FROM organizations WHERE no = ?", (organization,))
+    return bool(status == "active")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,17 +62,18 @@ class LowBalance:
     currency: str
 
 
-def low_balances(conn: sqlite3.Connection, limit: int, now_ms: int) -> list[LowBalance]:
+def low_balances(conn: sqlite3.Connection, first: int, limit: int, now_ms: int) -> list[LowBalance]:
     """Active organizations that have sent lately, and whose balance is below their limit.
 
     Args:
+        first: the number from which on :data:`ORGANIZATIONS_AT_ONCE` are looked at.
         limit: of those that have none of their own, in minor units.
     """
     rows = conn.execute(
-        "SELECT id, name, balance, currency FROM organizations o WHERE status = 'active'"
-        " AND deleted_at IS NULL AND balance < coalesce(low_balance, ?) AND EXISTS (SELECT 1"
-        " FROM spending WHERE organization_id = o.id AND day >= ?) ORDER BY id LIMIT ?",
-        (limit, now_ms // DAY_MS - SENT_LATELY_DAYS, LOW_MAX),
+        "SELECT id, name, balance, currency FROM organizations o WHERE no >= ? AND no < ?"
+        " AND status = 'active' AND deleted_at IS NULL AND balance < coalesce(low_balance, ?)"
+        " AND EXISTS (SELECT 1 FROM spending WHERE organization_id = o.id AND day >= ?)",
+        (first, first + ORGANIZATIONS_AT_ONCE, limit, now_ms // DAY_MS - SENT_LATELY_DAYS),
     )
     return [LowBalance(*row) for row in rows]
 
@@ -104,12 +109,14 @@ def newest_ms(conn: sqlite3.Connection) -> int | None:
     found: int | None = value_of(
         conn,
         "SELECT max(at) FROM (SELECT at FROM (SELECT coalesce(at, message >> 15) AS at FROM entry"
-        " ORDER BY seq DESC LIMIT 1) UNION ALL SELECT max(key) >> 15 FROM message)",
+        " WHERE seq > 0 ORDER BY seq DESC LIMIT 1) UNION ALL SELECT max(key) >> 15 FROM message)",
     )
     return found
 
 
 def first_ms(conn: sqlite3.Connection) -> int | None:
     """Since when there is something to lose; None: there is nothing."""
-    found: int | None = value_of(conn, "SELECT min(created_at) FROM organizations")
+    found: int | None = value_of(
+        conn, "SELECT created_at FROM organizations WHERE no >= 0 ORDER BY no LIMIT 1"
+    )
     return found

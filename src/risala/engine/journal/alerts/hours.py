@@ -77,7 +77,8 @@ def last_hour(conn: sqlite3.Connection) -> int | None:
 
 def first_hour(conn: sqlite3.Connection) -> int | None:
     """The hour from which on anything may have been counted; None: there is no organization."""
-    found: int | None = value_of(conn, "SELECT min(created_at) FROM organizations")
+    first = "SELECT created_at FROM organizations WHERE no >= 0 ORDER BY no LIMIT 1"
+    found: int | None = value_of(conn, first)
     return None if found is None else found // HOUR_MS
 
 

@@ -83,20 +83,19 @@ class SilenceFacts:
     silent_s: float
     accepted: int
     """Segments that it took meanwhile."""
-    has_come: bool
-    """One came since the last look."""
+    is_after_one: bool
+    """It began with a receipt, and not with the start of the service."""
 
 
 def receipts_missing(silence: SilenceFacts, limits: AlertsSection, *, is_raised: bool) -> Reading:
     facts: Facts = {"silent_s": round(silence.silent_s), "accepted": silence.accepted}
     kind, name = AlertKind.RECEIPTS_MISSING, silence.name
-    if silence.has_come:
-        return Reading(kind, name, Verdict.GOOD, facts)
     is_long = silence.silent_s >= limits.receipts_missing_s
     if is_long and silence.accepted >= limits.receipts_missing_count:
         return Reading(kind, name, Verdict.BAD, facts)
-    # Only a receipt proves that they come again: a quiet hour does not.
-    return Reading(kind, name, Verdict.UNKNOWN if is_raised else Verdict.GOOD, facts)
+    # Only a receipt proves that they come again: a restart does not.
+    is_unproved = is_raised and not silence.is_after_one
+    return Reading(kind, name, Verdict.UNKNOWN if is_unproved else Verdict.GOOD, facts)
 
 
 def rate_low(
