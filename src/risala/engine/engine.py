@@ -86,6 +86,7 @@ class Engine:
             log.info("engine.draining", carriers=[lane.name for lane in busy])
         for lane in busy:
             await lane.wait_idle()
+        await minutes.flush(self.gateway.services.recorder)
 
 
 @asynccontextmanager
@@ -166,7 +167,6 @@ async def open_engine(
             with trio.move_on_after(settings.engine.drain_s, shield=True):
                 await people.sessions.flush_touched()
                 await engine.drain()
-                await minutes.flush(recorder)
 
 
 async def _start_chores(core: Core, gateway: Gateway) -> None:
