@@ -32,6 +32,14 @@ class NavGroup:
     items: tuple[NavItem, ...]
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Rail:
+    """What readers of one role find in the rail: one object for all of them, so that what is drawn
+    of it is drawn once."""
+
+    groups: tuple[NavGroup, ...]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WebFace:
     """What the pages of one face have in common."""

@@ -157,14 +157,16 @@ class Formats:
 
     def moment_text(self, at: Moment) -> Markup:
         """21 Nov 2026, 08:41:16."""
-        return self._moment(self._local(at))
+        local = self._local(at)
+        return self._moment(local, _clock(local))
 
     def date(self, at: Moment) -> Markup:
         return _time(at, f"<bdi>{self.date_text(at)}</bdi>")
 
     def clock(self, at: Moment, *, seconds: bool = True) -> Markup:
         local = self._local(at)
-        return _time(at, _isolate(_clock(local, seconds=seconds)), title=self._moment(local))
+        shown = _isolate(_clock(local, seconds=seconds))
+        return _time(at, shown, title=self._moment(local, _clock(local)))
 
     def moment(self, at: Moment) -> Markup:
         return _time(at, f"<bdi>{self.moment_text(at)}</bdi>")
@@ -172,9 +174,10 @@ class Formats:
     def clock_or_moment(self, at: Moment) -> Markup:
         """The clock of what is of today, else the whole moment."""
         local = self._local(at)
-        moment = self._moment(local)
+        clock = _clock(local)
+        moment = self._moment(local, clock)
         if local.date() == self.today:
-            return _time(at, _isolate(_clock(local)), title=moment)
+            return _time(at, _isolate(clock), title=moment)
         return _time(at, f"<bdi>{moment}</bdi>")
 
     def ago(self, at: Moment) -> Markup:
@@ -240,14 +243,19 @@ class Formats:
     def _day(self, local: datetime) -> Markup:
         return _day_text(self.words, local.year, local.month, local.day)
 
-    def _moment(self, local: datetime) -> Markup:
-        date, clock = self._day(local), as_markup(_clock(local))
-        return self.words.among("date and time", "{date}, {clock}", date=date, clock=clock)
+    def _moment(self, local: datetime, clock: str) -> Markup:
+        before, after = _around_clock(self.words, local.year, local.month, local.day)
+        return as_markup(f"{before}{clock}{after}")
 
     def _local(self, at: Moment) -> datetime:
         if isinstance(at, int):
             return datetime.fromtimestamp(at / 1000, self.zone)
         return datetime.fromisoformat(at).astimezone(self.zone)
+
+
+def bare_formats(words: Words) -> Formats:
+    """For what is the same for all who read a language: nobody's clock, and nobody's money."""
+    return Formats(words, ZoneInfo("UTC"), "", 0)
 
 
 _FIRST_YEAR: Final = 1970
@@ -260,6 +268,16 @@ _DAYS_TOLD_MAX: Final = 60
 def _day_text(words: Words, year: int, month: int, day: int) -> Markup:
     named = words.among("month", _MONTHS[month - 1])
     return words.among("date", "{day} {month} {year}", day=day, month=named, year=year)
+
+
+@lru_cache(_DAYS_KEPT)
+def _around_clock(words: Words, year: int, month: int, day: int) -> tuple[str, str]:
+    """What stands before and behind the clock in a moment of that day."""
+    date, clock = _day_text(words, year, month, day), "\0"
+    before, _, after = words.among(
+        "date and time", "{date}, {clock}", date=date, clock=clock
+    ).partition(clock)
+    return before, after
 
 
 def ms_of(at: Moment) -> int:
@@ -325,4 +343,4 @@ def _local_part(number: str) -> str | None:
 
 
 def _in_pairs(digits: str) -> str:
-    return NBSP.join(digits[start : start + 2] for start in range(0, len(digits), 2))
+    return f"{digits[:2]}{NBSP}{digits[2:4]}{NBSP}{digits[4:6]}{NBSP}{digits[6:]}"

@@ -14,7 +14,7 @@ from quart.wrappers import Request
 from quart_trio.wrappers import TrioResponse
 
 from risala.config.model import Settings
-from risala.engine.model.callers import Caller
+from risala.engine.model.callers import Caller, Role
 from risala.engine.model.clock import Clock
 from risala.engine.model.commands import Mode
 from risala.engine.model.errors import EngineError
@@ -24,7 +24,7 @@ from risala.http.common.client_address import ClientAddresses, bucket_of
 from risala.http.web.access import PageAccess
 from risala.http.web.doors import Door
 from risala.http.web.facade import WebGateway
-from risala.http.web.face import NavGroup, WebFace
+from risala.http.web.face import NavGroup, Rail, WebFace
 from risala.http.web.files.downloads import Download, Downloads, TablePart
 from risala.http.web.files.spreadsheet import CsvForm
 from risala.http.web.formats import Formats
@@ -76,6 +76,8 @@ class Site:
     slugs: frozenset[str]
     """The pages of an organization that there are, such as ``keys`` and ``verify/settings``; of
     the console its own."""
+    rails: dict[Role | None, Rail] = field(default_factory=dict)
+    """By the role of who is inside; None: in the console."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -204,13 +206,22 @@ class Visit:
         key = self.site.once.mint(self.user.id, self.site.clock.now_ms())
         return mark + _hidden(ONCE_FIELD, key)
 
+    @property
+    def base(self) -> str:
+        """What stands before a page's name in its address."""
+        return self.face.root if self.is_console else f"/app/{self.organization_id}"
+
+    @property
+    def tail(self) -> str:
+        """What stands behind it."""
+        return "?mode=test" if self.mode is Mode.TEST and not self.is_console else ""
+
     def at(self, page: str, **query: str) -> str:
-        if self.is_console:
-            return f"{self.face.root}/{page}" + (f"?{urlencode(query)}" if query else "")
-        if self.mode is Mode.TEST:
+        if not query:
+            return f"{self.base}/{page}{self.tail}"
+        if self.tail:
             query = {"mode": "test", **query}
-        shown = "" if not query else f"?{urlencode(query)}"
-        return f"/app/{self.organization_id}/{page}{shown}"
+        return f"{self.base}/{page}?{urlencode(query)}"
 
     def may(self, access: str) -> bool:
         if self.is_console:
@@ -236,6 +247,14 @@ class Visit:
             for group in self.face.navigation
         )
         return [group for group in groups if group.items]
+
+    @property
+    def rail(self) -> Rail:
+        """:meth:`navigation`, the same object for all readers of a role."""
+        rails, role = self.site.rails, None if self.place is None else self.place.role
+        if role not in rails:
+            rails[role] = Rail(tuple(self.navigation()))
+        return rails[role]
 
     def has(self, page: str) -> bool:
         """Whether the organization has such a page."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from typing import Any, Final, NamedTuple
 
-from markupsafe import Markup
+from markupsafe import Markup, escape
 from quart_trio.wrappers import TrioResponse
 
 from risala.engine.model.cause_sentences import cause_sentence
@@ -17,7 +18,7 @@ from risala.http.web.languages import NC_
 from risala.http.web.pager import Chip, chips, pager_of
 from risala.http.web.routes import PageRoute
 from risala.http.web.visit import Visit
-from risala.sms.address import network_of, normalise_number
+from risala.sms.address import Network, network_of, normalise_number
 from risala.sms.cause import Cause
 
 STATES: Final = {
@@ -151,7 +152,7 @@ class MessageRow(NamedTuple):
     state: str
     address: str
     to: Markup
-    network: str | None
+    network: Markup | None
     body: str | None
     is_code: bool
     note: Markup | str | None
@@ -170,7 +171,7 @@ def _row(visit: Visit, message: Mapping[str, Any]) -> MessageRow:
         state="uncertain" if message["uncertain"] else status,
         address=visit.at(f"messages/{message['messageId']}"),
         to=formats.tel(message["to"]),
-        network=None if network is None else network.value.capitalize(),
+        network=None if network is None else _network_name(network),
         body=message["body"],
         is_code=message["kind"] == "code",
         note=_note(visit, message),
@@ -182,6 +183,11 @@ def _row(visit: Visit, message: Mapping[str, Any]) -> MessageRow:
         else formats.money(message["price"], bare=True),
         at=formats.clock_or_moment(message["createdAt"]),
     )
+
+
+@cache
+def _network_name(network: Network) -> Markup:
+    return escape(network.value.capitalize())
 
 
 def _note(visit: Visit, message: Mapping[str, Any]) -> Markup | str | None:

@@ -1,0 +1,86 @@
+"""Parts of pages that are drawn once for the same arguments, and kept.
+
+Such a part stands in a template of its own below ``kept/``. It knows its arguments and the
+language, and nothing else: who reads, their organization, the marks of their forms and the data
+looked at are out of its reach, so that nothing of one reader can be kept for another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from contextvars import ContextVar
+from functools import lru_cache
+from typing import Any, Final, Generic, NoReturn, Protocol, TypeVar
+
+from jinja2 import Environment
+from markupsafe import Markup
+
+from risala.http.web.drawing.quick import as_markup
+
+KEPT_MAX: Final = 2000
+"""Parts, of two thousand letters on the average: some 8 MB. An organization has about forty for
+each role and language of its readers; those that were not drawn for longest are drawn anew."""
+_FOLDER: Final = "kept/"
+
+
+class FormatsOfWords(Protocol):
+    """How somebody writes."""
+
+    @property
+    def words(self) -> Hashable:
+        """The sentences of their language."""
+
+
+F = TypeVar("F", bound=FormatsOfWords)
+
+
+class NoReader(Generic[F]):
+    """For whom a part is drawn that is the same for all who read a language."""
+
+    def __init__(self, formats: F) -> None:
+        self.formats = formats
+
+    @property
+    def face(self) -> NoReturn:
+        raise _nobodys("a face")
+
+    def marks(self, *, once: bool = False) -> NoReturn:
+        raise _nobodys("marks")
+
+    def at(self, page: str, **query: str) -> NoReturn:
+        raise _nobodys("an address")
+
+    def may(self, access: str) -> NoReturn:
+        raise _nobodys("a role")
+
+
+def _nobodys(what: str) -> RuntimeError:
+    return RuntimeError(f"what is kept for everybody has not {what}: hand it in as an argument")
+
+
+def keeper(
+    environment: Environment, reader: ContextVar[Any], bare: Callable[[Any], FormatsOfWords]
+) -> Callable[..., Markup]:
+    """What templates call as ``drawn_once("name.html", argument=…)``.
+
+    Args:
+        reader: for whom is drawn.
+        bare: the formats of some words, with nobody's clock and money.
+    """
+
+    # By type too: text and markup of the same letters are equal as keys, and drawn differently.
+    @lru_cache(KEPT_MAX, typed=True)
+    def drawn(words: Hashable, name: str, names: tuple[str, ...], *values: Hashable) -> Markup:
+        if any(isinstance(each, tuple | frozenset) for each in values):
+            raise TypeError("of what is inside an argument nobody can tell text from markup")
+        token = reader.set(NoReader(bare(words)))
+        try:
+            values_of = dict(zip(names, values, strict=True))
+            return as_markup(environment.get_template(_FOLDER + name).render(values_of))
+        finally:
+            reader.reset(token)
+
+    def drawn_once(name: str, **given: Any) -> Markup:  # noqa: ANN401 -- whatever can be a key
+        return drawn(reader.get().formats.words, name, (*given,), *given.values())
+
+    return drawn_once
