@@ -80,7 +80,29 @@ async def senders(filling: Filling) -> None:
     await filling.do("sender.deny", sender_id=made["Baraka Eau"], reason="ownership")
 
 
-PARTS: list[Callable[[Filling], Any]] = [senders]
+async def payments(filling: Filling) -> None:
+    baraka, nasr, palms = filling.organizations.values()
+    begun = []
+    for organization_id, method, amount, reference in (
+        (baraka, "bankily", "12000", "BK-7710342"),
+        (nasr, "masrvi", "500.50", "MS-220814"),
+        (palms, "masrvi", "500.50", "ms 220814"),
+        (baraka, "bankily", "2500", "BK-7710400"),
+        (nasr, "bankily", "800", "BK-7710401"),
+        (palms, "bankily", "100", None),
+    ):
+        given = {"organization_id": organization_id, "method": method, "amount": amount}
+        made = (await filling.do("payment.begin", **given))["id"]
+        begun.append(made)
+        if reference is not None:
+            entered = {"reference": reference}
+            await filling.do("payment.claim", payment_id=made, entered=entered)
+    await filling.do("payment.confirm", payment_id=begun[3])
+    reason = "No such payment is in the account."
+    await filling.do("payment.refuse", payment_id=begun[4], reason=reason)
+
+
+PARTS: list[Callable[[Filling], Any]] = [senders, payments]
 """Whoever adds a page adds what it shows here."""
 
 

@@ -19,9 +19,13 @@ pytestmark = [pytest.mark.browser, pytest.mark.slow]
 PAGES = [
     *("/operator/overview", "/operator/account", "/operator/senders", "/operator/nope"),
     *(f"/operator/senders?status={state}" for state in ("cleared", "approved", "denied")),
-    "/operator/senders?q=nobody",
+    *("/operator/senders?q=nobody", "/operator/payments", "/operator/payments?q=nobody"),
+    *(f"/operator/payments?status={state}" for state in ("open", "confirmed", "refused", "all")),
 ]
-FIRST_OF = ["/operator/senders", "/operator/senders?status=approved"]
+FIRST_OF = [
+    *("/operator/senders", "/operator/senders?status=approved"),
+    *("/operator/payments?q=MS-220814", "/operator/payments?status=refused"),
+]
 """Lists of which the first thing is looked at too."""
 SCREENS = [(1280, "light"), (1280, "dark"), (390, "light"), (360, "dark")]
 
@@ -101,3 +105,29 @@ def test_a_name_is_denied_by_thumb_without_script(look):
     page.get_by_text("générique, trompeur").tap()
     page.get_by_role("button", name="Refuser", exact=True).tap()
     expect(page.get_by_text("son organisation en apprend la raison")).to_be_visible()
+
+
+@pytest.mark.parametrize(
+    ("language", "reference", "amount", "confirm", "told"),
+    [
+        ("ar", "MS-220814", "١٢٣٤٫٥", "تأكيد وإضافة إلى الرصيد", "أُضيفت الدفعة إلى الرصيد"),
+        ("fr", "BK-7710342", "800,25", "Confirmer et créditer", "Le paiement est crédité"),
+    ],
+)
+def test_a_payment_is_confirmed_on_a_telephone(look, language, reference, amount, confirm, told):
+    phone = {"viewport": {"width": 390, "height": 844}, "has_touch": True}
+    page = look(f"/operator/payments?q={reference}", language, **phone)
+    page.locator("main .rowlink").last.tap()
+    page.locator("#amount").fill(amount)
+    page.get_by_role("button", name=confirm).tap()
+    expect(page.get_by_text(told)).to_be_visible()
+
+
+def test_a_payment_is_refused_without_script(look):
+    page = look("/operator/payments?status=open", java_script_enabled=False)
+    page.locator("main .rowlink").first.click()
+    page.get_by_role("button", name="Refuse the payment").click()
+    expect(page.locator("#reason-fault")).to_contain_text("Fill this in.")
+    page.get_by_label("Why").fill("No such payment is in the account.")
+    page.get_by_role("button", name="Refuse the payment").click()
+    expect(page.get_by_text("The payment is refused")).to_be_visible()

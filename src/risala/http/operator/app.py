@@ -11,7 +11,7 @@ from quart_trio.wrappers import TrioResponse
 from risala.config.model import Settings
 from risala.engine.model.clock import Clock
 from risala.engine.model.people import SessionKind
-from risala.http.operator import account, overview, senders, users
+from risala.http.operator import account, overview, payments, senders, users
 from risala.http.operator.carriers import listing as carriers
 from risala.http.operator.carriers import one as carrier
 from risala.http.operator.messages import finding, message
@@ -37,6 +37,7 @@ PAGES: Final = (
     finding,
     message,
     senders,
+    payments,
     organizations,
     organization,
     money,

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from gettext import GNUTranslations, NullTranslations
 from pathlib import Path
@@ -37,6 +37,11 @@ OWN_NAMES: Final = {
 """As their readers call them: never translated."""
 USUAL: Final = Language.FRENCH
 """For a reader of whom nothing is known."""
+
+
+def in_language(language: Language, texts: Mapping[str, str]) -> str:
+    """A text that somebody has written in several languages; in English where it lacks this one."""
+    return texts.get(language.value) or texts.get("en", "")
 
 
 def language_named(name: str | None) -> Language | None:

@@ -1,0 +1,173 @@
+"""Payments that customers say they paid: an operator finds the money, or says that none came."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any, Final
+
+from quart_trio.wrappers import TrioResponse
+
+from risala.engine.model.errors import NotFound, Refusal
+from risala.http.web.access import PageAccess
+from risala.http.web.formats import ms_of
+from risala.http.web.languages import N_, NC_, in_language
+from risala.http.web.pager import pager_of
+from risala.http.web.routes import PageRoute
+from risala.http.web.visit import Visit
+
+STATES: Final = {
+    "claimed": NC_("payments", "To confirm"),
+    "open": NC_("payments", "Not paid yet"),
+    "confirmed": NC_("payments", "Confirmed"),
+    "refused": NC_("payments", "Refused"),
+    "all": NC_("payments", "All"),
+}
+LOOKS: Final = {
+    "begun": ("pending", NC_("payments", "Begun")),
+    "waiting": ("pending", NC_("payments", "Not paid yet")),
+    "claimed": ("waiting", NC_("payments", "To confirm")),
+    "confirmed": ("approved", NC_("payments", "Confirmed")),
+    "refused": ("denied", NC_("payments", "Refused")),
+    "expired": ("expired", NC_("payments", "Expired")),
+}
+"""How each state of a payment is shown: as which badge, with which word."""
+FIELDS: Final = {"reference": N_("Reference"), "payer": N_("Paid from")}
+"""What customers enter, as operators call it."""
+REASONS: Final = (
+    N_("No such payment is in the account."),
+    N_("The amount that came is another one."),
+    N_("The reference is that of somebody else’s payment."),
+)
+"""Of a refusal: what is said most often, to choose from while one types."""
+CREDITED: Final = N_("The payment is credited, and its owners are told.")
+REFUSED: Final = N_("The payment is refused, and its owners are told why.")
+OLD_MS: Final = 86_400_000
+"""Whoever has waited for a day has waited too long."""
+_LIST: Final = "payments/list.html"
+_ONE: Final = "payments/one.html"
+_TWINS_MAX: Final = 10
+"""Other payments with the same reference that a page tells of."""
+
+
+async def show(visit: Visit) -> TrioResponse:
+    return await visit.page(_LIST, await _listed(visit))
+
+
+async def _listed(visit: Visit) -> dict[str, Any]:
+    state, search = visit.form.text("status"), visit.form.text("q")
+    query = {"status": state} if state in STATES else {}
+    if search:
+        query["q"] = search
+    status = query.get("status", "claimed")
+    asked = {name: cursor for name in ("before", "after") if (cursor := visit.form.text(name))}
+    try:
+        found = await visit.perform("payment.queue", status=status, search=search or None, **asked)
+    except Refusal:  # a cursor that somebody typed into the address
+        found = await visit.perform("payment.queue", status=status)
+    return {
+        "found": found,
+        "payments": [_look(visit, each) for each in found["payments"]],
+        "state": status,
+        "states": STATES,
+        "query": query,
+        "pager": pager_of(visit.at("payments"), query, newer=found["newer"], older=found["older"]),
+    }
+
+
+def _look(visit: Visit, payment: Mapping[str, Any]) -> dict[str, Any]:
+    """A payment as an operator sees it."""
+    language, state = visit.words.language, payment["state"]
+    is_claimed = state == "waiting" and payment["byOperator"] and payment["claimedAt"] is not None
+    badge, word = LOOKS["claimed" if is_claimed else state]
+    since = visit.formats.now_ms - ms_of(payment["claimedAt"]) if is_claimed else 0
+    return {
+        **payment,
+        "is_claimed": is_claimed,
+        "badge": badge,
+        "word": word,
+        "is_old": since > OLD_MS,
+        "method_title": in_language(language, payment["title"]) or payment["method"],
+        "why_told": in_language(language, payment["why"]),
+        "fields": [
+            (visit.words(FIELDS[name]) if name in FIELDS else visit.code(name), text)
+            for name, text in payment["entered"].items()
+        ],
+        "payer": payment.get("payer"),
+    }
+
+
+async def show_one(visit: Visit) -> TrioResponse:
+    return await visit.page(_ONE, await _one(visit))
+
+
+async def _one(visit: Visit) -> dict[str, Any]:
+    """One payment, its organization's balance, and who else says that they paid it."""
+    payment_id = visit.arguments["payment_id"]
+    found = await visit.perform("payment.queue", status="all", search=payment_id)
+    payment = next((each for each in found["payments"] if each["id"] == payment_id), None)
+    if payment is None:
+        raise NotFound("There is no such payment.")
+    whose = payment["organizationId"]
+    organization = await visit.perform("org.show", organization_id=whose)
+    twins = await _twins(visit, payment)
+    return {
+        "payment": _look(visit, payment),
+        "organization": organization,
+        "after": str(Decimal(organization["balance"]) + Decimal(payment["amount"])),
+        "credited": [each for each in twins if each["state"] == "confirmed"],
+        "rivals": [each for each in twins if each["is_claimed"]],
+        "reasons": REASONS,
+        "form": visit.form,
+        "asked": "",
+    }
+
+
+async def _twins(visit: Visit, payment: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The other payments with the reference of one."""
+    if payment["reference"] is None:
+        return []
+    found = await visit.perform(
+        "payment.queue", status="all", search=payment["reference"], limit=_TWINS_MAX
+    )
+    same = (each for each in found["payments"] if each["reference"] is not None)
+    return [_look(visit, each) for each in same if each["id"] != payment["id"]]
+
+
+async def confirm(visit: Visit) -> TrioResponse:
+    form = visit.form
+    more = {"unchecked": True} if form.ticked("unchecked") else {}
+    return await _decide(
+        visit,
+        "confirm",
+        CREDITED,
+        amount=form.amount("amount") or None,
+        reference=form.text("reference") or None,
+        **more,
+    )
+
+
+async def refuse(visit: Visit) -> TrioResponse:
+    return await _decide(visit, "refuse", REFUSED, reason=visit.form.text("reason") or None)
+
+
+async def _decide(visit: Visit, way: str, told: str, **given: object) -> TrioResponse:
+    payment_id = visit.arguments["payment_id"]
+    try:
+        await visit.perform(f"payment.{way}", payment_id=payment_id, **given)
+    except NotFound:
+        raise
+    except Refusal as error:
+        return await visit.again(_ONE, error, {**await _one(visit), "asked": way})
+    return visit.go(visit.at("payments"), told)
+
+
+_PAGE: Final = "/operator/payments"
+_PAYMENT: Final = f"{_PAGE}/<payment_id>"
+_OPERATOR: Final = PageAccess.OPERATOR
+ROUTES: Final = (
+    PageRoute(path=_PAGE, view=show, access=_OPERATOR),
+    PageRoute(path=_PAYMENT, view=show_one, access=_OPERATOR),
+    PageRoute(path=f"{_PAYMENT}/confirm", view=confirm, access=_OPERATOR, method="POST", once=True),
+    PageRoute(path=f"{_PAYMENT}/refuse", view=refuse, access=_OPERATOR, method="POST"),
+)
