@@ -176,8 +176,15 @@ ROWS = (
     Row("payment list", ("{org}",), (("payments", []),)),
     *(
         Row(f"payment {verb}", ("pay_none", *more), alone=1, beside=1, sentence="payment")
-        for verb, more in (("show", ()), ("confirm", ()), ("refuse", ("none came",)))
+        for verb, more in (
+            *(("show", ()), ("confirm", ("--unchecked",)), ("refuse", ("none came",))),
+            ("poll", ()),
+        )
     ),
+    Row("payment texts", ("--method", "bankily"), (("texts", []), ("next", None))),
+    Row("payment lines", (), (("lines", []), ("unmatched", 0))),
+    Row("payment dismiss", ("btx_none", "ours"), alone=1, beside=1, sentence="text"),
+    Row("payment reconcile", ("gold", "5"), alone=1, beside=1, sentence="method"),
     Row("user create", ("n{n}@example.com", "--operator"), (("operator", True),)),
     Row("user list", (), (("users.0.email", str),)),
     Row("user show", ("{user}",), (("user.email", "{user}"), ("devices", []))),

@@ -81,6 +81,7 @@ MAY: dict[str, str] = {
     f"{JOURNAL}/store/schema/migrations.py": MIGRATION,
     f"{JOURNAL}/store/schema/alerts.py": MIGRATION,
     f"{JOURNAL}/store/schema/audit.py": MIGRATION,
+    f"{JOURNAL}/store/schema/bank.py": MIGRATION,
     f"{JOURNAL}/store/schema/carriers.py": MIGRATION,
     f"{JOURNAL}/store/schema/console.py": MIGRATION,
     f"{JOURNAL}/store/schema/first.py": MIGRATION,

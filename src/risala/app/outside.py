@@ -15,6 +15,8 @@ from risala.engine.rules.webhooks.sign import is_secret
 from risala.engine.webhooks.endpoints import rules_of
 from risala.http.outbound.client import open_outbound
 from risala.plugins.manager import PluginManager
+from risala.plugins.payment import PaymentMethod
+from risala.plugins.payment_texts import HearsTexts
 
 _UNSIGNED: Final = "must be set where alerts.webhook_url is"
 
@@ -33,9 +35,9 @@ async def open_outside(
         answers: how it has answered since the start, by status.
 
     Raises:
-        ConfigError: alerts are to be sent somewhere, and nothing signs them.
-        PluginConfigError: no plugin brings the mailer or a payment method, or one
-            refused its table.
+        ConfigError: no plugin brings the mailer or a payment method, one refused its table, or a
+            bank's texts come to a carrier that they must not come to; or alerts are to be sent
+            somewhere, and nothing signs them.
     """
     webhooks = settings.webhooks
     client = open_outbound(rules_of(webhooks), webhooks.attempts_max)
@@ -44,6 +46,7 @@ async def open_outside(
         name: plugins.build_payment_method(name, table)
         for name, table in settings.payments.methods.items()
     }
+    _refuse_misplaced(settings, methods)
     return Outside(
         await outer.enter_async_context(client),
         mailer,
@@ -72,3 +75,32 @@ def _alert_secret(settings: Settings) -> str:
         text = f"the environment variable {name} must hold `whsec_` and 32 bytes in base64"
         raise ConfigError([Fault("alerts.webhook_secret_env", text, "alerts")])
     return secret
+
+
+def _refuse_misplaced(settings: Settings, methods: Mapping[str, PaymentMethod]) -> None:
+    """Refuse methods whose bank's texts would come to no SIM of their own, or be believed of
+    customers who never show whose number paid.
+
+    Raises:
+        ConfigError: each fault.
+    """
+    carriers = {each.name: each for each in settings.carriers}
+    faults = []
+    for name, method in methods.items():
+        if not isinstance(method, HearsTexts):
+            continue
+        carrier = carriers.get(method.carrier)
+        if carrier is None:
+            faults.append(_fault(name, "carrier", "is the name of no carrier"))
+        elif not carrier.receives_only:
+            text = "must be a carrier with `receives_only = true`: its SIM is for nothing else"
+            faults.append(_fault(name, "carrier", text))
+        if method.caps is not None and settings.payments.codes_organization is None:
+            text = "needs payments.codes_organization: nobody shows otherwise whose number paid"
+            faults.append(_fault(name, "by_itself", text))
+    if faults:
+        raise ConfigError(faults)
+
+
+def _fault(method: str, key: str, text: str) -> Fault:
+    return Fault(f"payments.{method}.sms.{key}", text, "payments")

@@ -73,6 +73,9 @@ class CarrierSection(BaseModel):
     receipt_group: Name | None = None
     """A word that carriers have in common whose receipts may come through each other. Those with
     the same driver, host and account are one group without it."""
+    receives_only: bool = False
+    """True: nothing is sent that way, only what comes in is used, such as a bank's confirmations
+    of payments."""
     national_prefix: NationalPrefix = "+222"
     """Where numbers in messages that come in belong if they are written as at home: `22236…`,
     `0022236…` and `36…` become `+22236…`. `""`: they stay as they are written."""
@@ -100,6 +103,11 @@ class CarrierSection(BaseModel):
     def serves_numbers(self) -> bool:
         """False for the carrier that plays for test keys: no live message is routed to it."""
         return bool(self.prefixes or self.networks)
+
+    @property
+    def sends(self) -> bool:
+        """Whether live messages may be routed to it."""
+        return self.serves_numbers and not self.receives_only
 
     @property
     def settings(self) -> dict[str, Any]:

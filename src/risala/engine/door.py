@@ -10,6 +10,7 @@ import trio
 
 from risala.config.model import Settings
 from risala.engine.accounts.senders import Senders
+from risala.engine.actors.actor import Ref
 from risala.engine.actors.alarm import Alarm
 from risala.engine.actors.broadcast import Broadcast
 from risala.engine.billing.billing import tell_entered
@@ -22,14 +23,18 @@ from risala.engine.journal.recorder import Listeners, Recorder, unheard
 from risala.engine.model.ids import MessageIds
 from risala.engine.outside import NO_OUTSIDE, Outside, console_url, public_url
 from risala.engine.overview import Alone
-from risala.engine.payments.desk import Desk, DeskSources
+from risala.engine.payments.desk import Desk
+from risala.engine.payments.lines import BankLines
+from risala.engine.payments.sources import DeskSources
 from risala.engine.people.people import People
 from risala.engine.people.sources import PeopleSources
 from risala.engine.rules.receiptgroups import ReceiptGroups
 from risala.engine.rules.router import Router
 from risala.engine.services import Birth, Delivery, Services
+from risala.engine.verify.payer_codes import VerifiedPayers
 from risala.engine.verify.sessions import (
     AT_ONCE_MAX,
+    SessionsMessage,
     Sources,
     VerificationSessions,
 )
@@ -44,6 +49,7 @@ async def open_door(
     ailing: Ailing,
     people: People,
     outside: Outside,
+    lines: BankLines,
     delivery: Callable[[Intake], Delivery],
 ) -> Gateway:
     """Build the parts that decide what is accepted, and the gateway over them; needed with and
@@ -83,7 +89,7 @@ async def open_door(
             sessions=sessions,
             people=people,
             requests=core.requests,
-            payments=desk_of(core, owners, recorder, outside, people.mail_is_owed),
+            payments=desk_of(core, owners, recorder, outside, lines, people.mail_is_owed, sessions),
             delivery=delivery(intake),
             preparing=outside.preparing,
             birth=Birth(core.seams.clock.now_ms(), trio.current_time(), outside.settings_file),
@@ -111,6 +117,7 @@ async def open_gateway(settings: Settings, seams: Seams | None = None) -> AsyncI
             nothing_ails,
             people,
             NO_OUTSIDE,
+            BankLines({}),
             lambda _: alone,
         )
 
@@ -141,19 +148,26 @@ def desk_of(
     owners: Owners,
     recorder: Recorder,
     outside: Outside,
+    lines: BankLines,
     owed: Callable[[], None],
+    sessions: Ref[SessionsMessage],
 ) -> Desk:
+    clock, reader = core.seams.clock, core.journal.reader()
+    house = core.settings.payments.codes_organization
     return Desk(
         DeskSources(
             settings=core.settings,
             recorder=recorder,
-            reader=core.journal.reader(),
+            reader=reader,
             ids=core.seams.ids,
             accounts=core.accounts,
             billing=owners.billing,
             methods=outside.payments,
+            codes=VerifiedPayers(house, sessions, reader, clock),
             public_url=public_url(core.settings, outside),
             owed=owed,
+            polls=Alarm(clock),
+            lines=lines,
         )
     )
 

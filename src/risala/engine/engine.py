@@ -35,6 +35,8 @@ from risala.engine.journal.webhooks import deliveries as webhook_log
 from risala.engine.model.errors import Draining
 from risala.engine.outside import NO_OUTSIDE, Outside, build_outward
 from risala.engine.overview import Running, statistics
+from risala.engine.payments.desk import Desk
+from risala.engine.payments.lines import BankLines
 from risala.engine.recovery import clear_up
 from risala.engine.rules.router import Router
 from risala.engine.sending import Sending, build_lineup, build_rereading, build_sending
@@ -115,7 +117,8 @@ async def open_engine(
             lambda: Scheduler(board, router, core.seams.clock),
             mailbox_max=settings.engine.mailbox_max,
         )
-        lineup = build_lineup(core, sending, router, scheduler, carriers)
+        lines = BankLines(outside.payments)
+        lineup = build_lineup(core, sending, router, scheduler, carriers, lines.hearing)
         waits = Waits(router, board.lanes, lambda: board.leasing, core.seams.clock)
         watch = LoopWatch(core.seams.clock, partial(suspicion_of, lanes=board.lanes))
         outward = build_outward(settings, recorder, outside, core.derived)
@@ -140,6 +143,7 @@ async def open_engine(
             waits.ailing,
             people,
             outside,
+            lines,
             running,
         )
         # Done before any lane starts, so that no code is sent whose session is over.
@@ -151,10 +155,9 @@ async def open_engine(
             each.id for each in core.accounts.list_organizations() if each.status != "active"
         )
         await outward.start(core.supervisor, gateway.services, clock)
-        look_back = LookBack(recorder, gateway.services.intake.opt_outs.changed)
-        await start("opt-outs", look_back.run)
-        lanes = partial(lineup.start, drivers)
-        await _start_services(core, sending, gateway.services.sessions, scheduler, lanes)
+        await _start_services(
+            core, sending, gateway.services.sessions, scheduler, partial(lineup.start, drivers)
+        )
         await start("lineup", lineup.run)
         again = partial(_look_again, sending, gateway.services)
         await start("clock", partial(keep_elapsed, clock, recorder, again))
@@ -172,12 +175,14 @@ async def open_engine(
 async def _start_chores(core: Core, gateway: Gateway) -> None:
     """What is done beside sending."""
     start, services = core.supervisor.start_service, gateway.services
+    look_back = LookBack(services.recorder, services.intake.opt_outs.changed)
+    await start("opt-outs", look_back.run)
     await start("erasing", Erasing(services).run)
     inline = core.seams.inline_journal
     await start("exporting", Exporting(services, inline=inline).run)
     await start("web sessions", services.people.sessions.keep_touching)
     await start("minutes", partial(minutes.keep_writing, services.recorder))
-    await start("payments", gateway.payments.run, policy=DRIVER_POLICY)
+    await _start_payments(core, gateway.payments)
 
 
 def _look_again(sending: Sending, services: Services) -> None:
@@ -190,6 +195,13 @@ def _look_again(sending: Sending, services: Services) -> None:
         services.sessions.tell_nowait(Reload())
     for endpoint_id, _, _ in webhook_log.waiting(services.reader):
         services.delivery.hint_webhook(endpoint_id)
+
+
+async def _start_payments(core: Core, desk: Desk) -> None:
+    start = partial(core.supervisor.start_service, policy=DRIVER_POLICY)
+    await start("payments", desk.run)
+    await start("payments' polls", desk.polls.run)
+    await start("payments' texts", desk.ear.run)
 
 
 async def _start_services(

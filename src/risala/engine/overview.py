@@ -119,7 +119,7 @@ class Running:
         return True
 
     def unready(self) -> tuple[str, ...]:
-        lanes = [lane for lane in self._board.lanes.values() if lane.carrier.serves_numbers]
+        lanes = [lane for lane in self._board.lanes.values() if lane.carrier.sends]
         if not lanes:
             return ("no carrier is configured",)
         if all(lane.told_health.state is not HealthState.UP for lane in lanes):

@@ -13,7 +13,7 @@ from risala.engine.actors.actor import Ref
 from risala.engine.actors.alarm import Alarm
 from risala.engine.billing.billing import tell_entered
 from risala.engine.core import Core, Owners
-from risala.engine.delivery.crew import Crew
+from risala.engine.delivery.crew import Crew, Hearing
 from risala.engine.delivery.fleet import Fleet
 from risala.engine.delivery.lane.lane import Lane
 from risala.engine.delivery.lane.parts import Counts, LaneHooks
@@ -108,12 +108,17 @@ def build_lineup(
     router: Router,
     scheduler: Ref[SchedulerMessage],
     carriers: Sequence[CarrierSection],
+    hearing: Hearing,
 ) -> Lineup:
-    """Build what changes the carriers while the service runs."""
+    """Build what changes the carriers while the service runs.
+
+    Args:
+        hearing: whom to tell of a carrier's texts that are for payments alone.
+    """
     reader = core.journal.reader()
     parts = LineupParts(
         fleet=sending.fleet,
-        crew=Crew(core.supervisor, reader, core.seams.ids),
+        crew=Crew(core.supervisor, reader, core.seams.ids, hearing),
         recorder=sending.recorder,
         reader=reader,
         sorter=sending.sorter,

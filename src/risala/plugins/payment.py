@@ -5,7 +5,7 @@ A method is registered by the hook ``risala_register_payment_methods`` (see
 
     begin ──► PaymentPending ──► PaymentSettled     credited, once
                    │  ▲    └───► PaymentRefused     nothing happens
-                   └──┘ claim, poll, callback, a bank's SMS, or the operator's word
+                   └──┘ claim, poll, callback, a bank's text, or the operator's word
 
 The engine's desk owns payments: it stores each step before it shows it, credits, and writes the
 audit trail. A method owns the talk with one way of paying and nothing else; it keeps no state
@@ -16,11 +16,12 @@ that must outlive the process, since every call is handed the payment as it is s
 ever, however often and by whatever way it is reported. So a method may report the same thing
 twice, and must name the same provider for the same transaction.
 
-**When and where.** Coroutines run on the task of whoever took the step, or on the desk's after a
-start: one call a payment at a time, under :data:`STEP_S`; what takes longer is cancelled and counts
-as :class:`PaymentMethodError`. None of them runs inside a database transaction. A ``begin`` that a
-crash cut off is called again with the same values. :meth:`Polled.poll` and :meth:`HearsTexts.heard`
-are not called yet.
+**When and where.** Coroutines run on the task of whoever took the step, or on one of the desk's
+(``poll``, and ``begin`` after a start): one call a payment at a time, under :data:`STEP_S`; what
+takes longer is cancelled and counts as :class:`PaymentMethodError`. None of them runs inside a
+database transaction. A ``begin`` that a crash cut off is called again with the same values.
+
+A method whose bank confirms by SMS is :class:`risala.plugins.payment_texts.HearsTexts` as well.
 
 **Amounts** are integer minor units (khoums) of the payment's currency.
 """
@@ -34,8 +35,6 @@ from enum import StrEnum
 from typing import Any, Final, Protocol, runtime_checkable
 
 from pydantic import BaseModel
-
-from risala.sms.message import Inbound
 
 STEP_S: Final = 30.0
 """The longest that a step may take, in seconds: somebody waits in front of a page."""
@@ -64,7 +63,7 @@ class Confirmation(StrEnum):
     """Whose word settles a pending payment."""
 
     PROVIDER = "provider"
-    """:meth:`Polled.poll`, :meth:`CalledBack.callback` or :meth:`HearsTexts.heard` will tell."""
+    """:meth:`Polled.poll` or :meth:`CalledBack.callback` will tell."""
     OPERATOR = "operator"
     """The payment stands in the console until the operator says yes or no; the method is not
     asked."""
@@ -90,6 +89,10 @@ class PaymentField:
     is_reference: bool = False
     """True where the transaction's reference is entered: the desk normalises it and refuses one
     that was credited before."""
+    is_payer: bool = False
+    """True where the payer's mobile number is entered: the desk makes it ``+222XXXXXXXX``, and
+    lets the customer show that it is theirs, by a code that is sent to it. Not asked for where
+    the settings name nobody who sends codes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +152,8 @@ class PaymentPending:
     asks: tuple[PaymentField, ...] = ()
     """What the customer enters next; comes to :meth:`Claimed.claim`."""
     poll_after_s: float | None = None
-    """When :meth:`Polled.poll` is worth calling; None: never."""
+    """When :meth:`Polled.poll` is worth calling; None: never. It is called again and again, after
+    ever longer waits, until something is settled or the payment is over."""
     expires_at_ms: int | None = None
     """UTC epoch milliseconds from which nothing is expected any more. What is reported later is
     settled nevertheless: money that came is credited."""
@@ -185,16 +189,14 @@ Progress = PaymentPending | PaymentSettled | PaymentRefused
 
 @dataclass(frozen=True, slots=True)
 class PaymentReport:
-    """Something that a provider told by itself: a callback, or a bank's text."""
+    """Something that a provider told by itself."""
 
     result: PaymentSettled | PaymentRefused
     payment_id: str | None = None
     """Our payment's id, where the provider repeats it. Else the desk looks for a pending payment of
-    this method with the report's reference, then for one of its amount and payer; a report that
-    fits none, or several, waits for the operator."""
+    this method with the report's reference; the provider is refused where there is none."""
     needs_operator: bool = False
-    """The provider's word is not proof enough to credit by itself (a text's sender can be
-    forged): it is matched, and waits for the operator unless his caps allow more."""
+    """The provider's word is not proof enough: the payment waits for the operator."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,8 +252,11 @@ class Polled(Protocol):
     async def poll(self, payment: Payment) -> Progress:
         """How it stands; at :attr:`PaymentPending.poll_after_s`, and at the operator's wish.
 
+        Called again after ever longer waits, an hour at most: a day beyond the payment's end, or
+        for a week where it has none. Who still does not know then leaves it to the operator.
+
         Raises:
-            PaymentMethodError: the provider could not be asked; it is called again, ever later.
+            PaymentMethodError: the provider could not be asked.
         """
 
 
@@ -284,22 +289,6 @@ class Played(Protocol):
 
         Raises:
             ValueError: it is no card of the sandbox.
-        """
-
-
-@runtime_checkable
-class HearsTexts(Protocol):
-    """A method whose bank confirms payments by SMS to a modem's SIM of its own."""
-
-    @property
-    def carrier(self) -> str:
-        """The configured name of that modem. Its texts go to no customer, event or STOP word."""
-
-    def heard(self, message: Inbound) -> tuple[PaymentReport, ...]:
-        """Read a text of that SIM; empty where it confirms no payment.
-
-        Called on the task that stores the text, with each text once it is on disk, and again
-        after a crash; it does not wait. Raises nothing: a text that is odd confirms nothing.
         """
 
 

@@ -74,3 +74,6 @@ class Inbound:
     received_at_ms: int
     carrier_ids: tuple[str, ...] = ()
     """The carrier's identities of the parts, so that one delivered twice is stored once."""
+    service_centre: str | None = None
+    """The service centre that it came by, as ``+…``, where the driver knows it: the network tells
+    that, and no sender."""

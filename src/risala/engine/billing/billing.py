@@ -14,6 +14,7 @@ from __future__ import annotations
 import sqlite3
 from contextlib import suppress
 from functools import partial
+from typing import Final
 
 from risala.engine.actors.actor import Decider, Later, MailboxFull, Ref
 from risala.engine.billing.accounts import HeldMoney, Look
@@ -28,13 +29,16 @@ from risala.engine.billing.claims import (
     TopUp,
 )
 from risala.engine.journal.accounts import ledger
-from risala.engine.journal.payments import payments
+from risala.engine.journal.payments import references, texts
 from risala.engine.journal.rows import Entered
 from risala.engine.journal.store.signature import signed
 from risala.engine.journal.store.writer import Journal
 from risala.engine.model.clock import Clock
 from risala.engine.model.commands import LedgerEntry
 from risala.engine.model.errors import Draining, OutcomeUnknown
+
+BY_HAND: Final = "topup"
+"""Who settled a bank's text whose reference was entered by hand."""
 
 
 class Billing(Decider[BillingMessage]):
@@ -79,8 +83,13 @@ def _enter(message: TopUp | Adjust, at: int, conn: sqlite3.Connection) -> Ledger
     given = (message.organization_id, message.amount, message.reference, at)
     if isinstance(message, Adjust):
         return ledger.adjust(conn, *given, note=message.note)
-    payments.refuse_credited(conn, message.reference)
-    return ledger.top_up(conn, *given, note=message.note)
+    references.refuse_credited(conn, references.BY_HAND, message.reference)
+    entry = ledger.top_up(conn, *given, note=message.note)
+    references.enter(conn, references.BY_HAND, message.reference, entry.seq)
+    key = references.key_of(message.reference)
+    if key is not None:
+        texts.settle(conn, key, None, None, BY_HAND, at)
+    return entry
 
 
 def tell_entered(billing: Ref[BillingMessage], entered: Entered) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Callable
 from functools import partial
 from typing import Final
 
@@ -17,13 +18,24 @@ DRIVER_POLICY: Final = RestartPolicy(restarts_max=None)
 and services that only look on."""
 
 
+Hearing = Callable[[str], Callable[[], None] | None]
+"""Whom to tell of a carrier's texts that are for payments alone; None: they are for customers."""
+
+
 class Crew:
     """Starts and ends it, for any lane."""
 
-    def __init__(self, supervisor: Supervisor, reader: sqlite3.Connection, ids: IdSource) -> None:
+    def __init__(
+        self,
+        supervisor: Supervisor,
+        reader: sqlite3.Connection,
+        ids: IdSource,
+        hearing: Hearing,
+    ) -> None:
         self._supervisor = supervisor
         self._reader = reader
         self._ids = ids
+        self._hearing = hearing
 
     async def start(self, lane: Lane) -> None:
         """Let a lane live: its driver connects."""
@@ -34,7 +46,7 @@ class Crew:
         await self._start_driver(lane)
 
     async def _start_driver(self, lane: Lane) -> None:
-        context = LaneContext(lane, self._reader, self._ids)
+        context = LaneContext(lane, self._reader, self._ids, self._hearing(lane.name))
         await self._supervisor.start_service(
             f"driver {lane.name}",
             partial(lane.run_driver, lane.driver, context),

@@ -13,6 +13,7 @@ from risala.engine.delivery.lane.lane import Lane
 from risala.engine.journal.attempts import Arrival
 from risala.engine.journal.inbound import inbound
 from risala.engine.journal.messages import reads as messages
+from risala.engine.journal.payments import texts as bank_texts
 from risala.engine.journal.store.transaction import Failed
 from risala.engine.journal.upkeep import notes as noted
 from risala.engine.model.discreet import discreet, discreet_receipt
@@ -35,10 +36,22 @@ _arrival: Final = quickly(Arrival)
 
 
 class LaneContext:
-    """The engine's hand in one driver."""
+    """The engine's hand in one driver.
 
-    def __init__(self, lane: Lane, reader: sqlite3.Connection, ids: IdSource) -> None:
+    Args:
+        heard: what comes in is for payments alone, and this is told once it is stored; None: it is
+            for customers.
+    """
+
+    def __init__(
+        self,
+        lane: Lane,
+        reader: sqlite3.Connection,
+        ids: IdSource,
+        heard: Callable[[], None] | None = None,
+    ) -> None:
         self._lane = lane
+        self._heard = heard
         self._reader = reader
         self._ids = ids
         self._unwritten = 0
@@ -72,6 +85,9 @@ class LaneContext:
     async def inbound(self, message: Inbound, *, forget: Iterable[str] = ()) -> None:
         message_id, stamp = self._ids.new("mo"), self._lane.recorder.stamp()
         keys = tuple(forget)
+        if self._heard is not None:
+            await self._heard_text(message, keys, self._heard)
+            return
         accounts = self._lane.recorder.groups.account_of
         received = _at_home(message, self._lane.carrier.national_prefix)
 
@@ -80,6 +96,18 @@ class LaneContext:
             noted.forget(conn, self.carrier, keys)
 
         await self._commit(unit)
+
+    async def _heard_text(
+        self, message: Inbound, keys: tuple[str, ...], heard: Callable[[], None]
+    ) -> None:
+        text_id = self._ids.new("btx")
+
+        def unit(conn: sqlite3.Connection) -> None:
+            bank_texts.store(conn, text_id, self.carrier, message)
+            noted.forget(conn, self.carrier, keys)
+
+        await self._commit(unit)
+        heard()
 
     async def remember(self, notes: Mapping[str, str | None]) -> None:
         written = dict(notes)

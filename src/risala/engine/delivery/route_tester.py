@@ -80,7 +80,7 @@ def tell_route(
         sections: as they are in force, the disabled ones too.
         choose: of those in the tier that serves, whose turn it is.
     """
-    known = {each.name: each for each in sections if each.serves_numbers}
+    known = {each.name: each for each in sections if each.sends}
     key, network = router.route_key(recipient), network_of(recipient)
     route = router.routes.get(key)
     tiers = route.tiers if route is not None and key != UNSERVED else ()

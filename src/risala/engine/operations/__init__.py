@@ -17,7 +17,6 @@ from risala.engine.operations import (
     messages,
     money,
     overview,
-    payments,
     senders,
     service,
     sessions,
@@ -33,6 +32,8 @@ from risala.engine.operations.console import payments as claimed_payments
 from risala.engine.operations.console import senders as sender_requests
 from risala.engine.operations.kept import choices, deletion, erasing, exporting, retention
 from risala.engine.operations.operation import Call, Operation
+from risala.engine.operations.paying import payers, payments
+from risala.engine.operations.paying import texts as payment_texts
 from risala.engine.operations.people import account as own_account
 from risala.engine.operations.people import members, users
 from risala.engine.operations.watch import alerts, requests
@@ -51,6 +52,8 @@ OPERATIONS: Final[dict[str, Operation[Any, Any]]] = {
         money,
         payments,
         claimed_payments,
+        payers,
+        payment_texts,
         senders,
         sender_requests,
         messages,

@@ -12,7 +12,7 @@ from risala.engine.journal.alerts import alerts
 from risala.engine.journal.carriers import overrides
 from risala.engine.journal.inbound import inbound, opt_outs
 from risala.engine.journal.messages import reads, verifications
-from risala.engine.journal.payments import payments
+from risala.engine.journal.payments import payments, texts
 from risala.engine.journal.upkeep.audit_log import Seen
 from risala.engine.journal.webhooks import endpoints as webhooks
 from risala.engine.model.clock import iso
@@ -81,6 +81,28 @@ def payment(conn: sqlite3.Connection, payment_id: str) -> Seen | None:
         "paid": _money(found.paid),
     }
     return Seen(found.organization_id, values)
+
+
+def bank_text(conn: sqlite3.Connection, text_id: str) -> Seen | None:
+    """Without its words and its payer's number."""
+    try:
+        found = texts.text(conn, text_id)
+    except NotFound:
+        return None
+    values = {
+        "method": found.method,
+        "state": found.state.value,
+        "why": found.why,
+        "reference": found.reference,
+        "amount": _money(found.amount),
+    }
+    return Seen(None, values)
+
+
+def bank_balance(conn: sqlite3.Connection, method: str) -> Seen | None:
+    """What a payment method's account has, as far as it is known."""
+    found = texts.balance(conn, method)
+    return None if found is None else Seen(None, {"balance": money(found.balance)})
 
 
 def key(conn: sqlite3.Connection, key_id: str) -> Seen | None:

@@ -7,6 +7,7 @@ from typing import Protocol
 
 from risala.engine.model.errors import FieldFault, Invalid
 from risala.plugins.payment import ENTERED_CHARACTERS_MAX, normalised_reference
+from risala.sms.address import normalise_number
 
 
 class Entry(Protocol):
@@ -17,6 +18,9 @@ class Entry(Protocol):
 
     @property
     def is_reference(self) -> bool: ...
+
+    @property
+    def is_payer(self) -> bool: ...
 
 
 def entered_of(asks: Sequence[Entry], given: Mapping[str, str]) -> dict[str, str]:
@@ -48,6 +52,30 @@ def reference_of(asks: Sequence[Entry], entered: Mapping[str, str]) -> tuple[str
         if each.is_reference:
             return each.name, entered[each.name]
     return "", None
+
+
+def payer_of(asks: Sequence[Entry], entered: Mapping[str, str]) -> str | None:
+    """The payer's number that was entered; None where nobody asks for it.
+
+    Raises:
+        Invalid: it is none.
+    """
+    for each in asks:
+        if each.is_payer:
+            return payer_number(f"entered.{each.name}", entered[each.name])
+    return None
+
+
+def payer_number(path: str, text: str) -> str:
+    """A number as people write it, as ``+222XXXXXXXX``.
+
+    Raises:
+        Invalid: it is no mobile number of this country.
+    """
+    try:
+        return normalise_number(text)
+    except ValueError as error:
+        raise Invalid(path, "invalid_phone_number", str(error)) from None
 
 
 def key_of(name: str, reference: str) -> str:

@@ -9,6 +9,7 @@ import structlog
 
 from risala.engine.journal.payments import payments
 from risala.engine.journal.payments.stored import AskedField, PaymentState, StoredPayment
+from risala.engine.rules.paying.polling import PolledSoFar, next_poll
 from risala.plugins.payment import (
     Confirmation,
     Payment,
@@ -42,9 +43,16 @@ def of_progress(
     progress: PaymentPending | PaymentRefused,
     offer: PaymentOffer,
     now_ms: int,
+    polls: int,
+    asks_payer: bool,
     conn: sqlite3.Connection,
 ) -> StoredPayment:
-    """The unit of work that writes down what a method answered. One that is decided stays so."""
+    """The unit of work that writes down what a method answered. One that is decided stays so.
+
+    Args:
+        polls: how often its provider was asked.
+        asks_payer: whether payers' numbers are asked for: somebody sends codes to them.
+    """
     if isinstance(progress, PaymentRefused):
         if not payments.payment(conn, found.id).is_open:
             return payments.payment(conn, found.id)
@@ -56,14 +64,27 @@ def of_progress(
         "instructions": dict(progress.instructions),
         "checkout_url": _link(found, progress.checkout_url, offer),
         "asks": tuple(
-            AskedField(each.name, dict(each.label), each.is_reference) for each in progress.asks
+            AskedField(each.name, dict(each.label), each.is_reference, each.is_payer)
+            for each in progress.asks
+            if asks_payer or not each.is_payer
         ),
         "expires_at": progress.expires_at_ms,
+        **_polled(found, progress, now_ms, polls),
     }
     if progress.reference is not None:
         values["reference"] = progress.reference
         values["reference_key"] = _key(progress.reference)
     return payments.change(conn, found.id, values)
+
+
+def _polled(
+    found: StoredPayment, progress: PaymentPending, now_ms: int, polls: int
+) -> dict[str, Any]:
+    if progress.poll_after_s is None or progress.poll_after_s < 0:
+        return {"poll_at": None, "polls": polls, "poll_every": None}
+    every = round(progress.poll_after_s * 1000)
+    at = next_poll(PolledSoFar(found.begun_at, progress.expires_at_ms, every, polls), now_ms)
+    return {"poll_at": at, "polls": polls, "poll_every": every}
 
 
 def _key(reference: str) -> str | None:

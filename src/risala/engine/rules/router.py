@@ -77,7 +77,8 @@ class _Plan:
     """The routes of some carriers; never changes."""
 
     def __init__(self, carriers: Sequence[CarrierSection]) -> None:
-        self._carriers = tuple(carrier for carrier in carriers if carrier.enabled)
+        enabled = [carrier for carrier in carriers if carrier.enabled]
+        self._carriers = tuple(carrier for carrier in enabled if not carrier.receives_only)
         prefixes = {prefix for carrier in self._carriers for prefix in carrier.prefixes}
         self._prefixes = sorted(prefixes, key=len, reverse=True)
         self._networks = {network for carrier in self._carriers for network in carrier.networks}
@@ -87,7 +88,7 @@ class _Plan:
                 if _may_meet(prefix, network):
                     key = _key(prefix, network)
                     self.routes[key] = self._route(key, prefix, network)
-        for carrier in self._carriers:
+        for carrier in enabled:
             key = pinned(carrier.name)
             self.routes[key] = Route(key, ((carrier.name,),))
         tests = tuple(carrier.name for carrier in self._carriers if not carrier.serves_numbers)

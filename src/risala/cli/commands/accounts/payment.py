@@ -6,6 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from risala.cli.commands.accounts.bank import (
+    payment_dismiss,
+    payment_lines,
+    payment_reconcile,
+    payment_texts,
+)
 from risala.cli.commands.accounts.organizations import organization_id
 from risala.cli.reach.options import Options, common
 from risala.cli.show import output
@@ -84,6 +90,7 @@ def payment_show(options: Options, payment: str) -> None:
         "Amount": output.money(found["amount"], found["currency"]),
         "Reference": found["reference"],
         "State": _standing(found),
+        "Paid from": _payer(found["payer"]),
         "Begun (UTC)": f"{output.moment(found['begunAt'])} by {found['begunBy']}",
     }
     if found["claimedAt"]:
@@ -104,15 +111,24 @@ def payment_show(options: Options, payment: str) -> None:
 @click.option(
     "--reference", metavar="TEXT", help="The transaction's own, if the customer's is wrong."
 )
+@click.option(
+    "--unchecked",
+    is_flag=True,
+    help="Also where the customer has not shown that the payer's number is theirs.",
+)
 @common
 def payment_confirm(
-    options: Options, payment: str, amount: str | None, reference: str | None
+    options: Options, payment: str, amount: str | None, reference: str | None, unchecked: bool
 ) -> None:
     """Say that the money of PAYMENT is there: it is credited, once."""
 
     async def work(session: GatewaySession) -> tuple[Json, Json]:
         found = await session.perform(
-            "payment.confirm", payment_id=payment, amount=amount, reference=reference
+            "payment.confirm",
+            payment_id=payment,
+            amount=amount,
+            reference=reference,
+            unchecked=unchecked or None,
         )
         after = await session.perform("org.show", organization_id=found["organizationId"])
         return found, after
@@ -138,6 +154,32 @@ def payment_refuse(options: Options, payment: str, reason: str) -> None:
     found = options.run(work)
     if not output.show(options.json, found):
         output.said(f"{found['id']} is refused.")
+
+
+@payment.command("poll")
+@payment_id
+@common
+def payment_poll(options: Options, payment: str) -> None:
+    """Ask the provider of PAYMENT at once how it stands."""
+
+    async def work(session: GatewaySession) -> Json:
+        return await session.perform("payment.poll", payment_id=payment)
+
+    found = options.run(work)
+    if not output.show(options.json, found):
+        output.said(f"{found['id']}: {_standing(found)}.")
+
+
+for _command in (payment_texts, payment_dismiss, payment_lines, payment_reconcile):
+    payment.add_command(_command)
+
+
+def _payer(payer: Json | None) -> str | None:
+    """The payer's number, and whether it is the customer's."""
+    if payer is None:
+        return None
+    words = {"checked": "it is the customer's", "none": "nobody checked"}
+    return f"{payer['number']} ({words.get(payer['state'], 'not shown to be theirs yet')})"
 
 
 def _standing(found: Json) -> str:

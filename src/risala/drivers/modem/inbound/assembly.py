@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from risala.drivers.modem.tpdu.coding import CharacterSet
-from risala.drivers.modem.tpdu.pdu import Deliver
+from risala.drivers.modem.tpdu.pdu import Deliver, TpAddress
 from risala.plugins.contract import Inbound
 from risala.sms import assembly
 from risala.sms.assembly import MISSING
@@ -30,6 +30,8 @@ class ReceivedPdu:
     deliver: Deliver
     digest: str
     """Names this PDU, so that the engine stores once what comes twice."""
+    service_centre: str | None = None
+    """The one that it came by; None: the modem does not tell."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +47,11 @@ class JoinedMessage:
 
 def digest_of(pdu: str) -> str:
     return hashlib.sha256(pdu.upper().encode()).hexdigest()[:20]
+
+
+def readable_of(centre: TpAddress | None) -> str | None:
+    """A service centre as people write it."""
+    return None if centre is None else centre.readable or None
 
 
 def place_of(deliver: Deliver) -> Concatenation | None:
@@ -113,12 +120,15 @@ class TpduAssembler:
 def message_of(parts: Iterable[ReceivedPdu], texts: Iterable[str], now_ms: int) -> Inbound:
     """The inbound message that these parts make."""
     ordered = list(parts)
+    centres = {part.service_centre for part in ordered}
     return Inbound(
         sender=ordered[0].deliver.originator.readable,
         recipient=None,
         text=join(list(texts)),
         received_at_ms=now_ms,
         carrier_ids=tuple(part.digest for part in ordered),
+        # Parts that came by several are nobody's in particular.
+        service_centre=centres.pop() if len(centres) == 1 else None,
     )
 
 

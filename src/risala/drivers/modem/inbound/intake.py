@@ -16,6 +16,7 @@ from risala.drivers.modem.inbound.assembly import (
     digest_of,
     message_of,
     place_of,
+    readable_of,
     text_of,
 )
 from risala.drivers.modem.inbound.parts import ModemParts, notes_of
@@ -60,14 +61,15 @@ class ModemIntake:
         Raises:
             PduError: it cannot be read.
         """
-        _, tpdu = from_hex(pdu, Direction.TO_PHONE, tpdu_octets)
+        centre, tpdu = from_hex(pdu, Direction.TO_PHONE, tpdu_octets)
         if isinstance(tpdu, StatusReport):
             await self._report(tpdu)
             return True
         if not isinstance(tpdu, Deliver) or not self._wants_messages:
             return False
         if tpdu.pid != _PID_SILENT:
-            await self._message(ReceivedPdu(tpdu, digest_of(pdu)), pdu, tpdu_octets)
+            part = ReceivedPdu(tpdu, digest_of(pdu), readable_of(centre))
+            await self._message(part, pdu, tpdu_octets)
         return True
 
     async def _message(self, part: ReceivedPdu, pdu: str, tpdu_octets: int | None) -> None:

@@ -10,7 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from risala.drivers.modem.inbound.assembly import JoinedMessage, ReceivedPdu, TpduAssembler
+from risala.drivers.modem.inbound.assembly import (
+    JoinedMessage,
+    ReceivedPdu,
+    TpduAssembler,
+    readable_of,
+)
 from risala.drivers.modem.notes import ModemNotes
 from risala.drivers.modem.tpdu.pdu import Deliver, Direction, PduError, from_hex
 
@@ -96,9 +101,10 @@ def _recalled(notes: ModemNotes) -> list[tuple[ReceivedPdu, int]]:
     for key, text in notes.recall(_PART).items():
         at_ms, octets, pdu = text.split(" ")
         try:
-            _, tpdu = from_hex(pdu, Direction.TO_PHONE, int(octets) or None)
+            centre, tpdu = from_hex(pdu, Direction.TO_PHONE, int(octets) or None)
         except PduError:
             continue  # the PDU cannot be read by this version; the note goes when it is outdated
         if isinstance(tpdu, Deliver):
-            found.append((ReceivedPdu(tpdu, key.removeprefix(_PART)), int(at_ms)))
+            part = ReceivedPdu(tpdu, key.removeprefix(_PART), readable_of(centre))
+            found.append((part, int(at_ms)))
     return sorted(found, key=lambda each: each[1])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from functools import reduce
 from typing import Final, NamedTuple
 
 from risala.engine.journal.rows import Entered
@@ -41,17 +40,6 @@ _CHARGE_ROWS: Final = (
     "INSERT INTO entry (seq, organization, kind, amount, balance_after, message, messages, at)"
     " SELECT column1, column2, 0, column3, column4, column5, nullif(column6, 1),"
     " nullif(column7, 0) FROM ({values})"
-)
-
-
-def _without(text: str, mark: str) -> str:
-    return f"replace({text}, '{mark}', '')"
-
-
-_PLAIN: Final = reduce(_without, " -./_#:", "reference")
-"""A reference without what people put between its letters and digits."""
-_TOPPED_UP: Final = (
-    f"SELECT seq FROM entry INDEXED BY entry_credited_once WHERE kind = 2 AND upper({_PLAIN}) = ?"  # noqa: S608 -- constants
 )
 
 
@@ -132,16 +120,6 @@ def credited(first: LedgerEntry) -> str:
         f"The reference {first.reference} was credited already: {money(first.amount)} to"
         f" {first.organization_id}, at {iso(first.at)}."
     )
-
-
-def topped_up(conn: sqlite3.Connection, key: str) -> LedgerEntry | None:
-    """The top-up with a reference that is the same when only its letters and digits count.
-
-    Reads the index of all references that were credited, which is for a person's pace.
-    """
-    for (seq,) in conn.execute(_TOPPED_UP, (key,)):
-        return entry(conn, seq)
-    return None
 
 
 def entry(conn: sqlite3.Connection, seq: int) -> LedgerEntry:

@@ -10,16 +10,14 @@ from dataclasses import asdict
 from typing import Any, Final
 
 from risala.engine.journal.accounts import ledger
+from risala.engine.journal.payments import references, texts
 from risala.engine.journal.payments.stored import AskedField, PaymentState, StoredPayment
 from risala.engine.journal.people import mails
 from risala.engine.journal.people.mails import MailKind
 from risala.engine.journal.store.named import Rows
 from risala.engine.journal.store.tables import table, writable
-from risala.engine.model.clock import iso
 from risala.engine.model.commands import LedgerEntry
 from risala.engine.model.errors import Conflict, NotFound
-from risala.engine.model.money import money
-from risala.plugins.payment import normalised_reference
 
 _TABLE: Final = "payments"
 _OPEN: Final = "state IN ('begun', 'waiting')"
@@ -129,51 +127,31 @@ def matching(conn: sqlite3.Connection, method: str, key: str) -> list[StoredPaym
     return _ROWS.find(table(conn, _TABLE), where, (key, method), order_by="id")
 
 
+def of_payer(conn: sqlite3.Connection, method: str, number: str) -> list[StoredPayment]:
+    """The open payments of a method whose customer has shown that a number is theirs."""
+    where = f"payer_number = ? AND method = ? AND payer_checked_at IS NOT NULL AND {_OPEN}"
+    return _ROWS.find(table(conn, _TABLE), where, (number, method), order_by="id")
+
+
+def to_poll(conn: sqlite3.Connection, at: int, count: int) -> list[StoredPayment]:
+    """Those whose provider is to be asked now, who waits longest first."""
+    where = "poll_at IS NOT NULL AND poll_at <= ?"
+    return _ROWS.find(table(conn, _TABLE), where, (at,), order_by="poll_at", limit=count)
+
+
+def next_poll(conn: sqlite3.Connection) -> int | None:
+    """When the next provider is to be asked."""
+    where = "poll_at IS NOT NULL"
+    for row in table(conn, _TABLE).rows_where(where, order_by="poll_at", select="poll_at", limit=1):
+        return int(row["poll_at"])
+    return None
+
+
 def change(conn: sqlite3.Connection, payment_id: str, values: Mapping[str, Any]) -> StoredPayment:
     """Change an open payment; one that is confirmed or refused stays as it is."""
     if payment(conn, payment_id).is_open:
         writable(conn, _TABLE).update(payment_id, _row(values))
     return payment(conn, payment_id)
-
-
-def is_credited(conn: sqlite3.Connection, provider: str, key: str) -> bool:
-    """Whether a reference was credited, by a payment or by hand."""
-    return _credited(conn, provider, key) is not None
-
-
-def _credited(conn: sqlite3.Connection, provider: str, key: str) -> str | None:
-    """Where a reference was credited, in words for an operator; None: nowhere."""
-    where = "reference_key = ? AND provider = ? AND state = 'confirmed'"
-    for done in _ROWS.find(table(conn, _TABLE), where, (key, provider)):
-        assert done.paid is not None
-        assert done.decided_at is not None
-        at = iso(done.decided_at)
-        return f"{money(done.paid)} to {done.organization_id}, by {done.id}, at {at}"
-    by_hand = ledger.topped_up(conn, key)
-    if by_hand is None:
-        return None
-    return f"{money(by_hand.amount)} to {by_hand.organization_id}, at {iso(by_hand.at)}"
-
-
-def refuse_credited(conn: sqlite3.Connection, reference: str) -> None:
-    """Refuse a top-up by hand where its reference was credited already, however it is written.
-
-    Nobody says whose reference it is: it may be that of a payment of any provider.
-
-    Raises:
-        Conflict: it was.
-    """
-    try:
-        key = normalised_reference(reference)
-    except ValueError:
-        return  # nothing of it could be compared: it is taken as it is written
-    by_hand = ledger.topped_up(conn, key)
-    if by_hand is not None:
-        raise Conflict(ledger.credited(by_hand))
-    for done in _ROWS.find(
-        table(conn, _TABLE), "reference_key = ? AND state = 'confirmed'", (key,)
-    ):
-        raise Conflict(f"The reference was credited already, by {done.id} ({done.method}).")
 
 
 def credit(
@@ -187,11 +165,13 @@ def credit(
     payer: str | None,
     by: str | None,
     at: int,
+    text_id: str | None = None,
 ) -> LedgerEntry:
     """Credit a payment, once: with the ledger entry that it has, where it has one.
 
     Args:
         by: who confirmed it; None: its provider.
+        text_id: the bank's text by which alone it is credited.
 
     Raises:
         NotFound: there is none of this id.
@@ -200,10 +180,9 @@ def credit(
     found = payment(conn, payment_id)
     if found.entry is not None:
         return ledger.entry(conn, found.entry)
-    where = _credited(conn, provider, key)
-    if where is not None:
-        raise Conflict(f"The reference {reference} was credited already: {where}.")
+    references.refuse_credited(conn, provider, reference)
     entry = ledger.top_up(conn, found.organization_id, amount, f"{provider} {reference}", at)
+    references.enter(conn, provider, reference, entry.seq)
     writable(conn, _TABLE).update(
         payment_id,
         _row(
@@ -220,9 +199,11 @@ def credit(
                 "asks": (),
                 "cause": None,
                 "why": {},
+                "poll_at": None,
             }
         ),
     )
+    texts.settle(conn, key, found.method, payment_id, by or provider, at, text_id=text_id)
     organization_id, told = found.organization_id, {"payment": payment_id}
     mails.owe_owners(conn, organization_id, MailKind.PAYMENT_CONFIRMED, told, at)
     return entry
@@ -253,6 +234,7 @@ def refuse(
         "asks": (),
         "decided_by": by,
         "decided_at": at,
+        "poll_at": None,
     }
     if by is not None and found.is_open:  # what a provider declines is seen on the page
         organization_id, told = found.organization_id, {"payment": payment_id}

@@ -32,6 +32,7 @@ class AskedField:
     name: str
     label: Texts
     is_reference: bool = False
+    is_payer: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +75,20 @@ class StoredPayment:
     """When the customer said that they paid."""
     decided_at: int | None
     expires_at: int | None
+    poll_at: int | None = None
+    """When its provider is asked next; None: never."""
+    polls: int = 0
+    """How often it was asked."""
+    poll_every: int | None = None
+    """Milliseconds that the method wants between two polls, at first."""
+    payer_number: str | None = field(default=None, repr=False)
+    """The number that the customer says they paid from."""
+    payer_session: str | None = None
+    """The session of the last code that was sent to it."""
+    payer_codes: int = 0
+    """How many codes were sent."""
+    payer_checked_at: int | None = None
+    """When the customer had the code: the number is theirs."""
 
     @property
     def is_open(self) -> bool:

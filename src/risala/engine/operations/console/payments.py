@@ -24,7 +24,7 @@ from risala.engine.operations.arguments import (
 )
 from risala.engine.operations.lists import maybe_iso
 from risala.engine.operations.operation import Call, Operation
-from risala.engine.operations.payments import ShownPayment, payment_wire
+from risala.engine.operations.paying.payments import ShownPayment, payment_wire, shown
 from risala.engine.operations.places import MaybeIdPlace, written
 from risala.engine.rules.roles import OPERATORS
 from risala.plugins.payment import normalised_reference
@@ -86,7 +86,6 @@ def _queued_wire(found: QueuedPayment) -> Json:
         **payment_wire(found.shown),
         "organizationName": found.organization_name,
         "title": dict(found.title),
-        "entered": dict(stored.entered),
         "language": stored.language,
     }
 
@@ -135,8 +134,8 @@ def _queued(call: Call[Any], found: StoredPayment) -> QueuedPayment:
     services = call.services
     offer = services.payments.offers.get(found.method)
     name = services.accounts.organization(found.organization_id).name
-    shown = ShownPayment(found, found.state_at(call.now_ms))
-    return QueuedPayment(shown, name, {} if offer is None else offer.title)
+    title = {} if offer is None else offer.title
+    return QueuedPayment(shown(call, found), name, title)
 
 
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (

@@ -10,6 +10,7 @@ from sqlite_utils import Database, Migrations
 
 from risala.engine.journal.store.schema.alerts import ALERTS
 from risala.engine.journal.store.schema.audit import make_audit_log
+from risala.engine.journal.store.schema.bank import make_bank
 from risala.engine.journal.store.schema.carriers import CARRIERS
 from risala.engine.journal.store.schema.console import CONSOLE
 from risala.engine.journal.store.schema.first import complete_first_tables
@@ -471,6 +472,11 @@ def m028_kept(db: Database) -> None:
 @migrations()
 def m029_who_and_when(db: Database) -> None:
     _script(db, WHO_AND_WHEN)
+
+
+@migrations()
+def m030_bank(db: Database) -> None:
+    make_bank(db)
 
 
 @migrations()

@@ -35,7 +35,8 @@ from risala.engine.operations.arguments import (
     words,
 )
 from risala.engine.operations.operation import Call, Operation
-from risala.engine.payments.desk import PaymentWish
+from risala.engine.payments.payers import PayerStanding
+from risala.engine.payments.sources import PaymentWish
 from risala.engine.rules.roles import OPERATORS, OWNERS, VIEWERS
 from risala.plugins.payment import ENTERED_CHARACTERS_MAX, Beginner, PaymentField, PaymentOffer
 
@@ -111,6 +112,8 @@ class ConfirmPayment(OfPayment):
         ArgumentKind("text on one line"),
     ] = None
     """The transaction's own; None: the one that the customer entered."""
+    unchecked: MaybeFlag = None
+    """Also where the customer was asked to show that the payer's number is theirs, and has not."""
 
 
 class RefusePayment(OfPayment):
@@ -134,6 +137,7 @@ class ShownPayment:
 
     payment: StoredPayment
     state: PaymentState
+    payer: PayerStanding
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +173,12 @@ def _methods_wire(found: PaymentMethods) -> Json:
 
 def _asked_wire(asked: AskedField | PaymentField) -> Json:
     label: Texts = asked.label
-    return {"name": asked.name, "label": dict(label), "isReference": asked.is_reference}
+    return {
+        "name": asked.name,
+        "label": dict(label),
+        "isReference": asked.is_reference,
+        "isPayer": asked.is_payer,
+    }
 
 
 def payment_wire(shown: ShownPayment) -> Json:
@@ -186,6 +195,8 @@ def payment_wire(shown: ShownPayment) -> Json:
         "state": shown.state.value,
         "byOperator": found.by_operator,
         "reference": found.reference,
+        "entered": dict(found.entered),
+        "payer": _payer_wire(shown.payer),
         "instructions": dict(found.instructions),
         "checkoutUrl": found.checkout_url if waits else None,
         "asks": [_asked_wire(each) for each in asks],
@@ -199,7 +210,15 @@ def payment_wire(shown: ShownPayment) -> Json:
         "claimedAt": _iso(found.claimed_at),
         "decidedAt": _iso(found.decided_at),
         "expiresAt": _iso(found.expires_at),
+        "askedAgainAt": _iso(found.poll_at),
     }
+
+
+def _payer_wire(payer: PayerStanding) -> Json | None:
+    """The payer's number, and how far it is shown to be the customer's; null: nobody asked."""
+    if payer.number is None:
+        return None
+    return {"number": payer.number, "state": payer.state.value, "codesLeft": payer.codes_left}
 
 
 def _iso(at_ms: int | None) -> str | None:
@@ -210,8 +229,10 @@ def _page_wire(page: PaymentPage) -> Json:
     return {"payments": [payment_wire(each) for each in page.payments], "next": page.next}
 
 
-def _shown(call: Call[Any], found: StoredPayment) -> ShownPayment:
-    return ShownPayment(found, found.state_at(call.now_ms))
+def shown(call: Call[Any], found: StoredPayment) -> ShownPayment:
+    """A payment at the moment of a call."""
+    payer = call.services.payments.payer(found)
+    return ShownPayment(found, found.state_at(call.now_ms), payer)
 
 
 async def _methods(call: Call[NoArguments]) -> PaymentMethods:
@@ -228,20 +249,20 @@ async def _begin(call: Call[BeginPayment]) -> ShownPayment:
     wish = PaymentWish(given.organization_id, given.method, given.amount, language, given.entered)
     drafted = desk.draft(wish, call.caller.who)
     by = call.sign(traces.payment, drafted.id)
-    return _shown(call, await desk.begin(drafted, by))
+    return shown(call, await desk.begin(drafted, by))
 
 
 async def _go_on(call: Call[OfPayment]) -> ShownPayment:
     """Ask the method again, where it did not answer when the payment was begun."""
     payment_id = call.given.payment_id
-    return _shown(call, await call.services.payments.go_on(payment_id))
+    return shown(call, await call.services.payments.go_on(payment_id))
 
 
 async def _claim(call: Call[ClaimPayment]) -> ShownPayment:
     given = call.given
     by = call.sign(traces.payment, given.payment_id)
     found = await call.services.payments.claim(given.payment_id, given.entered, by)
-    return _shown(call, found)
+    return shown(call, found)
 
 
 async def _list(call: Call[ListPayments]) -> PaymentPage:
@@ -256,31 +277,37 @@ async def _list(call: Call[ListPayments]) -> PaymentPage:
         before=given.before,
         is_open=bool(given.open),
     )
-    shown = tuple(_shown(call, each) for each in found[:limit])
-    return PaymentPage(shown, shown[-1].payment.id if len(found) > limit else None)
+    page = tuple(shown(call, each) for each in found[:limit])
+    return PaymentPage(page, page[-1].payment.id if len(found) > limit else None)
 
 
 async def _show(call: Call[OfPayment]) -> ShownPayment:
-    return _shown(call, call.services.payments.payment(call.given.payment_id))
+    return shown(call, call.services.payments.payment(call.given.payment_id))
 
 
 async def _confirm(call: Call[ConfirmPayment]) -> ShownPayment:
     given = call.given
-    by = call.sign(traces.payment, given.payment_id)
+    said = {"unchecked": True} if given.unchecked else None
+    by = call.sign(traces.payment, given.payment_id, said=said)
     found = await call.services.payments.confirm(
-        given.payment_id, given.reference, given.amount, call.caller.who, by
+        given.payment_id,
+        given.reference,
+        given.amount,
+        call.caller.who,
+        by,
+        unchecked=bool(given.unchecked),
     )
-    return _shown(call, found)
+    return shown(call, found)
 
 
 async def _refuse(call: Call[RefusePayment]) -> ShownPayment:
     given = call.given
     by = call.sign(traces.payment, given.payment_id, said={"reason": given.reason})
     found = await call.services.payments.refuse(given.payment_id, given.reason, call.caller.who, by)
-    return _shown(call, found)
+    return shown(call, found)
 
 
-def _of_one(
+def of_one(
     name: str,
     arguments: type[A],
     handler: Callable[[Call[A]], Awaitable[ShownPayment]],
@@ -334,9 +361,9 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         owner=owners.named,
         crosses=True,
     ),
-    _of_one("payment.show", OfPayment, _show, VIEWERS),
-    _of_one("payment.retry", OfPayment, _go_on, OWNERS, tops_up=True),
-    _of_one("payment.claim", ClaimPayment, _claim, OWNERS, changes=True, tops_up=True),
-    _of_one("payment.confirm", ConfirmPayment, _confirm, OPERATORS, changes=True, tops_up=True),
-    _of_one("payment.refuse", RefusePayment, _refuse, OPERATORS, changes=True),
+    of_one("payment.show", OfPayment, _show, VIEWERS),
+    of_one("payment.retry", OfPayment, _go_on, OWNERS, tops_up=True),
+    of_one("payment.claim", ClaimPayment, _claim, OWNERS, changes=True, tops_up=True),
+    of_one("payment.confirm", ConfirmPayment, _confirm, OPERATORS, changes=True, tops_up=True),
+    of_one("payment.refuse", RefusePayment, _refuse, OPERATORS, changes=True),
 )

@@ -1,0 +1,131 @@
+"""What banks write to a SIM of yours: listed, dismissed, and how each account stands."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from risala.cli.reach.options import Options, common
+from risala.cli.show import output
+
+if TYPE_CHECKING:
+    from risala.cli.reach.performer import GatewaySession
+
+Json = dict[str, Any]
+
+
+@click.command("texts")
+@click.option("--all", "settled", is_flag=True, help="Those that nothing is to be done about too.")
+@click.option("--method", metavar="METHOD", help="Only what this payment method has read.")
+@click.option("--payment", metavar="PAYMENT", help="Only those with this payment's reference.")
+@click.option("--limit", type=click.IntRange(1, 200), default=50, show_default=True)
+@click.option("--before", type=int, metavar="N", help="Only older ones than this number.")
+@common
+def payment_texts(
+    options: Options,
+    settled: bool,
+    method: str | None,
+    payment: str | None,
+    limit: int,
+    before: int | None,
+) -> None:
+    """What banks wrote and was not credited, the newest first, and why it was not."""
+
+    async def work(session: GatewaySession) -> Json:
+        return await session.perform(
+            "payment.texts",
+            open=not settled,
+            method=method,
+            payment_id=payment,
+            limit=limit,
+            before=before,
+        )
+
+    found = options.run(work)
+    if output.show(options.json, found):
+        return
+    output.table(
+        ("No.", "Text", "Came (UTC)", "From", "Amount", "Reference", "State", "Why", "Payment"),
+        (
+            (
+                each["seq"],
+                each["id"],
+                output.moment(each["receivedAt"]),
+                output.clean(each["sender"]),
+                each["amount"],
+                each["reference"],
+                each["state"],
+                each["why"],
+                each["paymentId"] or each["fits"],
+            )
+            for each in found["texts"]
+        ),
+        empty="No text waits." if not settled else "No text yet.",
+    )
+    if found["next"]:
+        output.warned(f"There are older ones: --before {found['next']}.")
+
+
+@click.command("dismiss")
+@click.argument("text", metavar="TEXT")
+@click.argument("reason")
+@common
+def payment_dismiss(options: Options, text: str, reason: str) -> None:
+    """Say that nothing is to be done about TEXT; REASON stands in the audit trail."""
+
+    async def work(session: GatewaySession) -> Json:
+        return await session.perform("payment.dismiss_text", text_id=text, reason=reason)
+
+    found = options.run(work)
+    if not output.show(options.json, found):
+        output.said(f"{found['id']} is dismissed.")
+
+
+@click.command("lines")
+@common
+def payment_lines(options: Options) -> None:
+    """How the texts of each payment method stand: its account's balance, and what texts credit."""
+
+    async def work(session: GatewaySession) -> Json:
+        return await session.perform("payment.lines")
+
+    found = options.run(work)
+    if not output.show(options.json, found):
+        _show_lines(found)
+
+
+@click.command("reconcile")
+@click.argument("method")
+@click.argument("balance", metavar="BALANCE")
+@common
+def payment_reconcile(options: Options, method: str, balance: str) -> None:
+    """Say that the account of METHOD has BALANCE now: its texts go on from there."""
+
+    async def work(session: GatewaySession) -> Json:
+        return await session.perform("payment.reconcile", method=method, balance=balance)
+
+    found = options.run(work)
+    if not output.show(options.json, found):
+        _show_lines(found)
+
+
+def _show_lines(found: Json) -> None:
+    output.table(
+        ("Method", "Carrier", "Balance", "Goes on", "Credited in 24 h", "Of", "Waiting"),
+        (
+            (
+                each["method"],
+                each["carrier"],
+                each["balance"] or "not said",
+                "–" if each["continues"] is None else "yes" if each["continues"] else "no",
+                each["creditedDay"],
+                each["caps"]["day"] if each["caps"] else "you confirm each",
+                each["open"],
+            )
+            for each in found["lines"]
+        ),
+        empty="No payment method hears texts of its bank.",
+    )
+    if found["unmatched"]:
+        output.warned(f"{found['unmatched']} texts are nobody's: `risala payment texts`.")

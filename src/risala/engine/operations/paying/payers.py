@@ -1,0 +1,55 @@
+"""Whose number paid: codes to it, and what is typed; and asking a provider at once."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from pydantic import Field
+
+from risala.engine.operations import traces
+from risala.engine.operations.arguments import MaybeText, Text
+from risala.engine.operations.operation import Call, Operation
+from risala.engine.operations.paying.payments import OfPayment, ShownPayment, of_one, shown
+from risala.engine.rules.roles import OPERATORS, OWNERS
+
+
+class SendPayerCode(OfPayment):
+    """Send another code to the number that a payment is said to come from."""
+
+    number: MaybeText = None
+    """Another number; None: the one that was entered."""
+
+
+class CheckPayer(OfPayment):
+    """Show that the number is one's own, by the code that was sent to it."""
+
+    code: Text = Field(repr=False)
+
+
+async def _send(call: Call[SendPayerCode]) -> ShownPayment:
+    given = call.given
+    by = call.sign(traces.payment, given.payment_id, always=True)
+    found = await call.services.payments.payers.send(given.payment_id, given.number, by)
+    return shown(call, found)
+
+
+async def _check(call: Call[CheckPayer]) -> ShownPayment:
+    given = call.given
+    by = call.sign(traces.payment, given.payment_id)
+    found = await call.services.payments.payers.check(given.payment_id, given.code.strip(), by)
+    return shown(call, found)
+
+
+async def _poll(call: Call[OfPayment]) -> ShownPayment:
+    """Ask the payment's provider how it stands, at once."""
+    payment_id = call.given.payment_id
+    by = call.sign(traces.payment, payment_id, always=True)
+    found = await call.services.payments.polls.now(payment_id, by)
+    return shown(call, found)
+
+
+OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
+    of_one("payment.send_code", SendPayerCode, _send, OWNERS, changes=True, tops_up=True),
+    of_one("payment.check_payer", CheckPayer, _check, OWNERS, changes=True, tops_up=True),
+    of_one("payment.poll", OfPayment, _poll, OPERATORS, changes=True, tops_up=True),
+)

@@ -1,0 +1,110 @@
+"""What providers say by themselves: signed callbacks, each believed by its signature alone."""
+
+from __future__ import annotations
+
+import structlog
+
+from risala.engine.journal.payments import payments, references
+from risala.engine.journal.payments.stored import StoredPayment
+from risala.engine.model.errors import Invalid, NotFound
+from risala.engine.payments.cashier import Cashier
+from risala.engine.payments.forms import key_of
+from risala.engine.payments.sources import DeskSources
+from risala.plugins.payment import (
+    CalledBack,
+    ForgedCallbackError,
+    PaymentCallback,
+    PaymentReport,
+    PaymentSettled,
+    Played,
+)
+
+log = structlog.get_logger(__name__)
+
+
+class Callbacks:
+    def __init__(self, sources: DeskSources, cashier: Cashier) -> None:
+        self._have = sources
+        self._cashier = cashier
+
+    async def take(self, name: str, callback: PaymentCallback) -> int:
+        """Take a provider's callback; how many payments it told of.
+
+        Returns once all of it is on disk.
+
+        Raises:
+            NotFound: there is no such method, or it is called by nobody; or no payment fits.
+            ForgedCallbackError: it is not the provider's.
+            Unavailable: it could not be stored; the provider calls again.
+        """
+        method: object = self._have.methods.get(name)
+        if not isinstance(method, CalledBack):
+            raise NotFound("There is no such payment method.")
+        try:
+            reports = method.callback(callback)
+        except ForgedCallbackError:
+            raise
+        except Exception as error:
+            # A bug of a plugin, or a provider that says what it never said before.
+            log.exception("payment.callback_bug", method=name)
+            raise ForgedCallbackError("a callback could not be read") from error
+        for report in reports:
+            await self._take(name, report)
+        return len(reports)
+
+    async def _take(self, name: str, report: PaymentReport) -> None:
+        found = self._reported(name, report)
+        if found is None:
+            return
+        if report.needs_operator:
+            await self._cashier.change(found.id, {"by_operator": True})
+            return
+        await self._cashier.apply(found, report.result)
+
+    def _reported(self, name: str, report: PaymentReport) -> StoredPayment | None:
+        """The payment that a provider tells of; None: it is credited, and this tells so again.
+
+        Raises:
+            NotFound: none fits, or several.
+        """
+        if report.payment_id is not None:
+            found = payments.payment(self._have.reader, report.payment_id)
+            if found.method == name:
+                return found
+        elif isinstance(report.result, PaymentSettled):
+            key = key_of("reference", report.result.reference)
+            fitting = payments.matching(self._have.reader, name, key)
+            if len(fitting) == 1:
+                return fitting[0]
+            if references.is_credited(self._have.reader, report.result.provider, key):
+                return None
+        log.error("payment.unmatched", method=name)
+        raise NotFound("There is no such payment.")
+
+    async def play(self, payment_id: str, card: str) -> StoredPayment:
+        """Pay at the checkout that is only played: its provider's callback comes at once.
+
+        Raises:
+            NotFound: there is no such payment, or its checkout is not ours.
+            Invalid: it is no card of the sandbox.
+        """
+        found = self.playable(payment_id)
+        method = self._cashier.method(found)
+        assert isinstance(method, Played), "only what is played is playable"
+        try:
+            told = method.played(self._cashier.handed(found), card, self._have.now_ms())
+        except ValueError:
+            raise Invalid("card", "no_test_card", "It is no card of the sandbox.") from None
+        await self.take(found.method, told)
+        return payments.payment(self._have.reader, payment_id)
+
+    def playable(self, payment_id: str) -> StoredPayment:
+        """A payment whose checkout is a page of ours.
+
+        Raises:
+            NotFound: there is none of this id.
+        """
+        found = payments.payment(self._have.reader, payment_id)
+        if not isinstance(self._have.methods.get(found.method), Played):
+            raise NotFound("There is no such payment.")
+        return found

@@ -1,0 +1,182 @@
+"""The cashier: takes a payment one step further, and credits what came, once.
+
+What a method says, or an operator, or a signed callback, goes through one unit of work that credits
+the ledger and writes the payment down together. So whatever is repeated, reordered or killed
+credits once.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from functools import partial
+from typing import Any, Final
+
+import structlog
+import trio
+
+from risala.engine.billing.claims import CreditPayment
+from risala.engine.journal.payments import payments
+from risala.engine.journal.payments.stored import StoredPayment
+from risala.engine.journal.store.signature import Signature, signed
+from risala.engine.model.commands import LedgerEntry
+from risala.engine.model.errors import Conflict, Invalid, Unavailable
+from risala.engine.payments.forms import key_of
+from risala.engine.payments.sources import DeskSources
+from risala.engine.payments.steps import of_progress, to_method
+from risala.plugins.payment import (
+    STEP_S,
+    Payment,
+    PaymentMethod,
+    PaymentMethodError,
+    PaymentPending,
+    PaymentRefused,
+    PaymentSettled,
+    Progress,
+)
+
+log = structlog.get_logger(__name__)
+
+_NO_ANSWER: Final = "The payment's provider does not answer. Try again."
+
+Step = Callable[[Payment], Awaitable[Progress]]
+Unit = Callable[[sqlite3.Connection], StoredPayment]
+
+
+class MethodSilent(Unavailable):
+    """A method did not answer, or not as it must: nothing is known, nothing was written."""
+
+
+class Cashier:
+    def __init__(self, sources: DeskSources) -> None:
+        self._have = sources
+        self._turns: dict[str, trio.Lock] = {}
+
+    @asynccontextmanager
+    async def turn(self, payment_id: str) -> AsyncIterator[None]:
+        """One step of a payment after the other."""
+        lock = self._turns.setdefault(payment_id, trio.Lock())
+        try:
+            async with lock:
+                yield
+        finally:
+            if not lock.locked() and not lock.statistics().tasks_waiting:
+                self._turns.pop(payment_id, None)
+
+    def method(self, found: StoredPayment) -> PaymentMethod:
+        """Raises ``Unavailable``: it is offered no more, or this is a command beside no service."""
+        method = self._have.methods.get(found.method)
+        if method is None:
+            raise Unavailable("The payment's method is not offered here.")
+        return method
+
+    def handed(self, found: StoredPayment) -> Payment:
+        """A payment as its method is handed it."""
+        return to_method(found, self._have.public_url)
+
+    async def step(self, found: StoredPayment, ask: Step, *, polls: int = 0) -> StoredPayment:
+        """One step of a method, and what follows from it.
+
+        Args:
+            polls: how often its provider was asked, with this time.
+
+        Raises:
+            Unavailable: the method cannot be asked, or the disk did not take it.
+        """
+        return await self.apply(found, await self._answer(found, ask), polls=polls)
+
+    async def _answer(self, found: StoredPayment, ask: Step) -> Progress:
+        try:
+            with trio.fail_after(STEP_S):
+                progress = await ask(self.handed(found))
+            if not isinstance(progress, PaymentPending | PaymentSettled | PaymentRefused):
+                raise TypeError(f"a {type(progress).__name__} is no progress of a payment")
+        except (trio.TooSlowError, PaymentMethodError) as error:
+            log.warning("payment.method", method=found.method, reason=str(error))
+            raise MethodSilent(_NO_ANSWER) from error
+        except Exception as error:
+            # A bug of a plugin is no bug of ours: the payment stays as it was, and others go on.
+            log.exception("payment.method_bug", method=found.method)
+            raise MethodSilent(_NO_ANSWER) from error
+        return progress
+
+    async def apply(
+        self, found: StoredPayment, progress: Progress, *, polls: int = 0
+    ) -> StoredPayment:
+        """Write down what a method or its provider said.
+
+        Raises:
+            Unavailable: the disk did not take it.
+        """
+        if isinstance(progress, PaymentSettled):
+            return await self._settle(found, progress)
+        offer, now_ms = self._have.methods[found.method].offer, self._have.now_ms()
+        asks_payer = self._have.codes.are_sent
+        unit = partial(of_progress, found, progress, offer, now_ms, polls, asks_payer)
+        return self.watch(await self.commit(unit))
+
+    async def _settle(self, found: StoredPayment, settled: PaymentSettled) -> StoredPayment:
+        if settled.currency == found.currency and settled.amount > 0:
+            try:
+                await self.credit(found, settled, None, None)
+            except (Conflict, Invalid) as error:
+                # Its reference was credited to another, or is none: only a person can say what is
+                # wrong here.
+                log.error("payment.conflict", payment_id=found.id, reason=str(error))
+            else:
+                return payments.payment(self._have.reader, found.id)
+        else:
+            # Nobody here knows what it is worth: the operator decides.
+            log.error("payment.currency", payment_id=found.id, currency=settled.currency)
+        values = {"by_operator": True, "reference": settled.reference, "poll_at": None}
+        return await self.commit(lambda conn: payments.change(conn, found.id, values))
+
+    async def credit(
+        self,
+        found: StoredPayment,
+        settled: PaymentSettled,
+        who: str | None,
+        by: Signature | None,
+    ) -> LedgerEntry:
+        """Credit what came, once.
+
+        Raises:
+            Conflict: the reference was credited already.
+        """
+        unit = partial(
+            payments.credit,
+            payment_id=found.id,
+            provider=settled.provider,
+            reference=settled.reference,
+            key=key_of("reference", settled.reference),
+            amount=settled.amount,
+            payer=settled.payer,
+            by=who,
+            at=self._have.now_ms(),
+        )
+        return await self.enter(found.organization_id, signed(by, unit))
+
+    async def enter(
+        self, organization_id: str, unit: Callable[[sqlite3.Connection], LedgerEntry]
+    ) -> LedgerEntry:
+        """Have billing credit an organization by a unit that writes its payment down as well."""
+        entry: LedgerEntry = await self._have.billing.ask(CreditPayment(organization_id, unit))
+        self._have.owed()
+        return entry
+
+    def watch(self, found: StoredPayment) -> StoredPayment:
+        """Wake who asks providers where this payment is the next."""
+        if found.poll_at is not None:
+            self._have.polls.expect(found.poll_at)
+        return found
+
+    async def change(
+        self, payment_id: str, values: dict[str, Any], by: Signature | None = None
+    ) -> StoredPayment:
+        """Change an open payment."""
+        unit: Unit = partial(payments.change, payment_id=payment_id, values=values)
+        return await self.commit(signed(by, unit))
+
+    async def commit(self, unit: Unit) -> StoredPayment:
+        return await self._have.recorder.journal.commit(unit)

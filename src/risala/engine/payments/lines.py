@@ -1,0 +1,30 @@
+"""Which carriers are for banks' texts alone, and which methods read them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from risala.engine.actors.bell import Bell
+from risala.plugins.payment import PaymentMethod
+from risala.plugins.payment_texts import HearsTexts
+
+
+class BankLines:
+    """Made before the lanes and the desk, both of which need it.
+
+    Args:
+        methods: by the names of their tables.
+    """
+
+    def __init__(self, methods: Mapping[str, PaymentMethod]) -> None:
+        self.listeners: Mapping[str, HearsTexts] = {
+            name: method for name, method in methods.items() if isinstance(method, HearsTexts)
+        }
+        """The methods whose bank writes to a SIM, by name."""
+        self.texts = Bell()
+        """Wakes who reads the texts: one came, or a payment changed that one may be about."""
+
+    def hearing(self, carrier: str) -> Callable[[], None] | None:
+        """Whom to tell of a carrier's texts, which are for payments alone; None: they are not."""
+        mine = any(method.carrier == carrier for method in self.listeners.values())
+        return self.texts.ring if mine else None

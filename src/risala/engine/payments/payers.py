@@ -1,0 +1,141 @@
+"""Whose number paid: a code is sent to it, and who has the code may claim what it paid.
+
+A transaction's reference is no secret: it stands in the receipts of both sides. Without this, who
+reads one first may claim somebody else's payment.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Final
+
+import structlog
+
+from risala.engine.journal.payments import payments
+from risala.engine.journal.payments.stored import StoredPayment
+from risala.engine.journal.store.signature import Signature
+from risala.engine.model.errors import Conflict, Invalid, Refusal, Unavailable
+from risala.engine.payments.cashier import Cashier
+from risala.engine.payments.forms import payer_number
+from risala.engine.payments.sources import CodeStanding, DeskSources
+
+log = structlog.get_logger(__name__)
+
+CODES_MAX: Final = 3
+"""Codes of one payment: they cost money, and come to somebody who may not have asked for them."""
+
+
+class PayerState(StrEnum):
+    """How far a customer has shown that the payer's number is theirs."""
+
+    NONE = "none"
+    """Nobody asks: the method does not, or no organization of the operator's sends codes."""
+    UNSENT = "unsent"
+    """A code could not be sent, or the last one is over."""
+    SENT = "sent"
+    CHECKED = "checked"
+
+
+@dataclass(frozen=True, slots=True)
+class PayerStanding:
+    number: str | None
+    state: PayerState
+    codes_left: int
+    """How many more codes may be sent."""
+
+
+class Payers:
+    def __init__(self, sources: DeskSources, cashier: Cashier) -> None:
+        self._have = sources
+        self._cashier = cashier
+
+    def is_owed(self, found: StoredPayment) -> bool:
+        """Whether the customer was asked for the payer's number, and has not shown that it is
+        theirs."""
+        return self.standing(found).state in (PayerState.UNSENT, PayerState.SENT)
+
+    def standing(self, found: StoredPayment) -> PayerStanding:
+        left = max(0, CODES_MAX - found.payer_codes)
+        return PayerStanding(found.payer_number, self._state(found), left)
+
+    def _state(self, found: StoredPayment) -> PayerState:
+        if found.payer_checked_at is not None:
+            return PayerState.CHECKED
+        if found.payer_number is None or not self._have.codes.are_sent:
+            return PayerState.NONE
+        if found.payer_session is None:
+            return PayerState.UNSENT
+        pending = self._have.codes.standing(found.payer_session) is CodeStanding.PENDING
+        return PayerState.SENT if pending else PayerState.UNSENT
+
+    async def begin(self, claimed: StoredPayment) -> StoredPayment:
+        """Send the first code, where the claim tells a number. A claim holds also where it cannot
+        be sent: the customer may ask again."""
+        if claimed.payer_number is None or not self._have.codes.are_sent:
+            return claimed
+        try:
+            return await self._send(claimed, claimed.payer_number, None)
+        except (Refusal, Unavailable) as error:
+            log.warning("payment.payer", payment_id=claimed.id, reason=str(error))
+            return payments.payment(self._have.reader, claimed.id)
+
+    async def send(self, payment_id: str, number: str | None, by: Signature) -> StoredPayment:
+        """Send another code, to another number where it was mistyped.
+
+        Raises:
+            NotFound: there is no such payment.
+            Conflict: nothing is asked of it, or it had its codes.
+            Invalid: it is no number.
+            RateLimited: the number got enough codes.
+            Unavailable: no code can be sent now.
+        """
+        async with self._cashier.turn(payment_id):
+            found = payments.payment(self._have.reader, payment_id)
+            self._refuse_over(found)
+            if found.payer_codes >= CODES_MAX:
+                raise Conflict("No more codes are sent for this payment: we check it by hand.")
+            wanted = found.payer_number if number is None else payer_number("number", number)
+            assert wanted is not None, "what is asked for has a number"
+            return await self._send(found, wanted, by)
+
+    async def _send(self, found: StoredPayment, number: str, by: Signature | None) -> StoredPayment:
+        # Counted first: a crash in between costs a code, never one too many.
+        values: dict[str, Any] = {
+            "payer_number": number,
+            "payer_codes": found.payer_codes + 1,
+            "payer_session": None,
+        }
+        await self._cashier.change(found.id, values, by)
+        session_id = await self._have.codes.send(number, found.language)
+        return await self._cashier.change(found.id, {"payer_session": session_id})
+
+    async def check(self, payment_id: str, code: str, by: Signature) -> StoredPayment:
+        """Judge a code that the customer typed.
+
+        Raises:
+            NotFound: there is no such payment.
+            Conflict: no code is awaited.
+            Invalid: it is not the code.
+            Unavailable: not now.
+        """
+        async with self._cashier.turn(payment_id):
+            found = payments.payment(self._have.reader, payment_id)
+            self._refuse_over(found)
+            if found.payer_session is None:
+                raise Conflict("No code was sent for this payment: ask for one.")
+            approved = await self._have.codes.judge(found.payer_session, code)
+            if not approved and not self._was_approved(found.payer_session):
+                raise Invalid("code", "wrong_code", "This is not the code.")
+            values = {"payer_checked_at": self._have.now_ms()}
+            checked = await self._cashier.change(payment_id, values, by)
+        self._have.lines.texts.ring()
+        return checked
+
+    def _was_approved(self, session_id: str) -> bool:
+        """Whether it was the code, and a crash came before that was noted here."""
+        return self._have.codes.standing(session_id) is CodeStanding.APPROVED
+
+    def _refuse_over(self, found: StoredPayment) -> None:
+        if not found.is_open or not self.is_owed(found):
+            raise Conflict("Nothing is asked of this payment any more.")

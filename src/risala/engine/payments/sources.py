@@ -1,0 +1,84 @@
+"""What the desk's parts need of the rest of the engine."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Protocol
+
+from risala.config.model import Settings
+from risala.engine.accounts.accounts import Accounts
+from risala.engine.actors.actor import Ref
+from risala.engine.actors.alarm import Alarm
+from risala.engine.billing.claims import BillingMessage
+from risala.engine.journal.recorder import Recorder
+from risala.engine.model.ids import IdSource
+from risala.engine.payments.lines import BankLines
+from risala.plugins.payment import PaymentMethod
+
+
+class CodeStanding(StrEnum):
+    """How a code stands that was sent to a payer's number."""
+
+    PENDING = "pending"
+    APPROVED = "approved"
+    OVER = "over"
+    """Expired, guessed at too often, or not sent after all."""
+
+
+class PayerCodes(Protocol):
+    """Sends codes to payers and judges what is typed: our own verification, for ourselves."""
+
+    @property
+    def are_sent(self) -> bool:
+        """False where the settings name no organization that sends and pays them."""
+
+    async def send(self, number: str, language: str) -> str:
+        """Send a code; the session's id.
+
+        Raises:
+            RateLimited: the number got enough of them.
+            Unavailable: no code can be sent now.
+        """
+
+    async def judge(self, session_id: str, code: str) -> bool:
+        """Whether it is the code."""
+
+    def standing(self, session_id: str) -> CodeStanding:
+        """How a session stands."""
+
+
+@dataclass(frozen=True, slots=True)
+class DeskSources:
+    settings: Settings
+    recorder: Recorder
+    reader: sqlite3.Connection
+    ids: IdSource
+    accounts: Accounts
+    billing: Ref[BillingMessage]
+    methods: Mapping[str, PaymentMethod]
+    """By the names of their tables."""
+    codes: PayerCodes
+    public_url: str
+    """Where people find the pages."""
+    owed: Callable[[], None]
+    """Told that a mail is owed."""
+    polls: Alarm
+    """Wakes who asks providers; told of each new poll."""
+    lines: BankLines
+
+    def now_ms(self) -> int:
+        return self.recorder.clock.now_ms()
+
+
+@dataclass(frozen=True, slots=True)
+class PaymentWish:
+    """What a customer wants to pay."""
+
+    organization_id: str
+    method: str
+    amount: int
+    language: str
+    entered: Mapping[str, str]

@@ -1,0 +1,76 @@
+"""Codes to the numbers of payers: the service's own verification, by an organization of the
+operator's, which pays for them."""
+
+from __future__ import annotations
+
+import sqlite3
+from dataclasses import dataclass
+from typing import Final
+
+from risala.engine.actors.actor import Ref
+from risala.engine.journal.messages import sessions
+from risala.engine.model.clock import Clock
+from risala.engine.model.commands import KeyType, Mode, Principal, SendCode
+from risala.engine.model.errors import (
+    Forbidden,
+    InsufficientBalance,
+    Invalid,
+    NotFound,
+    SpendCapReached,
+    Unavailable,
+)
+from risala.engine.payments.sources import CodeStanding
+from risala.engine.rules.verification import SessionState
+from risala.engine.verify.sessions import Judge, Open, SessionsMessage
+
+_KEY: Final = "payments"
+"""In place of a key: nobody's was used."""
+_NOT_NOW: Final = "No code can be sent now. Try again later."
+_OURS: Final = (NotFound, Forbidden, InsufficientBalance, SpendCapReached, Invalid)
+"""What is the operator's matter, and nothing that a payer could mend."""
+
+
+class CodesFailed(Unavailable):
+    """The operator's organization sends no code: it is unknown, suspended or has no money."""
+
+
+@dataclass(frozen=True, slots=True)
+class VerifiedPayers:
+    """Sends the codes, and judges them; see :class:`risala.engine.payments.sources.PayerCodes`."""
+
+    organization_id: str | None
+    """Whose codes they are; None: none are sent."""
+    sessions: Ref[SessionsMessage]
+    reader: sqlite3.Connection
+    clock: Clock
+
+    @property
+    def are_sent(self) -> bool:
+        return self.organization_id is not None
+
+    async def send(self, number: str, language: str) -> str:
+        if self.organization_id is None:
+            raise CodesFailed(_NOT_NOW)
+        principal = Principal(self.organization_id, _KEY, KeyType.SECRET, Mode.LIVE)
+        try:
+            session_id: str = await self.sessions.ask(
+                Open(principal, SendCode(to=number, locale=language))
+            )
+        except _OURS as error:
+            raise CodesFailed(_NOT_NOW) from error
+        return session_id
+
+    async def judge(self, session_id: str, code: str) -> bool:
+        found = sessions.find(self.reader, session_id)
+        if found is None:
+            return False
+        whose = Principal(found.organization_id, _KEY, KeyType.SECRET, Mode(found.mode))
+        approved: bool = await self.sessions.ask(Judge(whose, session_id, code))
+        return approved
+
+    def standing(self, session_id: str) -> CodeStanding:
+        found = sessions.find(self.reader, session_id)
+        state = None if found is None else found.status_at(self.clock.now_ms())
+        if state is SessionState.PENDING:
+            return CodeStanding.PENDING
+        return CodeStanding.APPROVED if state is SessionState.APPROVED else CodeStanding.OVER
