@@ -10,6 +10,7 @@ import structlog
 
 from risala.app import tracebacks
 from risala.config.model import LogFormat, LogSection
+from risala.engine.model import masking
 from risala.http.common.request_ids import REQUEST_ID
 
 _Everything: Any = structlog.make_filtering_bound_logger(logging.DEBUG)
@@ -60,6 +61,7 @@ def configure_logs(section: LogSection, *, quiet: bool = False) -> None:
     )
     shared: list[Any] = [
         structlog.contextvars.merge_contextvars,
+        *([] if section.show_numbers else [masking.mask]),
         _add_request_id,
         structlog.processors.add_log_level,
         structlog.processors.TimeStamper(fmt="iso", utc=True),

@@ -139,12 +139,15 @@ class LogFormat(StrEnum):
 
 
 class LogSection(Section):
-    """What is written to standard error. Never a code, a body or a secret."""
+    """What is written to standard error. Never a code, a body or a secret, and of phone numbers the
+    last digits."""
 
     level: Literal["debug", "info", "warning", "error"] = "info"
     """The least important line that is written."""
     format: LogFormat = LogFormat.AUTO
     """``auto``: readable lines in a terminal, JSON elsewhere."""
+    show_numbers: bool = False
+    """Write phone numbers whole. Otherwise a line has their last four digits."""
 
 
 class PluginsSection(Section):

@@ -10,7 +10,10 @@ def log_to_stderr() -> None:
     """Keep a command's stdout for its answer; of the engine's log only errors matter here."""
     import structlog
 
+    from risala.engine.model.masking import mask
+
     structlog.configure(
+        processors=[mask, *structlog.get_config()["processors"]],
         wrapper_class=structlog.make_filtering_bound_logger(logging.ERROR),
         logger_factory=lambda *_: structlog.PrintLogger(sys.stderr),
     )
