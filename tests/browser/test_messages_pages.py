@@ -22,6 +22,28 @@ def test_new_messages_are_told_and_the_list_stays(look):
     assert first.bounding_box() == before
 
 
+@pytest.mark.parametrize("language", ["fr", "ar", "en"])
+def test_the_filters_stand_in_one_line(look, language):
+    page = look("/app/org_1/messages", language=language, viewport={"width": 1280, "height": 844})
+    field = page.locator(".filters .input").first.bounding_box()
+    button = page.locator(".filters .btn").bounding_box()
+    assert button["y"] < field["y"] + field["height"]
+
+
+def test_what_has_nothing_to_show_takes_no_gap(look, pages):
+    page = look("/app/org_1/members")
+    first = page.locator("main h1").bounding_box()["y"]
+    for path in ("messages", "overview"):
+        page.goto(f"{pages}/app/org_1/{path}")
+        assert page.locator("main h1").bounding_box()["y"] == first
+        head, after = (
+            page.locator(each).first.bounding_box()
+            for each in ("main .head", "main .head ~ :is(.note, .filters)")
+        )
+        # As much as the gaps of the page are.
+        assert 15 < after["y"] - head["y"] - head["height"] < 25
+
+
 def test_rows_are_walked_by_single_keys(look, pages):
     page = look("/app/org_1/messages")
     rows = page.locator("main .rowlink")

@@ -6,6 +6,7 @@ import pytest
 
 from risala.engine.model.callers import Role
 from risala.engine.model.errors import ChangedMeanwhile, Invalid
+from risala.engine.model.people import Language
 from web_people import RefusesTheChange, entry
 
 BILLING = "/app/org_1/billing"
@@ -28,6 +29,13 @@ async def test_the_figures(owner):
     assert '<bdi class="num">11</bdi> days' in page.text
     assert "1,134.50" in page.text
     assert "5,000.00" in page.text
+
+
+@pytest.mark.parametrize(("language", "shown"), [("fr", "1\u00a0000,00"), ("en", "1,000.00")])
+async def test_the_usual_alert_is_proposed_as_its_reader_writes_it(reader_as, language, shown):
+    page = await reader_as(language=Language(language)).get(BILLING)
+    field = next(each for _, each in page.tags if each.get("name") == "low_balance")
+    assert field["placeholder"] == shown
 
 
 async def test_without_a_pace_nothing_is_foretold(owner, gateway):

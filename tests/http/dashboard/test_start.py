@@ -79,6 +79,10 @@ async def test_programs_have_the_readers_address_and_the_key_s_place(owner, mode
     assert ("+22236123400" in page.text) == (mode == "test")
 
 
+async def test_no_sentence_has_two_ends(owner):
+    assert "…</code>." not in (await owner.get("/app/org_1/start")).text
+
+
 async def test_the_overview_of_a_new_organization_says_what_is_left(owner, gateway):
     page = await owner.get("/app/org_1/overview")
     assert "2 of 5 steps" in plain(page)
