@@ -7,18 +7,19 @@ costs one bounded look at the queue. No label carries anything of a customer.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import Any, Final
 
 from prometheus_client import CollectorRegistry, ProcessCollector, generate_latest
-from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.core import Metric
 from prometheus_client.registry import Collector
 
 from risala import __version__
-from risala.engine.journal.messages import waiting
+from risala.engine.model.errors import StorageFailed
 from risala.engine.services import Services
+from risala.engine.upkeep import house_metrics, lane_metrics
+from risala.engine.upkeep.families import Rows, counter, gauge
 
-UNSERVED_COUNTED_MAX: Final = 10_000
-"""Messages that are counted at most: a scrape must stay cheap however long the queue is."""
 _OUTCOMES: Final = ("accepted", "throttled", "refused", "uncertain", "late")
 _GATES: Final = ("open", "paused", "draining")
 
@@ -57,87 +58,81 @@ class _Engine(Collector):
 
     def collect(self) -> Iterator[Metric]:
         numbers = self._parts.delivery.statistics()
-        yield _gauge("info", "1, with the version.", [({"version": __version__}, 1)])
+        yield gauge("info", "1, with the version.", [({"version": __version__}, 1)])
         ready = self._ready
-        yield _gauge("ready", "1 while messages could be delivered.", [({}, ready)])
+        yield gauge("ready", "1 while messages could be delivered.", [({}, ready)])
         if numbers:  # empty in a command that opened the engine by itself: nothing runs there
             yield from _messages(numbers)
             yield from _journal(numbers["journal"])
-            yield from _lanes(self._parts.delivery.carriers())
-            unserved = waiting.unserved(self._parts.reader, UNSERVED_COUNTED_MAX).count
-            text = "Messages whose numbers no enabled carrier serves; not counted beyond 10000."
-            yield _gauge("unserved_messages", text, [({}, unserved)])
+            carriers = self._parts.delivery.carriers()
+            yield from _lanes(carriers)
+            yield from lane_metrics.of_answers(carriers)
+            yield from lane_metrics.of_sims(carriers)
+            yield from self._on_disk([each["name"] for each in carriers])
             yield from _actors(numbers["actors"])
             yield from _requests(numbers["requests"])
             text = "How often the whole service stood still for seconds; the log has the stacks."
-            yield _counter("loop_blockages", text, [({}, numbers["loop"]["blockages"])])
+            yield counter("loop_blockages", text, [({}, numbers["loop"]["blockages"])])
 
-
-Rows = Iterable[tuple[dict[str, str], float]]
-
-
-def _gauge(name: str, text: str, rows: Rows) -> Metric:
-    rows = list(rows)
-    labels = list(rows[0][0]) if rows else []
-    family = GaugeMetricFamily(f"risala_{name}", text, labels=labels)
-    for values, number in rows:
-        family.add_metric(list(values.values()), float(number))
-    return family
-
-
-def _counter(name: str, text: str, rows: Rows) -> Metric:
-    rows = list(rows)
-    labels = list(rows[0][0]) if rows else []
-    family = CounterMetricFamily(f"risala_{name}", text, labels=labels)
-    for values, number in rows:
-        family.add_metric(list(values.values()), float(number))
-    return family
+    def _on_disk(self, carriers: list[str]) -> list[Metric]:
+        """What is read for a scrape; nothing where the storage refuses: the other numbers are in
+        memory, and wanted now more than ever."""
+        parts = self._parts
+        reader, now_ms = parts.reader, parts.recorder.clock.now_ms()
+        try:
+            return [
+                *house_metrics.of_journal(reader, now_ms),
+                house_metrics.held_receipts(reader, carriers),
+                *house_metrics.of_machine(Path(parts.settings.storage.data_dir), now_ms),
+            ]
+        except StorageFailed:
+            return []
 
 
 def _messages(numbers: dict[str, Any]) -> Iterator[Metric]:
     intake, queue = numbers["gateway"], numbers["queue"]
-    yield _counter("accepted", "Messages accepted since the start.", [({}, intake["accepted"])])
-    yield _counter(
+    yield counter("accepted", "Messages accepted since the start.", [({}, intake["accepted"])])
+    yield counter(
         "message_changes",
         "How often a message came into a status since the start.",
         [({"status": status}, count) for status, count in sorted(numbers["messages"].items())],
     )
     for name, key in (("", "intake"), ("_peak", "intake_peak"), ("_max", "intake_max")):
         text = "Messages being accepted: now, at most since the start, at most ever."
-        yield _gauge(f"intake_messages{name}", text, [({}, intake[key])])
-    yield _gauge(
+        yield gauge(f"intake_messages{name}", text, [({}, intake[key])])
+    yield gauge(
         "queue_rows",
         "Queued messages in memory: read ahead, and handed to carriers.",
         [({"place": "buffered"}, queue["rows_buffered"]), ({"place": "held"}, queue["rows_held"])],
     )
     text = "Organizations that may have something due."
-    yield _gauge("queue_organizations", text, [({}, queue["organizations_waiting"])])
+    yield gauge("queue_organizations", text, [({}, queue["organizations_waiting"])])
 
 
 def _journal(journal: dict[str, Any]) -> Iterator[Metric]:
     text = "Transactions that reached the disk."
-    yield _counter("journal_commits", text, [({}, journal["commits"])])
-    yield _counter("journal_units", "Units of work in them.", [({}, journal["units"])])
+    yield counter("journal_commits", text, [({}, journal["commits"])])
+    yield counter("journal_units", "Units of work in them.", [({}, journal["units"])])
     text = "Most units that shared one transaction."
-    yield _gauge("journal_batch_units_peak", text, [({}, journal["largest_batch"])])
+    yield gauge("journal_batch_units_peak", text, [({}, journal["largest_batch"])])
     for name, key in (("", "queue_used"), ("_peak", "queue_peak"), ("_max", "queue_max")):
         text = "Units that wait for the disk: now, at most since the start, at most ever."
-        yield _gauge(f"journal_queue_units{name}", text, [({}, journal[key])])
+        yield gauge(f"journal_queue_units{name}", text, [({}, journal[key])])
     text = "1 once the disk has refused since the start."
-    yield _gauge("journal_has_failed", text, [({}, journal["last_error"] is not None)])
+    yield gauge("journal_has_failed", text, [({}, journal["last_error"] is not None)])
     text = "1 while nothing is known to be wrong with the storage."
-    yield _gauge("storage_well", text, [({}, journal["ailment"] is None)])
+    yield gauge("storage_well", text, [({}, journal["ailment"] is None)])
     text = "Commits that failed so that nobody knows whether they hold."
-    yield _counter("journal_doubts", text, [({}, journal["doubts"])])
+    yield counter("journal_doubts", text, [({}, journal["doubts"])])
 
 
 def _requests(numbers: dict[str, Any]) -> Iterator[Metric]:
     text = "Requests of the API that were written into their log."
-    yield _counter("request_log_kept", text, [({}, numbers["kept"])])
+    yield counter("request_log_kept", text, [({}, numbers["kept"])])
     text = "Requests that are missing from it: too many at once, or it could not be written."
-    yield _counter("request_log_dropped", text, [({}, numbers["dropped"])])
+    yield counter("request_log_dropped", text, [({}, numbers["dropped"])])
     text = "1 while the log of requests can be written."
-    yield _gauge("request_log_well", text, [({}, numbers["ailment"] is None)])
+    yield gauge("request_log_well", text, [({}, numbers["ailment"] is None)])
 
 
 def _lanes(carriers: list[dict[str, Any]]) -> Iterator[Metric]:
@@ -148,8 +143,8 @@ def _lanes(carriers: list[dict[str, Any]]) -> Iterator[Metric]:
 
     text = "1 while its link is up."
     up = [({"carrier": each["name"]}, float(each["state"] == "up")) for each in carriers]
-    yield _gauge("carrier_up", text, up)
-    yield _gauge(
+    yield gauge("carrier_up", text, up)
+    yield gauge(
         "carrier_gate",
         "1 for what the operator has set it to.",
         [
@@ -159,8 +154,8 @@ def _lanes(carriers: list[dict[str, Any]]) -> Iterator[Metric]:
         ],
     )
     for name, key, text in _LANE_GAUGES:
-        yield _gauge(f"carrier_{name}", text, rows(key))
-    yield _gauge(
+        yield gauge(f"carrier_{name}", text, rows(key))
+    yield gauge(
         "carrier_detail",
         "The numbers among what its driver tells of it.",
         [
@@ -171,9 +166,9 @@ def _lanes(carriers: list[dict[str, Any]]) -> Iterator[Metric]:
         ],
     )
     text = "Receipts that matched no message, ever."
-    yield _counter("carrier_unmatched_receipts", text, rows("unmatched_receipts"))
-    yield _counter("carrier_submits", "Segments handed to it.", rows("submitted"))
-    yield _counter(
+    yield counter("carrier_unmatched_receipts", text, rows("unmatched_receipts"))
+    yield counter("carrier_submits", "Segments handed to it.", rows("submitted"))
+    yield counter(
         "carrier_outcomes",
         "What it said to them.",
         [
@@ -189,6 +184,6 @@ def _actors(actors: list[dict[str, Any]]) -> Iterator[Metric]:
         return [({"actor": each["name"]}, each[key]) for each in actors]
 
     for name, key, text in _ACTOR_GAUGES:
-        yield _gauge(f"actor_{name}", text, rows(key))
-    yield _counter("actor_handled", "Messages that it took.", rows("handled"))
-    yield _counter("actor_restarts", "How often it crashed and was started anew.", rows("restarts"))
+        yield gauge(f"actor_{name}", text, rows(key))
+    yield counter("actor_handled", "Messages that it took.", rows("handled"))
+    yield counter("actor_restarts", "How often it crashed and was started anew.", rows("restarts"))

@@ -1,0 +1,84 @@
+"""Metrics of what is on the disk: alerts, payments, what is behind, backups. All bounded looks."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+
+from prometheus_client.core import Metric
+
+from risala.engine.journal.alerts import alerts, facts
+from risala.engine.journal.messages import held, waiting
+from risala.engine.journal.pages import behind
+from risala.engine.journal.payments import counts
+from risala.engine.journal.payments.stored import PaymentState
+from risala.engine.journal.upkeep import backup_note
+from risala.engine.rules.alerts.alert import AlertKind
+from risala.engine.upkeep.families import gauge
+
+UNSERVED_COUNTED_MAX = 10_000
+"""Messages that are counted at most: a scrape must stay cheap however long the queue is."""
+_DATABASE = "risala.db"
+_OPEN = (PaymentState.BEGUN, PaymentState.WAITING)
+_DAY = (*_OPEN, PaymentState.CONFIRMED, PaymentState.REFUSED)
+
+
+def of_journal(reader: sqlite3.Connection, now_ms: int) -> Iterator[Metric]:
+    """What waits, what is wrong, and how payments stand."""
+    unserved = waiting.unserved(reader, UNSERVED_COUNTED_MAX).count
+    text = "Messages whose numbers no enabled carrier serves; not counted beyond 10000."
+    yield gauge("unserved_messages", text, [({}, unserved)])
+    oldest = min(facts.oldest_due(reader, now_ms).values(), default=now_ms)
+    text = "How long the oldest message that is due has waited; 0: none waits."
+    yield gauge("queue_oldest_seconds", text, [({}, (now_ms - oldest) / 1000)])
+    raised = alerts.open_counts(reader)
+    text = "Alerts that are open, by their kind."
+    yield gauge("alerts_open", text, [({"kind": kind.value}, raised[kind]) for kind in AlertKind])
+    yield from _payments(reader, now_ms)
+    owed = behind.webhooks(reader, now_ms)
+    text = "Deliveries of webhooks that have been owed for a minute; not counted beyond 1000."
+    yield gauge("webhook_deliveries_behind", text, [({}, owed.count)])
+    mails = behind.mails(reader)
+    text = "Mails that are owed; not counted beyond 1000."
+    yield gauge("mails_waiting", text, [({}, mails.waiting)])
+    text = "Those of them that the mailer refused at least once."
+    yield gauge("mails_failing", text, [({}, mails.failing)])
+
+
+def _payments(reader: sqlite3.Connection, now_ms: int) -> Iterator[Metric]:
+    known = counts.open_payments(reader)
+    text = "Payments that nobody has decided yet, by their state; not counted beyond 10000."
+    yield gauge(
+        "payments_open", text, [({"state": state.value}, known.get(state, 0)) for state in _OPEN]
+    )
+    today = counts.payments_of_day(reader, now_ms)
+    text = "Payments begun in the last 24 hours, by their state now; not counted beyond 10000."
+    yield gauge(
+        "payments_last_day", text, [({"state": state.value}, today.get(state, 0)) for state in _DAY]
+    )
+
+
+def held_receipts(reader: sqlite3.Connection, carriers: list[str]) -> Metric:
+    rows = [({"carrier": name}, float(held.waiting(reader, name))) for name in carriers]
+    text = "Receipts that wait for the message they are of."
+    return gauge("carrier_held_receipts", text, rows, labels=("carrier",))
+
+
+def of_machine(data_dir: Path, now_ms: int) -> Iterator[Metric]:
+    """The disk, and the last backup."""
+    try:
+        disk = shutil.disk_usage(data_dir)
+        size_bytes = sum(each.stat().st_size for each in data_dir.glob(f"{_DATABASE}*"))
+    except OSError:
+        return
+    text = "Free disk where the data lies."
+    yield gauge("disk_free_bytes", text, [({}, disk.free)])
+    yield gauge("disk_bytes", "All of that disk.", [({}, disk.total)])
+    text = "The database with what SQLite keeps beside it."
+    yield gauge("database_bytes", text, [({}, size_bytes)])
+    note = backup_note.read(data_dir)
+    if note is not None:
+        text = "How long ago the last backup was made; not there before the first one."
+        yield gauge("backup_age_seconds", text, [({}, max(0, now_ms - note.at) / 1000)])

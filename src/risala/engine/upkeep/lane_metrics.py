@@ -1,0 +1,65 @@
+"""Metrics of carriers' answers, receipts and SIMs. A carrier has those that its driver tells of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from prometheus_client.core import Metric
+
+from risala.engine.delivery.lane.latency import BUCKETS_S
+from risala.engine.upkeep.families import Rows, counter, gauge, histogram
+
+Carriers = list[dict[str, Any]]
+_QUOTAS: Final = (
+    ("day", "segments_today", "segments_per_day_max"),
+    ("month", "recipients_this_month", "recipients_per_month_max"),
+)
+
+
+def of_answers(carriers: Carriers) -> Iterator[Metric]:
+    """How long carriers take to answer, and what receipts they give."""
+    text = "How long it took to answer a submit."
+    rows = [(each["name"], each["answer_buckets"], each["answer_sum_s"]) for each in carriers]
+    yield histogram("carrier_answer_seconds", text, "carrier", BUCKETS_S, rows)
+    text = "Receipts that it gave since the start, whatever they matched."
+    yield counter("carrier_receipts", text, _rows(carriers, "receipts_taken"))
+    text = "1 where it gives receipts as it is now."
+    yield gauge("carrier_gives_receipts", text, _rows(carriers, "receipts"))
+
+
+def _rows(carriers: Carriers, key: str) -> Rows:
+    return [({"carrier": each["name"]}, float(each[key])) for each in carriers]
+
+
+def of_sims(carriers: Carriers) -> Iterator[Metric]:
+    """Signal, quota and balance of those that are modems."""
+    text = "Strength of its network's signal, in dBm."
+    yield gauge("carrier_signal_dbm", text, _told(carriers, "signal_dbm"), labels=("carrier",))
+    text = "What is left on its SIM, as the network told it."
+    yield gauge("carrier_sim_balance", text, _told(carriers, "sim_balance"), labels=("carrier",))
+    used, most = [], []
+    for each in carriers:
+        for period, used_key, most_key in _QUOTAS:
+            labels = {"carrier": str(each["name"]), "period": period}
+            if (found := _number(each, used_key)) is not None:
+                used.append((labels, found))
+            if (found := _number(each, most_key)) is not None:
+                most.append((labels, found))
+    names = ("carrier", "period")
+    text = "Of its SIM's quota: segments of the day, or recipients of the month, that are used."
+    yield gauge("carrier_quota_used", text, used, labels=names)
+    yield gauge("carrier_quota_max", "How many there may be.", most, labels=names)
+
+
+def _told(carriers: Carriers, key: str) -> Rows:
+    return [
+        ({"carrier": each["name"]}, found)
+        for each in carriers
+        if (found := _number(each, key)) is not None
+    ]
+
+
+def _number(carrier: dict[str, Any], key: str) -> float | None:
+    value = carrier["details"].get(key)
+    return value if isinstance(value, int | float) else None

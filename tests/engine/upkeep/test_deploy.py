@@ -1,0 +1,126 @@
+"""What is watched by Prometheus and Grafana is there: the reference, the dashboard, the rules."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+
+from risala.engine.rules.alerts.alert import AlertKind
+from risala.http.common.tally import AnswerTally
+from risala.plugins.contract import Health, HealthState
+
+ROOT = Path(__file__).parents[3]
+REFERENCE = ROOT / "docs/reference/metrics.md"
+DASHBOARD = ROOT / "deploy/grafana/risala.json"
+RULES = ROOT / "deploy/prometheus/risala.rules.yml"
+NAME = re.compile(r"\b(?:risala|process)_[a-z0-9_]+\b")
+DETAILS = {
+    "signal_dbm": -71,
+    "sim_balance": 12.5,
+    "segments_today": 3,
+    "segments_per_day_max": 100,
+    "recipients_this_month": 2,
+    "recipients_per_month_max": 300,
+}
+SERIES_MAX = 400
+"""Of one carrier, an idle service: some kilobytes."""
+
+
+@pytest.fixture
+async def page(open_house, autojump_clock, tmp_path) -> str:
+    """All that there can be: a service with a modem, after a backup and some answers."""
+    (tmp_path / "last-backup.json").write_text('{"at": 1767225600000, "size_bytes": 1}')
+    async with open_house() as house:
+        house.driver.context.health(Health(HealthState.UP, "Ready.", DETAILS))
+        message_id = await house.send()
+        await house.wait_status(message_id, "sent")
+        tally = AnswerTally(Counter({200: 1}))
+        return (house.gateway.metrics() + tally.page()).decode()
+
+
+def families(page):
+    return {family.name: family for family in text_string_to_metric_families(page)}
+
+
+def samples(page):
+    return {
+        sample.name for family in text_string_to_metric_families(page) for sample in family.samples
+    }
+
+
+async def test_the_reference_has_each_metric_with_its_labels(page):
+    told = {}
+    for line in REFERENCE.read_text(encoding="utf-8").splitlines():
+        found = re.match(r"\| `(\w+)(?:\{([a-z, ]*)\})?` \| (\w+) \| \S", line)
+        if found:
+            told[found[1]] = (found[3], frozenset(filter(None, (found[2] or "").split(", "))))
+    wanted = {}
+    for family in families(page).values():
+        if family.name.startswith("process_"):
+            continue
+        name = f"{family.name}_total" if family.type == "counter" else family.name
+        labels = {label for sample in family.samples for label in sample.labels} - {"le"}
+        wanted[name] = (family.type, frozenset(labels))
+    assert told == wanted
+
+
+@pytest.mark.parametrize("path", [DASHBOARD, RULES], ids=lambda path: path.name)
+async def test_each_metric_that_is_watched_is_there(page, path):
+    named = {*NAME.findall(path.read_text(encoding="utf-8"))}
+    assert len(named) > 15
+    assert named - samples(page) == set()
+
+
+def test_the_dashboard_is_whole():
+    board = json.loads(DASHBOARD.read_text(encoding="utf-8"))
+    panels = [each for each in board["panels"] if each["type"] != "row"]
+    assert len({each["id"] for each in board["panels"]}) == len(board["panels"])
+    assert board["uid"] == "risala"
+    for panel in panels:
+        assert panel["title"], panel
+        assert panel["targets"], panel["title"]
+        assert panel["datasource"]["uid"] == "${datasource}"
+        for target in panel["targets"]:
+            assert target["expr"].count("(") == target["expr"].count(")"), target
+    places = {(each["gridPos"]["x"], each["gridPos"]["y"]) for each in board["panels"]}
+    assert len(places) == len(board["panels"])
+
+
+def test_each_rule_says_what_it_means():
+    text = RULES.read_text(encoding="utf-8")
+    rules = re.findall(r"- alert: (\w+)\n(.*?)(?=\n {6}- alert|\Z)", text, re.DOTALL)
+    assert len(rules) > 12
+    assert len({name for name, _ in rules}) == len(rules)
+    for name, body in rules:
+        for part in ("expr:", "severity:", "summary:", "description:"):
+            assert part in body, (name, part)
+
+
+async def test_the_labels_are_few_whatever_happens(page):
+    series = [sample for family in families(page).values() for sample in family.samples]
+    assert len(series) < SERIES_MAX
+    (alerts,) = (
+        family for family in families(page).values() if family.name.endswith("alerts_open")
+    )
+    assert {sample.labels["kind"] for sample in alerts.samples} == {*AlertKind}
+
+
+async def test_answers_are_measured_and_quotas_are_told(page):
+    found = families(page)
+    answers = {
+        (sample.name, sample.labels.get("le")): sample.value
+        for sample in found["risala_carrier_answer_seconds"].samples
+    }
+    assert answers["risala_carrier_answer_seconds_count", None] == 1
+    assert answers["risala_carrier_answer_seconds_bucket", "+Inf"] == 1
+    quota = {
+        sample.labels["period"]: sample.value
+        for sample in found["risala_carrier_quota_used"].samples
+    }
+    assert quota == {"day": 3, "month": 2}
+    assert found["risala_backup_age_seconds"].samples[0].value >= 0
