@@ -18,12 +18,13 @@ from pydantic import Field
 from risala.config.alerts import AlertsSection
 from risala.config.delivery import CarrierSection, DeliverySection, OnUncertain, RetrySection
 from risala.config.faces import HttpSection, MetricsSection
-from risala.config.kinds import Currency, Money, Section, UpperSender
+from risala.config.kinds import Currency, Money, Prefix, Section, UpperSender
 from risala.config.outward import MailSection, WebhooksSection
 from risala.config.payments import PaymentsSection
 from risala.config.people import PeopleSection
 from risala.config.requests import RequestLogSection
 from risala.config.senders import SendersSection
+from risala.sms.address import Network
 
 __all__ = [
     "AlertsSection",
@@ -115,6 +116,17 @@ class LimitsSection(Section):
     """Codes that may be asked for with publishable keys from one address in any hour."""
     verify_ip_checks_per_minute: Annotated[int, Field(ge=1, le=10_000)] = 120
     """Codes that may be checked with publishable keys from one address in any minute."""
+    verify_networks: tuple[Network, ...] = ()
+    """Networks whose mobile numbers get codes, beside ``verify_prefixes``. With neither set, every
+    number does; any other is refused with 429 (``network``)."""
+    verify_prefixes: tuple[Prefix, ...] = ()
+    """Beginnings of numbers that get codes, beside ``verify_networks``."""
+    verify_cooldown_s: Annotated[int, Field(ge=1, le=3600)] | None = None
+    """After a code, how long an organization sends no other to the same number: so long after
+    the first of an hour, and twice as long after each further one; 429 (``cooldown``). Not set:
+    there is no such wait."""
+    verify_cooldown_max_s: Annotated[int, Field(ge=1, le=3600)] = 1800
+    """That wait at most."""
 
 
 class EngineSection(Section):

@@ -15,11 +15,18 @@ from risala.engine.limits.claims import (
     GiveBackSms,
     ReleaseCode,
     ReserveCode,
+    SetCodeGuards,
     SetGeneralRate,
     TakeAddress,
     TakeSms,
 )
-from risala.engine.limits.limits import HOUR_MS, Limits, LimitsMemory
+from risala.engine.limits.limits import (
+    HOUR_MS,
+    NETWORK_AGAIN_S,
+    Limits,
+    LimitsMemory,
+    guards_of,
+)
 from risala.engine.model.commands import AddressUse
 from risala.engine.model.errors import RateLimited
 
@@ -216,3 +223,50 @@ def test_no_bucket_ever_lets_more_through(rate_per_s, waits, crashes):
         # A second's worth at once, and what flows in during the span.
         for span_s in (1, 3):
             assert sum(at <= each < at + span_s for each in taken) <= rate_per_s * (span_s + 1)
+
+
+def test_codes_cool_down_and_a_refusal_counts_for_nothing():
+    world = World(verify_cooldown_s=30, verify_cooldown_max_s=50)
+    assert world.reserve("+22236000001", NOW_MS) == 0
+    assert (world.reserve("+22236000001", NOW_MS + 1), world.limit) == (30, "cooldown")
+    assert world.reserve("+22236000002", NOW_MS + 1) == 0
+    assert world.reserve("+22236000001", NOW_MS + 30_000) == 0
+    assert world.reserve("+22236000001", NOW_MS + 30_000) == 50
+    assert world.reserve("+22236000001", NOW_MS + 79_999) == 1
+    assert world.reserve("+22236000001", NOW_MS + 80_000) == 0
+
+
+def test_a_place_that_is_given_back_cools_nothing_down():
+    world = World(verify_cooldown_s=30)
+    slot = CodeSlot("org_1", "+22236000001", NOW_MS)
+    world.actor.decide(ReserveCode(slot, 5, 100))
+    world.actor.decide(ReleaseCode(slot))
+    assert world.reserve("+22236000001", NOW_MS + 1) == 0
+
+
+def test_the_cooldown_outlives_a_crash_and_a_restart():
+    world = World(verify_cooldown_s=30)
+    world.past.accepted.append(CodeSlot("org_1", "+22236000001", NOW_MS))
+    assert world.reserve("+22236000001", NOW_MS + 10_000) == 20
+    world.crash()
+    assert world.reserve("+22236000001", NOW_MS + 10_000) == 20
+
+
+def test_numbers_that_get_no_codes_are_refused_before_all_else():
+    world = World(verify_networks=["mattel"], verify_prefixes=["+22245"])
+    assert world.reserve("+22236000001", NOW_MS, phone=1) == 0
+    assert (world.reserve("+22246000001", NOW_MS), world.limit) == (NETWORK_AGAIN_S, "network")
+    assert world.reserve("+22245000001", NOW_MS) == 0
+    assert (world.reserve("+22236000001", NOW_MS, phone=1), world.limit) == (3600, "phone")
+
+
+def test_the_guards_are_switched_on_while_it_runs_and_off_again():
+    world = World()
+    assert world.reserve("+22246000001", NOW_MS) == 0
+    section = LimitsSection(verify_networks=("mattel",), verify_cooldown_s=60)
+    world.actor.decide(SetCodeGuards(guards_of(section)))
+    assert world.reserve("+22246000001", NOW_MS + 1) == NETWORK_AGAIN_S
+    world.crash()
+    assert world.reserve("+22246000001", NOW_MS + 1) == NETWORK_AGAIN_S
+    world.actor.decide(SetCodeGuards(guards_of(LimitsSection())))
+    assert world.reserve("+22246000001", NOW_MS + 1) == 0

@@ -28,7 +28,8 @@ from risala.engine.journal.recorder import Recorder
 from risala.engine.journal.rows import Change, NewMessage, Stamp
 from risala.engine.journal.store.signature import Signature, signed
 from risala.engine.journal.store.transaction import Piece
-from risala.engine.limits.claims import LimitsMessage, SetGeneralRate
+from risala.engine.limits.claims import LimitsMessage, SetCodeGuards, SetGeneralRate
+from risala.engine.limits.limits import guards_of
 from risala.engine.model.commands import Mode, Organization, Principal, SendMessage
 from risala.engine.model.errors import (
     Draining,
@@ -114,6 +115,7 @@ class Intake:
         """Take over prices and limits that were changed at run time."""
         self.prices.retune(settings.pricing)
         self._limits.tell_nowait(SetGeneralRate(settings.limits.sms_per_s))
+        self._limits.tell_nowait(SetCodeGuards(guards_of(settings.limits)))
 
     def drain(self) -> None:
         """Accept nothing from now on: the service stops."""

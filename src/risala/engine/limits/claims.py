@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from risala.engine.model.commands import AddressUse, PeopleUse
+from risala.engine.rules.code_guards import CodeGuards
 
 
 class TakeSms(NamedTuple):
@@ -82,6 +83,13 @@ class SetGeneralRate:
 
 
 @dataclass(frozen=True, slots=True)
+class SetCodeGuards:
+    """The operator changed which numbers get codes, and how soon after one another."""
+
+    guards: CodeGuards
+
+
+@dataclass(frozen=True, slots=True)
 class DoubtCode:
     """The journal found an hour full in which the actor had room: read both hours again."""
 
@@ -97,4 +105,5 @@ LimitsMessage = (
     | ReleaseCode
     | DoubtCode
     | SetGeneralRate
+    | SetCodeGuards
 )

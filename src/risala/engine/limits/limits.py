@@ -1,10 +1,12 @@
 """The rate buckets: the actor that owns every limit, and says how long to wait.
 
-There are three kinds of limits, all asked in one vocabulary (:mod:`risala.engine.limits.claims`):
+There are four kinds of limits, all asked in one vocabulary (:mod:`risala.engine.limits.claims`):
 
 * *SMS of an organization*: a token bucket. It is not written down; after a restart it is full.
 * *Calls from an address*, and what people do (sign-ins, sign-ups, invitations): sliding windows, on
   a monotonic clock, which nobody can set.
+* *Which numbers get codes, and how soon after one another*: the operator's guards
+  (:mod:`risala.engine.rules.code_guards`), by the same past codes as the hours.
 * *Codes in an hour*, to a number and of an organization: exact, by the wall clock, because they
   outlive a restart. Past codes are read from the journal's index when a number is first asked
   about, so that nothing is rebuilt at a start.
@@ -33,6 +35,7 @@ from risala.engine.limits.claims import (
     LimitsMessage,
     ReleaseCode,
     ReserveCode,
+    SetCodeGuards,
     SetGeneralRate,
     TakeAddress,
     TakePeople,
@@ -42,6 +45,7 @@ from risala.engine.limits.people import people_windows, take_people
 from risala.engine.model.commands import AddressUse
 from risala.engine.model.errors import RateLimited
 from risala.engine.rules.bucket import Bucket
+from risala.engine.rules.code_guards import CodeGuards
 from risala.engine.rules.windows import History, SlidingWindows, Window
 
 BURST_S: Final = 1.0
@@ -61,6 +65,9 @@ HISTORIES_MAX: Final = 20_000
 About 300 bytes each with five codes an hour.
 """
 HOUR_MS: Final = 3_600_000
+NETWORK_AGAIN_S: Final = 86_400
+"""Numbers that get no codes get none until the operator says so: a day is as good as any other time
+to ask again, and no client is to try each second."""
 _MINUTE_MS: Final = 60_000
 
 
@@ -80,6 +87,7 @@ class LimitsMemory:
 
     def __init__(self, limits: LimitsSection, people: PeopleSection | None = None) -> None:
         self.sms_per_s = limits.sms_per_s
+        self.guards = guards_of(limits)
         self.buckets: dict[str, Bucket] = {}
         sends = (
             Window(limits.verify_ip_sends_per_minute, _MINUTE_MS),
@@ -130,6 +138,8 @@ class Limits(Decider[LimitsMessage]):
                     self._histories.pop(key, None)
             case SetGeneralRate(sms_per_s):
                 self._memory.sms_per_s = sms_per_s
+            case SetCodeGuards(guards):
+                self._memory.guards = guards
         return None
 
     def _take_sms(self, claim: TakeSms) -> None:
@@ -167,7 +177,14 @@ class Limits(Decider[LimitsMessage]):
         slot = claim.slot
         numbers = (claim.per_phone_max, claim.per_organization_max)
         whose = (("phone", "this number"), ("organization", "your organization"))
+        guards = self._memory.guards
+        if not guards.serve(slot.recipient):
+            raise RateLimited("network", NETWORK_AGAIN_S, "No codes are sent to such numbers.")
         histories = [self._history(key, slot.at_ms) for key in _keys(slot)]
+        wait_ms = guards.wait_ms(histories[0].times(slot.at_ms), slot.at_ms)
+        if wait_ms > 0:
+            text = "A code was sent to this number just now. Wait, then ask for the next."
+            raise RateLimited("cooldown", _whole_seconds(wait_ms), text)
         for history, events_max, (limit, name) in zip(histories, numbers, whose, strict=True):
             wait_ms = history.wait_ms(events_max, slot.at_ms)
             if wait_ms > 0:
@@ -187,6 +204,16 @@ class Limits(Decider[LimitsMessage]):
                 self._histories.popitem(last=False)
         self._histories.move_to_end(key)
         return history
+
+
+def guards_of(limits: LimitsSection) -> CodeGuards:
+    """The guards that the settings make."""
+    return CodeGuards(
+        frozenset(limits.verify_networks),
+        limits.verify_prefixes,
+        (limits.verify_cooldown_s or 0) * 1000,
+        limits.verify_cooldown_max_s * 1000,
+    )
 
 
 def _keys(slot: CodeSlot) -> tuple[tuple[str, str | None], ...]:

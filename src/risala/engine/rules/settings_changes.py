@@ -1,7 +1,8 @@
 """Which settings differ, and which of them a running service obeys at once. Pure.
 
-Those are ``log.level``, everything under ``pricing``, ``limits.sms_per_s`` and the carriers. All
-others are built into something that runs; a change of them waits for a restart.
+Those are ``log.level``, everything under ``pricing``, ``limits.sms_per_s``, which numbers get codes
+and how soon, and the carriers. All others are built into something that runs; a change of them
+waits for a restart.
 """
 
 from __future__ import annotations
@@ -17,7 +18,14 @@ from pydantic import SecretBytes, SecretStr
 
 from risala.config.model import Settings
 
-AT_ONCE: Final = ("log.level", "pricing.per_segment", "pricing.low_balance", "limits.sms_per_s")
+_LIMITS: Final = (
+    *("sms_per_s", "verify_networks", "verify_prefixes"),
+    *("verify_cooldown_s", "verify_cooldown_max_s"),
+)
+AT_ONCE: Final = (
+    *("log.level", "pricing.per_segment", "pricing.low_balance"),
+    *(f"limits.{name}" for name in _LIMITS),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +62,9 @@ def merged(before: Settings, after: Settings) -> Settings:
         update={
             "log": before.log.model_copy(update={"level": after.log.level}),
             "pricing": after.pricing,
-            "limits": before.limits.model_copy(update={"sms_per_s": after.limits.sms_per_s}),
+            "limits": before.limits.model_copy(
+                update={name: getattr(after.limits, name) for name in _LIMITS}
+            ),
             "carriers": after.carriers,
         }
     )

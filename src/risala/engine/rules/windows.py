@@ -100,6 +100,11 @@ class History:
         oldest_in_the_way = self._times[-events_max] if events_max > 0 else now_ms
         return oldest_in_the_way + self._span_ms - now_ms
 
+    def times(self, now_ms: int) -> Sequence[int]:
+        """Those of the events within the span, the earliest first."""
+        del self._times[: bisect_right(self._times, now_ms - self._span_ms)]
+        return self._times
+
     def add(self, at_ms: int) -> None:
         insort(self._times, at_ms)
 

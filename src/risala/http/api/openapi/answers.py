@@ -76,7 +76,7 @@ class ErrorData(AnswerModel):
     idempotency_keys: Annotated[list[str | None] | Absent, Field(alias="idempotencyKeys")] = None
     """With `OUTCOME_UNKNOWN` of a batch: a key for each message, in order; null where it was
     refused."""
-    limit: Literal["phone", "organization", "ip", "sms"] | Absent = None
+    limit: Literal["phone", "organization", "ip", "sms", "network", "cooldown"] | Absent = None
     """Which limit was reached."""
     retry_after: Annotated[Annotated[int, Field(ge=1)] | Absent, Field(alias="retryAfter")] = None
     """Seconds to wait; for a result of a batch, which has no header of its own."""
