@@ -269,6 +269,7 @@ ROWS = (
         sentence="not running",
     ),
     Row("carriers apply", (), (("carriers", []),), alone=1, sentence="not running"),
+    Row("carriers traffic", ("loop",), (("lines", []),), alone=1, sentence="not running"),
     Row("carriers unmatched", ("loop", "--limit", "5"), (("receipts", []), ("next", None))),
     Row(
         "route",

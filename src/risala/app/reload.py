@@ -1,7 +1,7 @@
 """Where a running service's settings come from when they are read anew, and SIGHUP, which asks for
 that.
 
-What obeys at once is the engine's to know (:mod:`risala.engine.rules.settings_changes`); outside it
+What obeys at once is the engine's to know (:mod:`risala.engine.rules.changes.settings`); outside it
 are the log's level, and the certificate of https, which is read again from its files.
 """
 

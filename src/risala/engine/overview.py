@@ -19,6 +19,7 @@ from risala.engine.delivery.driver_commands import DriverCommands
 from risala.engine.delivery.lane.parts import Gate
 from risala.engine.delivery.lane.statistics import statistics_of
 from risala.engine.delivery.lane.tile import tile_of
+from risala.engine.delivery.lane.traffic import TrafficLine
 from risala.engine.delivery.lineup import Lineup, overridden
 from risala.engine.delivery.loopwatch import LoopWatch
 from risala.engine.delivery.rereading import Rereading
@@ -47,7 +48,7 @@ from risala.engine.journal.recorder import Recorder
 from risala.engine.journal.rows import DueRow
 from risala.engine.model.clock import Clock, iso
 from risala.engine.model.commands import MessageView, TimelineEntry
-from risala.engine.model.errors import Conflict, StorageFailed
+from risala.engine.model.errors import Conflict, NotFound, StorageFailed
 from risala.engine.model.lines import Kind, Line, Wait, is_same_wait
 from risala.engine.model.states import Status
 from risala.engine.model.told import What
@@ -176,6 +177,12 @@ class Running:
     def override(self, carrier: str, override: Override | None) -> None:
         self._lineup.override(carrier, override)
 
+    def traffic(self, carrier: str, after: int, count: int) -> list[TrafficLine]:
+        lane = self._board.lanes.get(carrier)
+        if lane is None:
+            raise NotFound(f"There is no carrier {carrier!r}.")
+        return lane.traffic.lines(after, count)
+
     def route(self, recipient: str, segments: int) -> dict[str, Any]:
         lanes = self._board.lanes
         judge = judge_lanes(lanes, self._clock)
@@ -262,6 +269,9 @@ class Alone:
     def _in_force(self) -> list[CarrierSection]:
         over = overrides.all_of(self._reader)
         return [overridden(each, over.get(each.name)) for each in self._settings.carriers]
+
+    def traffic(self, carrier: str, after: int, count: int) -> list[TrafficLine]:
+        raise Conflict(NOT_RUNNING)
 
     def route(self, recipient: str, segments: int) -> dict[str, Any]:
         carriers = self._in_force

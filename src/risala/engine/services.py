@@ -16,6 +16,7 @@ from risala.engine.actors.actor import Ref
 from risala.engine.actors.bell import Bell
 from risala.engine.billing.claims import BillingMessage
 from risala.engine.delivery.lane.parts import Gate
+from risala.engine.delivery.lane.traffic import TrafficLine
 from risala.engine.delivery.rereading import Rereading
 from risala.engine.follow.live import Follower
 from risala.engine.intake.intake import Intake
@@ -103,6 +104,14 @@ class Delivery(Protocol):
 
     def override(self, carrier: str, override: Override | None) -> None:
         """Obey another pace or weight, which is written down; None: the settings hold."""
+
+    def traffic(self, carrier: str, after: int, count: int) -> list[TrafficLine]:
+        """What went over a carrier's wire lately.
+
+        Raises:
+            NotFound: there is no such carrier.
+            Conflict: nothing runs.
+        """
 
     def route(self, recipient: str, segments: int) -> dict[str, Any]:
         """Where a message would go now, and why."""

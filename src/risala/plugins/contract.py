@@ -199,6 +199,16 @@ class DriverContext(Protocol):
     def trace(self, text: str) -> None:
         """One line of the link's life for the operator (bind, rebind, recovery step)."""
 
+    def traffic(self, sent: bool, tell: Callable[..., str], *given: object) -> None:
+        """One line of what goes over the wire, for an operator who looks at it.
+
+        Args:
+            sent: it leaves; else it came.
+            tell: makes the line of ``given``, at once or never: it is not called where more comes
+                in a second than anybody can read. The line holds no secret, no text of a message
+                and no code, and of a number no more than the last four digits.
+        """
+
 
 @dataclass(frozen=True, slots=True)
 class Declined:

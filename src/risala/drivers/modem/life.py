@@ -133,7 +133,9 @@ class Life:
 
     async def _use(self, stream: trio.abc.Stream, ladder: Ladder) -> str:
         """Serve on an open port until it is of no more use; why it must be opened again."""
-        link = AtLink(stream, on_urc=self._on_urc, on_late=self._on_late)
+        link = AtLink(
+            stream, on_urc=self._on_urc, on_late=self._on_late, wire=self._context.traffic
+        )
         async with trio.open_nursery() as nursery:
             nursery.start_soon(link.run)
             try:

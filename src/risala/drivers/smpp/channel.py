@@ -11,7 +11,15 @@ from typing import Final
 
 import trio
 
-from risala.drivers.smpp.link import PEER_CLOSED, Link, LinkError, LinkHandler, LinkLimits
+from risala.drivers.smpp.link import (
+    PEER_CLOSED,
+    Link,
+    LinkError,
+    LinkHandler,
+    LinkLimits,
+    Wire,
+    unwatched,
+)
 from risala.drivers.smpp.protocol.pdu import (
     Bind,
     BindReceiver,
@@ -76,6 +84,7 @@ class Channel:
     Args:
         on_change: called after :attr:`link` or :attr:`health` changed.
         trace: takes a line for each step of the channel's life.
+        wire: hears of what goes over it.
     """
 
     def __init__(
@@ -87,7 +96,9 @@ class Channel:
         on_change: Callable[[Channel], None],
         trace: Callable[[str], None],
         rng: random.Random,
+        wire: Wire = unwatched,
     ) -> None:
+        self._wire = wire
         self.kind = kind
         self.sends = kind.sends
         self.link: Link | None = None
@@ -144,7 +155,7 @@ class Channel:
             LinkError: the bind got no answer.
             TlsError: TLS was why the connection broke.
         """
-        link = Link(stream, SmppSession(SmppRole.ESME), self._handler, self._limits)
+        link = Link(stream, SmppSession(SmppRole.ESME), self._handler, self._limits, self._wire)
         fault: BindRefusedError | LinkError | None = None
         async with trio.open_nursery() as nursery:
             nursery.start_soon(link.run)

@@ -277,6 +277,7 @@ class SmppDriver:
             on_change=self._tell_health,
             trace=self._context.trace,
             rng=self._rng,
+            wire=self._context.traffic,
         )
 
     def _guest(self, handler: LinkHandler) -> Channel:

@@ -55,6 +55,7 @@ class LaneContext:
         self._reader = reader
         self._ids = ids
         self._unwritten = 0
+        self.traffic = lane.traffic.note
 
     @property
     def carrier(self) -> str:

@@ -29,7 +29,7 @@ from risala.engine.journal.carriers import marks
 from risala.engine.journal.carriers.overrides import Override
 from risala.engine.journal.recorder import Recorder
 from risala.engine.model.errors import Conflict, NotFound, Unavailable
-from risala.engine.rules.carrier_changes import Effect, effect_of
+from risala.engine.rules.changes.carriers import Effect, effect_of
 from risala.engine.rules.receiptgroups import Member
 from risala.plugins.contract import Driver, HealthState
 

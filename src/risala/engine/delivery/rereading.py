@@ -17,8 +17,8 @@ from risala.config.faults import ConfigError, Fault
 from risala.config.model import CarrierSection, Settings
 from risala.engine.delivery.lineup import Lineup
 from risala.engine.model.errors import Conflict
-from risala.engine.rules.carrier_changes import CarrierChange, Effect, differences
-from risala.engine.rules.settings_changes import (
+from risala.engine.rules.changes.carriers import CarrierChange, Effect, differences
+from risala.engine.rules.changes.settings import (
     SettingsChanges,
     fingerprint,
     merged,

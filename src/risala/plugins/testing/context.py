@@ -33,6 +33,8 @@ class RecordingContext:
         self.late: list[tuple[Segment, Outcome]] = []
         self.healths: list[Health] = []
         self.traces: list[str] = []
+        self.wire: list[tuple[bool, str]] = []
+        """Lines of traffic; True: sent."""
         self.notes: dict[str, str] = {}
         """What the driver remembers; hand it to the next context to play a restart."""
         self.refusals = 0
@@ -108,6 +110,9 @@ class RecordingContext:
     def trace(self, text: str) -> None:
         self.traces.append(text)
         self._change()
+
+    def traffic(self, sent: bool, tell: Callable[..., str], *given: object) -> None:
+        self.wire.append((sent, tell(*given)))
 
     async def wait_until(self, condition: Callable[[RecordingContext], bool]) -> None:
         """Return once ``condition(self)`` holds; it is looked at whenever the driver tells."""

@@ -147,6 +147,30 @@ def _field(change: Json) -> str:
     return f"{change['field']}: {change['before']} → {change['after']}"
 
 
+@carriers.command("traffic")
+@click.argument("carrier", metavar="NAME")
+@click.option(
+    "--limit", type=click.IntRange(1, 1000), default=50, show_default=True, help="At most so many."
+)
+@common
+def traffic(options: Options, carrier: str, limit: int) -> None:
+    """What went over a carrier's wire in the last minutes, without secrets, codes and texts."""
+
+    async def work(session: GatewaySession) -> Json:
+        return await session.perform("carriers.traffic", carrier=carrier, limit=limit)
+
+    found = options.run(work)
+    if output.show(options.json, found):
+        return
+    for line in found["lines"]:
+        if line["left_out"]:
+            click.echo(f"… {line['left_out']} more")
+        arrow = "→" if line["sent"] else "←"
+        click.echo(f"{output.moment(line['at'])} {arrow} {output.clean(line['text'])}")
+    if not found["lines"]:
+        output.said("Nothing lately.")
+
+
 @carriers.command("unmatched")
 @click.argument("carrier", metavar="[NAME]", required=False)
 @click.option(

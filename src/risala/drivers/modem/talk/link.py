@@ -23,6 +23,13 @@ from risala.drivers.modem.at.engine import (
     Row,
     Urc,
 )
+from risala.drivers.modem.at.wiretap import (
+    told_answer,
+    told_body,
+    told_command,
+    told_line,
+    told_urc,
+)
 
 ANSWER_S: Final = 10.0
 """Seconds for the answer to a command for which the modem need not ask the network."""
@@ -73,6 +80,10 @@ def unseen() -> None:
     """For whoever need not know whether the PDU has left."""
 
 
+def unwatched(*_: object) -> None:
+    """For a link at whose traffic nobody looks."""
+
+
 class AtLink:
     """Commands and answers over one open port. Run :meth:`run` in a nursery; it ends when the line
     is hung up.
@@ -80,6 +91,8 @@ class AtLink:
     Args:
         on_urc: called with each unsolicited result code.
         on_late: called with each line of a command that was given up.
+        wire: hears of what goes over the line: see
+            :meth:`risala.plugins.contract.DriverContext.traffic`.
     """
 
     def __init__(
@@ -88,7 +101,9 @@ class AtLink:
         *,
         on_urc: Callable[[Urc], None] = unheard,
         on_late: Callable[[Late], None] = unheard,
+        wire: Callable[..., None] = unwatched,
     ) -> None:
+        self._wire = wire
         self.engine = AtEngine()
         self.heard_at_s = -math.inf
         """When the last octet came, on Trio's clock."""
@@ -128,11 +143,15 @@ class AtLink:
     def _handle(self, event: Event) -> None:
         match event:
             case Answer() | Prompt():
+                if isinstance(event, Answer):
+                    self._wire(False, told_answer, event)
                 self._events.append(event)
                 self._arrived.set()
             case Urc():
+                self._wire(False, told_urc, event)
                 self._on_urc(event)
             case Late():
+                self._wire(False, told_line, event.text)
                 self._on_late(event)
             case Noise(octets):
                 self.noise_octets += octets
@@ -206,6 +225,7 @@ class AtLink:
                         )
                     return event
                 on_leave()
+                self._wire(True, told_body, hexadecimal)
                 with trio.move_on_after(answer_s):
                     await self._write(self.engine.body(hexadecimal))
                     answer = await self._next_event()
@@ -231,6 +251,7 @@ class AtLink:
             octets = self.engine.start(command)
         except LocalProtocolError as fault:
             raise NoAnswerError(str(fault)) from fault
+        self._wire(True, told_command, command.text)
         try:
             yield octets
         finally:

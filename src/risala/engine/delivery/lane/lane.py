@@ -22,6 +22,7 @@ from risala.engine.delivery.lane.parts import Counts, Gate, Job, LaneHooks, tell
 from risala.engine.delivery.lane.questions import Questions
 from risala.engine.delivery.lane.solo import Solo
 from risala.engine.delivery.lane.standing import LaneStanding
+from risala.engine.delivery.lane.traffic import LaneTraffic
 from risala.engine.delivery.scribe import Scribe
 from risala.engine.journal.attempts import Attempt, Lease, SubmitAnswer
 from risala.engine.journal.messages.delivery import Started
@@ -79,6 +80,8 @@ class Lane:
     continuing: deque[Job] = field(default_factory=deque)
     counts: Counts = field(default_factory=Counts)
     solo: Solo = field(default_factory=Solo)
+    traffic: LaneTraffic = field(init=False)
+    """What went over the wire in the last minutes."""
     _nursery: trio.Nursery | None = None
     _idle: trio.lowlevel.ParkingLot = field(default_factory=trio.lowlevel.ParkingLot)
     """Those who wait until nothing is in flight."""
@@ -96,6 +99,7 @@ class Lane:
         self.name = self.carrier.name
         self.window_max = self._window_max()
         self.standing = LaneStanding(can, self.recorder.clock)
+        self.traffic = LaneTraffic(self.recorder.clock)
         self.awaited = Awaited(asked=can.query)
         self._calls = Calls(self.name, self.driver, self)
         self._consequences = Consequences(self.carrier, retry, self.hooks)

@@ -7,7 +7,7 @@ from typing import Any, Final
 from risala.engine.delivery.rereading import SettingsPreview
 from risala.engine.operations.arguments import Arguments, Json, NoArguments, Text
 from risala.engine.operations.operation import Call, Operation
-from risala.engine.rules.carrier_changes import CarrierChange
+from risala.engine.rules.changes.carriers import CarrierChange
 from risala.engine.rules.roles import OPERATORS
 
 

@@ -1,4 +1,5 @@
-"""Where a message would go, which numbers nobody serves, and receipts without a message."""
+"""Where a message would go, which numbers nobody serves, receipts without a message, and what goes
+over the wire."""
 
 from __future__ import annotations
 
@@ -6,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from risala.engine.delivery.lane.traffic import TrafficLine
 from risala.engine.journal.carriers import unmatched
 from risala.engine.journal.carriers.unmatched import UnmatchedReceipt
 from risala.engine.model.clock import iso
@@ -17,6 +19,7 @@ from risala.engine.operations.arguments import (
     MaybeWhole,
     NoArguments,
     Number,
+    Text,
 )
 from risala.engine.operations.operation import Call, Operation
 from risala.engine.rules.roles import OPERATORS
@@ -24,6 +27,9 @@ from risala.engine.rules.roles import OPERATORS
 RECEIPTS_MAX: Final = 500
 """Receipts of one page at most."""
 RECEIPTS_USUAL: Final = 50
+TRAFFIC_MAX: Final = 1000
+"""Lines of traffic of one answer at most."""
+TRAFFIC_USUAL: Final = 200
 
 
 class TestRoute(Arguments):
@@ -35,6 +41,15 @@ class TestRoute(Arguments):
     organization_id: MaybeText = None
     sender: MaybeText = None
     """The ``from`` that the organization would give."""
+
+
+class LookAtTraffic(Arguments):
+    """What went over a carrier's wire in the last minutes."""
+
+    carrier: Text
+    after: MaybeWhole = None
+    """The number of a line: only later ones."""
+    limit: MaybeWhole = None
 
 
 class ListReceipts(Arguments):
@@ -61,6 +76,13 @@ class UnservedNumbers:
 
 
 @dataclass(frozen=True, slots=True)
+class Traffic:
+    """Lines of traffic, the oldest first."""
+
+    lines: tuple[TrafficLine, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class ReceiptsPage:
     """Receipts that matched no message, the newest first."""
 
@@ -75,6 +97,21 @@ def _route_wire(found: RouteTold) -> Json:
 
 def _unserved_wire(found: UnservedNumbers) -> Json:
     return dict(found.told)
+
+
+def _traffic_wire(found: Traffic) -> Json:
+    return {
+        "lines": [
+            {
+                "seq": line.seq,
+                "at": iso(line.at_ms),
+                "sent": line.sent,
+                "text": line.text,
+                "left_out": line.left_out,
+            }
+            for line in found.lines
+        ]
+    }
 
 
 def _receipts_wire(page: ReceiptsPage) -> Json:
@@ -139,6 +176,13 @@ async def _unserved(call: Call[NoArguments]) -> UnservedNumbers:
     return UnservedNumbers(call.services.delivery.unserved())
 
 
+async def _traffic(call: Call[LookAtTraffic]) -> Traffic:
+    given = call.given
+    count = max(1, min(given.limit or TRAFFIC_USUAL, TRAFFIC_MAX))
+    found = call.services.delivery.traffic(given.carrier, given.after or 0, count)
+    return Traffic(tuple(found))
+
+
 async def _receipts(call: Call[ListReceipts]) -> ReceiptsPage:
     given = call.given
     limit = max(1, min(given.limit or RECEIPTS_USUAL, RECEIPTS_MAX))
@@ -164,6 +208,14 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         result=UnservedNumbers,
         wire=_unserved_wire,
         handler=_unserved,
+        roles=OPERATORS,
+    ),
+    Operation(
+        name="carriers.traffic",
+        arguments=LookAtTraffic,
+        result=Traffic,
+        wire=_traffic_wire,
+        handler=_traffic,
         roles=OPERATORS,
     ),
     Operation(

@@ -1,0 +1,82 @@
+"""The AT dialogue in words, for an operator who looks at the wire: no PIN, text, PDU, whole number.
+
+Only lines are told whose values are known to be harmless; of all others the name alone. Pure.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from risala.drivers.modem.at.events import Answer, Row, Urc
+
+_PLAIN: Final = frozenset(
+    (
+        *("+CSQ", "+CREG", "+CEREG", "+CGREG", "+COPS", "+CPMS", "+CMGS", "+CMGF", "+CNMI"),
+        *("+CSMS", "+CMEE", "+CMMS", "+CNMA", "+CMGD", "+CSCA", "+CSCS", "+CFUN", "+CMTI"),
+        *("+CDSI", "+CMS ERROR", "+CME ERROR", "^RSSI", "^HCSQ", "^MODE", "^SRVST", "^BOOT"),
+        *("^SIMST", "^CURC", "^SYSCFG", "^CVOICE", "+CPAS", "+CSCLK", "+IPR", "+CTZV", "+CCLK"),
+    )
+)
+"""Rows and commands whose values tell of the radio, the storage, or an error."""
+_PIN: Final = "+CPIN"
+_SAYS: Final = frozenset(("READY", "SIM PIN", "SIM PUK", "SIM PIN2", "SIM PUK2", "NOT INSERTED"))
+"""What a modem says of its PIN that is no PIN."""
+_name: Final = re.compile(r"(?:AT)?([+^*$%#&][A-Z0-9 ]+?|)(?=[:=?]|$)", re.IGNORECASE).match
+_digits: Final = re.compile(r"[0-9]{3,}([0-9]{4})")
+_BASIC: Final = re.compile(r"AT(?:[EVQXZI&][A-Z0-9]*)*", re.IGNORECASE).fullmatch
+
+
+def told_command(text: str) -> str:
+    """A command line as it left, without what is behind its ``=`` where that may be anything."""
+    name = _name_of(text)
+    if name in _PLAIN:
+        return masked(text)
+    asked = text.partition("=")[0] if "=" in text else text
+    if _BASIC(text) or text.endswith("?") or asked == text:
+        return masked(asked) if name or _BASIC(text) else "AT…"
+    return f"{asked}=?" if text.endswith("=?") else f"{asked}=…"
+
+
+def told_body(hexadecimal: str) -> str:
+    """The PDU behind a prompt."""
+    return f"(PDU of {len(hexadecimal) // 2} octets)"
+
+
+def told_answer(answer: Answer) -> str:
+    """Its rows and its result."""
+    return " | ".join([*map(_told_row, answer.rows), told_line(answer.result.raw)])
+
+
+def _told_row(row: Row) -> str:
+    return told_line(row.text) + _told_pdu(row.pdu)
+
+
+def _told_pdu(pdu: str | None) -> str:
+    return "" if pdu is None else f" {told_body(pdu)}"
+
+
+def told_urc(urc: Urc) -> str:
+    """A line that came of itself."""
+    return told_line(urc.text) + _told_pdu(urc.pdu)
+
+
+def told_line(text: str) -> str:
+    """One line of the modem."""
+    name = _name_of(text)
+    if name in _PLAIN or text in ("OK", "ERROR", "RING", "NO CARRIER", "BUSY", "NO ANSWER"):
+        return masked(text)
+    if name == _PIN:
+        said = text.partition(":")[2].strip()
+        return f"{name}: {said if said in _SAYS else '…'}"
+    return f"{name}: …" if name else f"({len(text)} characters)"
+
+
+def _name_of(text: str) -> str:
+    found = _name(text)
+    return found[1].upper() if found else ""
+
+
+def masked(text: str) -> str:
+    """With the last four digits of each number alone."""
+    return _digits.sub(r"…\1", text)
