@@ -184,3 +184,36 @@ def look(browser: Browser, pages: str) -> Iterator[Callable[..., Page]]:
     for context in contexts:
         context.close()
     assert [fault for watch in watches for fault in watch.faults] == []
+
+
+@pytest.fixture(scope="module")
+def console() -> Iterator[str]:
+    """The address of a console of its own, over a real engine."""
+    program = Path(__file__).parent / "serve_console.py"
+    with subprocess.Popen([sys.executable, program], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        told = (line.strip() for line in process.stdout)
+        yield next(line for line in told if line.startswith("http://"))
+        process.terminate()
+
+
+@pytest.fixture
+def look_at_console(browser: Browser, console: str) -> Iterator[Callable[..., Page]]:
+    """Opens a page of it as an operator; nothing may have gone wrong in the end."""
+    contexts, watches = [], []
+
+    def open_one(path: str, language: str = "en", **options) -> Page:
+        context = browser.new_context(locale=language, **options)
+        contexts.append(context)
+        watches.append(Watch(context, console))
+        context.add_cookies([{"name": "risala-language", "value": language, "url": console}])
+        page = context.new_page()
+        page.set_default_timeout(HANG_S * 1000)
+        page.goto(f"{console}/operator/enter")
+        page.goto(console + path)
+        return page
+
+    yield open_one
+    for context in contexts:
+        context.close()
+    assert [fault for watch in watches for fault in watch.faults] == []

@@ -15,6 +15,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
 
 from quart_trio.wrappers import TrioResponse
 
+from console_records import records
 from risala.config.model import CarrierSection, HttpSection, Settings, StorageSection
 from risala.drivers.payments.mobile_money import MobileMoney, MobileMoneySettings
 from risala.engine.engine import open_engine
@@ -102,7 +103,7 @@ async def payments(filling: Filling) -> None:
     await filling.do("payment.refuse", payment_id=begun[4], reason=reason)
 
 
-PARTS: list[Callable[[Filling], Any]] = [senders, payments]
+PARTS: list[Callable[[Filling], Any]] = [senders, payments, records]
 """Whoever adds a page adds what it shows here."""
 
 

@@ -3,16 +3,12 @@ do on it by keyboard, by thumb, and without script."""
 
 from __future__ import annotations
 
-import subprocess
-import sys
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
-from looking import Watch, overflow, violations
-from patience import HANG_S
+from looking import overflow, violations
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -30,37 +26,10 @@ FIRST_OF = [
 SCREENS = [(1280, "light"), (1280, "dark"), (390, "light"), (360, "dark")]
 
 
-@pytest.fixture(scope="module")
-def console() -> Iterator[str]:
-    """The address of a console of its own."""
-    program = Path(__file__).parent / "serve_console.py"
-    with subprocess.Popen([sys.executable, program], stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        told = (line.strip() for line in process.stdout)
-        yield next(line for line in told if line.startswith("http://"))
-        process.terminate()
-
-
 @pytest.fixture
-def look(browser: Browser, console: str) -> Iterator[Callable[..., Page]]:
+def look(look_at_console: Callable[..., Page]) -> Callable[..., Page]:
     """Opens a page of it as an operator; nothing may have gone wrong in the end."""
-    contexts, watches = [], []
-
-    def open_one(path: str, language: str = "en", **options) -> Page:
-        context = browser.new_context(locale=language, **options)
-        contexts.append(context)
-        watches.append(Watch(context, console))
-        context.add_cookies([{"name": "risala-language", "value": language, "url": console}])
-        page = context.new_page()
-        page.set_default_timeout(HANG_S * 1000)
-        page.goto(f"{console}/operator/enter")
-        page.goto(console + path)
-        return page
-
-    yield open_one
-    for context in contexts:
-        context.close()
-    assert [fault for watch in watches for fault in watch.faults] == []
+    return look_at_console
 
 
 @pytest.mark.parametrize("language", ["fr", "ar", "en"])

@@ -28,17 +28,17 @@ def path_of(route) -> str:
     return re.sub("<.*?>", "x", route.path)
 
 
-def digest(post) -> str:
+def digest(post) -> dict[str, str]:
     """Of every table."""
-    found = hashlib.sha256()
+    found: dict[str, str] = {}
     with sqlite3.connect(post.database) as database:
         names = "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name"
         for (name,) in database.execute(names).fetchall():
             if name not in SEEN:
                 rows = database.execute(f'SELECT * FROM "{name}"').fetchall()
-                found.update(repr((name, sorted(map(repr, rows)))).encode())
+                found[name] = hashlib.sha256(repr(sorted(map(repr, rows))).encode()).hexdigest()
     database.close()
-    return found.hexdigest()
+    return found
 
 
 def test_all_of_it_is_an_operators_or_the_way_in():

@@ -1,0 +1,191 @@
+"""Organizations, users and messages in the console, in a real browser: what operators do there by
+keyboard, by thumb and without script, and how each page looks to axe."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from console_records import HELD
+from looking import overflow, violations
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+
+PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True}
+SCREENS = [(1280, "light"), (1280, "dark"), (390, "light"), (360, "dark")]
+PAGES = [
+    *("/operator/organizations", "/operator/organizations?search=nobody"),
+    *("/operator/organizations/new", "/operator/organizations?status=deleted"),
+    *("/operator/users", "/operator/users?search=nobody", "/operator/users?kind=operators"),
+    *("/operator/users/one?email=mariem%40risala.example", "/operator/messages"),
+    *("/operator/users/one?email=aicha%40baraka.example", "/operator/messages?q=36123456"),
+    *("/operator/messages?q=123abc", "/operator/messages?q=shop&by=to"),
+]
+ONES = {
+    "/operator/organizations?search=baraka": ("", "/suspend", "/topup", "/adjust", "/statement"),
+    "/operator/organizations?status=suspended": ("", "/statement"),
+    "/operator/organizations?status=deleted": ("",),
+    "/operator/messages?q=36123456": ("", "/text"),
+    f"/operator/messages?q={HELD[1:]}": ("", "/text"),
+}
+"""Lists of which the first thing is looked at too, with pages of its own."""
+
+
+@pytest.fixture
+def look(look_at_console: Callable[..., Page]) -> Callable[..., Page]:
+    return look_at_console
+
+
+@pytest.mark.parametrize("language", ["fr", "ar", "en"])
+@pytest.mark.parametrize(("width", "scheme"), SCREENS)
+def test_no_page_is_closed_to_anybody(look, console, language, width, scheme):
+    """axe finds nothing, and nothing runs over, on any page in any language and theme."""
+    size = {"viewport": {"width": width, "height": 844}, "color_scheme": scheme}
+    page = look("/operator/overview", language, has_touch=width < 600, **size)
+    paths = [*PAGES]
+    for path, inner in ONES.items():
+        page.goto(console + path)
+        first = page.locator("main .rowlink").first.get_attribute("href")
+        paths += [first + each for each in inner]
+    found = []
+    for path in paths:
+        page.goto(console + path)
+        found += [f"{path}: {each}" for each in violations(page)]
+        if over := overflow(page):
+            found.append(f"{path}: {over} px too wide")
+    assert found == []
+
+
+def test_an_organization_is_found_and_suspended_by_keyboard_alone(look, console):
+    page = look("/operator/overview")
+    page.keyboard.press("g")
+    page.keyboard.press("n")
+    page.wait_for_url(f"{console}/operator/organizations")
+    page.keyboard.press("/")
+    page.keyboard.type("nasr")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**search=nasr**")
+    page.keyboard.press("j")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/operator/organizations/org_*")
+    page.get_by_role("link", name="Suspend").focus()
+    page.keyboard.press("Enter")
+    asked = page.get_by_role("dialog", name="Suspend “Clinique Nasr”?")
+    expect(asked).to_contain_text("1 API key is refused, with the status 403.")
+    assert violations(page) == []
+    asked.get_by_role("button", name="Suspend").focus()
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("It is suspended.")).to_be_visible()
+    page.get_by_role("button", name="Let it send again").focus()
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("The organization may send again.")).to_be_visible()
+
+
+def test_an_organization_is_made_with_its_owner_without_script(look):
+    page = look("/operator/organizations", "fr", java_script_enabled=False, **PHONE)
+    page.get_by_role("link", name="Nouvelle organisation").tap()
+    page.get_by_role("button", name="Créer", exact=True).tap()
+    expect(page.get_by_role("alert")).to_contain_text("Remplissez ce champ.")
+    page.get_by_label("Nom", exact=True).fill("Boulangerie du Centre")
+    page.get_by_role("button", name="Créer", exact=True).tap()
+    expect(page.get_by_text("Elle n’a pas de propriétaire.")).to_be_visible()
+    page.get_by_label("Adresse e-mail").fill("fatou@centre.example")
+    page.get_by_role("button", name="Ajouter", exact=True).tap()
+    expect(page.get_by_text("Cette personne est maintenant membre.")).to_be_visible()
+    expect(page.get_by_text("Elle n’a pas de propriétaire.")).to_be_hidden()
+
+
+def test_cash_is_credited_after_its_figures_were_read(look):
+    page = look("/operator/organizations?search=baraka", "ar", **PHONE)
+    page.get_by_role("link", name="Baraka Market").tap()
+    page.get_by_role("link", name="قيد دفعة نقدية").tap()
+    page.get_by_label("المبلغ").fill("1 500,50")
+    page.get_by_label("مرجع").fill("R-17")
+    page.get_by_role("button", name="متابعة").tap()
+    expect(page.locator("main")).to_contain_text("R-17")
+    before, after = (
+        page.locator("dt", has_text=word).locator("+ dd").inner_text()
+        for word in ("الرصيد الآن", "الرصيد بعده")
+    )
+    assert amount(after) - amount(before) == 150_050
+    assert violations(page) == []
+    page.get_by_role("button", name="قيد الدفعة").tap()
+    expect(page.get_by_text("قُيّدت الدفعة.")).to_be_visible()
+    expect(page.locator("td", has_text="R-17")).to_have_count(1)
+
+
+def amount(text: str) -> int:
+    """Minor units of a sum, however it is written."""
+    return int(re.sub(r"\D", "", text))
+
+
+def test_a_balance_is_adjusted_without_script(look):
+    page = look("/operator/organizations?search=baraka", java_script_enabled=False)
+    page.get_by_role("link", name="Baraka Market").click()
+    page.get_by_role("link", name="Adjust the balance").click()
+    page.get_by_text("Take away").click()
+    page.get_by_label("Amount").fill("10")
+    page.get_by_role("button", name="Go on").click()
+    expect(page.get_by_role("alert")).to_contain_text("Fill this in.")
+    page.get_by_label("Reason").fill("Charged to another")
+    page.get_by_role("button", name="Go on").click()
+    expect(page.get_by_role("heading", level=1)).to_contain_text("−10.00")
+    page.get_by_role("button", name="Adjust it").click()
+    expect(page.get_by_text("The balance is corrected.")).to_be_visible()
+    expect(page.get_by_text("Charged to another")).to_be_visible()
+
+
+def test_a_text_is_read_for_a_reason_by_keyboard_alone(look, console):
+    page = look("/operator/overview")
+    page.keyboard.press("g")
+    page.keyboard.press("m")
+    page.wait_for_url(f"{console}/operator/messages")
+    page.keyboard.press("/")
+    page.keyboard.type("36 12 34 56")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/operator/messages?q=*")
+    expect(page.get_by_text("4471")).to_have_count(0)
+    page.locator("tr", has_not_text="Code").filter(has_text="Baraka").get_by_role("link").focus()
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/operator/messages/sms_*")
+    page.get_by_role("link", name="Show the text").focus()
+    page.keyboard.press("Enter")
+    asked = page.get_by_role("dialog", name="Show the text?")
+    assert violations(page) == []
+    asked.get_by_label("Why do you need to read it?").focus()
+    page.keyboard.type("Ticket 812")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("Votre commande 4471")).to_be_visible()
+    expect(page.get_by_text("Ticket 812")).to_be_visible()
+    assert violations(page) == []
+    page.goto(page.url.removesuffix("/text"))
+    expect(page.get_by_text("4471")).to_have_count(0)
+
+
+def test_a_message_under_way_changes_by_itself(look):
+    page = look(f"/operator/messages?q={HELD[1:]}")
+    page.locator("main .rowlink").click()
+    expect(page.locator("#state")).to_contain_text("Pending")
+    expect(page.get_by_text("It is held: the organization is suspended.")).to_be_visible()
+    other = look("/operator/organizations?status=suspended")
+    other.get_by_role("link", name="Pharmacie du Port").click()
+    expect(other.get_by_text("1 message is held and leaves when you resume.")).to_be_visible()
+    other.get_by_role("button", name="Let it send again").click()
+    expect(page.locator("#state")).to_contain_text("Sent")
+
+
+def test_a_session_is_ended_by_thumb(look):
+    page = look("/operator/users?kind=operators", "fr", java_script_enabled=False, **PHONE)
+    page.get_by_role("link", name="mariem@risala.example").tap()
+    page.wait_for_url("**/operator/users/one?*")
+    ends = page.get_by_role("button", name="Déconnecter")
+    before = ends.count()
+    look("/operator/overview")  # another session of theirs
+    page.reload()
+    expect(ends).to_have_count(before + 1)
+    page.locator("main li", has_not_text="celui-ci").get_by_role("button").first.tap()
+    expect(page.get_by_text("La session est terminée.")).to_be_visible()
+    expect(ends).to_have_count(before)
