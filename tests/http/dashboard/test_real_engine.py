@@ -30,8 +30,9 @@ from risala.http.web.app import WebApp
 from risala.plugins.testing.fake_driver import FakeDriver
 
 OPERATOR = Caller("amina", Face.CLI, Role.OPERATOR)
-SEEN = ("web_sessions",)
-"""When somebody was last seen is written down whatever they do."""
+SEEN = ("web_sessions", "meta")
+"""When somebody was last seen is written down whatever they do; and the service notes of itself
+that numbers were sorted by routes, whenever it gets to it."""
 FORM = {"content_type": "application/x-www-form-urlencoded"}
 GUARDED = [route for route in ROUTES if route.access is not PageAccess.PUBLIC]
 TOO_LOW = {PageAccess.DEVELOPER: Role.VIEWER, PageAccess.OWNER: Role.DEVELOPER}

@@ -139,6 +139,19 @@ def key(book, message_id):
     return found
 
 
+HOSTILE = "\"}],'\\\\ \\u0000 \u2028\u202e😀 مرحبا\n\t[1, null"
+
+
+def test_texts_come_as_they_were_written(book):
+    organization_id = book.organization()
+    message_id = book.accept(organization_id)
+    change(book, message_id, body=HOSTILE, carrier_code=HOSTILE, metadata='{"a": "\\"b"}')
+    [message] = lists.page(book.conn, MessageFilter(organization_id, "live"), limit=1).messages
+    assert (message.body, message.carrier_code) == (HOSTILE, HOSTILE)
+    assert message.metadata == {"a": '"b'}
+    assert message.key == key(book, message_id) > 2**53
+
+
 def test_a_code_has_no_text_in_a_list(book):
     organization_id = book.organization()
     message_id = book.accept(organization_id)
@@ -162,7 +175,12 @@ def test_no_page_walks_through_the_messages(book, town, wanted):
         lists.page(book.conn, MessageFilter(town[0], "live", **wanted), limit=3, **cursor)
     book.conn.set_trace_callback(None)
     steps = [step for sql in run for *_, step in book.conn.execute(f"EXPLAIN QUERY PLAN {sql}")]
-    assert [step for step in steps if re.match(r"SCAN (?!CONSTANT)|USE TEMP B-TREE", step)] == []
+    # What is looked at is bounded, whoever reads on from there.
+    assert [
+        step
+        for step in steps
+        if re.match(r"SCAN (?!CONSTANT|looked|\(subquery)|USE TEMP B-TREE", step)
+    ] == []
     assert any("message_by_" in step for step in steps)
 
 

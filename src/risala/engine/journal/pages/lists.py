@@ -16,7 +16,7 @@ from typing import Any, Final
 from risala.engine.journal.state import CREATED
 from risala.engine.journal.store.named import Rows
 from risala.engine.journal.store.names import NUMBER, name_sql
-from risala.engine.journal.store.sql import places
+from risala.engine.journal.store.sql import places, value_of
 from risala.engine.model.ids import KEY_COUNTER_BITS, key_ms
 from risala.engine.model.numbers import (
     DELIVERED,
@@ -256,20 +256,32 @@ def _walk(
     hit, given = _hit(wanted)
     limit, looked_max = most
     order = "ASC" if upward else "DESC"
-    looked = conn.execute(
-        f"SELECT key, {hit} FROM message INDEXED BY {walk.index}"  # noqa: S608 -- constants
-        f" WHERE {walk.where} AND key >= ? AND key < ? ORDER BY key {order} LIMIT ?",
-        (*given, *walk.given, *bounds, looked_max),
+    looked = (
+        f"WITH looked AS (SELECT key, {hit} AS hit FROM message INDEXED BY {walk.index}"  # noqa: S608 -- constants
+        f" WHERE {walk.where} AND key >= ? AND key < ? ORDER BY key {order} LIMIT ?)"
     )
-    keys: list[int] = []
-    count, key = 0, 0
-    for key, is_wanted in looked:
-        count += 1
-        if is_wanted:
-            keys.append(key)
-            if len(keys) == limit:
-                return _Found(keys, None)
-    return _Found(keys, key if count == looked_max else None)
+    values = (*given, *walk.given, *bounds, looked_max)
+    # The look ends with the last that is wanted; each answer is one text, see `Rows.gather`.
+    found = value_of(
+        conn,
+        f"{looked} SELECT json_group_array(key)"  # noqa: S608 -- constants
+        " FROM (SELECT key FROM looked WHERE hit LIMIT ?)",
+        (*values, limit),
+    )
+    keys = sorted(json.loads(found), reverse=not upward)
+    if len(keys) == limit:
+        return _Found(keys, None)
+    # There are not as many: how far it was looked is told by the same statement as what was found,
+    # because messages come in between two.
+    found, count, oldest, newest = conn.execute(
+        f"{looked} SELECT json_group_array(key) FILTER (WHERE hit),"  # noqa: S608 -- constants
+        " count(*), min(key), max(key) FROM looked",
+        values,
+    ).fetchone()
+    keys = sorted(json.loads(found), reverse=not upward)
+    if len(keys) >= limit:
+        return _Found(keys[:limit], None)
+    return _Found(keys, (newest if upward else oldest) if count == looked_max else None)
 
 
 def _joined(ways: Sequence[_Found], *, upward: bool) -> _Found:
@@ -289,9 +301,6 @@ def shown(conn: sqlite3.Connection, keys: Sequence[int]) -> tuple[Listed, ...]:
     """The messages of some keys, in their order."""
     if not keys:
         return ()
-    rows = conn.execute(
-        f"SELECT {_LISTED.columns} FROM message WHERE key IN ({places(keys)})",  # noqa: S608 -- constants
-        keys,
-    )
-    found = {each.key: each for each in map(_LISTED.of, rows)}
+    rows = _LISTED.gather(conn, f"message WHERE key IN ({places(keys)})", keys)
+    found = {each.key: each for each in rows}
     return tuple(found[key] for key in keys)
