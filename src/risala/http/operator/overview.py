@@ -1,18 +1,124 @@
-"""What an operator sees first: what waits for their word."""
+"""What an operator sees first: what is wrong, what happens, what waits for their word."""
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Mapping
+from typing import Any, Final
 
 from quart_trio.wrappers import TrioResponse
 
+from risala.engine.model.errors import Refusal
+from risala.http.operator.alerts import ATTENTION_MAX, shown_alerts
+from risala.http.operator.carriers.tiles import tile
 from risala.http.web.access import PageAccess
+from risala.http.web.formats import ms_of
+from risala.http.web.languages import N_
+from risala.http.web.messages.sentences import cause_told
 from risala.http.web.routes import PageRoute
 from risala.http.web.visit import Visit
 
+PAGE: Final = "/operator/overview"
+SEEN: Final = N_("It is noted that you see to it.")
+MUTED: Final = N_("Nobody is told of it for this time; it stays on this page.")
+MUTES: Final = (60, 240, 1440)
+"""Minutes for which an alert may be silenced from here."""
+WAITS_LONG_MS: Final = 30_000
+_GIB: Final = 1 << 30
+
 
 async def show(visit: Visit) -> TrioResponse:
-    return await visit.page("overview/show.html")
+    return await visit.page("overview/show.html", await _values(visit))
 
 
-ROUTES: Final = (PageRoute(path="/operator/overview", view=show, access=PageAccess.OPERATOR),)
+async def live(visit: Visit) -> TrioResponse:
+    async def draw(_: object) -> str:
+        return await visit.drawn("overview/pieces.html", await _values(visit))
+
+    return visit.live(draw, by_time=True)
+
+
+async def _values(visit: Visit) -> dict[str, Any]:
+    found = await visit.perform("console.overview")
+    for each in found["series"]:
+        each["at_s"] = ms_of(each["at"]) // 1000
+    alerts = await visit.perform("alert.list", open=True, limit=ATTENTION_MAX)
+    lanes = (await visit.perform("carriers"))["carriers"]
+    tiles = [tile(visit.formats, lane) for lane in lanes]
+    return {
+        "found": found,
+        "alerts": shown_alerts(visit, alerts["alerts"]),
+        "more_alerts": max(0, alerts["open"] - len(alerts["alerts"])),
+        "mutes": MUTES,
+        "tiles": tiles,
+        "queued": sum(each.lane["queue"] or 0 for each in tiles),
+        "oldest_ms": max(
+            (each.oldest_ms for each in tiles if each.oldest_ms is not None), default=None
+        ),
+        "waits_long_ms": WAITS_LONG_MS,
+        "share_now": _share(found["lastHour"]),
+        "share_before": _share(found["lastHourYesterday"]),
+        "behind_ms": _since(visit, found["webhooks"]["oldestAt"]),
+        "failures": [
+            {**each, "told": cause_told(visit.formats, each["cause"]) or each["text"]}
+            for each in found["failures"]
+        ],
+        "machine": _machine(found["machine"]),
+    }
+
+
+def _share(flow: Mapping[str, int]) -> float | None:
+    """What share of what came to an end arrived."""
+    ended = flow["delivered"] + flow["undelivered"] + flow["failed"]
+    return flow["delivered"] / ended if ended else None
+
+
+def _since(visit: Visit, at: str | None) -> int | None:
+    return None if at is None else max(0, visit.formats.now_ms - ms_of(at))
+
+
+def _machine(machine: Mapping[str, Any]) -> dict[str, Any]:
+    total, free = machine["diskTotalBytes"], machine["diskFreeBytes"]
+    return {
+        "used_gib": (total - free) / _GIB,
+        "total_gib": total / _GIB,
+        "used": round(1000 * (total - free) / total) if total else 0,
+        "database_gib": machine["databaseBytes"] / _GIB,
+        "database": round(1000 * machine["databaseBytes"] / total) if total else 0,
+        "backup_at": machine["backup"]["at"] if machine.get("backup") else None,
+    }
+
+
+async def acknowledge(visit: Visit) -> TrioResponse:
+    """Say that one sees to it."""
+    try:
+        await visit.perform("alert.acknowledge", alert_id=visit.arguments["alert_id"])
+    except Refusal as error:
+        return await visit.again("overview/show.html", error, await _values(visit))
+    return visit.go(PAGE, SEEN)
+
+
+async def mute(visit: Visit) -> TrioResponse:
+    """Have nobody told of it for a time."""
+    form = visit.form
+    minutes = form.text("minutes")
+    given = {"kind": form.text("kind"), "minutes": int(minutes) if minutes.isdecimal() else minutes}
+    if form.text("subject"):
+        given["subject"] = form.text("subject")
+    try:
+        await visit.perform("alert.mute", **given)
+    except Refusal as error:
+        return await visit.again("overview/show.html", error, await _values(visit))
+    return visit.go(PAGE, MUTED)
+
+
+ROUTES: Final = (
+    PageRoute(path=PAGE, view=show, access=PageAccess.OPERATOR),
+    PageRoute(path=f"{PAGE}/live", view=live, access=PageAccess.OPERATOR),
+    PageRoute(
+        path="/operator/alerts/<alert_id>/acknowledge",
+        view=acknowledge,
+        access=PageAccess.OPERATOR,
+        method="POST",
+    ),
+    PageRoute(path="/operator/alerts/mute", view=mute, access=PageAccess.OPERATOR, method="POST"),
+)

@@ -1,0 +1,44 @@
+"""Alerts as pages show them: the sentence in the reader's language, and where it leads."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+from urllib.parse import quote
+
+from risala.http.web.visit import Visit
+
+ATTENTION_MAX: Final = 6
+"""Alerts that stand above the overview: more than one reads are counted instead."""
+_OF_CARRIER: Final = frozenset({"lane_down", "receipts_missing", "sim_balance_low", "quota_low"})
+_OF_NUMBERS: Final = frozenset({"codes_abused"})
+_OF_SERVICE: Final = frozenset({"disk_low", "backup_old", "errors", "clock_jumped"})
+_BAD: Final = frozenset({"lane_down", "disk_low", "errors", "clock_jumped", "codes_abused"})
+
+
+def shown_alerts(visit: Visit, alerts: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Alerts of ``alert.list`` with words, an address, and how they are drawn."""
+    language = visit.words.language.value
+    return [
+        {
+            **each,
+            "title_text": each["title"][language],
+            "told_text": each["text"][language],
+            "note": "bad" if each["kind"] in _BAD else "warn",
+            "leads_to": _address(visit, each["kind"], each["subject"]),
+        }
+        for each in alerts
+    ]
+
+
+def _address(visit: Visit, kind: str, subject: str | None) -> str | None:
+    """Where more is to be seen; None: nowhere else."""
+    if kind in _OF_CARRIER and subject:
+        return visit.at(f"carriers/{quote(subject, safe='')}")
+    if kind == "balance_low" and subject:
+        return visit.at(f"organizations/{subject}") if visit.has("organizations") else None
+    if kind in _OF_NUMBERS and subject:
+        return visit.at("messages", to=subject) if visit.has("messages") else None
+    if kind in _OF_SERVICE:
+        return visit.at("system") if visit.has("system") else None
+    return visit.at("carriers")

@@ -1,0 +1,134 @@
+"""The first page of the console: what is wrong, what happens, what waits."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from patience import until_true
+
+PAGE = "/operator/overview"
+
+
+async def sent(post, to="+22236123456"):
+    whose = {"organization_id": post.organization_id}
+    await post.do("topup", amount="10", **whose)
+    message = await post.do("send", to=to, body="Bonjour", **whose)
+    await until_true(lambda: status(post, message["messageId"]) in ("sent", "failed"))
+    return message["messageId"]
+
+
+def status(post, message_id):
+    row = post.gateway.services.reader.execute(
+        "SELECT status FROM messages WHERE id = ?", (message_id,)
+    ).fetchone()
+    return row[0]
+
+
+async def test_nothing_is_wrong_and_nothing_has_happened(operator):
+    page = await operator.get(PAGE)
+    assert page.status == 200
+    assert "nothing to compare with yet" in page.text
+    assert "None failed." in page.text
+    assert re.search(r'id="attention" hidden', page.text)
+
+
+async def test_what_was_accepted_is_counted(post, operator):
+    await sent(post)
+    page = await operator.get(PAGE)
+    assert re.search(r'today <bdi class="num">1</bdi>', page.text)
+    assert page.text.count("data-t=") == 60
+    assert re.findall(r'data-v="([1-9]\d*)"', page.text)[0] == "1"
+
+
+async def test_it_draws_itself_anew(operator):
+    """The pieces of the stream have the ids that the page has."""
+    page = await operator.get(PAGE)
+    ids = {attributes.get("id") for _, attributes in page.tags}
+    loaded = await operator.app.site.templates.load()
+    source = loaded.environment.loader.get_source(loaded.environment, "overview/pieces.html")[0]
+    assert source.count("(True)") == 6
+    assert {"attention", "figures", "rates", "decide", "causes", "lanes"} <= ids
+
+
+class Alerts:
+    """A gateway that tells of these alerts."""
+
+    def __init__(self, gateway, *alerts, count=None):
+        self._gateway = gateway
+        self.alerts, self.count, self.done = alerts, count or len(alerts), []
+
+    def __getattr__(self, name):
+        return getattr(self._gateway, name)
+
+    async def perform(self, name, arguments, caller):
+        if name == "alert.list":
+            return {"alerts": list(self.alerts), "next": None, "open": self.count, "mutes": []}
+        if name.startswith("alert."):
+            self.done.append((name, arguments))
+            return {}
+        return await self._gateway.perform(name, arguments, caller)
+
+
+def alert(kind, subject=None, **changes):
+    words = {language: f"{kind} <b>{language}</b>" for language in ("fr", "ar", "en")}
+    return {
+        "id": "alert_1",
+        "kind": kind,
+        "subject": subject,
+        "isOpen": True,
+        "title": words,
+        "text": words,
+        "facts": {},
+        "raisedAt": "2026-11-21T08:41:16.123Z",
+        "overAt": None,
+        "toldAt": None,
+        "acknowledgedAt": None,
+        "acknowledgedBy": None,
+        "isMuted": False,
+        **changes,
+    }
+
+
+@pytest.fixture
+def alarmed(post, operator):
+    def made(*alerts, **told):
+        gateway = Alerts(post.gateway, *alerts, **told)
+        object.__setattr__(operator.app.site, "gateway", gateway)
+        return gateway
+
+    return made
+
+
+async def test_an_alert_is_told_and_somebody_sees_to_it(operator, alarmed):
+    gateway = alarmed(alert("lane_down", "fake"), count=9)
+    page = await operator.get(PAGE)
+    assert "lane_down &lt;b&gt;en&lt;/b&gt;" in page.text
+    assert 'href="/operator/carriers/fake"' in page.text
+    assert "and <bdi" in page.text
+    await operator.submit(page, "/operator/alerts/alert_1/acknowledge")
+    given = {"kind": "lane_down", "subject": "fake", "minutes": "240"}
+    muted = await operator.submit(page, "/operator/alerts/mute", given)
+    assert muted.location == PAGE
+    assert gateway.done == [
+        ("alert.acknowledge", {"alert_id": "alert_1"}),
+        ("alert.mute", {"kind": "lane_down", "subject": "fake", "minutes": 240}),
+    ]
+
+
+async def test_what_somebody_sees_to_says_so(operator, alarmed):
+    alarmed(alert("disk_low", acknowledgedAt="x", acknowledgedBy="mariem", isMuted=True))
+    page = await operator.get(PAGE)
+    assert "<bdi>mariem</bdi> sees to it" in page.text
+    assert "silenced" in page.text
+    assert "alerts/mute" not in page.text
+
+
+@pytest.mark.parametrize("kind", ["nope", "", "lane_down"])
+async def test_what_cannot_be_silenced_is_refused(operator, kind):
+    page = await operator.get("/operator/account")
+    fields = {"kind": kind, "minutes": "0"}
+    refused = await operator.submit(page, "/operator/alerts/mute", fields, drawn=False)
+    assert refused.status == 422
+    assert 'role="alert"' in refused.text
