@@ -12,8 +12,8 @@ import structlog
 import risala
 from risala.app import logs
 from risala.app.logs import configure_logs, set_level
+from risala.app.masking import masked
 from risala.config.model import LogFormat, LogSection
-from risala.engine.model.masking import masked
 
 SOURCE = Path(risala.__file__).parent
 LEVELS = {"debug", "info", "warning", "error", "exception", "critical"}

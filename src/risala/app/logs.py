@@ -8,9 +8,8 @@ from typing import Any, Final
 
 import structlog
 
-from risala.app import tracebacks
+from risala.app import masking, tracebacks
 from risala.config.model import LogFormat, LogSection
-from risala.engine.model import masking
 from risala.http.common.request_ids import REQUEST_ID
 
 _Everything: Any = structlog.make_filtering_bound_logger(logging.DEBUG)

@@ -111,11 +111,12 @@ async def test_whatever_the_rail_leads_to_is_there(operator):
     own = {each["href"] for tag, each in page.tags if tag == "a" and each["href"][0] == "/"}
     assert "/operator/account" in own
     for address in sorted(own):
-        page = await operator.get(address.partition("#")[0])
-        assert page.status in (200, 303), address
+        found = await operator.get(address.partition("#")[0])
+        assert found.status in (200, 303), address
     forms = [each for tag, each in page.tags if tag == "form"]
     taken = {route.path for route in POSTS}
-    assert {each["action"] for each in forms} <= taken
+    for form in forms:
+        assert any(re.fullmatch(re.sub("<.*?>", "[^/]+", path), form["action"]) for path in taken)
 
 
 def test_every_page_of_the_rail_has_a_key_of_its_own():

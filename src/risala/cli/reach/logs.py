@@ -10,7 +10,7 @@ def log_to_stderr() -> None:
     """Keep a command's stdout for its answer; of the engine's log only errors matter here."""
     import structlog
 
-    from risala.engine.model.masking import mask
+    from risala.app.masking import mask
 
     structlog.configure(
         processors=[mask, *structlog.get_config()["processors"]],
