@@ -139,7 +139,7 @@ def reader_of(town, browser_on):
 
 
 @pytest.mark.slow
-async def test_whoever_is_refused_has_changed_nothing(town, reader_of):
+async def test_whoever_is_refused_has_changed_nothing(town, reader_of, mock_clock):
     before = town.digest()
     for route in GUARDED:
         page = await reader_of().ask(route.method, town.path(route), **FORM)
@@ -161,7 +161,9 @@ async def test_whoever_is_refused_has_changed_nothing(town, reader_of):
 
 
 @pytest.mark.slow
-async def test_another_organizations_thing_is_not_reached_through_ones_own(town, reader_of):
+async def test_another_organizations_thing_is_not_reached_through_ones_own(
+    town, reader_of, mock_clock
+):
     owner = reader_of(Role.OWNER)
     listing = await owner.get(f"/app/{town.organizations['own']}/keys")
     before = town.digest()
@@ -320,7 +322,7 @@ async def test_an_owner_tops_up_by_the_sandboxes_card(town, reader_of):
 
 
 @pytest.mark.slow
-async def test_a_payment_of_another_organization_is_not_there(town, reader_of):
+async def test_a_payment_of_another_organization_is_not_there(town, reader_of, mock_clock):
     owner = reader_of(Role.OWNER)
     path = f"/app/{town.organizations['own']}/billing/payments/{town.payments['other']}"
     assert (await owner.get(path)).status == 404
@@ -333,7 +335,7 @@ async def test_a_payment_of_another_organization_is_not_there(town, reader_of):
 
 
 @pytest.mark.slow
-async def test_a_callback_without_its_signature_changes_nothing(town, reader_of):
+async def test_a_callback_without_its_signature_changes_nothing(town, reader_of, mock_clock):
     stranger = reader_of()
     before = town.digest()
     for method, status in (("sandbox", 400), ("bankily", 404), ("gold", 404)):

@@ -53,8 +53,9 @@ def test_all_of_it_is_an_operators_or_the_way_in():
 
 
 @pytest.mark.slow
-async def test_whoever_is_refused_has_changed_nothing(post, operator, browser_on):
-    """Strangers, a customer's session under either name, and forms without their mark."""
+async def test_whoever_is_refused_has_changed_nothing(post, operator, browser_on, mock_clock):
+    """Strangers, a customer's session under either name, and forms without their mark; under a
+    clock that stands, so that nothing is written in its turn."""
     customers = await post.token("aicha@baraka.example", operator=False)
     mark = (await operator.get("/operator/account")).field("form_token")
     cookies = ({}, {"risala": customers}, {"risala-operator": customers}, {"risala-operator": "x"})
