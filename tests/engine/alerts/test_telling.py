@@ -91,6 +91,17 @@ async def test_a_call_that_fails_is_made_again_also_after_a_restart(open_watched
         assert len({*ids}) == 1
 
 
+async def test_a_call_waits_no_longer_where_the_clock_is_set_back(watched, autojump_clock):
+    watched.ops.plan[:] = [DOWN, DOWN]
+    watched.driver.set_health(HealthState.DOWN)
+    await trio.sleep(6 * MINUTE_S + 10)
+    assert len(watched.ops.calls) == 2  # at once, and after five seconds
+    watched.clock.ahead_ms -= DAY_MS
+    await trio.sleep(7 * MINUTE_S)  # the wait is five minutes, with jitter
+    ids = [call.headers["webhook-id"] for call in watched.ops.calls]
+    assert ids.count("alert_1_raised") == 3
+
+
 async def test_a_call_to_an_address_that_was_taken_away_is_dropped(open_watched, autojump_clock):
     async with open_watched() as watched:
         watched.ops.plan[:] = [DOWN]

@@ -13,7 +13,12 @@ from typing import Any
 import pytest
 
 from old_books import write_old_books
+from risala.config.alerts import AlertsSection
+from risala.engine.journal.alerts import alerts
+from risala.engine.journal.upkeep import backup_note
+from risala.engine.journal.upkeep.backup_note import BackupNote
 from risala.engine.journal.upkeep.upgrade.upgrade import forecast
+from risala.engine.rules.alerts.alert import AlertKind
 from risala.engine.upkeep import doctor
 from risala.engine.upkeep.doctor import Finding, Grade, Patient, examine
 
@@ -87,6 +92,32 @@ def test_file_systems(patient, monkeypatch, kind, state):
 def test_disk(patient, monkeypatch, free, state):
     monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=free))
     assert found(patient, "disk").state is state
+
+
+def test_the_disk_is_low_from_where_the_settings_say(patient, monkeypatch):
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=2_000_000_000))
+    limits = AlertsSection(disk_free_bytes=3_000_000_000)
+    assert found(replace(patient, limits=limits), "disk").state is Grade.WARN
+
+
+def test_a_backup_that_is_old_or_was_never_made(patient, book):
+    assert [check for check in examine(patient, silent) if check.name == "backup"] == []
+    book.organization()
+    assert found(patient, "backup").state is Grade.OK
+    later = replace(patient, now_ms=NOW_MS + 40 * 3_600_000)
+    assert "There is none, and there have been data for 40 hours" in found(later, "backup").text
+    backup_note.write(patient.data_dir, BackupNote(NOW_MS + 3_600_000, 1))
+    assert "39 hours ago" in found(later, "backup").text
+    backup_note.write(patient.data_dir, BackupNote(later.now_ms, 1))
+    assert found(later, "backup").state is Grade.OK
+
+
+def test_alerts_that_are_open(patient, book):
+    assert found(patient, "alerts").state is Grade.OK
+    given = (AlertKind.QUEUE_OLD, "+2223", {}, NOW_MS)
+    book.unit(lambda conn: alerts.raise_one(conn, *given) is not None)
+    check = found(patient, "alerts")
+    assert (check.state, check.text[:9]) == (Grade.WARN, "1 is open")
 
 
 def test_who_holds_the_data(patient):

@@ -18,6 +18,8 @@ _SHIFTS: Final = (
     "UPDATE webhook_endpoints SET notice_due_at = notice_due_at - :by WHERE notice_due_at > :now",
     "UPDATE mails SET due_at = due_at - :by, useless_at = useless_at - :by"
     " WHERE settled_at IS NULL AND due_at > :now",
+    "UPDATE alert_calls SET due_at = due_at - :by WHERE settled_at IS NULL AND due_at > :now",
+    "UPDATE alert_mutes SET until = until - :by WHERE until > :now",
     "UPDATE sign_in_requests SET expires_at = expires_at - :by WHERE expires_at > :now",
     "UPDATE one_time_links SET expires_at = expires_at - :by WHERE expires_at > :now",
     "UPDATE email_changes SET expires_at = expires_at - :by WHERE expires_at > :now",

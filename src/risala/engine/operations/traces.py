@@ -201,8 +201,8 @@ def opt_out_policy(conn: sqlite3.Connection, organization_id: str) -> Seen | Non
     return Seen(organization_id, {"heeds": heeds})
 
 
-def alert(conn: sqlite3.Connection, seq: str) -> Seen | None:
-    found = alerts.find(conn, int(seq))
+def alert(conn: sqlite3.Connection, alert_id: str) -> Seen | None:
+    found = alerts.find(conn, int(alert_id.rpartition("_")[2]))
     if found is None:
         return None
     values = {
@@ -213,8 +213,8 @@ def alert(conn: sqlite3.Connection, seq: str) -> Seen | None:
     return Seen(None, values)
 
 
-def alert_mute(conn: sqlite3.Connection, seq: str) -> Seen | None:
-    found = alerts.find_mute(conn, int(seq))
+def alert_mute(conn: sqlite3.Connection, mute_id: str) -> Seen | None:
+    found = alerts.find_mute(conn, int(mute_id.rpartition("_")[2]))
     if found is None:
         return None
     values = {"kind": found.kind.value, "subject": found.subject, "until": iso(found.until)}

@@ -12,28 +12,31 @@ import sqlite3
 import stat
 from collections.abc import Callable, Iterable
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, Final
 
-from risala.engine.journal.alerts import facts
+from risala.config.alerts import AlertsSection
+from risala.engine.journal.alerts import alerts, facts
 from risala.engine.journal.messages import waiting
 from risala.engine.journal.people import mails
 from risala.engine.journal.people.mails import MailStanding
 from risala.engine.journal.store.lock import StorageUnusable, filesystem_of
 from risala.engine.journal.store.opening import open_reader, sqlite_sentence
 from risala.engine.journal.store.presence import missing
+from risala.engine.journal.upkeep import backup_note
 from risala.engine.journal.upkeep.backup import Progress, check
 from risala.engine.journal.upkeep.upgrade.room import megabytes
 from risala.engine.journal.upkeep.upgrade.upgrade import Forecast, forecast
 from risala.engine.model.clock import iso
+from risala.engine.rules.alerts import readings
+from risala.engine.rules.alerts.holding import Verdict
 
 DATABASE: Final = "risala.db"
 DISK_FAIL_BYTES: Final = 100_000_000
 """Free space below this is less than the WAL and rows of a busy hour: sends are about to be
 answered 503."""
-DISK_WARN_BYTES: Final = 1_000_000_000
 CLOCK_SLACK_MS: Final = 5_000
 """How much later than now the newest row may be: NTP may step a clock back by a little."""
 EPOCH_MS: Final = 1_735_689_600_000
@@ -80,6 +83,8 @@ class Patient:
     carriers: tuple[dict[str, Any], ...] = ()
     statistics: dict[str, Any] | None = None
     """The running service's own numbers."""
+    limits: AlertsSection = field(default_factory=AlertsSection)
+    """From when on a disk is low, and a backup old: as for alerts."""
     upgrading: str | None = None
     """What the running service says while it brings its database over; None: it is not at it."""
 
@@ -92,7 +97,7 @@ def examine(patient: Patient, progress: Progress) -> list[Finding]:
     checks = [
         _directory(patient.data_dir),
         _filesystem(patient.data_dir),
-        _disk(shutil.disk_usage(patient.data_dir).free),
+        _disk(shutil.disk_usage(patient.data_dir).free, patient.limits),
         _lock(patient),
         _sqlite(sqlite3.sqlite_version_info),
         *_database(patient, progress),
@@ -136,12 +141,12 @@ def _filesystem(data_dir: Path) -> Finding:
     return Finding("file system", Grade.OK, f"The data lies on {kind or 'an unknown file system'}.")
 
 
-def _disk(free_bytes: int) -> Finding:
+def _disk(free_bytes: int, limits: AlertsSection) -> Finding:
     free = f"{free_bytes / 1e9:.1f} GB are free"
     if free_bytes < DISK_FAIL_BYTES:
         text = f"Only {free_bytes // 1_000_000} MB are free: make room before sends are refused."
         return Finding("disk", Grade.FAIL, text)
-    if free_bytes < DISK_WARN_BYTES:
+    if readings.disk_low(free_bytes, limits, is_raised=False).verdict is Verdict.BAD:
         return Finding("disk", Grade.WARN, f"Only {free}: make room soon.")
     return Finding("disk", Grade.OK, f"{free}.")
 
@@ -192,6 +197,8 @@ def _database(patient: Patient, progress: Progress) -> Iterable[Finding]:
             yield _queue(conn, patient)
             yield _unserved(conn)
             yield _mails(mails.standing(conn))
+            yield from _backup(conn, patient)
+            yield _alerts(alerts.open_count(conn))
     except StorageUnusable as error:
         text = f"{error} Stop the service, keep a copy of it, and restore a backup."
         yield Finding("database", Grade.FAIL, text)
@@ -274,6 +281,33 @@ def _mails(found: MailStanding) -> Finding:
         )
         return Finding(name, Grade.WARN, text)
     return Finding(name, Grade.OK, "No mail waits in vain.")
+
+
+def _backup(conn: sqlite3.Connection, patient: Patient) -> Iterable[Finding]:
+    note = backup_note.read(patient.data_dir)
+    last_ms, first_ms = None if note is None else note.at, facts.first_ms(conn)
+    found = readings.backup_old(last_ms, first_ms, patient.now_ms, patient.limits)
+    if found is None:  # nobody wants to know, or there is nothing to lose yet
+        return
+    hours = (patient.now_ms - (last_ms or first_ms or 0)) // 3_600_000
+    if found.verdict is not Verdict.BAD:
+        text = "The last one is young enough."
+        if note is None:
+            text = "There is none yet, and little to lose: run `risala backup` each day."
+        yield Finding("backup", Grade.OK, text)
+    elif note is None:
+        text = f"There is none, and there have been data for {hours} hours: run `risala backup`."
+        yield Finding("backup", Grade.WARN, text)
+    else:
+        text = f"The last one was made {hours} hours ago: run `risala backup` each day."
+        yield Finding("backup", Grade.WARN, text)
+
+
+def _alerts(count: int) -> Finding:
+    if not count:
+        return Finding("alerts", Grade.OK, "None is open.")
+    are = "1 is open" if count == 1 else f"{count} are open"
+    return Finding("alerts", Grade.WARN, f"{are}: `risala alerts` says since when, and what to do.")
 
 
 def _files(limit: int | None) -> Finding:

@@ -41,15 +41,16 @@ def doctor(options: Options) -> None:
 
 def _examine(options: Options) -> list[Finding]:
     from risala.cli.reach import session
-    from risala.config.model import StorageSection
+    from risala.config.model import AlertsSection, StorageSection
     from risala.engine.upkeep.doctor import Finding, Grade, Patient, examine
 
     try:
-        data_dir = options.settings().storage.data_dir
+        found = options.settings()
+        data_dir, limits = found.storage.data_dir, found.alerts
         settings = Finding("settings", Grade.OK, "The settings load.")
     except CommandRefused as error:
         # The data is looked at although the settings are wrong: often both have one cause.
-        data_dir = options.data or StorageSection().data_dir
+        data_dir, limits = options.data or StorageSection().data_dir, AlertsSection()
         settings = Finding("settings", Grade.FAIL, str(error))
 
     there = data_dir.is_dir()
@@ -58,6 +59,7 @@ def _examine(options: Options) -> list[Finding]:
         import trio
 
         patient = await _patient(data_dir) if there else Patient(data_dir, 0, running=False)
+        patient = replace(patient, limits=limits)
         with progress.shown(quiet=options.json) as shown:
             return await trio.to_thread.run_sync(partial(examine, patient, shown))
 

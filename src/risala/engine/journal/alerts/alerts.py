@@ -32,7 +32,9 @@ def opened(conn: sqlite3.Connection) -> list[Alert]:
 
 
 def open_count(conn: sqlite3.Connection) -> int:
-    return table(conn, _TABLE).count_where("over_at IS NULL")
+    """How much is wrong now; nothing in a file of before there were alerts."""
+    found = table(conn, _TABLE)
+    return found.count_where("over_at IS NULL") if found.exists() else 0
 
 
 def open_counts(conn: sqlite3.Connection) -> Counter[AlertKind]:

@@ -187,7 +187,7 @@ async def _list(call: Call[ListAlerts]) -> AlertPage:
 async def _acknowledge(call: Call[OfAlert]) -> ShownAlert:
     seq, now_ms = _seq(ALERT, call.given.alert_id), call.now_ms
     unit = partial(alerts.acknowledge, seq=seq, by=call.caller.who, now_ms=now_ms)
-    found = await call.commit(unit, call.sign(traces.alert, str(seq)))
+    found = await call.commit(unit, call.sign(traces.alert, _id(ALERT, seq)))
     return ShownAlert(found, tuple(alerts.mutes(call.services.reader, now_ms)), now_ms)
 
 
@@ -209,7 +209,7 @@ async def _mute(call: Call[MuteAlerts]) -> AlertMute:
 async def _unmute(call: Call[OfMute]) -> AlertMute:
     seq = _seq(MUTE, call.given.mute_id)
     unit = partial(alerts.unmute, seq=seq)
-    return await call.commit(unit, call.sign(traces.alert_mute, str(seq)))
+    return await call.commit(unit, call.sign(traces.alert_mute, _id(MUTE, seq)))
 
 
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
