@@ -4,6 +4,7 @@ do on it by keyboard, by thumb, and without script."""
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -16,6 +17,8 @@ PAGES = [
     *("/operator/overview", "/operator/account", "/operator/senders", "/operator/nope"),
     *(f"/operator/senders?status={state}" for state in ("cleared", "approved", "denied")),
     *("/operator/senders?q=nobody", "/operator/payments", "/operator/payments?q=nobody"),
+    *("/operator/audit", "/operator/audit?operation=sender.&who=root&face=cli&since=2026-01-01"),
+    *("/operator/audit?who=nobody", "/operator/audit/export?id=aaaaaaaaaaaaaaaaaaaaaa&who=root"),
     *(f"/operator/payments?status={state}" for state in ("open", "confirmed", "refused", "all")),
 ]
 FIRST_OF = [
@@ -100,3 +103,18 @@ def test_a_payment_is_refused_without_script(look):
     page.get_by_label("Why").fill("No such payment is in the account.")
     page.get_by_role("button", name="Refuse the payment").click()
     expect(page.get_by_text("The payment is refused")).to_be_visible()
+
+
+def test_the_trail_is_filtered_and_taken_along(look):
+    page = look("/operator/audit", "fr")
+    page.keyboard.press("/")
+    page.keyboard.type("sender.")
+    page.keyboard.press("Enter")
+    expect(page.locator(".chip")).to_have_count(1)
+    page.get_by_role("link", name="Exporter").click()
+    page.get_by_text("Lignes JSON").click()
+    with page.expect_download() as told:
+        page.get_by_role("button", name="Télécharger").click()
+    lines = Path(told.value.path()).read_text("utf-8").splitlines()
+    assert all('"operation": "sender.' in each for each in lines)
+    expect(page.get_by_text("Le fichier est entier")).to_contain_text(str(len(lines)))

@@ -12,6 +12,8 @@ from risala.config.model import Settings
 from risala.engine.model.clock import Clock
 from risala.engine.model.people import SessionKind
 from risala.http.operator import account, overview, payments, senders, users
+from risala.http.operator.audit import export as trail_export
+from risala.http.operator.audit import listing as trail
 from risala.http.operator.carriers import listing as carriers
 from risala.http.operator.carriers import one as carrier
 from risala.http.operator.messages import finding, message
@@ -42,6 +44,8 @@ PAGES: Final = (
     organization,
     money,
     users,
+    trail,
+    trail_export,
     account,
 )
 """The modules of the pages."""

@@ -26,7 +26,7 @@ from risala.http.web.doors import Door
 from risala.http.web.facade import WebGateway
 from risala.http.web.face import NavGroup, Rail, WebFace
 from risala.http.web.files.downloads import Download, Downloads, TablePart
-from risala.http.web.files.spreadsheet import CsvForm
+from risala.http.web.files.spreadsheet import FileForm
 from risala.http.web.formats import Formats
 from risala.http.web.forms import MARK_FIELD, ONCE_FIELD, SentForm, masked
 from risala.http.web.languages import Words
@@ -176,7 +176,7 @@ class Visit:
             return people.user_caller(self.session)
         return people.caller(self.session, self.place.organization_id)
 
-    async def perform(self, operation: str, **arguments: object) -> dict[str, Any]:
+    async def perform(self, operation: str, /, **arguments: object) -> dict[str, Any]:
         """Do an operation for the reader; one that is of an organization, in the one looked at.
 
         Raises:
@@ -184,13 +184,13 @@ class Visit:
         """
         return await self.site.gateway.perform(operation, arguments, self.caller)
 
-    async def perform_own(self, operation: str, **arguments: object) -> dict[str, Any]:
+    async def perform_own(self, operation: str, /, **arguments: object) -> dict[str, Any]:
         """:meth:`perform` what is the reader's alone: their account."""
         assert self.session is not None, "the route lets strangers in"
         caller = self.site.gateway.people.user_caller(self.session)
         return await self.site.gateway.perform(operation, arguments, caller)
 
-    async def perform_here(self, operation: str, **arguments: object) -> dict[str, Any]:
+    async def perform_here(self, operation: str, /, **arguments: object) -> dict[str, Any]:
         """:meth:`perform` with the ``organization_id`` that the page is of."""
         return await self.perform(operation, organization_id=self.organization_id, **arguments)
 
@@ -341,7 +341,7 @@ class Visit:
         )
 
     def download(
-        self, download_id: str, name: str, table: AsyncGenerator[TablePart], form: CsvForm
+        self, download_id: str, name: str, table: AsyncGenerator[TablePart], form: FileForm
     ) -> TrioResponse:
         """A table as a file; :meth:`progress` of the same id tells beside it how far it is."""
         assert self.session is not None, "the route lets strangers in"

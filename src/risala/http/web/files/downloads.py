@@ -20,7 +20,7 @@ from quart_trio.wrappers import TrioResponse
 
 from risala.engine.model.errors import Forbidden, Overloaded, RateLimited
 from risala.engine.model.told import Lagged
-from risala.http.web.files.spreadsheet import MARK, Cell, CsvForm, csv_line
+from risala.http.web.files.spreadsheet import Cell, FileForm
 
 RUNNING_MAX: Final = 8
 """Of all readers together: each takes some of the time in which messages go out."""
@@ -127,7 +127,7 @@ class Downloads:
         name: str,
         watch: AbstractContextManager[trio.Event],
         table: AsyncGenerator[TablePart],
-        form: CsvForm,
+        form: FileForm,
     ) -> TrioResponse:
         """A table as a file called ``name``.
 
@@ -137,7 +137,7 @@ class Downloads:
         """
         self.refuse(reader[0])
         content = self._content(reader, watch, table, form)
-        response = TrioResponse(content, content_type="text/csv; charset=utf-8")
+        response = TrioResponse(content, content_type=form.content_type)
         response.timeout = None
         response.headers["content-disposition"] = f'attachment; filename="{name}"'
         response.headers["x-accel-buffering"] = "no"
@@ -148,7 +148,7 @@ class Downloads:
         reader: tuple[str, str],
         watch: AbstractContextManager[trio.Event],
         table: AsyncGenerator[TablePart],
-        form: CsvForm,
+        form: FileForm,
     ) -> AsyncIterator[bytes]:
         async with aclosing(table):
             self.refuse(reader[0])
@@ -156,12 +156,12 @@ class Downloads:
             self._running.append(reader[0])
             try:
                 with watch as ended:
-                    yield MARK.encode()
+                    yield form.mark.encode()
                     async for part in table:
                         if ended.is_set():
                             raise Forbidden("The reader may see no more of it.")
                         rows = [part.head, *part.rows] if part.head else part.rows
-                        yield "".join([csv_line(row, form) for row in rows]).encode()
+                        yield "".join([form.line(row) for row in rows]).encode()
                         download.rows += len(part.rows)
                         download.share = part.share
                         download.tell()

@@ -15,7 +15,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Final
+from typing import Final, Protocol
 
 MARK: Final = "\ufeff"
 
@@ -38,14 +38,45 @@ _FORMULA_WITHIN: Final = re.compile(
 )
 
 
+class FileForm(Protocol):
+    """How rows are written into a file."""
+
+    @property
+    def content_type(self) -> str: ...
+
+    @property
+    def mark(self) -> str:
+        """What the file begins with."""
+
+    def line(self, cells: Sequence[Cell]) -> str:
+        """One row with its end."""
+
+
 @dataclass(frozen=True, slots=True)
 class CsvForm:
     """What parts cells, and what parts decimals."""
 
     separator: str
     decimal_mark: str
+    content_type: str = "text/csv; charset=utf-8"
+    mark: str = MARK
+
+    def line(self, cells: Sequence[Cell]) -> str:
+        return csv_line(cells, self)
 
 
+@dataclass(frozen=True, slots=True)
+class JsonLines:
+    """Rows of one cell each, which is JSON already: for programs, and so as it is."""
+
+    content_type: str = "application/x-ndjson"
+    mark: str = ""
+
+    def line(self, cells: Sequence[Cell]) -> str:
+        return f"{cells[0]}\n"
+
+
+JSON_LINES: Final = JsonLines()
 COMMA: Final = CsvForm(",", ".")
 SEMICOLON: Final = CsvForm(";", ",")
 FORMS: Final = {"comma": COMMA, "semicolon": SEMICOLON}

@@ -1,0 +1,1 @@
+"""The audit trail in the console: looked through, and taken along."""

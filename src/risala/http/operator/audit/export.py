@@ -1,0 +1,126 @@
+"""All lines of the audit trail that fit the filters, as a file, and how far it is."""
+
+from __future__ import annotations
+
+import json
+import re
+import secrets
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from typing import Any, Final
+
+import trio
+from quart_trio.wrappers import TrioResponse
+
+from risala.http.operator.audit.listing import asked_for, chips_of, query_of
+from risala.http.web.access import PageAccess
+from risala.http.web.files.downloads import TablePart
+from risala.http.web.files.spreadsheet import FORMS, JSON_LINES, Cell, FileForm, OwnText
+from risala.http.web.routes import PageRoute
+from risala.http.web.visit import Visit
+
+COLUMNS: Final = (
+    *("seq", "at", "who", "face", "role", "operation", "organizationId", "subject"),
+    *("before", "after"),
+)
+"""As the operation calls them: a file is the same in every language."""
+JSON: Final = "jsonl"
+_ID: Final = re.compile(r"[A-Za-z0-9_-]{16,40}")
+
+
+async def show(visit: Visit) -> TrioResponse:
+    """The page beside the download. Its address has the id, so that a reload finds it again."""
+    query = query_of(visit)
+    if (download_id := _id_of(visit)) is None:
+        return visit.go(visit.at("audit/export", **query, id=secrets.token_urlsafe(16)))
+    return await visit.page(
+        "audit/export.html",
+        _progress(visit, download_id),
+        chips=chips_of(visit, query),
+        query=query,
+        back=visit.at("audit", **query),
+        live_at=visit.at("audit/export/live", id=download_id),
+        csv_form="comma" if visit.words.language.value == "en" else "semicolon",
+    )
+
+
+async def live(visit: Visit) -> TrioResponse:
+    download_id = _id_of(visit) or ""
+
+    async def draw(_: object) -> str:
+        return await visit.drawn(
+            "audit/written.html", {**_progress(visit, download_id), "anew": True}
+        )
+
+    return visit.progress(visit.site.downloads.expect(visit.user.id, download_id), draw)
+
+
+async def file(visit: Visit) -> TrioResponse:
+    """The file itself. Its first part is asked for here: what is refused becomes a page."""
+    download_id = _id_of(visit) or secrets.token_urlsafe(16)
+    visit.site.downloads.refuse(visit.user.id)
+    asked = asked_for(visit, query_of(visit))
+    first = await visit.perform("audit.export", **asked)
+    wanted = visit.form.text("form")
+    form: FileForm = JSON_LINES if wanted == JSON else FORMS.get(wanted, FORMS["comma"])
+    ending = JSON if form is JSON_LINES else "csv"
+    name = f"audit-{visit.formats.today.isoformat()}.{ending}"
+    return visit.download(download_id, name, _parts(visit, asked, first, form), form)
+
+
+async def _parts(
+    visit: Visit, asked: Mapping[str, object], first: Mapping[str, Any], form: FileForm
+) -> AsyncGenerator[TablePart]:
+    """Part by part, the newest lines first; of a table the names of its columns before them."""
+    row = _json if form is JSON_LINES else _row
+    head: Sequence[str] = () if form is JSON_LINES else COLUMNS
+    newest = first["lines"][0]["seq"] if first["lines"] else 1
+    part: Mapping[str, Any] | None = first
+    while part is not None:
+        lines: Sequence[Mapping[str, Any]] = part["lines"]
+        share = 1 - lines[-1]["seq"] / newest if lines and part["older"] is not None else 1.0
+        yield TablePart([row(each) for each in lines], share, head)
+        head = ()
+        # A reader who is as quick as we are must not keep the messages of others waiting.
+        await trio.lowlevel.checkpoint()
+        more = {**asked, "before": part["older"], "export": part["export"]}
+        part = None if part["older"] is None else await visit.perform("audit.export", **more)
+
+
+def _row(line: Mapping[str, Any]) -> list[Cell]:
+    told = {
+        **line,
+        "at": OwnText(line["at"]),
+        "before": _packed(line["before"]),
+        "after": _packed(line["after"]),
+    }
+    return [told[name] for name in COLUMNS]
+
+
+def _json(line: Mapping[str, Any]) -> list[Cell]:
+    return [json.dumps({name: line[name] for name in COLUMNS}, ensure_ascii=False)]
+
+
+def _packed(values: Mapping[str, Any] | None) -> str | None:
+    return None if values is None else json.dumps(values, ensure_ascii=False)
+
+
+def _id_of(visit: Visit) -> str | None:
+    found = visit.form.text("id")
+    return found if _ID.fullmatch(found) else None
+
+
+def _progress(visit: Visit, download_id: str) -> dict[str, object]:
+    return {
+        "download": visit.site.downloads.expect(visit.user.id, download_id),
+        "download_id": download_id,
+        "anew": False,
+    }
+
+
+_EXPORT: Final = "/operator/audit/export"
+_OPERATOR: Final = PageAccess.OPERATOR
+ROUTES: Final = (
+    PageRoute(path=_EXPORT, view=show, access=_OPERATOR),
+    PageRoute(path=f"{_EXPORT}/file", view=file, access=_OPERATOR),
+    PageRoute(path=f"{_EXPORT}/live", view=live, access=_OPERATOR),
+)

@@ -1,0 +1,152 @@
+"""The audit trail, page by page: what was done, by whom, and what it changed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, Final
+
+from markupsafe import Markup, escape
+from quart_trio.wrappers import TrioResponse
+
+from risala.engine.model.errors import Refusal
+from risala.http.web.access import PageAccess
+from risala.http.web.formats import ms_of
+from risala.http.web.languages import NC_
+from risala.http.web.pager import Chip, chips, pager_of
+from risala.http.web.routes import PageRoute
+from risala.http.web.visit import Visit
+
+FACES: Final = {
+    "console": NC_("face", "Console"),
+    "dashboard": NC_("face", "Dashboard"),
+    "cli": NC_("face", "Command line"),
+    "control": NC_("face", "Control socket"),
+    "system": NC_("face", "The service itself"),
+}
+ROLES: Final = {
+    "operator": NC_("role", "operator"),
+    "owner": NC_("role", "owner"),
+    "developer": NC_("role", "developer"),
+    "viewer": NC_("role", "viewer"),
+    "user": NC_("role", "user"),
+}
+FILTERS: Final = ("operation", "who", "thing", "face", "since", "until")
+ORGANIZATION: Final = "org_"
+"""How ids of organizations begin: of one, all lines of it are meant."""
+THINGS: Final = {
+    "org": "organizations",
+    "snd": "senders",
+    "pay": "payments",
+    "sms": "messages",
+}
+"""The pages of the things that lines are about, by how their ids begin."""
+ROWS: Final = 50
+_NOTHING: Final[tuple[object, ...]] = (None, "", [])
+_CHANGES_SHOWN: Final = 6
+"""Of one line; the others are behind a fold."""
+
+
+async def show(visit: Visit) -> TrioResponse:
+    query = query_of(visit)
+    places = {name: place for name in ("before", "after") if (place := visit.form.text(name))}
+    try:
+        found = await visit.perform("audit.list", limit=ROWS, **asked_for(visit, query), **places)
+    except Refusal:  # somebody typed it into the address: without filters there is a list
+        return visit.go(visit.at("audit"))
+    return await visit.page(
+        "audit/list.html",
+        found=found,
+        lines=[_look(visit, each) for each in found["lines"]],
+        query=query,
+        faces=[(name, visit.words.among("face", word)) for name, word in FACES.items()],
+        chips=chips_of(visit, query),
+        export_at=visit.at("audit/export", **query),
+        shown_max=_CHANGES_SHOWN,
+        pager=pager_of(visit.at("audit"), query, newer=found["newer"], older=found["older"]),
+    )
+
+
+def query_of(visit: Visit) -> dict[str, str]:
+    return {name: text for name in FILTERS if (text := visit.form.text(name))}
+
+
+def asked_for(visit: Visit, query: Mapping[str, str]) -> dict[str, object]:
+    """The filters, as the operations take them; what nobody could mean is left out."""
+    asked: dict[str, object] = {name: query[name] for name in ("operation", "who") if name in query}
+    if query.get("face") in FACES:
+        asked["face"] = query["face"]
+    if thing := query.get("thing", ""):
+        asked["organization_id" if thing.startswith(ORGANIZATION) else "subject"] = thing
+    for name, later in (("since", 0), ("until", 1)):
+        if (at := visit.formats.midnight(query.get(name, ""), later)) is not None:
+            asked[name] = at
+    return asked
+
+
+def chips_of(visit: Visit, query: Mapping[str, str]) -> list[Chip]:
+    words, asked = visit.words, asked_for(visit, query)
+    labels: dict[str, Markup] = {}
+    for name in ("operation", "thing"):
+        if name in query:
+            labels[name] = visit.code(query[name])
+    if "who" in asked:
+        labels["who"] = words("By {who}", who=visit.name_of(query["who"]))
+    if (face := FACES.get(query.get("face", ""))) is not None:
+        labels["face"] = words.among("face", face)
+    if "since" in asked:
+        labels["since"] = words("Since {date}", date=visit.formats.date_text(str(asked["since"])))
+    if "until" in asked:
+        last = ms_of(str(asked["until"])) - 1
+        labels["until"] = words("Until {date}", date=visit.formats.date_text(last))
+    return chips(labels, query, visit.at, "audit")
+
+
+def _look(visit: Visit, line: Mapping[str, Any]) -> dict[str, Any]:
+    """A line as its reader sees it."""
+    face, role = line["face"], line["role"]
+    return {
+        **line,
+        "face_told": visit.words.among("face", FACES[face]) if face in FACES else face,
+        "role_told": visit.words.among("role", ROLES[role]) if role in ROLES else role,
+        "thing_at": _thing_at(visit, line["subject"]),
+        "changes": _changes(visit, line["before"] or {}, line["after"] or {}),
+    }
+
+
+def _thing_at(visit: Visit, subject: str | None) -> str | None:
+    """The page of the thing that a line is about; None: it has none."""
+    page = THINGS.get((subject or "").partition("_")[0])
+    return visit.at(f"{page}/{subject}") if page is not None and visit.has(page) else None
+
+
+def _changes(
+    visit: Visit, before: Mapping[str, Any], after: Mapping[str, Any]
+) -> list[tuple[str, Markup | None, Markup]]:
+    """What is different: name, what it was (None: nothing is known of that), and what it is."""
+    names = [name for name in after if name in before or after[name] not in _NOTHING]
+    return [
+        (
+            name,
+            _value(visit, before[name]) if name in before else None,
+            _value(visit, after.get(name)),
+        )
+        for name in (*(name for name in before if name not in after), *names)
+        if name not in before or before[name] != after.get(name)
+    ]
+
+
+def _value(visit: Visit, value: object) -> Markup:
+    """A value of the trail: what is written in it, and nothing that a program made of it."""
+    if value in _NOTHING:
+        return visit.words("nothing")
+    if isinstance(value, bool):
+        return visit.words("yes") if value else visit.words("no")
+    if isinstance(value, list) and not any(isinstance(each, dict | list) for each in value):
+        return Markup(", ").join(Markup("<bdi>{}</bdi>").format(each) for each in value)
+    if isinstance(value, dict | list):
+        return visit.code(json.dumps(value, ensure_ascii=False))
+    return Markup("<bdi>{}</bdi>").format(escape(value))
+
+
+ROUTES: Final = (PageRoute(path="/operator/audit", view=show, access=PageAccess.OPERATOR),)

@@ -1,0 +1,113 @@
+"""The audit trail in the console: read, filtered, gone through and taken along."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+
+import pytest
+
+
+@pytest.fixture
+async def told(post):
+    """Some things that were done, each by its own hand."""
+    whose = {"organization_id": post.organization_id}
+    sender = await post.do("sender.request", name="BARAKA", description="Orders", **whose)
+    await post.do("sender.clear", sender_id=sender["id"])
+    await post.do("org.set", name="=cmd|' /C calc'!A0 <b>", low_balance="5", **whose)
+    return sender["id"]
+
+
+def operations(page):
+    return re.findall(r'operation=([a-z_.]+)"><code>', page.text)
+
+
+async def test_a_line_says_who_did_what_and_what_it_changed(post, told, operator):
+    page = await operator.get("/operator/audit")
+    assert {"org.create", "sender.request", "sender.clear", "org.set"} <= {*operations(page)}
+    assert f'href="/operator/senders/{told}"' in page.text
+    assert re.search(r"<code class=\"raw\">cleared</code>\s*no → yes", page.text)
+    assert "&lt;b&gt;" in page.text
+    assert "root" in page.text
+    assert "Command line" in page.text
+    assert "nothing: it was looked at" in page.text, "looks over all organizations are lines too"
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ("operation=sender.clear", {"sender.clear"}),
+        ("operation=sender.", {"sender.clear", "sender.request"}),
+        ("operation=sender.&face=cli", {"sender.clear", "sender.request"}),
+        ("operation=sender.&face=dashboard", set()),
+        ("who=nobody", set()),
+        ("operation=sender.clear&since=2000-01-01&until=2000-01-02", set()),
+        ("operation=sender.clear&since=nonsense", {"sender.clear"}),
+    ],
+)
+async def test_the_filters_stand_in_the_address(told, operator, query, found):
+    page = await operator.get(f"/operator/audit?{query}")
+    assert {*operations(page)} == found
+    assert ("No line fits" in page.text) == (not found)
+    assert "remove this filter" in page.text
+
+
+async def test_a_thing_and_an_organization_have_lines_of_their_own(post, told, operator):
+    page = await operator.get(f"/operator/audit?thing={told}")
+    assert operations(page) == ["sender.clear", "sender.request"]
+    page = await operator.get(f"/operator/audit?thing={post.organization_id}")
+    assert operations(page)[:2] == ["org.set", "sender.clear"]
+    assert "user.create" not in operations(page)
+
+
+async def test_the_list_goes_on_by_key(post, operator):
+    whose = {"organization_id": post.organization_id}
+    for number in range(55):
+        await post.do("org.set", name=f"Baraka {number}", **whose)
+    first = await operator.get("/operator/audit?operation=org.set")
+    assert len(operations(first)) == 50
+    on = next(each["href"] for tag, each in first.tags if tag == "a" and each.get("rel") == "next")
+    second = await operator.get(on)
+    assert len(operations(second)) == 5
+    back = next(each["href"] for tag, each in second.tags if each.get("rel") == "prev")
+    assert operations(await operator.get(back)) == operations(first)
+    strange = await operator.get("/operator/audit?before=nonsense")
+    assert (strange.status, strange.location) == (303, "/operator/audit")
+
+
+async def test_all_of_it_is_taken_along_as_a_table(post, told, operator):
+    page = await operator.get("/operator/audit/export?operation=org.")
+    page = await operator.get(page.location)
+    assert "Only what fits:" in page.text
+    download_id = page.field("id")
+    at = f"/operator/audit/export/file?operation=org.&form=comma&id={download_id}"
+    file = await operator.get(at)
+    assert file.headers["content-type"] == "text/csv; charset=utf-8"
+    assert re.fullmatch(
+        r'attachment; filename="audit-\d{4}-\d\d-\d\d\.csv"', file.headers["content-disposition"]
+    )
+    rows = [*csv.DictReader(file.text.removeprefix("\ufeff").splitlines())]
+    assert {each["operation"] for each in rows} >= {"org.set", "org.create"}
+    assert all(each["operation"].startswith("org.") for each in rows)
+    assert "=cmd" in rows[0]["after"]
+    assert not any(value.startswith(("=", "+", "@")) for each in rows for value in each.values())
+    page = await operator.get(f"/operator/audit/export?operation=org.&id={download_id}")
+    assert "The file is whole" in page.text
+    (line, *_) = (await post.do("audit.list", operation="audit.export"))["lines"]
+    assert (line["who"], line["after"]) == ("mariem@risala.example", {"operation": "org."})
+
+
+async def test_all_of_it_is_taken_along_for_programs(told, operator):
+    file = await operator.get("/operator/audit/export/file?operation=sender.&form=jsonl")
+    assert file.headers["content-type"] == "application/x-ndjson"
+    assert file.headers["content-disposition"].endswith('.jsonl"')
+    lines = [json.loads(each) for each in file.text.splitlines()]
+    assert [each["operation"] for each in lines] == ["sender.clear", "sender.request"]
+    assert lines[0]["after"]["cleared"] is True
+
+
+async def test_of_nothing_there_is_a_file_too(operator):
+    file = await operator.get("/operator/audit/export/file?who=nobody&form=semicolon")
+    assert file.text.removeprefix("\ufeff").startswith('"seq";"at"')
+    assert file.text.count("\n") == 1
