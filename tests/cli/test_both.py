@@ -279,6 +279,7 @@ ROWS = (
     Row("route", (), (("numbers.0.prefix", "+2222"), ("waiting", int))),
     Row("plugins", (), (("plugins", list), ("faults", []))),
     Row("audit", (), (("clean", True),)),
+    Row("rotate-key", ("--at-once",), (("since", str), ("oldUntil", None))),
     Row(
         "audit-log",
         ("--org", "{org}", "--operation", "topup"),

@@ -43,6 +43,7 @@ _PLACES: Final = {
     "audit-log": _UPKEEP + "audit_log:audit_log",
     "retention": _UPKEEP + "retention:retention",
     "kept": _UPKEEP + "kept:kept",
+    "rotate-key": _UPKEEP + "server_key:rotate_key",
     "backup": _UPKEEP + "backup:backup",
     "restore": _UPKEEP + "backup:restore",
     "doctor": _UPKEEP + "doctor:doctor",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -20,7 +20,7 @@ from risala.engine.billing.claims import BillingMessage
 from risala.engine.journal.accounts import balances
 from risala.engine.journal.messages import verifications
 from risala.engine.journal.store.schema.migrations import migrate
-from risala.engine.journal.store.server_key import load_server_key
+from risala.engine.journal.store.server_key import ServerKeys
 from risala.engine.journal.store.writer import Journal
 from risala.engine.limits.claims import LimitsMessage
 from risala.engine.limits.limits import Limits, LimitsMemory
@@ -60,18 +60,18 @@ class Core:
     journal: Journal
     accounts: Accounts
     requests: RequestLog
-    server_key: bytes = field(repr=False)
+    server_keys: ServerKeys
     supervisor: Supervisor
 
     @property
     def codes(self) -> Codes:
         """Of verification sessions."""
-        return Codes(self.server_key)
+        return Codes(self.server_keys.ring)
 
     @property
     def derived(self) -> Derived:
         """Of people."""
-        return Derived(self.server_key)
+        return Derived(self.server_keys.ring, self.seams.clock.now_ms)
 
 
 @asynccontextmanager
@@ -98,12 +98,14 @@ async def open_core(settings: Settings, seams: Seams) -> AsyncIterator[Core]:
                 await inner.start(supervisor.run)
                 accounts = Accounts(journal, journal.reader(), seams.clock, seams.ids)
                 data_dir = Path(settings.storage.data_dir)
-                server_key = load_server_key(data_dir)
+                server_keys = ServerKeys(data_dir)
                 requests = RequestLog(
                     settings.request_log, data_dir, seams.clock, inline=seams.inline_journal
                 )
                 try:
-                    yield Core(settings, seams, journal, accounts, requests, server_key, supervisor)
+                    yield Core(
+                        settings, seams, journal, accounts, requests, server_keys, supervisor
+                    )
                 finally:
                     with trio.move_on_after(ACTORS_STOP_S, shield=True):
                         await accounts.flush_touched()

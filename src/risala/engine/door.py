@@ -93,6 +93,7 @@ async def open_door(
             delivery=delivery(intake),
             preparing=outside.preparing,
             birth=Birth(core.seams.clock.now_ms(), trio.current_time(), outside.settings_file),
+            server_keys=core.server_keys,
         )
     )
 

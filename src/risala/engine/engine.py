@@ -44,6 +44,7 @@ from risala.engine.services import Delivery, Services
 from risala.engine.upkeep import minutes
 from risala.engine.upkeep.erasing import Erasing
 from risala.engine.upkeep.exporting import Exporting
+from risala.engine.upkeep.old_keys import keep_forgetting
 from risala.engine.upkeep.retention import Retention
 from risala.engine.upkeep.set_back import WatchedClock, keep_elapsed
 from risala.engine.verify.sessions import (
@@ -181,6 +182,7 @@ async def _start_chores(core: Core, gateway: Gateway) -> None:
     inline = core.seams.inline_journal
     await start("exporting", Exporting(services, inline=inline).run)
     await start("web sessions", services.people.sessions.keep_touching)
+    await start("old keys", partial(keep_forgetting, core.server_keys, core.seams.clock))
     await start("minutes", partial(minutes.keep_writing, services.recorder))
     await _start_payments(core, gateway.payments)
 

@@ -23,6 +23,7 @@ from risala.engine.intake.intake import Intake
 from risala.engine.journal.carriers.overrides import Override
 from risala.engine.journal.recorder import Recorder
 from risala.engine.journal.rows import DueRow
+from risala.engine.journal.store.server_key import ServerKeys
 from risala.engine.limits.claims import LimitsMessage
 from risala.engine.model.ids import IdSource
 from risala.engine.model.lines import Line
@@ -186,5 +187,6 @@ class Services:
     delivery: Delivery
     preparing: Preparing
     birth: Birth
+    server_keys: ServerKeys
     errands: Errands = field(default_factory=Errands)
     looks: Looks = field(default_factory=Looks)

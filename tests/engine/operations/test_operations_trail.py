@@ -450,6 +450,7 @@ async def test_what_changes_or_reveals_leaves_one_line_and_a_look_leaves_none(wo
                     "inbound.list",
                     "message.find",
                     "audit.",
+                    "server_key.",
                     "user.",
                     "account.",
                 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 
 import pytest
 import trio
@@ -11,6 +12,7 @@ from risala.engine.journal.messages import verifications
 from risala.engine.model.commands import KeyType, Mode, Principal, SendCode
 from risala.engine.model.errors import Invalid, NotFound, RateLimited
 from risala.engine.rules.codes import Codes
+from risala.engine.rules.keyring import KeyRing
 from risala.engine.verify.sessions import Withdraw
 from risala.plugins.contract import HealthState, Refused, Scope, Uncertain
 from risala.plugins.testing.fake_driver import FakeDriver
@@ -439,10 +441,10 @@ async def test_ten_thousand_that_end_in_one_second_are_told_within_one(open_hous
 
 
 def test_codes_are_derived_and_differ_by_key_and_session():
-    codes = Codes(b"k" * 32)
+    codes, others = (Codes(partial(KeyRing.of, key * 32)) for key in (b"k", b"j"))
     assert codes.code("ver_a", 6, test=False) == codes.code("ver_a", 6, test=False)
     assert codes.code("ver_a", 8, test=False) != codes.code("ver_b", 8, test=False)
-    assert Codes(b"j" * 32).code("ver_a", 8, test=False) != codes.code("ver_a", 8, test=False)
+    assert others.code("ver_a", 8, test=False) != codes.code("ver_a", 8, test=False)
     assert codes.code("ver_a", 4, test=True) == "0000"
     assert "k" not in repr(codes)
     spread = {codes.code(f"ver_{n}", 4, test=False) for n in range(2000)}

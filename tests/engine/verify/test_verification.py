@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from risala.config.model import CarrierSection, Settings, StorageSection
 from risala.engine.core import Seams
 from risala.engine.engine import open_engine
-from risala.engine.journal.store.server_key import load_server_key
+from risala.engine.journal.store.server_key import ServerKeys
 from risala.engine.model.clock import TrioClock
 from risala.engine.model.commands import KeyType, Mode, Principal, SendCode
 from risala.engine.model.errors import RateLimited
@@ -155,7 +155,7 @@ class World:
 
     async def check(self, gateway, right: bool, which: int) -> None:
         verification_id = list(self.models)[which % len(self.models)]
-        code = Codes(load_server_key(self.directory)).code(verification_id, 6, test=False)
+        code = Codes(ServerKeys(self.directory).ring).code(verification_id, 6, test=False)
         guess = code if right else "guess"
         approved = await gateway.check_code(self.principal, verification_id, guess)
         model = self.models[verification_id]

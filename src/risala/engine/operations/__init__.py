@@ -26,7 +26,7 @@ from risala.engine.operations import (
 from risala.engine.operations.arguments import Arguments, Json, parse
 from risala.engine.operations.carriers import changes, routes, standing
 from risala.engine.operations.console import messages as found_messages
-from risala.engine.operations.console import organizations, system, trail, waiting
+from risala.engine.operations.console import organizations, server_key, system, trail, waiting
 from risala.engine.operations.console import overview as service_overview
 from risala.engine.operations.console import payments as claimed_payments
 from risala.engine.operations.console import senders as sender_requests
@@ -64,6 +64,7 @@ OPERATIONS: Final[dict[str, Operation[Any, Any]]] = {
         waiting,
         service_overview,
         system,
+        server_key,
         sessions,
         verify,
         service,

@@ -9,9 +9,10 @@ import hashlib
 import hmac
 import secrets
 from base64 import urlsafe_b64encode
+from collections.abc import Callable
 from typing import Final
 
-from risala.engine.rules.codes import Codes, key_for
+from risala.engine.rules.codes import Codes, Ring, key_for
 
 TOKEN_BYTES: Final = 32
 TOKEN_CHARACTERS: Final = 43
@@ -34,20 +35,30 @@ def digest(token: str) -> bytes:
 class Derived:
     """What the server key makes of them, in domains of their own."""
 
-    def __init__(self, server_key: bytes) -> None:
-        self._forms = key_for(server_key, "forms")
-        self.sign_in_codes = Codes(key_for(server_key, "sign-in"))
-        self.address_codes = Codes(key_for(server_key, "change of address"))
+    def __init__(self, ring: Ring, now_ms: Callable[[], int]) -> None:
+        self._ring = ring
+        self._now_ms = now_ms
+        self.sign_in_codes = Codes(ring, "sign-in")
+        self.address_codes = Codes(ring, "change of address")
 
     def __repr__(self) -> str:
         return "<Derived ***>"
 
     def form_token(self, cookie: str) -> str:
         """What a form of the page that belongs to this cookie carries."""
-        found = hmac.new(self._forms, digest(cookie), hashlib.sha256).digest()
-        return urlsafe_b64encode(found).decode().rstrip("=")
+        return _form_token(self._ring().newest, cookie)
 
     def is_form_token(self, cookie: str, given: str) -> bool:
-        """Compared in constant time."""
-        expected = self.form_token(cookie).encode()
-        return hmac.compare_digest(expected, given.encode("utf-8", "surrogatepass"))
+        """Compared in constant time; also by a key of before, as long as that holds: the page may
+        have been drawn by it."""
+        said = given.encode("utf-8", "surrogatepass")
+        fits = [
+            hmac.compare_digest(_form_token(key, cookie).encode(), said)
+            for key in self._ring().holding(self._now_ms())
+        ]
+        return any(fits)
+
+
+def _form_token(key: bytes, cookie: str) -> str:
+    found = hmac.new(key_for(key, "forms"), digest(cookie), hashlib.sha256).digest()
+    return urlsafe_b64encode(found).decode().rstrip("=")

@@ -8,31 +8,49 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+from collections.abc import Callable
 from typing import Final
 
+from risala.engine.rules.keyring import KeyRing
+
 _DIGITS: Final = str.maketrans("٠١٢٣٤٥٦٧٨٩۰۱۲۳۴۵۶۷۸۹", "01234567890123456789")
+Ring = Callable[[], KeyRing]
+"""Tells the keys of this moment: they may be rotated while somebody holds on to it."""
 
 
 class Codes:
-    """Knows every code that is derived from one key."""
+    """Knows every code that is derived for one purpose."""
 
-    def __init__(self, key: bytes) -> None:
-        self._key = key
+    def __init__(self, ring: Ring, purpose: str | None = None) -> None:
+        """
+        Args:
+            purpose: what they are for; None: verification sessions, by the key itself.
+        """
+        self._ring = ring
+        self._purpose = purpose
 
     def __repr__(self) -> str:
         return "<Codes ***>"
 
-    def code(self, session_id: str, length: int, *, test: bool) -> str:
-        """The code of a session: ``length`` digits, zeros for a test key."""
+    def code(self, basis: str, length: int, *, test: bool) -> str:
+        """The code of a session: ``length`` digits, zeros for a test key.
+
+        Args:
+            basis: what it is derived from; begins with the id of what it is for.
+        """
         if test:
             return "0" * length
-        digest = hmac.new(self._key, session_id.encode(), hashlib.sha256).digest()
+        digest = hmac.new(self._key(basis), basis.encode(), hashlib.sha256).digest()
         return str(int.from_bytes(digest, "big") % 10**length).zfill(length)
 
-    def matches(self, guess: str, session_id: str, length: int, *, test: bool) -> bool:
+    def _key(self, basis: str) -> bytes:
+        secret = self._ring().for_id(basis.partition(" ")[0])
+        return secret if self._purpose is None else key_for(secret, self._purpose)
+
+    def matches(self, guess: str, basis: str, length: int, *, test: bool) -> bool:
         """Compare in constant time; spaces around and Arabic-Indic digits are forgiven."""
         cleaned = guess.strip().translate(_DIGITS)
-        expected = self.code(session_id, length, test=test)
+        expected = self.code(basis, length, test=test)
         return hmac.compare_digest(cleaned.encode("utf-8", "surrogatepass"), expected.encode())
 
 

@@ -1,6 +1,8 @@
 """The server key: what codes and form tokens are derived from, beside the database, never in it.
 
-Losing it ends what is pending (verification sessions, sign-ins under way), nothing else.
+Losing it ends what is pending (verification sessions, sign-ins under way), nothing else. It can be
+rotated while the service runs: the file then has the keys before it too, until all that was derived
+from them is over.
 """
 
 from __future__ import annotations
@@ -11,55 +13,121 @@ from pathlib import Path
 from typing import Final
 
 from risala.engine.journal.store.lock import StorageUnusable
+from risala.engine.model.clock import Clock
+from risala.engine.model.errors import Conflict
+from risala.engine.rules.keyring import KEY_BYTES, KeyRing, read, written
 
 KEY_FILE: Final = "server.key"
 KEY_VARIABLE: Final = "RISALA_SERVER_KEY"
 """Hexadecimal; takes the place of the file."""
-KEY_BYTES: Final = 32
+OLD_MS: Final = 14 * 86_400_000
+"""How long a key before holds: as long as a page may lie open whose form bears a mark by it; codes
+are over within the hour."""
+AHEAD_MS: Final = 10_000
+"""A new key is for ids of this much later, when it is in its file and in memory surely."""
+_FROM_ENVIRONMENT: Final = (
+    f"The server key comes from the environment variable {KEY_VARIABLE}: change it there, and start"
+    " the service again. Codes that are under way end by that."
+)
 
 
-def load_server_key(data_dir: Path, environ: dict[str, str] | None = None) -> bytes:
-    """The key of a data directory; makes it (0600) where there is none.
+class ServerKeys:
+    """The keys of a data directory: in its file, and as they are in memory."""
 
-    Raises:
-        StorageUnusable: the key cannot be read or made, or is none.
-    """
-    given = (os.environ if environ is None else environ).get(KEY_VARIABLE)
-    if given:
-        return _parse(given, f"the environment variable {KEY_VARIABLE}")
-    path = data_dir / KEY_FILE
+    def __init__(self, data_dir: Path, environ: dict[str, str] | None = None) -> None:
+        """Read the keys; make one (0600) where there is none.
+
+        Raises:
+            StorageUnusable: they cannot be read or made, or are none.
+        """
+        given = (os.environ if environ is None else environ).get(KEY_VARIABLE)
+        self._path = None if given else data_dir / KEY_FILE
+        if given:
+            self._ring = _parse(given, f"the environment variable {KEY_VARIABLE}")
+        else:
+            self._ring = _load(data_dir / KEY_FILE)
+
+    def __repr__(self) -> str:
+        return "<ServerKeys ***>"
+
+    def ring(self) -> KeyRing:
+        """The keys of this moment."""
+        return self._ring
+
+    def refuse_rotation(self) -> None:
+        """Raise ``Conflict`` where the key is not ours to rotate."""
+        if self._path is None:
+            raise Conflict(_FROM_ENVIRONMENT)
+
+    def rotate(self, clock: Clock, *, at_once: bool) -> KeyRing:
+        """Take a new key for all that is made from a moment on.
+
+        The file has it before memory does, and both before its time has come: whichever process
+        derives something, and whenever one is killed, it is by the same key.
+
+        Args:
+            at_once: the keys before it hold no longer: what is under way ends.
+
+        Raises:
+            Conflict: the key comes from the environment.
+            StorageUnusable: the file cannot be written; nothing has changed.
+        """
+        self.refuse_rotation()
+        assert self._path is not None
+        secret = secrets.token_bytes(KEY_BYTES)
+        while True:
+            now_ms = clock.now_ms()
+            since = now_ms + AHEAD_MS
+            until = None if at_once else since + OLD_MS
+            ring = self._ring.without_old(now_ms).rotated(secret, since, until)
+            _write(self._path, ring)
+            if clock.now_ms() < since:  # else the disk stood still, and the time has come meanwhile
+                self._ring = ring
+                return ring
+
+    def forget_old(self, now_ms: int) -> None:
+        """Take keys out of the file that are over; where it cannot be written, another time."""
+        ring = self._ring.without_old(now_ms)
+        if self._path is not None and ring != self._ring:
+            _write(self._path, ring)
+            self._ring = ring
+
+
+def _load(path: Path) -> KeyRing:
     try:
         return _parse(path.read_text(encoding="ascii"), str(path))
     except FileNotFoundError:
-        return _make(path)
+        ring = KeyRing.of(secrets.token_bytes(KEY_BYTES))
+        _write(path, ring)
+        return ring
     except (OSError, UnicodeDecodeError) as error:
         raise StorageUnusable(f"{path} cannot be read: {error}.") from error
 
 
-def _parse(text: str, where: str) -> bytes:
-    try:
-        key = bytes.fromhex(text.strip())
-    except ValueError:
-        key = b""
-    if len(key) < KEY_BYTES:
+def _parse(text: str, where: str) -> KeyRing:
+    ring = read(text)
+    if ring is None:
         raise StorageUnusable(
             f"{where} is no server key: it must hold at least {KEY_BYTES * 2} hexadecimal digits."
         )
-    return key
+    return ring
 
 
-def _make(path: Path) -> bytes:
-    """Write a new key at one stroke: a crash leaves none or a whole one."""
-    key = secrets.token_bytes(KEY_BYTES)
+def _write(path: Path, ring: KeyRing) -> None:
+    """Write keys at one stroke: a crash leaves the file as it was, or whole."""
     draft = path.with_suffix(".tmp")
     try:
         draft.unlink(missing_ok=True)
         flags = os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC
         with open(os.open(draft, flags, 0o600), "w", encoding="ascii") as file:
-            file.write(key.hex() + "\n")
+            file.write(written(ring))
             file.flush()
             os.fsync(file.fileno())
         draft.replace(path)
+        folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
     except OSError as error:
         raise StorageUnusable(f"{path} cannot be made: {error.strerror}.") from error
-    return key

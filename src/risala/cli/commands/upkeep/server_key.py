@@ -1,0 +1,39 @@
+"""The server key: rotated without losing what is under way."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from risala.cli.reach.options import Options, common
+from risala.cli.show import output
+
+if TYPE_CHECKING:
+    from risala.cli.reach.performer import GatewaySession
+
+
+@click.command("rotate-key")
+@click.option(
+    "--at-once",
+    is_flag=True,
+    help="The old key holds no longer: codes and forms that are under way end.",
+)
+@common
+def rotate_key(options: Options, at_once: bool) -> None:
+    """Take a new server key, also while the service runs.
+
+    Codes, sign-ins and open pages from before stay valid for their life, by the old key.
+    """
+
+    async def work(session: GatewaySession) -> dict[str, Any]:
+        return await session.perform("server_key.rotate", at_once=at_once or None)
+
+    found = options.run(work)
+    if output.show(options.json, found):
+        return
+    output.said(f"There is a new server key, for what is made from {found['since']} on.")
+    if found["oldUntil"] is None:
+        output.warned("The old one is gone: codes that were under way are denied.")
+    else:
+        output.said(f"The old one holds for what was made before, until {found['oldUntil']}.")

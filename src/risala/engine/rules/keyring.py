@@ -1,0 +1,113 @@
+"""The server's keys: the one of now, and those before it that still hold. Pure.
+
+What is derived for an id is derived by the key of the id's own time, so that it is the same before,
+during and after a rotation, also where one process derives it and the next one compares it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from risala.engine.model.ids import KEY_COUNTER_BITS, key_of
+
+KEY_BYTES: Final = 32
+
+
+@dataclass(frozen=True, slots=True)
+class ServerKey:
+    secret: bytes = field(repr=False)
+    since: int = 0
+    """For ids of this time and later, UTC epoch milliseconds; 0: for all."""
+    until: int | None = None
+    """When it is over; None: it is the newest."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeyRing:
+    """Keys, the newest first; there is always one."""
+
+    keys: tuple[ServerKey, ...]
+
+    @classmethod
+    def of(cls, secret: bytes) -> KeyRing:
+        """A ring of one key, which is for everything."""
+        return cls((ServerKey(secret),))
+
+    @property
+    def newest(self) -> bytes:
+        return self.keys[0].secret
+
+    def for_id(self, identity: str) -> bytes:
+        """The key that belongs to an id: that of the time in it, or else the newest."""
+        key = key_of(identity)
+        if key is None:
+            return self.newest
+        made_at = key >> KEY_COUNTER_BITS
+        found = next((each for each in self.keys if each.since <= made_at), self.keys[-1])
+        return found.secret
+
+    def holding(self, now_ms: int) -> list[bytes]:
+        """Those that still hold, the newest first."""
+        return [each.secret for each in self.keys if each.until is None or now_ms < each.until]
+
+    def without_old(self, now_ms: int) -> KeyRing:
+        """Without those that are over."""
+        return KeyRing(
+            tuple(each for each in self.keys if each.until is None or now_ms < each.until)
+        )
+
+    def rotated(self, secret: bytes, since: int, until: int | None) -> KeyRing:
+        """With a new key in front.
+
+        Args:
+            since: for ids of this time and later.
+            until: when those before it are over; None: at once.
+        """
+        new = ServerKey(secret, since)
+        if until is None:
+            return KeyRing((new,))
+        old = (replace(each, until=min(each.until or until, until)) for each in self.keys)
+        return KeyRing((new, *old))
+
+
+def written(ring: KeyRing) -> str:
+    """A ring as its file has it: a key a line, the newest first, as ``KEY SINCE UNTIL``."""
+    lines = []
+    for each in ring.keys:
+        words = [each.secret.hex()]
+        if each.since or each.until is not None:
+            words.append(str(each.since))
+        if each.until is not None:
+            words.append(str(each.until))
+        lines.append(" ".join(words))
+    return "".join(f"{line}\n" for line in lines)
+
+
+def read(text: str) -> KeyRing | None:
+    """The ring that a text is; None: it is none."""
+    keys = [_key(line.split()) for line in text.splitlines() if line.strip()]
+    found = [each for each in keys if each is not None]
+    if not found or len(found) != len(keys) or not _is_ring(found):
+        return None
+    return KeyRing(tuple(found))
+
+
+def _key(words: Sequence[str]) -> ServerKey | None:
+    secret, *times = words
+    if len(times) > 2 or not all(each.isascii() and each.isdigit() for each in times):
+        return None
+    try:
+        key = bytes.fromhex(secret)
+    except ValueError:
+        return None
+    if len(key) < KEY_BYTES:
+        return None
+    since = int(times[0]) if times else 0
+    return ServerKey(key, since, int(times[1]) if len(times) > 1 else None)
+
+
+def _is_ring(keys: Sequence[ServerKey]) -> bool:
+    """The newest has no end, and the others have one."""
+    return keys[0].until is None and all(each.until is not None for each in keys[1:])

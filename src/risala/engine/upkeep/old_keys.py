@@ -1,0 +1,26 @@
+"""Forgets server keys of before when nothing that was made by them holds any more."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import structlog
+import trio
+
+from risala.engine.journal.store.lock import StorageUnusable
+from risala.engine.journal.store.server_key import ServerKeys
+from risala.engine.model.clock import Clock
+
+log = structlog.get_logger(__name__)
+
+EVERY_S: Final = 3600.0
+
+
+async def keep_forgetting(keys: ServerKeys, clock: Clock) -> None:
+    """Take keys that are over out of their file, for life."""
+    while True:
+        try:
+            keys.forget_old(clock.now_ms())
+        except StorageUnusable as error:  # they hold no longer all the same
+            log.warning("server_key.unforgotten", reason=str(error))
+        await trio.sleep(EVERY_S)
