@@ -6,7 +6,7 @@ There are two cases: a service that runs, and a command that opened the engine b
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import asdict
 from functools import partial
@@ -132,12 +132,13 @@ class Running:
 
     def carriers(self) -> list[dict[str, Any]]:
         reader = self._board.reader
+        over = _overrides(reader)
         return [
             {
                 "name": name,
                 **asdict(statistics_of(lane)),
                 **tile_of(lane),
-                **self._settings_of(name, lane.carrier),
+                **self._settings_of(lane.carrier, over),
                 **_queue(reader, self._router, name, lane.recorder.clock.now_ms()),
                 "unmatched_receipts": held.unmatched_total(reader, name),
             }
@@ -145,10 +146,11 @@ class Running:
             if lane.carrier.serves_numbers
         ]
 
-    def _settings_of(self, name: str, in_force: CarrierSection) -> dict[str, Any]:
-        return _settings(
-            in_force, self._lineup.section(name) or in_force, self._lineup.override_of(name)
-        )
+    def _settings_of(
+        self, in_force: CarrierSection, over: Mapping[str, Override]
+    ) -> dict[str, Any]:
+        name = in_force.name
+        return _settings(in_force, self._lineup.section(name) or in_force, over.get(name))
 
     def waits(self, row: DueRow, send_at: int | None, is_active: bool) -> Line | None:
         return self._waits.of(row, send_at, is_active)
@@ -329,9 +331,16 @@ def _settings(
             "rate_per_s": override.rate_per_s,
             "weight": override.weight,
             "at": iso(override.changed_at),
-            "who": override.who,
+            "who": override.who or None,
         },
     }
+
+
+def _overrides(reader: sqlite3.Connection) -> Mapping[str, Override]:
+    try:
+        return overrides.all_of(reader)
+    except StorageFailed:  # as with the queues: the rest is wanted now more than ever
+        return {}
 
 
 def _the_first(names: Sequence[str]) -> str:

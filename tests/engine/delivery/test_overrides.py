@@ -124,3 +124,15 @@ async def test_another_weight_shares_the_traffic_anew(open_house, carrier, quick
         for _ in range(100):
             await house.wait_status(await house.send(), "sent")
         assert 85 <= len(drivers["a"].submitted) <= 95
+
+
+async def test_who_put_it_there_is_forgotten_with_their_account(open_house, carrier, quick):
+    async with open_house(carrier()) as house:
+        user = await house.gateway.perform("user.create", {"email": "amina@example.com"})
+        amina = Caller("amina@example.com", Face.CONSOLE, Role.OPERATOR, None, user["id"])
+        given = {"carrier": "fake", "rate_per_s": 3.0}
+        await house.gateway.perform("carriers.override", given, amina)
+        assert (await shown(house))["override"]["who"] == "amina@example.com"
+        await house.gateway.perform("user.delete", {"email": "amina@example.com"})
+        told = await shown(house)
+        assert (told["override"]["who"], told["rate_max_per_s"]) == (None, 3.0)

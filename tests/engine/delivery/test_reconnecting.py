@@ -32,6 +32,7 @@ async def test_the_driver_connects_anew_and_goes_on(open_house, quick):
         await house.wait_status(await house.send(), "sent")
         assert driver.runs == [0, 1]
         told = await house.gateway.perform("carriers.show", {"carrier": "fake"})
+        assert told["last_error"] is None
         assert any("connect anew" in line["text"] for line in told["trace"])
 
 

@@ -6,7 +6,8 @@ import pytest
 import trio
 
 from risala.engine.delivery.lane.traffic import (
-    A_SECOND_MAX,
+    A_SECOND,
+    AT_ONCE_MAX,
     KEPT_MS,
     LINE_CHARACTERS_MAX,
     LINES_MAX,
@@ -42,24 +43,26 @@ async def test_what_nobody_could_read_is_only_counted(open_house, quick):
         return str(number)
 
     async with open_house(drivers={"fake": driver}) as house:
-        for number in range(500):
+        for number in range(5000):
             driver.context.traffic(True, tell, number)
+        assert len(made) == AT_ONCE_MAX
         await trio.sleep(1)
-        driver.context.traffic(True, tell, "next")
+        for number in range(5000):
+            driver.context.traffic(True, tell, number)
+        assert len(made) == AT_ONCE_MAX + A_SECOND
         told = await lines(house)
-        assert len(made) == A_SECOND_MAX + 1
-        assert (told[-1]["text"], told[-1]["left_out"]) == ("next", 500 - A_SECOND_MAX)
+        assert told[-A_SECOND]["left_out"] == 5000 - AT_ONCE_MAX
+        assert {line["left_out"] for line in told[1 - A_SECOND :]} == {0}
 
 
 async def test_it_holds_a_few_minutes_and_so_many_lines(open_house, quick):
     driver = FakeDriver()
     async with open_house(drivers={"fake": driver}) as house:
-        for number in range(LINES_MAX + 50):
+        for _ in range(LINES_MAX + 50):
             driver.context.traffic(True, str, "x" * 1000)
-            if number % A_SECOND_MAX == 0:
-                await trio.sleep(1)
+            await trio.sleep(1 / A_SECOND)
         told = await lines(house, limit=1000)
-        assert 0 < len(told) <= LINES_MAX
+        assert len(told) == 1000
         assert {len(line["text"]) for line in told} == {LINE_CHARACTERS_MAX}
         await trio.sleep(KEPT_MS / 1000 + 1)
         assert await lines(house) == []

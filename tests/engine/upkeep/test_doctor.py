@@ -184,6 +184,7 @@ def test_a_damaged_database(patient, book):
         ((lane(state="down"),), Grade.FAIL),
         ((lane(), lane("b", state="down")), Grade.WARN),
         ((lane(gate="paused"),), Grade.WARN),
+        ((lane(), lane("b", gate="leaving")), Grade.OK),
         ((lane(details={"attention": "Top it up."}),), Grade.WARN),
         ((lane(details={"attention": None}),), Grade.OK),
     ],

@@ -111,10 +111,6 @@ class Lineup:
         """The settings' table of a carrier; None where they have none."""
         return self._sections.get(carrier)
 
-    def override_of(self, carrier: str) -> Override | None:
-        """What is put over it."""
-        return self._overrides.get(carrier)
-
     def _in_force(self, section: CarrierSection) -> CarrierSection:
         return overridden(section, self._overrides.get(section.name))
 

@@ -339,7 +339,7 @@ def _carriers(carriers: tuple[dict[str, Any], ...]) -> Finding:
         text = "No carrier is configured: messages wait. Add a [[carriers]] table."
         return Finding(name, Grade.FAIL, text)
     down = _named(carriers, lambda each: each["state"] != "up")
-    held = _named(carriers, lambda each: each["gate"] != "open")
+    held = _named(carriers, lambda each: each["gate"] in ("paused", "draining"))
     if len(down) == len(carriers):
         text = f"No carrier is up ({', '.join(down)}); `risala carriers` has their words."
         return Finding(name, Grade.FAIL, text)

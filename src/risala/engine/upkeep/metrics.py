@@ -21,7 +21,7 @@ from risala.engine.upkeep import house_metrics, lane_metrics
 from risala.engine.upkeep.families import Rows, counter, gauge
 
 _OUTCOMES: Final = ("accepted", "throttled", "refused", "uncertain", "late")
-_GATES: Final = ("open", "paused", "draining")
+_GATES: Final = ("open", "paused", "draining", "leaving")
 
 # For each carrier: the metric's name, the key among the carrier's numbers, and its meaning.
 _LANE_GAUGES: Final = (

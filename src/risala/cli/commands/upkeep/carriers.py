@@ -249,7 +249,7 @@ def _put_over(found: Json) -> Json:
     over, file = found["override"], found["file"]
     if over is None:
         return {}
-    by = f"by {over['who']}, {output.moment(over['at'])}"
+    by = f"by {over['who'] or 'somebody who is gone'}, {output.moment(over['at'])}"
     rows = {}
     if over["rate_per_s"] is not None:
         rows["Rate /s"] = f"{over['rate_per_s']:g} ({by}; the settings: {file['rate_per_s']:g})"

@@ -187,9 +187,12 @@ class Lane:
 
     async def run_driver(self, driver: Driver, context: DriverContext) -> None:
         """Run the driver for life; whatever ends it, its link is down from then on."""
+        self.standing.begin()
         try:
             await driver.run(context)
         finally:
+            if self._rests:  # that it ends is what the operator wants
+                self.standing.begin()
             self.set_health(Health(HealthState.DOWN, "The driver is not running."))
 
     async def question(self, ask: Callable[[], Awaitable[object]]) -> object:

@@ -82,6 +82,10 @@ class LaneStanding:
         """Remember what went wrong, until something else does."""
         self.last_error = LaneError(self._clock.now_ms(), cause.value, raw, text)
 
+    def begin(self) -> None:
+        """The driver begins: what it says first is no error."""
+        self._is_heard = False
+
     def hear(self, health: Health) -> bool:
         """Take over what the driver tells of its link. Whether that is news."""
         is_news = (health.state, health.text) != (self.health.state, self.health.text)

@@ -16,8 +16,11 @@ import trio
 
 from risala.engine.model.clock import Clock
 
-LINES_MAX: Final = 1000
-A_SECOND_MAX: Final = 20
+LINES_MAX: Final = 2000
+A_SECOND: Final = 10
+"""Lines that are kept of each second, on the average."""
+AT_ONCE_MAX: Final = 300
+"""And at once after a silence: a modem that starts says a hundred."""
 LINE_CHARACTERS_MAX: Final = 300
 KEPT_MS: Final = 15 * 60_000
 """What is older helps nobody who looks for what is wrong now."""
@@ -45,18 +48,19 @@ class LaneTraffic:
         self._now_s = trio.lowlevel.current_clock().current_time
         """As :func:`trio.current_time`, without looking for the clock with each line."""
         self._lines: deque[TrafficLine] = deque(maxlen=LINES_MAX)
-        self._second = -1
-        self._in_second = self._left_out = self._seq = 0
+        self._room = float(AT_ONCE_MAX)
+        self._looked_s = self._now_s()
+        self._left_out = self._seq = 0
 
     def note(self, sent: bool, tell: Callable[..., str], *given: object) -> None:
         """See :meth:`risala.plugins.contract.DriverContext.traffic`."""
-        second = int(self._now_s())
-        if second != self._second:
-            self._second, self._in_second = second, 0
-        self._in_second += 1
-        if self._in_second > A_SECOND_MAX:
+        now_s = self._now_s()
+        self._room = min(AT_ONCE_MAX, self._room + A_SECOND * (now_s - self._looked_s))
+        self._looked_s = now_s
+        if self._room < 1:
             self._left_out += 1
             return
+        self._room -= 1
         text = "".join(each if each.isprintable() else "." for each in tell(*given))
         self._seq += 1
         self._lines.append(

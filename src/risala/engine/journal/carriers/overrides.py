@@ -13,6 +13,8 @@ from risala.engine.journal.store.named import Rows
 from risala.engine.journal.store.tables import table, writable
 
 _TABLE: Final = "carrier_overrides"
+NOBODY: Final = ""
+"""In place of somebody whose account is deleted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,3 +55,10 @@ def put(conn: sqlite3.Connection, override: Override) -> None:
 def end(conn: sqlite3.Connection, carrier: str) -> None:
     """Let the settings hold again; where they do, nothing changes."""
     writable(conn, _TABLE).delete_where("carrier = ?", (carrier,))
+
+
+def forget_user(conn: sqlite3.Connection, who: str) -> None:
+    """Keep what somebody put over the settings, and not who they were."""
+    stored = writable(conn, _TABLE)
+    for row in list(stored.rows_where("who = ?", (who,))):
+        stored.update(row["carrier"], {"who": NOBODY})
