@@ -121,3 +121,17 @@ async def test_a_code_is_nobodys_to_read(post, operator, message):
     page = await operator.get(f"{FIND}/{code}")
     assert "The text is not kept" in page.text
     assert f"{FIND}/{code}/text" not in page.text
+
+
+async def test_of_a_webhook_its_host_is_named_and_its_path_is_not(post, operator, message):
+    url = "https://hooks.baraka.example/in/secret-path"
+    whose = {"organization_id": post.organization_id}
+    await post.do("webhook.create", url=url, types=["sms.sent"], **whose)
+    await post.do("carriers.resume", carrier="fake")
+    with trio.fail_after(HANG_S):
+        while await id_at_carrier(post, message) is None:
+            await trio.lowlevel.checkpoint()
+    text = (await operator.get(f"{FIND}/{message}")).text
+    assert "sms.sent" in text
+    assert "hooks.baraka.example" in text
+    assert "secret-path" not in text

@@ -222,6 +222,9 @@ async def test_a_balance_is_adjusted_with_its_reason(post, operator, one):
     fields = {"amount": "30", "way": "take", "reason": "Charged to another"}
     asked = await typed_and_checked(operator, f"{one}/adjust", fields)
     assert "−30.00" in asked.text
+    back = next(each["href"] for tag, each in asked.tags if "reason=" in (each.get("href") or ""))
+    again = (await operator.get(back)).text
+    assert all(f'value="{typed}"' in again for typed in ("30", "Charged to another"))
     assert "70.00" in asked.text
     done = await operator.submit(asked, f"{one}/adjust", fields)
     await operator.submit(asked, f"{one}/adjust", fields)
