@@ -215,7 +215,12 @@ def method(name: str, title: str) -> dict[str, Any]:
     }
 
 
-REFERENCE = {"name": "reference", "label": {"en": "Reference of the payment"}, "isReference": True}
+REFERENCE = {
+    "name": "reference",
+    "label": {"en": "Reference of the payment"},
+    "isReference": True,
+    "isPayer": False,
+}
 
 
 def payment(payment_id: str, **changes: Any) -> dict[str, Any]:
@@ -229,6 +234,9 @@ def payment(payment_id: str, **changes: Any) -> dict[str, Any]:
         "state": "waiting",
         "byOperator": True,
         "reference": None,
+        "entered": {},
+        "payer": None,
+        "askedAgainAt": None,
         "instructions": {"en": "In Bankily, pay the amount to the merchant code 038 221."},
         "checkoutUrl": None,
         "asks": [REFERENCE],
@@ -580,7 +588,13 @@ class FakeWebGateway:
             case "payment.begin":
                 made = self.payments.given["pay_9"] = payment("pay_9", method=arguments["method"])
                 return made
-            case "payment.show" | "payment.claim" | "payment.retry":
+            case (
+                "payment.show"
+                | "payment.claim"
+                | "payment.retry"
+                | "payment.send_code"
+                | "payment.check_payer"
+            ):
                 return self.payments.payment(arguments["payment_id"])
             case "member.list":
                 return {"members": [*self.members.values()], "invitations": self.invitations}

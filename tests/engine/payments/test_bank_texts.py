@@ -13,6 +13,7 @@ from payment_shop import assert_books_agree, found_shop, wallet
 from risala.config.payments import PaymentsSection
 from risala.engine.journal.inbound import opt_outs
 from risala.engine.journal.payments import texts
+from risala.engine.journal.upkeep import retention
 from risala.engine.model.errors import Conflict, NotFound
 from risala.engine.outside import Outside
 from risala.plugins.contract import Inbound
@@ -322,3 +323,14 @@ async def test_a_bug_of_a_method_is_a_text_that_nobody_reads(open_bank, quick):
         bank.house.gateway.payments._have.methods["bankily"].heard = stumble
         await bank.paid()
         assert await bank.whys() == [("unmatched", "no_pattern")]
+
+
+def test_words_are_forgotten_and_what_was_read_stays(book):
+    for number in range(5):
+        told = Inbound("Bankily", None, "words", number * 1000, (str(number),), CENTRE)
+        book.unit(lambda conn, n=number, t=told: texts.store(conn, f"btx_{n}", "bank", t))
+    for done in (False, True):
+        forgot = book.unit(lambda conn: retention.bank_texts(conn, "bank_texts", 3000, 2))
+        assert forgot.done is done
+    left = [texts.text(book.conn, f"btx_{number}").body for number in range(5)]
+    assert left == ["", "", "", "words", "words"]

@@ -146,3 +146,59 @@ async def test_a_callback_is_handed_on_as_it_came(stranger, gateway, refusal, st
     assert (name, callback.body, callback.query) == ("till", b'{"x": 1}', {"a": "1"})
     assert callback.headers["x-signed"] == "yes"
     assert "set-cookie" not in page.headers
+
+
+def owed(state: str = "sent", left: int = 2):
+    """One whose customer is to show that the payer's number is theirs."""
+    payer = {"number": "+22236123456", "state": state, "codesLeft": left}
+    return payment("pay_1", asks=[], reference="BK-1", payer=payer)
+
+
+async def test_the_code_that_came_to_the_payers_number_is_typed(owner, gateway):
+    gateway.payments.given["pay_1"] = owed()
+    page = await owner.get(PAYMENT)
+    assert "One step is missing" in page.text
+    assert 'autocomplete="one-time-code"' in page.text
+    page = await owner.submit(page, f"{PAYMENT}/code", {"code": " 123456 "})
+    assert page.location == PAYMENT
+    told = {"payment_id": "pay_1", "code": "123456"}
+    assert gateway.done[-1] == ("payment.check_payer", told)
+
+
+async def test_a_wrong_code_is_told_at_its_field(owner, gateway):
+    gateway.payments.given["pay_1"] = owed()
+    page = await owner.get(PAYMENT)
+    perform = gateway.perform
+
+    async def refusing(name, arguments, caller):
+        if name == "payment.check_payer":
+            raise Invalid("code", "wrong_code", "No.")
+        return await perform(name, arguments, caller)
+
+    gateway.perform = refusing
+    page = await owner.submit(page, f"{PAYMENT}/code", {"code": "1"})
+    assert page.status == 422
+    assert "This is not the code" in page.text
+    assert 'id="code-fault"' in page.text
+
+
+@pytest.mark.parametrize(
+    ("state", "label"), [("sent", "Send another code"), ("unsent", "Send a code")]
+)
+async def test_another_code_is_sent_to_another_number(owner, gateway, state, label):
+    gateway.payments.given["pay_1"] = owed(state)
+    page = await owner.get(PAYMENT)
+    assert label in page.text
+    page = await owner.submit(page, f"{PAYMENT}/payer", {"number": "36 99 99 99"})
+    assert page.location == PAYMENT
+    told = {"payment_id": "pay_1", "number": "36 99 99 99"}
+    assert gateway.done[-1] == ("payment.send_code", told)
+
+
+async def test_codes_are_few_and_a_viewer_types_none(owner, gateway, reader_as):
+    gateway.payments.given["pay_1"] = owed("unsent", 0)
+    page = await owner.get(PAYMENT)
+    assert "we check it by hand" in page.text
+    assert f'action="{PAYMENT}/payer"' not in page.text
+    gateway.payments.given["pay_1"] = owed()
+    assert f'action="{PAYMENT}/code"' not in (await reader_as(Role.VIEWER).get(PAYMENT)).text

@@ -89,7 +89,11 @@ def rules(section: RetentionSection) -> tuple[Rule, ...]:
             ),
         ),
         Rule("events", section.events_days, (_events(events_ms),)),
-        Rule("inbound", section.inbound_days, (_inbound(inbound_ms),)),
+        Rule(
+            "inbound",
+            section.inbound_days,
+            (_inbound(inbound_ms), _walk(retention.bank_texts, "bank_texts", inbound_ms)),
+        ),
     )
 
 

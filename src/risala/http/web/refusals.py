@@ -42,6 +42,7 @@ FAULTS: Final[Mapping[str, str]] = {
     "invalid_reference": N_("A reference has letters and digits: copy it from the receipt."),
     "reference_used": N_("This reference was credited already. Each works once."),
     "reference_waits": N_("This reference waits for confirmation already."),
+    "wrong_code": N_("This is not the code."),
     "invalid_name": N_("This is too long, or empty."),
     "invalid_rate": N_("Write a number above 0."),
     "invalid_reason": N_("Choose one of the reasons."),
@@ -83,6 +84,14 @@ SPOKEN: Final = (
     N_("These codes are over; ask for the change again."),
     N_("At most {count} payments of an organization are under way at once."),
     N_("Nothing is asked of this payment any more."),
+    N_("No more codes are sent for this payment: we check it by hand."),
+    N_("No code was sent for this payment: ask for one."),
+    N_("There is nobody to ask about this payment."),
+    N_("The text is credited already."),
+    N_(
+        "The customer has not shown that the payer's number is theirs. Where you know whose money"
+        " it is, confirm it as unchecked."
+    ),
     N_("The reference {reference} was credited already: {sum} to {organization}, at {time}."),
     N_("The balance is {sum}: the adjustment would make it negative."),
     N_("The sender {name} was denied; it must be requested again."),

@@ -17,6 +17,7 @@ from risala.http.web.routes import PageRoute
 from risala.http.web.visit import Visit
 
 CLAIMED: Final = N_("Thank you. We compare it with the account, and credit it then.")
+CODE_SENT: Final = N_("A code is on its way.")
 _PAGE: Final = "billing/payment.html"
 _ENTERED: Final = "entered"
 
@@ -80,6 +81,28 @@ async def retry(visit: Visit) -> TrioResponse:
     return visit.go(_at(visit, payment["id"]))
 
 
+async def send_code(visit: Visit) -> TrioResponse:
+    """Send another code to the number that the customer says they paid from."""
+    payment, number = await _payment(visit), visit.form.text("number") or None
+    try:
+        await visit.perform("payment.send_code", payment_id=payment["id"], number=number)
+    except Refusal as error:
+        return await visit.again(_PAGE, error, await _values(visit), form=visit.form)
+    return visit.go(_at(visit, payment["id"]), CODE_SENT)
+
+
+async def check_payer(visit: Visit) -> TrioResponse:
+    """Judge the code that was sent to that number."""
+    payment, code = await _payment(visit), visit.form.text("code")
+    try:
+        if not code:
+            raise Invalid("code", "missing", "`code` is required.")
+        await visit.perform("payment.check_payer", payment_id=payment["id"], code=code)
+    except Refusal as error:
+        return await visit.again(_PAGE, error, await _values(visit), form=visit.form)
+    return visit.go(_at(visit, payment["id"]), CLAIMED)
+
+
 async def _payment(visit: Visit) -> dict[str, Any]:
     return await visit.perform("payment.show", payment_id=visit.arguments["payment_id"])
 
@@ -95,9 +118,21 @@ async def _values(visit: Visit) -> dict[str, Any]:
         "instructions": in_language(visit, payment["instructions"]),
         "why": in_language(visit, payment["why"]),
         "asks": asks,
-        "labels": {each["name"]: each["label"] for each in asks},
+        "labels": {
+            "code": visit.words("Code"),
+            "number": visit.words("Number that you paid from"),
+            **{each["name"]: each["label"] for each in asks},
+        },
+        "owed": _is_owed(payment),
         "own": f"billing/payments/{payment['id']}",
     }
+
+
+def _is_owed(payment: Mapping[str, Any]) -> bool:
+    """Whether the customer is to show that the payer's number is theirs."""
+    payer = payment["payer"]
+    waits = payment["state"] == "waiting" and not payment["asks"]
+    return waits and payer is not None and payer["state"] in ("sent", "unsent")
 
 
 def _at(visit: Visit, payment_id: str) -> str:
@@ -112,5 +147,7 @@ ROUTES: Final = (
     ),
     PageRoute(path=_PAYMENT, view=show, access=PageAccess.VIEWER),
     PageRoute(path=_PAYMENT, view=claim, access=_OWNER, method="POST", once=True),
+    PageRoute(path=f"{_PAYMENT}/payer", view=send_code, access=_OWNER, method="POST", once=True),
+    PageRoute(path=f"{_PAYMENT}/code", view=check_payer, access=_OWNER, method="POST"),
     PageRoute(path=f"{_PAYMENT}/retry", view=retry, access=_OWNER, method="POST"),
 )
