@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AsyncExitStack
 from typing import Final
 
@@ -12,6 +12,7 @@ from risala.config.faults import ConfigError, Fault
 from risala.config.model import Settings
 from risala.engine.outside import Outside
 from risala.engine.rules.webhooks.sign import is_secret
+from risala.engine.rules.webhooks.url import UrlRefused, parse_target
 from risala.engine.webhooks.endpoints import rules_of
 from risala.http.outbound.client import open_outbound
 from risala.plugins.manager import PluginManager
@@ -74,7 +75,20 @@ def _alert_secret(settings: Settings) -> str:
     if not is_secret(secret):
         text = f"the environment variable {name} must hold `whsec_` and 32 bytes in base64"
         raise ConfigError([Fault("alerts.webhook_secret_env", text, "alerts")])
+    faults = [*_unreachable(settings)]
+    if faults:  # found out now, and not when something is wrong already
+        raise ConfigError(faults)
     return secret
+
+
+def _unreachable(settings: Settings) -> Iterator[Fault]:
+    """Addresses for alerts that no call may go to."""
+    rules = rules_of(settings.webhooks)
+    for url in settings.alerts.webhook_url:
+        try:
+            parse_target(url, rules)
+        except UrlRefused as refused:
+            yield Fault("alerts.webhook_url", str(refused), "alerts")
 
 
 def _refuse_misplaced(settings: Settings, methods: Mapping[str, PaymentMethod]) -> None:

@@ -51,7 +51,7 @@ class Outside:
     """Where the console listens, if it has an address of its own."""
     answers: Answers | None = None
     """How the API has answered since the start, by status; None: nobody counts."""
-    alert_secret: str = ""
+    alert_secret: str = field(default="", repr=False)
     """Signs calls about alerts; empty: there is none."""
     source: SettingsSource | None = None
     """Where the settings are read anew from; None: they stay as they are."""
@@ -128,10 +128,10 @@ def build_outward(
             alert_calls = AlertCalls(
                 AlertCallSources(
                     settings.alerts,
-                    outside.alert_secret,
                     recorder,
                     journal.reader(),
                     outside.outbound,
+                    outside.alert_secret,
                 )
             )
     listeners = () if webhooks is None else (webhooks.look,)

@@ -234,6 +234,27 @@ async def test_history_is_kept_for_its_days_and_within_its_bound(watched, autoju
     assert len(await watched.alerts(open=True)) == 1
 
 
+async def test_what_befalls_a_hundred_at_once_is_no_hundred_mails(watched, autojump_clock):
+    now_ms = watched.clock.now_ms()
+    for n in range(40):
+        await watched.codes(now_ms + n * 100, 35, 0, start=f"+222{4000 + n}")
+    await trio.sleep(6 * MINUTE_S)
+    assert len(await watched.alerts(kind="codes_abused", open=True)) == 40
+    assert len(told(watched)) == 10
+    assert len(watched.ops.calls) == 10
+    await trio.sleep(30 * MINUTE_S)
+    assert len(told(watched)) == 10
+
+
+async def test_what_one_driver_says_of_itself_hides_nothing(watched, autojump_clock):
+    watched.say(sim_balance=float("nan"), sim_balance_is="low", segments_today=float("inf"))
+    await watched.send(to="+22226123456")
+    await trio.sleep(6 * MINUTE_S)
+    assert "numbers_unserved" in await watched.open_kinds()
+    (alert,) = await watched.alerts(kind="sim_balance_low")
+    assert alert["facts"] == {"balance": None}
+
+
 async def test_the_list_goes_on_page_by_page(watched):
     now_ms = watched.clock.now_ms()
 

@@ -154,6 +154,10 @@ class Alerts:
             except (Unavailable, OSError) as error:
                 log.warning("alerts.unmeasured", kinds=[*group.kinds], reason=str(error))
                 return []
+            except Exception:
+                # A bug over one thing, or what a driver tells of itself, must hide no other.
+                log.exception("alerts.bug", kinds=[*group.kinds])
+                return []
         seen = {(each.kind, each.subject) for each in found}
         return [*found, *self._gone(group, seen)]
 

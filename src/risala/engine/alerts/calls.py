@@ -6,7 +6,7 @@ import json
 import random
 import sqlite3
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
 
@@ -40,11 +40,11 @@ DROPPED: Final = "dropped"
 @dataclass(frozen=True, slots=True)
 class AlertCallSources:
     limits: AlertsSection
-    secret: str
-    """Signs the calls; empty: there is none, and nothing is signed."""
     recorder: Recorder
     reader: sqlite3.Connection
     outbound: Outbound
+    secret: str = field(repr=False)
+    """Signs the calls; empty: there is none, and nothing is signed."""
     jitter: Callable[[], float] = random.random
 
 

@@ -6,6 +6,7 @@ read by indexes.
 
 from __future__ import annotations
 
+import math
 import shutil
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -241,4 +242,4 @@ def _quotas(details: Mapping[str, Any]) -> Iterator[tuple[str, float, float]]:
 
 
 def _number(value: object) -> float | None:
-    return value if isinstance(value, int | float) else None
+    return value if isinstance(value, int | float) and math.isfinite(value) else None

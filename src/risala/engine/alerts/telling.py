@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Iterable
+from typing import Final
 
 from risala.config.alerts import AlertsSection
 from risala.engine.journal.alerts import alerts, calls
@@ -12,6 +13,11 @@ from risala.engine.journal.people.mails import MailKind, NewMail
 from risala.engine.model.people import Language
 from risala.engine.rules.alerts.alert import Alert
 from risala.engine.rules.alerts.holding import AlertTurn
+
+TOLD_AN_HOUR: Final = 10
+"""Of one kind at most: what befalls a hundred organizations, or beginnings of numbers, at once is
+no hundred mails. The others are listed, and told of later where they go on."""
+HOUR_MS: Final = 3_600_000
 
 
 class Telling:
@@ -50,10 +56,12 @@ class Telling:
         """Owe what is to be told of all alerts that are open, of which nobody was told, and which
         are not muted."""
         mutes = alerts.mutes(conn, now_ms)
+        told = alerts.told_since(conn, now_ms - HOUR_MS)
         for each in alerts.opened(conn):
-            if not self._is_untold(each):
+            if not self._is_untold(each) or told[each.kind] >= TOLD_AN_HOUR:
                 continue
             if not any(mute.covers(each.kind, each.subject, now_ms) for mute in mutes):
+                told[each.kind] += 1
                 alerts.note_told(conn, each.seq, now_ms)
                 self._owe(conn, each, AlertTurn.RAISED, now_ms)
 
