@@ -14,6 +14,7 @@ from risala.engine.model.people import SessionKind
 from risala.http.operator import account, overview, payments, senders, users
 from risala.http.operator.audit import export as trail_export
 from risala.http.operator.audit import listing as trail
+from risala.http.operator.carriers import changes as carrier_changes
 from risala.http.operator.carriers import listing as carriers
 from risala.http.operator.carriers import one as carrier
 from risala.http.operator.messages import finding, message
@@ -35,6 +36,7 @@ HOME: Final = f"{ROOT}/overview"
 PAGES: Final = (
     overview,
     carriers,
+    carrier_changes,
     carrier,
     finding,
     message,

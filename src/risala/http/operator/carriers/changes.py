@@ -1,0 +1,88 @@
+"""The settings file read anew: what would be another, and then that."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from quart_trio.wrappers import TrioResponse
+
+from risala.engine.model.errors import Conflict, Refusal
+from risala.http.operator.carriers.listing import PAGE
+from risala.http.web.access import PageAccess
+from risala.http.web.languages import N_
+from risala.http.web.refusals import faults_of
+from risala.http.web.routes import PageRoute
+from risala.http.web.visit import Visit
+
+APPLIED: Final = N_("The service goes by the file as it is now.")
+KINDS: Final = {
+    "added": N_("new"),
+    "changed": N_("changed"),
+    "removed": N_("taken out"),
+}
+EFFECTS: Final = {
+    "starts": N_("It connects at once."),
+    "leaves": N_(
+        "It is given nothing new, finishes what it began, and is disconnected a minute later."
+        " Receipts that come for it still find their messages."
+    ),
+    "restarts": N_(
+        "It is given nothing new, finishes what it began, and connects anew by the new settings."
+    ),
+    "at_once": N_("It goes on, and obeys at once."),
+    "none": N_("Nothing changes: it is disabled."),
+}
+_CHANGES: Final = f"{PAGE}/changes"
+_TEMPLATE: Final = "carriers/changes.html"
+_NOTHING: Final[Mapping[str, Any]] = {
+    "hash": None,
+    "faults": [],
+    "carriers": [],
+    "settings": [],
+    "need_restart": [],
+}
+
+
+async def show(visit: Visit) -> TrioResponse:
+    try:
+        return await visit.page(_TEMPLATE, await _values(visit))
+    except Conflict as error:  # a demo has its carriers from no file
+        return await visit.page(_TEMPLATE, _shown(_NOTHING), faults=faults_of(visit.words, error))
+
+
+async def _values(visit: Visit) -> dict[str, Any]:
+    return _shown(await visit.perform("carriers.preview"))
+
+
+def _shown(found: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "found": found,
+        "kinds": KINDS,
+        "effects": EFFECTS,
+        "is_same": not (found["faults"] or found["carriers"] or found["settings"]),
+        "written": _written,
+    }
+
+
+def _written(change: Mapping[str, Any], side: str) -> str:
+    """A value of a setting, as the file has it; what is not there is nothing."""
+    value = change[side]
+    if value is None:
+        return ""
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+async def apply(visit: Visit) -> TrioResponse:
+    """Go by the file that was looked at; another one since then is looked at first."""
+    try:
+        await visit.perform("carriers.apply", hash=visit.form.text("hash"))
+    except Refusal as error:
+        return await visit.again(_TEMPLATE, error, await _values(visit))
+    return visit.go(PAGE, APPLIED)
+
+
+ROUTES: Final = (
+    PageRoute(path=_CHANGES, view=show, access=PageAccess.OPERATOR),
+    PageRoute(path=_CHANGES, view=apply, access=PageAccess.OPERATOR, method="POST"),
+)
