@@ -179,6 +179,19 @@ class TestReload:
         asked("send", "36123456", "Salam")
         served.logged("message.delivered")  # at debug level
 
+        file = config.read_text()
+        second = '\n[[carriers]]\nname = "second"\ndriver = "loopback"\nprefixes = ["+2222"]\n'
+        config.write_text(file + second)
+        seen = asked("carriers", "preview")
+        assert [(one["carrier"], one["effect"]) for one in seen["carriers"]] == [
+            ("second", "starts")
+        ]
+        assert asked("carriers", "apply", "--hash", seen["hash"])["hash"] == seen["hash"]
+        assert asked("send", "26123456", "Salam")["accepted"]
+        config.write_text(file)
+        assert asked("carriers", "apply")["carriers"][0]["effect"] == "leaves"
+        assert asked("carriers", "preview")["carriers"] == []
+
         config.write_text("[pricing]\nper_segment = 1\nper_word = 2\n")
         served.process.send_signal(signal.SIGHUP)
         assert len(served.logged("settings.refused")["faults"]) == 2

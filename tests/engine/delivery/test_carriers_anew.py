@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections import Counter
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pytest
 import trio
@@ -18,8 +18,9 @@ from risala.config.model import (
     Settings,
     StorageSection,
 )
+from risala.engine.delivery.lineup import Lineup
 from risala.engine.model.callers import Caller, Face, Role
-from risala.engine.model.errors import Conflict, NotFound
+from risala.engine.model.errors import Conflict, NotFound, Overloaded
 from risala.engine.outside import Outside
 from risala.plugins.contract import HealthState
 from risala.plugins.testing.fake_driver import FakeDriver
@@ -40,8 +41,6 @@ class Bound(FakeDriver):
 
     @property
     def capabilities(self):
-        from dataclasses import replace
-
         return replace(FakeDriver.capabilities.fget(self), account=self.account)
 
     async def run(self, context, **how):
@@ -404,6 +403,22 @@ async def test_an_override_holds_over_new_settings_and_a_new_driver(open_file, c
         assert file.built["a"].lives == 1
         shown = await house.gateway.perform("carriers.show", {"carrier": "a"})
         assert (shown["rate_max_per_s"], shown["file"]["rate_per_s"]) == (2.0, 20.0)
+
+
+async def test_what_the_scheduler_cannot_take_changes_nothing(open_file, carrier, quick):
+    file, _, opening = open_file(carrier("a"))
+
+    async def refuse(_):
+        raise Overloaded
+
+    async with opening as house:
+        lineup = house.engine._lineup
+        parts, sections = replace(lineup._have, rearrange=refuse), lineup.sections
+        with pytest.raises(Overloaded):
+            await Lineup(parts, sections, {}).change([], {})
+        with pytest.raises(Overloaded):
+            await Lineup(parts, [], {}).change([carrier("b")], {"b": file.build(carrier("b"))})
+        assert await names(house) == {"a": "open"}
 
 
 async def test_prices_change_with_them(open_file, carrier, quick):

@@ -178,19 +178,22 @@ class Lineup:
         """
         async with self._turn:
             before, after = self._sections, {section.name: section for section in sections}
-            fleet = self._have.fleet
+            names = [*before, *(name for name in after if name not in before)]
+            effects = {name: effect_of(before.get(name), after.get(name)) for name in names}
+            begun = [
+                self._have.fleet.build(self._in_force(after[name]), drivers[name])
+                for name, effect in effects.items()
+                if effect is Effect.STARTS and name not in self._departures
+            ]
+            new = {lane.name: lane for lane in begun}
+            # First, because it is what may be refused: then nothing has changed.
+            await self._rearrange({**self._have.fleet.lanes, **new}, tuple(after.values()))
             self._sections = after
-            begun: list[Lane] = []
-            for name in [*before, *(name for name in after if name not in before)]:
-                effect = effect_of(before.get(name), after.get(name))
-                if effect is Effect.STARTS and name not in self._departures:
-                    begun.append(fleet.build(self._in_force(after[name]), drivers[name]))
-                elif effect in (Effect.STARTS, Effect.RESTARTS, Effect.LEAVES):
-                    self._depart(name, drivers.get(name))
-                elif effect is Effect.AT_ONCE:
+            for name, effect in effects.items():
+                if effect is Effect.AT_ONCE:
                     self._retune(name)
-            lanes = {**fleet.lanes, **{lane.name: lane for lane in begun}}
-            await self._rearrange(lanes)
+                elif effect in _ENDS and name not in new:
+                    self._depart(name, drivers.get(name))
             for lane in begun:
                 await self._have.crew.start(lane)
             self._bell.ring()
@@ -207,8 +210,10 @@ class Lineup:
         if driver is not None:
             known.hurried.set()
 
-    async def _rearrange(self, lanes: Mapping[str, Lane]) -> None:
-        carriers = [self._in_force(each) for each in self.sections if each.enabled]
+    async def _rearrange(
+        self, lanes: Mapping[str, Lane], sections: Sequence[CarrierSection]
+    ) -> None:
+        carriers = [self._in_force(each) for each in sections if each.enabled]
         # One whose former lane still ends has a lane by its name, that takes nothing new.
         known = tuple(each for each in carriers if each.name in lanes)
         await self._have.rearrange(Rearrange(known, lanes))
@@ -248,17 +253,22 @@ class Lineup:
                 await departure.hurried.wait()
         await self._have.crew.end(lane)
         async with self._turn:
-            del self._departures[name]
-            under_way.discard(name)
             lanes = {each: one for each, one in self._have.fleet.lanes.items() if each != name}
             section, driver = self._sections.get(name), departure.driver
             heir = None
             if driver is not None and section is not None:
                 heir = lanes[name] = self._have.fleet.build(self._in_force(section), driver, lane)
-            await self._rearrange(lanes)
+            await self._rearrange(lanes, self.sections)
+            del self._departures[name]
+            under_way.discard(name)
             if heir is not None:
                 await self._have.crew.start(heir)
         log.info("carrier.gone" if heir is None else "carrier.renewed", carrier=name)
+
+
+_ENDS: Final = (Effect.STARTS, Effect.RESTARTS, Effect.LEAVES)
+"""Of a lane that is there: it ends, and something follows or not. One whose carrier starts is there
+where it has not ended yet."""
 
 
 def _has_receipts_to_come(lane: Lane) -> bool:
