@@ -5,12 +5,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import pytest
+from markupsafe import Markup
 from playwright.sync_api import Page, expect
 
 from console_records import HELD
 from looking import overflow, violations
+from risala.engine.model.people import Language
+from risala.http.web.languages import Words, load_words
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -59,8 +63,33 @@ def test_no_page_is_closed_to_anybody(look, console, language, width, scheme):
     assert found == []
 
 
-def test_an_organization_is_found_and_suspended_by_keyboard_alone(look, console):
-    page = look("/operator/overview")
+@dataclass(frozen=True)
+class Speaker:
+    """Somebody who works in a language, and finds things by their words."""
+
+    language: str
+    words: Words
+    look: Callable[..., Page]
+
+    def open(self, path: str, **options) -> Page:
+        return self.look(path, self.language, **options)
+
+    def says(self, sentence: str, **holes: str) -> str:
+        return Markup(self.words(sentence, **holes)).striptags()
+
+    def counted(self, one: str, many: str, count: int) -> str:
+        return Markup(self.words.counted(one, many, count, n=str(count))).striptags()
+
+
+@pytest.fixture(params=["fr", "ar", "en"])
+def speaker(request, look) -> Speaker:
+    language = Language(request.param)
+    return Speaker(request.param, load_words(language), look)
+
+
+def test_an_organization_is_found_and_suspended_by_keyboard_alone(speaker, console):
+    says = speaker.says
+    page = speaker.open("/operator/overview")
     page.keyboard.press("g")
     page.keyboard.press("n")
     page.wait_for_url(f"{console}/operator/organizations")
@@ -71,50 +100,55 @@ def test_an_organization_is_found_and_suspended_by_keyboard_alone(look, console)
     page.keyboard.press("j")
     page.keyboard.press("Enter")
     page.wait_for_url("**/operator/organizations/org_*")
-    page.get_by_role("link", name="Suspend").focus()
+    page.get_by_role("link", name=says("Suspend"), exact=True).focus()
     page.keyboard.press("Enter")
-    asked = page.get_by_role("dialog", name="Suspend “Clinique Nasr”?")
-    expect(asked).to_contain_text("1 API key is refused, with the status 403.")
+    asked = page.get_by_role("dialog", name=says("Suspend “{name}”?", name="Clinique Nasr"))
+    refused = "{n} API key is refused, with the status 403."
+    refused_all = "{n} API keys are refused, with the status 403."
+    expect(asked).to_contain_text(speaker.counted(refused, refused_all, 1))
     assert violations(page) == []
-    asked.get_by_role("button", name="Suspend").focus()
+    asked.get_by_role("button", name=says("Suspend")).focus()
     page.keyboard.press("Enter")
-    expect(page.get_by_text("It is suspended.")).to_be_visible()
-    page.get_by_role("button", name="Let it send again").focus()
+    expect(page.get_by_text(says("It is suspended."), exact=True)).to_be_visible()
+    page.get_by_role("button", name=says("Let it send again")).focus()
     page.keyboard.press("Enter")
-    expect(page.get_by_text("The organization may send again.")).to_be_visible()
+    expect(page.get_by_text(says("The organization may send again."))).to_be_visible()
 
 
-def test_an_organization_is_made_with_its_owner_without_script(look):
-    page = look("/operator/organizations", "fr", java_script_enabled=False, **PHONE)
-    page.get_by_role("link", name="Nouvelle organisation").tap()
-    page.get_by_role("button", name="Créer", exact=True).tap()
-    expect(page.get_by_role("alert")).to_contain_text("Remplissez ce champ.")
-    page.get_by_label("Nom", exact=True).fill("Boulangerie du Centre")
-    page.get_by_role("button", name="Créer", exact=True).tap()
-    expect(page.get_by_text("Elle n’a pas de propriétaire.")).to_be_visible()
-    page.get_by_label("Adresse e-mail").fill("fatou@centre.example")
-    page.get_by_role("button", name="Ajouter", exact=True).tap()
-    expect(page.get_by_text("Cette personne est maintenant membre.")).to_be_visible()
-    expect(page.get_by_text("Elle n’a pas de propriétaire.")).to_be_hidden()
+def test_an_organization_is_made_with_its_owner_without_script(speaker):
+    says = speaker.says
+    page = speaker.open("/operator/organizations", java_script_enabled=False, **PHONE)
+    page.get_by_role("link", name=says("New organization")).tap()
+    create = page.get_by_role("button", name=says("Create"), exact=True)
+    create.tap()
+    expect(page.get_by_role("alert")).to_contain_text(says("Fill this in."))
+    page.locator("main").get_by_label(says("Name"), exact=True).fill(f"Centre {speaker.language}")
+    create.tap()
+    expect(page.get_by_text(says("Nobody owns it."))).to_be_visible()
+    page.get_by_label(says("E-mail address")).fill("fatou@centre.example")
+    page.get_by_role("button", name=says("Add"), exact=True).tap()
+    expect(page.get_by_text(says("They are a member now."))).to_be_visible()
+    expect(page.get_by_text(says("Nobody owns it."))).to_be_hidden()
 
 
-def test_cash_is_credited_after_its_figures_were_read(look):
-    page = look("/operator/organizations?search=baraka", "ar", **PHONE)
+def test_cash_is_credited_after_its_figures_were_read(speaker):
+    says, reference = speaker.says, f"R-{speaker.language}"
+    page = speaker.open("/operator/organizations?search=baraka", **PHONE)
     page.get_by_role("link", name="Baraka Market").tap()
-    page.get_by_role("link", name="قيد دفعة نقدية").tap()
-    page.get_by_label("المبلغ").fill("1 500,50")
-    page.get_by_label("مرجع").fill("R-17")
-    page.get_by_role("button", name="متابعة").tap()
-    expect(page.locator("main")).to_contain_text("R-17")
+    page.get_by_role("link", name=says("Credit cash")).tap()
+    page.get_by_label(says("Amount")).fill("1 500,50")
+    page.get_by_label(says("Reference")).fill(reference)
+    page.get_by_role("button", name=says("Go on")).tap()
+    expect(page.locator("main")).to_contain_text(reference)
     before, after = (
-        page.locator("dt", has_text=word).locator("+ dd").inner_text()
-        for word in ("الرصيد الآن", "الرصيد بعده")
+        page.locator("dt", has_text=says(word)).locator("+ dd").inner_text()
+        for word in ("Balance now", "Balance after")
     )
     assert amount(after) - amount(before) == 150_050
     assert violations(page) == []
-    page.get_by_role("button", name="قيد الدفعة").tap()
-    expect(page.get_by_text("قُيّدت الدفعة.")).to_be_visible()
-    expect(page.locator("td", has_text="R-17")).to_have_count(1)
+    page.get_by_role("button", name=says("Credit it")).tap()
+    expect(page.get_by_text(says("The payment is credited."))).to_be_visible()
+    expect(page.locator("td", has_text=reference)).to_have_count(1)
 
 
 def amount(text: str) -> int:
@@ -122,24 +156,42 @@ def amount(text: str) -> int:
     return int(re.sub(r"\D", "", text))
 
 
-def test_a_balance_is_adjusted_without_script(look):
-    page = look("/operator/organizations?search=baraka", java_script_enabled=False)
+def test_a_balance_is_adjusted_without_script(speaker):
+    says, reason = speaker.says, f"Charged to another ({speaker.language})"
+    page = speaker.open("/operator/organizations?search=baraka", java_script_enabled=False)
     page.get_by_role("link", name="Baraka Market").click()
-    page.get_by_role("link", name="Adjust the balance").click()
-    page.get_by_text("Take away").click()
-    page.get_by_label("Amount").fill("10")
-    page.get_by_role("button", name="Go on").click()
-    expect(page.get_by_role("alert")).to_contain_text("Fill this in.")
-    page.get_by_label("Reason").fill("Charged to another")
-    page.get_by_role("button", name="Go on").click()
-    expect(page.get_by_role("heading", level=1)).to_contain_text("−10.00")
-    page.get_by_role("button", name="Adjust it").click()
-    expect(page.get_by_text("The balance is corrected.")).to_be_visible()
-    expect(page.get_by_text("Charged to another")).to_be_visible()
+    page.get_by_role("link", name=says("Adjust the balance")).click()
+    page.get_by_text(says("Take away"), exact=False).first.click()
+    page.get_by_label(says("Amount")).fill("10")
+    page.get_by_role("button", name=says("Go on")).click()
+    expect(page.get_by_role("alert")).to_contain_text(says("Fill this in."))
+    page.get_by_label(says("Reason")).fill(reason)
+    page.get_by_role("button", name=says("Go on")).click()
+    expect(page.get_by_role("heading", level=1)).to_contain_text(re.compile("−10[.,]00"))
+    page.get_by_role("button", name=says("Adjust it")).click()
+    expect(page.get_by_text(says("The balance is corrected."))).to_be_visible()
+    expect(page.get_by_text(reason)).to_be_visible()
 
 
-def test_a_text_is_read_for_a_reason_by_keyboard_alone(look, console):
-    page = look("/operator/overview")
+def test_limits_that_a_colleague_saved_are_shown_first(speaker):
+    says = speaker.says
+    page = speaker.open("/operator/organizations?search=Nasr")
+    page.get_by_role("link", name="Clinique Nasr").click()
+    other = speaker.open("/operator/organizations?search=Nasr")
+    other.get_by_role("link", name="Clinique Nasr").click()
+    step = ["fr", "ar", "en"].index(speaker.language)
+    for each, cap in ((other, 600 + step), (page, 700 + step)):
+        each.get_by_label(says("Spend at most a day")).fill(str(cap))
+        each.get_by_role("button", name=says("Save")).click()
+    expect(page.get_by_text(says("This stands now:"))).to_be_visible()
+    page.get_by_role("button", name=says("Save")).click()
+    saved = says("Saved; it holds from the next message on.")
+    expect(page.get_by_text(saved)).to_be_visible()
+
+
+def test_a_text_is_read_for_a_reason_by_keyboard_alone(speaker, console):
+    says = speaker.says
+    page = speaker.open("/operator/overview")
     page.keyboard.press("g")
     page.keyboard.press("m")
     page.wait_for_url(f"{console}/operator/messages")
@@ -148,14 +200,14 @@ def test_a_text_is_read_for_a_reason_by_keyboard_alone(look, console):
     page.keyboard.press("Enter")
     page.wait_for_url("**/operator/messages?q=*")
     expect(page.get_by_text("4471")).to_have_count(0)
-    page.locator("tr", has_not_text="Code").filter(has_text="Baraka").get_by_role("link").focus()
+    page.locator("tr", has_text="Clinique Nasr").get_by_role("link").focus()
     page.keyboard.press("Enter")
     page.wait_for_url("**/operator/messages/sms_*")
-    page.get_by_role("link", name="Show the text").focus()
+    page.get_by_role("link", name=says("Show the text")).focus()
     page.keyboard.press("Enter")
-    asked = page.get_by_role("dialog", name="Show the text?")
+    asked = page.get_by_role("dialog", name=says("Show the text?"))
     assert violations(page) == []
-    asked.get_by_label("Why do you need to read it?").focus()
+    asked.get_by_label(says("Why do you need to read it?")).focus()
     page.keyboard.type("Ticket 812")
     page.keyboard.press("Enter")
     expect(page.get_by_text("Votre commande 4471")).to_be_visible()
@@ -163,6 +215,22 @@ def test_a_text_is_read_for_a_reason_by_keyboard_alone(look, console):
     assert violations(page) == []
     page.goto(page.url.removesuffix("/text"))
     expect(page.get_by_text("4471")).to_have_count(0)
+
+
+def test_a_session_is_ended_by_thumb(speaker):
+    says = speaker.says
+    page = speaker.open("/operator/users?kind=operators", java_script_enabled=False, **PHONE)
+    page.get_by_role("link", name="mariem@risala.example").tap()
+    page.wait_for_url("**/operator/users/one?*")
+    ends = page.locator("main button[name=session_id]")
+    before = ends.count()
+    speaker.open("/operator/overview")  # another session of theirs
+    page.reload()
+    expect(ends).to_have_count(before + 1)
+    others = page.locator("main li", has_not_text=says("this one"))
+    others.get_by_role("button", name=says("Sign out")).first.tap()
+    expect(page.get_by_text(says("The session is ended."))).to_be_visible()
+    expect(ends).to_have_count(before)
 
 
 def test_a_message_under_way_changes_by_itself(look):
@@ -175,17 +243,3 @@ def test_a_message_under_way_changes_by_itself(look):
     expect(other.get_by_text("1 message is held and leaves when you resume.")).to_be_visible()
     other.get_by_role("button", name="Let it send again").click()
     expect(page.locator("#state")).to_contain_text("Sent")
-
-
-def test_a_session_is_ended_by_thumb(look):
-    page = look("/operator/users?kind=operators", "fr", java_script_enabled=False, **PHONE)
-    page.get_by_role("link", name="mariem@risala.example").tap()
-    page.wait_for_url("**/operator/users/one?*")
-    ends = page.get_by_role("button", name="Déconnecter")
-    before = ends.count()
-    look("/operator/overview")  # another session of theirs
-    page.reload()
-    expect(ends).to_have_count(before + 1)
-    page.locator("main li", has_not_text="celui-ci").get_by_role("button").first.tap()
-    expect(page.get_by_text("La session est terminée.")).to_be_visible()
-    expect(ends).to_have_count(before)
