@@ -19,6 +19,7 @@ from risala.config.alerts import AlertsSection
 from risala.config.delivery import CarrierSection, DeliverySection, OnUncertain, RetrySection
 from risala.config.faces import HttpSection, MetricsSection
 from risala.config.kinds import Currency, Money, Prefix, Section, UpperSender
+from risala.config.legal import LegalSection
 from risala.config.outward import MailSection, WebhooksSection
 from risala.config.payments import PaymentsSection
 from risala.config.people import PeopleSection
@@ -32,6 +33,7 @@ __all__ = [
     "DeliverySection",
     "EngineSection",
     "HttpSection",
+    "LegalSection",
     "LimitsSection",
     "LogFormat",
     "LogSection",
@@ -197,6 +199,8 @@ class Settings(Section):
     """The server that takes e-mail."""
     people: PeopleSection = PeopleSection()
     """Who signs in to the dashboard."""
+    legal: LegalSection = LegalSection()
+    """Who runs the service, by law."""
     payments: PaymentsSection = PaymentsSection()
     """How organizations top up."""
     senders: SendersSection = SendersSection()

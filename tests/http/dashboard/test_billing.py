@@ -3,10 +3,15 @@
 from urllib.parse import quote
 
 import pytest
+import trio
 
+from risala.config.legal import LegalSection
+from risala.config.model import Settings
 from risala.engine.model.callers import Role
 from risala.engine.model.errors import ChangedMeanwhile, Invalid
 from risala.engine.model.people import Language
+from risala.http.dashboard.app import create_dashboard
+from web_browser import FixedClock
 from web_people import RefusesTheChange, entry
 
 BILLING = "/app/org_1/billing"
@@ -189,3 +194,43 @@ async def test_a_viewer_reads_and_sets_nothing(reader_as):
     page = await reader_as(Role.VIEWER).get(BILLING)
     assert "Statement" in page.text
     assert "billing/alert" not in page.text
+
+
+LEGAL = LegalSection(
+    name="Risala <SARL>",
+    address=("Îlot K, n° 12", "Nouakchott"),
+    tax_id="NIF 00441122",
+    trade_register="RC 81234",
+)
+
+
+@pytest.fixture
+def app(request, gateway):
+    """A dashboard whose operator has said who they are by law, where a test asks for that."""
+    legal = LEGAL if "language" in request.fixturenames else LegalSection()
+    settings = Settings(legal=legal)
+    return create_dashboard(gateway, settings, shutdown=trio.Event(), clock=FixedClock())
+
+
+@pytest.mark.parametrize(
+    ("language", "words"),
+    [
+        ("en", ("Issued by", "Tax number", "Trade register")),
+        ("fr", ("Émis par", "Numéro d’identification fiscale", "Registre du commerce")),
+        ("ar", ("صادر عن", "رقم التعريف الضريبي", "السجل التجاري")),
+    ],
+)
+@pytest.mark.parametrize("place", ["/receipts/1", ""])
+async def test_receipts_and_statements_say_who_issued_them(reader_as, language, words, place):
+    page = await reader_as(language=Language(language)).get(f"{BILLING}{place}")
+    assert page.status == 200
+    for each in (*words, "Îlot K, n° 12", "Nouakchott", "NIF 00441122", "RC 81234"):
+        assert each in page.text
+    assert "Risala &lt;SARL&gt;" in page.text
+
+
+@pytest.mark.parametrize("place", ["/receipts/1", ""])
+async def test_who_has_said_nothing_is_not_named(owner, place):
+    page = await owner.get(f"{BILLING}{place}")
+    assert "Issued by" not in page.text
+    assert "Tax number" not in page.text
