@@ -103,6 +103,10 @@ async def test_the_text_is_shown_once_and_for_a_reason(post, operator, message):
     assert read.status == 200
     assert "Votre commande &lt;b&gt;4471&lt;/b&gt; est prête" in read.text
     assert "content-encoding" not in read.headers
+    leads = next(
+        each["href"] for tag, each in read.tags if "/audit?thing" in (each.get("href") or "")
+    )
+    assert "Ticket 812" in (await operator.get(leads)).text
     line = (await lines(post, "message.body"))[0]
     assert (line["who"], line["face"]) == ("mariem@risala.example", "console")
     assert "Ticket 812" in str(line)

@@ -135,6 +135,10 @@ async def test_suspending_says_what_it_means_and_is_undone(post, operator, one):
     assert "It is suspended." in page.text
     assert (await operator.get(f"{one}/suspend")).location == one
     assert (await line(post, "org.suspend"))["face"] == "console"
+    leads = next(
+        each["href"] for tag, each in page.tags if "/audit?thing" in (each.get("href") or "")
+    )
+    assert "org.suspend" in (await operator.get(leads)).text
     done = await operator.submit(page, f"{one}/resume")
     assert done.location == one
     assert (await post.do("org.show", **whose))["status"] == "active"
