@@ -64,22 +64,43 @@ def test_each_state_of_a_sender_over_the_wire(premises):
 
 
 @pytest.mark.long
-def test_the_two_thousandth_message_approves_and_the_next_one_uses_it(premises):
+@pytest.mark.parametrize("kind", ["message", "code"])
+def test_the_two_thousandth_approves_by_itself_and_the_next_one_leaves_with_it(premises, kind):
+    """The whole life of a sender: asked for, cleared, approved by volume, and denied after all."""
     simulator = premises.simulator("--receipt-delay-s", "0.1")
     service = premises.running(simulator, carrier="window_max = 10")
     account = service.organization("10000")
     sender_id = request(service, account, "Acme")
-    service.perform("sender.clear", sender_id=sender_id)
+    cleared = service.perform("sender.clear", sender_id=sender_id)
+    assert (cleared["status"], cleared["cleared"]) == ("pending", True)
     bulk = {"messages": [{"to": "+22246123456", "body": "bulk"}] * 1000}
-    for size in (1000, 999):
+    for size in (1000, 998):
         body = {"messages": bulk["messages"][:size]}
         answer = service.client.post("/api/sms/batch", json=body, headers=account.headers)
         assert all(result["accepted"] for result in answer.json()["results"])
-    last = service.send(account, body="the 2,000th", **{"from": "Acme"}).json()
-    assert (last["from"], "notice" in last) == ("RISALA", True)
-    following = service.send(account, body="the next one", **{"from": "Acme"}).json()
+    before = service.send(account, body="the 1,999th", **{"from": "acme"}).json()
+    assert (before["from"], before["notice"]["requestedFrom"]) == ("RISALA", "acme")
+    if kind == "code":
+        body = {"to": "+22236123456"}
+        sent = service.client.post("/api/verify/send", json=body, headers=account.headers)
+        assert sent.status_code == 200
+    else:
+        last = service.send(account, body="the 2,000th", **{"from": "Acme"}).json()
+        assert (last["from"], "notice" in last) == ("RISALA", True)
+    (shown,) = service.perform("sender.list", organization_id=account.organization_id)["senders"]
+    assert shown["status"] == "approved"
+    following = service.send(account, body="the next one", **{"from": "ACME"}).json()
     assert (following["from"], "notice" in following) == ("Acme", False)
     service.wait_status(account, following["messageId"], "delivered")
     senders = {each.text: each.sender for each in simulator.received()}
-    assert senders["the 2,000th"] == "RISALA"
+    assert senders["the 1,999th"] == "RISALA"
     assert senders["the next one"] == "Acme"
+    if kind == "message":
+        assert senders["the 2,000th"] == "RISALA"
+    approvals = [line["operation"] for line in service.perform("audit.list")["lines"]]
+    assert "sender.waive" not in approvals, "nobody's hand did it"
+
+    service.perform("sender.deny", sender_id=sender_id, reason="name_in_use")
+    refused = send_from(service, account, "Acme")
+    assert refused.status_code == 400
+    assert refused.json()["data"]["code"] == "SENDER_NOT_APPROVED"
