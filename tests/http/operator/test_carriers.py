@@ -137,3 +137,26 @@ async def test_every_condition_is_a_sentence(post, code):
         assert code not in sentence
         assert "<i>" not in sentence
     assert told(formats, {"code": "new_one", "values": {}}) == "<code>new_one</code>"
+
+
+async def test_what_went_over_the_link(post, operator, monkeypatch):
+    """The protocol's lines as text, and nothing where nothing went."""
+    page = await operator.get(f"{PAGE}/fake/traffic")
+    assert "Nothing went over this link" in page.text
+    perform = post.gateway.perform
+
+    async def told(name, arguments, caller):
+        if name == "carriers.traffic":
+            at = "2026-11-22T10:00:00.000Z"
+            lines = [
+                {"seq": 1, "at": at, "sent": True, "text": "AT+CSQ", "left_out": 2},
+                {"seq": 2, "at": at, "sent": False, "text": "<b>+CSQ: 20</b>", "left_out": 0},
+            ]
+            return {"lines": lines}
+        return await perform(name, arguments, caller)
+
+    monkeypatch.setattr(post.gateway, "perform", told)
+    text = (await operator.get(f"{PAGE}/fake/traffic")).text
+    assert text.index("&lt;b&gt;+CSQ: 20&lt;/b&gt;") < text.index("AT+CSQ")
+    assert "2</bdi> lines before it were not kept" in text
+    assert (await operator.get(f"{PAGE}/nope/traffic")).status == 404

@@ -1,0 +1,46 @@
+"""What went over a carrier's link in the last minutes, in the protocol's own words."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from quart_trio.wrappers import TrioResponse
+
+from risala.http.operator.carriers.listing import PAGE
+from risala.http.operator.carriers.tiles import tile
+from risala.http.web.access import PageAccess
+from risala.http.web.routes import PageRoute
+from risala.http.web.visit import Visit
+
+LINES_MAX: Final = 200
+"""The latest lines that are shown; a busy link has more in a few seconds."""
+_TRAFFIC: Final = f"{PAGE}/<carrier>/traffic"
+
+
+async def show(visit: Visit) -> TrioResponse:
+    return await visit.page("carriers/traffic.html", await _values(visit))
+
+
+async def live(visit: Visit) -> TrioResponse:
+    async def draw(_: object) -> str:
+        return await visit.drawn("carriers/traffic_pieces.html", await _values(visit))
+
+    return visit.live(draw, by_time=True)
+
+
+async def _values(visit: Visit) -> dict[str, Any]:
+    name = visit.arguments["carrier"]
+    lane = await visit.perform("carriers.show", carrier=name)
+    found = await visit.perform("carriers.traffic", carrier=name, limit=LINES_MAX)
+    return {
+        "lane": lane,
+        "tile": tile(visit.formats, lane),
+        "lines": found["lines"][::-1],
+        "lines_max": LINES_MAX,
+    }
+
+
+ROUTES: Final = (
+    PageRoute(path=_TRAFFIC, view=show, access=PageAccess.OPERATOR),
+    PageRoute(path=f"{_TRAFFIC}/live", view=live, access=PageAccess.OPERATOR),
+)
