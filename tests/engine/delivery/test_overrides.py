@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import pairwise
 
 import pytest
@@ -136,3 +137,14 @@ async def test_who_put_it_there_is_forgotten_with_their_account(open_house, carr
         await house.gateway.perform("user.delete", {"email": "amina@example.com"})
         told = await shown(house)
         assert (told["override"]["who"], told["rate_max_per_s"]) == (None, 3.0)
+
+
+async def test_two_at_the_same_moment_both_hold(open_house, carrier, quick):
+    async with open_house(carrier()) as house:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(partial(put, house, rate_per_s=3.0))
+            nursery.start_soon(partial(put, house, weight=8))
+        told = await shown(house)
+        assert (told["rate_max_per_s"], told["weight"]) == (3.0, 8)
+        lane = house.engine._board.lanes["fake"].carrier
+        assert (lane.rate_per_s, lane.weight) == (3.0, 8)

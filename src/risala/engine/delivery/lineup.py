@@ -78,7 +78,6 @@ class Lineup:
 
     Args:
         sections: the settings' tables, those of disabled carriers too.
-        drivers: of the enabled ones.
         overrides: by their carriers.
     """
 

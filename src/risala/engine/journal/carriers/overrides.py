@@ -6,11 +6,12 @@ The settings' file stays as it is: nobody but its owner writes it.
 from __future__ import annotations
 
 import sqlite3
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Final
 
 from risala.engine.journal.store.named import Rows
 from risala.engine.journal.store.tables import table, writable
+from risala.engine.model.errors import Conflict
 
 _TABLE: Final = "carrier_overrides"
 NOBODY: Final = ""
@@ -44,17 +45,33 @@ def of_carrier(conn: sqlite3.Connection, carrier: str) -> Override | None:
 
 
 def put(conn: sqlite3.Connection, override: Override) -> None:
-    """Put it over the settings, in place of what was there of this carrier; one that overrides
-    nothing takes that away."""
-    if override.rate_per_s is None and override.weight is None:
-        end(conn, override.carrier)
-    else:
-        writable(conn, _TABLE).upsert(asdict(override))
+    """Put it over the settings; what it leaves open stays as it was."""
+    known = of_carrier(conn, override.carrier)
+    if known is not None:
+        override = replace(
+            override,
+            rate_per_s=override.rate_per_s or known.rate_per_s,
+            weight=override.weight or known.weight,
+        )
+    writable(conn, _TABLE).upsert(asdict(override))
 
 
-def end(conn: sqlite3.Connection, carrier: str) -> None:
-    """Let the settings hold again; where they do, nothing changes."""
-    writable(conn, _TABLE).delete_where("carrier = ?", (carrier,))
+def end(conn: sqlite3.Connection, carrier: str, field: str | None) -> None:
+    """Let the settings hold again, for one field or for both.
+
+    Raises:
+        Conflict: nothing is.
+    """
+    known = of_carrier(conn, carrier)
+    if known is None or (field is not None and getattr(known, field) is None):
+        raise Conflict(f"Nothing is put over the settings of {carrier}.")
+    rate = known.rate_per_s if field == "weight" else None
+    weight = known.weight if field == "rate_per_s" else None
+    if rate is None and weight is None:
+        writable(conn, _TABLE).delete(carrier)
+        return
+    left = replace(known, rate_per_s=rate, weight=weight)
+    writable(conn, _TABLE).upsert(asdict(left))
 
 
 def forget_user(conn: sqlite3.Connection, who: str) -> None:

@@ -183,12 +183,10 @@ async def _override(call: Call[OverrideCarrier]) -> Carriers:
         raise Invalid("rate_per_s", "missing", "Give `rate_per_s`, `weight`, or both.")
     if given.weight is not None and not 1 <= given.weight <= WEIGHT_MAX:
         raise Invalid("weight", "invalid_weight", f"`weight` must be from 1 to {WEIGHT_MAX}.")
-    known = overrides.of_carrier(call.services.reader, name)
-    rate, weight = given.rate_per_s, given.weight
-    if known is not None:
-        rate, weight = rate or known.rate_per_s, weight or known.weight
-    wanted = Override(name, rate, weight, call.now_ms, call.caller.who)
-    return await _put(call, wanted)
+    wanted = Override(name, given.rate_per_s, given.weight, call.now_ms, call.caller.who)
+    by = call.sign(traces.override, subject=name)
+    await call.commit(lambda conn: overrides.put(conn, wanted), by)
+    return _obey(call, name)
 
 
 async def _end_override(call: Call[EndOverride]) -> Carriers:
@@ -196,25 +194,18 @@ async def _end_override(call: Call[EndOverride]) -> Carriers:
     if given.field not in (None, "rate_per_s", "weight"):
         text = "`field` must be rate_per_s or weight."
         raise Invalid("field", "invalid_field", text)
-    known = overrides.of_carrier(call.services.reader, name)
-    if known is None or (given.field and getattr(known, given.field) is None):
+    if overrides.of_carrier(call.services.reader, name) is None:
         _one(call, name)
-        raise Conflict(f"Nothing is put over the settings of {name}.")
-    rate = known.rate_per_s if given.field == "weight" else None
-    weight = known.weight if given.field == "rate_per_s" else None
-    return await _put(call, Override(name, rate, weight, call.now_ms, call.caller.who))
+    by = call.sign(traces.override, subject=name)
+    await call.commit(lambda conn: overrides.end(conn, name, given.field), by)
+    return _obey(call, name)
 
 
-async def _put(call: Call[Any], wanted: Override) -> Carriers:
-    name = wanted.carrier
-    await call.commit(
-        lambda conn: overrides.put(conn, wanted), call.sign(traces.override, subject=name)
-    )
-    nothing_left = wanted.rate_per_s is None and wanted.weight is None
-    call.services.delivery.override(name, None if nothing_left else wanted)
-    return Carriers(
-        tuple(each for each in call.services.delivery.carriers() if each["name"] == name)
-    )
+def _obey(call: Call[Any], name: str) -> Carriers:
+    services, delivery = call.services, call.services.delivery
+    # As it stands on the disk now: of two at the same moment, either may be told first.
+    delivery.override(name, overrides.of_carrier(services.reader, name))
+    return Carriers(tuple(each for each in delivery.carriers() if each["name"] == name))
 
 
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
