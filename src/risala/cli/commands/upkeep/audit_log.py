@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
+import os
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
@@ -122,27 +124,35 @@ async def _export(
     session: GatewaySession, form: str, organization: str | None, filters: dict[str, str | None]
 ) -> None:
     """Write each part when it comes: a trail of any length takes the memory of one."""
-    wanted = await _organization(session, organization)
-    out = sys.stdout
-    writer = csv.writer(out)
-    if form == "csv":
-        writer.writerow(COLUMNS)
-    async for line in _lines(session, {"organization_id": wanted, **filters}):
-        if form == "csv":
-            writer.writerow([_cell(line[name]) for name in COLUMNS])
-        else:
-            out.write(json.dumps(line, ensure_ascii=False) + "\n")
-
-
-async def _lines(session: GatewaySession, wanted: Json) -> AsyncIterator[Json]:
+    wanted = {"organization_id": await _organization(session, organization), **filters}
+    lines: list[str] = [_csv(COLUMNS)] if form == "csv" else []
     before = export = None
     while True:
         part = await session.perform("audit.export", before=before, export=export, **wanted)
         for line in part["lines"]:
-            yield line
+            row = [_cell(line[name]) for name in COLUMNS] if form == "csv" else None
+            lines.append(f"{json.dumps(line, ensure_ascii=False)}\n" if row is None else _csv(row))
         before, export = part["older"], part["export"]
-        if before is None:
+        if not _write("".join(lines)) or before is None:
             return
+        lines.clear()
+
+
+def _write(text: str) -> bool:
+    """False where nobody reads any more: the pipe is closed."""
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return False
+    return True
+
+
+def _csv(cells: Iterable[object]) -> str:
+    line = io.StringIO()
+    csv.writer(line).writerow(cells)
+    return line.getvalue()
 
 
 def _cell(value: object) -> object:

@@ -1,0 +1,57 @@
+"""The whole audit trail as a file."""
+
+import csv
+import io
+import json
+import subprocess
+import sys
+
+import pytest
+from click.testing import CliRunner
+
+from patience import HANG_S
+from risala.cli.main import cli
+from risala.engine.operations.console import trail
+
+NAMES = ('Shop, "Ltd"', "=HYPERLINK(1)", "متجر")
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(trail, "EXPORT_PART", 2)
+
+    def run(*arguments):
+        found = CliRunner().invoke(cli, [*arguments, "--data", str(tmp_path / "data")])
+        assert found.exit_code == 0, found.output
+        return found.output
+
+    for name in NAMES:
+        run("org", "create", name)
+    return run
+
+
+def test_as_csv_it_is_all_lines_and_no_formula(run):
+    rows = list(csv.DictReader(io.StringIO(run("audit-log", "--csv", "--operation", "org."))))
+    assert [row["operation"] for row in rows] == ["org.create"] * 3
+    assert [json.loads(row["after"])["name"] for row in rows] == list(NAMES)[::-1]
+    assert all(row["who"] and row["at"].endswith("Z") for row in rows)
+    assert "" in {row["before"] for row in rows}
+
+
+def test_as_json_it_is_a_line_for_each(run):
+    lines = [json.loads(line) for line in run("audit-log", "--jsonl").splitlines()]
+    assert [line["seq"] for line in lines] == sorted((line["seq"] for line in lines), reverse=True)
+    assert lines[0]["operation"] == "audit.export"
+    assert [line["after"]["name"] for line in lines[1:]] == list(NAMES)[::-1]
+
+
+@pytest.mark.slow
+def test_who_has_read_enough_is_no_fault(run, tmp_path):
+    command = (sys.executable, "-m", "risala", "audit-log", "--jsonl", "--data", "data")
+    with subprocess.Popen(
+        command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        process.stdout.close()
+        assert process.wait(HANG_S) == 0
+        assert process.stderr.read() == b""
