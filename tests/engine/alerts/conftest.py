@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import trio
 
 from risala.config.alerts import AlertsSection
 from risala.config.model import CarrierSection, MailSection, Settings, StorageSection
@@ -61,9 +62,12 @@ class OpsReceiver:
 
     plan: list[ReceiverAnswer | ReceiverFault] = field(default_factory=list)
     calls: list[WebhookCall] = field(default_factory=list)
+    hangs: bool = False
 
     async def post(self, call: WebhookCall) -> ReceiverAnswer | ReceiverFault:
         self.calls.append(call)
+        if self.hangs:
+            await trio.sleep_forever()
         return self.plan.pop(0) if self.plan else ReceiverAnswer(200, None, "ok")
 
     def bodies(self) -> list[dict[str, Any]]:

@@ -91,6 +91,20 @@ async def test_a_call_that_fails_is_made_again_also_after_a_restart(open_watched
         assert len({*ids}) == 1
 
 
+async def test_a_call_that_is_cut_off_by_a_stop_is_made_again(open_watched, autojump_clock):
+    async with open_watched() as watched:
+        watched.ops.hangs = True
+        watched.driver.set_health(HealthState.DOWN)
+        await trio.sleep(7 * MINUTE_S)
+        assert called(watched) == [("alert.raised", "lane_down")]
+        watched.ops.hangs = False  # for the next one; this one hangs until the stop
+    async with open_watched() as watched:
+        await trio.sleep(MINUTE_S // 2)
+        assert called(watched) == [("alert.raised", "lane_down")] * 2
+        await trio.sleep(HOUR_S)
+        assert called(watched)[2:] == [("alert.over", "lane_down")]
+
+
 async def test_a_call_waits_no_longer_where_the_clock_is_set_back(watched, autojump_clock):
     watched.ops.plan[:] = [DOWN, DOWN]
     watched.driver.set_health(HealthState.DOWN)

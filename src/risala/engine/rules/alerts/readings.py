@@ -17,7 +17,7 @@ from risala.engine.rules.alerts.usual import Rate
 
 BACK: Final = 1.2
 """What was too little must be a fifth more than the limit to be enough again."""
-ERRORS_BACK: Final = 0.5
+HALF: Final = 0.5
 """What was too much must be half the limit to be little again."""
 HOUR_MS: Final = 3_600_000
 JUMP_STANDS_MS: Final = HOUR_MS
@@ -70,7 +70,7 @@ def quota_low(lane: LaneFacts, limits: AlertsSection) -> Reading | None:
 
 def queue_old(route: str, age_s: float, limits: AlertsSection, *, is_raised: bool) -> Reading:
     """Of the oldest message that is due on a route; 0: none waits."""
-    limit_s = limits.queue_age_s * (ERRORS_BACK if is_raised else 1)
+    limit_s = limits.queue_age_s * (HALF if is_raised else 1)
     facts: Facts = {"age_s": round(age_s)}
     return _reading(AlertKind.QUEUE_OLD, route, age_s > limit_s, facts)
 
@@ -127,7 +127,7 @@ def codes_abused(prefix: str, rate: Rate, limits: AlertsSection, *, is_raised: b
         "count": rate.whole,
         "minutes": limits.prefix_minutes,
     }
-    count_min = limits.prefix_codes_min * (ERRORS_BACK if is_raised else 1)
+    count_min = limits.prefix_codes_min * (HALF if is_raised else 1)
     share_min = limits.prefix_approval_min * (BACK if is_raised else 1)
     is_bad = rate.whole >= count_min and rate.share < share_min
     return _reading(AlertKind.CODES_ABUSED, prefix, is_bad, facts)
@@ -174,7 +174,7 @@ def inbound_unserved(number: str, count: int) -> Reading:
 
 def errors(whole: int, failed: int, limits: AlertsSection, *, is_raised: bool) -> Reading:
     """Of the answers of the last minutes, those that are errors of ours."""
-    factor = ERRORS_BACK if is_raised else 1
+    factor = HALF if is_raised else 1
     share = failed / whole if whole else 0.0
     facts: Facts = {"share": round(share, 4), "count": failed, "answers": whole}
     is_bad = failed >= limits.errors_min * factor and share >= limits.error_share * factor
