@@ -41,6 +41,9 @@ what their role may not do is refused (403). Members of a suspended organization
 and do nothing else. An argument in brackets may be left out; one with roles
 behind it is for these alone.
 
+In the console operators see no text of a message, theirs or one that came in: `message.show` says
+`bodyHidden`, and `message.body` shows it for a reason, which stands in the trail first.
+
 What can be edited tells its `version`. An edit that hands it back as `version` is refused where
 somebody has changed the thing meanwhile, and says who.
 

@@ -68,6 +68,13 @@ async def test_the_console_shows_no_text_without_a_reason(house):
     assert BODY in str(await do(house, "message.show", member, message_id=message_id))
 
 
+async def test_a_file_with_texts_is_not_for_the_console(house):
+    mine = {"organization_id": house.principal.organization_id}
+    asked = await do(house, "export.ask", **mine)
+    with pytest.raises(Forbidden, match="console"):
+        await do(house, "export.fetch", export_id=asked["id"])
+
+
 async def test_the_reason_is_on_disk_before_the_text_is_shown(house):
     message_id = await house.send(body=BODY, to=TO)
     told = await do(house, "message.body", message_id=message_id, reason="complaint  17")

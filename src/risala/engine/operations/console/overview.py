@@ -40,7 +40,8 @@ from risala.engine.rules.roles import OPERATORS
 MINUTES_USUAL: Final = 60
 MINUTES_MAX: Final = 180
 HOURS_USUAL: Final = 48
-HOURS_MAX: Final = 168
+HOURS_MAX: Final = 72
+"""Each is summed up of sixty minutes: some twenty milliseconds."""
 FAILURES_MAX: Final = 20
 FAILURES_HOURS: Final = 24
 UNSERVED_MAX: Final = 1000

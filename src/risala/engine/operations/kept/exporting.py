@@ -9,7 +9,7 @@ from typing import Any, Final
 from risala.engine.journal.upkeep import exports
 from risala.engine.journal.upkeep.exports import Export, ExportState
 from risala.engine.model.clock import iso
-from risala.engine.model.errors import Conflict, NotFound
+from risala.engine.model.errors import Conflict, Forbidden, NotFound
 from risala.engine.operations import owners
 from risala.engine.operations.arguments import Arguments, Json, OfOrganization, Text
 from risala.engine.operations.operation import Call, Operation
@@ -92,6 +92,8 @@ async def _show(call: Call[OfExport]) -> Export:
 
 
 async def _fetch(call: Call[OfExport]) -> Fetched:
+    if call.hides_texts:
+        raise Forbidden("The file has messages' texts: it is for its owners, not for the console.")
     export = exports.find(call.services.reader, call.given.export_id)
     over = export.expires_at is not None and export.expires_at <= call.now_ms
     if export.state is not ExportState.READY or over:

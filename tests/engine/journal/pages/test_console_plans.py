@@ -1,0 +1,48 @@
+"""What the console lists and counts is found by indexes, in their order, however much there is."""
+
+import re
+
+from risala.engine.journal.pages import behind, organizations, requests, users
+from risala.engine.journal.pages.organizations import OrganizationFilter
+from risala.engine.journal.pages.requests import SenderRequestFilter
+from risala.engine.journal.pages.stretch import Steps
+from risala.engine.journal.pages.users import UserFilter
+
+GROWING = re.compile(r"SCAN (message|webhook_delivery|mails|members|m|u)\b")
+ALL_STEPS = (Steps(9), Steps(9, before=("x",)), Steps(9, after=("x",)))
+
+
+def look(book):
+    conn, organization_id = book.conn, book.organization()
+    for steps in ALL_STEPS:
+        for wanted in (OrganizationFilter(), OrganizationFilter("a@b", "active")):
+            found = organizations.page(conn, wanted, steps).found
+            for each in found:
+                organizations.facts(conn, each, book.now_ms)
+        for state in ("cleared", "approved", "denied"):
+            requests.page(conn, SenderRequestFilter(state, "x"), steps)
+    requests.waiting(conn, SenderRequestFilter("waiting", "x"))
+    requests.undecided(conn)
+    users.page(conn, UserFilter("x", operators=True), after="", before=None, limit=9)
+    users.page(conn, UserFilter(), after="a", before="z", limit=9)
+    users.organizations(conn, "usr_1")
+    behind.webhooks(conn, book.now_ms)
+    behind.mails(conn)
+    organizations.page(conn, OrganizationFilter(organization_id), Steps(1))
+
+
+def test_no_look_of_the_console_walks_through_what_grows_or_sorts_it(book):
+    run: list[str] = []
+    book.conn.set_trace_callback(run.append)
+    look(book)
+    book.conn.set_trace_callback(None)
+    assert len(run) > 25
+    found = [
+        (step, sql)
+        for sql in run
+        for *_, step in book.conn.execute(f"EXPLAIN QUERY PLAN {sql}")
+        if GROWING.match(step) or (step.endswith("FOR ORDER BY") and "FROM members" not in sql)
+    ]
+    # Of members an organization has a bounded number, and is asked for three.
+    partial = "USING INDEX webhook_delivery_due", "USING INDEX mails_due"
+    assert [each for each in found if not any(one in each[0] for one in partial)] == []
