@@ -300,3 +300,11 @@ def test_without_a_plugin_of_its_own_nothing_serves_test_keys():
     manager.load(installed=(), disabled=["testmode"])
     with pytest.raises(PluginConfigError, match=r'no driver "test".*disabled: testmode'):
         manager.build_driver(CarrierSection(name="test", driver="test"))
+
+
+def test_a_drivers_secrets_are_known_by_its_settings():
+    plugins = PluginManager()
+    plugins.load()
+    assert plugins.secrets_of("smpp") >= {"password", "outbind.password"}
+    assert plugins.secrets_of("modem") == {"pin"}
+    assert plugins.secrets_of("nothing") == frozenset()

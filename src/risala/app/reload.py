@@ -43,6 +43,9 @@ class FileSource:
     def build(self, carrier: CarrierSection) -> Driver:
         return self._plugins.build_driver(carrier)
 
+    def secrets_of(self, driver: str) -> frozenset[str]:
+        return self._plugins.secrets_of(driver)
+
     def take_over(self, settings: Settings) -> None:
         self._take_over(settings)
 

@@ -31,7 +31,13 @@ from risala.plugins.brought import Brought, UnfitPluginError, brought_by
 from risala.plugins.contract import Driver, DriverFactory
 from risala.plugins.mail import Mailer, MailerFactory
 from risala.plugins.payment import PaymentMethod, PaymentMethodFactory, PaymentOffer
-from risala.plugins.tables import PluginConfigError, SecretResolver, table_fault, validated
+from risala.plugins.tables import (
+    PluginConfigError,
+    SecretResolver,
+    secret_fields,
+    table_fault,
+    validated,
+)
 
 # Named by text and not imported: this room may not see the drivers' room.
 BUILTINS: Final = (
@@ -165,6 +171,12 @@ class PluginManager:
             text = f"the plugin {owner} built something that is no driver"
             raise PluginConfigError([table_fault(key, text)])
         return driver
+
+    def secrets_of(self, driver: str) -> frozenset[str]:
+        """The keys of a driver's table whose values are secrets, by what its settings declare them
+        to be: ``password``, ``tls.key``."""
+        factory = self._drivers.get(driver)
+        return frozenset() if factory is None else frozenset(secret_fields(factory.settings))
 
     def build_mailer(self, section: MailSection) -> Mailer | None:
         """The mailer that ``mail.mailer`` names; nothing is opened yet.

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Final, Protocol
+from collections.abc import Iterator, Mapping
+from typing import Any, Final, Protocol, get_args
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, SecretBytes, SecretStr, ValidationError
 
 from risala.config.faults import ConfigError, Fault
 
@@ -78,3 +78,22 @@ def _without_env(table: Mapping[str, Any]) -> dict[str, Any]:
 def table_fault(key: str, text: str) -> Fault:
     """A fault of a table that a plugin reads."""
     return Fault(key, text, _SOURCES[key.partition(".")[0]])
+
+
+def secret_fields(model: type[BaseModel], prefix: str = "") -> Iterator[str]:
+    """The fields of a table that its model declares to be secrets, those of tables in it too."""
+    for name, known in model.model_fields.items():
+        for part in _parts(known.annotation):
+            if part in (SecretStr, SecretBytes):
+                yield f"{prefix}{name}"
+            elif isinstance(part, type) and issubclass(part, BaseModel):
+                yield from secret_fields(part, f"{prefix}{name}.")
+
+
+def _parts(annotation: object) -> Iterator[object]:
+    """A type, or those that it is made of: ``SecretStr | None``."""
+    inner = get_args(annotation)
+    if not inner:
+        yield annotation
+    for each in inner:
+        yield from _parts(each)

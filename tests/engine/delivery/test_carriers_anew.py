@@ -79,6 +79,9 @@ class File:
         self.all_built.append(self.built[carrier.name])
         return self.built[carrier.name]
 
+    def secrets_of(self, driver):
+        return frozenset(("word",))
+
     def take_over(self, settings):
         self.taken_over.append(settings)
 
@@ -133,12 +136,13 @@ async def test_nothing_differs_where_nothing_was_written(open_file, carrier, qui
 
 async def test_a_preview_says_what_would_happen_and_changes_nothing(open_file, carrier, quick):
     file, _, opening = open_file(
-        carrier("a", rate_per_s=5), carrier("b", fake={"host": "x", "password": "hunter2"})
+        carrier("a", rate_per_s=5),
+        carrier("b", fake={"host": "x", "password": "hunter2", "word": "hunter4"}),
     )
     async with opening as house:
         file.write(
             carrier("a", rate_per_s=7, weight=2),
-            carrier("b", fake={"host": "y", "password": "hunter3"}),
+            carrier("b", fake={"host": "y", "password": "hunter3", "word": "hunter5"}),
             carrier("c"),
             log=LogSection(level="debug"),
             pricing=PricingSection(per_segment="0.75"),
@@ -158,6 +162,7 @@ async def test_a_preview_says_what_would_happen_and_changes_nothing(open_file, c
         assert seen["carriers"][1]["fields"] == [
             {"field": "fake.host", "before": "x", "after": "y", "is_secret": False},
             {"field": "fake.password", "before": None, "after": None, "is_secret": True},
+            {"field": "fake.word", "before": None, "after": None, "is_secret": True},
         ]
         assert "hunter" not in str(seen)
         assert [each["key"] for each in seen["settings"]] == ["log.level", "pricing.per_segment"]

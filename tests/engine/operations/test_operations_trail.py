@@ -81,6 +81,9 @@ class Written:
     def build(self, carrier):
         return Talker()
 
+    def secrets_of(self, driver):
+        return frozenset(("word",))
+
     def take_over(self, settings):
         pass
 

@@ -49,6 +49,9 @@ class SettingsSource(Protocol):
             ConfigError: its table has faults, or there is no such driver.
         """
 
+    def secrets_of(self, driver: str) -> frozenset[str]:
+        """The keys of such a driver's own table whose values nobody may be told."""
+
     def take_over(self, settings: Settings) -> None:
         """Obey what changes at once outside the engine: the log, certificates."""
 
@@ -125,7 +128,7 @@ class Rereading:
             if each.name in own
         ]
         before = [each for each in self._lineup.sections if each.name not in own]
-        changes = differences(before, settings.carriers)
+        changes = differences(before, settings.carriers, self._is_secret)
         begin = {
             each.carrier for each in changes if each.effect in (Effect.STARTS, Effect.RESTARTS)
         }
@@ -148,6 +151,9 @@ class Rereading:
             settings_changes(self._in_force, settings),
         )
         return PreparedSettings(preview, settings, drivers, self._turn)
+
+    def _is_secret(self, driver: str, key: str) -> bool:
+        return key in self._source.secrets_of(driver)
 
     def prepare(self, wanted: str) -> PreparedSettings:
         """The settings as they are now, to be applied.

@@ -5,7 +5,7 @@ Values of secrets are never told: only that there is another.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final
@@ -55,8 +55,19 @@ class CarrierChange:
     """Of one that is changed."""
 
 
+IsSecret = Callable[[str, str], bool]
+"""Whether a key of a driver's own table holds a secret: driver, key."""
+
+
+def declared_nowhere(driver: str, key: str) -> bool:
+    """For settings of which only the names of their keys can tell."""
+    return False
+
+
 def differences(
-    before: Sequence[CarrierSection], after: Sequence[CarrierSection]
+    before: Sequence[CarrierSection],
+    after: Sequence[CarrierSection],
+    is_secret: IsSecret = declared_nowhere,
 ) -> tuple[CarrierChange, ...]:
     """What is changed and removed, in the order of before, then what is added."""
     was, will = {each.name: each for each in before}, {each.name: each for each in after}
@@ -69,7 +80,7 @@ def differences(
         if old is None or new is None:
             found.append(CarrierChange(name, "added" if old is None else "removed", effect, ()))
         else:
-            found.append(CarrierChange(name, "changed", effect, field_changes(old, new)))
+            found.append(CarrierChange(name, "changed", effect, field_changes(old, new, is_secret)))
     return tuple(found)
 
 
@@ -89,18 +100,25 @@ def effect_of(before: CarrierSection | None, after: CarrierSection | None) -> Ef
     return Effect.RESTARTS if is_other_driver else Effect.AT_ONCE
 
 
-def field_changes(before: CarrierSection, after: CarrierSection) -> tuple[FieldChange, ...]:
+def field_changes(
+    before: CarrierSection, after: CarrierSection, is_secret: IsSecret
+) -> tuple[FieldChange, ...]:
     """The settings that differ."""
     was, will = _leaves(before), _leaves(after)
+
+    def hidden(name: str) -> bool:
+        driver, dot, key = name.partition(".")
+        return is_secret_key(name) or bool(dot and is_secret(driver, key))
+
     return tuple(
-        _change(name, was.get(name, _NOTHING), will.get(name, _NOTHING))
+        _change(name, was.get(name, _NOTHING), will.get(name, _NOTHING), hidden(name))
         for name in [*was, *(name for name in will if name not in was)]
         if was.get(name, _NOTHING) != will.get(name, _NOTHING)
     )
 
 
-def _change(name: str, before: object, after: object) -> FieldChange:
-    if is_secret_key(name):
+def _change(name: str, before: object, after: object, is_hidden: bool) -> FieldChange:
+    if is_hidden:
         return FieldChange(name, None, None, True)
     was, will = (None if value is _NOTHING else redact(value) for value in (before, after))
     return FieldChange(name, was, will, False)
