@@ -3,6 +3,7 @@ serve_console.py`` prints its address. ``/operator/enter`` signs a browser in as
 
 from __future__ import annotations
 
+import sqlite3
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -20,9 +21,11 @@ from risala.config.model import CarrierSection, HttpSection, Settings, StorageSe
 from risala.drivers.payments.mobile_money import MobileMoney, MobileMoneySettings
 from risala.engine.engine import open_engine
 from risala.engine.gateway import Gateway
+from risala.engine.journal.alerts import alerts
 from risala.engine.model.callers import Caller, Face, Role
 from risala.engine.model.people import Browser, Language
 from risala.engine.outside import Outside
+from risala.engine.rules.alerts.alert import AlertKind
 from risala.http.operator.app import FACE, ROUTES
 from risala.http.server.server import serve_app
 from risala.http.server.sockets import base_url, listen_tcp
@@ -30,6 +33,7 @@ from risala.http.web.access import PageAccess
 from risala.http.web.app import WebApp
 from risala.http.web.routes import PageRoute
 from risala.http.web.visit import Visit
+from risala.plugins.manager import PluginManager
 from risala.plugins.testing.fake_driver import FakeDriver
 
 OPERATOR = "mariem@risala.example"
@@ -52,6 +56,18 @@ class Filling:
     async def do(self, name: str, /, **arguments: Any) -> dict[str, Any]:
         await trio.sleep(STEP_S)
         return await self._gateway.perform(name, arguments, AT_THE_MACHINE)
+
+    async def wrong(self, lane: str, *, ends: bool) -> None:
+        """An alert, and its end two minutes later."""
+        recorder = self._gateway.services.recorder
+        facts, now_ms = {"state": "down", "text": "The link broke."}, recorder.clock.now_ms()
+
+        def unit(conn: sqlite3.Connection) -> None:
+            raised = alerts.raise_one(conn, AlertKind.LANE_DOWN, lane, facts, now_ms)
+            if ends and raised is not None:
+                alerts.end(conn, raised.seq, facts, now_ms + 120_000)
+
+        await recorder.journal.commit(unit)
 
     async def fill(self) -> None:
         for name in ("Baraka Market", "Clinique Nasr", "متجر النخيل"):
@@ -103,7 +119,14 @@ async def payments(filling: Filling) -> None:
     await filling.do("payment.refuse", payment_id=begun[4], reason=reason)
 
 
-PARTS: list[Callable[[Filling], Any]] = [senders, payments, records]
+async def system(filling: Filling) -> None:
+    """Something that is wrong, something that was, and something that nobody is told of."""
+    await filling.wrong("fake", ends=False)
+    await filling.wrong("mattel", ends=True)
+    await filling.do("alert.mute", kind="backup_old", minutes=600)
+
+
+PARTS: list[Callable[[Filling], Any]] = [senders, payments, records, system]
 """Whoever adds a page adds what it shows here."""
 
 
@@ -126,7 +149,9 @@ async def main(port: int, folder: Path) -> None:
         http=HttpSection(graceful_stop_s=0), storage=StorageSection(data_dir=folder)
     )
     carrier = CarrierSection(name="fake", driver="fake", prefixes=("+222",))
-    outside = Outside(payments=WALLETS)
+    plugins = PluginManager()
+    plugins.load(installed=())
+    outside = Outside(payments=WALLETS, plugins=plugins.plugins())
     async with open_engine(settings, (carrier,), {"fake": FakeDriver()}, outside=outside) as engine:
         await Filling(engine.gateway).fill()
         app = WebApp(engine.gateway, settings, FACE, (*ROUTES, EXTRA), shutdown=trio.Event())

@@ -18,6 +18,7 @@ PAGES = [
     *(f"/operator/senders?status={state}" for state in ("cleared", "approved", "denied")),
     *("/operator/senders?q=nobody", "/operator/payments", "/operator/payments?q=nobody"),
     *("/operator/audit", "/operator/audit?operation=sender.&who=root&face=cli&since=2026-01-01"),
+    *("/operator/system", "/operator/system/alerts", "/operator/system/alerts?kind=errors"),
     *("/operator/audit?who=nobody", "/operator/audit/export?id=aaaaaaaaaaaaaaaaaaaaaa&who=root"),
     *(f"/operator/payments?status={state}" for state in ("open", "confirmed", "refused", "all")),
 ]

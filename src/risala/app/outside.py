@@ -56,6 +56,7 @@ async def open_outside(
         console_url=listening.console_url,
         answers=answers,
         alert_secret=_alert_secret(settings),
+        plugins=plugins.plugins(),
     )
 
 

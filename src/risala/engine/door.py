@@ -92,7 +92,12 @@ async def open_door(
             payments=desk_of(core, owners, recorder, outside, lines, people.mail_is_owed, sessions),
             delivery=delivery(intake),
             preparing=outside.preparing,
-            birth=Birth(core.seams.clock.now_ms(), trio.current_time(), outside.settings_file),
+            birth=Birth(
+                core.seams.clock.now_ms(),
+                trio.current_time(),
+                outside.settings_file,
+                outside.plugins,
+            ),
             server_keys=core.server_keys,
         )
     )

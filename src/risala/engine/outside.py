@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -27,6 +27,7 @@ from risala.engine.services import Preparing, Services, nothing_to_prepare
 from risala.engine.webhooks.notices import Notices
 from risala.engine.webhooks.service import Webhooks, WebhookSources
 from risala.plugins.mail import Mailer
+from risala.plugins.manager import PluginInfo
 from risala.plugins.payment import PaymentMethod
 
 POLICY = RestartPolicy(restarts_max=None)
@@ -55,6 +56,8 @@ class Outside:
     """Signs calls about alerts; empty: there is none."""
     source: SettingsSource | None = None
     """Where the settings are read anew from; None: they stay as they are."""
+    plugins: Sequence[PluginInfo] = ()
+    """Those that were found when the service started, for its operator."""
 
 
 NO_OUTSIDE: Final = Outside()

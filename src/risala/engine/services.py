@@ -34,6 +34,7 @@ from risala.engine.people.people import People
 from risala.engine.requests.log import RequestLog
 from risala.engine.verify.sessions import SessionsMessage
 from risala.plugins.contract import DriverCommand
+from risala.plugins.manager import PluginInfo
 
 
 class Delivery(Protocol):
@@ -165,6 +166,8 @@ class Birth:
     """By Trio's clock, which nobody can set."""
     settings_file: Path | None
     """None: there is none."""
+    plugins: Sequence[PluginInfo]
+    """All that were found, usable or not."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,8 @@ from risala.http.operator.navigation import NAVIGATION
 from risala.http.operator.organizations import listing as organizations
 from risala.http.operator.organizations import money
 from risala.http.operator.organizations import one as organization
+from risala.http.operator.system import alerts as system_alerts
+from risala.http.operator.system import facts as system
 from risala.http.web.access import PageAccess
 from risala.http.web.app import WebApp
 from risala.http.web.entry import outbox, reader, sign_in
@@ -50,6 +52,8 @@ PAGES: Final = (
     users,
     trail,
     trail_export,
+    system,
+    system_alerts,
     account,
 )
 """The modules of the pages."""

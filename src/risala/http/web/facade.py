@@ -32,6 +32,10 @@ class PeopleDoor(Protocol):
     def public_url(self) -> str:
         """Where people find the pages."""
 
+    @property
+    def has_mailer(self) -> bool:
+        """Whether mails leave at all."""
+
     def new_token(self) -> str:
         """For the cookie of a browser that nobody has signed in on."""
 

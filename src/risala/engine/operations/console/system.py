@@ -25,6 +25,7 @@ from risala.engine.rules.roles import OPERATORS
 from risala.engine.services import Services
 from risala.engine.upkeep.doctor import Grade, clock_finding
 from risala.engine.upkeep.retention import PASSED
+from risala.plugins.manager import PluginInfo
 
 REQUESTS: Final = "requests.db"
 
@@ -62,6 +63,7 @@ class SystemFacts:
     clock_is_well: bool
     clock: str
     """A sentence on it."""
+    plugins: tuple[PluginInfo, ...]
 
 
 def machine(data_dir: Path) -> Machine:
@@ -115,6 +117,16 @@ def _wire(found: SystemFacts) -> Json:
         **machine_wire(found.machine),
         "lastUpkeepAt": maybe_iso(found.last_upkeep),
         "clock": {"ok": found.clock_is_well, "text": found.clock},
+        "plugins": [
+            {
+                "name": each.name,
+                "source": each.source,
+                "brings": [*each.drivers, *each.mailers, *each.payment_methods],
+                "disabled": each.disabled,
+                "fault": each.fault,
+            }
+            for each in found.plugins
+        ],
     }
 
 
@@ -137,6 +149,7 @@ def _facts(services: Services, now_ms: int) -> SystemFacts:
         last_upkeep=None if passed is None else int(passed),
         clock_is_well=clock.state is Grade.OK,
         clock=clock.text,
+        plugins=tuple(birth.plugins),
     )
 
 

@@ -1,0 +1,81 @@
+"""What was wrong: every alert there was, and what nobody is told of for a time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from quart_trio.wrappers import TrioResponse
+
+from risala.engine.model.errors import Refusal
+from risala.http.operator.alerts import shown_alerts
+from risala.http.web.access import PageAccess
+from risala.http.web.formats import ms_of
+from risala.http.web.languages import N_, NC_
+from risala.http.web.pager import pager_of
+from risala.http.web.routes import PageRoute
+from risala.http.web.visit import Visit
+
+KINDS: Final = {
+    "lane_down": NC_("alert", "Carrier down"),
+    "queue_old": NC_("alert", "Queue too old"),
+    "receipts_missing": NC_("alert", "No receipts"),
+    "delivery_low": NC_("alert", "Few delivered"),
+    "approval_low": NC_("alert", "Few codes entered"),
+    "codes_abused": NC_("alert", "Codes abused"),
+    "balance_low": NC_("alert", "Balance low"),
+    "sim_balance_low": NC_("alert", "SIM balance low"),
+    "quota_low": NC_("alert", "Quota nearly used"),
+    "disk_low": NC_("alert", "Disk nearly full"),
+    "backup_old": NC_("alert", "Backup too old"),
+    "inbound_unserved": NC_("alert", "Inbound number of nobody"),
+    "numbers_unserved": NC_("alert", "Numbers without a carrier"),
+    "errors": NC_("alert", "Errors"),
+    "clock_jumped": NC_("alert", "Clock jumped"),
+}
+STATES: Final = {"": None, "open": True, "over": False}
+UNMUTED: Final = N_("They are told of again.")
+ROWS: Final = 50
+_PAGE: Final = "/operator/system/alerts"
+
+
+async def show(visit: Visit) -> TrioResponse:
+    query = {name: text for name in ("kind", "state") if (text := visit.form.text(name))}
+    if query.get("kind", "") not in KINDS:
+        query.pop("kind", None)
+    asked: dict[str, Any] = {"limit": ROWS, "kind": query.get("kind")}
+    asked["open"] = STATES.get(query.get("state", ""))
+    if before := visit.form.text("before"):
+        asked["before"] = before
+    try:
+        found = await visit.perform("alert.list", **asked)
+    except Refusal:  # somebody typed it into the address
+        return visit.go(_PAGE)
+    return await visit.page(
+        "system/alerts.html",
+        alerts=[
+            {**each, "lasted_ms": _lasted_ms(each)} for each in shown_alerts(visit, found["alerts"])
+        ],
+        mutes=found["mutes"],
+        open_alerts=found["open"],
+        query=query,
+        kinds=KINDS,
+        pager=pager_of(_PAGE, query, newer=None, older=found["next"]),
+    )
+
+
+def _lasted_ms(alert: Mapping[str, Any]) -> int | None:
+    """How long it was so; None: it still is."""
+    over = alert["overAt"]
+    return None if over is None else (ms_of(over) - ms_of(alert["raisedAt"])) // 1000 * 1000
+
+
+async def unmute(visit: Visit) -> TrioResponse:
+    await visit.perform("alert.unmute", mute_id=visit.form.text("mute_id"))
+    return visit.go(_PAGE, UNMUTED)
+
+
+ROUTES: Final = (
+    PageRoute(path=_PAGE, view=show, access=PageAccess.OPERATOR),
+    PageRoute(path=f"{_PAGE}/unmute", view=unmute, access=PageAccess.OPERATOR, method="POST"),
+)
