@@ -21,7 +21,6 @@ from risala.plugins.payment import (
     Claimed,
     Confirmation,
     ForgedCallbackError,
-    HearsTexts,
     Payment,
     PaymentCallback,
     PaymentField,
@@ -35,6 +34,7 @@ from risala.plugins.payment import (
     Progress,
     normalised_reference,
 )
+from risala.plugins.payment_texts import HearsTexts
 from risala.plugins.tables import PluginConfigError
 
 PAYMENT = Payment(
