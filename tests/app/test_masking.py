@@ -13,6 +13,7 @@ import risala
 from risala.app import logs
 from risala.app.logs import configure_logs, set_level
 from risala.app.masking import masked
+from risala.cli.reach.logs import log_to_stderr
 from risala.config.model import LogFormat, LogSection
 
 SOURCE = Path(risala.__file__).parent
@@ -137,3 +138,13 @@ def test_a_number_within_an_address_is_one():
         "https://example.com/?to=…3456&x=1"
     )
     assert masked("tel:+22236123456") == "tel:…3456"
+
+
+def test_a_commands_own_log_has_none_either(written, monkeypatch):
+    log_to_stderr()
+    log_to_stderr()  # a command may come by it twice
+    out = io.StringIO()
+    monkeypatch.setattr(logs.sys, "stderr", out)
+    structlog.get_logger("a command's").error("a", reason="No route to +22236123456.")
+    assert "…3456" in out.getvalue()
+    assert "36123456" not in out.getvalue()
