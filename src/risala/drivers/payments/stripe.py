@@ -1,0 +1,318 @@
+"""Cards by Stripe Checkout: the customer pays on a page of Stripe's, reached by a link.
+
+Two calls and a signature are all that is needed of its API, so they are made here, by the HTTP
+client that the rest of the service uses; Stripe's own package would bring a second one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+from collections.abc import Mapping
+from contextlib import aclosing
+from ipaddress import ip_address
+from typing import Annotated, Any, Final
+from urllib.parse import quote, urlencode, urlsplit
+
+import httpcore2
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator
+
+from risala.config.kinds import Currency, Money
+from risala.drivers.payments.patterns import amount_of
+from risala.plugins.payment import (
+    Confirmation,
+    ForgedCallbackError,
+    Payment,
+    PaymentCallback,
+    PaymentMethodError,
+    PaymentMethodFactory,
+    PaymentOffer,
+    PaymentPending,
+    PaymentRefused,
+    PaymentReport,
+    PaymentSettled,
+    Progress,
+)
+
+NAME: Final = "stripe"
+VERSION: Final = "2024-06-20"
+"""Of the API: answers stay as they are read here, whatever the account's default is."""
+SIGNED_FOR_MS: Final = 300_000
+"""How old a callback may be, as Stripe recommends: whoever heard one cannot send it for long."""
+ANSWER_BYTES_MAX: Final = 256 * 1024
+"""A session has some kilobytes."""
+STEP_S: Final = 8.0
+"""Seconds for each of connecting, writing and reading: together less than a step may take."""
+POLL_S: Final = 60.0
+"""When callbacks do not come: the first look after a minute, then ever later."""
+_SESSIONS: Final = "/v1/checkout/sessions"
+_PAID: Final = frozenset({"checkout.session.completed", "checkout.session.async_payment_succeeded"})
+_OVER: Final = {
+    "checkout.session.expired": "expired",
+    "checkout.session.async_payment_failed": "declined",
+}
+_WHY: Final = {
+    "expired": {
+        "en": "Nobody paid in time. Begin again.",
+        "fr": "Personne n’a payé à temps. Recommencez.",
+        "ar": "لم يدفع أحد في الوقت المحدد. ابدأ من جديد.",
+    },
+    "declined": {
+        "en": "The payment was declined. Begin again with another card.",
+        "fr": "Le paiement a été refusé. Recommencez avec une autre carte.",
+        "ar": "رُفض الدفع. ابدأ من جديد ببطاقة أخرى.",
+    },
+}
+_PRODUCT: Final = {"en": "Top-up", "fr": "Recharge", "ar": "تعبئة الرصيد"}
+
+
+class StripeSettings(BaseModel):
+    """``[payments.stripe]``."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+
+    secret_key: SecretStr
+    """The account's secret key, given as ``secret_key_env``; a restricted one that may write
+    Checkout Sessions is enough."""
+    webhook_secret: SecretStr
+    """What Stripe signs callbacks with (``whsec_…``), given as ``webhook_secret_env``."""
+    currency: Currency | None = None
+    """What cards are charged in; not set: the currency of balances. Stripe does not know every
+    one."""
+    rate: Money = "1"
+    """What one of that currency is worth in the currency of balances."""
+    decimals: Annotated[int, Field(ge=0, le=2)] = 2
+    """Decimals of the card's currency: 0 for yens and CFA francs."""
+    amount_min: Money = "100"
+    """The least that may be paid, in the currency of balances: Stripe refuses small sums."""
+    api: str = "https://api.stripe.com"
+    """Where Stripe is; another only to try things on this machine."""
+
+    @field_validator("api")
+    @classmethod
+    def _is_safe(cls, api: str) -> str:
+        url = urlsplit(api)
+        try:
+            local = ip_address(url.hostname or "").is_loopback
+        except ValueError:
+            local = False
+        if url.scheme != "https" and not (url.scheme == "http" and local):
+            raise ValueError("must begin with https://")
+        return api.rstrip("/")
+
+    @field_validator("rate")
+    @classmethod
+    def _is_worth_something(cls, rate: str) -> str:
+        if amount_of(rate) <= 0:
+            raise ValueError("must be above 0")
+        return rate
+
+
+class StripeCheckout:
+    def __init__(self, settings: StripeSettings) -> None:
+        self._settings = settings
+        self._rate = amount_of(settings.rate)
+        self._is_test = "_test_" in settings.secret_key.get_secret_value()
+        self.offer = PaymentOffer(
+            {"en": "Card", "fr": "Carte", "ar": "بطاقة"},
+            amount_min=max(1, amount_of(settings.amount_min)),
+        )
+
+    def __repr__(self) -> str:
+        return "StripeCheckout()"
+
+    # -- the provider is asked
+
+    async def begin(self, payment: Payment) -> Progress:
+        charged, currency = self._charged(payment.amount), self._currency(payment)
+        fields = {
+            "mode": "payment",
+            "client_reference_id": payment.payment_id,
+            "success_url": payment.return_url,
+            "cancel_url": payment.return_url,
+            "locale": payment.language if payment.language in ("en", "fr") else "auto",
+            "line_items[0][quantity]": "1",
+            "line_items[0][price_data][currency]": currency,
+            "line_items[0][price_data][unit_amount]": str(charged),
+            "line_items[0][price_data][product_data][name]": _PRODUCT.get(
+                payment.language, _PRODUCT["en"]
+            ),
+            "metadata[payment]": payment.payment_id,
+            "metadata[amount]": str(payment.amount),
+            "metadata[currency]": payment.currency,
+            "metadata[charged]": str(charged),
+        }
+        # The same key for each repetition: a crash makes no second session.
+        headers = {"Idempotency-Key": payment.payment_id}
+        session = await self._call("POST", _SESSIONS, urlencode(fields).encode(), headers)
+        return self._progress(session, payment.payment_id)
+
+    async def poll(self, payment: Payment) -> Progress:
+        if payment.reference is None:
+            raise PaymentMethodError("the session at Stripe is not known")
+        path = f"{_SESSIONS}/{quote(payment.reference, safe='')}"
+        session = await self._call("GET", path)
+        return self._progress(session, payment.payment_id)
+
+    def _charged(self, amount: int) -> int:
+        """What the card is charged, in the smallest unit of its currency: never less than the
+        amount is worth."""
+        units: int = 10**self._settings.decimals
+        return -(-amount * units // self._rate)
+
+    def _currency(self, payment: Payment) -> str:
+        return (self._settings.currency or payment.currency).lower()
+
+    def _progress(self, session: Mapping[str, Any], payment_id: str) -> Progress:
+        """How a session stands.
+
+        Raises:
+            PaymentMethodError: it is not the payment's.
+        """
+        try:
+            if session["client_reference_id"] != payment_id:
+                raise PaymentMethodError("Stripe answered with another session")
+            settled = self._settled(session)
+            if settled is not None:
+                return settled
+            if session["status"] == "expired":
+                return PaymentRefused("expired", _WHY["expired"])
+            return PaymentPending(
+                Confirmation.PROVIDER,
+                reference=str(session["id"]),
+                checkout_url=session["url"],
+                poll_after_s=POLL_S,
+                expires_at_ms=int(session["expires_at"]) * 1000,
+            )
+        except (KeyError, TypeError, ValueError) as error:
+            raise PaymentMethodError("Stripe answered what cannot be read") from error
+
+    def _settled(self, session: Mapping[str, Any]) -> PaymentSettled | None:
+        """What was paid; None: nothing yet.
+
+        Raises:
+            ValueError: another sum was paid than was asked for.
+        """
+        if session["payment_status"] != "paid":
+            return None
+        told = session["metadata"]
+        wanted = self._settings.currency or told["currency"]
+        if int(session["amount_total"]) != int(told["charged"]) or (
+            str(session["currency"]).upper() != wanted
+        ):
+            raise ValueError("another sum was paid than was asked for")
+        return PaymentSettled(NAME, str(session["id"]), int(told["amount"]), told["currency"])
+
+    async def _call(
+        self, method: str, path: str, body: bytes = b"", more: Mapping[str, str] | None = None
+    ) -> dict[str, Any]:
+        """An answer of the API.
+
+        Raises:
+            PaymentMethodError: there is none, or it says no.
+        """
+        headers = {
+            "Host": urlsplit(self._settings.api).netloc,
+            "Authorization": f"Bearer {self._settings.secret_key.get_secret_value()}",
+            "Stripe-Version": VERSION,
+            "Accept": "application/json",
+            "Content-Type": "application/x-www-form-urlencoded",
+            "Content-Length": str(len(body)),
+            **(more or {}),
+        }
+        timeouts = dict.fromkeys(("connect", "read", "write", "pool"), STEP_S)
+        try:
+            # A pool for each call: one that is cancelled leaves nothing behind.
+            async with (
+                httpcore2.AsyncConnectionPool() as pool,
+                pool.stream(
+                    method,
+                    f"{self._settings.api}{path}",
+                    headers=list(headers.items()),
+                    content=body,
+                    extensions={"timeout": timeouts},
+                ) as response,
+            ):
+                octets = await _bounded(response)
+        except (
+            httpcore2.TimeoutException,
+            httpcore2.NetworkError,
+            httpcore2.ProtocolError,
+        ) as error:
+            raise PaymentMethodError(f"Stripe is not reached ({type(error).__name__})") from None
+        try:
+            answer = json.loads(octets)
+        except ValueError:
+            answer = None
+        if response.status != 200 or not isinstance(answer, dict):
+            code = _code(answer)
+            raise PaymentMethodError(f"Stripe answered {response.status}{code}")
+        return answer
+
+    # -- the provider calls
+
+    def callback(self, callback: PaymentCallback) -> tuple[PaymentReport, ...]:
+        self._refuse_forged(callback)
+        event = json.loads(callback.body)
+        session = event["data"]["object"]
+        told = session.get("metadata") or {}
+        kind, payment_id = event["type"], told.get("payment")
+        if payment_id is None or bool(event["livemode"]) is self._is_test:
+            return ()  # of another shop of the same account, or of its test mode
+        if kind in _OVER:
+            cause = _OVER[kind]
+            return (PaymentReport(PaymentRefused(cause, _WHY[cause]), payment_id),)
+        if kind not in _PAID:
+            return ()
+        try:
+            settled = self._settled(session)
+        except ValueError:
+            nothing = PaymentRefused("declined", _WHY["declined"])
+            return (PaymentReport(nothing, payment_id, needs_operator=True),)
+        return () if settled is None else (PaymentReport(settled, payment_id),)
+
+    def _refuse_forged(self, callback: PaymentCallback) -> None:
+        """
+        Raises:
+            ForgedCallbackError: it is not Stripe's, or was signed long ago.
+        """
+        given = callback.headers.get("stripe-signature", "")
+        pairs = [each.strip().partition("=") for each in given.split(",")]
+        at = next((value for name, _, value in pairs if name == "t"), "")
+        if not (at.isascii() and at.isdigit() and len(at) <= 12):
+            raise ForgedCallbackError("a callback of Stripe's has no signature")
+        secret = self._settings.webhook_secret.get_secret_value().encode()
+        signed = hmac.new(secret, f"{at}.".encode() + callback.body, hashlib.sha256).hexdigest()
+        if not any(
+            name == "v1" and hmac.compare_digest(value.encode(), signed.encode())
+            for name, _, value in pairs
+        ):
+            raise ForgedCallbackError("a callback of Stripe's has a wrong signature")
+        if abs(callback.received_at_ms - int(at) * 1000) > SIGNED_FOR_MS:
+            raise ForgedCallbackError("a callback of Stripe's was signed long ago")
+
+
+async def _bounded(response: httpcore2.Response) -> bytes:
+    octets = bytearray()
+    async with aclosing(response.aiter_stream()) as chunks:
+        async for chunk in chunks:
+            octets += chunk
+            if len(octets) > ANSWER_BYTES_MAX:
+                raise PaymentMethodError("Stripe answered more than can be a session")
+    return bytes(octets)
+
+
+def _code(answer: object) -> str:
+    """Stripe's own word for what is wrong, where it is one."""
+    error = answer.get("error") if isinstance(answer, dict) else None
+    code = (error.get("code") or error.get("type")) if isinstance(error, dict) else None
+    return f" ({code})" if isinstance(code, str) and code.isidentifier() else ""
+
+
+STRIPE: Final = PaymentMethodFactory(
+    name=NAME,
+    settings=StripeSettings,
+    build=StripeCheckout,
+    summary="Cards by Stripe Checkout: paid on a page of Stripe's",
+)
