@@ -173,30 +173,33 @@ class Stand:
 
     def bare(self) -> int:
         """The port of the bare endpoint."""
+        return self.bare_process()[0]
 
-        def make() -> int:
+    def bare_process(self) -> tuple[int, int]:
+        """The port of the bare endpoint, and the number of its process."""
+
+        def make() -> tuple[int, int]:
             port = processes.free_port()
-            self.stack.enter_context(
-                processes.process("-m", "benchmarks.bare", str(port), port=port)
-            )
-            return port
+            bare = processes.process("-m", "benchmarks.bare", str(port), port=port)
+            return port, self.stack.enter_context(bare).pid
 
-        port = self.once("bare", make)
-        assert isinstance(port, int)
-        return port
+        found = self.once("bare", make)
+        assert isinstance(found, tuple)
+        return found
 
-    def service(self, tree: Tree, slower_ms: int = 0) -> Data:
-        """A service without a carrier: what it accepts stays queued."""
+    def service(self, tree: Tree, slower_ms: int = 0, more: str = "") -> Data:
+        """A service without a carrier: what it accepts stays queued. ``more`` are settings."""
 
         def make() -> Data:
             data = new_data(self.stack, tree)
+            data.configure(more=more)
             slow = {}
             if slower_ms:
                 slow = {"LD_PRELOAD": str(self.slow_sync()), "SLOW_SYNC_MS": str(slower_ms)}
             data.serve(self.stack, **slow)
             return data
 
-        data = self.once(("service", tree, slower_ms), make)
+        data = self.once(("service", tree, slower_ms, more), make)
         assert isinstance(data, Data)
         return data
 

@@ -6,6 +6,7 @@ from contextlib import ExitStack
 
 from benchmarks import processes
 from benchmarks.measure import Goal, Line, Round, Scenario
+from benchmarks.scenarios.pages import open_pages, reader_of
 from benchmarks.stand import ONE, Stand, batch_of
 from benchmarks.trees import Tree
 
@@ -53,6 +54,28 @@ def _accept(
     return Scenario(name, (Line(name, "/s", goals), p99), start)
 
 
+def _unlogged(stand: Stand, tree: Tree, _stack: ExitStack) -> Round:
+    data = stand.service(tree, more=_NO_LOG)
+
+    def measure() -> dict[str, float]:
+        found = data.post("/api/sms", [ONE], connections=64, seconds=stand.seconds)
+        return {_UNLOGGED: found["per_s"]}
+
+    return measure
+
+
+def _watched(stand: Stand, tree: Tree, _stack: ExitStack) -> Round:
+    data = stand.service(tree)
+    home, cookie = reader_of(data)
+
+    def measure() -> dict[str, float]:
+        with open_pages(data, home, cookie):
+            found = data.post("/api/sms", [ONE], connections=64, seconds=stand.seconds)
+        return {_WATCHED: found["per_s"]}
+
+    return measure
+
+
 def _batch(stand: Stand, tree: Tree, _stack: ExitStack) -> Round:
     data = stand.service(tree)
 
@@ -64,6 +87,9 @@ def _batch(stand: Stand, tree: Tree, _stack: ExitStack) -> Round:
     return measure
 
 
+_NO_LOG = "\n[request_log]\nenabled = false\n"
+_UNLOGGED = "accept 64, no request is logged"
+_WATCHED = "accept 64, pages are open"
 _BATCH_GOALS = (Goal(60, "bare 64"), Goal(4, "Kannel accept 64"))
 
 SCENARIOS = (
@@ -71,9 +97,11 @@ SCENARIOS = (
     _bare(1),
     _accept(
         64,
-        (Goal(8, "bare 64"), Goal(0.6, "Kannel accept 64")),
+        (Goal(8, "bare 64"), Goal(0.6, "Kannel accept 64"), Goal(0.9, _UNLOGGED)),
         Goal(1, "bare 64 p99", most=True),
     ),
+    Scenario(_UNLOGGED, (Line(_UNLOGGED, "/s"),), _unlogged),
+    Scenario(_WATCHED, (Line(_WATCHED, "/s", (Goal(0.9, "accept 64"),)),), _watched),
     _accept(16, (Goal(4, "bare 64"),)),
     _accept(1, (Goal(1.2, "bare 1"),)),
     Scenario("batch", (Line("batch of 100", "messages/s", _BATCH_GOALS),), _batch),

@@ -460,6 +460,9 @@ class OneChange:
         self._told = True
         return Lagged(1)
 
+    def skip(self) -> None:
+        """There is nothing else to tell."""
+
     def close(self) -> None:
         self._closed.set()
 

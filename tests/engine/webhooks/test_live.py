@@ -106,6 +106,23 @@ async def test_nobody_hears_of_another_organization(open_house, quick, monkeypat
             gateway.follow(BOTH, "org_unknown")
 
 
+@pytest.mark.parametrize("queue_max", [3, 1000])
+async def test_what_is_skipped_is_not_told_and_what_comes_after_is(
+    open_house, quick, monkeypatch, queue_max
+):
+    monkeypatch.setattr(live, "QUEUE_MAX", queue_max)
+    async with open_house() as house:
+        mine, follow = house.organization_id, house.gateway.follow
+        with follow(BOTH, mine) as follower, follow(BOTH, mine) as other:
+            await house.happen(20)
+            await house.send()
+            assert await drain(other), "all of it was said"
+            follower.skip()
+            assert await drain(follower) == []
+            message_id = await house.send()
+            assert stands(await drain(follower)) == {message_id: "sent"}
+
+
 @pytest.mark.parametrize("seed", range(20))
 async def test_events_come_once_and_in_order_at_any_speed(open_house, quick, monkeypatch, seed):
     rng = random.Random(seed)

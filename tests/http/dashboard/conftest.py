@@ -71,6 +71,9 @@ class OneGap:
             await trio.sleep_forever()
         raise StopAsyncIteration
 
+    def skip(self) -> None:
+        """There is nothing else to tell."""
+
     def close(self) -> None:
         """Nobody waits here."""
 

@@ -1,6 +1,6 @@
 """Streams of pieces: drawn together, bounded, and ended with what they are for."""
 
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 
 import pytest
@@ -10,7 +10,7 @@ from risala.engine.model.commands import LifeEvent
 from risala.engine.model.errors import Draining, Overloaded, RateLimited
 from risala.engine.model.told import Lagged, Told
 from risala.http.web import live
-from risala.http.web.live import BEAT_S, OVER, LiveStreams, piece_chunk
+from risala.http.web.live import APART_S, BEAT_S, OVER, LiveStreams, piece_chunk
 
 
 @dataclass(eq=False)
@@ -28,6 +28,11 @@ class Followed:
             return await self._told.receive()
         except trio.EndOfChannel:
             raise StopAsyncIteration from None
+
+    def skip(self) -> None:
+        with suppress(trio.WouldBlock):
+            while True:
+                self._told.receive_nowait()
 
     def close(self) -> None:
         self.tell.close()
@@ -91,6 +96,26 @@ async def test_changes_that_come_together_are_drawn_together(streams, followed, 
     assert trio.current_time() == pytest.approx(before + BEAT_S)
     await body.aclose()
     assert (streams.open, followed.open) == (0, 0)
+
+
+async def test_a_flood_is_drawn_twice_a_second_and_not_told_one_by_one(
+    streams, followed, autojump_clock
+):
+    drawer = Drawer()
+    _, body = chunks(streams, followed, drawer)
+    body = aiter(body)
+    await anext(body)
+    before = trio.current_time()
+    for number in range(900):
+        followed.tell.send_nowait(change(number))
+    await anext(body)
+    assert trio.current_time() == pytest.approx(before + APART_S)
+    assert drawer.told == [None]
+    followed.tell.send_nowait(change(901))
+    await anext(body)
+    assert drawer.told == [None, [901]], "what was drawn is not told again"
+    assert trio.current_time() == pytest.approx(before + 2 * APART_S)
+    await body.aclose()
 
 
 async def test_what_nobody_is_told_of_is_drawn_with_each_beat(streams, followed, autojump_clock):

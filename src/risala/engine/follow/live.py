@@ -132,6 +132,12 @@ class Follower:
             self._queue.append(value)
         self._wake.set()
 
+    def skip(self) -> None:
+        """Tell nothing of what is still untold: the reader looks at how things stand."""
+        self._queue.clear()
+        self._missed = None
+        self._making_up = iter(())
+
     def close(self) -> None:
         """The reader is told nothing more."""
         self._closed = True

@@ -117,6 +117,9 @@ class PaymentsDoor(Protocol):
 class PageFollower(Protocol):
     async def __anext__(self) -> Told: ...
 
+    def skip(self) -> None:
+        """Tell nothing of what is still untold: its reader looks at how things stand."""
+
     def close(self) -> None: ...
 
 

@@ -164,6 +164,11 @@ async def _gather(follower: PageFollower, ended: trio.Event) -> list[Told] | Non
                 with trio.move_on_after(APART_S):
                     while len(found) <= GATHERED_MAX:
                         found.append(await anext(follower))
+                    # They come faster than anybody reads: the rest of the time is slept away, and
+                    # what came meanwhile is drawn with them from how things stand.
+                    await trio.sleep_forever()
+                if len(found) > GATHERED_MAX:
+                    follower.skip()
         except StopAsyncIteration:
             over = not found  # what came before the end is still drawn
         nursery.cancel_scope.cancel()

@@ -87,6 +87,9 @@ class DownloadFollower:
         self._seen = self._now
         return Lagged(0)
 
+    def skip(self) -> None:
+        self._seen = self._now
+
     def close(self) -> None:
         self._closed = True
         self._download.tell()
