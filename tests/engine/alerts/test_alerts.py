@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 import trio
 
 from risala.engine.journal.upkeep import backup_note
@@ -10,7 +11,6 @@ from risala.plugins.contract import HealthState
 
 MINUTE_S = 60
 HOUR_S = 3600
-DAY_S = 86_400
 HOUR_MS = 3_600_000
 SOON_S = 6 * MINUTE_S
 """By then each look was taken, also those that come at every fifth."""
@@ -21,6 +21,7 @@ async def told_of(watched, kind):
     return [(each["subject"], not each["isOpen"]) for each in await watched.alerts(kind=kind)]
 
 
+@pytest.mark.slow
 async def test_a_carrier_is_down_or_sick_for_longer_than_a_moment(watched, autojump_clock):
     watched.driver.set_health(HealthState.DOWN)
     await trio.sleep(4 * MINUTE_S)
@@ -35,6 +36,7 @@ async def test_a_carrier_is_down_or_sick_for_longer_than_a_moment(watched, autoj
     assert await told_of(watched, "lane_down") == [("fake", True)]
 
 
+@pytest.mark.slow
 async def test_a_due_message_waits_too_long(watched, autojump_clock):
     await watched.do("carriers.pause", carrier="fake")
     await watched.send()
@@ -55,25 +57,27 @@ async def test_what_a_suspended_organization_has_in_the_queue_is_no_fault(watche
     assert await told_of(watched, "queue_old") == []
 
 
+@pytest.mark.slow
 async def test_a_carrier_that_gave_receipts_gives_none(watched, autojump_clock):
     watched.driver.delivers = True
     await watched.send()
     await trio.sleep(2 * MINUTE_S)
     watched.driver.delivers = False
-    await trio.sleep(5 * HOUR_S)  # nothing is sent, so that nothing is missing
+    await trio.sleep(2 * HOUR_S)  # nothing is sent, so that nothing is missing
     for _ in range(60):
         await watched.send()
     await trio.sleep(20 * MINUTE_S)
     assert await told_of(watched, "receipts_missing") == []
     await trio.sleep(20 * MINUTE_S)
     assert await told_of(watched, "receipts_missing") == [("fake", False)]
-    await trio.sleep(DAY_S)  # a quiet day proves nothing
+    await trio.sleep(3 * HOUR_S)  # quiet hours prove nothing
     assert await told_of(watched, "receipts_missing") == [("fake", False)]
     await watched.driver.receipt("50")
     await trio.sleep(2 * SOON_S)
     assert await told_of(watched, "receipts_missing") == [("fake", True)]
 
 
+@pytest.mark.slow
 async def test_a_carrier_that_never_gave_receipts_owes_none(watched, autojump_clock):
     for _ in range(60):
         await watched.send()
@@ -81,46 +85,47 @@ async def test_a_carrier_that_never_gave_receipts_owes_none(watched, autojump_cl
     assert await told_of(watched, "receipts_missing") == []
 
 
-async def usual_days(watched, days=3):
-    """The traffic and the codes of some days, all as usual; the hour that follows."""
+async def usual_hours(watched, hours=15):
+    """The traffic and the codes of some hours, all as usual; the hour that follows."""
     first = watched.clock.now_ms() // HOUR_MS
-    for hour in range(first, first + days * 24):
+    for hour in range(first, first + hours):
         await watched.traffic(hour, 100, 95)
         await watched.codes(hour * HOUR_MS, 60, 48)
-    await trio.sleep(days * DAY_S)
-    return first + days * 24
+    await trio.sleep(hours * HOUR_S)
+    return first + hours
 
 
-async def test_less_arrives_with_a_network_than_usual(watched, autojump_clock):
-    hour = await usual_days(watched)
-    for each in (hour, hour + 1):
-        await watched.traffic(each, 100, 40)
-    await trio.sleep(3 * HOUR_S)
-    assert await told_of(watched, "delivery_low") == [("mattel", False)]
-    (alert,) = await watched.alerts(kind="delivery_low")
-    assert alert["facts"] == {"share": 0.675, "usual_share": 0.95, "count": 200, "hours": 2}
-    assert "Of 200 messages to Mattel" in alert["text"]["en"]
-    assert "67.5%" in alert["text"]["en"]
-    await trio.sleep(6 * HOUR_S)  # nobody writes: nothing can be said
-    assert await told_of(watched, "delivery_low") == [("mattel", False)]
-    for each in range(hour + 9, hour + 12):
-        await watched.traffic(each, 100, 96)
-    await trio.sleep(4 * HOUR_S)
-    assert await told_of(watched, "delivery_low") == [("mattel", True)]
+@pytest.mark.slow
+async def test_less_arrives_with_a_network_than_usual(open_watched, autojump_clock):
+    async with open_watched(rate_hours=1) as watched:
+        hour = await usual_hours(watched)
+        await watched.traffic(hour, 100, 40)
+        await trio.sleep(2 * HOUR_S)
+        assert await told_of(watched, "delivery_low") == [("mattel", False)]
+        (alert,) = await watched.alerts(kind="delivery_low")
+        assert alert["facts"] == {"share": 0.4, "usual_share": 0.95, "count": 100, "hours": 1}
+        assert "Of 100 messages to Mattel" in alert["text"]["en"]
+        assert "40%" in alert["text"]["en"]
+        await trio.sleep(2 * HOUR_S)  # nobody writes: nothing can be said
+        assert await told_of(watched, "delivery_low") == [("mattel", False)]
+        await watched.traffic(hour + 4, 100, 96)
+        await trio.sleep(2 * HOUR_S)
+        assert await told_of(watched, "delivery_low") == [("mattel", True)]
 
 
-async def test_fewer_codes_are_entered_with_a_network_than_usual(watched, autojump_clock):
-    hour = await usual_days(watched)
-    for each in (hour, hour + 1):
-        await watched.codes(each * HOUR_MS, 60, 20)
-    await trio.sleep(3 * HOUR_S)
-    assert await told_of(watched, "approval_low") == [("mattel", False)]
-    for each in range(hour + 3, hour + 6):
-        await watched.codes(each * HOUR_MS, 60, 48)
-    await trio.sleep(4 * HOUR_S)
-    assert await told_of(watched, "approval_low") == [("mattel", True)]
+@pytest.mark.slow
+async def test_fewer_codes_are_entered_with_a_network_than_usual(open_watched, autojump_clock):
+    async with open_watched(rate_hours=1) as watched:
+        hour = await usual_hours(watched)
+        await watched.codes(hour * HOUR_MS, 60, 20)
+        await trio.sleep(2 * HOUR_S)
+        assert await told_of(watched, "approval_low") == [("mattel", False)]
+        await watched.codes((hour + 2) * HOUR_MS, 60, 48)
+        await trio.sleep(2 * HOUR_S)
+        assert await told_of(watched, "approval_low") == [("mattel", True)]
 
 
+@pytest.mark.slow
 async def test_codes_to_one_beginning_are_asked_for_and_never_entered(watched, autojump_clock):
     await watched.codes(watched.clock.now_ms(), 60, 30, start="+2223700")
     await watched.codes(watched.clock.now_ms() + 1000, 40, 2, start="+2224655")
@@ -130,6 +135,7 @@ async def test_codes_to_one_beginning_are_asked_for_and_never_entered(watched, a
     assert await told_of(watched, "codes_abused") == [("+2224655", True)]
 
 
+@pytest.mark.slow
 async def test_an_organization_that_sends_has_little_left(watched, autojump_clock):
     mine = {"organization_id": watched.principal.organization_id}
     await watched.do("org.set", low_balance="2000", **mine)
@@ -173,16 +179,18 @@ async def test_the_disk_is_nearly_full(open_watched, autojump_clock):
         assert await told_of(watched, "disk_low") == [(None, True)]
 
 
-async def test_the_last_backup_is_old(watched, autojump_clock):
-    await trio.sleep(37 * HOUR_S)
-    (alert,) = await watched.alerts(kind="backup_old")
-    assert alert["title"]["en"] == "There is no backup"
-    backup_note.write(watched.data_dir, BackupNote(watched.clock.now_ms(), 1))
-    await trio.sleep(3 * SOON_S)
-    assert await told_of(watched, "backup_old") == [(None, True)]
-    await trio.sleep(37 * HOUR_S)
-    latest, _ = await watched.alerts(kind="backup_old")
-    assert latest["title"]["en"] == "The last backup is 36 h old"
+@pytest.mark.slow
+async def test_the_last_backup_is_old(open_watched, autojump_clock):
+    async with open_watched(backup_age_h=3) as watched:
+        await trio.sleep(4 * HOUR_S)
+        (alert,) = await watched.alerts(kind="backup_old")
+        assert alert["title"]["en"] == "There is no backup"
+        backup_note.write(watched.data_dir, BackupNote(watched.clock.now_ms(), 1))
+        await trio.sleep(3 * SOON_S)
+        assert await told_of(watched, "backup_old") == [(None, True)]
+        await trio.sleep(4 * HOUR_S)
+        latest, _ = await watched.alerts(kind="backup_old")
+        assert latest["title"]["en"] == "The last backup is 3 h old"
 
 
 async def test_messages_wait_whose_numbers_nobody_serves(watched, autojump_clock):
@@ -195,6 +203,7 @@ async def test_messages_wait_whose_numbers_nobody_serves(watched, autojump_clock
     assert await told_of(watched, "numbers_unserved") == [(None, True)]
 
 
+@pytest.mark.slow
 async def test_messages_come_in_that_nobody_gets(watched, autojump_clock):
     await watched.come_in("hello")
     await trio.sleep(SOON_S)
@@ -208,6 +217,7 @@ async def test_messages_come_in_that_nobody_gets(watched, autojump_clock):
     assert await told_of(watched, "inbound_unserved") == [("1234", True)]
 
 
+@pytest.mark.slow
 async def test_too_many_answers_are_errors(watched, autojump_clock):
     watched.answers[200] += 1000
     await trio.sleep(SOON_S)
@@ -221,6 +231,7 @@ async def test_too_many_answers_are_errors(watched, autojump_clock):
     assert await told_of(watched, "errors") == [(None, True)]
 
 
+@pytest.mark.slow
 async def test_the_clock_is_set(watched, autojump_clock):
     await trio.sleep(SOON_S)
     watched.clock.ahead_ms -= 2 * HOUR_MS

@@ -39,6 +39,7 @@ async def break_and_mend(watched):
     await trio.sleep(10 * MINUTE_S)
 
 
+@pytest.mark.slow
 async def test_operators_are_told_in_their_language_once_and_when_it_is_over(
     watched, autojump_clock
 ):
@@ -78,6 +79,7 @@ def _moment(at_s):
     return datetime.fromtimestamp(at_s, UTC)
 
 
+@pytest.mark.slow
 async def test_a_call_that_fails_is_made_again_also_after_a_restart(open_watched, autojump_clock):
     async with open_watched() as watched:
         watched.ops.plan[:] = [DOWN, ReceiverAnswer(500, None, "")]
@@ -91,6 +93,7 @@ async def test_a_call_that_fails_is_made_again_also_after_a_restart(open_watched
         assert len({*ids}) == 1
 
 
+@pytest.mark.slow
 async def test_a_call_that_is_cut_off_by_a_stop_is_made_again(open_watched, autojump_clock):
     async with open_watched() as watched:
         watched.ops.hangs = True
@@ -116,6 +119,7 @@ async def test_a_call_waits_no_longer_where_the_clock_is_set_back(watched, autoj
     assert ids.count("alert_1_raised") == 3
 
 
+@pytest.mark.slow
 async def test_a_call_to_an_address_that_was_taken_away_is_dropped(open_watched, autojump_clock):
     async with open_watched() as watched:
         watched.ops.plan[:] = [DOWN]
@@ -129,6 +133,7 @@ async def test_a_call_to_an_address_that_was_taken_away_is_dropped(open_watched,
         assert len(watched.ops.calls) == 1
 
 
+@pytest.mark.slow
 async def test_a_restart_neither_raises_again_nor_forgets(open_watched, autojump_clock):
     async with open_watched() as watched:
         watched.driver.set_health(HealthState.DOWN)
@@ -154,6 +159,7 @@ async def test_a_lane_that_flaps_is_told_of_ever_more_seldom(watched, autojump_c
     assert 1 <= len(raised) <= 3
 
 
+@pytest.mark.slow
 async def test_a_lane_that_is_never_down_for_long_is_not_told_of(watched, autojump_clock):
     for _ in range(30):
         watched.driver.set_health(HealthState.DOWN)
@@ -163,6 +169,7 @@ async def test_a_lane_that_is_never_down_for_long_is_not_told_of(watched, autoju
     assert told(watched) == []
 
 
+@pytest.mark.slow
 async def test_what_is_muted_is_listed_and_told_only_where_it_goes_on(watched, autojump_clock):
     mute = await watched.do("alert.mute", kind="lane_down", subject="fake", minutes=60)
     await break_and_mend(watched)
@@ -177,6 +184,7 @@ async def test_what_is_muted_is_listed_and_told_only_where_it_goes_on(watched, a
         await watched.do("alert.unmute", mute_id=mute["id"] + "9")
 
 
+@pytest.mark.slow
 async def test_an_unmuted_alert_is_told_of_at_the_next_look(watched, autojump_clock):
     mute = await watched.do("alert.mute", kind="lane_down", minutes=600)
     watched.driver.set_health(HealthState.DOWN)
@@ -198,6 +206,7 @@ async def test_who_sees_to_it_is_noted_once(watched, autojump_clock):
     assert again["acknowledgedAt"] == first["acknowledgedAt"]
 
 
+@pytest.mark.slow
 async def test_what_is_for_the_page_alone_and_what_is_off(open_watched, autojump_clock):
     async with open_watched(page_only=["lane_down"], off=["quota_low"]) as watched:
         watched.driver.set_health(HealthState.DOWN)
@@ -210,6 +219,7 @@ async def test_what_is_for_the_page_alone_and_what_is_off(open_watched, autojump
         assert watched.ops.calls == []
 
 
+@pytest.mark.slow
 async def test_what_is_switched_off_while_it_is_raised_is_over(open_watched, autojump_clock):
     async with open_watched() as watched:
         watched.driver.set_health(HealthState.DOWN)
@@ -221,6 +231,7 @@ async def test_what_is_switched_off_while_it_is_raised_is_over(open_watched, aut
         assert await watched.open_kinds() == []
 
 
+@pytest.mark.slow
 async def test_without_a_mailer_nothing_is_owed_by_mail(open_watched, autojump_clock):
     async with open_watched(mailer=False) as watched:
         await break_and_mend(watched)
@@ -229,6 +240,7 @@ async def test_without_a_mailer_nothing_is_owed_by_mail(open_watched, autojump_c
         assert len(watched.ops.calls) == 2
 
 
+@pytest.mark.slow
 async def test_history_is_kept_for_its_days_and_within_its_bound(watched, autojump_clock):
     now_ms = watched.clock.now_ms()
 
@@ -248,6 +260,7 @@ async def test_history_is_kept_for_its_days_and_within_its_bound(watched, autoju
     assert len(await watched.alerts(open=True)) == 1
 
 
+@pytest.mark.slow
 async def test_what_befalls_a_hundred_at_once_is_no_hundred_mails(watched, autojump_clock):
     now_ms = watched.clock.now_ms()
     for n in range(40):

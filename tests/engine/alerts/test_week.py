@@ -117,6 +117,7 @@ class Week:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 async def test_each_is_raised_and_over_once_in_a_week(open_watched, autojump_clock):
     async with AsyncExitStack() as stack:
         week = Week(open_watched, stack)
