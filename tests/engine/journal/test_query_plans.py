@@ -30,6 +30,8 @@ from risala.engine.journal.messages import (
 from risala.engine.journal.pages import figures, inbound, statement
 from risala.engine.journal.pages.statement import StatementFilter
 from risala.engine.journal.pages.stretch import Steps
+from risala.engine.journal.payments import payments, references
+from risala.engine.journal.payments import texts as bank_texts
 from risala.engine.journal.upkeep import (
     deletion,
     erasing,
@@ -257,3 +259,28 @@ def test_what_came_by_hand_is_found_among_any_number_of_charges(book):
         "SEARCH entry USING INTEGER PRIMARY KEY (rowid=?)",
         "SEARCH entry USING INDEX entry_credited_once (reference=?)",
     }
+
+
+def test_payments_and_banks_texts_are_found_among_any_number(book):
+    run: list[str] = []
+    book.conn.set_trace_callback(run.append)
+    payments.to_poll(book.conn, book.now_ms, 10)
+    payments.next_poll(book.conn)
+    payments.matching(book.conn, "bankily", "BK1")
+    references.is_credited(book.conn, "bankily", "BK1")
+    bank_texts.unread(book.conn, 10)
+    bank_texts.waiting(book.conn, ("unclaimed",), 10)
+    bank_texts.page(book.conn, 10, is_open=True)
+    bank_texts.page(book.conn, 10, key="BK1")
+    bank_texts.is_repeated(book.conn, "bankily", "BK1", 7)
+    bank_texts.credited_by_itself(book.conn, "bankily", book.now_ms)
+    bank_texts.credited_by_itself(book.conn, "bankily", book.now_ms, "org_1")
+    book.conn.set_trace_callback(None)
+    looks = [sql for sql in run if re.search(r"payments|bank_texts|credited", sql)]
+    looks = [sql for sql in looks if "sqlite_" not in sql and sql.upper().startswith("SELECT")]
+    assert len(looks) >= 11
+    for sql in looks:
+        plan = [step for *_, step in book.conn.execute(f"EXPLAIN QUERY PLAN {sql}")]
+        assert not [
+            step for step in plan if re.match(r"SCAN (payments|bank_texts|credited)$", step)
+        ]

@@ -7,6 +7,7 @@ import trio
 
 from payment_shop import OPERATOR, assert_books_agree, found_shop, wallet
 from risala.engine.journal.upkeep import erasures
+from risala.engine.journal.upkeep.audit import audit
 from risala.engine.model.errors import Conflict, Invalid
 from risala.engine.outside import Outside
 
@@ -63,6 +64,18 @@ async def test_it_outlives_its_organization(open_shop, quick):
         with pytest.raises(Conflict, match="credited already"):
             await other.operate("topup", **given, reference="BK 7710342")
         assert_books_agree(house)
+
+
+async def test_the_audit_misses_a_reference_that_is_gone(open_shop, quick):
+    async with open_shop() as house:
+        shop = await found_shop(house)
+        payment = await shop.claim(await shop.begin())
+        await shop.operate("payment.confirm", payment_id=payment["id"])
+        assert_books_agree(house)
+        journal = house.gateway.services.recorder.journal
+        await journal.commit(lambda conn: conn.execute("DELETE FROM credited") and None)
+        (fault,) = audit(house.gateway.services.reader).faults
+        assert payment["id"] in fault
 
 
 async def test_two_operators_at_once(open_shop, quick):

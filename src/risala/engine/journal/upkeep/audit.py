@@ -94,6 +94,16 @@ _OF_PAYMENTS: Final[tuple[str, ...]] = (
        GROUP BY provider, reference_key HAVING count(*) > 1""",
 )
 """Of files that have payments: an older version's have none."""
+_OF_BANKS: Final[tuple[str, ...]] = (
+    """SELECT 'payment ' || p.id || ': its reference is not among those that are credited for ever'
+       FROM payments p LEFT JOIN credited c ON c.key = p.reference_key AND c.provider = p.provider
+       WHERE p.state = 'confirmed' AND c.entry IS NOT p.entry""",
+    """SELECT 'text ' || t.id || ' of a bank: credited, and payment ' || t.payment_id || ' is not'
+       FROM bank_texts t LEFT JOIN payments p ON p.id = t.payment_id
+       WHERE t.state = 'credited' AND t.payment_id IS NOT NULL
+         AND p.state IS NOT 'confirmed'""",
+)
+_HAS_BANKS: Final = "SELECT count(*) FROM sqlite_schema WHERE name = 'bank_texts'"
 _HAS_PAYMENTS: Final = "SELECT count(*) FROM sqlite_schema WHERE name = 'payments'"
 
 
@@ -112,6 +122,7 @@ def audit(conn: sqlite3.Connection) -> AuditReport:
             checks, tables = audit_before.checks(conn), audit_before.COUNTED
         elif value_of(conn, _HAS_PAYMENTS):
             checks += _OF_PAYMENTS
+            checks += _OF_BANKS if value_of(conn, _HAS_BANKS) else ()
         counts = [value_of(conn, f"SELECT count(*) FROM {table}") for table in tables]  # noqa: S608 -- constants
         faults = [
             sentence
