@@ -17,12 +17,13 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
 from quart_trio.wrappers import TrioResponse
 
 from console_records import records
+from payment_shop import wallet
 from risala.config.model import CarrierSection, HttpSection, Settings, StorageSection
-from risala.drivers.payments.mobile_money import MobileMoney, MobileMoneySettings
 from risala.engine.engine import open_engine
 from risala.engine.gateway import Gateway
 from risala.engine.journal.alerts import alerts
 from risala.engine.model.callers import Caller, Face, Role
+from risala.engine.model.clock import SystemClock
 from risala.engine.model.people import Browser, Language
 from risala.engine.outside import Outside
 from risala.engine.rules.alerts.alert import AlertKind
@@ -33,15 +34,15 @@ from risala.http.web.access import PageAccess
 from risala.http.web.app import WebApp
 from risala.http.web.routes import PageRoute
 from risala.http.web.visit import Visit
+from risala.plugins.contract import Inbound
 from risala.plugins.manager import PluginManager
 from risala.plugins.testing.fake_driver import FakeDriver
 
 OPERATOR = "mariem@risala.example"
 AT_THE_MACHINE = Caller("root", Face.CLI, Role.OPERATOR)
-WALLETS = {
-    name: MobileMoney(title, MobileMoneySettings(merchant="038 221"))
-    for name, title in (("bankily", "Bankily"), ("masrvi", "Masrvi"))
-}
+PATTERN = "Vous avez recu {amount} MRU de {payer}. Ref {reference}. Solde {balance} MRU."
+TEXTS = {"carrier": "sim", "senders": ["Bankily"], "patterns": [{"text": PATTERN}]}
+WALLETS = {"bankily": wallet(sms=TEXTS), "masrvi": wallet("masrvi")}
 STEP_S = 0.002
 """Between things whose order is seen: ids of one millisecond have none."""
 
@@ -144,16 +145,29 @@ async def enter(visit: Visit) -> TrioResponse:
 EXTRA = PageRoute(path="/operator/enter", view=enter, access=PageAccess.PUBLIC)
 
 
+async def hear(sim: FakeDriver) -> None:
+    """What a bank wrote: one text about a payment that waits, and one that nothing reads."""
+    told = "Vous avez recu 12000 MRU de 36123456. Ref BK-7710342. Solde 90000 MRU."
+    for number, text in enumerate((told, "اربح مليون أوقية!")):
+        sent_at = SystemClock().now_ms()
+        await sim.context.inbound(Inbound("Bankily", None, text, sent_at, (f"pdu-{number}",), None))
+
+
 async def main(port: int, folder: Path) -> None:
     settings = Settings(
         http=HttpSection(graceful_stop_s=0), storage=StorageSection(data_dir=folder)
     )
-    carrier = CarrierSection(name="fake", driver="fake", prefixes=("+222",))
+    lanes = (
+        CarrierSection(name="fake", driver="fake", prefixes=("+222",)),
+        CarrierSection(name="sim", driver="fake", receives_only=True),
+    )
+    drivers = {each.name: FakeDriver() for each in lanes}
     plugins = PluginManager()
     plugins.load(installed=())
     outside = Outside(payments=WALLETS, plugins=plugins.plugins())
-    async with open_engine(settings, (carrier,), {"fake": FakeDriver()}, outside=outside) as engine:
+    async with open_engine(settings, lanes, drivers, outside=outside) as engine:
         await Filling(engine.gateway).fill()
+        await hear(drivers["sim"])
         app = WebApp(engine.gateway, settings, FACE, (*ROUTES, EXTRA), shutdown=trio.Event())
         sock = listen_tcp("127.0.0.1", port)
         print(base_url(sock), flush=True)

@@ -18,13 +18,18 @@ PAGES = [
     *(f"/operator/senders?status={state}" for state in ("cleared", "approved", "denied")),
     *("/operator/senders?q=nobody", "/operator/payments", "/operator/payments?q=nobody"),
     *("/operator/audit", "/operator/audit?operation=sender.&who=root&face=cli&since=2026-01-01"),
+    *("/operator/payments/texts", "/operator/payments/texts?all=yes"),
     *("/operator/system", "/operator/system/alerts", "/operator/system/alerts?kind=errors"),
     *("/operator/audit?who=nobody", "/operator/audit/export?id=aaaaaaaaaaaaaaaaaaaaaa&who=root"),
     *(f"/operator/payments?status={state}" for state in ("open", "confirmed", "refused", "all")),
 ]
 FIRST_OF = [
     *("/operator/senders", "/operator/senders?status=approved"),
-    *("/operator/payments?q=MS-220814", "/operator/payments?status=refused"),
+    *(
+        "/operator/payments?q=BK-7710342",
+        "/operator/payments?q=MS-220814",
+        "/operator/payments?status=refused",
+    ),
 ]
 """Lists of which the first thing is looked at too."""
 SCREENS = [(1280, "light"), (1280, "dark"), (390, "light"), (360, "dark")]

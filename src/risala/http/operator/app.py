@@ -11,7 +11,7 @@ from quart_trio.wrappers import TrioResponse
 from risala.config.model import Settings
 from risala.engine.model.clock import Clock
 from risala.engine.model.people import SessionKind
-from risala.http.operator import account, overview, payments, senders, users
+from risala.http.operator import account, bank, overview, payments, senders, users
 from risala.http.operator.audit import export as trail_export
 from risala.http.operator.audit import listing as trail
 from risala.http.operator.carriers import changes as carrier_changes
@@ -45,6 +45,7 @@ PAGES: Final = (
     finding,
     message,
     senders,
+    bank,
     payments,
     organizations,
     organization,

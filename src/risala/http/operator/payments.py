@@ -8,7 +8,8 @@ from typing import Any, Final
 
 from quart_trio.wrappers import TrioResponse
 
-from risala.engine.model.errors import NotFound, Refusal
+from risala.engine.model.errors import Conflict, NotFound, Refusal, Unavailable
+from risala.http.operator.bank import shown_text
 from risala.http.web.access import PageAccess
 from risala.http.web.formats import ms_of
 from risala.http.web.languages import N_, NC_, in_language
@@ -41,6 +42,7 @@ REASONS: Final = (
 )
 """Of a refusal: what is said most often, to choose from while one types."""
 CREDITED: Final = N_("The payment is credited, and its owners are told.")
+POLLED: Final = N_("The provider was asked.")
 REFUSED: Final = N_("The payment is refused, and its owners are told why.")
 OLD_MS: Final = 86_400_000
 """Whoever has waited for a day has waited too long."""
@@ -65,8 +67,11 @@ async def _listed(visit: Visit) -> dict[str, Any]:
         found = await visit.perform("payment.queue", status=status, search=search or None, **asked)
     except Refusal:  # a cursor that somebody typed into the address
         found = await visit.perform("payment.queue", status=status)
+    lines = await visit.perform("payment.lines")
     return {
         "found": found,
+        "has_texts": bool(lines["lines"]) or lines["unmatched"] > 0,
+        "open_texts": sum(each["open"] for each in lines["lines"]) + lines["unmatched"],
         "payments": [_look(visit, each) for each in found["payments"]],
         "state": status,
         "states": STATES,
@@ -115,6 +120,9 @@ async def _one(visit: Visit) -> dict[str, Any]:
         "payment": _look(visit, payment),
         "organization": organization,
         "after": str(Decimal(organization["balance"]) + Decimal(payment["amount"])),
+        "texts": await _texts(visit, payment),
+        "may_poll": payment["state"] in ("begun", "waiting")
+        and (not payment["byOperator"] or payment["askedAgainAt"] is not None),
         "credited": [each for each in twins if each["state"] == "confirmed"],
         "rivals": [each for each in twins if each["is_claimed"]],
         "reasons": REASONS,
@@ -132,6 +140,25 @@ async def _twins(visit: Visit, payment: Mapping[str, Any]) -> list[dict[str, Any
     )
     same = (each for each in found["payments"] if each["reference"] is not None)
     return [_look(visit, each) for each in same if each["id"] != payment["id"]]
+
+
+async def _texts(visit: Visit, payment: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """What the bank wrote about the reference of a payment, where a SIM hears its method's."""
+    lines = (await visit.perform("payment.lines"))["lines"]
+    if payment["reference"] is None or payment["method"] not in {each["method"] for each in lines}:
+        return []
+    found = await visit.perform("payment.texts", payment_id=payment["id"], limit=_TWINS_MAX)
+    return [shown_text(each) for each in found["texts"]]
+
+
+async def poll(visit: Visit) -> TrioResponse:
+    """Ask the payment's provider now."""
+    payment_id = visit.arguments["payment_id"]
+    try:
+        await visit.perform("payment.poll", payment_id=payment_id)
+    except (Conflict, Unavailable) as error:
+        return await visit.again(_ONE, error, await _one(visit))
+    return visit.go(visit.at(f"payments/{payment_id}"), POLLED)
 
 
 async def confirm(visit: Visit) -> TrioResponse:
@@ -169,5 +196,6 @@ ROUTES: Final = (
     PageRoute(path=_PAGE, view=show, access=_OPERATOR),
     PageRoute(path=_PAYMENT, view=show_one, access=_OPERATOR),
     PageRoute(path=f"{_PAYMENT}/confirm", view=confirm, access=_OPERATOR, method="POST", once=True),
+    PageRoute(path=f"{_PAYMENT}/poll", view=poll, access=_OPERATOR, method="POST"),
     PageRoute(path=f"{_PAYMENT}/refuse", view=refuse, access=_OPERATOR, method="POST"),
 )

@@ -92,11 +92,21 @@ SPOKEN: Final = (
         "The customer has not shown that the payer's number is theirs. Where you know whose money"
         " it is, confirm it as unchecked."
     ),
+    N_(
+        "The customer has not shown that the payer's number is theirs. Where you know whose money"
+        " it is, confirm it as unchecked."
+    ),
     N_("The reference {reference} was credited already: {sum} to {organization}, at {time}."),
     N_("The balance is {sum}: the adjustment would make it negative."),
     N_("The sender {name} was denied; it must be requested again."),
     N_("The name {name} is used by the organization {organization}."),
     N_("The payment is confirmed and credited; correct it by an adjustment."),
+    N_("The text is credited already."),
+    N_(
+        "The customer has not shown that the payer's number is theirs. Where you know whose money"
+        " it is, confirm it as unchecked."
+    ),
+    N_("There is nobody to ask about this payment."),
 )
 """Refusals in the engine's own words, with holes for what differs. Who adds a refusal that a page
 may meet adds its sentence here."""

@@ -1,0 +1,129 @@
+"""What banks write to a SIM of the operator's: why a text credits nothing by itself, and what the
+account has."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from quart_trio.wrappers import TrioResponse
+
+from risala.engine.model.errors import Conflict, NotFound, Refusal
+from risala.http.web.access import PageAccess
+from risala.http.web.languages import N_, NC_, in_language
+from risala.http.web.pager import pager_of
+from risala.http.web.refusals import faults_of
+from risala.http.web.routes import PageRoute
+from risala.http.web.visit import Visit
+
+STATES: Final = {
+    "unread": ("pending", NC_("bank text", "Not read yet")),
+    "unmatched": ("failed", NC_("bank text", "Fits nothing")),
+    "waiting": ("waiting", NC_("bank text", "Waiting")),
+    "noted": ("canceled", NC_("bank text", "Noted")),
+    "credited": ("approved", NC_("bank text", "Credited")),
+    "dismissed": ("canceled", NC_("bank text", "Put away")),
+}
+"""How each state is shown: as which badge, with which word."""
+WHYS: Final = {
+    "no_method": N_("No payment method reads this SIM’s texts any more."),
+    "foreign_sender": N_("It is not from the bank."),
+    "foreign_centre": N_("It came by another service centre than the bank’s: it may be forged."),
+    "no_pattern": N_("There is no pattern that reads it."),
+    "repeated": N_("An earlier text told of the same reference."),
+    "no_balance": N_("Nobody has said yet what the account has, or the text does not tell."),
+    "balance": N_("Its balance does not go on from the last: one was lost, or this is false."),
+    "credited_before": N_("Its reference was credited already."),
+    "by_operator": N_("Nothing is credited by itself here: you confirm each."),
+    "unclaimed": N_("No customer has claimed it yet."),
+    "several": N_("Several payments fit: confirm the right one."),
+    "payer_unchecked": N_("Its customer has not shown yet that the payer’s number is theirs."),
+    "payer": N_("It was paid from another number than its customer’s: ask both."),
+    "amount": N_("Another amount came than its customer wanted to pay."),
+    "cap_payment": N_("It is more than texts may credit at once."),
+    "cap_organization": N_("Its organization has had as much as texts may credit in a day."),
+    "cap_day": N_("As much as texts may credit in a day is credited."),
+}
+"""Why a text credits nothing by itself."""
+DISMISSED: Final = N_("The text is put away.")
+RECONCILED: Final = N_("Texts go on from this balance.")
+_LIST: Final = "bank/list.html"
+
+
+async def show(visit: Visit) -> TrioResponse:
+    return await visit.page(_LIST, await _listed(visit))
+
+
+async def _listed(visit: Visit) -> dict[str, Any]:
+    """The accounts, and the texts that need somebody, or all."""
+    query = {"all": "yes"} if visit.form.ticked("all") else {}
+    asked: dict[str, Any] = {"open": not query or None}
+    if (before := visit.form.text("before")).isdecimal():
+        asked["before"] = int(before)
+    found = await visit.perform("payment.texts", **asked)
+    lines = await visit.perform("payment.lines")
+    older = None if found["next"] is None else str(found["next"])
+    titles = await titles_of(visit)
+    return {
+        "lines": [
+            {**each, "title": titles.get(each["method"], each["method"])} for each in lines["lines"]
+        ],
+        "unmatched": lines["unmatched"],
+        "texts": [shown_text(each) for each in found["texts"]],
+        "query": query,
+        "pager": pager_of(visit.at("payments/texts"), query, newer=None, older=older),
+        "form": visit.form,
+    }
+
+
+async def titles_of(visit: Visit) -> dict[str, str]:
+    """What payment methods are called, by their names."""
+    methods = (await visit.perform("payment.methods"))["methods"]
+    language = visit.words.language
+    return {each["name"]: in_language(language, each["title"]) for each in methods}
+
+
+def shown_text(text: Mapping[str, Any]) -> dict[str, Any]:
+    """A text as an operator sees it."""
+    badge, word = STATES.get(text["state"], ("pending", text["state"]))
+    return {**text, "badge": badge, "word": word, "why_told": WHYS.get(text["why"] or "")}
+
+
+async def dismiss(visit: Visit) -> TrioResponse:
+    """Say that nothing is to be done about a text."""
+    text_id, reason = visit.arguments["text_id"], visit.form.text("reason") or None
+    try:
+        await visit.perform("payment.dismiss_text", text_id=text_id, reason=reason)
+    except NotFound:
+        raise
+    except Conflict as error:
+        return await visit.again(_LIST, error, await _listed(visit))
+    except Refusal as error:
+        faults = {f"reason-{text_id}": each for each in faults_of(visit.words, error).values()}
+        return await visit.wrong(_LIST, faults, await _listed(visit))
+    return visit.go(visit.at("payments/texts"), DISMISSED)
+
+
+async def reconcile(visit: Visit) -> TrioResponse:
+    """Say what an account has: its texts go on from there."""
+    method = visit.form.text("method")
+    try:
+        balance = visit.form.amount("balance") or None
+        await visit.perform("payment.reconcile", method=method, balance=balance)
+    except NotFound:
+        raise
+    except Refusal as error:
+        faults = {f"balance-{method}": each for each in faults_of(visit.words, error).values()}
+        return await visit.wrong(_LIST, faults, await _listed(visit))
+    return visit.go(visit.at("payments/texts"), RECONCILED)
+
+
+_PAGE: Final = "/operator/payments/texts"
+_OPERATOR: Final = PageAccess.OPERATOR
+ROUTES: Final = (
+    PageRoute(path=_PAGE, view=show, access=_OPERATOR),
+    PageRoute(path=f"{_PAGE}/<text_id>/dismiss", view=dismiss, access=_OPERATOR, method="POST"),
+    PageRoute(
+        path=f"{_PAGE}/reconcile", view=reconcile, access=_OPERATOR, method="POST", once=True
+    ),
+)
