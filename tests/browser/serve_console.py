@@ -16,6 +16,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
 
 from quart_trio.wrappers import TrioResponse
 
+from console_lanes import LINES, SECTIONS
 from console_records import records
 from payment_shop import wallet
 from risala.config.model import CarrierSection, HttpSection, Settings, StorageSection
@@ -160,8 +161,9 @@ async def main(port: int, folder: Path) -> None:
     lanes = (
         CarrierSection(name="fake", driver="fake", prefixes=("+222",)),
         CarrierSection(name="sim", driver="fake", receives_only=True),
+        *SECTIONS,
     )
-    drivers = {each.name: FakeDriver() for each in lanes}
+    drivers = {"fake": FakeDriver(), "sim": FakeDriver(), **LINES}
     plugins = PluginManager()
     plugins.load(installed=())
     outside = Outside(payments=WALLETS, plugins=plugins.plugins())

@@ -10,7 +10,15 @@ from risala.engine.model.commands import LifeEvent
 from risala.engine.model.errors import Draining, Overloaded, RateLimited
 from risala.engine.model.told import Lagged, Told
 from risala.http.web import live
-from risala.http.web.live import APART_S, BEAT_S, OVER, LiveStreams, piece_chunk
+from risala.http.web.live import (
+    APART_S,
+    BEAT_S,
+    OVER,
+    PIECE_END,
+    LiveStreams,
+    Pieces,
+    piece_chunk,
+)
 
 
 @dataclass(eq=False)
@@ -129,6 +137,31 @@ async def test_what_nobody_is_told_of_is_drawn_with_each_beat(streams, followed,
         assert f">{number}</b>".encode() in await anext(body)
     assert drawer.told == [None, None]
     await body.aclose()
+
+
+async def test_how_often_is_its_pages_own(streams, followed, autojump_clock):
+    response = streams.response(
+        "usr_1", followed.follow(), followed.watch(), Drawer().draw, by_time=True, beat_s=3.0
+    )
+    body = aiter(response.response)
+    await anext(body)
+    before = trio.current_time()
+    await anext(body)
+    assert trio.current_time() == pytest.approx(before + 3.0)
+    await body.aclose()
+
+
+def test_a_piece_that_is_the_same_is_left_alone():
+    """Marks of forms are others each time, and no reason to take a button from under a finger."""
+    pieces = Pieces()
+
+    def drawn(text, mark):
+        hidden = f'<input type="hidden" name="form_token" value="{mark}">'
+        return f"<p>a{hidden}</p>{PIECE_END}<p>{text}</p>{PIECE_END}"
+
+    assert pieces.fresh(drawn("one", "x")).count("<p>") == 2
+    assert pieces.fresh(drawn("one", "y")) == ""
+    assert pieces.fresh(drawn("two", "z")) == "<p>two</p>"
 
 
 async def test_it_ends_with_its_session(streams, followed, autojump_clock):

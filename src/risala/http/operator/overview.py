@@ -9,10 +9,11 @@ from quart_trio.wrappers import TrioResponse
 
 from risala.engine.model.errors import Refusal
 from risala.http.operator.alerts import ATTENTION_MAX, shown_alerts
-from risala.http.operator.carriers.tiles import tile
+from risala.http.operator.carriers.tiles import BEAT_S, tile
 from risala.http.web.access import PageAccess
 from risala.http.web.formats import ms_of
 from risala.http.web.languages import N_
+from risala.http.web.live import Pieces
 from risala.http.web.messages.sentences import cause_told
 from risala.http.web.routes import PageRoute
 from risala.http.web.visit import Visit
@@ -31,10 +32,12 @@ async def show(visit: Visit) -> TrioResponse:
 
 
 async def live(visit: Visit) -> TrioResponse:
-    async def draw(_: object) -> str:
-        return await visit.drawn("overview/pieces.html", await _values(visit))
+    pieces = Pieces()
 
-    return visit.live(draw, by_time=True)
+    async def draw(_: object) -> str:
+        return pieces.fresh(await visit.drawn("overview/pieces.html", await _values(visit)))
+
+    return visit.live(draw, by_time=True, beat_s=BEAT_S)
 
 
 async def _values(visit: Visit) -> dict[str, Any]:

@@ -8,12 +8,14 @@ how things stand.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AbstractContextManager, aclosing
 from typing import Final, Protocol
 
 import trio
+from markupsafe import Markup
 from quart_trio.wrappers import TrioResponse
 
 from risala.engine.model.commands import LifeEvent
@@ -32,6 +34,9 @@ APART_S: Final = 0.5
 GATHERED_MAX: Final = 200
 """Changes that one drawing is told of; beyond it draws from how things stand, as after a gap."""
 AGAIN_S: Final = 30
+PIECE_END: Final = Markup("<!-- end of a piece -->")
+_MARKS: Final = re.compile(r'<input type="hidden" name="(?:form_token|once)"[^>]*>')
+"""Of forms: another at each drawing, and as good as the one before."""
 OVER: Final = b"event: over\ndata:\n\n"
 """The page closes the stream, and does not come back."""
 
@@ -71,11 +76,13 @@ class LiveStreams:
         watch: AbstractContextManager[trio.Event],
         draw: Draw,
         *,
+        beat_s: float = BEAT_S,
         by_time: bool = False,
     ) -> TrioResponse:
         """A stream of pieces, until ``watch`` says that its reader may see no more.
 
-        ``by_time``: drawn with each beat too, for what changes without anybody being told.
+        ``by_time``: drawn with each beat too, for what changes without anybody being told;
+        ``beat_s``: how often.
 
         Raises:
             RateLimited, Overloaded: they have, or all have, as many streams as there may be.
@@ -84,7 +91,7 @@ class LiveStreams:
         if (refusal := self._refusal(user_id)) is not None:
             raise refusal
         response = TrioResponse(
-            self._chunks(user_id, follow, watch, draw, by_time=by_time),
+            self._chunks(user_id, follow, watch, draw, beat_s=beat_s, by_time=by_time),
             content_type="text/event-stream",
         )
         response.timeout = None
@@ -107,6 +114,7 @@ class LiveStreams:
         watch: AbstractContextManager[trio.Event],
         draw: Draw,
         *,
+        beat_s: float,
         by_time: bool,
     ) -> AsyncIterator[bytes]:
         if self._refusal(user_id) is not None:
@@ -115,7 +123,8 @@ class LiveStreams:
             self._open[user_id] += 1
             self._followers.add(follower)
             try:
-                async with aclosing(_drawn(follower, ended, draw, by_time=by_time)) as chunks:
+                drawn = _drawn(follower, ended, draw, beat_s=beat_s, by_time=by_time)
+                async with aclosing(drawn) as chunks:
                     async for chunk in chunks:
                         yield chunk
             finally:
@@ -126,11 +135,11 @@ class LiveStreams:
 
 
 async def _drawn(
-    follower: PageFollower, ended: trio.Event, draw: Draw, *, by_time: bool
+    follower: PageFollower, ended: trio.Event, draw: Draw, *, beat_s: float, by_time: bool
 ) -> AsyncGenerator[bytes]:
     yield b"retry: 2000\n\n"
     while not ended.is_set():
-        told = await _gather(follower, ended)
+        told = await _gather(follower, ended, beat_s)
         if told is None:
             break
         chunk = b": alive\n\n"
@@ -144,7 +153,7 @@ async def _drawn(
     yield OVER
 
 
-async def _gather(follower: PageFollower, ended: trio.Event) -> list[Told] | None:
+async def _gather(follower: PageFollower, ended: trio.Event, beat_s: float) -> list[Told] | None:
     """What happened in the next moment, empty where nothing did; None: it is over."""
     found: list[Told] = []
     over = False
@@ -158,7 +167,7 @@ async def _gather(follower: PageFollower, ended: trio.Event) -> list[Told] | Non
     async with trio.open_nursery() as nursery:
         nursery.start_soon(until_ended, nursery.cancel_scope)
         try:
-            with trio.move_on_after(BEAT_S):
+            with trio.move_on_after(beat_s):
                 found.append(await anext(follower))
             if found:
                 with trio.move_on_after(APART_S):
@@ -173,6 +182,26 @@ async def _gather(follower: PageFollower, ended: trio.Event) -> list[Told] | Non
             over = not found  # what came before the end is still drawn
         nursery.cancel_scope.cancel()
     return None if over else found
+
+
+class Pieces:
+    """Of the pieces that are drawn again and again, those that are another than the last time.
+
+    What a reader has opened, or is about to press, is left alone while it stays as it is.
+    """
+
+    def __init__(self) -> None:
+        self._seen: dict[int, str] = {}
+
+    def fresh(self, drawn: str) -> str:
+        """Pieces that :data:`PIECE_END` ends, less those that stand on the page already."""
+        found = []
+        for place, piece in enumerate(drawn.split(PIECE_END)):
+            bare = _MARKS.sub("", piece)
+            if self._seen.get(place) != bare:
+                self._seen[place] = bare
+                found.append(piece)
+        return "".join(found)
 
 
 def piece_chunk(html: str) -> bytes:

@@ -26,6 +26,7 @@ from risala.http.web.drawing.quick import QuickEnvironment
 from risala.http.web.face import WebFace
 from risala.http.web.formats import Formats, bare_formats
 from risala.http.web.languages import OWN_NAMES, Words, direction_of, load_words
+from risala.http.web.live import PIECE_END
 from risala.http.web.states import STATES
 
 _BADGES_KEPT: Final = 512
@@ -122,6 +123,7 @@ def _environment(folders: Sequence[Path], shelf: Shelf) -> Environment:
             "among": lambda *told, **holes: _FOR.get().formats.words.among(*told, **holes),
             "marks": lambda **told: _FOR.get().marks(**told),
             "at": lambda page, **query: _FOR.get().at(page, **query),
+            "piece_end": PIECE_END,
             "root": lambda: _FOR.get().face.root,
             "may": lambda access: _FOR.get().may(access),
             "asset": lambda name: shelf.addresses[name],

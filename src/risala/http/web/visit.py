@@ -30,7 +30,7 @@ from risala.http.web.files.spreadsheet import FileForm
 from risala.http.web.formats import Formats
 from risala.http.web.forms import MARK_FIELD, ONCE_FIELD, SentForm, masked
 from risala.http.web.languages import Words
-from risala.http.web.live import Draw, LiveStreams
+from risala.http.web.live import BEAT_S, Draw, LiveStreams
 from risala.http.web.once import OnceKeys
 from risala.http.web.refusals import TOP, faults_of
 from risala.http.web.templates import Templates, render
@@ -325,10 +325,17 @@ class Visit:
         drawn = await self.drawn(template, {**(given or {}), **values})
         return self._html(drawn, status, compress=not is_secret)
 
-    def live(self, draw: Draw, what: What = What.LIFE, *, by_time: bool = False) -> TrioResponse:
+    def live(
+        self,
+        draw: Draw,
+        what: What = What.LIFE,
+        *,
+        by_time: bool = False,
+        beat_s: float = BEAT_S,
+    ) -> TrioResponse:
         """A stream of pieces of the page, drawn by ``draw`` whenever something changes.
 
-        ``by_time``: every few seconds too, for what changes without anybody being told.
+        ``by_time``: every ``beat_s`` too, for what changes without anybody being told.
         """
         assert self.session is not None, "the route lets strangers in"
         gateway = self.site.gateway
@@ -338,6 +345,7 @@ class Visit:
             gateway.people.watching(self.session, self._place_id),
             draw,
             by_time=by_time,
+            beat_s=beat_s,
         )
 
     def download(

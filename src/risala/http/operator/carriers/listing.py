@@ -7,10 +7,11 @@ from typing import Any, Final
 from quart_trio.wrappers import TrioResponse
 
 from risala.engine.model.errors import Refusal
-from risala.http.operator.carriers.tiles import tile
+from risala.http.operator.carriers.tiles import BEAT_S, tile
 from risala.http.operator.carriers.words import told
 from risala.http.web.access import PageAccess
 from risala.http.web.languages import N_
+from risala.http.web.live import Pieces
 from risala.http.web.refusals import faults_of
 from risala.http.web.routes import PageRoute
 from risala.http.web.states import network_name
@@ -33,10 +34,12 @@ async def show(visit: Visit) -> TrioResponse:
 
 
 async def live(visit: Visit) -> TrioResponse:
-    async def draw(_: object) -> str:
-        return await visit.drawn("carriers/pieces.html", await _tiles(visit))
+    pieces = Pieces()
 
-    return visit.live(draw, by_time=True)
+    async def draw(_: object) -> str:
+        return pieces.fresh(await visit.drawn("carriers/pieces.html", await _tiles(visit)))
+
+    return visit.live(draw, by_time=True, beat_s=BEAT_S)
 
 
 async def _tiles(visit: Visit) -> dict[str, Any]:

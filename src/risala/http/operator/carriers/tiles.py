@@ -15,6 +15,8 @@ from risala.http.web.messages.sentences import cause_told
 
 WAITS_LONG_MS: Final = 30_000
 """A message leaves within seconds: one that has waited so long is drawn in amber."""
+BEAT_S: Final = 3.0
+"""A page of carriers is drawn this often: links come and go without a message that tells of it."""
 NEARLY: Final = 0.8
 """A quota that is used so far is drawn in amber."""
 REGISTRATIONS: Final = {

@@ -7,8 +7,9 @@ from typing import Any, Final
 from quart_trio.wrappers import TrioResponse
 
 from risala.http.operator.carriers.listing import PAGE
-from risala.http.operator.carriers.tiles import tile
+from risala.http.operator.carriers.tiles import BEAT_S, tile
 from risala.http.web.access import PageAccess
+from risala.http.web.live import Pieces
 from risala.http.web.routes import PageRoute
 from risala.http.web.visit import Visit
 
@@ -22,10 +23,12 @@ async def show(visit: Visit) -> TrioResponse:
 
 
 async def live(visit: Visit) -> TrioResponse:
-    async def draw(_: object) -> str:
-        return await visit.drawn("carriers/traffic_pieces.html", await _values(visit))
+    pieces = Pieces()
 
-    return visit.live(draw, by_time=True)
+    async def draw(_: object) -> str:
+        return pieces.fresh(await visit.drawn("carriers/traffic_pieces.html", await _values(visit)))
+
+    return visit.live(draw, by_time=True, beat_s=BEAT_S)
 
 
 async def _values(visit: Visit) -> dict[str, Any]:

@@ -1,0 +1,101 @@
+"""The console's overview and carriers in a real browser: what operators do there in each language,
+by keyboard, by thumb and without script, and how each page looks to axe."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from console_lanes import BROKEN, MODEM
+from looking import overflow, violations
+from risala.engine.model.people import Language
+from risala.http.web.languages import load_words
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+
+PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True}
+SCREENS = [(1280, "light"), (1280, "dark"), (390, "light"), (360, "dark")]
+PAGES = [
+    *("/operator/overview", "/operator/carriers", "/operator/carriers?to=36123456"),
+    *("/operator/carriers?to=29123456", "/operator/carriers?to=12", "/operator/carriers/changes"),
+    *(f"/operator/carriers/{name}" for name in ("fake", MODEM, BROKEN)),
+    f"/operator/carriers/{MODEM}/traffic",
+]
+
+
+@pytest.fixture
+def look(look_at_console: Callable[..., Page]) -> Callable[..., Page]:
+    return look_at_console
+
+
+@pytest.mark.parametrize("language", ["fr", "ar", "en"])
+@pytest.mark.parametrize(("width", "scheme"), SCREENS)
+def test_no_page_is_closed_to_anybody(look, console, language, width, scheme):
+    """axe finds nothing, and nothing runs over, on any page in any language and theme."""
+    size = {"viewport": {"width": width, "height": 844}, "color_scheme": scheme}
+    page = look("/operator/overview", language, has_touch=width < 600, **size)
+    found = []
+    for path in PAGES:
+        page.goto(console + path)
+        found += [f"{path}: {each}" for each in violations(page)]
+        if over := overflow(page):
+            found.append(f"{path}: {over} px too wide")
+    assert found == []
+
+
+@pytest.mark.parametrize("language", ["fr", "ar", "en"])
+def test_a_modem_is_paused_and_resumed_on_a_telephone(look, console, language):
+    """The tile that another browser looks at follows by itself."""
+    words = load_words(Language(language))
+    other = look("/operator/carriers", language)
+    page = look("/operator/overview", language, **PHONE)
+    tile = page.locator("article.lane", has_text=MODEM)
+    tile.get_by_role("button", name=f"{words('Pause')}: {MODEM}").tap()
+    page.wait_for_url(f"{console}/operator/carriers")
+    theirs = other.locator("article.lane", has_text=MODEM)
+    expect(theirs.get_by_role("button", name=f"{words('Resume')}: {MODEM}")).to_be_visible()
+    tile.get_by_role("button", name=f"{words('Resume')}: {MODEM}").tap()
+    expect(tile.get_by_role("button", name=f"{words('Pause')}: {MODEM}")).to_be_visible()
+
+
+@pytest.mark.parametrize("language", ["fr", "ar", "en"])
+def test_where_a_number_would_go_is_asked_by_keyboard_alone(look, console, language):
+    words = load_words(Language(language))
+    page = look("/operator/overview", language)
+    page.keyboard.press("g")
+    page.keyboard.press("c")
+    page.wait_for_url(f"{console}/operator/carriers")
+    page.keyboard.press("/")
+    page.keyboard.type("29 12 34 56")
+    page.keyboard.press("Enter")
+    row = page.get_by_role("row", name=BROKEN)
+    told = words("It needs a hand: it does not connect by itself.")
+    expect(row).to_contain_text(told)
+
+
+@pytest.mark.parametrize("language", ["fr", "ar", "en"])
+def test_pace_is_changed_and_given_back_without_script(look, language):
+    words = load_words(Language(language))
+    page = look(f"/operator/carriers/{MODEM}", language, java_script_enabled=False)
+    page.locator("#rate_per_s").fill("0,5" if language == "fr" else "0.5")
+    page.get_by_role("button", name=str(words("Change it")), exact=True).click()
+    expect(page.locator("#rate_per_s")).to_have_value("0.5")
+    page.get_by_role("button", name=str(words("Let the file hold again"))).click()
+    expect(page.get_by_role("button", name=str(words("Let the file hold again")))).to_be_hidden()
+
+
+def test_a_driver_is_asked(look):
+    page = look(f"/operator/carriers/{MODEM}", "fr")
+    page.locator("#arguments").fill("*100#")
+    page.get_by_role("button", name="Demander").click()
+    expect(page.get_by_text("*100# → 318,00 MRU")).to_be_visible()
+
+
+def test_the_line_of_the_overview_is_drawn(look):
+    """By the table beside it, which changes by itself."""
+    page = look("/operator/overview", "ar")
+    expect(page.locator(".plot canvas")).to_be_visible()
+    page.get_by_text("عرض كجدول").click()
+    expect(page.locator("#rate tbody tr")).to_have_count(60)
