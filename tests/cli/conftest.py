@@ -155,12 +155,14 @@ class FakeOperator:
                         "name": "m", "driver": "smpp", "state": "up", "text": "Bound.",
                         "gate": "paused", "in_flight": 2, "window_max": 10, "rate_per_s": 4.5,
                         "rate_max_per_s": 50.0, "queue": 10000, "queue_is_longer": True,
+                        "override": None, "file": {"rate_per_s": 50.0, "weight": 1},
                     }
                 ]
             },
             "carriers.show": lambda: {
                 "name": "m", "driver": "modem", "state": "up", "text": "Ready.",
                 "details": {"signal_dbm": -73},
+                "override": None, "file": {"rate_per_s": 50.0, "weight": 1},
                 "commands": [{"name": "ussd", "arguments": "CODE", "summary": "Dials it."}],
                 "unmatched": {
                     "total": 7, "waiting": 2,
