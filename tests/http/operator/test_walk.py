@@ -20,8 +20,9 @@ FORM = {"content_type": "application/x-www-form-urlencoded"}
 GUARDED = [route for route in ROUTES if route.access is not PageAccess.PUBLIC]
 POSTS = [route for route in ROUTES if route.method == "POST"]
 GETS = [route for route in GUARDED if route.method == "GET" and not route.path.endswith("/live")]
-SEEN = ("web_sessions",)
-"""When somebody was last seen is written down whatever they do."""
+SEEN = ("web_sessions", "meta")
+"""When somebody was last seen is written down whatever they do; and what the service notes of
+itself, as that its first upkeep is over, whenever that is."""
 
 
 def path_of(route) -> str:
