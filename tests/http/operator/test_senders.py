@@ -26,8 +26,10 @@ async def lines(post, operation):
 
 async def test_marked_names_stand_first_and_say_why(asked, operator):
     page = await operator.get("/operator/senders")
-    places = [page.text.index(f"<bdi>{name}</bdi>") for name in ("B4NKILY", "PROMO", "BARAKA")]
-    assert places == sorted(places)
+    *marked, plain = (
+        page.text.index(f"<bdi>{name}</bdi>") for name in ("B4NKILY", "PROMO", "BARAKA")
+    )
+    assert max(marked) < plain  # requests of one millisecond are in no order
     assert "It resembles <bdi>Bankily</bdi>, which is a bank" in page.text
     assert "The name is generic" in page.text
     assert "Nothing that we know of" in page.text
