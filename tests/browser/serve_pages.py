@@ -124,6 +124,7 @@ def gateway() -> FakeWebGateway:
         )
     ]
     card = {"method": "sandbox", "asks": [], "byOperator": False, "instructions": {}}
+    payer = {"number": "+22236123456"}
     states = (
         {},
         {"asks": [], "reference": "BK-7710342", "claimedAt": iso(AT_MS)},
@@ -131,6 +132,8 @@ def gateway() -> FakeWebGateway:
         {"state": "confirmed", "paid": "5000.00", "entry": 1, "asks": [], "reference": "BK-1"},
         {"state": "refused", "asks": [], "why": {"en": "No such payment is in the account."}},
         {"state": "begun", "asks": []},
+        {"asks": [], "reference": "BK-1", "payer": {**payer, "state": "sent", "codesLeft": 2}},
+        {"asks": [], "reference": "BK-1", "payer": {**payer, "state": "unsent", "codesLeft": 0}},
     )
     made.payments.given = {
         f"pay_{number}": payment(f"pay_{number}", **changes)

@@ -18,7 +18,7 @@ PAGES = {
     "OWNER": [
         *("/app/org_1/billing", "/app/org_1/billing?kind=payments", "/app/org_2/billing"),
         *("/app/org_1/billing/receipts/1", "/app/org_1/settings"),
-        *(f"/app/org_1/billing/payments/pay_{number}" for number in range(1, 7)),
+        *(f"/app/org_1/billing/payments/pay_{number}" for number in range(1, 9)),
         "/pay/sandbox/checkout/pay_3",
         *("/app/org_1/overview", "/app/org_1/overview?period=month", "/app/org_1/messages"),
         *("/app/org_1/messages?status=failed", "/app/org_1/messages/sms_uncertain"),
