@@ -210,6 +210,7 @@ def look_at_console(browser: Browser, console: str) -> Iterator[Callable[..., Pa
         page = context.new_page()
         page.set_default_timeout(HANG_S * 1000)
         page.goto(f"{console}/operator/enter")
+        assert page.url == f"{console}/operator/overview", "nobody was let in"
         page.goto(console + path)
         return page
 

@@ -20,6 +20,7 @@ from console_lanes import LINES, SECTIONS
 from console_records import records
 from payment_shop import wallet
 from risala.config.model import CarrierSection, HttpSection, Settings, StorageSection
+from risala.config.people import PeopleSection
 from risala.engine.engine import open_engine
 from risala.engine.gateway import Gateway
 from risala.engine.journal.alerts import alerts
@@ -156,7 +157,10 @@ async def hear(sim: FakeDriver) -> None:
 
 async def main(port: int, folder: Path) -> None:
     settings = Settings(
-        http=HttpSection(graceful_stop_s=0), storage=StorageSection(data_dir=folder)
+        http=HttpSection(graceful_stop_s=0),
+        storage=StorageSection(data_dir=folder),
+        # Every browser of every test enters from one address.
+        people=PeopleSection(guesses_per_ip_per_minute=100_000),
     )
     lanes = (
         CarrierSection(name="fake", driver="fake", prefixes=("+222",)),
