@@ -6,8 +6,11 @@ import pytest
 from quart_trio.wrappers import TrioResponse
 from werkzeug.datastructures import Headers
 
+from risala.config.model import HttpSection, Settings
+from risala.engine.model.people import SessionKind
 from risala.http.common.client_address import ClientAddresses
 from risala.http.web.doors import Door, Way, door_of, is_own_form, safe_next
+from risala.http.web.face import address_of
 
 TRUSTED = ClientAddresses(["10.0.0.2"])
 PUBLIC = "https://sms.example.mr"
@@ -17,6 +20,33 @@ def request(peer="127.0.0.1", scheme="http", **headers):
     fields = Headers({name.replace("_", "-"): value for name, value in headers.items()})
     scope = {"client": (peer, 1)}
     return SimpleNamespace(scope=scope, scheme=scheme, headers=fields, http_version="1.1")
+
+
+CONSOLE = "https://console.example.mr"
+
+
+@pytest.mark.parametrize(
+    ("more", "found"),
+    [
+        ({}, PUBLIC),
+        ({"console_url": CONSOLE}, CONSOLE),
+        ({"console_bind": "0.0.0.0:8081"}, None),
+        ({"console_bind": "0.0.0.0:8081", "console_url": CONSOLE}, CONSOLE),
+    ],
+)
+def test_where_forms_of_the_console_come_from(more, found):
+    """At an address of its own, its browsers name that address, and not the customers'."""
+    settings = Settings(http=HttpSection(public_url=PUBLIC, **more))
+    assert address_of(settings, SessionKind.CUSTOMER) == PUBLIC
+    assert address_of(settings, SessionKind.OPERATOR) == found
+    asked = request(
+        peer="192.0.2.7",
+        scheme="https",
+        origin=found or "https://192.0.2.1:8081",
+        sec_fetch_site="same-origin",
+    )
+    door = door_of(asked, TRUSTED, address_of(settings, SessionKind.OPERATOR))
+    assert is_own_form(asked, door)
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 import sqlite3
 from collections import deque
+from functools import partial
 from typing import Final
 
 import trio
@@ -71,8 +72,13 @@ async def sort_anew(
         while after is not None:
             start = after
             after = await journal.commit(
-                lambda conn, queue=queue, start=start: messages.reroute(  # type: ignore[misc]
-                    conn, queue, start, router.route_key, ROWS_AT_ONCE, now_ms
+                partial(
+                    messages.reroute,
+                    queue=queue,
+                    after=start,
+                    route_key=router.route_key,
+                    count=ROWS_AT_ONCE,
+                    now_ms=now_ms,
                 )
             )
     if changed:

@@ -5,7 +5,7 @@ A value that is null counts as not given, except where an argument says what its
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any, Final, TypeVar
@@ -79,6 +79,19 @@ def maybe(parse_one: Callable[[object], T]) -> Callable[[object], T | None]:
         return None if value is None else parse_one(value)
 
     return parse_maybe
+
+
+def one_of(code: str, words: Iterable[str]) -> Callable[[object], str]:
+    """A parser of a text that is one of these; ``code`` is that of the fault."""
+    known = tuple(words)
+
+    def parse_word(value: object) -> str:
+        found = text(value)
+        if found not in known:
+            raise fault(code, f"`{{name}}` is one of: {', '.join(known)}.")
+        return found
+
+    return parse_word
 
 
 def text(value: object) -> str:

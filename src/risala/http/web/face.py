@@ -65,6 +65,8 @@ class WebFace:
 def address_of(settings: Settings, kind: SessionKind) -> str | None:
     """Where people find the pages of a kind; None: the operator has not said it."""
     http = settings.http
-    if kind is SessionKind.OPERATOR and http.console_url is not None:
-        return http.console_url
+    if kind is SessionKind.CUSTOMER:
+        return http.public_url
+    if http.console_url is not None or http.console_bind is not None:
+        return http.console_url  # at an address of its own nothing is to be had of the customers'
     return http.public_url

@@ -24,7 +24,7 @@ from risala.http.common.client_address import ClientAddresses, bucket_of
 from risala.http.web.access import PageAccess
 from risala.http.web.doors import Door
 from risala.http.web.facade import WebGateway
-from risala.http.web.face import NavGroup, Rail, WebFace
+from risala.http.web.face import NavGroup, Rail, WebFace, address_of
 from risala.http.web.files.downloads import Download, Downloads, TablePart
 from risala.http.web.files.spreadsheet import FileForm
 from risala.http.web.formats import Formats
@@ -144,6 +144,11 @@ class Visit:
     def is_inside(self) -> bool:
         """Whether the rail is drawn: of an organization, or of the console."""
         return self.place is not None or bool(self.waiting)
+
+    @property
+    def public_url(self) -> str | None:
+        """Where people find these pages, as far as the settings say."""
+        return address_of(self.site.settings, self.face.kind)
 
     @property
     def base_url(self) -> str:

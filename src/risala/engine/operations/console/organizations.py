@@ -23,9 +23,8 @@ from risala.engine.operations.arguments import (
     MaybeText,
     MaybeWhole,
     OfOrganization,
-    fault,
     maybe,
-    text,
+    one_of,
 )
 from risala.engine.operations.lists import maybe_iso
 from risala.engine.operations.operation import Call, Operation
@@ -37,11 +36,7 @@ PAGE_USUAL: Final = 50
 _STATES: Final = ("active", "suspended", DELETED)
 
 
-def _status(value: object) -> str:
-    found = text(value)
-    if found not in _STATES:
-        raise fault("invalid_status", f"`{{name}}` is one of: {', '.join(_STATES)}.")
-    return found
+_status: Final = one_of("invalid_status", _STATES)
 
 
 class ListOrganizations(Arguments):

@@ -19,8 +19,7 @@ from risala.engine.operations.arguments import (
     Json,
     MaybeText,
     MaybeWhole,
-    fault,
-    text,
+    one_of,
 )
 from risala.engine.operations.lists import maybe_iso
 from risala.engine.operations.operation import Call, Operation
@@ -35,11 +34,7 @@ _PAYMENT: Final = "pay_"
 """How ids of payments begin."""
 
 
-def _state(value: object) -> str:
-    found = text(value)
-    if found not in STATES:
-        raise fault("invalid_status", f"`{{name}}` is one of: {', '.join(STATES)}.")
-    return found
+_state: Final = one_of("invalid_status", STATES)
 
 
 class ListClaims(Arguments):

@@ -23,8 +23,7 @@ from risala.engine.operations.arguments import (
     Json,
     MaybeText,
     MaybeWhole,
-    fault,
-    text,
+    one_of,
 )
 from risala.engine.operations.lists import maybe_iso
 from risala.engine.operations.operation import Call, Operation
@@ -39,11 +38,7 @@ AT_ONCE_MAX: Final = 10
 milliseconds at most, and mostly one. More are looked at in a thread, and nobody waits for them."""
 
 
-def _state(value: object) -> str:
-    found = text(value)
-    if found not in STATES:
-        raise fault("invalid_status", f"`{{name}}` is one of: {', '.join(sorted(STATES))}.")
-    return found
+_state: Final = one_of("invalid_status", sorted(STATES))
 
 
 class ListSenderRequests(Arguments):

@@ -20,9 +20,8 @@ from risala.engine.operations.arguments import (
     MaybeText,
     MaybeWhole,
     OfMaybeOrganization,
-    fault,
     maybe,
-    text,
+    one_of,
 )
 from risala.engine.operations.begun import line_of
 from risala.engine.operations.lists import MaybeCursor, maybe_iso
@@ -37,11 +36,7 @@ EXPORT_PART: Final = 500
 """Lines of one part of an export: some milliseconds, in which nothing else is done."""
 
 
-def _face(value: object) -> str:
-    found = text(value)
-    if found not in set(Face):
-        raise fault("invalid_face", f"`{{name}}` is one of: {', '.join(Face)}.")
-    return found
+_face: Final = one_of("invalid_face", Face)
 
 
 class ListLines(OfMaybeOrganization):
