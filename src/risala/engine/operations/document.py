@@ -35,7 +35,8 @@ faults are named at once.
 
 ## Who may
 
-*Operators* may do everything: whoever may open the data directory or its socket is one. *Owner*,
+*Operators* may do everything: whoever may open the data directory or its socket is one, and
+whoever is signed in to the console; there nobody makes operators or links into accounts. *Owner*,
 *developer* and *viewer* are of one organization: what is another's is not there for them (404), and
 what their role may not do is refused (403). Members of a suspended organization read and top up,
 and do nothing else. An argument in brackets may be left out; one with roles
