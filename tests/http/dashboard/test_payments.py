@@ -202,3 +202,13 @@ async def test_codes_are_few_and_a_viewer_types_none(owner, gateway, reader_as):
     assert f'action="{PAYMENT}/payer"' not in page.text
     gateway.payments.given["pay_1"] = owed()
     assert f'action="{PAYMENT}/code"' not in (await reader_as(Role.VIEWER).get(PAYMENT)).text
+
+
+async def test_of_many_payments_under_way_two_stand_open(owner, gateway):
+    """The others are one look away: what comes first on the page is not pushed out of sight."""
+    names = [f"pay_{number}" for number in range(5)]
+    gateway.payments.given = {name: payment(name) for name in names}
+    text = (await owner.get("/app/org_1/billing")).text
+    before, _, behind = text.partition('<details class="behind"><summary>and ')
+    assert before.count('<section class="note warn">') == 2
+    assert behind.count('<section class="note warn">') == 3

@@ -160,3 +160,23 @@ async def test_what_went_over_the_link(post, operator, monkeypatch):
     assert text.index("&lt;b&gt;+CSQ: 20&lt;/b&gt;") < text.index("AT+CSQ")
     assert "2</bdi> lines before it were not kept" in text
     assert (await operator.get(f"{PAGE}/nope/traffic")).status == 404
+
+
+@pytest.mark.parametrize(
+    ("used", "drawn"), [(399, "<progress value"), (400, "warn"), (500, '"bad"'), (501, '"bad"')]
+)
+async def test_a_quota_that_is_nearly_used_up_is_seen(post, operator, monkeypatch, used, drawn):
+    perform = post.gateway.perform
+
+    async def told(name, arguments, caller):
+        found = await perform(name, arguments, caller)
+        if name == "carriers":
+            (lane,) = found["carriers"]
+            lane["quota"]["day"] = {"used": used, "limit": 500}
+            lane["signal"] = {"dbm": -81, "bars": 3}
+        return found
+
+    monkeypatch.setattr(post.gateway, "perform", told)
+    text = (await operator.get(PAGE)).text
+    assert drawn in re.search(r"<progress[^>]*>", text)[0]
+    assert '<bdi class="num nowrap">−81 dBm</bdi>' in text

@@ -8,8 +8,8 @@ from urllib.parse import quote
 
 from risala.http.web.visit import Visit
 
-ATTENTION_MAX: Final = 6
-"""Alerts that stand above the overview: more than one reads are counted instead."""
+ATTENTION_MAX: Final = 2
+"""Alerts that stand above the overview, the newest; of more is told how many there are."""
 _OF_CARRIER: Final = frozenset({"lane_down", "receipts_missing", "sim_balance_low", "quota_low"})
 _OF_NUMBERS: Final = frozenset({"codes_abused"})
 _OF_SERVICE: Final = frozenset({"disk_low", "backup_old", "errors", "clock_jumped"})
