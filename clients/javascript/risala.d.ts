@@ -1,0 +1,170 @@
+export const VERSION: string;
+export const TOLERANCE_S: number;
+
+export interface Retrying {
+  deadlineMs: number;
+  attemptMs: number;
+  firstWaitMs: number;
+  waitMaxMs: number;
+  retryAfterMaxMs: number;
+}
+export const RETRYING: Readonly<Retrying>;
+
+export type Fault = "caller" | "organization" | "service" | "network";
+
+export class RisalaError extends Error {
+  readonly fault: Fault;
+  readonly isPassing: boolean;
+  readonly isMaybeDone: boolean;
+  readonly idempotencyKey: string | undefined;
+}
+export class RefusedError extends RisalaError {
+  readonly status: number;
+  readonly code: string;
+  readonly data: Record<string, unknown>;
+  readonly word: string | undefined;
+  readonly requestId: string | undefined;
+  readonly retryAfterS: number | undefined;
+}
+export interface FieldIssue {
+  path: (string | number)[];
+  code: string;
+  message: string;
+}
+export class RequestFaultError extends RefusedError {}
+export class BadRequestError extends RequestFaultError {
+  readonly issues: FieldIssue[];
+}
+export class UnauthorizedError extends RequestFaultError {}
+export class KeyForbiddenError extends RequestFaultError {}
+export class UnknownIdError extends RequestFaultError {}
+export class PaymentRequiredError extends RefusedError {}
+export class TooManyRequestsError extends RefusedError {
+  readonly limit: string | undefined;
+}
+export class ServiceFaultError extends RefusedError {}
+export class UnavailableError extends ServiceFaultError {}
+export class UnansweredError extends RisalaError {}
+export class LostAnswerError extends UnansweredError {}
+export class UnreadableAnswerError extends UnansweredError {}
+export class AbortedError extends RisalaError {}
+export class SignatureError extends RisalaError {}
+
+export interface Signalled {
+  signal?: AbortSignal;
+}
+export interface SentMessage {
+  accepted: true;
+  messageId: string;
+  idempotencyKey: string;
+  organizationId: string;
+  from: string;
+  notice?: { code: string; requestedFrom: string; message: string };
+}
+export type MessageStatus =
+  | "pending"
+  | "processing"
+  | "sent"
+  | "delivered"
+  | "undelivered"
+  | "failed"
+  | "canceled";
+export interface Message {
+  messageId: string;
+  id: string;
+  to: string;
+  from: string;
+  body: string | null;
+  status: MessageStatus;
+  segments: number | null;
+  encoding: string | null;
+  price: string | null;
+  currency: string | null;
+  attempts: number | null;
+  carrier: string | null;
+  providerMessageId: string | null;
+  errorCode: string | null;
+  errorText: string | null;
+  carrierCode: string | null;
+  metadata: Record<string, string> | null;
+  sendAt: string | null;
+  sentAt: string | null;
+  deliveredAt: string | null;
+  createdAt: string;
+  updatedAt: string;
+}
+export interface Verification {
+  id: string;
+  to: string;
+  status: "pending" | "approved" | "expired" | "canceled";
+  attempts: number;
+  expiresAt: string;
+  createdAt: string;
+  updatedAt: string;
+}
+export interface Page<Item> {
+  items: Item[];
+  next: string | null;
+  previous: string | null;
+}
+export interface MessageFilter extends Signalled {
+  status?: MessageStatus;
+  to?: string;
+  from?: string;
+  since?: string | Date;
+  until?: string | Date;
+  limit?: number;
+}
+
+export class Risala {
+  constructor(url: string, key: string, options?: Partial<Retrying> & { fetch?: typeof fetch });
+  toString(): string;
+  sendVerification(
+    to: string,
+    options?: Signalled & { locale?: "fr" | "ar" | "en"; appHash?: string; origin?: string },
+  ): Promise<{ verificationId: string }>;
+  checkVerification(
+    verificationId: string,
+    code: string,
+    options?: Signalled,
+  ): Promise<{ status: "approved" | "denied" }>;
+  getVerification(verificationId: string, options?: Signalled): Promise<Verification>;
+  sendMessage(
+    to: string,
+    body: string,
+    options?: Signalled & {
+      from?: string;
+      idempotencyKey?: string;
+      sendAt?: string | Date;
+      validitySeconds?: number;
+      metadata?: Record<string, string>;
+    },
+  ): Promise<SentMessage>;
+  getMessage(messageId: string, options?: Signalled): Promise<Message>;
+  listMessages(
+    options?: MessageFilter & { before?: string | null; after?: string | null },
+  ): Promise<Page<Message>>;
+  iterMessages(options?: MessageFilter): AsyncGenerator<Message, void, undefined>;
+}
+
+export interface WebhookEvent {
+  id: string;
+  type: string;
+  createdAt: string;
+  organizationId: string;
+  test: boolean;
+  [member: string]: unknown;
+}
+export type Octets = string | Uint8Array | ArrayBuffer;
+export type HeadersLike =
+  | { get(name: string): string | null }
+  | Record<string, string | string[] | undefined>;
+
+export class Webhook {
+  constructor(
+    secrets: string | string[],
+    options?: { toleranceS?: number; clock?: () => number },
+  );
+  verify(body: Octets, headers: HeadersLike): Promise<WebhookEvent>;
+  verifySigned(body: Octets, signature: string): Promise<WebhookEvent>;
+}

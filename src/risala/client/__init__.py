@@ -1,0 +1,132 @@
+"""Send SMS and verify phone numbers by a Risala service.
+
+::
+
+    from risala.client import Risala
+
+    risala = Risala("https://sms.example", os.environ["RISALA_KEY"])
+    sent = risala.send_message("+22236123456", "Bonjour")
+    print(risala.get_message(sent.message_id).status)
+
+`Risala` is for threads, `AsyncRisala` for tasks of asyncio or Trio; both have the same methods.
+Every call ends in an answer or in a `RisalaError`. `Webhook` verifies what the service sends to an
+endpoint. It is a distribution of its own, ``risala-client``, which needs httpx2 and nothing of the
+service.
+"""
+
+from .answers import (
+    CheckedCode,
+    EndpointDelivery,
+    InboundMessage,
+    LedgerLine,
+    Message,
+    MessageEstimate,
+    MessageStatus,
+    OrganizationBalance,
+    Page,
+    PendingSenderNotice,
+    SenderName,
+    SentMessage,
+    StartedVerification,
+    UnicodeCharacter,
+    Verification,
+    VerificationStatus,
+    WebhookEndpoint,
+)
+from .asynchronous import AsyncRisala
+from .calls import BatchResult, OutgoingMessage
+from .errors import (
+    AddressForbiddenError,
+    BadRequestError,
+    FieldIssue,
+    KeyForbiddenError,
+    LostAnswerError,
+    NotCancelableError,
+    NotReachedError,
+    OutcomeUnknownError,
+    PaymentRequiredError,
+    RecipientOptedOutError,
+    RefusedError,
+    RequestFaultError,
+    RisalaError,
+    SenderNotApprovedError,
+    ServiceFaultError,
+    SignatureError,
+    SpendCapError,
+    TooManyRequestsError,
+    UnansweredError,
+    UnauthorizedError,
+    UnavailableError,
+    UnknownIdError,
+    UnreadableAnswerError,
+)
+from .retrying import Retrying
+from .synchronous import Risala
+from .version import VERSION as __version__
+from .webhooks import (
+    BalanceEvent,
+    InboundEvent,
+    MessageEvent,
+    SenderEvent,
+    TrialEvent,
+    VerificationEvent,
+    Webhook,
+    WebhookEvent,
+)
+
+__all__ = [
+    "AddressForbiddenError",
+    "AsyncRisala",
+    "BadRequestError",
+    "BalanceEvent",
+    "BatchResult",
+    "CheckedCode",
+    "EndpointDelivery",
+    "FieldIssue",
+    "InboundEvent",
+    "InboundMessage",
+    "KeyForbiddenError",
+    "LedgerLine",
+    "LostAnswerError",
+    "Message",
+    "MessageEstimate",
+    "MessageEvent",
+    "MessageStatus",
+    "NotCancelableError",
+    "NotReachedError",
+    "OrganizationBalance",
+    "OutcomeUnknownError",
+    "OutgoingMessage",
+    "Page",
+    "PaymentRequiredError",
+    "PendingSenderNotice",
+    "RecipientOptedOutError",
+    "RefusedError",
+    "RequestFaultError",
+    "Retrying",
+    "Risala",
+    "RisalaError",
+    "SenderEvent",
+    "SenderName",
+    "SenderNotApprovedError",
+    "SentMessage",
+    "ServiceFaultError",
+    "SignatureError",
+    "SpendCapError",
+    "StartedVerification",
+    "TooManyRequestsError",
+    "TrialEvent",
+    "UnansweredError",
+    "UnauthorizedError",
+    "UnavailableError",
+    "UnicodeCharacter",
+    "UnknownIdError",
+    "UnreadableAnswerError",
+    "Verification",
+    "VerificationEvent",
+    "VerificationStatus",
+    "Webhook",
+    "WebhookEndpoint",
+    "WebhookEvent",
+    "__version__",
+]

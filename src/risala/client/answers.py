@@ -1,0 +1,251 @@
+"""What the service answers, as frozen dataclasses.
+
+Times are `datetime` in UTC, amounts `Decimal`. ``None`` is what is not known yet.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from decimal import Decimal
+from typing import Generic, Literal, TypeVar
+
+from .decoding import WIRE
+
+T = TypeVar("T")
+MessageStatus = Literal[
+    "pending", "processing", "sent", "delivered", "undelivered", "failed", "canceled"
+]
+VerificationStatus = Literal["pending", "approved", "expired", "canceled"]
+_FINAL = ("delivered", "undelivered", "failed", "canceled")
+
+
+@dataclass(frozen=True, slots=True)
+class PendingSenderNotice:
+    """That the sender asked for waits for approval."""
+
+    code: str
+    requested_from: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class SentMessage:
+    """A message that was accepted: stored, charged, and on the service's disk."""
+
+    message_id: str
+    idempotency_key: str
+    organization_id: str
+    sender: str = field(metadata={WIRE: "from"})
+    """The sender that it goes out with."""
+    notice: PendingSenderNotice | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """A message as it stands."""
+
+    id: str
+    to: str
+    sender: str = field(metadata={WIRE: "from"})
+    status: MessageStatus
+    created_at: datetime
+    updated_at: datetime
+    body: str | None = field(default=None, repr=False)
+    """None once the service no longer keeps it."""
+    segments: int | None = None
+    encoding: str | None = None
+    price: Decimal | None = None
+    currency: str | None = None
+    attempts: int | None = None
+    carrier: str | None = None
+    provider_message_id: str | None = None
+    error_code: str | None = None
+    """A word of a closed list, such as ``UNKNOWN_NUMBER``."""
+    error_text: str | None = None
+    carrier_code: str | None = None
+    """The carrier's own word."""
+    metadata: Mapping[str, str] = field(default_factory=dict)
+    send_at: datetime | None = None
+    sent_at: datetime | None = None
+    delivered_at: datetime | None = None
+
+    @property
+    def is_final(self) -> bool:
+        """Whether nothing follows on its status."""
+        return self.status in _FINAL
+
+
+@dataclass(frozen=True, slots=True)
+class StartedVerification:
+    """A code that is on its way."""
+
+    verification_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedCode:
+    """What a code that somebody typed was judged."""
+
+    status: Literal["approved", "denied"]
+
+    @property
+    def is_approved(self) -> bool:
+        return self.status == "approved"
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """A verification as it stands."""
+
+    id: str
+    to: str
+    status: VerificationStatus
+    attempts: int
+    """Failed checks so far."""
+    expires_at: datetime
+    created_at: datetime
+    updated_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class InboundMessage:
+    """A message that somebody sent to the organization."""
+
+    id: str
+    sender: str = field(metadata={WIRE: "from"})
+    received_at: datetime
+    to: str | None = None
+    """The number of yours that it came to; None where the carrier does not tell."""
+    text: str | None = field(default=None, repr=False, metadata={WIRE: "body"})
+    """None once the service no longer keeps it."""
+    carrier: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Page(Generic[T]):
+    """Some of a list, the newest first."""
+
+    items: tuple[T, ...]
+    next: str | None
+    """``before`` of the page with what is older; None: there is none."""
+    previous: str | None
+    """``after`` of the page with what is newer; None: there is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class UnicodeCharacter:
+    """A character that the GSM alphabet has not, so that fewer fit a segment."""
+
+    character: str
+    index: int
+    suggestion: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MessageEstimate:
+    """What a message would cost."""
+
+    encoding: str
+    segments: int
+    characters: int
+    price: Decimal
+    currency: str
+    unicode_characters: tuple[UnicodeCharacter, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class OrganizationBalance:
+    """An organization's money."""
+
+    organization_id: str
+    balance: Decimal
+    currency: str
+    low_balance: Decimal | None = None
+    """Below it the event `balance.low` comes."""
+    spent_today: Decimal | None = None
+    spend_cap: Decimal | None = None
+    """What may be spent in a day; None: as much as there is."""
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerLine:
+    """One movement of money."""
+
+    id: str
+    kind: str
+    """``topup``, ``charge``, ``refund`` or ``adjustment``."""
+    amount: Decimal
+    balance_after: Decimal
+    created_at: datetime
+    reference: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SenderName:
+    """A sender that the organization asked for."""
+
+    id: str
+    name: str
+    status: str
+    created_at: datetime
+    reason: str | None = None
+    volume: int | None = None
+    """Messages of the last seven days."""
+
+
+@dataclass(frozen=True, slots=True)
+class WebhookEndpoint:
+    """Where events are sent to."""
+
+    id: str
+    url: str
+    enabled: bool
+    types: tuple[str, ...]
+    created_at: datetime
+    updated_at: datetime
+    organization_id: str | None = None
+    mode: str | None = None
+    description: str | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+    """Their names; values are never told."""
+    notify: str | None = None
+    signature_header: str | None = None
+    """Where its events carry a signature ``t=<unix>,v1=<hex>`` too; None: nowhere."""
+    disabled_reason: str | None = None
+    failing_since: datetime | None = None
+    old_secret_until: datetime | None = None
+    """Until then events are signed by the secret before, too."""
+    secret: str | None = field(default=None, repr=False)
+    """Told once: in the answers of `create_webhook` and `rotate_webhook`."""
+
+
+@dataclass(frozen=True, slots=True)
+class EndpointDelivery:
+    """One event on its way to one endpoint."""
+
+    event_id: str
+    state: Literal["pending", "delivered", "failed", "dropped"]
+    attempts: int
+    created_at: datetime
+    endpoint_id: str | None = None
+    type: str | None = None
+    """None once the service no longer keeps the event."""
+    next_attempt_at: datetime | None = None
+    status: int | None = None
+    """What the endpoint answered last."""
+    error: str | None = None
+    excerpt: str | None = None
+    updated_at: datetime | None = None
+    delivered_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayedChunk:
+    """What one answer of a replay says."""
+
+    replayed: int
+    done: bool
+    until: str | None = None
+    """What the next call is asked with."""

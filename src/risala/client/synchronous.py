@@ -1,0 +1,425 @@
+"""The client for programs of threads.
+
+Made from `asynchronous.py` by ``make client``: change that file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
+from types import TracebackType
+from typing import Self, TypeVar
+
+import httpx2
+
+from . import answers, calls
+from .asking import SyncCaller
+from .calls import BatchResult, OutgoingMessage, When
+from .retrying import Retrying
+
+T = TypeVar("T")
+
+
+class Risala:
+    """A service, asked with one API key.
+
+    ``url`` is its address, as ``https://sms.example``. A secret key opens everything; a publishable
+    one `send_verification` and `check_verification` alone. ``retrying`` says how long a call tries.
+    ``http`` is an httpx2 client of your own (a proxy, certificates, another pool), which stays
+    yours to close.
+
+    Every method ends in its answer or in a `RisalaError`, within the deadline of ``retrying``.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        key: str,
+        *,
+        retrying: Retrying | None = None,
+        http: httpx2.Client | None = None,
+    ) -> None:
+        self._caller = SyncCaller(url, key, retrying or Retrying(), http)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self._caller.url} {self._caller.key!r}>"
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._caller.close()
+
+    def within(self, deadline_s: float) -> Self:
+        """The same client with another deadline, on the same connections: `within(5).send_…`."""
+        other = object.__new__(type(self))
+        other._caller = self._caller.within(replace(self._caller.retrying, deadline_s=deadline_s))
+        return other
+
+    # -- messages
+
+    def send_message(
+        self,
+        to: str,
+        body: str,
+        *,
+        sender: str | None = None,
+        idempotency_key: str | None = None,
+        send_at: When | None = None,
+        validity_seconds: int | None = None,
+        metadata: Mapping[str, str] | None = None,
+    ) -> answers.SentMessage:
+        """Send an SMS. It is stored, charged and on the service's disk when this returns.
+
+        Every attempt of the call carries one idempotency key: yours, or one that is made for it. An
+        error has it too, as ``error.idempotency_key``: with it the message can be sent again, and
+        goes out once.
+        """
+        message = OutgoingMessage(
+            to, body, sender, idempotency_key, send_at, validity_seconds, metadata
+        )
+        return self._caller.ask(calls.send_message(message))
+
+    def send_messages(self, messages: Iterable[OutgoingMessage]) -> tuple[BatchResult, ...]:
+        """Send up to 1000 messages in one request. The results stand in the order of the messages:
+        each is a `SentMessage`, or the error that it was refused with, which is not raised. One
+        that was refused for a limit can be sent again by its ``idempotency_key``."""
+        return self._caller.ask(calls.send_messages(messages))
+
+    def get_message(self, message_id: str) -> answers.Message:
+        """What became of a message."""
+        call = calls.read_one("/api/sms/get", answers.Message, messageId=message_id)
+        return self._caller.ask(call)
+
+    def list_messages(
+        self,
+        *,
+        status: str | None = None,
+        to: str | None = None,
+        sender: str | None = None,
+        since: When | None = None,
+        until: When | None = None,
+        limit: int | None = None,
+        before: str | None = None,
+        after: str | None = None,
+    ) -> answers.Page[answers.Message]:
+        """A page of messages, the newest first."""
+        asked = calls.listing(
+            status=status, to=to, from_=sender, since=since, until=until,
+            limit=limit, before=before, after=after,
+        )  # fmt: skip
+        return self._caller.ask(calls.read_page("/api/sms/list", answers.Message, asked))
+
+    def iter_messages(
+        self,
+        *,
+        status: str | None = None,
+        to: str | None = None,
+        sender: str | None = None,
+        since: When | None = None,
+        until: When | None = None,
+        page: int | None = None,
+    ) -> Iterator[answers.Message]:
+        """All messages, the newest first, asked for ``page`` at a time (at most 100)."""
+        return self._pages(
+            lambda before: self.list_messages(
+                status=status, to=to, sender=sender, since=since, until=until,
+                limit=page, before=before,
+            )
+        )  # fmt: skip
+
+    def cancel_message(self, message_id: str) -> answers.Message:
+        """Withdraw a message that has not left; it is refunded."""
+        call = calls.do_once("/api/sms/cancel", answers.Message, messageId=message_id)
+        return self._caller.ask(call)
+
+    def estimate_message(self, body: str, to: str | None = None) -> answers.MessageEstimate:
+        """What a message would cost. Nothing is sent or charged."""
+        call = calls.read_one("/api/sms/estimate", answers.MessageEstimate, body=body, to=to)
+        return self._caller.ask(call)
+
+    # -- verifications
+
+    def send_verification(
+        self,
+        to: str,
+        *,
+        locale: str | None = None,
+        app_hash: str | None = None,
+        origin: str | None = None,
+    ) -> answers.StartedVerification:
+        """Send a code. It has no idempotency key: after `LostAnswerError` a code may be on its way,
+        and another call sends another code."""
+        call = calls.do_once(
+            "/api/verify/send", answers.StartedVerification,
+            to=to, locale=locale, appHash=app_hash, origin=origin,
+        )  # fmt: skip
+        return self._caller.ask(call)
+
+    def check_verification(self, verification_id: str, code: str) -> answers.CheckedCode:
+        """Judge a code that somebody typed. After `LostAnswerError` it may have been judged: a code
+        is approved once, so ask `get_verification` then."""
+        call = calls.do_once(
+            "/api/verify/check", answers.CheckedCode, verificationId=verification_id, code=code
+        )
+        return self._caller.ask(call)
+
+    def get_verification(self, verification_id: str) -> answers.Verification:
+        """What became of a verification."""
+        call = calls.read_one(
+            "/api/verify/get", answers.Verification, verificationId=verification_id
+        )
+        return self._caller.ask(call)
+
+    def list_verifications(
+        self,
+        *,
+        status: str | None = None,
+        to: str | None = None,
+        since: When | None = None,
+        until: When | None = None,
+        limit: int | None = None,
+        before: str | None = None,
+        after: str | None = None,
+    ) -> answers.Page[answers.Verification]:
+        """A page of verifications, the newest first."""
+        asked = calls.listing(
+            status=status, to=to, since=since, until=until, limit=limit, before=before, after=after
+        )
+        call = calls.read_page("/api/verify/list", answers.Verification, asked)
+        return self._caller.ask(call)
+
+    def iter_verifications(
+        self,
+        *,
+        status: str | None = None,
+        to: str | None = None,
+        since: When | None = None,
+        until: When | None = None,
+        page: int | None = None,
+    ) -> Iterator[answers.Verification]:
+        """All verifications, the newest first."""
+        return self._pages(
+            lambda before: self.list_verifications(
+                status=status, to=to, since=since, until=until, limit=page, before=before
+            )
+        )
+
+    def cancel_verification(self, verification_id: str) -> answers.Verification:
+        """End a verification: its code opens nothing any more. One that had ended stays so."""
+        call = calls.read_one(
+            "/api/verify/cancel", answers.Verification, verificationId=verification_id
+        )
+        return self._caller.ask(call)
+
+    # -- what comes in
+
+    def list_inbound(
+        self,
+        *,
+        to: str | None = None,
+        sender: str | None = None,
+        since: When | None = None,
+        until: When | None = None,
+        limit: int | None = None,
+        before: str | None = None,
+        after: str | None = None,
+    ) -> answers.Page[answers.InboundMessage]:
+        """A page of the messages that people sent, the newest first."""
+        asked = calls.listing(
+            to=to, from_=sender, since=since, until=until, limit=limit, before=before, after=after
+        )
+        call = calls.read_page("/api/inbound/list", answers.InboundMessage, asked)
+        return self._caller.ask(call)
+
+    def iter_inbound(
+        self,
+        *,
+        to: str | None = None,
+        sender: str | None = None,
+        since: When | None = None,
+        until: When | None = None,
+        page: int | None = None,
+    ) -> Iterator[answers.InboundMessage]:
+        """All messages that people sent, the newest first."""
+        return self._pages(
+            lambda before: self.list_inbound(
+                to=to, sender=sender, since=since, until=until, limit=page, before=before
+            )
+        )
+
+    # -- money and names
+
+    def get_balance(self) -> answers.OrganizationBalance:
+        """What the organization has, and has spent today."""
+        return self._caller.ask(calls.read_one("/api/balance/get", answers.OrganizationBalance))
+
+    def list_ledger(
+        self,
+        *,
+        kind: str | None = None,
+        since: When | None = None,
+        until: When | None = None,
+        limit: int | None = None,
+        before: str | None = None,
+        after: str | None = None,
+    ) -> answers.Page[answers.LedgerLine]:
+        """A page of the movements of money, the newest first: all, or those of one ``kind``
+        (``topup``, ``charge``, ``refund``, ``adjustment``)."""
+        asked = calls.listing(
+            kind=kind, since=since, until=until, limit=limit, before=before, after=after
+        )
+        return self._caller.ask(calls.read_page("/api/ledger/list", answers.LedgerLine, asked))
+
+    def iter_ledger(
+        self,
+        *,
+        kind: str | None = None,
+        since: When | None = None,
+        until: When | None = None,
+        page: int | None = None,
+    ) -> Iterator[answers.LedgerLine]:
+        """All movements of money, the newest first."""
+        return self._pages(
+            lambda before: self.list_ledger(
+                kind=kind, since=since, until=until, limit=page, before=before
+            )
+        )
+
+    def list_senders(self) -> tuple[answers.SenderName, ...]:
+        """The senders that the organization asked for."""
+        return self._caller.ask(calls.read_all("/api/senders/list", answers.SenderName))
+
+    # -- endpoints of webhooks
+
+    def list_webhooks(self) -> tuple[answers.WebhookEndpoint, ...]:
+        """The endpoints that events are sent to."""
+        return self._caller.ask(calls.read_all("/api/webhooks/list", answers.WebhookEndpoint))
+
+    def create_webhook(
+        self,
+        url: str,
+        *,
+        types: Iterable[str] | None = None,
+        description: str | None = None,
+        headers: Mapping[str, str] | None = None,
+        notify: str | None = None,
+        signature_header: str | None = None,
+    ) -> answers.WebhookEndpoint:
+        """Make an endpoint. Its ``secret`` is told here and never again. With
+        ``signature_header`` its events carry another signature there, which
+        `Webhook.verify_signed` takes."""
+        wished = calls.wished(url, types, description, headers, notify, signature_header)
+        call = calls.do_once("/api/webhooks/create", answers.WebhookEndpoint, **wished)
+        return self._caller.ask(call)
+
+    def update_webhook(
+        self,
+        endpoint_id: str,
+        *,
+        url: str | None = None,
+        types: Iterable[str] | None = None,
+        description: str | None = None,
+        headers: Mapping[str, str] | None = None,
+        notify: str | None = None,
+        signature_header: str | None = None,
+        enabled: bool | None = None,
+    ) -> answers.WebhookEndpoint:
+        """Change what is given of an endpoint."""
+        wished = calls.wished(url, types, description, headers, notify, signature_header)
+        call = calls.read_one(
+            "/api/webhooks/update", answers.WebhookEndpoint,
+            endpointId=endpoint_id, enabled=enabled, **wished,
+        )  # fmt: skip
+        return self._caller.ask(call)
+
+    def delete_webhook(self, endpoint_id: str) -> answers.WebhookEndpoint:
+        """Delete an endpoint, and get it as it was; what was pending for it is dropped."""
+        call = calls.do_once(
+            "/api/webhooks/delete", answers.WebhookEndpoint, endpointId=endpoint_id
+        )
+        return self._caller.ask(call)
+
+    def rotate_webhook(
+        self, endpoint_id: str, *, at_once: bool | None = None
+    ) -> answers.WebhookEndpoint:
+        """Give an endpoint another ``secret``. The one before signs too for 24 hours, unless
+        ``at_once``."""
+        call = calls.do_once(
+            "/api/webhooks/rotate", answers.WebhookEndpoint,
+            endpointId=endpoint_id, atOnce=at_once,
+        )  # fmt: skip
+        return self._caller.ask(call)
+
+    def test_webhook(self, endpoint_id: str) -> answers.EndpointDelivery:
+        """Have a `webhook.test` event sent to an endpoint."""
+        call = calls.do_once("/api/webhooks/test", answers.EndpointDelivery, endpointId=endpoint_id)
+        return self._caller.ask(call)
+
+    def list_deliveries(
+        self,
+        endpoint_id: str,
+        *,
+        state: str | None = None,
+        limit: int | None = None,
+        before: str | None = None,
+        after: str | None = None,
+    ) -> answers.Page[answers.EndpointDelivery]:
+        """A page of what was sent to an endpoint, the newest first."""
+        asked = calls.listing(
+            endpointId=endpoint_id, state=state, limit=limit, before=before, after=after
+        )
+        call = calls.read_page("/api/webhooks/deliveries", answers.EndpointDelivery, asked)
+        return self._caller.ask(call)
+
+    def iter_deliveries(
+        self, endpoint_id: str, *, state: str | None = None, page: int | None = None
+    ) -> Iterator[answers.EndpointDelivery]:
+        """All that was sent to an endpoint, the newest first."""
+        return self._pages(
+            lambda before: self.list_deliveries(endpoint_id, state=state, limit=page, before=before)
+        )
+
+    def replay_delivery(self, endpoint_id: str, event_id: str) -> answers.EndpointDelivery:
+        """Have one event sent to an endpoint again."""
+        call = calls.do_once(
+            "/api/webhooks/replay", answers.EndpointDelivery,
+            endpointId=endpoint_id, eventId=event_id,
+        )  # fmt: skip
+        return self._caller.ask(call)
+
+    def replay_failed(self, endpoint_id: str, since: When) -> int:
+        """Have all events since a time whose delivery failed sent again, and get how many. It asks
+        as often as the service wants, each time with the deadline of a call."""
+        count, until = 0, None
+        while True:
+            call = calls.read_one(
+                "/api/webhooks/replay", answers.ReplayedChunk,
+                endpointId=endpoint_id, since=calls.when(since), until=until,
+            )  # fmt: skip
+            chunk = self._caller.ask(call)
+            count += chunk.replayed
+            if chunk.done:
+                return count
+            until = chunk.until
+
+    # -- pages
+
+    def _pages(self, page: Callable[[str | None], answers.Page[T]]) -> Iterator[T]:
+        """The items of one page after the other, each asked for when the one before is used up."""
+        before: str | None = None
+        while True:
+            found = page(before)
+            yield from found.items
+            before = found.next
+            if before is None:
+                return

@@ -1,0 +1,5 @@
+"""The client's version, which ``clients/python/pyproject.toml`` reads."""
+
+from typing import Final
+
+VERSION: Final = "0.1.0"
