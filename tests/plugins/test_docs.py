@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from risala.plugins import contract, hookspecs, mail, payment
+from risala.plugins import hookspecs
+from risala.plugins.kinds import KINDS
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "reference" / "plugin-hooks.md").read_text(encoding="utf-8")
@@ -34,18 +35,25 @@ def test_hook_is_documented_with_its_signature(name):
     assert f"```python\n{signature(name)}\n```" in section(name)
 
 
+@pytest.mark.parametrize("name", HOOKS)
+def test_it_says_when_what_a_hook_brings_is_called_on_which_task_and_what_it_may_raise(name):
+    head = r"^\| \w+ \| called \| on \| may raise \|\n\|---\|---\|---\|---\|\n"
+    rows = re.search(head + r"((?:\|.*\|\n?)+)", section(name), re.MULTILINE)
+    assert rows, f"{name} has no table of what is called, when, on which task, raising what"
+    for row in rows[1].splitlines():
+        assert all(cell.strip() for cell in re.split(r"(?<!\\)\|", row)[1:-1]), row
+
+
 def test_no_hook_is_documented_that_is_not_there():
     assert re.findall(r"^### `(\w+)`$", PAGE, re.MULTILINE) == HOOKS
 
 
-FACTORIES = {
-    "risala_register_drivers": contract.DriverFactory,
-    "risala_register_mailers": mail.MailerFactory,
-    "risala_register_payment_methods": payment.PaymentMethodFactory,
-}
+def test_each_kind_of_thing_has_one_hook():
+    assert sorted(kind.hook for kind in KINDS) == sorted(HOOKS)
+    assert len({kind.key for kind in KINDS}) == len({kind.name for kind in KINDS}) == len(KINDS)
 
 
-@pytest.mark.parametrize("hook", HOOKS)
-def test_every_field_of_a_factory_is_documented(hook):
-    for field, kind in inspect.get_annotations(FACTORIES[hook]).items():
-        assert f"| `{field}: {kind}` |" in section(hook)
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.key)
+def test_every_field_of_a_factory_is_documented(kind):
+    for field, annotation in inspect.get_annotations(kind.factory).items():
+        assert f"| `{field}: {annotation}` |" in section(kind.hook)

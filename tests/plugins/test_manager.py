@@ -15,6 +15,7 @@ from risala.config.faults import ConfigError
 from risala.config.model import CarrierSection
 from risala.config.outward import MailSection
 from risala.config.secrets import resolve_secrets
+from risala.plugins.kinds import DRIVERS
 from risala.plugins.mail import Mailer
 from risala.plugins.manager import BUILTINS, PluginManager
 from risala.plugins.tables import PluginConfigError
@@ -100,7 +101,7 @@ def test_built_ins_are_plugins_like_any_other():
     manager = PluginManager()
     manager.load(BUILTINS[:1], installed=())
     (smpp,) = manager.plugins()
-    assert (smpp.name, smpp.source, smpp.drivers) == ("smpp", "built in", ("smpp",))
+    assert (smpp.name, smpp.source, smpp.names) == ("smpp", "built in", ("smpp",))
     assert manager.faults == ()
 
 
@@ -109,7 +110,7 @@ def test_a_file_in_the_folder(folder):
     folder.write("_helper", "raise SystemExit")
     (folder.path / "notes.txt").write_text("")
     manager = folder.load()
-    assert list(manager.drivers) == ["acme"]
+    assert list(manager.of(DRIVERS)) == ["acme"]
     (info,) = manager.plugins()
     assert (info.name, info.source) == ("acme_plugin", str(folder.path / "acme_plugin.py"))
 
@@ -121,7 +122,7 @@ def test_an_installed_package(folder, monkeypatch):
     entry = EntryPoint("acme", "acme_package", "risala")
     manager.load((), installed=[entry, EntryPoint("gone", "no_such_module", "risala")])
     assert [info.source for info in manager.plugins()] == ["package", "package"]
-    assert list(manager.drivers) == ["acme"]
+    assert list(manager.of(DRIVERS)) == ["acme"]
     assert faults(manager) == {"gone": "ModuleNotFoundError: No module named 'no_such_module'"}
 
 
@@ -166,7 +167,7 @@ def test_each_broken_plugin_is_named_and_the_good_ones_serve(folder):
     folder.good("a_first", "first")
     folder.good("z_last", "last")
     manager = folder.load()
-    assert sorted(manager.drivers) == ["first", "last"]
+    assert sorted(manager.of(DRIVERS)) == ["first", "last"]
     assert set(faults(manager)) == set(BROKEN)
     for name, (_, reason) in BROKEN.items():
         assert reason in faults(manager)[name]
@@ -179,7 +180,7 @@ def test_two_plugins_of_one_driver_name_are_both_named(folder):
     manager = folder.load()
     assert list(faults(manager)) == ["two"]
     assert '"acme" is registered by the plugin one already' in faults(manager)["two"]
-    assert list(folder.load(disabled=["one"]).drivers) == ["acme"]
+    assert list(folder.load(disabled=["one"]).of(DRIVERS)) == ["acme"]
 
 
 def test_two_plugins_of_one_name(folder, monkeypatch):
@@ -187,7 +188,7 @@ def test_two_plugins_of_one_name(folder, monkeypatch):
     monkeypatch.syspath_prepend(folder.path)
     manager = folder.load(installed=[EntryPoint("acme", "acme", "risala")])
     assert faults(manager) == {"acme": "another plugin has this name: package"}
-    assert list(manager.drivers) == ["acme"]
+    assert list(manager.of(DRIVERS)) == ["acme"]
 
 
 def test_disabled_ones_are_not_even_imported(folder):
@@ -279,9 +280,12 @@ def test_the_carrier_of_test_keys_and_mail_are_plugins_too():
     manager = PluginManager()
     manager.load(installed=())
     assert manager.faults == ()
-    brought = {info.name: (info.drivers, info.mailers) for info in manager.plugins()}
-    assert brought["testmode"] == (("test",), ())
-    assert brought["mail"] == ((), ("smtp", "outbox"))
+    brought = {
+        info.name: ([*info.brings["drivers"]], [*info.brings["mailers"]])
+        for info in manager.plugins()
+    }
+    assert brought["testmode"] == (["test"], [])
+    assert brought["mail"] == ([], ["smtp", "outbox"])
     section = CarrierSection(name="test", driver="test", prefixes=())
     assert manager.build_driver(section).capabilities.receipts
 

@@ -129,7 +129,7 @@ def built(manager: PluginManager) -> Any:
 async def test_a_method_from_its_hook_to_a_settled_payment():
     manager = loaded(Plugin((factory(),)))
     assert manager.faults == ()
-    assert manager.plugins()[0].payment_methods == ("shells",)
+    assert manager.plugins()[0].brings["payment_methods"] == {"shells": "shells from the beach"}
     method = built(manager)
     assert isinstance(method, PaymentMethod)
     assert isinstance(method, Claimed)

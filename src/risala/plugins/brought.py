@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any, Final, TypeVar
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
 
 import pluggy
 
-from risala.config.model import CarrierSection
 from risala.plugins import hookspecs
-from risala.plugins.contract import DriverFactory
-from risala.plugins.mail import MailerFactory
-from risala.plugins.payment import PaymentMethodFactory
+from risala.plugins.kinds import KINDS, AnyFactory, Factory, PluginKind
 
 _NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")  # as in [[carriers]]
-
-
-Factory = TypeVar("Factory")
 
 
 class UnfitPluginError(Exception):
@@ -27,21 +21,21 @@ class UnfitPluginError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Brought:
-    """All that one plugin registered, in the order in which it did."""
+    """All that one plugin registered."""
 
-    drivers: tuple[DriverFactory, ...] = ()
-    mailers: tuple[MailerFactory, ...] = ()
-    payment_methods: tuple[PaymentMethodFactory, ...] = ()
+    by_kind: Mapping[str, tuple[AnyFactory, ...]] = field(default_factory=dict)
+    """By the kind's key, each in the order in which it was registered."""
+
+    def of(self, kind: PluginKind[Factory]) -> tuple[Factory, ...]:
+        """What it brings of a kind."""
+        found = self.by_kind.get(kind.key, ())
+        return tuple(one for one in found if isinstance(one, kind.factory))
 
     def named(self) -> Iterator[tuple[str, str]]:
-        """The kind and the name of each thing: no two plugins may bring the same pair."""
-        for kind, factories in (
-            ("driver", self.drivers),
-            ("mailer", self.mailers),
-            ("payment method", self.payment_methods),
-        ):
+        """The kind's key and the name of each thing: no two plugins may bring the same pair."""
+        for key, factories in self.by_kind.items():
             for factory in factories:
-                yield kind, factory.name
+                yield key, factory.name
 
 
 def brought_by(plugin: object) -> Brought:
@@ -63,35 +57,29 @@ def brought_by(plugin: object) -> Brought:
         raise UnfitPluginError(f"{reason}; see docs/reference/plugin-hooks.md") from error
     if not hooks.get_hookcallers(plugin):
         raise UnfitPluginError("it has no function marked with @hookimpl")
-    call = hooks.hook
-    brought = Brought(
-        _asked(call.risala_register_drivers, DriverFactory),
-        _asked(call.risala_register_mailers, MailerFactory),
-        _asked(call.risala_register_payment_methods, PaymentMethodFactory),
-    )
-    for driver in brought.drivers:
-        # The driver's name is also the key of its table within [[carriers]].
-        if driver.name in CarrierSection.model_fields:
-            raise UnfitPluginError(f'"{driver.name}" cannot be the name of a driver')
-    named: set[tuple[str, str]] = set()
-    for kind, name in brought.named():
-        if not _NAME.fullmatch(name):
-            raise UnfitPluginError(f'"{name}" cannot be the name of a {kind}')
-        if (kind, name) in named:
-            raise UnfitPluginError(f'it registers the {kind} "{name}" twice')
-        named.add((kind, name))
-    return brought
+    brought: dict[str, tuple[AnyFactory, ...]] = {}
+    for kind in KINDS:
+        found: list[object] = []
+        getattr(hooks.hook, kind.hook)(register=found.append)
+        brought[kind.key] = tuple(_checked(kind, found))
+    return Brought(brought)
 
 
-def _asked(hook: Callable[..., Any], wanted: type[Factory]) -> tuple[Factory, ...]:
-    found: list[object] = []
-    hook(register=found.append)
-    return tuple(_of(wanted, found))
+def _checked(kind: PluginKind[Any], found: list[object]) -> Iterator[AnyFactory]:
+    """What was registered of a kind, if it can be used.
 
-
-def _of(wanted: type[Factory], found: Sequence[object]) -> Iterator[Factory]:
+    Raises:
+        UnfitPluginError: it is something else, or its name cannot be used.
+    """
+    named: set[str] = set()
     for one in found:
-        if not isinstance(one, wanted):
-            kind = type(one).__name__
-            raise UnfitPluginError(f"it registered a {kind} instead of a {wanted.__name__}")
+        if not isinstance(one, kind.factory):
+            other = type(one).__name__
+            raise UnfitPluginError(f"it registered a {other} instead of a {kind.factory.__name__}")
+        name = one.name
+        if not isinstance(name, str) or not _NAME.fullmatch(name) or name in kind.reserved:
+            raise UnfitPluginError(f'"{name}" cannot be the name of a {kind.name}')
+        if name in named:
+            raise UnfitPluginError(f'it registers the {kind.name} "{name}" twice')
+        named.add(name)
         yield one

@@ -61,13 +61,16 @@ NOTES_MAX: Final = 10_000
 """The most notes that one carrier may keep (:meth:`DriverContext.remember`): room for a month's
 recipients, or for the parts of some thousand long messages."""
 NOTE_KEY_CHARACTERS_MAX: Final = 200
+"""The longest key of a note."""
 NOTE_TEXT_CHARACTERS_MAX: Final = 4096
+"""The longest text of a note."""
 COMMAND_S: Final = 50.0
 """The longest that a driver's command may take, in seconds; it is cancelled then. The command line
 gives up after a minute, and must get the reason before."""
 
 
 SUBMIT_S_MAX: Final = 3600.0
+"""The longest that a submit may take by a driver's own limits, in seconds."""
 RECEIPTS_SOON_MAX: Final = 1000
 """Receipts of one carrier that may wait for the disk at once; what comes beyond it is not taken."""
 
@@ -95,6 +98,7 @@ class Health:
     """How a carrier's link is, as its driver tells it (:meth:`DriverContext.health`)."""
 
     state: HealthState
+    """Submits come only while it is :attr:`HealthState.UP`."""
     text: str
     """One sentence for the operator. Never a credential."""
     details: Mapping[str, str | int | float | None] = field(default_factory=dict)
@@ -117,8 +121,11 @@ class Capabilities:
 
     ``Health.details["number"]`` tells that number, where it is known: timelines show it."""
     receipts: bool
+    """True where the carrier tells later what became of a segment."""
     inbound: bool
+    """True where it brings messages from phones."""
     query: bool
+    """True where it can be asked what became of a segment."""
     validity: bool
     """True where ``Segment.expires_at_ms`` reaches the carrier."""
     window_max: int

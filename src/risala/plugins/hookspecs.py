@@ -6,9 +6,14 @@ from collections.abc import Callable
 
 import pluggy
 
+from risala.plugins.command import CommandFactory
 from risala.plugins.contract import DriverFactory
+from risala.plugins.face import FaceFactory
 from risala.plugins.mail import MailerFactory
+from risala.plugins.page import ConsolePageFactory
 from risala.plugins.payment import PaymentMethodFactory
+from risala.plugins.policy import MessagePolicyFactory
+from risala.plugins.sink import EventSinkFactory
 
 hookspec = pluggy.HookspecMarker("risala")
 hookimpl = pluggy.HookimplMarker("risala")
@@ -40,4 +45,51 @@ def risala_register_payment_methods(
 
     Called once at start-up. Do no work here: a method is built only when the configuration has
     its table.
+    """
+
+
+@hookspec
+def risala_register_event_sinks(register: Callable[[EventSinkFactory], None]) -> None:
+    """Register the event sinks of this plugin: call ``register`` once for each.
+
+    Called once at start-up. Do no work here: a sink is built for each table ``[sinks.NAME]`` that
+    names it.
+    """
+
+
+@hookspec
+def risala_register_message_policies(
+    register: Callable[[MessagePolicyFactory], None],
+) -> None:
+    """Register the message policies of this plugin: call ``register`` once for each.
+
+    Called once at start-up. Do no work here: a policy is built for each table ``[policies.NAME]``
+    that names it.
+    """
+
+
+@hookspec
+def risala_register_faces(register: Callable[[FaceFactory], None]) -> None:
+    """Register the faces of this plugin: call ``register`` once for each.
+
+    Called once at start-up. Do no work here: a face is built only when the configuration has its
+    table, with ``enabled = true``.
+    """
+
+
+@hookspec
+def risala_register_commands(register: Callable[[CommandFactory], None]) -> None:
+    """Register the commands of this plugin under ``risala``: call ``register`` once for each.
+
+    Called once by a command line that lists its commands or has none of its own by the name, and
+    at start-up of the service. Do no work here: a command is built when it is called.
+    """
+
+
+@hookspec
+def risala_register_console_pages(register: Callable[[ConsolePageFactory], None]) -> None:
+    """Register the pages of this plugin in the operator's console: call ``register`` for each.
+
+    Called once at start-up. Do no work here: a page is built after it, and drawn when an operator
+    comes.
     """

@@ -19,8 +19,11 @@ class Mail:
     """One e-mail in plain text."""
 
     to: str
+    """One address."""
     subject: str
+    """One line, in any script."""
     text: str = field(repr=False)
+    """Plain text, in lines; it may hold a code or a link that nobody else may read."""
 
 
 class MailNotSentError(Exception):

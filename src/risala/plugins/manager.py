@@ -16,21 +16,41 @@ import importlib.metadata
 import importlib.util
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType, ModuleType
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import structlog
 
+from risala import __version__
+from risala.config.hooks import PolicyTable, SinkTable
 from risala.config.model import CarrierSection
 from risala.config.outward import MailSection
 from risala.config.secrets import resolve_secrets as resolve_secrets_from_environ
 from risala.plugins.brought import Brought, UnfitPluginError, brought_by
-from risala.plugins.contract import Driver, DriverFactory
-from risala.plugins.mail import Mailer, MailerFactory
-from risala.plugins.payment import PaymentMethod, PaymentMethodFactory, PaymentOffer
+from risala.plugins.contract import Driver
+from risala.plugins.face import GatewayFace
+from risala.plugins.kinds import (
+    CONSOLE_PAGES,
+    DRIVERS,
+    EVENT_SINKS,
+    FACES,
+    KINDS,
+    MAILERS,
+    MESSAGE_POLICIES,
+    PAYMENT_METHODS,
+    AnyFactory,
+    Factory,
+    PluginKind,
+)
+from risala.plugins.loading import TookTooLong, Wait, joined, within
+from risala.plugins.mail import Mailer
+from risala.plugins.page import ConsolePage, OpenPage
+from risala.plugins.payment import PaymentMethod
+from risala.plugins.policy import MessagePolicy
+from risala.plugins.sink import EventSink
 from risala.plugins.tables import (
     PluginConfigError,
     SecretResolver,
@@ -38,6 +58,7 @@ from risala.plugins.tables import (
     table_fault,
     validated,
 )
+from risala.plugins.version import CONTRACT, Made, made_for
 
 # Named by text and not imported: this room may not see the drivers' room.
 BUILTINS: Final = (
@@ -47,11 +68,16 @@ BUILTINS: Final = (
     "risala.drivers.testmode",
     "risala.drivers.mail.plugin",
     "risala.drivers.payments.plugin",
+    "risala.drivers.sinks.plugin",
+    "risala.drivers.policies.plugin",
+    "risala.drivers.faces.plugin",
 )
 ENTRY_POINTS: Final = "risala"
 
 
 _log = structlog.get_logger()
+
+Built = TypeVar("Built")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,11 +95,30 @@ class PluginInfo:
     name: str
     source: str
     """``built in``, ``package NAME VERSION`` or the file's path."""
-    drivers: tuple[str, ...]
-    mailers: tuple[str, ...]
-    payment_methods: tuple[str, ...]
     disabled: bool
     fault: str | None
+    """Why it is set aside; None: it is not."""
+    brings: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """What it brings, by the key of their kind: each one's name, and what it is in one line. Every
+    kind is there."""
+    version: str | None = None
+    """Its own; None: it does not say."""
+    contract: str | None = None
+    """For which contract it is made; None: it does not say."""
+    warnings: tuple[str, ...] = ()
+    """What in it will not work for ever."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of all that it brings, in the order of the kinds."""
+        return tuple(name for names in self.brings.values() for name in names)
+
+    @property
+    def state(self) -> str:
+        """``loaded``, ``disabled`` or ``set aside``."""
+        if self.disabled:
+            return "disabled"
+        return "loaded" if self.fault is None else "set aside"
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,19 +127,43 @@ class _Candidate:
     source: str
     bring: Callable[[], object]
     """Imports the plugin's module, and gives what holds its hooks."""
+    version: str | None = None
+    is_ours: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Opened:
+    """A plugin that was imported and asked."""
+
+    made: Made
+    version: str | None
+    brought: Brought
+    fault: str | None = None
+
+
+_NOTHING: Final = _Opened(Made(), None, Brought())
+NO_SUCH_PLUGIN: Final = "is disabled, but there is no such plugin"
+LOAD_S: Final = 10.0
+"""As ``plugins.load_s``: what a plugin needs is a tenth of a second."""
 
 
 class PluginManager:
-    """All plugins that were found, and what they bring."""
+    """All plugins that were found, and what they bring.
 
-    def __init__(self) -> None:
+    Args:
+        wait: waits for a plugin that is being loaded, at most so many seconds.
+        logs: False for a command that tells the faults itself.
+    """
+
+    def __init__(self, wait: Wait = joined, *, logs: bool = True) -> None:
+        self._wait = wait
+        self._logs = logs
         self._infos: list[PluginInfo] = []
         self._faults: list[PluginFault] = []
-        self._drivers: dict[str, DriverFactory] = {}
-        self._mailers: dict[str, MailerFactory] = {}
-        self._payment_methods: dict[str, PaymentMethodFactory] = {}
+        self._factories: dict[str, dict[str, AnyFactory]] = {kind.key: {} for kind in KINDS}
+        """What can be used, by the key of its kind and by name."""
         self._owners: dict[tuple[str, str], str] = {}
-        """The name of the plugin that brought a thing, by the thing's kind and name."""
+        """The name of the plugin that brought a thing, by its kind's key and its name."""
 
     def load(
         self,
@@ -103,10 +172,13 @@ class PluginManager:
         folder: Path | None = None,
         disabled: Collection[str] = (),
         installed: Iterable[importlib.metadata.EntryPoint] | None = None,
+        load_s: float = LOAD_S,
     ) -> None:
         """Import and register all plugins, once, at start-up. Never raises for a plugin's sake.
 
-        ``installed`` is the entry points of our group among the installed packages unless given.
+        Args:
+            installed: the entry points of our group among the installed packages unless given.
+            load_s: so long one that is not built in may take.
         """
         if installed is None:
             installed = importlib.metadata.entry_points(group=ENTRY_POINTS)
@@ -115,24 +187,16 @@ class PluginManager:
             *map(_installed, installed),
             *self._files(folder),
         ]:
-            self._load_one(candidate, candidate.name in disabled)
+            self._load_one(candidate, candidate.name in disabled, load_s)
         for name in sorted(set(disabled) - {info.name for info in self._infos}):
-            self._faults.append(PluginFault(name, "is disabled, but there is no such plugin"))
+            self._faults.append(PluginFault(name, NO_SUCH_PLUGIN))
 
-    @property
-    def drivers(self) -> Mapping[str, DriverFactory]:
-        """Every usable driver by the word that configuration names it by."""
-        return MappingProxyType(self._drivers)
-
-    @property
-    def mailers(self) -> Mapping[str, MailerFactory]:
-        """Every usable mailer by the word for ``mail.mailer``."""
-        return MappingProxyType(self._mailers)
-
-    @property
-    def payment_methods(self) -> Mapping[str, PaymentMethodFactory]:
-        """Every usable payment method by its name."""
-        return MappingProxyType(self._payment_methods)
+    def of(self, kind: PluginKind[Factory]) -> Mapping[str, Factory]:
+        """Everything of a kind that can be used, by the word that configuration names it by."""
+        found = self._factories[kind.key]
+        return MappingProxyType(
+            {name: one for name, one in found.items() if isinstance(one, kind.factory)}
+        )
 
     @property
     def faults(self) -> tuple[PluginFault, ...]:
@@ -154,28 +218,16 @@ class PluginManager:
             PluginConfigError: no such driver, faults in the table, or the driver refused it.
         """
         key = f"carriers.{carrier.name}"
-        factory = self._drivers.get(carrier.driver)
-        if factory is None:
-            raise PluginConfigError(
-                [table_fault(f"{key}.driver", self._unknown("driver", carrier.driver))]
-            )
+        factory = self.named(DRIVERS, carrier.driver, f"{key}.driver")
         where = f"{key}.{factory.name}"
         settings = validated(factory.settings, carrier.settings, where, resolve_secrets)
-        try:
-            driver: object = factory.build(carrier.name, settings)
-        except Exception as error:
-            text = f"the driver {factory.name} cannot be built: {error}"
-            raise PluginConfigError([table_fault(key, text)]) from error
-        if not isinstance(driver, Driver):
-            owner = self._owners["driver", factory.name]
-            text = f"the plugin {owner} built something that is no driver"
-            raise PluginConfigError([table_fault(key, text)])
-        return driver
+        build = partial(factory.build, carrier.name, settings)
+        return self.built(DRIVERS, factory.name, key, build)
 
     def secrets_of(self, driver: str) -> frozenset[str]:
         """The keys of a driver's table whose values are secrets, by what its settings declare them
         to be: ``password``, ``tls.key``."""
-        factory = self._drivers.get(driver)
+        factory = self.of(DRIVERS).get(driver)
         return frozenset() if factory is None else frozenset(secret_fields(factory.settings))
 
     def build_mailer(self, section: MailSection) -> Mailer | None:
@@ -186,23 +238,11 @@ class PluginManager:
         Raises:
             PluginConfigError: there is none of that name, or it refused the table.
         """
-        factory = self._mailers.get(section.mailer)
-        if factory is None:
-            raise PluginConfigError(
-                [table_fault("mail.mailer", self._unknown("mailer", section.mailer))]
-            )
+        factory = self.named(MAILERS, section.mailer, "mail.mailer")
         if getattr(section, factory.needs, None) is None:
             return None
-        try:
-            mailer: object = factory.build(section)
-        except Exception as error:
-            text = f"the mailer {factory.name} cannot be built: {error}"
-            raise PluginConfigError([table_fault("mail", text)]) from error
-        if not isinstance(mailer, Mailer):
-            owner = self._owners["mailer", factory.name]
-            text = f"the plugin {owner} built something that is no mailer"
-            raise PluginConfigError([table_fault("mail", text)])
-        return mailer
+        build = partial(factory.build, section)
+        return self.built(MAILERS, factory.name, "mail", build)
 
     def build_payment_method(
         self,
@@ -216,26 +256,127 @@ class PluginManager:
             PluginConfigError: no such method, faults in the table, or the method refused it.
         """
         key = f"payments.{name}"
-        factory = self._payment_methods.get(name)
-        if factory is None:
-            raise PluginConfigError([table_fault(key, self._unknown("payment method", name))])
+        factory = self.named(PAYMENT_METHODS, name, key)
         settings = validated(factory.settings, table, key, resolve_secrets)
-        try:
-            method: object = factory.build(settings)
-        except Exception as error:
-            text = f"the payment method {name} cannot be built: {error}"
-            raise PluginConfigError([table_fault(key, text)]) from error
-        owner = self._owners["payment method", name]
-        if not isinstance(method, PaymentMethod):
-            text = f"the plugin {owner} built something that is no payment method"
-            raise PluginConfigError([table_fault(key, text)])
-        if reason := _wrong_offer(method.offer):
-            raise PluginConfigError([table_fault(key, f"the plugin {owner} offers {reason}")])
-        return method
+        build = partial(factory.build, settings)
+        return self.built(PAYMENT_METHODS, name, key, build)
 
-    def _unknown(self, kind: str, name: str) -> str:
-        known = ", ".join(sorted(each for of, each in self._owners if of == kind)) or "none"
-        text = f'there is no {kind} "{name}"; known: {known}'
+    def build_sink(
+        self,
+        name: str,
+        table: SinkTable,
+        resolve_secrets: SecretResolver = resolve_secrets_from_environ,
+    ) -> EventSink:
+        """Validate the table of an event sink and build it; nothing is opened yet.
+
+        Raises:
+            PluginConfigError: no such sink, faults in the table, or the sink refused it.
+        """
+        key = f"sinks.{name}"
+        factory = self.named(EVENT_SINKS, table.sink, f"{key}.sink")
+        where = f"{key}.{factory.name}"
+        settings = validated(factory.settings, table.settings, where, resolve_secrets)
+        return self.built(EVENT_SINKS, factory.name, key, partial(factory.build, name, settings))
+
+    def build_policy(
+        self,
+        name: str,
+        table: PolicyTable,
+        resolve_secrets: SecretResolver = resolve_secrets_from_environ,
+    ) -> MessagePolicy:
+        """Validate the table of a message policy and build it; nothing is opened yet.
+
+        Raises:
+            PluginConfigError: no such policy, faults in the table, or the policy refused it.
+        """
+        key = f"policies.{name}"
+        factory = self.named(MESSAGE_POLICIES, table.policy, f"{key}.policy")
+        where = f"{key}.{factory.name}"
+        settings = validated(factory.settings, table.settings, where, resolve_secrets)
+        build = partial(factory.build, name, settings)
+        return self.built(MESSAGE_POLICIES, factory.name, key, build)
+
+    def build_face(
+        self,
+        name: str,
+        table: Mapping[str, Any],
+        resolve_secrets: SecretResolver = resolve_secrets_from_environ,
+    ) -> GatewayFace:
+        """Validate the table of a face and build it; nothing is opened yet.
+
+        Raises:
+            PluginConfigError: no such face, faults in the table, or the face refused it.
+        """
+        key = f"faces.{name}"
+        factory = self.named(FACES, name, key)
+        settings = validated(factory.settings, table, key, resolve_secrets)
+        return self.built(FACES, name, key, partial(factory.build, settings))
+
+    def build_pages(self) -> dict[str, OpenPage]:
+        """Every page of the console that can be built; why another cannot is among the faults."""
+        found: dict[str, OpenPage] = {}
+        for name, factory in self.of(CONSOLE_PAGES).items():
+            if not factory.title.get("en"):
+                self._set_aside(name, "has no English title")
+                continue
+            try:
+                page: object = factory.build()
+            except (Exception, SystemExit) as error:  # noqa: BLE001 -- its fault, not ours
+                self._set_aside(name, f"cannot be built: {type(error).__name__}: {error}")
+                continue
+            if isinstance(page, ConsolePage):
+                found[name] = OpenPage(factory.title, page)
+            else:
+                self._set_aside(name, "is no page")
+        return found
+
+    def _set_aside(self, page: str, reason: str) -> None:
+        owner = self._owners[CONSOLE_PAGES.key, page]
+        fault = PluginFault(owner, f"its console page {page} {reason}")
+        self._faults.append(fault)
+        _log.error("plugin_page_failed", plugin=owner, page=page, reason=fault.reason)
+
+    def named(self, kind: PluginKind[Factory], name: str, key: str) -> Factory:
+        """The factory of a kind that has a name.
+
+        Args:
+            key: where the configuration names it.
+
+        Raises:
+            PluginConfigError: there is none; it says which there are, and what is not used.
+        """
+        factory = self.of(kind).get(name)
+        if factory is None:
+            raise PluginConfigError([table_fault(key, self._unknown(kind, name))])
+        return factory
+
+    def built(
+        self, kind: PluginKind[Any], name: str, key: str, build: Callable[[], Built]
+    ) -> Built:
+        """What a factory builds, if it has the kind's shape.
+
+        Args:
+            key: the table that it is built from.
+
+        Raises:
+            PluginConfigError: it cannot be built, or is something else.
+        """
+        try:
+            found: Built = build()
+        except Exception as error:
+            text = f"the {kind.name} {name} cannot be built: {error}"
+            raise PluginConfigError([table_fault(key, text)]) from error
+        owner = self._owners[kind.key, name]
+        if not isinstance(found, kind.built):
+            text = f"the plugin {owner} built something that is no {kind.name}"
+            raise PluginConfigError([table_fault(key, text)])
+        if reason := kind.wrong(found):
+            raise PluginConfigError([table_fault(key, f"the plugin {owner} {reason}")])
+        return found
+
+    def _unknown(self, kind: PluginKind[Any], name: str) -> str:
+        known = ", ".join(sorted(self._factories[kind.key])) or "none"
+        text = f'there is no {kind.name} "{name}"; known: {known}'
         if self._faults:
             names = ", ".join(f"{fault.name} ({fault.reason})" for fault in self._faults)
             text += f"; plugins that are not used: {names}"
@@ -254,37 +395,51 @@ class PluginManager:
             if not path.name.startswith("_"):
                 yield _Candidate(path.stem, str(path), partial(_import_file, path))
 
-    def _load_one(self, candidate: _Candidate, disabled: bool) -> None:
-        fault = None
-        brought = Brought()
-        if not disabled:
-            try:
-                self._refuse_same_name(candidate)
-                found = brought_by(candidate.bring())
-                self._refuse_taken(found)
-                brought = found
-            except UnfitPluginError as unfit:
-                fault = str(unfit)
-            except (Exception, SystemExit) as error:  # noqa: BLE001 -- its fault, not ours
-                fault = f"{type(error).__name__}: {error}"
-                _log.error("plugin_failed", plugin=candidate.name, exc_info=error)
-        self._drivers.update({one.name: one for one in brought.drivers})
-        self._mailers.update({one.name: one for one in brought.mailers})
-        self._payment_methods.update({one.name: one for one in brought.payment_methods})
+    def _load_one(self, candidate: _Candidate, disabled: bool, load_s: float) -> None:
+        opened = _NOTHING if disabled else self._opened(candidate, load_s)
+        brought = opened.brought
+        for key, factories in brought.by_kind.items():
+            self._factories[key].update({one.name: one for one in factories})
         self._owners.update(dict.fromkeys(brought.named(), candidate.name))
-        if fault is not None:
-            self._faults.append(PluginFault(candidate.name, fault))
+        if opened.fault is not None:
+            self._faults.append(PluginFault(candidate.name, opened.fault))
+        for warning in opened.made.warnings if self._logs else ():
+            _log.warning("plugin_deprecated", plugin=candidate.name, text=warning)
         self._infos.append(
             PluginInfo(
                 candidate.name,
                 candidate.source,
-                drivers=tuple(one.name for one in brought.drivers),
-                mailers=tuple(one.name for one in brought.mailers),
-                payment_methods=tuple(one.name for one in brought.payment_methods),
-                disabled=disabled,
-                fault=fault,
+                disabled,
+                opened.fault,
+                {
+                    kind.key: {one.name: one.summary for one in brought.by_kind.get(kind.key, ())}
+                    for kind in KINDS
+                },
+                candidate.version or opened.version,
+                opened.made.contract,
+                opened.made.warnings,
             )
         )
+
+    def _opened(self, candidate: _Candidate, load_s: float) -> _Opened:
+        """A plugin imported and asked, or why that could not be."""
+        try:
+            self._refuse_same_name(candidate)
+            if candidate.is_ours:
+                opened = _open(candidate)
+            else:
+                if self._logs:
+                    _log.info("plugin_loading", plugin=candidate.name, source=candidate.source)
+                opened = within(load_s, candidate.name, partial(_open, candidate), self._wait)
+            if opened.fault is None:
+                self._refuse_taken(opened.brought)
+        except (UnfitPluginError, TookTooLong) as unfit:
+            return replace(_NOTHING, fault=str(unfit))
+        except (Exception, SystemExit) as error:  # noqa: BLE001 -- its fault, not ours
+            if self._logs:
+                _log.error("plugin_failed", plugin=candidate.name, exc_info=error)
+            return replace(_NOTHING, fault=f"{type(error).__name__}: {error}")
+        return opened
 
     def _refuse_same_name(self, candidate: _Candidate) -> None:
         for info in self._infos:
@@ -292,22 +447,41 @@ class PluginManager:
                 raise UnfitPluginError(f"another plugin has this name: {info.source}")
 
     def _refuse_taken(self, brought: Brought) -> None:
-        for kind, name in brought.named():
-            if owner := self._owners.get((kind, name)):
+        names = {kind.key: kind.name for kind in KINDS}
+        for key, name in brought.named():
+            if owner := self._owners.get((key, name)):
                 raise UnfitPluginError(
-                    f'its {kind} "{name}" is registered by the plugin {owner} already; '
+                    f'its {names[key]} "{name}" is registered by the plugin {owner} already; '
                     "disable one of the two"
                 )
 
 
 def _built_in(module: str) -> _Candidate:
     name = module.removeprefix("risala.drivers.").removesuffix(".plugin")
-    return _Candidate(name, "built in", partial(importlib.import_module, module))
+    bring = partial(importlib.import_module, module)
+    return _Candidate(name, "built in", bring, __version__, is_ours=True)
 
 
 def _installed(entry: importlib.metadata.EntryPoint) -> _Candidate:
     source = f"package {entry.dist.name} {entry.dist.version}" if entry.dist else "package"
-    return _Candidate(entry.name, source, entry.load)
+    version = entry.dist.version if entry.dist else None
+    return _Candidate(entry.name, source, entry.load, version)
+
+
+def _open(candidate: _Candidate) -> _Opened:
+    """Import a plugin, and ask it what it brings.
+
+    Raises:
+        UnfitPluginError: it is misspelt, or brings what cannot be used.
+    """
+    plugin = candidate.bring()
+    if candidate.is_ours:
+        return _Opened(Made(str(CONTRACT)), candidate.version, brought_by(plugin))
+    made, version = made_for(plugin), getattr(plugin, "__version__", None)
+    told = version if isinstance(version, str) else None
+    if made.fault:
+        return _Opened(made, told, Brought(), made.fault)
+    return _Opened(made, told, brought_by(plugin))
 
 
 def _import_file(path: Path) -> ModuleType:
@@ -323,15 +497,3 @@ def _import_file(path: Path) -> ModuleType:
         del sys.modules[name]
         raise
     return module
-
-
-def _wrong_offer(offer: object) -> str:
-    """What is wrong with a payment method's offer; empty where nothing is."""
-    if not isinstance(offer, PaymentOffer):
-        return f"a {type(offer).__name__} instead of a PaymentOffer"
-    if not all("en" in texts for texts in (offer.title, *(one.label for one in offer.asks_first))):
-        return "a text without its English"
-    top = offer.amount_max
-    if offer.amount_min < 1 or (top is not None and top < offer.amount_min):
-        return "amounts that nobody can pay"
-    return ""

@@ -102,6 +102,7 @@ class PaymentOffer:
     title: Mapping[str, str]
     """The method's name on pages, by language; ``en`` is always there."""
     begun_by: Beginner = Beginner.CUSTOMER
+    """Who may begin one."""
     amount_min: int = 1
     """The least that may be paid, in minor units."""
     amount_max: int | None = None
@@ -119,6 +120,7 @@ class Payment:
     payment_id: str
     """Ours (``pay_…``). The idempotency key for the provider: the same in each repetition."""
     organization_id: str
+    """Whose balance is topped up."""
     amount: int
     """Minor units: what the customer wants to top up."""
     currency: str
@@ -142,6 +144,7 @@ class PaymentPending:
     """The payment goes on: this is stored, and shown to the customer."""
 
     confirmation: Confirmation
+    """Whose word settles it."""
     reference: str | None = None
     """The provider's, as soon as it is known: what later reports are matched by."""
     instructions: Mapping[str, str] = field(default_factory=dict)
@@ -167,9 +170,11 @@ class PaymentSettled:
     """Whose references these are: ``bankily``, ``stripe``. Two methods of one provider say the
     same."""
     reference: str
+    """The provider's, by which it is known again, however it is written."""
     amount: int
     """Minor units that really came: this is credited, whatever was asked for."""
     currency: str
+    """ISO 4217."""
     payer: str | None = field(default=None, repr=False)
     """The payer's number or name, where it is known: for the operator and the audit trail."""
 
@@ -192,6 +197,7 @@ class PaymentReport:
     """Something that a provider told by itself."""
 
     result: PaymentSettled | PaymentRefused
+    """What it told."""
     payment_id: str | None = None
     """Our payment's id, where the provider repeats it. Else the desk looks for a pending payment of
     this method with the report's reference; the provider is refused where there is none."""
@@ -206,6 +212,7 @@ class PaymentCallback:
     headers: Mapping[str, str]
     """The request's headers, by lower-case name."""
     query: Mapping[str, str]
+    """What stood behind the address's question mark, by name."""
     body: bytes = field(repr=False)
     """Bounded by the server; untouched, so that a signature over it can be checked."""
     received_at_ms: int

@@ -38,6 +38,7 @@ class TextReading:
     """What a method reads in one text."""
 
     kind: TextKind
+    """What it is about."""
     settled: PaymentSettled | None = None
     """Of a :attr:`TextKind.CREDIT`; ``payer`` as ``+222XXXXXXXX`` where the text tells a whole
     number."""
@@ -55,8 +56,11 @@ class CreditCaps:
     """
 
     payment: int
+    """By one text."""
     organization_day: int
+    """To one organization in a day."""
     day: int
+    """To all of them in a day."""
 
 
 @runtime_checkable

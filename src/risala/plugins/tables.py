@@ -8,13 +8,10 @@ from typing import Any, Final, Protocol, get_args
 from pydantic import BaseModel, SecretBytes, SecretStr, ValidationError
 
 from risala.config.faults import ConfigError, Fault
+from risala.plugins.kinds import KINDS
 
 _ENV: Final = "_env"
-_SOURCES: Final = {
-    "carriers": "settings of the carrier",
-    "mail": "settings of mail",
-    "payments": "settings of the payment method",
-}
+_SOURCES: Final = {kind.table: kind.settings_of for kind in KINDS if kind.table}
 
 
 class PluginConfigError(ConfigError):

@@ -1,13 +1,46 @@
-"""Fixtures for plugin authors. pytest imports this in every run, so it imports nothing itself."""
+"""Fixtures and a report for plugin authors.
+
+pytest imports this in every run on a machine with Risala, so it imports nothing of ours itself.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from typing import TYPE_CHECKING
 
 import pytest
 
 if TYPE_CHECKING:
     from risala.plugins.testing.context import RecordingContext
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("risala", "conformance of plugins for Risala")
+    group.addoption(
+        "--risala-report",
+        metavar="FILE",
+        help="write what the conformance suites found: Markdown, or JSON where FILE ends in .json",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    path = config.getoption("--risala-report")
+    if path and not hasattr(config, "workerinput"):  # a worker of xdist tells the one who writes
+        from risala.plugins.testing.report import ReportWriter
+
+        config.pluginmanager.register(ReportWriter(path), "risala-report")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item,
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    report = yield
+    if getattr(getattr(item, "cls", None), "risala_suite", None):
+        from risala.plugins.testing.report import tell
+
+        tell(item, report)
+    return report
 
 
 @pytest.fixture

@@ -1,0 +1,180 @@
+"""The carrier's API: what is asked, and what its answers mean."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any, Final
+
+import httpx2
+
+from risala.plugins.contract import (
+    Accepted,
+    Cause,
+    Outcome,
+    Receipt,
+    ReceiptState,
+    Refused,
+    Scope,
+    Segment,
+    Throttled,
+    Uncertain,
+    Unsent,
+)
+from risala_acme.settings import AcmeSettings
+
+ANSWER_MAX_BYTES: Final = 65_536
+"""What we read of an answer: a real one has some hundred bytes."""
+CONNECT_S: Final = 5.0
+RETRY_MAX_S: Final = 300.0
+"""The longest wait that we believe the carrier."""
+STATES: Final[Mapping[str, ReceiptState]] = {
+    "queued": ReceiptState.ENROUTE,
+    "sent": ReceiptState.ENROUTE,
+    "delivered": ReceiptState.DELIVERED,
+    "expired": ReceiptState.EXPIRED,
+    "undeliverable": ReceiptState.UNDELIVERABLE,
+    "rejected": ReceiptState.REJECTED,
+}
+REFUSALS: Final[Mapping[str, tuple[Scope, Cause]]] = {
+    "invalid_number": (Scope.FINAL, Cause.UNKNOWN_NUMBER),
+    "blocked_number": (Scope.FINAL, Cause.BARRED),
+    "invalid_text": (Scope.CARRIER, Cause.CONTENT_REFUSED),
+    "sender_not_allowed": (Scope.CARRIER, Cause.SENDER_REFUSED),
+    "no_credit": (Scope.CARRIER, Cause.NO_CREDIT),
+    "not_allowed": (Scope.CARRIER, Cause.NOT_ALLOWED),
+}
+"""The carrier's words for a refusal. Another word refuses it by this carrier alone."""
+
+
+class AcmeApi:
+    """Talks to the carrier. One for the life of a link."""
+
+    def __init__(self, settings: AcmeSettings) -> None:
+        self._callback_url = settings.callback_url
+        self._http = httpx2.AsyncClient(
+            base_url=settings.url,
+            headers={"authorization": f"Bearer {settings.api_key.get_secret_value()}"},
+            timeout=httpx2.Timeout(settings.answer_s, connect=CONNECT_S),
+            limits=httpx2.Limits(max_connections=settings.window_max + 2),
+            follow_redirects=False,
+            trust_env=False,
+        )
+
+    async def aclose(self) -> None:
+        await self._http.aclose()
+
+    async def look(self) -> int:
+        """The status that the carrier answers a question about our account with.
+
+        Raises:
+            httpx2.TransportError: it could not be asked.
+        """
+        status, _ = await self._ask("GET", "/v1/account")
+        return status
+
+    async def send(self, segment: Segment) -> Outcome:
+        """Submit a segment."""
+        key = f"{segment.message_id}-{segment.number}-{segment.attempt}"
+        body: dict[str, object] = {
+            "to": segment.recipient,
+            "from": segment.sender,
+            "text": segment.text,
+            "part": {
+                "number": segment.number,
+                "total": segment.total,
+                "reference": segment.reference,
+            },
+            "validUntil": datetime.fromtimestamp(segment.expires_at_ms / 1000, UTC).isoformat(),
+            "callback": self._callback_url,
+        }
+        try:
+            status, told = await self._ask("POST", "/v1/messages", body, {"idempotency-key": key})
+        except (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout) as error:
+            return Unsent(name_of(error), "No connection to the carrier; nothing left.")
+        except (httpx2.TransportError, AnswerTooLongError) as error:
+            return Uncertain(name_of(error))
+        return outcome_of(status, told)
+
+    async def query(self, carrier_id: str) -> Receipt | None:
+        try:
+            status, told = await self._ask("GET", f"/v1/messages/{carrier_id}")
+        except (httpx2.HTTPError, AnswerTooLongError):
+            return None
+        return receipt_of(told) if status == 200 else None
+
+    async def _ask(
+        self,
+        method: str,
+        path: str,
+        body: dict[str, object] | None = None,
+        headers: dict[str, str] | None = None,
+    ) -> tuple[int, dict[str, Any]]:
+        """An answer's status and body, of which no more is read than a bound."""
+        async with self._http.stream(method, path, json=body, headers=headers) as answer:
+            octets = b""
+            async for piece in answer.aiter_bytes():
+                octets += piece
+                if len(octets) > ANSWER_MAX_BYTES:
+                    raise AnswerTooLongError
+        try:
+            told = json.loads(octets)
+        except ValueError:
+            told = None
+        told = told if isinstance(told, dict) else {}
+        if answer.status_code == 429:
+            told["retry_after"] = answer.headers.get("retry-after")
+        return answer.status_code, told
+
+
+class AnswerTooLongError(Exception):
+    """The carrier says more than it should."""
+
+
+def outcome_of(status: int, told: Mapping[str, Any]) -> Outcome:
+    """What an answer to a submit means."""
+    code = told.get("code")
+    raw = f"{status} {code}"[:80] if isinstance(code, str) else str(status)
+    if status in (200, 202):
+        carrier_id = told.get("id")
+        if isinstance(carrier_id, str) and carrier_id:
+            return Accepted(carrier_id, raw)
+        return Uncertain(raw, "The carrier took it, and gave no id.")
+    if status == 429:
+        return Throttled(raw, retry_after_s=seconds(told.get("retry_after")))
+    if status in (401, 403):
+        return Refused(Scope.CARRIER, raw, cause=Cause.NOT_ALLOWED)
+    if status == 503:
+        return Refused(Scope.NOW, raw, cause=Cause.CARRIER_FAULT)
+    if 400 <= status < 500:
+        scope, cause = REFUSALS.get(str(code), (Scope.CARRIER, Cause.REJECTED))
+        return Refused(scope, raw, cause=cause)
+    # Also 500, 502 and 504: who says so may have passed the message on before.
+    return Uncertain(raw)
+
+
+def receipt_of(told: Mapping[str, Any]) -> Receipt | None:
+    """What the carrier tells of a message; None where it tells nothing that we know."""
+    carrier_id, word = told.get("id"), told.get("state")
+    if not isinstance(carrier_id, str) or not isinstance(word, str) or word not in STATES:
+        return None
+    recipient = told.get("to")
+    return Receipt(
+        carrier_id,
+        STATES[word],
+        raw=word,
+        recipient=recipient if isinstance(recipient, str) else None,
+    )
+
+
+def seconds(text: object) -> float | None:
+    """A Retry-After in seconds; a date in it, or nonsense, is no number."""
+    if isinstance(text, str) and text.isascii() and text.isdigit():
+        return min(float(text), RETRY_MAX_S)
+    return None
+
+
+def name_of(error: Exception) -> str:
+    """The error's kind: its text could hold an address with a key in it."""
+    return type(error).__name__

@@ -1,0 +1,149 @@
+"""A small Acme on this machine: takes messages by HTTP, and calls back.
+
+For the tests; by itself it serves at a port: ``acme_stand_in.py 8091 http://127.0.0.1:8090/``.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import partial
+from typing import Any
+
+import h11
+import httpx2
+import trio
+from risala_acme.callbacks import read_request, sign
+
+from risala.plugins.testing.conformance import CarrierGot
+
+SECRET = "callback-secret"  # noqa: S105 -- of the stand-in
+KEY = "key-of-the-account"
+
+
+@dataclass
+class Acme:
+    """Takes everything, unless :attr:`answers` says otherwise."""
+
+    nursery: trio.Nursery
+    answers: list[tuple[int, dict[str, Any], dict[str, str]]] = field(default_factory=list)
+    """Status, body and headers of the next answers to submits."""
+    got: list[dict[str, Any]] = field(default_factory=list)
+    states: dict[str, str] = field(default_factory=dict)
+    keys: dict[str, str] = field(default_factory=dict)
+    """The id that each idempotency key was given."""
+    mute: bool = False
+    callback_status: list[int] = field(default_factory=list)
+    again_s: float = 0.01
+    """Wait before a callback that was not taken is made again."""
+    url: str = ""
+    callback_url: str = ""
+    open: trio.CancelScope = field(default_factory=trio.CancelScope)
+    """Cancelled: nobody listens any more."""
+    http: httpx2.AsyncClient = field(default_factory=partial(httpx2.AsyncClient, trust_env=False))
+    called: trio.Event = field(default_factory=trio.Event)
+
+    async def start(self, port: int = 0) -> None:
+        listeners = await trio.open_tcp_listeners(port, host="127.0.0.1", backlog=1000)
+        self.url = f"http://127.0.0.1:{listeners[0].socket.getsockname()[1]}"
+        self.nursery.start_soon(self.listen, listeners)
+
+    async def listen(self, listeners: list[trio.SocketListener]) -> None:
+        with self.open:
+            await trio.serve_listeners(self.serve, listeners)
+
+    async def serve(self, stream: trio.SocketStream) -> None:
+        async with stream:
+            connection = h11.Connection(h11.SERVER)
+            try:
+                request, body = await read_request(connection, stream)
+            except (h11.RemoteProtocolError, trio.BrokenResourceError):
+                return
+            answer = self.answer(request, body or b"")
+            if answer is None:
+                await trio.sleep_forever()
+                return
+            status, told, headers = answer
+            octets = json.dumps(told).encode()
+            head = [*headers.items(), ("content-length", str(len(octets)))]
+            head.append(("connection", "close"))
+            for event in (
+                h11.Response(status_code=status, headers=head),
+                h11.Data(data=octets),
+                h11.EndOfMessage(),
+            ):
+                await stream.send_all(connection.send(event) or b"")
+
+    def answer(
+        self, request: h11.Request, body: bytes
+    ) -> tuple[int, dict[str, Any], dict[str, str]] | None:
+        headers = dict(request.headers)
+        path = request.target.decode()
+        if headers.get(b"authorization") != f"Bearer {KEY}".encode():
+            return 401, {"code": "unauthorized"}, {}
+        if path == "/v1/account":
+            return 200, {"credit": "100.00"}, {}
+        if request.method == b"GET":
+            carrier_id = path.rpartition("/")[2]
+            if carrier_id not in self.states:
+                return 404, {"code": "unknown"}, {}
+            return 200, {"id": carrier_id, "state": self.states[carrier_id]}, {}
+        if self.mute:
+            return None
+        if self.answers:
+            return self.answers.pop(0)
+        return self.take(headers[b"idempotency-key"].decode(), json.loads(body))
+
+    def take(self, key: str, told: dict[str, Any]) -> tuple[int, dict[str, Any], dict[str, str]]:
+        if key not in self.keys:
+            self.keys[key] = f"acme-{time.monotonic_ns()}-{len(self.keys)}"
+            self.got.append(told)
+            self.states[self.keys[key]] = "delivered"
+            report = {"type": "report", "id": self.keys[key], "state": "delivered"}
+            self.nursery.start_soon(self.call_back, {**report, "to": told["to"]})
+        return 202, {"id": self.keys[key]}, {}
+
+    async def call_back(self, told: dict[str, Any]) -> None:
+        """Tell it until it is taken, as the carrier does."""
+        body = json.dumps(told).encode()
+        while True:
+            at_s = int(time.time())
+            signature = f"t={at_s},v1={sign(SECRET.encode(), at_s, body)}"
+            try:
+                answer = await self.http.post(
+                    self.callback_url, content=body, headers={"acme-signature": signature}
+                )
+                self.callback_status.append(answer.status_code)
+                if answer.status_code == 200:
+                    self.called.set()
+                    return
+            except httpx2.HTTPError:
+                pass
+            await trio.sleep(self.again_s)
+
+    def understood(self) -> list[CarrierGot]:
+        return [
+            CarrierGot(
+                one["from"],
+                one["to"],
+                one["text"],
+                int(datetime.fromisoformat(one["validUntil"]).timestamp() * 1000),
+            )
+            for one in self.got
+        ]
+
+
+async def main(port: str, callback_url: str) -> None:
+    async with trio.open_nursery() as nursery:
+        acme = Acme(nursery, callback_url=callback_url)
+        await acme.start(int(port))
+        sys.stdout.write(f"Acme is at {acme.url}\n")
+        sys.stdout.flush()
+        await trio.sleep_forever()
+
+
+if __name__ == "__main__":
+    trio.run(main, *sys.argv[1:])

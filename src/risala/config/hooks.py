@@ -1,0 +1,110 @@
+"""Settings of what plugins do within the engine: a table for each, with one of the plugin's own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import ConfigDict, Field, model_validator
+
+from risala.config.kinds import Name, Section
+
+
+class PluginTable(Section):
+    """A table that a plugin does the work of. The plugin's own table is in it, kept raw."""
+
+    model_config = ConfigDict(extra="allow")
+
+    @property
+    def word(self) -> str:
+        """The name of the plugin's thing, which is also that of its own table."""
+        raise NotImplementedError
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The raw table of the plugin's own."""
+        return dict((self.__pydantic_extra__ or {}).get(self.word, {}))
+
+    @model_validator(mode="after")
+    def _its_own_table_alone(self) -> PluginTable:
+        for key, value in (self.__pydantic_extra__ or {}).items():
+            if key != self.word:
+                raise ValueError(f"{key} is not read: no setting, nor the table of {self.word}")
+            if not isinstance(value, dict):
+                raise ValueError(f"{key} must be a table")
+        return self
+
+
+class SinkTable(PluginTable):
+    """An event sink: a plugin that is given every event, at least once and in order. Its own
+    settings are in a table of its name within this one."""
+
+    sink: Name
+    """The plugin that serves it: ``jsonl`` or an installed one."""
+    begin: Literal["now", "start"] = "now"
+    """Where it begins the first time: with what happens from now on, or with the oldest event that
+    is kept. Later it goes on where it was."""
+    batch_max: Annotated[int, Field(ge=1, le=1000)] = 200
+    """Events that it is given at once, at most."""
+    deadline_s: Annotated[float, Field(gt=0, le=600)] = 30.0
+    """How long it may take over them; they come again later then."""
+
+    @property
+    def word(self) -> str:
+        return self.sink
+
+
+class PolicyTable(PluginTable):
+    """A message policy: a plugin that may refuse or rewrite a message before it is accepted. All
+    are asked, in the order of this file. Its own settings are in a table of its name within this
+    one."""
+
+    policy: Name
+    """The plugin that serves it: ``words`` or an installed one."""
+    codes: bool = False
+    """It is asked about one-time codes too. It can refuse those, and does not see their texts."""
+    deadline_s: Annotated[float, Field(gt=0, le=60)] = 1.0
+    """How long it may take over a request. Beyond it the request is refused for now (503)."""
+
+    @property
+    def word(self) -> str:
+        return self.policy
+
+
+class NamedTables(Section):
+    """Tables by names that the operator chooses."""
+
+    model_config = ConfigDict(extra="allow")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _are_tables(cls, values: object) -> object:
+        if isinstance(values, Mapping):
+            for name, value in values.items():
+                if not isinstance(value, Mapping | PluginTable):
+                    raise ValueError(f"{name} must be a table")
+        return values
+
+
+class SinksSection(NamedTables):
+    """Event sinks, a table each."""
+
+    # Pydantic wants the type of the tables here, and no None, though its own base allows one.
+    __pydantic_extra__: dict[Name, SinkTable]  # type: ignore[mutable-override]
+
+    @property
+    def by_name(self) -> dict[str, SinkTable]:
+        """The table of each sink."""
+        return dict(self.__pydantic_extra__ or {})
+
+
+class PoliciesSection(NamedTables):
+    """Message policies, a table each."""
+
+    # As above.
+    __pydantic_extra__: dict[Name, PolicyTable]  # type: ignore[mutable-override]
+
+    @property
+    def by_name(self) -> dict[str, PolicyTable]:
+        """The table of each policy, in the order of the file."""
+        return dict(self.__pydantic_extra__ or {})

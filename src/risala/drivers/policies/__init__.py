@@ -1,0 +1,1 @@
+"""Message policies as plugins like any other."""

@@ -1,0 +1,1 @@
+"""Event sinks as plugins like any other."""

@@ -1,0 +1,30 @@
+"""``risala sinks``: how event sinks do."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import click
+
+from risala.plugins.command import CommandDoor
+
+COLUMNS: Final = ("name", "sink", "state", "taken", "behind", "missed", "text")
+
+
+@click.command()
+def sinks(door: CommandDoor) -> None:
+    """How event sinks do: what they took since the start, and what waits for them.
+
+    \b
+    Examples:
+      risala sinks
+      risala sinks --json
+    """
+    found = door.perform("statistics").get("sinks", [])
+    if door.show({"sinks": found}):
+        return
+    door.table(
+        ("Sink", "Is", "State", "Taken", "Behind", "Lost", "What is wrong"),
+        ([each[name] for name in COLUMNS] for each in found),
+        "No event sink runs: configure one by a table [sinks.NAME], and start the service.",
+    )

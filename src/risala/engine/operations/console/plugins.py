@@ -1,0 +1,111 @@
+"""The plugins of the running service, and how what they brought does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+from risala.engine.model.errors import NotFound
+from risala.engine.operations.arguments import Arguments, Json, NoArguments, Text
+from risala.engine.operations.operation import Call, Operation
+from risala.engine.rules.roles import OPERATORS
+from risala.engine.services import Services
+from risala.plugins.census import PluginHealth, wire
+from risala.plugins.kinds import DRIVERS, EVENT_SINKS, MESSAGE_POLICIES
+from risala.plugins.manager import PluginFault, PluginInfo
+
+ACTION_CHARACTERS_MAX: Final = 100
+"""Of a form's word, in the trail."""
+
+
+@dataclass(frozen=True, slots=True)
+class PluginsReport:
+    plugins: tuple[PluginInfo, ...]
+    faults: tuple[PluginFault, ...]
+    health: tuple[PluginHealth, ...]
+
+
+def _wire(found: PluginsReport) -> Json:
+    return wire(found.plugins, found.faults, found.health)
+
+
+def health_of(services: Services) -> Iterator[PluginHealth]:
+    """How carriers, event sinks and message policies do."""
+    for each in services.delivery.carriers():
+        text = "" if each["state"] == "up" else str(each["text"])
+        yield PluginHealth(DRIVERS.key, each["driver"], each["name"], each["state"], text)
+    numbers = services.delivery.statistics()
+    for each in numbers.get("sinks", ()):
+        yield PluginHealth(
+            EVENT_SINKS.key, each["sink"], each["name"], each["state"], _of_sink(each)
+        )
+    for each in numbers.get("policies", ()):
+        text = each["last_error"] or ""
+        yield PluginHealth(MESSAGE_POLICIES.key, each["policy"], each["name"], each["state"], text)
+
+
+def _of_sink(sink: Json) -> str:
+    parts = [sink["text"]]
+    if sink["behind"]:
+        parts.append(f"{sink['behind']} events behind, the oldest by {sink['behindS']} s.")
+    if sink["missed"]:
+        parts.append(f"{sink['missed']} events were deleted before it had them.")
+    if not sink["text"] and sink["lastError"]:
+        parts.append(f"The last error, at {sink['lastErrorAt']}: {sink['lastError']}")
+    return " ".join(filter(None, parts))
+
+
+class SendPageForm(Arguments):
+    """Says that an operator sends a form of a plugin's page, before the plugin hears of it."""
+
+    page: Text
+    action: Text
+
+
+@dataclass(frozen=True, slots=True)
+class PageFormNoted:
+    page: str
+    action: str
+
+
+def _noted_wire(noted: PageFormNoted) -> Json:
+    return {"page": noted.page, "action": noted.action}
+
+
+async def _act(call: Call[SendPageForm]) -> PageFormNoted:
+    given = call.given
+    if given.page not in call.services.pages:
+        raise NotFound(f"There is no page {given.page!r}.")
+    # What was typed is the plugin's to know: it may be a secret.
+    said = {"action": given.action[:ACTION_CHARACTERS_MAX]}
+    await call.note(call.sign(subject=given.page, said=said, always=True))
+    return PageFormNoted(given.page, given.action)
+
+
+async def _list(call: Call[NoArguments]) -> PluginsReport:
+    birth = call.services.birth
+    return PluginsReport(
+        tuple(birth.plugins), tuple(birth.plugin_faults), tuple(health_of(call.services))
+    )
+
+
+OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
+    Operation(
+        name="plugins.list",
+        arguments=NoArguments,
+        result=PluginsReport,
+        wire=_wire,
+        handler=_list,
+        roles=OPERATORS,
+    ),
+    Operation(
+        name="plugins.act",
+        arguments=SendPageForm,
+        result=PageFormNoted,
+        wire=_noted_wire,
+        handler=_act,
+        roles=OPERATORS,
+        changes=True,
+    ),
+)

@@ -1,0 +1,1 @@
+"""Event sinks: plugins that are given every event."""

@@ -1,0 +1,220 @@
+"""One sink: is given the events that are owed to it, a batch at a time, for life.
+
+Whatever a sink does, the next sink and the rest of the service go on. A batch that it refused, or
+did not take within its deadline, comes again after a pause that doubles; nothing is skipped. In
+memory is one batch, however far the sink is behind.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Final
+
+import structlog
+import trio
+
+from risala.config.hooks import SinkTable
+from risala.engine.follow.cursors import CursorStanding, EventCursor, EventCursors
+from risala.engine.model.clock import Clock, iso
+from risala.engine.model.errors import StorageFailed
+from risala.engine.model.told import FollowedEvent
+from risala.plugins.loading import raised_at
+from risala.plugins.sink import ClosingSink, EventSink, SinkEvent, SinkUnavailableError
+
+log = structlog.get_logger(__name__)
+
+AGAIN_FIRST_S: Final = 1.0
+AGAIN_MAX_S: Final = 300.0
+"""Each pause is twice the one before: a restart of what is behind the sink costs seconds, and what
+is down for a day is not hammered."""
+GRACE_S: Final = 5.0
+"""How long a cancelled call may take to return before the sink counts as stuck."""
+CLOSE_S: Final = 5.0
+"""How long a sink may take to close when the service stops."""
+
+
+class SinkState(StrEnum):
+    RUNNING = "running"
+    FAILING = "failing"
+    """The last try failed; it is tried again."""
+    STUCK = "stuck"
+    """Its call does not come back though it was cancelled: only a restart helps, or the plugin."""
+
+
+@dataclass(frozen=True, slots=True)
+class SinkStanding:
+    """How a sink does."""
+
+    name: str
+    word: str
+    """Its plugin's name for it."""
+    state: SinkState
+    text: str
+    """Why it is not running; empty where it is."""
+    taken: int
+    """Events that it has taken since the start."""
+    last_error: str | None
+    last_error_at: int | None
+    """Of the last try that failed since the start, also where it runs again."""
+    cursor: CursorStanding | None
+    """None: it has no place yet, or the disk cannot be read."""
+
+    def wire(self, now_ms: int) -> dict[str, Any]:
+        """As JSON."""
+        at = self.cursor
+        oldest = None if at is None else at.oldest_at
+        return {
+            "name": self.name,
+            "sink": self.word,
+            "state": self.state.value,
+            "text": self.text,
+            "taken": self.taken,
+            "behind": None if at is None else at.behind,
+            "behindS": 0 if oldest is None else max(0, now_ms - oldest) // 1000,
+            "missed": None if at is None else at.missed,
+            "missedAt": None if at is None or at.missed_at is None else iso(at.missed_at),
+            "missedAtMs": None if at is None else at.missed_at,
+            "lastError": self.last_error,
+            "lastErrorAt": None if self.last_error_at is None else iso(self.last_error_at),
+        }
+
+
+class SinkRunner:
+    """Gives one sink its events; see the module's text."""
+
+    def __init__(
+        self, name: str, table: SinkTable, sink: EventSink, cursors: EventCursors, clock: Clock
+    ) -> None:
+        self.name = name
+        self.sink = sink
+        self._table = table
+        self._cursors = cursors
+        self._clock = clock
+        self._cursor: EventCursor | None = None
+        self._state = SinkState.RUNNING
+        self._text = ""
+        self._taken = 0
+        self._last_error: str | None = None
+        self._last_error_at: int | None = None
+
+    def standing(self) -> SinkStanding:
+        """How the sink does; a bounded look at the disk."""
+        try:
+            cursor = None if self._cursor is None else self._cursor.standing()
+        except StorageFailed:
+            cursor = None
+        return SinkStanding(
+            self.name,
+            self._table.sink,
+            self._state,
+            self._text,
+            self._taken,
+            self._last_error,
+            self._last_error_at,
+            cursor,
+        )
+
+    async def run(self) -> None:
+        """Give events, for life."""
+        start = self._table.begin == "start"
+        cursor = self._cursor = await self._cursors.open(f"sink:{self.name}", from_start=start)
+        missed = cursor.standing().missed
+        try:
+            async with trio.open_nursery() as hands:
+                while True:
+                    events = await cursor.next(self._table.batch_max)
+                    missed = self._tell_missed(missed, cursor.standing())
+                    await self._give(hands, events)
+                    await cursor.keep(events[-1].seq)
+                    self._taken += len(events)
+        finally:
+            self._cursors.close(cursor.consumer)
+            await self._close()
+
+    def _tell_missed(self, known: int, standing: CursorStanding) -> int:
+        if standing.missed > known:
+            log.error(
+                "sink.missed",
+                sink=self.name,
+                count=standing.missed - known,
+                text="Events were deleted by retention before the sink had taken them.",
+            )
+        return standing.missed
+
+    async def _give(self, hands: trio.Nursery, events: tuple[FollowedEvent, ...]) -> None:
+        """Return once the sink has taken a batch."""
+        batch = tuple(
+            SinkEvent(
+                *(each.seq, each.id, each.type.value, each.at),
+                *(each.organization_id, each.is_test, each.body),
+            )
+            for each in events
+        )
+        wait_s = AGAIN_FIRST_S
+        while (fault := await self._try(hands, batch)) is not None:
+            self._state, self._text = SinkState.FAILING, fault
+            self._last_error, self._last_error_at = fault, self._clock.now_ms()
+            log.warning("sink.failed", sink=self.name, reason=fault, again_in_s=wait_s)
+            await trio.sleep(wait_s)
+            wait_s = min(2 * wait_s, AGAIN_MAX_S)
+        if self._state is not SinkState.RUNNING:
+            log.info("sink.recovered", sink=self.name)
+        self._state, self._text = SinkState.RUNNING, ""
+
+    async def _try(self, hands: trio.Nursery, batch: tuple[SinkEvent, ...]) -> str | None:
+        """One call; why the batch is not taken, or None.
+
+        The call is a task of its own, because one that swallows its cancellation would otherwise
+        keep this one, and nobody would be told.
+        """
+        call = _Call(self.sink, batch, self.name)
+        hands.start_soon(call.run)
+        with trio.move_on_after(self._table.deadline_s):
+            await call.over.wait()
+        call.scope.cancel()
+        with trio.move_on_after(GRACE_S):
+            await call.over.wait()
+        if not call.over.is_set():
+            self._state = SinkState.STUCK
+            self._text = "Its call does not return, though it was cancelled: mend the plugin."
+            self._last_error, self._last_error_at = self._text, self._clock.now_ms()
+            log.error("sink.stuck", sink=self.name, text=self._text)
+            await call.over.wait()
+        if call.scope.cancelled_caught:
+            return f"It took longer than {self._table.deadline_s:g} s."
+        return call.fault
+
+    async def _close(self) -> None:
+        if isinstance(self.sink, ClosingSink):
+            with trio.move_on_after(CLOSE_S, shield=True):
+                try:
+                    await self.sink.aclose()
+                except Exception as error:  # noqa: BLE001 -- its fault, not ours
+                    log.error("sink.close_failed", sink=self.name, reason=type(error).__name__)
+
+
+class _Call:
+    """One call of a sink."""
+
+    def __init__(self, sink: EventSink, batch: tuple[SinkEvent, ...], name: str) -> None:
+        self._sink = sink
+        self._batch = batch
+        self._name = name
+        self.scope = trio.CancelScope()
+        self.over = trio.Event()
+        self.fault: str | None = None
+
+    async def run(self) -> None:
+        try:
+            with self.scope:
+                await self._sink.take(self._batch)
+        except SinkUnavailableError as error:
+            self.fault = str(error) or "It takes nothing now, and does not say why."
+        except (Exception, SystemExit) as error:  # noqa: BLE001 -- its bug, which ends nobody else
+            # Not the exception's words: they may quote an event.
+            self.fault = f"It raised {type(error).__name__}, which is a bug of the plugin."
+            kind = type(error).__name__
+            log.error("sink.bug", sink=self._name, reason=kind, at=raised_at(error))
+        finally:
+            self.over.set()

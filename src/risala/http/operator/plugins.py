@@ -1,0 +1,220 @@
+"""Pages that plugins bring: drawn by us from blocks, in our frame; no HTML of theirs is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import structlog
+import trio
+from quart_trio.wrappers import TrioResponse
+
+from risala.engine.model.errors import EngineError, NotFound
+from risala.engine.operations import OPERATIONS
+from risala.http.web.access import PageAccess
+from risala.http.web.forms import MARK_FIELD, ONCE_FIELD
+from risala.http.web.routes import PageRoute
+from risala.http.web.visit import Visit
+from risala.plugins.loading import raised_at
+from risala.plugins.page import (
+    ActingPage,
+    FormField,
+    PageAnswer,
+    PageBlock,
+    PageFigures,
+    PageForm,
+    PageHeading,
+    PageTable,
+    PageText,
+)
+
+log = structlog.get_logger(__name__)
+
+DRAW_S: Final = 10.0
+"""How long a plugin may take over a page."""
+ROWS_MAX: Final = 500
+BLOCKS_MAX: Final = 50
+TEXT_CHARACTERS_MAX: Final = 2000
+_PAGE: Final = "/operator/plugins"
+_KINDS: Final = {
+    PageHeading: "heading",
+    PageText: "text",
+    PageFigures: "figures",
+    PageTable: "table",
+    PageForm: "form",
+}
+
+
+class OperatorService:
+    """A :class:`risala.plugins.page.PageService`: the operator's own rights, and less."""
+
+    def __init__(self, visit: Visit, *, acts: bool) -> None:
+        self._visit = visit
+        self._acts = acts
+
+    @property
+    def language(self) -> str:
+        return self._visit.words.language.value
+
+    @property
+    def query(self) -> Mapping[str, str]:
+        return dict(self._visit.request.args)
+
+    async def look(self, operation: str, /, **arguments: object) -> dict[str, Any]:
+        found = OPERATIONS.get(operation)
+        if found is None or found.changes or found.reveals:
+            raise PermissionError(f"{operation} is no operation that a page may look by")
+        return await self._visit.perform(operation, **arguments)
+
+    async def do(self, operation: str, /, **arguments: object) -> dict[str, Any]:
+        found = OPERATIONS.get(operation)
+        if found is None or found.reveals or not self._acts:
+            raise PermissionError(f"{operation} is no operation that a page may do now")
+        return await self._visit.perform(operation, **arguments)
+
+
+async def listed(visit: Visit) -> TrioResponse:
+    found = await visit.perform("plugins.list")
+    pages = visit.site.gateway.console_pages
+    return await visit.page(
+        "plugins/list.html",
+        plugins=found["plugins"],
+        contract=found["contract"],
+        pages=[(name, _title(visit, name)) for name in sorted(pages)],
+    )
+
+
+async def show(visit: Visit) -> TrioResponse:
+    return await _drawn(visit, _name(visit), None, {})
+
+
+async def act(visit: Visit) -> TrioResponse:
+    name, action = _name(visit), visit.form.text("action")
+    page = visit.site.gateway.console_pages[name].page
+    if not isinstance(page, ActingPage):
+        raise NotFound("There is no such page.")
+    fields = {
+        each: visit.form.text(each)
+        for each in visit.form.fields
+        if each not in (MARK_FIELD, ONCE_FIELD, "action")
+    }
+    await visit.perform("plugins.act", page=name, action=action)
+    service = OperatorService(visit, acts=True)
+    answer: object = None
+    try:
+        with trio.move_on_after(DRAW_S) as scope:
+            answer = await page.act(service, action, fields)
+    except EngineError:
+        raise
+    except (Exception, SystemExit) as error:  # noqa: BLE001 -- its bug, which ends nobody else
+        _log(name, f"{type(error).__name__}, at {raised_at(error)}")
+    else:
+        if scope.cancelled_caught:
+            _log(name, f"it took longer than {DRAW_S:g} s")
+        elif not isinstance(answer, PageAnswer):
+            _log(name, "it gave no answer to a form")
+    return await _drawn(visit, name, answer if isinstance(answer, PageAnswer) else _FAILED, fields)
+
+
+_FAILED: Final = PageAnswer("", {"": ""})
+"""Of a plugin that did not come to an end with a form."""
+
+
+async def _drawn(
+    visit: Visit, name: str, answer: PageAnswer | None, sent: Mapping[str, str]
+) -> TrioResponse:
+    faults = {} if answer is None else answer.faults
+    blocks = await _blocks(visit, name)
+    return await visit.page(
+        "plugins/page.html",
+        status=422 if faults else 200,
+        title=_title(visit, name),
+        name=name,
+        blocks=None if blocks is None else [_shown(each, faults, sent) for each in blocks],
+        answer=answer,
+        has_failed=answer is _FAILED,
+        is_refused=bool(faults),
+    )
+
+
+async def _blocks(visit: Visit, name: str) -> Sequence[PageBlock] | None:
+    """What stands on a page; None: the plugin cannot say."""
+    found: object = None
+    try:
+        with trio.move_on_after(DRAW_S) as scope:
+            service = OperatorService(visit, acts=False)
+            found = await visit.site.gateway.console_pages[name].page.show(service)
+    except EngineError:
+        raise
+    except (Exception, SystemExit) as error:  # noqa: BLE001 -- its bug, which ends nobody else
+        _log(name, f"{type(error).__name__}, at {raised_at(error)}")
+        return None
+    if scope.cancelled_caught:
+        _log(name, f"it took longer than {DRAW_S:g} s")
+        return None
+    if not isinstance(found, Sequence) or not all(_is_block(each) for each in found):
+        _log(name, "it gave something that is no block")
+        return None
+    return found[:BLOCKS_MAX]
+
+
+def _is_block(block: object) -> bool:
+    """Whether a block can be drawn: the drawing must not fail over what a plugin says."""
+    match block:
+        case PageHeading(text) | PageText(text):
+            return isinstance(text, str)
+        case PageFigures(figures):
+            return all(len(each) == 2 and isinstance(each[0], str) for each in figures)
+        case PageTable(columns, rows):
+            return bool(columns) and all(len(row) == len(columns) for row in rows)
+        case PageForm(action, submit, fields):
+            return bool(action and submit) and all(
+                isinstance(each, FormField) and each.name.isidentifier() for each in fields
+            )
+    return False
+
+
+def _log(name: str, reason: str) -> None:
+    # Not an exception's words: they may quote what the page shows.
+    log.error("page.failed", page=name, reason=reason)
+
+
+def _shown(block: PageBlock, faults: Mapping[str, str], sent: Mapping[str, str]) -> dict[str, Any]:
+    """A block as the template takes it; of a form that was refused, with what was typed."""
+    shown: dict[str, Any] = {"kind": _KINDS[type(block)], "block": block}
+    if isinstance(block, PageTable):
+        shown["rows"] = [[_cell(each) for each in row] for row in block.rows[:ROWS_MAX]]
+        shown["left_out"] = max(0, len(block.rows) - ROWS_MAX)
+    elif isinstance(block, PageFigures):
+        shown["figures"] = [(label, _cell(value)) for label, value in block.figures]
+    elif isinstance(block, PageForm):
+        shown["faults"] = {name: str(text) for name, text in faults.items() if name}
+        shown["sent"] = sent if faults else {}
+    return shown
+
+
+def _cell(value: object) -> str | int | float | bool | None:
+    if value is None or isinstance(value, bool | int | float):
+        return value
+    return str(value)[:TEXT_CHARACTERS_MAX]
+
+
+def _name(visit: Visit) -> str:
+    name = visit.arguments["page"]
+    if name not in visit.site.gateway.console_pages:
+        raise NotFound("There is no such page.")
+    return name
+
+
+def _title(visit: Visit, name: str) -> str:
+    titles = visit.site.gateway.console_pages[name].title
+    return titles.get(visit.words.language.value) or titles["en"]
+
+
+ROUTES: Final = (
+    PageRoute(path=_PAGE, view=listed, access=PageAccess.OPERATOR),
+    PageRoute(path=f"{_PAGE}/<page>", view=show, access=PageAccess.OPERATOR),
+    PageRoute(
+        path=f"{_PAGE}/<page>", view=act, access=PageAccess.OPERATOR, method="POST", once=True
+    ),
+)

@@ -1,0 +1,376 @@
+"""The reference pages of the contracts from their code: ``python -m risala.plugins.document``.
+
+Each page names the modules and what of them an author meets. What a page says of a thing is the
+thing's docstring, and the lines that stand beneath its fields.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import inspect
+import re
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from textwrap import dedent
+from typing import Final
+
+_NOTE: Final = (
+    "<!-- Written by `python -m risala.plugins.document docs/reference`; change the docstrings in "
+    "`src/risala` instead. -->"
+)
+_ROLE: Final = re.compile(r":(?:class|meth|data|attr|func|mod|exc):`~?\.?([^`]+)`")
+_SECTIONS: Final = ("Args:", "Raises:", "Returns:")
+
+
+@dataclass(frozen=True, slots=True)
+class ContractChapter:
+    """Some things of the contract that belong together."""
+
+    title: str
+    module: str
+    """Where the things stand."""
+    names: tuple[str, ...]
+    text: str = ""
+    """Markdown to stand above them."""
+
+
+@dataclass(frozen=True, slots=True)
+class ContractPage:
+    """One page of the reference."""
+
+    file: str
+    title: str
+    text: str
+    chapters: tuple[ContractChapter, ...]
+    suite: tuple[str, str]
+    """Module and class of the suite whose checks the page lists."""
+
+
+_DRIVER: Final = ContractPage(
+    "driver-contract.md",
+    "The contract of drivers",
+    "What a driver for a carrier has, is given and answers. "
+    "[Write a driver](../tutorials/write-a-driver.md) builds one from nothing; "
+    "[Plugin hooks](plugin-hooks.md#risala_register_drivers) says how it is registered and what "
+    "the engine makes of it. Everything here is imported from `risala.plugins.contract`.",
+    (
+        ContractChapter("The driver", "risala.plugins.contract", ("Driver", "Capabilities")),
+        ContractChapter("What it is given", "risala.sms.message", ("Segment", "Alphabet")),
+        ContractChapter(
+            "Outcomes",
+            "risala.sms.outcome",
+            ("Accepted", "Throttled", "Refused", "Scope", "Uncertain", "Unsent"),
+            "`submit` answers with one of five. Which one decides about somebody's money: a "
+            "message that may have left is never sent again without a thought, and one that did "
+            "not leave is not charged.\n\n"
+            "`cause` is a word of a [closed list](error-codes.md). `raw` is the carrier's own word "
+            "for the timeline. `text` is left empty, or says more than the cause's own sentence. "
+            "None of them ever holds a message's text or a credential.",
+        ),
+        ContractChapter(
+            "What it tells",
+            "risala.plugins.contract",
+            ("DriverContext", "NotStoredError", "Health", "HealthState"),
+        ),
+        ContractChapter("Receipts", "risala.sms.receipt", ("Receipt", "ReceiptState")),
+        ContractChapter("Messages from phones", "risala.sms.message", ("Inbound",)),
+        ContractChapter(
+            "What it may have besides",
+            "risala.plugins.contract",
+            (
+                "Posting",
+                "Choosy",
+                "Declined",
+                "Commandable",
+                "DriverCommand",
+                "CommandRefusedError",
+            ),
+            "None of these is needed. The engine looks whether a driver has the methods.",
+        ),
+        ContractChapter("How it is registered", "risala.plugins.contract", ("DriverFactory",)),
+    ),
+    ("risala.plugins.testing.conformance", "DriverConformance"),
+)
+_PAYMENT: Final = ContractPage(
+    "payment-contract.md",
+    "The contract of payment methods",
+    "What a way of paying has, is given and answers. "
+    "[Plugin hooks](plugin-hooks.md#risala_register_payment_methods) says how it is registered, "
+    "and on which task each step runs. Everything here is imported from `risala.plugins.payment`, "
+    "what has to do with a bank's texts from `risala.plugins.payment_texts`. Amounts are whole "
+    "minor units of the payment's currency.",
+    (
+        ContractChapter(
+            "The method",
+            "risala.plugins.payment",
+            ("PaymentMethod", "PaymentOffer", "Beginner", "PaymentField"),
+        ),
+        ContractChapter("What it is given", "risala.plugins.payment", ("Payment",)),
+        ContractChapter(
+            "What a step comes to",
+            "risala.plugins.payment",
+            (
+                "PaymentPending",
+                "Confirmation",
+                "PaymentSettled",
+                "PaymentRefused",
+                "PaymentMethodError",
+            ),
+            "A settled payment is known by its provider and its reference: the pair is credited "
+            "once, over all methods and organizations, for ever.",
+        ),
+        ContractChapter(
+            "What it may have besides",
+            "risala.plugins.payment",
+            (
+                "Claimed",
+                "Polled",
+                "CalledBack",
+                "PaymentCallback",
+                "PaymentReport",
+                "ForgedCallbackError",
+                "Played",
+            ),
+            "The engine looks whether a method has these steps.",
+        ),
+        ContractChapter(
+            "A bank's texts",
+            "risala.plugins.payment_texts",
+            ("HearsTexts", "TextReading", "TextKind", "CreditCaps"),
+        ),
+        ContractChapter(
+            "How it is registered", "risala.plugins.payment", ("PaymentMethodFactory",)
+        ),
+    ),
+    ("risala.plugins.testing.payments", "PaymentConformance"),
+)
+_MAIL: Final = ContractPage(
+    "mail-contract.md",
+    "The contract of mailers",
+    "What sends e-mail has, is given and raises. "
+    "[Plugin hooks](plugin-hooks.md#risala_register_mailers) says how it is registered. "
+    "Everything here is imported from `risala.plugins.mail`.",
+    (
+        ContractChapter("The mailer", "risala.plugins.mail", ("Mailer", "Mail")),
+        ContractChapter("What it raises", "risala.plugins.mail", ("MailNotSentError",)),
+        ContractChapter("How it is registered", "risala.plugins.mail", ("MailerFactory",)),
+    ),
+    ("risala.plugins.testing.mailers", "MailerConformance"),
+)
+_SINK: Final = ContractPage(
+    "sink-contract.md",
+    "The contract of event sinks",
+    "What takes events to somewhere else has, is given and raises. "
+    "[Plugin hooks](plugin-hooks.md#risala_register_event_sinks) says how it is registered. "
+    "Everything here is imported from `risala.plugins.sink`.",
+    (
+        ContractChapter("The sink", "risala.plugins.sink", ("EventSink", "ClosingSink")),
+        ContractChapter("What it is given", "risala.plugins.sink", ("SinkEvent",)),
+        ContractChapter("What it raises", "risala.plugins.sink", ("SinkUnavailableError",)),
+        ContractChapter("How it is registered", "risala.plugins.sink", ("EventSinkFactory",)),
+    ),
+    ("risala.plugins.testing.sinks", "SinkConformance"),
+)
+PAGES: Final = (_DRIVER, _PAYMENT, _MAIL, _SINK)
+
+
+def render_page(page: ContractPage) -> str:
+    """The whole page."""
+    linker = _Linker(page)
+    parts = [f"# {page.title}", _NOTE, page.text]
+    for chapter in page.chapters:
+        parts.append(f"## {chapter.title}")
+        if chapter.text:
+            parts.append(chapter.text)
+        for name in chapter.names:
+            parts += _thing(chapter.module, name, linker)
+    modules = dict.fromkeys(one.module for one in page.chapters)
+    rows = [row for module in modules for row in _limits(module, linker)]
+    if rows:
+        parts += ["## Limits", "\n".join(["| Name | Value | Meaning |", "|---|---|---|", *rows])]
+    parts += _checks(page, linker)
+    return "\n\n".join(parts) + "\n"
+
+
+class _Linker:
+    """Makes Markdown of what a docstring says."""
+
+    def __init__(self, page: ContractPage) -> None:
+        self._known: set[str] = set()
+        for chapter in page.chapters:
+            for name in chapter.names:
+                methods = _methods(_class_node(chapter.module, name))
+                self._known |= {name, *(f"{name}.{each.name}" for each in methods)}
+
+    def line(self, text: str, owner: str = "") -> str:
+        """A text without line ends."""
+        return " ".join(self.markdown(text, owner).split()).replace("|", "\\|")
+
+    def markdown(self, text: str, owner: str = "") -> str:
+        """Roles become links where the page has the thing, and code where it has not."""
+
+        def link(found: re.Match[str]) -> str:
+            target = found[1]
+            name = target.rpartition(".")[2]
+            for written in (".".join(target.split(".")[-2:]), f"{owner}.{name}", name):
+                if written in self._known:
+                    return f"[`{written}`](#{_slug(written)})"
+            return f"`{name}`"
+
+        return _ROLE.sub(link, text).replace("``", "`")
+
+
+def _slug(heading: str) -> str:
+    return re.sub(r"[^a-z0-9_ -]", "", heading.lower()).replace(" ", "-")
+
+
+def _class_node(module: str, name: str) -> ast.ClassDef:
+    tree = ast.parse(inspect.getsource(importlib.import_module(module)))
+    return next(each for each in tree.body if isinstance(each, ast.ClassDef) and each.name == name)
+
+
+def _methods(node: ast.ClassDef) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
+    return [
+        each
+        for each in node.body
+        if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef)
+        and not each.name.startswith("_")
+    ]
+
+
+def _thing(module: str, name: str, linker: _Linker) -> Iterator[str]:
+    """A class: what it is, its fields or words, its methods."""
+    node = _class_node(module, name)
+    yield f"### `{name}`"
+    yield _prose(ast.get_docstring(node) or "", linker, name)
+    rows = [*_fields(node, linker)]
+    if rows:
+        is_enum = any("Enum" in ast.unparse(base) for base in node.bases)
+        head = "| Word | Meaning |\n|---|---|" if is_enum else _FIELD_HEAD
+        yield "\n".join([head, *rows])
+    for method in _methods(node):
+        is_property = any(ast.unparse(one) == "property" for one in method.decorator_list)
+        yield f"#### `{name}.{method.name}`"
+        if not is_property:
+            yield f"```python\n{_signature(method)}\n```"
+        elif method.returns is not None:
+            yield f"A property: `{ast.unparse(method.returns)}`."
+        yield _prose(ast.get_docstring(method) or "", linker, name)
+
+
+_FIELD_HEAD: Final = "| Field | Type | Default | Meaning |\n|---|---|---|---|"
+
+
+def _signature(method: ast.FunctionDef | ast.AsyncFunctionDef) -> str:
+    word = "async def" if isinstance(method, ast.AsyncFunctionDef) else "def"
+    returns = "" if method.returns is None else f" -> {ast.unparse(method.returns)}"
+    given = [_spaced(one) for one in ast.unparse(method.args).split(", ")]
+    line = f"{word} {method.name}({', '.join(given)}){returns}"
+    if len(line) <= 100:
+        return line
+    return (
+        f"{word} {method.name}(\n" + "".join(f"    {one},\n" for one in given) + f"){returns}: ..."
+    )
+
+
+def _spaced(argument: str) -> str:
+    """An argument as formatters write it: blanks around the sign where it has a type."""
+    return re.sub(r"^(\w+: [^=]+)=", r"\1 = ", argument).replace("''", '""')
+
+
+def _fields(node: ast.ClassDef, linker: _Linker) -> Iterator[str]:
+    for at, each in enumerate(node.body):
+        after = node.body[at + 1] if at + 1 < len(node.body) else None
+        meaning = ""
+        if isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant):
+            meaning = linker.line(str(after.value.value), node.name)
+        if isinstance(each, ast.AnnAssign):
+            kind = ast.unparse(each.annotation).replace("|", "\\|")
+            default = _default(each.value)
+            yield f"| `{ast.unparse(each.target)}` | `{kind}` | {default} | {meaning} |"
+        elif isinstance(each, ast.Assign) and isinstance(each.value, ast.Constant):
+            yield f"| `{ast.unparse(each.targets[0])}` | {meaning} |"
+
+
+def _default(value: ast.expr | None) -> str:
+    if value is None:
+        return "needed"
+    if isinstance(value, ast.Call) and ast.unparse(value.func) == "field":
+        given = {one.arg: ast.unparse(one.value) for one in value.keywords}
+        made = {"dict": "{}", "list": "[]", "tuple": "()"}.get(given.get("default_factory", ""))
+        found = made or given.get("default")
+        return f"`{found}`" if found else "needed"
+    return f"`{ast.unparse(value)}`"
+
+
+def _prose(text: str, linker: _Linker, owner: str) -> str:
+    """A docstring's paragraphs, and its sections as lists."""
+    parts: list[str] = []
+    for paragraph in dedent(text).split("\n\n"):
+        head, _, rest = paragraph.partition("\n")
+        if head in _SECTIONS:
+            items = re.split(r"\n(?! )", dedent(rest))
+            listed = [" ".join(item.split()) for item in items]
+            shown = {"Args:": "Given:", "Raises:": "May raise:", "Returns:": "Returns:"}[head]
+            lines = [f"- {_item(one, linker, owner)}" for one in listed]
+            parts.append(shown + "\n\n" + "\n".join(lines))
+        elif paragraph.startswith("    "):
+            parts.append(f"```text\n{dedent(paragraph)}\n```")
+        elif paragraph != "::":
+            told = re.sub(r"::$", ":", paragraph)
+            parts.append(linker.markdown(told, owner))
+    return "\n\n".join(parts)
+
+
+def _item(text: str, linker: _Linker, owner: str) -> str:
+    name, colon, rest = text.partition(": ")
+    told = linker.markdown(rest, owner)
+    return f"`{name}`: {told}" if colon else linker.markdown(text, owner)
+
+
+def _limits(module: str, linker: _Linker) -> Iterator[str]:
+    """The module's public limits that have a sentence."""
+    body = ast.parse(inspect.getsource(importlib.import_module(module))).body
+    for each, after in pairwise(body):
+        if (
+            isinstance(each, ast.AnnAssign)
+            and isinstance(each.target, ast.Name)
+            and each.target.id.isupper()
+            and not each.target.id.startswith("_")
+            and isinstance(after, ast.Expr)
+            and isinstance(after.value, ast.Constant)
+            and each.value is not None
+        ):
+            meaning = linker.line(str(after.value.value))
+            yield f"| `{each.target.id}` | `{ast.unparse(each.value)}` | {meaning} |"
+
+
+def _checks(page: ContractPage, linker: _Linker) -> Iterator[str]:
+    """What the conformance suite proves of it."""
+    # Here and not above: the suites need pytest, which a service has not.
+    from risala.plugins.testing.suite import checks_of
+
+    module, name = page.suite
+    suite = getattr(importlib.import_module(module), name)
+    yield "## What the suite checks"
+    yield (
+        f'`{name}` of `{module}` (`pip install "risala[testing]"`) proves it of your plugin. A '
+        "check that fails says what was done wrong, and names the place on this page."
+    )
+    rows = [f"| `{check}` | {linker.line(text)} |" for check, text, _ in checks_of(suite)]
+    yield "\n".join(["| Check | What it proves |", "|---|---|", *rows])
+
+
+def main() -> None:
+    """Write the pages into the folder named on the command line."""
+    folder = Path(sys.argv[1])
+    for page in PAGES:
+        (folder / page.file).write_text(render_page(page), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

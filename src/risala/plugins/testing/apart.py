@@ -1,0 +1,192 @@
+"""Runs a check on a thread of its own, so that a plugin cannot take the tests with it.
+
+A plugin under test may block the loop, swallow its cancellation or never come back. Trio ends a run
+only when all of its tasks have ended: whoever runs such a plugin on the tests' own thread hangs for
+good. Here the thread is left behind once the verdict is known.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import sys
+import sysconfig
+import threading
+import time
+import traceback
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+import trio
+
+LOOK_S: Final = 0.05
+"""Between two looks at whether the loop still turns."""
+LEAVE_TRIES: Final = 3
+"""How often a thread that was left behind is told to end: a plugin may catch what it is told."""
+LEAVE_S: Final = 0.1
+"""How long it has for that each time."""
+_OURS: Final = (str(Path(__file__).parent), str(Path(trio.__file__).parent))
+"""Code of these folders blocks nothing by itself: whoever called it there does."""
+_LIBRARY: Final = sysconfig.get_path("stdlib")
+
+
+class AbandonedRun(BaseException):
+    """Ends a thread that was left behind, whatever it is doing."""
+
+
+class BlockedLoopError(Exception):
+    """One step of a task took too long; nothing else ran meanwhile."""
+
+    def __init__(self, blocked_s: float, place: str) -> None:
+        super().__init__(f"for more than {blocked_s:g} s {place}")
+
+
+class EndlessRunError(Exception):
+    """The run has not come to its end, though its loop turns."""
+
+
+class _StepWatch(trio.abc.Instrument):
+    """Knows since when the step that is under way has been."""
+
+    def __init__(self) -> None:
+        self.since: float | None = None
+
+    def before_task_step(self, task: trio.lowlevel.Task) -> None:
+        self.since = time.monotonic()
+
+    def after_task_step(self, task: trio.lowlevel.Task) -> None:
+        self.since = None
+
+
+class ApartRun:
+    """One run apart.
+
+    Args:
+        clock: the run's; None is the real one.
+        blocked_s: a step that takes longer, in real seconds, blocks the loop.
+        whole_s: the run has to end within so many real seconds.
+    """
+
+    def __init__(self, *, clock: trio.abc.Clock | None, blocked_s: float, whole_s: float) -> None:
+        self._clock = clock
+        self._blocked_s = blocked_s
+        self._whole_s = whole_s
+        self._watch = _StepWatch()
+        self._over = threading.Event()
+        self._token: trio.lowlevel.TrioToken | None = None
+        self._error: BaseException | None = None
+        self._thread: threading.Thread | None = None
+        self._inside = False
+
+    def run(self, work: Callable[[], Awaitable[None]]) -> None:
+        """Do the work.
+
+        Raises:
+            BlockedLoopError: it held up the loop.
+            EndlessRunError: it took longer than ``whole_s``.
+            BaseException: whatever it raised, or gave up with.
+        """
+        self._thread = threading.Thread(
+            target=self._run, args=(work,), name="risala conformance", daemon=True
+        )
+        self._thread.start()
+        try:
+            self._wait(time.monotonic() + self._whole_s)
+        finally:
+            if self._thread.is_alive():
+                self._leave(self._thread)
+        if self._error is not None:
+            raise self._error
+
+    def give_up(self, error: BaseException) -> None:
+        """From within: the verdict is known, and the run may never end."""
+        if not self._over.is_set():
+            self._error = error
+            self._over.set()
+
+    def _run(self, work: Callable[[], Awaitable[None]]) -> None:
+        try:
+            self._inside = True
+            try:
+                trio.run(partial(self._begin, work), clock=self._clock, instruments=[self._watch])
+            finally:
+                self._inside = False
+        except BaseException as error:  # noqa: BLE001 -- it is raised where run() was called
+            self.give_up(error)
+        self._over.set()
+
+    async def _begin(self, work: Callable[[], Awaitable[None]]) -> None:
+        self._token = trio.lowlevel.current_trio_token()
+        await work()
+
+    def _wait(self, deadline: float) -> None:
+        while not self._over.wait(LOOK_S):
+            now, since = time.monotonic(), self._watch.since
+            if since is not None and now - since > self._blocked_s:
+                self.give_up(BlockedLoopError(self._blocked_s, self._place()))
+            elif now > deadline:
+                text = f"the check has not ended within {self._whole_s:g} s of real time"
+                self.give_up(EndlessRunError(text))
+        if self._thread is not None and self._error is None:
+            self._thread.join()
+
+    def _place(self) -> str:
+        """Where the step stands, in code that is neither ours nor Trio's."""
+        assert self._thread is not None
+        frame = sys._current_frames().get(self._thread.ident or 0)
+        stack = traceback.extract_stack(frame) if frame is not None else []
+        theirs = [one for one in stack if not one.filename.startswith(_OURS)]
+        theirs = [one for one in theirs if not _is_pythons(one.filename)] or theirs
+        if not theirs:
+            return "at an unknown place"
+        last = theirs[-1]
+        return f"in {last.name} ({Path(last.filename).name}:{last.lineno}: {last.line})"
+
+    def _leave(self, thread: threading.Thread) -> None:
+        """Have the thread end where that is possible, and go on without it in any case.
+
+        A run that gave up by itself is over as soon as its tasks are; one that hangs gets an
+        exception out of nowhere, between two of its instructions.
+        """
+        for _ in range(LEAVE_TRIES):
+            if self._inside:  # beyond it somebody would print what ends the thread
+                told = ctypes.c_ulong(thread.ident or 0)
+                ctypes.pythonapi.PyThreadState_SetAsyncExc(told, ctypes.py_object(AbandonedRun))
+                if self._token is not None:
+                    # A run that is cut down closes its wake-up socket without saying so.
+                    with suppress(trio.RunFinishedError, OSError):
+                        self._token.run_sync_soon(_wake)  # who waits for the system sees nothing
+            thread.join(LEAVE_S)
+            if not thread.is_alive():
+                break
+        self._token = None
+        if self._error is not None:
+            self._error.with_traceback(None)  # its frames hold what is to be collected
+        _collect()
+
+
+def _collect() -> None:
+    """Collect what the run left unfinished, without a word: coroutines that are cut off complain,
+    and would do so at any time, in the midst of another test."""
+    told = sys.unraisablehook
+    sys.unraisablehook = _hush
+    try:
+        gc.collect()
+    finally:
+        sys.unraisablehook = told
+
+
+def _hush(_: object) -> None:
+    pass
+
+
+def _is_pythons(filename: str) -> bool:
+    """Code of Python's own library: whoever called it is of interest."""
+    return filename.startswith(_LIBRARY) and "-packages" not in filename
+
+
+def _wake() -> None:
+    pass

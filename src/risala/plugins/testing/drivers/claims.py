@@ -1,0 +1,252 @@
+"""Checks of each thing that a driver claims its carrier can do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Final
+
+import trio
+
+from risala.plugins.contract import Receipt
+from risala.plugins.testing.context import RecordingContext
+from risala.plugins.testing.drivers.base import CarrierGot, DriverSuite, segment
+from risala.plugins.testing.drivers.stage import DriverStage
+from risala.plugins.testing.suite import NotApplicable, PluginFaultError, check
+
+PHONE: Final = "+22236999999"
+"""Who writes to us in the checks."""
+EXPIRY_SPARE_MS: Final = 120_000
+"""How much later than a message's expiry a carrier may understand it: protocols tell it in minutes,
+or in steps of five minutes that are rounded down."""
+EXPIRY_STEP_MS: Final = 1_800_000
+"""How much earlier: the longest step of TP-VP below a day (3GPP TS 23.040 §9.2.3.12.1)."""
+
+
+class DriverClaimChecks(DriverSuite):
+    """Whether it keeps what ``capabilities`` promises."""
+
+    @check("driver-contract.md#receipt")
+    async def test_receipts_name_what_was_accepted(self) -> None:
+        """``receipts``: what was accepted gets a final receipt, under the same id."""
+        name = "test_receipts_name_what_was_accepted"
+        async with self.running(name) as stage:
+            _needs(stage.capabilities.receipts, "receipts")
+            await stage.accepted(segment())
+            await self._receipt(stage, name)
+
+    async def _receipt(self, stage: DriverStage, name: str) -> Receipt:
+        """The final receipt for what this check submitted; those of earlier checks are none."""
+
+        def came(context: RecordingContext) -> bool:
+            return any(one.state.is_final for one in stage.context.own(stage.ids))
+
+        with trio.move_on_after(self.patience_s):
+            await stage.context.wait_until(came)
+            return next(one for one in stage.context.own(stage.ids) if one.state.is_final)
+        stage.look_at_told()
+        context, of = stage.context, ", ".join(sorted(stage.ids))
+        told = "None came"
+        if strangers := context.strangers(stage.ids):
+            told = f"Receipts came for ids that were given for nothing: {', '.join(strangers)}"
+        elif states := [one.state.value for one in context.own(stage.ids)]:
+            told = f"What came was not final: {', '.join(states)}"
+        elif context.late_from:
+            earlier = ", ".join(f"{key} ({by})" for key, by in context.late_from.items())
+            told = f"What came was late, and of earlier checks: {earlier}"
+        raise PluginFaultError(
+            name,
+            f"capabilities.receipts is True, but no final receipt for {of} came within "
+            f"{self.patience_s:g} s. {told}. A receipt names the id that submit returned.",
+        )
+
+    @check("driver-contract.md#drivercontextreceipt")
+    async def test_a_receipt_that_was_not_stored_comes_again(self) -> None:
+        """``receipts``: one that the engine could not store is brought again."""
+        name = "test_a_receipt_that_was_not_stored_comes_again"
+        async with self.running(name) as stage:
+            _needs(stage.capabilities.receipts, "receipts")
+            stage.context.refuses_each = True
+            await stage.accepted(segment())
+            await self._refused_first(
+                stage,
+                lambda: bool(stage.ids & stage.context.refused_once),
+                lambda: bool(stage.context.own(stage.ids)),
+                PluginFaultError(
+                    "test_receipts_name_what_was_accepted",
+                    "capabilities.receipts is True, but no receipt came within "
+                    f"{self.patience_s:g} s.",
+                ),
+                PluginFaultError(
+                    name,
+                    "context.receipt raised NotStoredError, and the receipt did not come again "
+                    f"within {self.patience_s:g} s: it is lost. Answer the carrier with a "
+                    "temporary error, or repeat it yourself.",
+                ),
+            )
+
+    async def _refused_first(
+        self,
+        stage: DriverStage,
+        refused: Callable[[], bool],
+        came: Callable[[], bool],
+        never: PluginFaultError,
+        lost: PluginFaultError,
+    ) -> None:
+        """Wait until something was refused once, and then until it comes again."""
+        for is_so, fault in ((refused, never), (came, lost)):
+            with trio.move_on_after(self.patience_s) as scope:
+                await stage.context.wait_until(partial(_holds, is_so))
+            if scope.cancelled_caught:
+                stage.look_at_told()
+                raise fault
+
+    @check("driver-contract.md#capabilities")
+    async def test_no_receipts_where_none_are_claimed(self) -> None:
+        """Without ``receipts`` none comes."""
+        name = "test_no_receipts_where_none_are_claimed"
+        async with self.running(name) as stage:
+            if stage.capabilities.receipts:
+                raise NotApplicable("capabilities.receipts is True")
+            await stage.submit(segment())
+            await trio.sleep(self.quiet_s)
+            if stage.context.own(stage.ids):
+                raise PluginFaultError(
+                    name,
+                    "capabilities.receipts is False, but a receipt came: the engine has ended the "
+                    "message by then. Claim what the carrier does.",
+                )
+
+    @check("driver-contract.md#inbound")
+    async def test_inbound_reaches_the_engine(self) -> None:
+        """``inbound``: a message to us is handed over, whole, with its sender."""
+        name = "test_inbound_reaches_the_engine"
+        text = "Réponse: oui"
+        async with self.running(name) as stage:
+            _needs(stage.capabilities.inbound, "inbound")
+            await self._bring(name, text)
+            await stage.until(
+                partial(stage.context.wait_until, lambda it: bool(it.inbounds)),
+                name,
+                "capabilities.inbound is True, but a message that the carrier brought was not "
+                "handed to context.inbound within {limit:g} s.",
+            )
+            got = stage.context.inbounds[0]
+            if (got.sender, got.text) != (PHONE, text):
+                raise PluginFaultError(
+                    name,
+                    f"A message from {PHONE} reached context.inbound as one from {got.sender!r}"
+                    f"{'' if got.text == text else ', with another text'}. Numbers are written "
+                    "+222XXXXXXXX, and the text is what was sent.",
+                )
+
+    @check("driver-contract.md#drivercontextinbound")
+    async def test_an_inbound_that_was_not_stored_comes_again(self) -> None:
+        """``inbound``: a message that the engine could not store is brought again."""
+        name = "test_an_inbound_that_was_not_stored_comes_again"
+        async with self.running(name) as stage:
+            _needs(stage.capabilities.inbound, "inbound")
+            stage.context.refuses_each = True
+            await self._bring(name, "Once more")
+            lost = (
+                "context.inbound raised NotStoredError, and the message did not come again within "
+                f"{self.patience_s:g} s: it is lost. Answer the carrier with a temporary error."
+            )
+            never = (
+                "capabilities.inbound is True, but a message that the carrier brought was not "
+                f"handed to context.inbound within {self.patience_s:g} s."
+            )
+            await self._refused_first(
+                stage,
+                lambda: bool(stage.context.refused_once),
+                lambda: bool(stage.context.inbounds),
+                PluginFaultError("test_inbound_reaches_the_engine", never),
+                PluginFaultError(name, lost),
+            )
+
+    async def _bring(self, name: str, text: str) -> None:
+        await self.shown("inbound", name, "send_to_us", partial(self.send_to_us, PHONE, text))
+
+    @check("driver-contract.md#driverquery")
+    async def test_a_query_answers(self) -> None:
+        """``query``: what was accepted can be asked about."""
+        name = "test_a_query_answers"
+        async with self.running(name) as stage:
+            _needs(stage.capabilities.query, "query")
+            sent = segment()
+            taken = await stage.accepted(sent)
+            told = await stage.query(taken.carrier_id, sent.sender)
+            if told is None:
+                raise PluginFaultError(
+                    name,
+                    "capabilities.query is True, but query told nothing of a segment that the "
+                    "carrier had just accepted. Claim what the carrier does.",
+                )
+            if taken.carrier_id not in (told.carrier_id, *told.also_known_as):
+                raise PluginFaultError(
+                    name, f"query was asked about {taken.carrier_id!r}, and told of "
+                    f"{told.carrier_id!r}.",
+                )  # fmt: skip
+
+    @check("driver-contract.md#driverquery")
+    async def test_a_query_does_not_raise(self) -> None:
+        """``query`` returns a receipt or None, whatever it is asked, claimed or not."""
+        async with self.running("test_a_query_does_not_raise") as stage:
+            await stage.query("no-such-id", "RISALA")
+
+    @check("driver-contract.md#capabilities")
+    async def test_the_sender_arrives(self) -> None:
+        """``alphanumeric_sender``: the carrier gets the sender, recipient and text as they are."""
+        name = "test_the_sender_arrives"
+        async with self.running(name) as stage:
+            _needs(stage.capabilities.alphanumeric_sender, "alphanumeric_sender")
+            sent = segment("Bonjour", sender="SHOP 24")
+            await stage.accepted(sent)
+            got = await self._got(name, "alphanumeric_sender")
+            for field in ("sender", "recipient", "text"):
+                if getattr(got, field) != getattr(sent, field):
+                    shown = "" if field == "text" else f": {getattr(got, field)!r}"
+                    raise PluginFaultError(
+                        name,
+                        f"The carrier got another {field} than the segment's{shown}. "
+                        "capabilities.alphanumeric_sender says that a name reaches it as it is.",
+                    )
+
+    @check("driver-contract.md#capabilities")
+    async def test_the_expiry_arrives(self) -> None:
+        """``validity``: the carrier gets the time after which it need not try any more."""
+        name = "test_the_expiry_arrives"
+        async with self.running(name) as stage:
+            _needs(stage.capabilities.validity, "validity")
+            expires_at_ms = self.now_ms() + 6 * 3_600_000
+            await stage.accepted(segment(expires_at_ms=expires_at_ms))
+            got = await self._got(name, "validity")
+            told = got.expires_at_ms
+            if told is None or not (
+                expires_at_ms - EXPIRY_STEP_MS <= told <= expires_at_ms + EXPIRY_SPARE_MS
+            ):
+                what = "none" if told is None else f"one {(told - expires_at_ms) / 1000:+.0f} s off"
+                raise PluginFaultError(
+                    name,
+                    "capabilities.validity is True, but of the segment's expires_at_ms the "
+                    f"carrier got {what}. Claim what reaches the carrier.",
+                )
+
+    async def _got(self, name: str, claim: str) -> CarrierGot:
+        got = await self.shown(claim, name, "carrier_got", self.carrier_got)
+        if not got:
+            raise PluginFaultError(
+                "test_submit_gives_an_id",
+                "submit answered Accepted, but the carrier got nothing. Accepted is the carrier's "
+                "word, and never a guess.",
+            )
+        return got[-1]
+
+
+def _holds(is_so: Callable[[], bool], _: RecordingContext) -> bool:
+    return is_so()
+
+
+def _needs(claimed: bool, claim: str) -> None:
+    if not claimed:
+        raise NotApplicable(f"capabilities.{claim} is False")

@@ -1,0 +1,194 @@
+"""Checks of what a driver keeps to itself, and of what else it may offer."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable, Callable, Iterator
+from typing import Final
+
+import trio
+
+from risala.plugins.contract import (
+    Choosy,
+    Commandable,
+    CommandRefusedError,
+    Declined,
+    Outcome,
+    Uncertain,
+)
+from risala.plugins.testing.drivers.base import DriverSuite, segment
+from risala.plugins.testing.drivers.stage import OVERDUE_S, DriverStage
+from risala.plugins.testing.suite import NotApplicable, NotShown, PluginFaultError, check
+
+_TEXT: Final = "Votre code est 604718"
+_CODE: Final = "604718"
+
+
+class DriverMannerChecks(DriverSuite):
+    """What it keeps to itself, and what else it offers."""
+
+    @check("driver-contract.md#drivercontexttraffic")
+    async def test_keeps_texts_to_itself(self) -> None:
+        """No text of a message and no code stands in what it tells; lines of traffic have no whole
+        number either."""
+        name = "test_keeps_texts_to_itself"
+        async with self.running(name) as stage:
+            sent = segment(_TEXT)
+            outcome = await stage.submit(sent)
+            await trio.sleep(self.quiet_s)
+            for where, told in _all_told(stage, outcome):
+                if _CODE in told or _TEXT in told:
+                    raise PluginFaultError(
+                        name,
+                        f"The message's text stands in {where}. One-time codes pass through here: "
+                        "what an operator reads or the journal keeps has no text of a message.",
+                    )
+                if where == "a line of traffic" and sent.recipient[-8:] in told:
+                    raise PluginFaultError(
+                        name,
+                        "The recipient's whole number stands in a line of traffic: no more than "
+                        "its last four digits may.",
+                    )
+
+    @check("driver-contract.md#health")
+    async def test_keeps_secrets_to_itself(self) -> None:
+        """None of :attr:`secrets` stands in what it tells, nor in its account."""
+        name = "test_keeps_secrets_to_itself"
+        async with self.running(name) as stage:
+            if not self.secrets:
+                raise NotApplicable("the suite names no secrets")
+            outcome = await stage.submit(segment())
+            await trio.sleep(self.quiet_s)
+            told = [*_all_told(stage, outcome), ("its account", stage.capabilities.account)]
+            for where, text in told:
+                if any(secret in text for secret in self.secrets):
+                    raise PluginFaultError(
+                        name, f"A secret of the settings stands in {where}, for all to read."
+                    )
+
+    @check("driver-contract.md#commandable")
+    async def test_commands_are_words_and_others_are_refused(self) -> None:
+        """Commands have names of their own and a sentence each; others are refused."""
+        name = "test_commands_are_words_and_others_are_refused"
+        async with self.running(name) as stage:
+            driver = stage.driver
+            if not isinstance(driver, Commandable):
+                raise NotApplicable("the driver has no commands")
+            names = [each.name for each in driver.commands]
+            wrong = [one for one in names if not re.fullmatch(r"[a-z][a-z0-9-]*", one)]
+            if wrong or len({*names}) < len(names):
+                raise PluginFaultError(
+                    name,
+                    f"The commands are named {', '.join(names)}: each has a name of its own, of "
+                    "lower-case letters, digits and hyphens.",
+                )
+            if not all(each.summary.endswith(".") for each in driver.commands):
+                raise PluginFaultError(name, "A command's summary is one sentence, with its stop.")
+            overdue = PluginFaultError(
+                name, f"command did not return within {self.patience_s:g} s for an unknown name."
+            )
+
+            async def ask() -> bool:
+                try:
+                    await driver.command("no-such-command", ())
+                except CommandRefusedError:
+                    return True
+                return False
+
+            if not await self.call(ask, self.patience_s, overdue):
+                raise PluginFaultError(
+                    name,
+                    "command took a name that is none of its commands: raise CommandRefusedError.",
+                )
+
+    @check("driver-contract.md#choosy")
+    async def test_declines_says_why_and_until_when(self) -> None:
+        """``declines`` answers None, or Declined with a sentence."""
+        name = "test_declines_says_why_and_until_when"
+        async with self.running(name) as stage:
+            if not isinstance(stage.driver, Choosy):
+                raise NotApplicable("the driver declines nothing")
+            for segments, is_next in ((1, False), (3, True), (255, False)):
+                try:
+                    said: object = stage.driver.declines("+22236123456", segments, is_next=is_next)
+                except Exception as error:
+                    raise PluginFaultError(
+                        name,
+                        f"declines raised {type(error).__name__}: return None or Declined.",
+                    ) from error
+                if said is not None and not (isinstance(said, Declined) and said.text):
+                    raise PluginFaultError(
+                        name,
+                        f"declines returned a {type(said).__name__}: None takes the message, and "
+                        "Declined(text, until_ms) says why it is not taken.",
+                    )
+
+    @check("driver-contract.md#uncertain")
+    async def test_a_mute_carrier_is_uncertain(self) -> None:
+        """A submit that the carrier does not answer is Uncertain, after ``submit_s`` at most."""
+        name = "test_a_mute_carrier_is_uncertain"
+        async with self.running(name) as stage:
+            await _optional(self.mute_carrier, "mute_carrier")
+            limit = stage.capabilities.submit_s + OVERDUE_S
+            try:
+                outcome = await stage.submit(segment("Unanswered"), limit)
+            except PluginFaultError as fault:
+                if fault.check != "test_submit_answers":
+                    raise
+                raise PluginFaultError(
+                    name,
+                    f"The carrier does not answer, and submit did not return within {limit:g} s "
+                    "(capabilities.submit_s and 5 s more): the engine gives it up by then.",
+                ) from None
+            if not isinstance(outcome, Uncertain):
+                raise PluginFaultError(
+                    name,
+                    f"The carrier took the segment and does not answer; submit returned "
+                    f"{type(outcome).__name__}. Nobody knows whether it has it: return Uncertain, "
+                    "or a customer gets the message twice, or never.",
+                )
+
+    @check("driver-contract.md#healthstate")
+    async def test_a_lost_link_is_connected_anew(self) -> None:
+        """A link that breaks is told, connected anew, and carries messages again."""
+        name = "test_a_lost_link_is_connected_anew"
+        async with self.running(name) as stage:
+            known = len(stage.context.healths)
+            await _optional(self.cut_link, "cut_link")
+            with trio.move_on_after(self.patience_s) as scope:
+                await stage.context.wait_until(
+                    lambda it: (
+                        any(one.state != "up" for one in it.healths[known:])
+                        and it.healths[-1].state == "up"
+                    )
+                )
+            if scope.cancelled_caught:
+                states = [one.state.value for one in stage.context.healths[known:]]
+                raise PluginFaultError(
+                    name,
+                    f"The link broke, and within {self.patience_s:g} s the driver told "
+                    f"{', '.join(states) or 'nothing'}. Tell DOWN when it breaks, connect anew, "
+                    "and tell UP again.",
+                )
+            await stage.accepted(segment("After it"))
+
+
+async def _optional(hook: Callable[[], Awaitable[None]], name: str) -> None:
+    try:
+        await hook()
+    except NotImplementedError:
+        raise NotShown(f"the suite does not override {name}") from None
+
+
+def _all_told(stage: DriverStage, outcome: Outcome) -> Iterator[tuple[str, str]]:
+    """Everything that an operator could read, with where."""
+    context = stage.context
+    for health in context.healths:
+        yield "a Health", f"{health.text} {dict(health.details)}"
+    for trace in context.traces:
+        yield "a trace", trace
+    for _, line in context.wire:
+        yield "a line of traffic", line
+    for receipt in context.receipts:
+        yield "raw of a Receipt", receipt.raw
+    yield "the outcome", f"{outcome.raw} {getattr(outcome, 'text', '')}"

@@ -1,0 +1,222 @@
+"""Checks of what a driver answers to what it is to submit."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import trio
+
+from risala.plugins.contract import Accepted, Alphabet, HealthState, Outcome, Posting, Unsent
+from risala.plugins.testing.drivers.base import DriverSuite, segment
+from risala.plugins.testing.drivers.stage import DriverStage
+from risala.plugins.testing.suite import NotApplicable, PluginFaultError, check
+
+_WINDOW_MAX = 100
+"""Submits at once that are tried at most: a window of thousands would prove no more."""
+
+
+class _Answers:
+    """What a driver answers to what is posted to it."""
+
+    def __init__(self) -> None:
+        self.said: list[object] = []
+        self._changed = trio.Event()
+
+    def take(self, said: Outcome) -> None:
+        self.said.append(said)
+        self._changed.set()
+
+    async def wait(self, count: int) -> None:
+        while len(self.said) < count:
+            self._changed = trio.Event()
+            await self._changed.wait()
+
+
+class DriverSubmitChecks(DriverSuite):
+    """What a driver answers."""
+
+    @check("driver-contract.md#unsent")
+    async def test_submit_before_run_sends_nothing(self) -> None:
+        """A submit before ``run`` is Unsent."""
+        async with self.opened("test_submit_before_run_sends_nothing") as stage:
+            outcome = await stage.submit(segment())
+            if not isinstance(outcome, Unsent):
+                raise PluginFaultError(
+                    "test_submit_before_run_sends_nothing",
+                    f"submit answered {type(outcome).__name__} before run was called. Nothing can "
+                    "leave without a link: return Unsent, and the message keeps its place.",
+                )
+
+    @check("driver-contract.md#driversubmit")
+    async def test_submit_answers(self) -> None:
+        """``submit`` returns while its carrier answers at once."""
+        await self._submit_one("test_submit_answers")
+
+    @check("driver-contract.md#driversubmit")
+    async def test_submit_does_not_raise(self) -> None:
+        """``submit`` never raises."""
+        await self._submit_one("test_submit_does_not_raise")
+
+    @check("driver-contract.md#outcomes")
+    async def test_submit_returns_an_outcome(self) -> None:
+        """``submit`` returns one of the five outcomes, with fields of the right types."""
+        await self._submit_one("test_submit_returns_an_outcome")
+
+    @check("driver-contract.md#accepted")
+    async def test_submit_gives_an_id(self) -> None:
+        """What the carrier takes is Accepted, under an id."""
+        await self._submit_one("test_submit_gives_an_id")
+
+    async def _submit_one(self, name: str) -> None:
+        async with self.running(name) as stage:
+            await stage.accepted(segment())
+
+    @check("driver-contract.md#accepted")
+    async def test_each_id_is_given_once(self) -> None:
+        """Two segments never get the same id."""
+        async with self.running("test_each_id_is_given_once") as stage:
+            first = await stage.accepted(segment("One"))
+            second = await stage.accepted(segment("Two"))
+            if first.carrier_id and first.carrier_id == second.carrier_id:
+                raise PluginFaultError(
+                    "test_each_id_is_given_once",
+                    f"submit gave two segments the same id, {first.carrier_id!r}: a receipt for "
+                    "one would be taken for the other's.",
+                )
+
+    @check("driver-contract.md#segment")
+    async def test_takes_every_kind_of_segment(self) -> None:
+        """Both alphabets, a part of a long message, an urgent one: all are accepted."""
+        kinds = {
+            "GSM 03.38 with its extensions": segment("Crème à 5 € {ok} @£"),
+            "UCS-2": segment("رمزك جاهز 😀", alphabet=Alphabet.UCS2),
+            "the second part of three": segment("part", number=2, total=3, reference=40_000),
+            "an urgent one": segment("Your code", urgent=True),
+            "a second attempt": segment("Again", attempt=2),
+        }
+        async with self.running("test_takes_every_kind_of_segment") as stage:
+            for name, each in kinds.items():
+                outcome = await stage.submit(each)
+                if not isinstance(outcome, Accepted):
+                    raise PluginFaultError(
+                        "test_takes_every_kind_of_segment",
+                        f"submit answered {type(outcome).__name__}({outcome.raw!r}) to {name}, "
+                        "which every carrier's driver has to bring there.",
+                    )
+
+    @check("driver-contract.md#capabilities")
+    async def test_a_full_window_is_answered(self) -> None:
+        """As many submits as ``window_max`` at once are all accepted."""
+        async with self.running("test_a_full_window_is_answered") as stage:
+            window = min(stage.capabilities.window_max, _WINDOW_MAX)
+            outcomes: list[Outcome] = []
+
+            async def submit() -> None:
+                outcomes.append(await stage.submit(segment()))
+
+            async with trio.open_nursery() as nursery:
+                for _ in range(window):
+                    nursery.start_soon(submit)
+            self._look_at_window(stage, outcomes, window, "submits")
+
+    @check("driver-contract.md#driversubmit")
+    async def test_a_cancelled_submit_harms_nobody(self) -> None:
+        """After a submit that was cancelled the next one is accepted."""
+        async with self.running("test_a_cancelled_submit_harms_nobody") as stage:
+            overdue = PluginFaultError(
+                "test_a_cancelled_submit_harms_nobody",
+                "submit heeds no cancellation. Let Cancelled pass: its outcome is uncertain then.",
+            )
+
+            async def cancelled() -> None:
+                with trio.CancelScope() as scope:
+                    scope.cancel()
+                    await stage.driver.submit(segment("Cancelled"))
+
+            await stage.accepted(segment("Before it"))
+            try:
+                await self.call(cancelled, self.patience_s, overdue)
+            except Exception as error:
+                if isinstance(error, PluginFaultError):
+                    raise
+                raise PluginFaultError(
+                    "test_a_cancelled_submit_harms_nobody",
+                    f"submit raised {type(error).__name__} when it was cancelled, in place of "
+                    "letting Cancelled pass.",
+                ) from error
+            outcome = await stage.submit(segment("After it"))
+            if not isinstance(outcome, Accepted):
+                raise PluginFaultError(
+                    "test_a_cancelled_submit_harms_nobody",
+                    f"After a submit that was cancelled, the next was {type(outcome).__name__}"
+                    f"({outcome.raw!r}). Cancelling one call must not touch the others' link.",
+                )
+
+    @check("driver-contract.md#posting")
+    async def test_what_is_posted_is_answered_once(self) -> None:
+        """Of a driver that can be posted to: a full window, each answered once."""
+        async with self.running("test_what_is_posted_is_answered_once") as stage:
+            if not isinstance(stage.driver, Posting):
+                raise NotApplicable("the driver has no method post")
+            window = min(stage.capabilities.window_max, _WINDOW_MAX)
+            heard = _Answers()
+            for _ in range(window):
+                stage.driver.post(segment(), heard.take)
+            await stage.until(
+                partial(heard.wait, window),
+                "test_what_is_posted_is_answered_once",
+                f"{window} segments were posted, and not all of them answered within "
+                "{limit:g} s: call answered once for each.",
+            )
+            await trio.sleep(self.quiet_s)
+            if len(heard.said) > window:
+                raise PluginFaultError(
+                    "test_what_is_posted_is_answered_once",
+                    f"{window} segments were posted, and answered was called {len(heard.said)} "
+                    "times: once for each, whatever becomes of it.",
+                )
+            outcomes = [stage.outcome(each, "post") for each in heard.said]
+            self._look_at_window(stage, outcomes, window, "posts")
+
+    @check("driver-contract.md#posting")
+    async def test_what_is_posted_before_run_or_after_it_is_unsent(self) -> None:
+        """Of a driver that can be posted to: without a link it answers Unsent."""
+        name = "test_what_is_posted_before_run_or_after_it_is_unsent"
+        async with self.opened(name) as stage:
+            if not isinstance(stage.driver, Posting):
+                raise NotApplicable("the driver has no method post")
+            heard = _Answers()
+            stage.driver.post(segment(), heard.take)
+            async with stage.alive():
+                pass
+            stage.driver.post(segment(), heard.take)
+            await stage.until(partial(heard.wait, 2), name, "post was not answered in {limit:g} s.")
+            for each in heard.said:
+                if not isinstance(each, Unsent):
+                    raise PluginFaultError(
+                        name,
+                        f"post answered {type(each).__name__} while run was not running: nothing "
+                        "can leave without a link.",
+                    )
+
+    def _look_at_window(
+        self, stage: DriverStage, outcomes: list[Outcome], window: int, what: str
+    ) -> None:
+        """All were accepted, each by its own id, and the link is still up."""
+        check = "test_a_full_window_is_answered"
+        others = [one for one in outcomes if not isinstance(one, Accepted)]
+        if others:
+            raise PluginFaultError(
+                check,
+                f"capabilities.window_max is {stage.capabilities.window_max}, but of {window} "
+                f"{what} at once {len(others)} were not accepted: the first was "
+                f"{type(others[0]).__name__}({others[0].raw!r}). Claim what the carrier takes.",
+            )
+        ids = [one.carrier_id for one in outcomes if isinstance(one, Accepted) and one.carrier_id]
+        if len({*ids}) < len(ids):
+            raise PluginFaultError(
+                "test_each_id_is_given_once",
+                f"{window} {what} at once got an id twice.",
+            )
+        if stage.context.healths[-1].state is not HealthState.UP:
+            raise PluginFaultError(check, f"{window} {what} at once took the link down.")

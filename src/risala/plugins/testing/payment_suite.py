@@ -1,0 +1,219 @@
+"""What the author of a payment method says to its suite, and how its checks ask."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import replace
+from functools import partial
+from itertools import count
+from typing import ClassVar, Final
+
+from risala.plugins.payment import (
+    CalledBack,
+    Confirmation,
+    ForgedCallbackError,
+    Payment,
+    PaymentCallback,
+    PaymentMethod,
+    PaymentMethodError,
+    PaymentOffer,
+    PaymentPending,
+    PaymentRefused,
+    PaymentReport,
+    PaymentSettled,
+    Polled,
+    Progress,
+    normalised_reference,
+)
+from risala.plugins.testing.suite import NotApplicable, PluginFaultError, StepSuite
+
+_NAME: Final = re.compile(r"[a-z][a-z0-9_]*")
+_LANGUAGES: Final = frozenset({"en", "fr", "ar"})
+_numbers = count(1)
+
+
+class PaymentSuite(StepSuite):
+    """How the suite gets its method, and what it asks of the provider's stand-in."""
+
+    risala_suite: ClassVar[str] = "payment method"
+    currency: ClassVar[str] = "MRU"
+    """What payments of the checks are in."""
+    entered: ClassVar[Mapping[str, str]] = {"reference": "TX12345678", "payer": "+22236123456"}
+    """What a customer enters in the fields that the method asks for."""
+
+    def open_method(self) -> AbstractAsyncContextManager[PaymentMethod]:
+        """A built method, with its provider ready."""
+        raise NotImplementedError
+
+    async def pay(self, payment: Payment) -> PaymentCallback | None:
+        """Have this payment paid at the provider: the callback that follows; None where the
+        provider does not call, and is asked by ``poll``. Needed where the provider settles."""
+        raise NotImplementedError
+
+    async def decline(self, payment: Payment) -> PaymentCallback | None:
+        """Have the provider decline it. Optional."""
+        raise NotImplementedError
+
+    async def break_provider(self) -> None:
+        """Have the provider not be asked from now on. Optional."""
+        raise NotImplementedError
+
+    def now_ms(self) -> int:
+        """UTC epoch milliseconds, as method and provider know them."""
+        return time.time_ns() // 1_000_000
+
+    def payment(self, method: PaymentMethod) -> Payment:
+        """A payment to begin, of an amount that the method takes."""
+        number = next(_numbers)
+        least, most = method.offer.amount_min, method.offer.amount_max
+        amount = max(least, 50_000) if most is None else min(max(least, 50_000), most)
+        base = "https://sms.example"
+        return Payment(
+            payment_id=f"pay_conformance_{number}",
+            organization_id="org_conformance",
+            amount=amount,
+            currency=self.currency,
+            language="fr",
+            begun_at_ms=self.now_ms(),
+            return_url=f"{base}/app/org_conformance/billing/payments/pay_conformance_{number}",
+            callback_url=f"{base}/pay/conformance/callback",
+            entered={field.name: self.entered[field.name] for field in method.offer.asks_first},
+        )
+
+    @asynccontextmanager
+    async def opened(self) -> AsyncIterator[PaymentMethod]:
+        async with self.open_method() as method:
+            if not isinstance(method, PaymentMethod):
+                raise PluginFaultError(
+                    "test_has_its_shape",
+                    f"{type(method).__name__} is no payment method: it lacks offer or begin.",
+                )
+            if fault := _fault_of_offer(method.offer):
+                raise PluginFaultError("test_has_its_shape", f"Its offer has {fault}.")
+            self.tell_about(method, title=method.offer.title["en"])
+            yield method
+
+    async def begin(self, method: PaymentMethod, payment: Payment) -> Progress:
+        """Begin a payment, while all is well."""
+        try:
+            said: object = await self.step(
+                partial(method.begin, payment), "begin", PaymentMethodError
+            )
+        except PaymentMethodError as error:
+            raise PluginFaultError(
+                "test_begins",
+                f"begin raised PaymentMethodError({str(error)!r}), though the provider is there.",
+            ) from error
+        return self.progress(said, "begin")
+
+    def progress(self, said: object, call: str) -> Progress:
+        if not isinstance(said, PaymentPending | PaymentSettled | PaymentRefused):
+            raise PluginFaultError(
+                "test_answers_with_progress",
+                f"{call} answered with a {type(said).__name__}: return PaymentPending, "
+                "PaymentSettled or PaymentRefused.",
+            )
+        if fault := _fault_of_progress(said):
+            raise PluginFaultError("test_answers_with_progress", f"{call} answered with {fault}.")
+        return said
+
+    async def pending(self, method: PaymentMethod, payment: Payment) -> Payment:
+        """The payment as it is stored once it has begun."""
+        said = await self.begin(method, payment)
+        if not isinstance(said, PaymentPending):
+            raise NotApplicable("a payment is over as soon as it has begun")
+        return replace(payment, reference=said.reference)
+
+    async def settle(self, name: str, method: PaymentMethod) -> tuple[Payment, PaymentSettled]:
+        """Begin a payment, have it paid, and hear of it by whatever way the method has."""
+        payment, callback = await self.paid(name, method)
+        if callback is not None:
+            reports = self.heard(name, method, callback)
+            told = [one.result for one in reports if isinstance(one.result, PaymentSettled)]
+        else:
+            progress = await self.poll(method, payment)
+            told = [progress] if isinstance(progress, PaymentSettled) else []
+        if not told:
+            raise PluginFaultError(
+                name,
+                "The provider has the money, and the method told of no PaymentSettled: the "
+                "customer paid for nothing.",
+            )
+        return payment, told[0]
+
+    async def paid(
+        self, name: str, method: PaymentMethod
+    ) -> tuple[Payment, PaymentCallback | None]:
+        if not isinstance(method, Polled | CalledBack):
+            raise NotApplicable("the operator's word settles, or the bank's texts")
+        payment = await self.pending(method, self.payment(method))
+        return payment, await self.shown("payments", name, "pay", partial(self.pay, payment))
+
+    async def poll(self, method: PaymentMethod, payment: Payment) -> Progress:
+        if not isinstance(method, Polled):
+            raise PluginFaultError(
+                "test_what_is_paid_is_settled", "Nobody calls back, and the method has no poll."
+            )
+        said: object = await self.step(partial(method.poll, payment), "poll", PaymentMethodError)
+        return self.progress(said, "poll")
+
+    def heard(
+        self, name: str, method: PaymentMethod, callback: PaymentCallback
+    ) -> tuple[PaymentReport, ...]:
+        if not isinstance(method, CalledBack):
+            raise PluginFaultError(name, "The provider calls back, and the method has no callback.")
+        try:
+            said: object = method.callback(callback)
+        except ForgedCallbackError as error:
+            raise PluginFaultError(
+                name, f"callback took the provider's own callback for a forged one: {error}."
+            ) from error
+        except Exception as error:
+            raise PluginFaultError(
+                "test_raises_what_the_contract_names",
+                f"callback raised {type(error).__name__}: it raises ForgedCallbackError alone.",
+            ) from error
+        if not isinstance(said, tuple) or not all(isinstance(one, PaymentReport) for one in said):
+            raise PluginFaultError(
+                "test_answers_with_progress",
+                "callback answered with something else than a tuple of PaymentReports.",
+            )
+        return said
+
+
+def _fault_of_offer(offer: object) -> str:
+    if not isinstance(offer, PaymentOffer):
+        return f"the type {type(offer).__name__} and not PaymentOffer"
+    if "en" not in offer.title or not {*offer.title} <= _LANGUAGES:
+        return "a title without its English, or in a language that no page has"
+    if offer.amount_min < 1 or (offer.amount_max or offer.amount_min) < offer.amount_min:
+        return "amounts that nobody can pay"
+    wrong = [one.name for one in offer.asks_first if not _NAME.fullmatch(one.name)]
+    return f"a field with the name {wrong[0]!r}" if wrong else ""
+
+
+def _fault_of_progress(said: Progress) -> str:
+    """What is wrong with it; empty where nothing is."""
+    if isinstance(said, PaymentSettled):
+        if not isinstance(said.amount, int) or said.amount <= 0 or not said.provider:
+            return "a PaymentSettled without provider or amount"
+        try:
+            normalised_reference(said.reference)
+        except ValueError:
+            return "a PaymentSettled by whose reference nobody can know it again"
+        return ""
+    if isinstance(said, PaymentRefused):
+        fits = "en" in said.text and said.cause
+        return "" if fits else "a PaymentRefused without its cause or its English text"
+    word: object = said.confirmation
+    if not isinstance(word, Confirmation):
+        return "a PaymentPending that does not say whose word settles it"
+    if said.instructions and "en" not in said.instructions:
+        return "instructions without their English"
+    url = said.checkout_url
+    if url is not None and not url.startswith(("https://", "/pay/")):
+        return f"a checkout at {url.partition(':')[0]}:, which is not https"
+    return ""

@@ -1,0 +1,125 @@
+"""What ``risala plugins new`` writes: it passes its own tests, where nothing of ours is."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from patience import HANG_S
+from risala.plugins.skeleton import KINDS, SkeletonRefusedError, write_skeleton
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_skeleton_is_a_package(kind, tmp_path):
+    place, files = write_skeleton("my-own", kind, tmp_path / "place")
+    assert [str(file.relative_to(place)) for file in files] == [
+        "pyproject.toml",
+        "README.md",
+        "src/risala_my_own.py",
+        "tests/test_risala_my_own.py",
+    ]
+    for file in files:
+        text = file.read_text("utf-8")
+        assert not [word for word in text.split() if word.startswith("@") and word.endswith("@")]
+        assert max(map(len, text.splitlines())) <= 100
+    project = tomllib.loads((place / "pyproject.toml").read_text("utf-8"))["project"]
+    assert project["entry-points"]["risala"] == {"my-own": "risala_my_own"}
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["", "Acme", "1acme", "acme_one", "acme-", "-acme", "a--b", "été", "a" * 33, "a/b", "../up"],
+)
+def test_a_name_that_cannot_be_one(name, tmp_path):
+    with pytest.raises(SkeletonRefusedError, match="cannot be the name"):
+        write_skeleton(name, "driver", tmp_path / "place")
+    assert not (tmp_path / "place").exists()
+
+
+@pytest.mark.parametrize("name", ["smpp", "loopback", "stripe", "outbox", "test"])
+def test_a_name_that_is_built_in(name, tmp_path):
+    with pytest.raises(SkeletonRefusedError, match="is built in"):
+        write_skeleton(name, "driver", tmp_path / "place")
+
+
+def test_a_kind_that_is_none(tmp_path):
+    with pytest.raises(SkeletonRefusedError, match="there are driver, payment, mailer, sink"):
+        write_skeleton("acme", "page", tmp_path / "place")
+
+
+def test_nothing_is_written_over(tmp_path):
+    (tmp_path / "notes.txt").write_text("mine")
+    with pytest.raises(SkeletonRefusedError, match="is there already"):
+        write_skeleton("acme", "driver", tmp_path)
+    with pytest.raises(SkeletonRefusedError, match="is there already"):
+        write_skeleton("acme", "driver", tmp_path / "notes.txt")
+    assert [path.name for path in tmp_path.iterdir()] == ["notes.txt"]
+    with pytest.raises(SkeletonRefusedError, match="cannot be written"):
+        write_skeleton("acme", "driver", tmp_path / "notes.txt" / "place")
+
+
+# -- in an environment apart ---------------------------------------------------------------------
+
+
+def outside() -> dict[str, str]:
+    ours = ("RISALA_", "PYTHON", "VIRTUAL_ENV", "PYTEST_", "COVERAGE_")
+    return {name: value for name, value in os.environ.items() if not name.startswith(ours)}
+
+
+def run(*words: str | Path, cwd: Path) -> str:
+    done = subprocess.run(
+        [str(word) for word in words],
+        cwd=cwd,
+        env=outside(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=HANG_S * 4,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def apart(tmp_path_factory):
+    """An environment with Risala's wheel and what its extra for tests brings."""
+    folder = tmp_path_factory.mktemp("apart")
+    source = folder / "source"
+    shutil.copytree(ROOT / "src", source / "src", ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, source / name)
+    run(sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", folder, cwd=source)
+    (wheel,) = folder.glob("risala-*.whl")
+    run(sys.executable, "-m", "venv", folder / "venv", cwd=folder)
+    run(folder / "venv/bin/pip", "install", "--quiet", f"{wheel}[testing]", cwd=folder)
+    return folder
+
+
+@pytest.mark.slow
+@pytest.mark.long
+@pytest.mark.parametrize("kind", KINDS)
+def test_its_tests_pass_as_it_was_written(kind, apart):
+    bin_ = apart / "venv/bin"
+    run(bin_ / "risala", "plugins", "new", f"a-{kind}", "--kind", kind, cwd=apart)
+    place = apart / f"risala-a-{kind}"
+    run(bin_ / "pip", "install", "--quiet", "--editable", ".[test]", cwd=place)
+    told = run(bin_ / "python", "-m", "pytest", "--risala-report", "report.json", cwd=place)
+    assert " failed" not in told
+    (suite,) = json.loads((place / "report.json").read_text("utf-8"))["suites"]
+    assert suite["passes"]
+    assert suite["about"]["package"] == f"risala-a-{kind} 0.1.0"
+    assert len(suite["checks"]) >= 12
+    assert {one["result"] for one in suite["checks"]} <= {"passed", "does not apply", "not shown"}
+    found = json.loads(run(bin_ / "risala", "plugins", "--json", cwd=place))["plugins"]
+    (mine,) = [one for one in found if one["name"] == f"a-{kind}"]
+    assert (mine["state"], mine["fault"], mine["warnings"]) == ("loaded", None, [])

@@ -1,0 +1,192 @@
+"""A driver that does all that the contract says, with its carrier in memory, and its suite.
+
+``bad_drivers.py`` spoils one thing at a time in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar
+
+import trio
+from trio.testing import MockClock
+
+from risala.plugins.contract import (
+    Accepted,
+    Capabilities,
+    Cause,
+    CommandRefusedError,
+    DriverCommand,
+    Health,
+    HealthState,
+    Inbound,
+    NotStoredError,
+    Receipt,
+    ReceiptState,
+    Uncertain,
+    Unsent,
+)
+from risala.plugins.testing.conformance import CarrierGot, DriverConformance
+
+PASSWORD = "pa55word"
+CLAIMS = Capabilities(
+    alphanumeric_sender=True,
+    receipts=True,
+    inbound=True,
+    query=True,
+    validity=True,
+    window_max=10,
+    submit_s=2.0,
+    account="carrier.example user",
+)
+
+
+@dataclass
+class Carrier:
+    """What is at the other end."""
+
+    got: list[CarrierGot] = field(default_factory=list)
+    ids: list[str] = field(default_factory=list)
+    mute: bool = False
+    cut: trio.Event = field(default_factory=trio.Event)
+    """Set: the link breaks."""
+    texts: Any = field(default_factory=lambda: trio.open_memory_channel(10))
+    receipts: Any = field(default_factory=lambda: trio.open_memory_channel(1000))
+    count: int = 0
+
+
+class Sound:
+    capabilities = CLAIMS
+    numbers: ClassVar = iter(range(1, 1_000_000))
+
+    def __init__(self, carrier: Carrier) -> None:
+        self.carrier = carrier
+        self.context: Any = None
+        self.is_up = False
+
+    async def run(self, context, *, task_status=trio.TASK_STATUS_IGNORED):
+        task_status.started()
+        self.context = context
+        try:
+            while True:
+                self.carrier.cut = trio.Event()
+                self.is_up = True
+                context.health(Health(HealthState.UP, "The carrier is there."))
+                async with trio.open_nursery() as nursery:
+                    nursery.start_soon(self.bring_receipts)
+                    nursery.start_soon(self.bring_texts)
+                    await self.carrier.cut.wait()
+                    nursery.cancel_scope.cancel()
+                self.is_up = False
+                context.health(Health(HealthState.DOWN, "The link broke."))
+                await trio.sleep(0.1)
+        finally:
+            self.is_up = False
+
+    async def submit(self, segment):
+        await trio.lowlevel.checkpoint()
+        if not self.is_up:
+            return Unsent("NO_LINK")
+        if self.carrier.mute:
+            await trio.sleep(1)
+            return Uncertain("TIMEOUT")
+        self.context.traffic(True, "submit to …{}".format, segment.recipient[-4:])
+        self.carrier.got.append(
+            CarrierGot(segment.sender, segment.recipient, segment.text, segment.expires_at_ms)
+        )
+        carrier_id = f"id-{next(self.numbers)}"
+        self.carrier.ids.append(carrier_id)
+        self.carrier.receipts[0].send_nowait(carrier_id)
+        return Accepted(carrier_id)
+
+    async def query(self, carrier_id, *, sender):
+        await trio.lowlevel.checkpoint()
+        known = carrier_id in self.carrier.ids
+        return Receipt(carrier_id, ReceiptState.DELIVERED, "DELIVRD") if known else None
+
+    async def bring_receipts(self):
+        while True:
+            await self.bring_receipt(await self.carrier.receipts[1].receive())
+
+    async def bring_receipt(self, carrier_id):
+        await self.store(
+            self.context.receipt, Receipt(carrier_id, ReceiptState.DELIVERED, "DELIVRD")
+        )
+
+    async def bring_texts(self):
+        while True:
+            sender, text = await self.carrier.texts[1].receive()
+            await self.store(self.context.inbound, Inbound(sender, None, text, 0))
+
+    async def store(self, hand, what):
+        while True:
+            try:
+                return await hand(what)
+            except NotStoredError:
+                await trio.sleep(0.01)
+
+
+class Posted(Sound):
+    """The same, which can be posted to, has a command and declines a long message."""
+
+    def __init__(self, carrier):
+        super().__init__(carrier)
+        self.waiting = trio.open_memory_channel(100)
+
+    async def bring_texts(self):
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(super().bring_texts)
+            while True:
+                segment, answered = await self.waiting[1].receive()
+                nursery.start_soon(self.answer, segment, answered)
+
+    def post(self, segment, answered):
+        if self.is_up:
+            self.waiting[0].send_nowait((segment, answered))
+        else:
+            answered(Unsent("NO_LINK", cause=Cause.LINK_DOWN))
+
+    async def answer(self, segment, answered):
+        answered(await self.submit(segment))
+
+    commands = (DriverCommand("balance", "What is left on the account."),)
+
+    async def command(self, name, arguments):
+        await trio.lowlevel.checkpoint()
+        raise CommandRefusedError("There is no such command.")
+
+    def declines(self, recipient, segments, *, is_next=False):
+        return None
+
+
+class SoundSuite(DriverConformance):
+    """By the mock clock: what never happens takes no time."""
+
+    secrets: ClassVar = (PASSWORD,)
+    driver: ClassVar[type] = Sound
+    claims: ClassVar[dict[str, Any]] = {}
+
+    def new_clock(self):
+        return MockClock(autojump_threshold=0)
+
+    @asynccontextmanager
+    async def open_driver(self) -> AsyncIterator[Any]:
+        self.carrier = Carrier()
+        driver = self.driver(self.carrier)
+        if self.claims:
+            driver.capabilities = replace(driver.capabilities, **self.claims)
+        yield driver
+
+    async def carrier_got(self):
+        return self.carrier.got
+
+    async def send_to_us(self, sender, text):
+        await self.carrier.texts[0].send((sender, text))
+
+    async def mute_carrier(self):
+        self.carrier.mute = True
+
+    async def cut_link(self):
+        self.carrier.cut.set()

@@ -1,0 +1,113 @@
+"""The suite that we ship to plugin authors finds what is wrong, and says so in a sentence."""
+
+from __future__ import annotations
+
+import errno
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from patience import HANG_S
+from risala.plugins.testing.apart import ApartRun, BlockedLoopError
+
+HERE = Path(__file__).parent
+BAD = [HERE / "bad_drivers.py", HERE / "bad_others.py"]
+
+
+def load_expected(path):
+    sys.path.insert(0, str(HERE))
+    try:
+        spec = importlib.util.spec_from_file_location(f"{path.stem}_listed", path)
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+    finally:
+        sys.path.remove(str(HERE))
+        sys.modules.pop("sound_driver", None)
+    return module.EXPECTED
+
+
+EXPECTED = {(path.stem, suite): told for path in BAD for suite, told in load_expected(path).items()}
+SOUND = [
+    ("bad_drivers", "TestSound"),
+    ("bad_drivers", "TestPosted"),
+    ("bad_others", "TestSoundMailer"),
+    ("bad_others", "TestSoundSink"),
+    ("bad_others", "TestSoundCard"),
+]
+
+
+def _untraced():
+    """Without the tool that counts branches: it holds on to the runs that are left behind."""
+    return {name: value for name, value in os.environ.items() if not name.startswith("COVERAGE")}
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory):
+    """The report on all of them: pytest runs them as an author would, without our settings."""
+    folder = tmp_path_factory.mktemp("bad")
+    (folder / "pytest.ini").write_text("[pytest]\n", encoding="utf-8")
+    suites = {}
+    for path in BAD:
+        report = folder / f"{path.stem}.json"
+        subprocess.run(
+            [
+                *(sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist"),
+                *("-c", str(folder / "pytest.ini"), "--import-mode=importlib", "-W", "ignore"),
+                *("--rootdir", str(folder), "--risala-report", str(report), str(path)),
+            ],
+            env={**_untraced(), "PYTHONPATH": str(HERE)},
+            cwd=folder,
+            capture_output=True,
+            timeout=HANG_S * 5,
+            check=False,
+        )
+        told = json.loads(report.read_text(encoding="utf-8"))["suites"]
+        suites |= {(path.stem, one["suite"]): one for one in told}
+    return suites
+
+
+@pytest.mark.slow
+@pytest.mark.long
+@pytest.mark.parametrize("suite", EXPECTED, ids="-".join)
+def test_a_bad_plugin_fails_the_check_that_it_should_and_no_other(found, suite):
+    check, sentence = EXPECTED[suite]
+    failed = [one for one in found[suite]["checks"] if one["result"] == "failed"]
+    assert [one["check"] for one in failed] == [check], failed
+    assert sentence in failed[0]["text"]
+    assert failed[0]["contract"].startswith("docs/reference/")
+    assert not found[suite]["passes"]
+
+
+@pytest.mark.slow
+@pytest.mark.long
+@pytest.mark.parametrize("suite", SOUND, ids="-".join)
+def test_a_sound_plugin_passes_every_check(found, suite):
+    results = {one["check"]: one["result"] for one in found[suite]["checks"]}
+    assert {*results.values()} <= {"passed", "does not apply"}
+    assert found[suite]["passes"]
+    assert len(results) >= 12
+
+
+class _CutDown:
+    """The token of a run that closed its wake-up socket a moment ago."""
+
+    def run_sync_soon(self, wake):
+        raise OSError(errno.EBADF, "Bad file descriptor")
+
+
+@pytest.mark.slow
+def test_a_run_that_ends_as_it_is_left_is_no_error():
+    run = ApartRun(clock=None, blocked_s=0.1, whole_s=60)
+
+    async def block():
+        run._token = _CutDown()
+        time.sleep(1)  # noqa: ASYNC251 -- what is shown
+
+    with pytest.raises(BlockedLoopError):
+        run.run(block)
