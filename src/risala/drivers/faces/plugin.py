@@ -1,0 +1,16 @@
+"""Other gateways' HTTP as plugins like any other: Kannel's, Twilio's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from risala.drivers.faces.kannel import KANNEL
+from risala.drivers.faces.twilio.face import TWILIO
+from risala.plugins.face import FaceFactory
+from risala.plugins.hookspecs import hookimpl
+
+
+@hookimpl
+def risala_register_faces(register: Callable[[FaceFactory], None]) -> None:
+    register(KANNEL)
+    register(TWILIO)

@@ -1,0 +1,334 @@
+"""Twilio's ``Messages.json`` and Verify v2, as far as sending and checking go.
+
+For programs that use one of Twilio's libraries: with another host they go on as they are.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any, Final
+from urllib.parse import urlencode
+
+from pydantic import BaseModel, ConfigDict
+
+from risala.drivers.faces.twilio import wire
+from risala.drivers.faces.twilio.sids import sid_of, start_of
+from risala.drivers.faces.twilio.wire import TwilioError
+from risala.plugins.face import (
+    FaceAnswer,
+    FaceCall,
+    FaceCallback,
+    FaceCaller,
+    FaceEvent,
+    FaceFactory,
+    FaceMessage,
+    FaceMessageState,
+    FacePath,
+    FaceRefusedError,
+    FaceRequest,
+    FaceService,
+    FaceVerification,
+    Fields,
+    Sign,
+)
+
+VALIDITY_MIN_S: Final = 60
+"""A shorter ``ValidityPeriod`` is made this one, the shortest that there is."""
+PAGE_MAX: Final = 100
+PAGE_USUAL: Final = 50
+DAY_MS: Final = 86_400_000
+_IDEMPOTENCY: Final = "i-twilio-idempotency-token"
+
+_ACCOUNT: Final = "/2010-04-01/Accounts/{account}"
+MESSAGES: Final = f"{_ACCOUNT}/Messages.json"
+MESSAGE: Final = f"{_ACCOUNT}/Messages/{{sid}}.json"
+_SERVICE: Final = "/v2/Services/{service}"
+VERIFICATIONS: Final = f"{_SERVICE}/Verifications"
+VERIFICATION: Final = f"{_SERVICE}/Verifications/{{sid}}"
+CHECK: Final = f"{_SERVICE}/VerificationCheck"
+
+_REFUSED: Final = {
+    "MessagingServiceSid": (21701, "There are no Messaging Services here: name a From."),
+    "MediaUrl": (21620, "There is no MMS here."),
+    "ContentSid": (wire.INVALID, "There are no content templates here: send a Body."),
+}
+"""Fields whose message would be another one here: Twilio's code, and why."""
+
+
+class TwilioSettings(BaseModel):
+    """``[faces.twilio]``."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    forced_sender: bool = False
+    """Messages are from the credential's sender, whatever ``From`` says: for programs that send
+    from a number at Twilio."""
+
+
+class TwilioFace:
+    """The face; see the module's text."""
+
+    paths: Sequence[FacePath] = (
+        FacePath(MESSAGES),
+        FacePath(MESSAGE, ("GET",)),
+        FacePath(VERIFICATIONS, ("POST",)),
+        FacePath(VERIFICATION, ("GET",)),
+        FacePath(CHECK, ("POST",)),
+    )
+
+    def __init__(self, settings: TwilioSettings) -> None:
+        self._settings = settings
+
+    async def answer(self, request: FaceRequest, service: FaceService) -> FaceAnswer:
+        try:
+            caller = await service.admit(*_basic(request.headers.get("authorization", "")))
+            _refuse_another(request, caller)
+            return await self._answer(request, service, caller)
+        except TwilioError as error:
+            return error.answer()
+        except FaceRefusedError as refused:
+            is_verify = request.path.startswith(_SERVICE)
+            return wire.of_refusal(refused, verify=is_verify).answer()
+
+    async def _answer(
+        self, request: FaceRequest, service: FaceService, caller: FaceCaller
+    ) -> FaceAnswer:
+        match request.path, request.method:
+            case (path, "POST") if path == MESSAGES:
+                return await self._send(request, service, caller)
+            case (path, _) if path == MESSAGES:
+                return await _list(request, service, caller)
+            case (path, _) if path == MESSAGE:
+                state = _message(service, caller, request.arguments["sid"])
+                return wire.answer(wire.message(caller.username, state))
+            case (path, _) if path == VERIFICATIONS:
+                return await _verify(request, service, caller)
+            case (path, _) if path == VERIFICATION:
+                session = _session(service, caller, request.arguments["sid"])
+                return _told(request, caller, session, wire.status_of(session))
+        return await _check(request, service, caller)
+
+    async def _send(
+        self, request: FaceRequest, service: FaceService, caller: FaceCaller
+    ) -> FaceAnswer:
+        fields = await request.form()
+        for name, (code, text) in _REFUSED.items():
+            if _word(fields, name):
+                raise TwilioError(400, code, text)
+        to, body = _word(fields, "To"), _text(fields, "Body")
+        if not to:
+            raise TwilioError(400, 21604, "A 'To' phone number is required.")
+        if not body:
+            raise TwilioError(400, 21602, "Message body is required.")
+        sender = None if self._settings.forced_sender else _word(fields, "From") or None
+        callback = _word(fields, "StatusCallback")
+        validity = _whole(fields, "ValidityPeriod")
+        message = FaceMessage(
+            to=to,
+            text=body,
+            sender=sender,
+            idempotency_key=request.headers.get(_IDEMPOTENCY),
+            validity_s=None if validity is None else max(validity, VALIDITY_MIN_S),
+            send_at_ms=_moment(_word(fields, "SendAt")),
+            callback=FaceCallback(callback) if callback else None,
+        )
+        state = await service.send(caller, message)
+        return wire.answer(wire.message(caller.username, state), 201)
+
+    def call(
+        self, event: FaceEvent, url: str, told: Mapping[str, Any], sign: Sign
+    ) -> FaceCall | None:
+        fields = wire.callback_fields(event)
+        return FaceCall(
+            url,
+            headers={
+                "content-type": "application/x-www-form-urlencoded; charset=utf-8",
+                "user-agent": "TwilioProxy/1.1",
+                "x-twilio-signature": wire.signature(url, fields, sign),
+                # The same for each attempt at a call.
+                "i-twilio-idempotency-token": event.event_id,
+            },
+            body=urlencode(fields).encode(),
+        )
+
+
+# -- who asks, and for what ------------------------------------------------------------------------
+
+
+def _basic(header: str) -> tuple[str, str]:
+    scheme, _, word = header.partition(" ")
+    if scheme.lower() != "basic":
+        raise TwilioError(401, 20003, "Authenticate")
+    try:
+        username, _, password = base64.b64decode(word, validate=True).decode().partition(":")
+    except ValueError:  # no base64, or no UTF-8 in it
+        raise TwilioError(401, 20003, "Authenticate") from None
+    return username, password
+
+
+def service_of(account: str) -> str:
+    """The id of the one Verify service that an account has here."""
+    return f"VA{account[2:]}"
+
+
+def _refuse_another(request: FaceRequest, caller: FaceCaller) -> None:
+    """Refuse a path that names another account, or another service, than the caller's."""
+    account = request.arguments.get("account", caller.username)
+    service = request.arguments.get("service", service_of(caller.username))
+    if account != caller.username or service != service_of(caller.username):
+        raise TwilioError(404, 20404, wire.NOT_FOUND)
+
+
+def _text(fields: Fields, name: str) -> str:
+    try:
+        return fields.get(name, (b"",))[0].decode()
+    except UnicodeDecodeError:
+        raise TwilioError(400, wire.INVALID, f"{name} is not UTF-8.") from None
+
+
+def _word(fields: Fields, name: str) -> str:
+    return _text(fields, name).strip()
+
+
+def _whole(fields: Fields, name: str) -> int | None:
+    word = _word(fields, name)
+    if not word:
+        return None
+    if not (word.isascii() and word.isdigit() and len(word) < 10):
+        raise TwilioError(400, wire.INVALID, f"{name} must be a whole number.")
+    return int(word)
+
+
+def _moment(word: str) -> int | None:
+    """UTC epoch milliseconds of an ISO 8601 time or day; None where nothing is said."""
+    if not word:
+        return None
+    try:
+        found = datetime.fromisoformat(word)
+    except ValueError:
+        raise TwilioError(400, wire.INVALID, "A time is like 2026-11-21T08:30:00Z.") from None
+    found = found if found.tzinfo is not None else found.replace(tzinfo=UTC)
+    return round(found.timestamp() * 1000)
+
+
+# -- messages --------------------------------------------------------------------------------------
+
+
+def _message(service: FaceService, caller: FaceCaller, sid: str) -> FaceMessageState:
+    start = start_of("SM", "sms", sid)
+    found = None if start is None else service.message(caller, start)
+    if found is None or sid_of("SM", found.message_id) != sid:
+        raise TwilioError(404, 20404, wire.NOT_FOUND)
+    return found
+
+
+async def _list(request: FaceRequest, service: FaceService, caller: FaceCaller) -> FaceAnswer:
+    query = request.query
+    size = min(_whole(query, "PageSize") or PAGE_USUAL, PAGE_MAX)
+    number = _whole(query, "Page") or 0
+    since, until = _moment(_word(query, "DateSent>")), _moment(_word(query, "DateSent<"))
+    if (day := _moment(_word(query, "DateSent"))) is not None:
+        since, until = day, day + DAY_MS
+    found = await service.messages(
+        caller,
+        limit=size,
+        before=_word(query, "PageToken") or None,
+        to=_word(query, "To") or None,
+        sender=_word(query, "From") or None,
+        since_ms=since,
+        until_ms=until,
+    )
+    path = f"{wire.messages_uri(caller.username)}.json"
+    kept = {
+        name: _word(query, name)
+        for name in ("To", "From", "DateSent", "DateSent>", "DateSent<")
+        if name in query
+    }
+    first = f"{path}?{urlencode({**kept, 'PageSize': size, 'Page': 0})}"
+    later = {**kept, "PageSize": size, "Page": number + 1, "PageToken": found.older}
+    return wire.answer(
+        {
+            "messages": [wire.message(caller.username, each) for each in found.items],
+            "end": max(number * size + len(found.items) - 1, 0),
+            "first_page_uri": first,
+            "next_page_uri": None if found.older is None else f"{path}?{urlencode(later)}",
+            "page": number,
+            "page_size": size,
+            "previous_page_uri": None,
+            "start": number * size,
+            "uri": first,
+        }
+    )
+
+
+# -- Verify ----------------------------------------------------------------------------------------
+
+
+async def _verify(request: FaceRequest, service: FaceService, caller: FaceCaller) -> FaceAnswer:
+    fields = await request.form()
+    to, channel = _word(fields, "To"), _word(fields, "Channel")
+    if not to:
+        raise TwilioError(400, wire.VERIFY_INVALID, "Invalid parameter `To`: it is missing.")
+    if channel != "sms":
+        text = "Invalid parameter `Channel`: codes are sent by `sms` here."
+        raise TwilioError(400, wire.VERIFY_INVALID, text)
+    if _word(fields, "CustomCode"):
+        text = "Invalid parameter `CustomCode`: codes are made here."
+        raise TwilioError(400, wire.VERIFY_INVALID, text)
+    # `fr-CA` is French here.
+    locale = _word(fields, "Locale").partition("-")[0].lower() or None
+    session = await service.send_code(caller, to, locale)
+    return _told(request, caller, session, session.status, 201)
+
+
+async def _check(request: FaceRequest, service: FaceService, caller: FaceCaller) -> FaceAnswer:
+    fields = await request.form()
+    sid, to, code = (_word(fields, name) for name in ("VerificationSid", "To", "Code"))
+    if not code:
+        raise TwilioError(400, wire.VERIFY_INVALID, "Invalid parameter `Code`: it is missing.")
+    if not sid and not to:
+        text = "Either `To` or `VerificationSid` is required."
+        raise TwilioError(400, wire.VERIFY_INVALID, text)
+    session = _session(service, caller, sid) if sid else service.verification_to(caller, to)
+    if session.status != "pending":
+        raise TwilioError(404, 20404, wire.NOT_FOUND)
+    approved = await service.check_code(caller, session.verification_id, code)
+    after = service.verification(caller, session.verification_id)
+    status = "approved" if approved else wire.status_of(after)
+    return _told(request, caller, after, status)
+
+
+def _session(service: FaceService, caller: FaceCaller, sid: str) -> FaceVerification:
+    start = start_of("VE", "ver", sid)
+    found = None if start is None else service.verification(caller, start)
+    if found is None or sid_of("VE", found.verification_id) != sid:
+        raise TwilioError(404, 20404, wire.NOT_FOUND)
+    return found
+
+
+def _told(
+    request: FaceRequest,
+    caller: FaceCaller,
+    session: FaceVerification,
+    status: str,
+    answered: int = 200,
+) -> FaceAnswer:
+    account = caller.username
+    told = wire.verification(account, service_of(account), request.base_url, session, status)
+    return wire.answer(told, answered)
+
+
+def build_twilio(settings: TwilioSettings) -> TwilioFace:
+    return TwilioFace(settings)
+
+
+_BUILD: Final[Callable[[Any], TwilioFace]] = build_twilio
+
+TWILIO: Final = FaceFactory(
+    name="twilio",
+    settings=TwilioSettings,
+    build=_BUILD,
+    summary="Twilio's Messages.json and Verify v2, with StatusCallback",
+)

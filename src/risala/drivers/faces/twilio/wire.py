@@ -1,0 +1,217 @@
+"""What is answered and called in Twilio's words: resources, errors, states. Pure."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import format_datetime
+from typing import Any, Final
+
+from risala.drivers.faces.twilio.sids import sid_of
+from risala.plugins.face import (
+    FaceAnswer,
+    FaceEvent,
+    FaceMessageState,
+    FaceRefusal,
+    FaceRefusedError,
+    FaceVerification,
+    Sign,
+)
+
+VERSION: Final = "2010-04-01"
+STATUSES: Final = {
+    "pending": "queued",
+    "processing": "sending",
+    "sent": "sent",
+    "delivered": "delivered",
+    "undelivered": "undelivered",
+    "failed": "failed",
+    "canceled": "canceled",
+}
+"""Of a message, by ours."""
+UNKNOWN_ERROR: Final = 30008
+ERRORS: Final = {
+    "ABSENT": 30003,
+    "UNDELIVERABLE": 30003,
+    "BARRED": 30004,
+    "UNKNOWN_NUMBER": 30005,
+    "EXPIRED": 30036,
+    "VALIDITY_OVER": 30036,
+}
+"""Why a message failed, by our word; every other is :data:`UNKNOWN_ERROR`."""
+
+
+@dataclass(eq=False)
+class TwilioError(Exception):
+    """An answer in Twilio's shape of errors."""
+
+    status: int
+    code: int
+    message: str
+    retry_after_s: int | None = None
+
+    def answer(self) -> FaceAnswer:
+        more: tuple[tuple[str, str], ...] = ()
+        if self.retry_after_s is not None:
+            more += (("Retry-After", str(self.retry_after_s)),)
+        if self.status == 401:
+            more += (("WWW-Authenticate", 'Basic realm="Twilio API"'),)
+        body = {
+            "code": self.code,
+            "message": self.message,
+            "more_info": f"https://www.twilio.com/docs/errors/{self.code}",
+            "status": self.status,
+        }
+        return FaceAnswer(_json(body), self.status, "application/json", more)
+
+
+NOT_FOUND: Final = "The requested resource was not found"
+_REFUSALS: Final[Mapping[FaceRefusal, tuple[int, int]]] = {
+    FaceRefusal.UNAUTHORIZED: (401, 20003),
+    FaceRefusal.ADDRESS: (403, 20003),
+    FaceRefusal.SUSPENDED: (403, 20005),
+    FaceRefusal.NO_BALANCE: (402, 20005),
+    FaceRefusal.SENDER: (400, 21606),
+    FaceRefusal.OPTED_OUT: (400, 21610),
+    FaceRefusal.NOT_FOUND: (404, 20404),
+    FaceRefusal.LIMITED: (429, 20429),
+    FaceRefusal.UNAVAILABLE: (503, 20503),
+    FaceRefusal.UNKNOWN: (503, 20503),
+}
+_FIELDS: Final = {"to": 21211, "sender": 21212, "callback": 21609, "text": 21617}
+INVALID: Final = 20422
+VERIFY_INVALID: Final = 60200
+VERIFY_LIMITED: Final = 60203
+
+
+def of_refusal(refused: FaceRefusedError, *, verify: bool) -> TwilioError:
+    """What the service refused, in Twilio's numbers.
+
+    Args:
+        verify: by Verify's own, where it has some.
+    """
+    if refused.refusal is FaceRefusal.UNAUTHORIZED:
+        return TwilioError(401, 20003, "Authenticate")
+    if refused.refusal is FaceRefusal.NOT_FOUND:
+        return TwilioError(404, 20404, NOT_FOUND)
+    status, code = _REFUSALS.get(refused.refusal, (400, INVALID))
+    if verify and refused.refusal is FaceRefusal.LIMITED:
+        code = VERIFY_LIMITED
+    if refused.refusal is FaceRefusal.INVALID:
+        code = VERIFY_INVALID if verify else _FIELDS.get(refused.field or "", INVALID)
+    return TwilioError(status, code, str(refused), refused.retry_after_s)
+
+
+def _json(value: object) -> bytes:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def answer(value: Mapping[str, Any], status: int = 200) -> FaceAnswer:
+    return FaceAnswer(_json(value), status)
+
+
+def _rfc2822(at_ms: int | None) -> str | None:
+    return None if at_ms is None else format_datetime(datetime.fromtimestamp(at_ms // 1000, UTC))
+
+
+def _iso(at_ms: int) -> str:
+    return f"{datetime.fromtimestamp(at_ms // 1000, UTC):%Y-%m-%dT%H:%M:%SZ}"
+
+
+def messages_uri(account: str) -> str:
+    return f"/{VERSION}/Accounts/{account}/Messages"
+
+
+def message(account: str, state: FaceMessageState) -> dict[str, Any]:
+    """A Message resource."""
+    sid = sid_of("SM", state.message_id)
+    uri = f"{messages_uri(account)}/{sid}"
+    ended_well = state.status not in ("failed", "canceled")
+    return {
+        "account_sid": account,
+        "api_version": VERSION,
+        "body": state.text or "",
+        "date_created": _rfc2822(state.created_at_ms),
+        "date_sent": _rfc2822(state.sent_at_ms),
+        "date_updated": _rfc2822(state.updated_at_ms),
+        "direction": "outbound-api",
+        "error_code": _error_code(state.error_code) if state.error_code else None,
+        "error_message": state.error_text,
+        "from": state.sender,
+        "messaging_service_sid": None,
+        "num_media": "0",
+        "num_segments": str(state.segments),
+        "price": f"-{state.price}" if ended_well else None,
+        "price_unit": state.currency,
+        "sid": sid,
+        "status": STATUSES.get(state.status, state.status),
+        "subresource_uris": {"media": f"{uri}/Media.json"},
+        "tags": None,
+        "to": state.to,
+        "uri": f"{uri}.json",
+    }
+
+
+def _error_code(word: str) -> int:
+    return ERRORS.get(word, UNKNOWN_ERROR)
+
+
+def verification(
+    account: str, service: str, base_url: str, session: FaceVerification, status: str
+) -> dict[str, Any]:
+    """A Verification resource, or a VerificationCheck, which has the same members."""
+    sid = sid_of("VE", session.verification_id)
+    return {
+        "sid": sid,
+        "service_sid": service,
+        "account_sid": account,
+        "to": session.to,
+        "channel": "sms",
+        "status": status,
+        "valid": status == "approved",
+        "lookup": {},
+        "amount": None,
+        "payee": None,
+        "send_code_attempts": [
+            {"time": _iso(session.created_at_ms), "channel": "SMS", "attempt_sid": f"VL{sid[2:]}"}
+        ],
+        "sna": None,
+        "sna_attempts_error_codes": None,
+        "date_created": _iso(session.created_at_ms),
+        "date_updated": _iso(session.updated_at_ms),
+        "url": f"{base_url}/v2/Services/{service}/Verifications/{sid}",
+    }
+
+
+def status_of(session: FaceVerification) -> str:
+    """A session's status; one that ended by wrong codes has a word of its own."""
+    if session.status == "canceled" and session.attempts >= session.attempts_max:
+        return "max_attempts_reached"
+    return session.status
+
+
+def callback_fields(event: FaceEvent) -> dict[str, str]:
+    """What is posted to a StatusCallback."""
+    sid, status = sid_of("SM", event.message_id), STATUSES.get(event.status, event.status)
+    told = {
+        "AccountSid": event.username,
+        "ApiVersion": VERSION,
+        "From": event.sender,
+        "MessageSid": sid,
+        "MessageStatus": status,
+        "SmsSid": sid,
+        "SmsStatus": status,
+        "To": event.to,
+    }
+    if event.error_code is not None:
+        told["ErrorCode"] = str(_error_code(event.error_code))
+    return told
+
+
+def signature(url: str, fields: Mapping[str, str], sign: Sign) -> str:
+    """The value of ``X-Twilio-Signature``."""
+    text = url + "".join(f"{name}{fields[name]}" for name in sorted(fields))
+    return base64.b64encode(sign(text.encode())).decode()

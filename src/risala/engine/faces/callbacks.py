@@ -1,0 +1,267 @@
+"""Calls customers back by the face that they sent a message by, at least once for each event.
+
+Which messages are called about stands in rows that were written with the messages. A cursor over
+the events brings each that may ask for a call; the calls are rows too, each attempt counted before
+a byte leaves and judged by the schedule of webhooks. So a service that is killed meanwhile calls
+again, and a server that is slow or dead holds up the calls of its own credential alone.
+"""
+
+from __future__ import annotations
+
+import hmac
+import random
+import sqlite3
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Final
+
+import structlog
+import trio
+
+from risala.engine.accounts.credentials import Credentials
+from risala.engine.actors.alarm import Alarm
+from risala.engine.follow.cursors import EventCursors
+from risala.engine.journal.keys import find_key
+from risala.engine.journal.recorder import Recorder
+from risala.engine.journal.store.patient import patiently
+from risala.engine.journal.webhooks import face_calls
+from risala.engine.journal.webhooks.face_calls import Callback, CallToMake, OwedCall
+from risala.engine.model.commands import FaceCredential
+from risala.engine.model.errors import Draining, NotFound, Unavailable
+from risala.engine.model.events import EventType, MessageEvent
+from risala.engine.model.told import FollowedEvent
+from risala.engine.rules.webhooks.lanes import EndpointLane, Lanes, Widths
+from risala.engine.rules.webhooks.schedule import ReceiverAnswer, ReceiverFault, decide
+from risala.engine.rules.webhooks.types import Outbound, WebhookCall
+from risala.plugins.face import CallsBack, FaceCall, FaceEvent
+
+log = structlog.get_logger(__name__)
+
+CONSUMER: Final = "faces"
+TYPES: Final = (EventType.SMS_SENT, EventType.SMS_DELIVERED, EventType.SMS_FAILED)
+EVENTS_AT_ONCE: Final = 500
+WIDTHS: Final = Widths(per_endpoint=4, prompt=12, patient=4)
+"""Calls under way: sixteen of those that the client makes at once beside webhooks."""
+PROMPT_S: Final = 2.0
+"""Seconds for an answer; who takes longer gets its slots among the slow ones."""
+STORAGE_RETRY_S: Final = 1.0
+STOP_S: Final = 3.0
+TIDY_S: Final = 3600.0
+DAY_MS: Final = 86_400_000
+_REVOKED: Final = "The credential is revoked."
+
+
+@dataclass(frozen=True, slots=True)
+class CallbackSources:
+    faces: Mapping[str, CallsBack]
+    """Those that call back, by name."""
+    credentials: Credentials
+    cursors: EventCursors
+    recorder: Recorder
+    reader: sqlite3.Connection
+    outbound: Outbound
+    kept_days: int
+    """How long events are kept; 0: for ever."""
+    jitter: Callable[[], float] = random.random
+
+
+class FaceCallbacks:
+    """A service; see the module's text."""
+
+    def __init__(self, sources: CallbackSources) -> None:
+        self._have = sources
+        self._alarm = Alarm(sources.recorder.clock)
+        self._lanes = Lanes(WIDTHS)
+
+    async def run(self) -> None:
+        """Call for life; a stop waits a moment for the answers under way."""
+        self._lanes = Lanes(WIDTHS)
+        for credential, due_at in face_calls.waiting(self._have.reader):
+            self._lanes.expect(credential, due_at)
+        over = trio.Event()
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(self._follow)
+            nursery.start_soon(self._keep_tidy)
+            crew: trio.Nursery
+            scope: trio.CancelScope
+            scope, crew = await nursery.start(self._keep_crew, over)
+            try:
+                while True:
+                    self._hand_out(crew)
+                    await self._alarm.wait(self._lanes.next_due())
+            finally:
+                scope.deadline = trio.current_time() + STOP_S
+                over.set()
+
+    async def _keep_crew(
+        self,
+        over: trio.Event,
+        task_status: trio.TaskStatus[tuple[trio.CancelScope, trio.Nursery]],
+    ) -> None:
+        with trio.CancelScope(shield=True) as scope:
+            async with trio.open_nursery() as crew:
+                task_status.started((scope, crew))
+                await over.wait()
+
+    # -- which calls there are
+
+    async def _follow(self) -> None:
+        """Write down the calls that new events ask for."""
+        cursor = await self._have.cursors.open(CONSUMER, types=TYPES)
+        try:
+            while True:
+                events = await cursor.next(EVENTS_AT_ONCE)
+                owed = [call for event in events if (call := self._asked(event)) is not None]
+                if owed:
+                    now_ms = self._have.recorder.clock.now_ms()
+                    unit = partial(face_calls.owe, calls=owed, now_ms=now_ms)
+                    await patiently("faces", partial(self._have.recorder.journal.commit, unit))
+                    for call in owed:
+                        self._lanes.expect(call.credential, now_ms)
+                    self._alarm.ring()
+                await cursor.keep(events[-1].seq)
+        except Draining:
+            await trio.sleep_forever()  # the stop is near; the next start reads on
+        finally:
+            self._have.cursors.close(CONSUMER)
+
+    def _asked(self, followed: FollowedEvent) -> OwedCall | None:
+        """The call that an event asks for; None: it asks for none."""
+        found = face_calls.event_at(self._have.reader, followed.seq)
+        if found is None:
+            return None
+        event, event_id = found
+        message = find_key(self._have.reader, event.subject)
+        callback = None
+        if message is not None:
+            callback = face_calls.callback_of(self._have.reader, message)
+        if message is None or callback is None:
+            return None
+        if self._call(event, event_id, callback, _unsigned) is None:
+            return None
+        return OwedCall(followed.seq, message, callback.credential)
+
+    def _call(
+        self, event: MessageEvent, event_id: str, callback: Callback, sign: Callable[[bytes], bytes]
+    ) -> FaceCall | None:
+        """What the face says is to be called; None: nothing, or it cannot be said."""
+        credential = self._credential(callback.credential)
+        face = None if credential is None else self._have.faces.get(credential.face)
+        if credential is None or face is None:
+            return None
+        told = FaceEvent(
+            event_id=event_id,
+            at_ms=event.at,
+            message_id=event.subject,
+            to=event.recipient,
+            sender=event.sender,
+            status=event.status,
+            error_code=event.error_code,
+            carrier_code=event.carrier_code,
+            provider_message_id=event.provider_message_id,
+            username=credential.username,
+        )
+        try:
+            return face.call(told, callback.url, callback.told, sign)
+        except Exception as error:  # noqa: BLE001 -- a plugin's bug must not hold up other calls
+            # Not its text, which may hold what is in the URL.
+            log.error("faces.bug", face=credential.face, error=type(error).__name__)
+            return None
+
+    def _credential(self, credential_id: str) -> FaceCredential | None:
+        try:
+            return self._have.credentials.credential(credential_id)
+        except NotFound:
+            return None
+
+    # -- making them
+
+    def _hand_out(self, crew: trio.Nursery) -> None:
+        now_ms = self._have.recorder.clock.now_ms()
+        while (lane := self._lanes.take(now_ms)) is not None:
+            due = face_calls.first_due(self._have.reader, lane.endpoint_id, lane.in_flight)
+            if due is None or due.due_at > now_ms:
+                self._lanes.rest(lane, None if due is None else due.due_at)
+            else:
+                self._lanes.start(lane, due.event)
+                crew.start_soon(self._make, lane, due.event)
+
+    async def _make(self, lane: EndpointLane, event: int) -> None:
+        """One attempt at one call."""
+        commit, clock = self._have.recorder.journal.commit, self._have.recorder.clock
+        try:
+            begun_at = clock.now_ms()
+            attempt = await commit(lambda conn: face_calls.begin(conn, event, begun_at))
+            if attempt is None:
+                self._lanes.leave(lane, event, begun_at)
+                return
+            began_s = trio.current_time()
+            seen = await self._post(lane.endpoint_id, attempt)
+            prompt = trio.current_time() - began_s <= PROMPT_S
+            ok = await self._finish(event, attempt, seen)
+            self._lanes.finish(lane, event, ok=ok, prompt=prompt)
+        except Draining:
+            pass  # the call stays due, and the next start finds it
+        except Unavailable as error:
+            log.warning("faces.storage", reason=str(error))
+            await trio.sleep(STORAGE_RETRY_S)
+            self._lanes.leave(lane, event, clock.now_ms())
+        finally:
+            self._alarm.ring()
+
+    async def _post(
+        self, credential_id: str, attempt: CallToMake
+    ) -> ReceiverAnswer | ReceiverFault | None:
+        """What came of it; None: there is nobody to be called any more."""
+        credential = self._credential(credential_id)
+        if credential is None or credential.revoked_at is not None:
+            return None
+        signer = self._have.credentials.signer(credential_id)
+        sign = _unsigned if signer is None else partial(_signed, signer)
+        call = self._call(attempt.event, attempt.event_id, attempt.callback, sign)
+        if call is None:
+            return ReceiverFault("INTERNAL", "The face does not say whom to call.")
+        return await self._have.outbound.post(
+            WebhookCall(call.url, call.headers, call.body, call.method)
+        )
+
+    async def _finish(
+        self, event: int, attempt: CallToMake, seen: ReceiverAnswer | ReceiverFault | None
+    ) -> bool:
+        now_ms = self._have.recorder.clock.now_ms()
+        unit: Callable[[sqlite3.Connection], Any]
+        if seen is None:
+            unit, is_done = partial(face_calls.drop, event=event, why=_REVOKED, now_ms=now_ms), True
+        else:
+            verdict = decide(seen, attempt.tries, now_ms, self._have.jitter())
+            is_done = verdict.state == "delivered"
+            unit = partial(face_calls.finish, event=event, verdict=verdict, now_ms=now_ms)
+            if verdict.state == "failed":
+                log.warning("faces.call_failed", message_id=attempt.event.subject)
+        # Written until the disk takes it: otherwise the call would be made once more.
+        await patiently("faces", partial(self._have.recorder.journal.commit, unit))
+        return is_done
+
+    async def _keep_tidy(self) -> None:
+        """Take out what is about events that are no longer kept."""
+        while True:
+            days = self._have.kept_days
+            if days:
+                before_ms = self._have.recorder.clock.now_ms() - days * DAY_MS
+                unit = partial(face_calls.tidy, before_ms=before_ms)
+                try:
+                    while await self._have.recorder.journal.commit(unit):
+                        pass
+                except Unavailable as error:
+                    log.warning("faces.storage", reason=str(error))
+            await trio.sleep(TIDY_S)
+
+
+def _signed(key: bytes, octets: bytes) -> bytes:
+    # Twilio's scheme, which its libraries check: they know no other hash.
+    return hmac.digest(key, octets, "sha1")
+
+
+def _unsigned(_: bytes) -> bytes:
+    return b""

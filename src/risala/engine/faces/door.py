@@ -1,0 +1,141 @@
+"""What faces other than the API ask of the engine: who comes in, and what they send and look at."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from risala.engine.accounts.credentials import Address
+from risala.engine.journal import keys
+from risala.engine.journal.messages import reads, verifications
+from risala.engine.journal.pages import lists
+from risala.engine.journal.pages.lists import MessageFilter
+from risala.engine.journal.webhooks.face_calls import Callback, Registered
+from risala.engine.model.commands import (
+    Admitted,
+    MessageView,
+    Principal,
+    SendMessage,
+    VerificationView,
+)
+from risala.engine.model.errors import Invalid, NotFound
+from risala.engine.rules.webhooks.url import UrlRefused, parse_target
+from risala.engine.services import Services
+from risala.engine.verify.sessions import view_of
+from risala.engine.webhooks.endpoints import rules_of
+
+_NO_MESSAGE = "There is no message with this id."
+
+
+class FaceDoor:
+    """See the module's text."""
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+
+    async def admit(
+        self, face: str, username: str, password: str, address: Address | None
+    ) -> Admitted:
+        """Whoever has this name and password at a face.
+
+        Raises:
+            Unauthorized: there is none of this name, it is revoked, or the password is another.
+            AddressNotAllowed: it may not be used from this address.
+            Forbidden: its organization is not active.
+        """
+        return await self._services.credentials.authenticate(face, username, password, address)
+
+    def admitted(self, credential_id: str) -> Admitted:
+        """Whoever has come in by a credential, looked at again.
+
+        Raises:
+            Unauthorized: it is revoked.
+            Forbidden: its organization is not active.
+        """
+        return self._services.credentials.admitted(credential_id)
+
+    async def send(
+        self,
+        principal: Principal,
+        command: SendMessage,
+        callback_url: str | None,
+        told: Mapping[str, Any],
+    ) -> str:
+        """Accept a message, and who is called back about it, in one unit; the message's id.
+
+        Raises:
+            Invalid: the address may not be called.
+            Refusal, Unavailable: as for :meth:`risala.engine.gateway.Gateway.send_message`.
+        """
+        by = None
+        if callback_url is not None:
+            try:
+                parse_target(callback_url, rules_of(self._services.settings.webhooks))
+            except UrlRefused as refused:
+                raise Invalid("callback", "invalid_url", str(refused)) from None
+            by = Registered(Callback(principal.key_id, callback_url, told))
+        response = await self._services.intake.send(principal, command, by=by)
+        message_id: str = json.loads(response)["messageId"]
+        return message_id
+
+    def message(self, principal: Principal, start: str) -> MessageView:
+        """A message of the caller's own organization and mode, by its id or the start of that.
+
+        Raises:
+            NotFound: unknown, or not the caller's: the same words for both.
+        """
+        reader = self._services.reader
+        message_id = keys.whole_id(reader, start)
+        whose = (principal.organization_id, principal.mode)
+        view = None if message_id is None else reads.own_view(reader, message_id, *whose)
+        if view is None:
+            raise NotFound(_NO_MESSAGE)
+        return view
+
+    def messages(
+        self,
+        principal: Principal,
+        *,
+        limit: int,
+        before: int | None,
+        to: str | None,
+        sender: str | None,
+        since: int | None,
+        until: int | None,
+    ) -> tuple[list[MessageView], int | None]:
+        """The caller's messages, the newest first, and where those before them begin."""
+        reader = self._services.reader
+        wanted = MessageFilter(
+            principal.organization_id,
+            principal.mode.value,
+            recipient=to,
+            sender=sender,
+            since=since,
+            until=until,
+        )
+        page = lists.page(reader, wanted, before=before, limit=limit)
+        found = [reads.view(reader, each.id) for each in page.messages if each.kind == "sms"]
+        return [each for each in found if each is not None], page.older
+
+    def verification(self, principal: Principal, start: str) -> VerificationView:
+        """A session of the caller's own organization and mode, by its id or the start of that.
+
+        Raises:
+            NotFound: unknown, or not the caller's: the same words for both.
+        """
+        row = verifications.started(
+            self._services.reader, principal.organization_id, principal.mode.value, start
+        )
+        return view_of(row, self._services.recorder.clock.now_ms())
+
+    def verification_to(self, principal: Principal, to: str) -> VerificationView:
+        """The caller's latest session of a number.
+
+        Raises:
+            NotFound: there is none.
+        """
+        row = verifications.latest_to(
+            self._services.reader, principal.organization_id, principal.mode.value, to
+        )
+        return view_of(row, self._services.recorder.clock.now_ms())

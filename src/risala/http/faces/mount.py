@@ -1,0 +1,251 @@
+"""Faces of plugins on the API's listener: their paths, and what happens to each request.
+
+A query may hold a password here. It is handed to the face and to nobody else: no log, request log,
+error, event or trace has it, nor what a face raised in its own words.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from functools import partial
+from pathlib import PurePath
+from typing import Final, Protocol
+
+import structlog
+
+from risala.config.faults import ConfigError, Fault
+from risala.config.model import Settings
+from risala.engine.model.clock import Clock, SystemClock
+from risala.http.common.auth import KeyDoor
+from risala.http.common.base import JsonApp
+from risala.http.common.client_address import ClientAddresses
+from risala.http.common.facade import GatewayFacade
+from risala.http.common.parse import read_raw
+from risala.http.common.plain import (
+    Handler,
+    PlainAnswer,
+    PlainPath,
+    PlainRequest,
+    problem_answer,
+)
+from risala.http.common.problems import Problem, plain
+from risala.http.common.targets import is_plain_path
+from risala.http.faces.service import FaceGateway, RequestService
+from risala.plugins.face import (
+    FaceAnswer,
+    FacePath,
+    FaceRefusal,
+    FaceRefusedError,
+    FaceRequest,
+    GatewayFace,
+    fields_of,
+)
+
+log = structlog.get_logger("risala.http")
+
+_PLACE: Final = re.compile(r"\\{([a-z_]+)\\}")
+_METHODS: Final = frozenset(("GET", "POST"))
+STATUSES: Final[Mapping[FaceRefusal, int]] = {
+    FaceRefusal.UNAUTHORIZED: 401,
+    FaceRefusal.SUSPENDED: 403,
+    FaceRefusal.ADDRESS: 403,
+    FaceRefusal.NO_BALANCE: 402,
+    FaceRefusal.NOT_FOUND: 404,
+    FaceRefusal.LIMITED: 429,
+    FaceRefusal.UNAVAILABLE: 503,
+    FaceRefusal.UNKNOWN: 503,
+}
+"""Of a refusal that a face does not put into words of its own; any other is 400."""
+
+
+class FacesGateway(GatewayFacade, Protocol):
+    """The engine's gateway, with its door for faces."""
+
+    @property
+    def faces(self) -> FaceGateway: ...
+
+
+class TypedAnswer(PlainAnswer):
+    """An answer whose body need not be JSON."""
+
+    __slots__ = ("content_type",)
+
+    def __init__(self, answer: FaceAnswer) -> None:
+        super().__init__(answer.body, answer.status, answer.headers)
+        self.content_type = answer.content_type
+
+    def lines(self, request_id: str) -> bytes:
+        own = super().lines(request_id)
+        if any(each in self.content_type for each in "\r\n\0"):
+            raise ValueError("a content type of the answer has an end of line in it")
+        first, _, rest = own.partition(b"\r\n")
+        if not first.startswith(b"content-type:"):
+            return own
+        return b"content-type: %s\r\n%s" % (self.content_type.encode("latin-1"), rest)
+
+
+class Faces:
+    """The faces of one listener."""
+
+    def __init__(
+        self,
+        app: JsonApp,
+        gateway: GatewayFacade,
+        door: FaceGateway,
+        keys: KeyDoor,
+        clock: Clock,
+        base_url: str,
+    ) -> None:
+        self._app = app
+        self._gateway = gateway
+        self._door = door
+        self._keys = keys
+        self._clock = clock
+        self._base_url = base_url
+
+    def add(self, name: str, face: GatewayFace) -> None:
+        """Answer a face's paths.
+
+        Raises:
+            ConfigError: one of them is none, or is answered by somebody else.
+        """
+        for path in face.paths:
+            shape = _shape(name, path)
+            taken = self._app.answers_at(path.path)
+            if taken:
+                raise _fault(name, f"its path {path.path} is the service's own")
+            bound = {
+                method: partial(self._answer, name, face, path, method) for method in path.methods
+            }
+            self._app.plain.mount(partial(_find, shape, path, bound, self._app.plain.bytes_max))
+
+    async def _answer(
+        self,
+        name: str,
+        face: GatewayFace,
+        path: FacePath,
+        method: str,
+        arguments: Mapping[str, str],
+        query: bytes,
+        request: PlainRequest,
+    ) -> PlainAnswer:
+        now_ms = self._clock.now_ms()
+        service = RequestService(
+            self._gateway, self._door, name, self._keys.address(request), now_ms
+        )
+        try:
+            asked = FaceRequest(
+                request_id=request.id,
+                method=method,
+                path=path.path,
+                arguments=arguments,
+                query=fields_of(query),
+                headers={
+                    name.decode("latin-1"): values[0].decode("latin-1")
+                    for name, values in request.fields.items()
+                },
+                base_url=self._base_url,
+                received_at_ms=now_ms,
+                read=partial(_read, request),
+            )
+            answer: PlainAnswer = TypedAnswer(await face.answer(asked, service))
+        except FaceRefusedError as refused:
+            answer = problem_answer(_problem(refused), request.id)
+        except Exception as error:  # noqa: BLE001 -- a plugin's bug has an answer too
+            # Neither its text nor its trace: both may hold what the request said.
+            log.error(
+                "faces.failed",
+                face=name,
+                error=type(error).__name__,
+                at=_where(error),
+                request_id=request.id,
+            )
+            answer = problem_answer(plain(500), request.id)
+        if service.failed:
+            await self._app.plain.hold_guess(request.fields, request.client, answer.status)
+        return answer
+
+
+def _find(
+    shape: re.Pattern[bytes],
+    path: FacePath,
+    bound: Mapping[str, Callable[..., Awaitable[PlainAnswer]]],
+    body_bytes_max: int,
+    target: bytes,
+) -> PlainPath | None:
+    """The path for a target, with the handlers of this one request; None: it is another's."""
+    place, _, query = target.partition(b"?")
+    found = shape.fullmatch(place)
+    if found is None or not is_plain_path(place):
+        return None
+    arguments = {name: value.decode("latin-1") for name, value in found.groupdict().items()}
+    handlers: dict[str, Handler] = {
+        method: partial(handle, arguments, query) for method, handle in bound.items()
+    }
+    if "GET" in handlers:
+        handlers["HEAD"] = handlers["GET"]
+    return PlainPath(path.path, handlers, body_bytes_max)
+
+
+def _shape(name: str, path: FacePath) -> re.Pattern[bytes]:
+    """What a path matches.
+
+    Raises:
+        ConfigError: it is no path.
+    """
+    plain_text = _PLACE.sub(r"x", re.escape(path.path)).replace("\\", "")
+    if not is_plain_path(plain_text.encode()) or not {*path.methods} <= _METHODS:
+        raise _fault(name, f"{path.path!r} is no path of a face")
+    written = _PLACE.sub(r"(?P<\1>[A-Za-z0-9_-]+)", re.escape(path.path))
+    return re.compile(written.encode())
+
+
+def _fault(name: str, text: str) -> ConfigError:
+    return ConfigError([Fault(f"faces.{name}", text, "settings of the face")])
+
+
+async def _read(request: PlainRequest) -> bytes:
+    try:
+        return await read_raw(request)
+    except Problem as problem:
+        raise FaceRefusedError(FaceRefusal.BAD_REQUEST, problem.message) from None
+
+
+def _problem(refused: FaceRefusedError) -> Problem:
+    headers = {}
+    if refused.retry_after_s is not None:
+        headers["Retry-After"] = str(refused.retry_after_s)
+    return Problem(STATUSES.get(refused.refusal, 400), str(refused), headers=headers)
+
+
+def _where(error: BaseException) -> str:
+    """The file and line that an error comes from."""
+    return next(iter(reversed([*_frames(error)])), "")
+
+
+def _frames(error: BaseException) -> Iterator[str]:
+    trace = error.__traceback__
+    while trace is not None:
+        yield f"{PurePath(trace.tb_frame.f_code.co_filename).name}:{trace.tb_lineno}"
+        trace = trace.tb_next
+
+
+def add_faces(
+    app: JsonApp,
+    gateway: FacesGateway,
+    settings: Settings,
+    faces: Mapping[str, GatewayFace],
+    base_url: str,
+    clock: Clock | None = None,
+) -> None:
+    """Answer the paths of faces beside the API's.
+
+    Raises:
+        ConfigError: a path is none, or is answered by somebody else.
+    """
+    keys = KeyDoor(gateway, ClientAddresses(settings.http.trusted_proxies))
+    base = settings.http.public_url or base_url
+    mounted = Faces(app, gateway, gateway.faces, keys, clock or SystemClock(), base)
+    for name, face in faces.items():
+        mounted.add(name, face)

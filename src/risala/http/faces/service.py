@@ -1,0 +1,316 @@
+"""The narrow service that a face is handed with each request, over the engine's gateway."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, Final, Protocol
+
+from risala.engine.model import errors
+from risala.engine.model.cause_sentences import cause_text
+from risala.engine.model.commands import (
+    AHEAD_MAX_S,
+    Admitted,
+    CutPart,
+    MessageView,
+    Principal,
+    SendCode,
+    SendMessage,
+    VerificationView,
+)
+from risala.engine.model.money import money
+from risala.engine.operations.messages import BODY_MAX, KEY_LENGTH, VALIDITY_S
+from risala.engine.rules.template import BUILT_IN
+from risala.http.common.client_address import Address
+from risala.http.common.facade import GatewayFacade
+from risala.plugins.face import (
+    FaceCaller,
+    FaceMessage,
+    FaceMessages,
+    FaceMessageState,
+    FaceRefusal,
+    FaceRefusedError,
+    FaceVerification,
+)
+from risala.sms.address import is_number, sender_fault
+from risala.sms.alphabet import code_unit_count, fits_gsm7, septet_count
+from risala.sms.message import Alphabet
+from risala.sms.segment import part_capacity
+
+REFUSALS: Final[Mapping[type[errors.EngineError], FaceRefusal]] = {
+    errors.Unauthorized: FaceRefusal.UNAUTHORIZED,
+    errors.AddressNotAllowed: FaceRefusal.ADDRESS,
+    errors.Forbidden: FaceRefusal.SUSPENDED,
+    errors.Invalid: FaceRefusal.INVALID,
+    errors.SenderNotApproved: FaceRefusal.SENDER,
+    errors.RecipientOptedOut: FaceRefusal.OPTED_OUT,
+    errors.NotFound: FaceRefusal.NOT_FOUND,
+    errors.InsufficientBalance: FaceRefusal.NO_BALANCE,
+    errors.SpendCapReached: FaceRefusal.NO_BALANCE,
+    errors.RateLimited: FaceRefusal.LIMITED,
+    errors.Refusal: FaceRefusal.REFUSED,
+    errors.OutcomeUnknown: FaceRefusal.UNKNOWN,
+    errors.Unavailable: FaceRefusal.UNAVAILABLE,
+}
+"""By the most derived class of an error that is found here."""
+
+
+_PLACE_DIGITS_MAX: Final = 18
+
+
+class FaceGateway(Protocol):
+    """What this asks of :class:`risala.engine.faces.door.FaceDoor`."""
+
+    async def admit(
+        self, face: str, username: str, password: str, address: Address | None, /
+    ) -> Admitted: ...
+
+    def admitted(self, credential_id: str, /) -> Admitted: ...
+
+    async def send(
+        self,
+        principal: Principal,
+        command: SendMessage,
+        callback_url: str | None,
+        told: Mapping[str, Any],
+        /,
+    ) -> str: ...
+
+    def message(self, principal: Principal, start: str, /) -> MessageView: ...
+
+    def messages(
+        self,
+        principal: Principal,
+        *,
+        limit: int,
+        before: int | None,
+        to: str | None,
+        sender: str | None,
+        since: int | None,
+        until: int | None,
+    ) -> tuple[list[MessageView], int | None]: ...
+
+    def verification(self, principal: Principal, start: str, /) -> VerificationView: ...
+
+    def verification_to(self, principal: Principal, to: str, /) -> VerificationView: ...
+
+
+class RequestService:
+    """For one request of one face: a :class:`risala.plugins.face.FaceService`."""
+
+    def __init__(
+        self,
+        gateway: GatewayFacade,
+        door: FaceGateway,
+        face: str,
+        address: Address | None,
+        now_ms: int,
+    ) -> None:
+        self._gateway = gateway
+        self._door = door
+        self._face = face
+        self._address = address
+        self._now_ms = now_ms
+        self.failed = False
+        """Somebody tried to come in by what is no credential."""
+
+    async def admit(self, username: str, password: str) -> FaceCaller:
+        try:
+            with _refused():
+                found = await self._door.admit(self._face, username, password, self._address)
+        except FaceRefusedError as refused:
+            self.failed = refused.refusal is FaceRefusal.UNAUTHORIZED
+            raise
+        credential = found.credential
+        return FaceCaller(
+            credential.id,
+            credential.username,
+            credential.organization_id,
+            credential.sender,
+            credential.mode.value == "test",
+        )
+
+    async def send(self, caller: FaceCaller, message: FaceMessage) -> FaceMessageState:
+        with _refused():
+            principal = self._principal(caller)
+            callback = message.callback
+            message_id = await self._door.send(
+                principal,
+                self._command(caller, message),
+                None if callback is None else callback.url,
+                {} if callback is None else callback.told,
+            )
+            return _state(self._door.message(principal, message_id))
+
+    def message(self, caller: FaceCaller, start: str) -> FaceMessageState:
+        with _refused():
+            return _state(self._door.message(self._principal(caller), start))
+
+    async def messages(
+        self,
+        caller: FaceCaller,
+        *,
+        limit: int,
+        before: str | None = None,
+        to: str | None = None,
+        sender: str | None = None,
+        since_ms: int | None = None,
+        until_ms: int | None = None,
+    ) -> FaceMessages:
+        with _refused():
+            found, older = self._door.messages(
+                self._principal(caller),
+                limit=limit,
+                before=_place(before),
+                to=to,
+                sender=sender,
+                since=since_ms,
+                until=until_ms,
+            )
+        return FaceMessages(tuple(map(_state, found)), None if older is None else str(older))
+
+    async def send_code(
+        self, caller: FaceCaller, to: str, locale: str | None = None
+    ) -> FaceVerification:
+        with _refused():
+            principal = self._principal(caller)
+            _check(is_number(to), "to", "The recipient is no Mauritanian mobile number.")
+            _check(locale is None or locale in BUILT_IN, "locale", "The locale is fr, ar or en.")
+            made = await self._gateway.send_code(principal, SendCode(to, locale))
+            return _session(self._gateway.get_verification(principal, made))
+
+    async def check_code(self, caller: FaceCaller, verification_id: str, code: str) -> bool:
+        with _refused():
+            principal = self._principal(caller)
+            _check(1 <= len(code) <= 64, "code", "A code has 1 to 64 characters.")
+            return await self._gateway.check_code(principal, verification_id, code)
+
+    def verification(self, caller: FaceCaller, start: str) -> FaceVerification:
+        with _refused():
+            return _session(self._door.verification(self._principal(caller), start))
+
+    def verification_to(self, caller: FaceCaller, to: str) -> FaceVerification:
+        with _refused():
+            return _session(self._door.verification_to(self._principal(caller), to))
+
+    def _principal(self, caller: FaceCaller) -> Principal:
+        return self._door.admitted(caller.credential_id).principal
+
+    def _command(self, caller: FaceCaller, message: FaceMessage) -> SendMessage:
+        """A message as a body of the API would say it; every value is looked at here, whatever the
+        face has let pass."""
+        text, sender, key = message.text, message.sender or caller.sender, message.idempotency_key
+        validity_s, send_at = message.validity_s, message.send_at_ms
+        _check(is_number(message.to), "to", "The recipient is no Mauritanian mobile number.")
+        _check(
+            1 <= len(text) <= BODY_MAX and _is_text(text),
+            "text",
+            f"A text has 1 to {BODY_MAX} characters, no NUL and no lone surrogate.",
+        )
+        if sender is not None and (wrong := sender_fault(sender)):
+            raise errors.Invalid("sender", "invalid_sender", wrong)
+        least, most = KEY_LENGTH
+        _check(
+            key is None or (least <= len(key) <= most and _is_text(key)),
+            "idempotency_key",
+            f"An idempotency key has {least} to {most} characters.",
+        )
+        shortest, longest = VALIDITY_S
+        _check(
+            validity_s is None or shortest <= validity_s <= longest,
+            "validity_s",
+            f"A validity is {shortest} to {longest} seconds.",
+        )
+        _check(
+            send_at is None or send_at <= self._now_ms + AHEAD_MAX_S * 1000,
+            "send_at_ms",
+            f"A message is sent within {AHEAD_MAX_S // 86_400} days.",
+        )
+        is_later = send_at is not None and send_at > self._now_ms
+        return SendMessage(
+            to=message.to,
+            body=text,
+            sender=sender,
+            idempotency_key=key,
+            send_at=send_at if is_later else None,
+            validity_s=validity_s,
+            part=_part(message),
+        )
+
+
+def _part(message: FaceMessage) -> CutPart | None:
+    """Where a part stands in its message; it goes out as it was cut."""
+    place, text = message.part, message.text
+    if place is None or place.total == 1:
+        return None
+    alphabet = Alphabet.UCS2 if message.part_in_ucs2 else Alphabet.GSM7
+    if not message.part_in_ucs2:
+        _check(fits_gsm7(text), "text", "A part with letters beyond GSM 03.38 is UCS-2.")
+    units = code_unit_count(text) if message.part_in_ucs2 else septet_count(text)
+    room = part_capacity(alphabet, reference_bits=place.bits)
+    _check(units <= room, "text", f"A part has room for {room} septets or code units.")
+    return CutPart(place, alphabet)
+
+
+@contextmanager
+def _refused() -> Iterator[None]:
+    """What the engine raises, as faces know it."""
+    try:
+        yield
+    except errors.EngineError as error:
+        refusal = next(REFUSALS[kind] for kind in type(error).__mro__ if kind in REFUSALS)
+        field = error.path if isinstance(error, errors.Invalid) else None
+        retry_after_s = getattr(error, "retry_after_s", None)
+        # ``from None``: a face's own error may go into a log, and the engine's need not.
+        raise FaceRefusedError(
+            refusal, str(error), field=field, retry_after_s=retry_after_s
+        ) from None
+
+
+def _check(holds: bool, field: str, text: str) -> None:
+    if not holds:
+        raise errors.Invalid(field, "invalid", text)
+
+
+def _is_text(text: str) -> bool:
+    return "\0" not in text and not any("\ud800" <= each <= "\udfff" for each in text)
+
+
+def _place(before: str | None) -> int | None:
+    if before is None:
+        return None
+    # A place of more digits is one that SQLite's numbers do not reach.
+    if not (before.isascii() and before.isdigit() and len(before) <= _PLACE_DIGITS_MAX):
+        raise errors.NotFound("There is no such page.")
+    return int(before)
+
+
+def _state(view: MessageView) -> FaceMessageState:
+    return FaceMessageState(
+        message_id=view.id,
+        to=view.to,
+        sender=view.sender,
+        text=view.body,
+        status=str(view.status),
+        segments=view.segments,
+        price=money(view.price),
+        currency=view.currency,
+        error_code=view.error_code,
+        error_text=cause_text(view.error_code),
+        carrier_code=view.carrier_code,
+        created_at_ms=view.created_at,
+        updated_at_ms=view.updated_at,
+        sent_at_ms=view.sent_at,
+    )
+
+
+def _session(view: VerificationView) -> FaceVerification:
+    return FaceVerification(
+        verification_id=view.id,
+        to=view.to,
+        status=str(view.status),
+        attempts=view.attempts,
+        attempts_max=view.attempts_max,
+        created_at_ms=view.created_at,
+        updated_at_ms=view.updated_at,
+    )

@@ -1,0 +1,284 @@
+"""The Twilio-shaped face: asked by Twilio's own library over a socket, with the real engine."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import partial
+from typing import Any
+from urllib.parse import parse_qsl
+
+import pytest
+import trio
+from tests.http.faces.face_office import TO, FaceOffice, open_office
+from twilio.base.exceptions import TwilioRestException
+from twilio.http.http_client import TwilioHttpClient
+from twilio.request_validator import RequestValidator
+from twilio.rest import Client
+
+from risala.drivers.faces.twilio.face import TwilioFace, TwilioSettings, service_of
+from risala.drivers.faces.twilio.sids import sid_of, start_of
+from risala.engine.model.clock import SystemClock
+from risala.engine.model.ids import IdSource, message_id
+from risala.http.server.server import serve_app
+from risala.http.server.sockets import base_url, listen_tcp
+from risala.sms.cause import Cause
+from risala.sms.outcome import Refused, Scope
+
+CALLED = "https://customer.example/status?shop=7"
+FACES = {"twilio": TwilioFace(TwilioSettings())}
+
+
+class Rewriting(TwilioHttpClient):
+    """Asks our host in place of Twilio's."""
+
+    def __init__(self, base: str) -> None:
+        super().__init__()
+        self._base = base
+
+    def request(self, method, url, *args, **more):
+        path = url.split("twilio.com", 1)[1]
+        return super().request(method, self._base + path, *args, **more)
+
+
+@dataclass
+class Shop:
+    """A customer's program."""
+
+    office: FaceOffice
+    base: str
+    account: str
+    token: str
+
+    def client(self, account: str | None = None, token: str | None = None) -> Client:
+        given = (account or self.account, token or self.token)
+        return Client(*given, http_client=Rewriting(self.base))
+
+    async def do(self, call, *args, **more) -> Any:
+        """A call of the library, which blocks."""
+        return await trio.to_thread.run_sync(partial(call, *args, **more))
+
+    async def send(self, **fields) -> Any:
+        return await self.do(self.client().messages.create, **{"to": TO, "body": "hello", **fields})
+
+    async def refused(self, call, *args, **more) -> tuple[int, int]:
+        """The status and code by which a call is refused."""
+        with pytest.raises(TwilioRestException) as refused:
+            await self.do(call, *args, **more)
+        return refused.value.status, refused.value.code
+
+    @property
+    def verify(self):
+        return self.client().verify.v2.services(service_of(self.account))
+
+
+@asynccontextmanager
+async def open_shop(directory, mode="live", **more) -> AsyncIterator[Shop]:
+    async with open_office(directory, FACES, **more) as office, trio.open_nursery() as nursery:
+        sock = listen_tcp("127.0.0.1", 0)
+        stop = trio.Event()
+        serve = partial(serve_app, office.app, office.settings.http, sock=sock, shutdown=stop)
+        await nursery.start(serve)
+        made, token = await office.credential("twilio", mode=mode)
+        yield Shop(office, base_url(sock), made["username"], token)
+        stop.set()
+
+
+@pytest.fixture
+async def shop(tmp_path):
+    async with open_shop(tmp_path) as opened:
+        yield opened
+
+
+@pytest.fixture
+async def trial(tmp_path):
+    """One whose messages reach no carrier."""
+    async with open_shop(tmp_path, "test") as opened:
+        yield opened
+
+
+async def test_a_message_is_sent_shown_and_listed_by_their_library(shop):
+    sent = await shop.send()
+    assert (sent.to, sent.from_, sent.body) == (TO, "RISALA", "hello")
+    assert (sent.status, sent.num_segments, sent.price_unit) == ("queued", "1", "MRU")
+    assert (sent.account_sid, sent.error_code, sent.direction) == (
+        shop.account,
+        None,
+        "outbound-api",
+    )
+    assert abs((sent.date_created - datetime.now(UTC)).days) < 400
+    (message_id,) = shop.office.messages()
+    await shop.office.wait_status(message_id, "sent")
+    shown = await shop.do(shop.client().messages(sent.sid).fetch)
+    assert (shown.sid, shown.status, shown.price) == (sent.sid, "sent", "-0.50")
+    assert shown.date_sent is not None
+    for _ in range(4):
+        await shop.send()
+    found = await shop.do(shop.client().messages.list, page_size=2)
+    assert [each.sid for each in found][-1] == sent.sid
+    assert len({each.sid for each in found}) == 5
+    some = await shop.do(shop.client().messages.list, to="+22246000000")
+    assert some == []
+    assert await shop.office.is_clean()
+    view = shop.office.gateway.show_message(message_id)[0]
+    credentials = await shop.office.perform(
+        "credential.list", organization_id=shop.office.organization_id
+    )
+    assert view.api_key == credentials["credentials"][0]["id"]
+
+
+async def test_what_is_refused_has_twilios_numbers(shop):
+    create = shop.client().messages.create
+    mine = {"organization_id": shop.office.organization_id}
+    for fields, expected in (
+        ({"to": "12345"}, (400, 21211)),
+        ({"to": "36123456"}, (400, 21211)),
+        ({"body": ""}, (400, 21602)),
+        ({"body": "x" * 1601}, (400, 21617)),
+        ({"from_": "+22236000000"}, (400, 21212)),
+        ({"from_": "Unknown"}, (400, 21606)),
+        ({"messaging_service_sid": "MG" + "0" * 32}, (400, 21701)),
+        ({"media_url": ["https://example.com/a.png"]}, (400, 21620)),
+        ({"status_callback": "http://169.254.169.254/"}, (400, 21609)),
+        ({"validity_period": 999_999}, (400, 20422)),
+    ):
+        given = {"to": TO, "body": "hello", **fields}
+        assert await shop.refused(create, **given) == expected, fields
+    assert shop.office.messages() == []
+    wrong = shop.client(token="0" * 72).messages.create
+    assert await shop.refused(wrong, to=TO, body="hello") == (401, 20003)
+    other = "AC" + "0" * 32
+    assert await shop.refused(shop.client(other).messages.create, to=TO, body="x") == (401, 20003)
+    another = Client(shop.account, shop.token, other, http_client=Rewriting(shop.base))
+    assert await shop.refused(another.messages.create, to=TO, body="x") == (404, 20404)
+    for sid in ("SM" + "0" * 32, "SM1", "MM" + "0" * 32):
+        assert await shop.refused(shop.client().messages(sid).fetch) == (404, 20404)
+    await shop.office.perform("org.set", **mine, sms_per_s=1)
+    await shop.send()
+    assert await shop.refused(create, to=TO, body="hello") == (429, 20429)
+    await shop.office.perform("org.set", **mine, sms_per_s=None)
+    await shop.office.perform("adjust", **mine, amount="-99.50", reason="a test")
+    assert await shop.refused(create, to=TO, body="hello") == (402, 20005)
+    await shop.office.perform("org.suspend", **mine)
+    assert await shop.refused(create, to=TO, body="hello") == (403, 20005)
+
+
+async def test_a_message_of_another_organization_is_not_there(shop):
+    sent = await shop.send()
+    other = await shop.office.gateway.perform("org.create", {"name": "Other"})
+    made = await shop.office.perform(
+        "credential.create", organization_id=other["id"], face="twilio"
+    )
+    theirs = shop.client(made["credential"]["username"], made["password"])
+    assert await shop.refused(theirs.messages(sent.sid).fetch) == (404, 20404)
+    assert await shop.do(theirs.messages.list) == []
+
+
+async def test_the_same_token_is_the_same_message(shop):
+    headers = {"i-twilio-idempotency-token": "order-4711"}
+    path = f"/2010-04-01/Accounts/{shop.account}/Messages.json"
+    who = (shop.account, shop.token)
+    sids = set()
+    for _ in range(3):
+        answer = await shop.office.form(path, {"To": TO, "Body": "hello"}, who, **headers)
+        assert answer.status_code == 201
+        sids.add((await answer.get_json())["sid"])
+    assert len(sids) == len(shop.office.messages()) == 1
+
+
+async def test_a_status_callback_is_signed_as_their_library_checks(trial):
+    sent = await trial.send(status_callback=CALLED)
+    calls = await trial.office.outbound.wait(2)
+    validator = RequestValidator(trial.token)
+    seen = []
+    for call in calls:
+        fields = dict(parse_qsl(call.body.decode()))
+        assert (call.url, call.method) == (CALLED, "POST")
+        assert validator.validate(CALLED, fields, call.headers["x-twilio-signature"])
+        assert not validator.validate(
+            CALLED, {**fields, "To": "+1"}, call.headers["x-twilio-signature"]
+        )
+        assert (fields["MessageSid"], fields["AccountSid"]) == (sent.sid, trial.account)
+        seen.append(fields["MessageStatus"])
+    assert sorted(seen) == ["delivered", "sent"]
+
+
+async def test_a_message_that_fails_says_why(shop):
+    shop.office.driver.answers = [Refused(Scope.FINAL, "no such", cause=Cause.UNKNOWN_NUMBER)]
+    sent = await shop.send(status_callback=CALLED)
+    (call,) = await shop.office.outbound.wait(1)
+    fields = dict(parse_qsl(call.body.decode()))
+    assert (fields["MessageStatus"], fields["ErrorCode"]) == ("failed", "30005")
+    shown = await shop.do(shop.client().messages(sent.sid).fetch)
+    assert (shown.status, shown.error_code, shown.price) == ("failed", 30005, None)
+    assert await shop.office.is_clean()
+
+
+async def test_a_number_is_verified_by_their_library(trial):
+    begun = await trial.do(trial.verify.verifications.create, to=TO, channel="sms")
+    assert (begun.status, begun.to, begun.channel, begun.valid) == ("pending", TO, "sms", False)
+    shown = await trial.do(trial.verify.verifications(begun.sid).fetch)
+    assert (shown.sid, shown.status) == (begun.sid, "pending")
+    check = trial.verify.verification_checks.create
+    wrong = await trial.do(check, to=TO, code="1")
+    assert (wrong.status, wrong.valid, wrong.sid) == ("pending", False, begun.sid)
+    right = await trial.do(check, verification_sid=begun.sid, code="000000")
+    assert (right.status, right.valid) == ("approved", True)
+    assert await trial.refused(check, to=TO, code="000000") == (404, 20404)
+    shown = await trial.do(trial.verify.verifications(begun.sid).fetch)
+    assert (shown.status, shown.valid) == ("approved", True)
+
+
+async def test_too_many_wrong_codes_end_a_verification(trial):
+    begun = await trial.do(trial.verify.verifications.create, to=TO, channel="sms", locale="ar")
+    check = trial.verify.verification_checks.create
+    statuses = [(await trial.do(check, to=TO, code="1")).status for _ in range(5)]
+    assert statuses == ["pending"] * 4 + ["max_attempts_reached"]
+    assert await trial.refused(check, verification_sid=begun.sid, code="1") == (404, 20404)
+
+
+async def test_what_verify_refuses_has_its_numbers(trial):
+    create = trial.verify.verifications.create
+    for fields in (
+        {"to": "1"},
+        {"channel": "call"},
+        {"custom_code": "123456"},
+        {"locale": "tlh"},
+    ):
+        given = {"to": TO, "channel": "sms", **fields}
+        assert await trial.refused(create, **given) == (400, 60200), fields
+    check = trial.verify.verification_checks.create
+    assert await trial.refused(check, to=TO, code="000000") == (404, 20404)
+    assert await trial.refused(check, code="000000") == (400, 60200)
+    other = trial.client().verify.v2.services("VA" + "0" * 32)
+    assert await trial.refused(other.verifications.create, to=TO, channel="sms") == (404, 20404)
+
+
+async def test_a_password_in_the_header_is_in_no_file_or_line(tmp_path, capsys):
+    async with open_shop(tmp_path) as shop:
+        await shop.send(status_callback=CALLED)
+        await shop.refused(shop.client().messages("SM1").fetch)
+        token = shop.token
+    told = capsys.readouterr()
+    assert token not in told.out + told.err
+    assert not any(token.encode() in each.read_bytes() for each in tmp_path.rglob("*.*"))
+
+
+def test_an_id_is_twilios_and_back():
+    ids = [message_id(7 << 30 | n, n) for n in (0, 1, 2**96)]
+    ids.append(IdSource(SystemClock()).new("sms"))
+    for each in ids:
+        sid = sid_of("SM", each)
+        assert (len(sid), sid[:2]) == (34, "SM")
+        assert each.startswith(start_of("SM", "sms", sid))
+    for wrong in ("", "SM", "SM" + "g" * 32, "VE" + "0" * 32, "SM" + "0" * 33, "SM" + "A" * 32):
+        assert start_of("SM", "sms", wrong) is None
+
+
+async def test_times_of_a_list_are_read(shop):
+    await shop.send()
+    client = shop.client()
+    assert len(await shop.do(client.messages.list, date_sent_after=datetime(2020, 1, 1))) == 1
+    assert await shop.do(client.messages.list, date_sent_before=datetime(2020, 1, 1)) == []
