@@ -1,33 +1,95 @@
-"""The built-in drivers pass the suite that we ship to plugin authors."""
+"""The SMPP driver passes the suite that we ship to plugin authors."""
 
+from __future__ import annotations
+
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import ClassVar
 
 import trio
+from pydantic import SecretStr
 
-from risala.drivers.loopback import LoopbackDriver, LoopbackSettings
+from patience import HANG_S
 from risala.drivers.smpp.driver import SmppDriver
+from risala.drivers.smpp.protocol.inbound import inbound_pdus
+from risala.drivers.smpp.protocol.pdu import DataSm, SubmitSm
+from risala.drivers.smpp.protocol.times import parse_time
 from risala.drivers.smpp.settings import SmppSettings
+from risala.lab.smsc.behaviour import Mishap, Reaction, SteadyBehaviour
+from risala.lab.smsc.events import ReceivedMessage
 from risala.lab.smsc.simulator import SimulatorConfig, SmscSimulator
 from risala.plugins.contract import Driver
-from risala.plugins.testing.conformance import DriverConformance
+from risala.plugins.testing.conformance import CarrierGot, DriverConformance
 
 
-class TestLoopback(DriverConformance):
-    @asynccontextmanager
-    async def open_driver(self) -> AsyncIterator[Driver]:
-        yield LoopbackDriver("loop", LoopbackSettings(receipt_delay_s=0.01))
+class Watched(SteadyBehaviour):
+    """Takes everything, and keeps what it was sent; once told to, it answers nothing."""
+
+    def __init__(self) -> None:
+        super().__init__(receipt_after_s=0.01)
+        self.got: list[SubmitSm | DataSm] = []
+        self.is_mute = False
+
+    def on_submit(self, system_id: str, request: SubmitSm | DataSm, now_s: float) -> Reaction:
+        self.got.append(request)
+        if self.is_mute:
+            return Reaction(mishap=Mishap.NEVER, is_taken=False)
+        return super().on_submit(system_id, request, now_s)
 
 
 class TestSmpp(DriverConformance):
+    patience_s = leave_s = blocked_s = HANG_S
+    whole_s = 5 * HANG_S
+    secrets: ClassVar = ("pa55word",)
+    simulator: SmscSimulator
+    smsc: Watched
+    texts: list[ReceivedMessage]
+    query = True
+
     @asynccontextmanager
     async def open_driver(self) -> AsyncIterator[Driver]:
-        simulator = SmscSimulator(SimulatorConfig(receipt_after_s=0.01, receipt_retry_s=0.01))
+        self.smsc, self.texts = Watched(), []
+        self.simulator = SmscSimulator(
+            SimulatorConfig(receipt_retry_s=0.01),
+            behaviour=self.smsc,
+            on_message=self.texts.append,
+        )
         async with trio.open_nursery() as nursery:
-            port = await nursery.start(simulator.run)
-            yield SmppDriver("smsc", SmppSettings(host="127.0.0.1", port=port, system_id="risala"))
+            port = await nursery.start(self.simulator.run)
+            settings = SmppSettings(
+                host="127.0.0.1",
+                port=port,
+                system_id="risala",
+                password=SecretStr(self.secrets[0]),
+                response_timeout_s=1,
+                reconnect_first_s=0.01,
+                query=self.query,
+            )
+            yield SmppDriver("smsc", settings)
             nursery.cancel_scope.cancel()
 
+    async def carrier_got(self) -> list[CarrierGot]:
+        now_ms = time.time_ns() // 1_000_000
+        return [
+            CarrierGot(
+                text.sender,
+                text.recipient,
+                text.text,
+                parse_time(sent.validity_period, now_ms) if isinstance(sent, SubmitSm) else None,
+            )
+            for text, sent in zip(self.texts, self.smsc.got, strict=True)
+        ]
 
-def test_the_context_fixture_is_there(recording_context: object) -> None:
-    assert type(recording_context).__name__ == "RecordingContext"
+    async def send_to_us(self, sender: str, text: str) -> None:
+        assert self.simulator.deliver(*inbound_pdus(text, sender, "1234", 1))
+
+    async def mute_carrier(self) -> None:
+        self.smsc.is_mute = True
+
+    async def cut_link(self) -> None:
+        self.simulator.drop_links()
+
+
+class TestSmppThatIsNotAsked(TestSmpp):
+    query = False

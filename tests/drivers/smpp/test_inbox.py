@@ -54,8 +54,7 @@ class Box:
             id_form=IdForm.SAME,
             default_alphabet=DefaultAlphabet.GSM7,
             now_ms=lambda: round(trio.current_time() * 1000),
-            parts_timeout_s=60,
-            **more,
+            **{"parts_timeout_s": 60, **more},
         )
 
     async def hear(self) -> None:
@@ -144,9 +143,10 @@ async def test_an_alert_needs_no_answer_and_is_told_in_the_trace():
 
 async def test_a_late_answer_is_passed_on():
     async with opened() as box:
-        box.inbox.late(segment(), Accepted("7"))
+        one = segment()
+        box.inbox.late(one, Accepted("7"))
         await wait_all_tasks_blocked()
-        assert box.context.late == [(segment(), Accepted("7"))]
+        assert box.context.late == [(one, Accepted("7"))]
 
 
 async def test_receipts_are_stored_many_at_once():
@@ -235,6 +235,20 @@ async def test_what_never_becomes_whole_is_stored_as_it_is(autojump_clock):
         assert [message.text for message in box.context.inbounds] == ["[…]b[…]"]
         assert box.context.notes == {}
         assert any("incomplete" in line for line in box.context.traces)
+
+
+async def test_a_part_that_came_again_is_joined_to_no_later_message(autojump_clock):
+    """One that has the same reference by chance: phones have 256 of them."""
+    async with opened(parts_timeout_s=3600) as box:
+        for number, text in ((1, b"a"), (2, b"b"), (1, b"a")):
+            box.inbox.deliver(box.link, part(number, 2, text))
+            await wait_all_tasks_blocked()
+        await trio.sleep(601)
+        for number, text in ((2, b"d"), (1, b"c")):
+            box.inbox.deliver(box.link, part(number, 2, text))
+            await wait_all_tasks_blocked()
+        assert [message.text for message in box.context.inbounds] == ["ab", "cd"]
+        assert not any("incomplete" in line for line in box.context.traces)
 
 
 async def test_parts_that_come_twice_make_one_message(autojump_clock):

@@ -22,7 +22,8 @@ from risala.plugins.contract import HealthState, Inbound, Outcome, Segment
 from risala.plugins.testing.conformance import segment
 from risala.plugins.testing.context import RecordingContext
 from risala.sms.assembly import Assembler
-from risala.sms.segment import Concatenation, cut
+from risala.sms.message import Concatenation
+from risala.sms.segment import cut
 
 SECRET = "Zq7483920"
 """In every message; nobody may tell it."""

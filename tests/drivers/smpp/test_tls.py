@@ -16,10 +16,10 @@ from risala.drivers.smpp.driver import SmppDriver
 from risala.drivers.smpp.protocol.codec import encode
 from risala.drivers.smpp.protocol.pdu import GenericNack
 from risala.drivers.smpp.reaching import UnreachableError, open_stream
+from risala.drivers.smpp.server_tls import TlsFilesError, server_context
 from risala.drivers.smpp.settings import SmppSettings
 from risala.drivers.smpp.tls import TlsError, client_context
 from risala.lab.smsc.simulator import SimulatorConfig, SimulatorEvent, SmscSimulator, Trouble
-from risala.lab.smsc.tls import TlsFilesError, server_context
 from risala.plugins.contract import Accepted, Health, HealthState
 from risala.plugins.testing.conformance import segment
 from risala.plugins.testing.context import RecordingContext

@@ -8,7 +8,7 @@ once, when the answer is there.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Final, Protocol
 
@@ -58,6 +58,10 @@ def unwatched(*_: object) -> None:
     """For a link at whose traffic nobody looks."""
 
 
+async def nothing_owed() -> None:
+    """For a link whose handler answers the peer's requests at once."""
+
+
 class LinkHandler(Protocol):
     """Hears what the peer says. Its methods are plain functions, because the task that reads the
     link must not wait."""
@@ -104,8 +108,11 @@ class Link:
         handler: LinkHandler,
         limits: LinkLimits,
         wire: Wire = unwatched,
+        until_answered: Callable[[], Awaitable[None]] = nothing_owed,
     ) -> None:
+        """``until_answered`` returns once the handler has answered all that the peer asked."""
         self.session = session
+        self._until_answered = until_answered
         self._wire = wire
         self.reason: str | None = None
         """Why the link ended; None while it lives."""
@@ -353,10 +360,12 @@ class Link:
                 return  # the link is ending already
 
     async def _take_leave(self) -> None:
-        """Answer the peer's ``unbind`` once our requests are answered, or :data:`FAREWELL_S`
-        later."""
+        """Answer the peer's ``unbind`` once the requests of both sides are answered, or
+        :data:`FAREWELL_S` later."""
         await self._leaving.wait()
         if self._farewell is not None:
+            with trio.move_on_after(FAREWELL_S):
+                await self._until_answered()
             await self._wait_answers()
             self.respond(self._farewell, response_to(self._farewell))
             self.end_when_written("unbound")

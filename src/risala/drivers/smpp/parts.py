@@ -40,8 +40,9 @@ from risala.plugins.contract import (
     Inbound,
     NotStoredError,
 )
-from risala.sms.assembly import Assembler, Key, Part, Whole
-from risala.sms.segment import Concatenation, join
+from risala.sms.assembly import REPEATS_S, Assembler, Key, Part, Whole
+from risala.sms.message import Concatenation
+from risala.sms.segment import join
 
 _ESME_RX_T_APPN: Final = 0x64
 _STORE_RETRY_S: Final = 5.0
@@ -96,6 +97,7 @@ class SmppParts:
         now_ms: Callable[[], int],
     ) -> None:
         self.timeout_s = timeout_s
+        self._repeats_s = min(timeout_s, REPEATS_S)
         self._context = context
         self._default_alphabet = default_alphabet
         self._now_ms = now_ms
@@ -144,17 +146,22 @@ class SmppParts:
                 ready, self._ready = self._ready, []
                 for whole in ready:
                     await self._store(whole)
-            before_s = trio.current_time() - self.timeout_s
-            for whole in self._assembler.take_older(before_s):
+            now_s = trio.current_time()
+            for whole in self._assembler.take_repeated(now_s - self._repeats_s):
+                await self._give_up(whole)
+            for whole in self._assembler.take_older(now_s - self.timeout_s):
                 await self._give_up(whole)
             with trio.move_on_at(self._next_s()):
                 await self._changed.wait()
 
     def _next_s(self) -> float:
-        oldest_s = self._assembler.oldest_s()
+        waiting = (
+            (self._assembler.oldest_s(), self.timeout_s),
+            (self._assembler.oldest_repeated_s(), self._repeats_s),
+        )
         # A moment after the timeout: woken exactly then, a message could be a hair too young.
-        give_up_s = math.inf if oldest_s is None else oldest_s + self.timeout_s + 0.001
-        return min(give_up_s, self._retry_s if self._ready else math.inf)
+        give_up = [since_s + wait_s + 0.001 for since_s, wait_s in waiting if since_s is not None]
+        return min([*give_up, self._retry_s if self._ready else math.inf])
 
     # -- one part ----------------------------------------------------------------------------
 

@@ -145,6 +145,22 @@ def test_a_length_that_cannot_be_ends_the_sync_and_takes_no_memory(length):
         assert reader.octets_held == 0
 
 
+def test_what_is_lost_is_told_by_its_own_header():
+    lost = struct.pack(">IIII", 15, 5, 0, 77)
+    _, fault = PduReader().feed(encode(EnquireLink(), 6) + lost)
+    assert (fault.command_id, fault.sequence_number) == (5, 77)
+    assert fault.reason == str(fault) == "a command_length of 15"
+
+
+def test_a_fault_has_its_requests_header():
+    broken = struct.pack(">IIII", 19, SubmitSm.command_id, 0, 9) + b"abc"
+    unknown = struct.pack(">IIII", 16, 0xABCD, 0, 10)
+    first, second = PduReader().feed(broken + unknown)
+    assert (first.command_id, first.sequence_number) == (SubmitSm.command_id, 9)
+    assert first.reason == "a string has no end"
+    assert (second.command_id, second.reason) == (0xABCD, "unknown command 0x0000ABCD")
+
+
 def test_a_reader_holds_less_than_one_pdu():
     reader = PduReader(octets_max=100)
     reader.feed(struct.pack(">IIII", 100, 4, 0, 1) + bytes(83))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from risala.drivers.smpp.protocol.idwatch import IDS_MAX, RECEIPTS_MIN, IdWatch
+from risala.drivers.smpp.protocol.idwatch import IDS_MAX, RECEIPTS_MIN, IdWatch, plain_id
 from risala.drivers.smpp.protocol.receipt import IdForm
 from risala.lab.smsc.receipts import IdStyle, ids_of
 
@@ -64,3 +64,27 @@ def test_only_so_many_answers_are_remembered():
     new = [watch.better_form(str(_FIRST + IDS_MAX + number)) for number in range(RECEIPTS_MIN)]
     assert set(old) == {None}
     assert new[-1] is IdForm.RESP_HEX_RECEIPT_DEC
+
+
+def test_as_many_answers_as_are_remembered_are():
+    watch = IdWatch(IdForm.SAME)
+    for number in range(IDS_MAX):
+        watch.answered(f"{_FIRST + number:x}")
+    told = [watch.better_form(str(_FIRST + number)) for number in range(RECEIPTS_MIN)]
+    assert told[-1] is IdForm.RESP_HEX_RECEIPT_DEC
+
+
+def test_forms_by_turns_are_chance():
+    watch = IdWatch(IdForm.SAME)
+    for answered in ("a1", "161"):  # each is the other's: 161 is 0xa1, and 353 is 0x161
+        watch.answered(answered)
+    told = [watch.better_form(one) for one in ["353", "0"] * RECEIPTS_MIN]
+    assert told[: RECEIPTS_MIN - 1] == [None] * (RECEIPTS_MIN - 1)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"), [("00AB", "ab"), ("ab", "AB"), ("0", ""), ("ab00", "AB00")]
+)
+def test_an_id_is_compared_without_case_and_zeros_in_front(one, other):
+    assert plain_id(one) == plain_id(other)
+    assert plain_id("ab00") != plain_id("ab")

@@ -288,3 +288,145 @@ def test_the_usual_layout_is_known():
     text = LAYOUT.format("7", "DELIVRD", "000", " text:id:8 stat:UNDELIV and so on")
     assert _usual(text)
     assert _fields(text)["id"] == "7"
+
+
+def test_parameters_alone_make_a_receipt_and_only_both():
+    named, state = Tlv(0x001E, b"77\0"), Tlv(0x0427, b"\2")
+    assert is_receipt(DeliverSm(tlvs=(named, state)))
+    assert not is_receipt(DeliverSm(tlvs=(named,)))
+    assert not is_receipt(DeliverSm(tlvs=(state,)))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "id:77 stat:DELIVRD done date:2601020305",
+        "id:77 stat:DELIVRD done_date:2601020305",
+        "ID:77 STAT:DELIVRD DoneDate:2601020305",
+    ],
+)
+def test_three_fields_of_the_text_make_a_receipt_that_nothing_else_marks(text):
+    assert is_receipt(deliver(text, esm_class=0))
+
+
+@pytest.mark.parametrize(
+    "text",
+    ['id:"77" Bonjour stat:DELIVRD', "id:'77' Bonjour stat:DELIVRD", "id:77 x stat:DELIVRD y"],
+)
+def test_of_an_id_and_a_state_the_first_word_counts(text):
+    receipt = parse_receipt(deliver(text))
+    assert (receipt.carrier_id, receipt.raw) == ("77", "DELIVRD")
+
+
+@pytest.mark.parametrize(
+    ("octets", "words"),
+    [(b"\3\0\x15", "3-21"), (b"\1\1\2", "1-258"), (b"\3\x15", "0315"), (b"\3\0\0\x15", "03000015")],
+)
+def test_a_network_error_in_words(octets, words):
+    receipt = parse_receipt(deliver("id:1 stat:UNDELIV", tlvs=(Tlv(0x0423, octets),)))
+    assert receipt.raw == f"UNDELIV network_error_code:{words}"
+
+
+def test_an_answer_to_a_question_is_of_the_id_that_was_asked_about():
+    found = query_receipt(QuerySmResp(message_id="x", message_state=2, error_code=7), "77")
+    assert (found.carrier_id, found.state) == ("77", ReceiptState.DELIVERED)
+    assert found.raw == "query_sm message_state:2 error_code:7"
+    unknown = query_receipt(QuerySmResp(message_id="x", message_state=77), "77")
+    assert unknown.state is ReceiptState.ENROUTE
+
+
+def raw(text: str, *tlvs: Tlv) -> tuple[ReceiptState, str]:
+    receipt = parse_receipt(deliver(text, tlvs=tlvs))
+    assert receipt is not None
+    return receipt.state, receipt.raw
+
+
+def test_the_words_of_a_carrier_are_cleaned_and_cut():
+    assert raw("id:1 stat:delivrd err:0#1") == (ReceiptState.DELIVERED, "DELIVRD err:01")
+    long = raw(f"id:1 stat:{'x' * 40} err:{'7' * 40}")
+    assert long == (ReceiptState.ENROUTE, f"{'X' * 20} err:{'7' * 20}")
+    assert raw("id:1") == (ReceiptState.ENROUTE, "no state")
+    network = Tlv(0x0423, bytes(15))
+    assert raw("id:1", network)[1] == f"network_error_code:{'0' * 20}"
+
+
+def test_a_number_of_no_state_leaves_the_word():
+    told = raw("id:1 stat:DELIVRD", Tlv(0x0427, b"\x4d"))
+    assert told == (ReceiptState.DELIVERED, "DELIVRD message_state:77")
+    assert raw("id:1", Tlv(0x0427, b"\1\2")) == (ReceiptState.ENROUTE, "message_state:2")
+
+
+def test_of_what_comes_twice_the_first_counts():
+    state, named = Tlv(0x0427, b"\2"), Tlv(0x001E, b"77\0")
+    twice = (named, Tlv(0x001E, b"78\0"), state, Tlv(0x0427, b"\5"))
+    receipt = parse_receipt(deliver(tlvs=twice))
+    assert (receipt.carrier_id, receipt.state) == ("77", ReceiptState.DELIVERED)
+    assert raw("id:1 stat:DELIVRD stat:UNDELIV")[0] is ReceiptState.DELIVERED
+
+
+def test_an_id_without_characters_is_none_and_a_long_one_is_cut():
+    assert parse_receipt(deliver("id: stat:DELIVRD")) is None
+    assert parse_receipt(deliver("id:X77X stat:DELIVRD")).carrier_id == "X77X"
+    by_text = parse_receipt(DataSm(esm_class=4, tlvs=(Tlv(0x0424, b"id:" + b"7" * 300),)))
+    by_parameter = parse_receipt(deliver(tlvs=(Tlv(0x001E, b"7" * 300),)))
+    assert by_text.carrier_id == by_parameter.carrier_id == "7" * 255
+
+
+def test_only_the_beginning_of_a_text_is_looked_at():
+    def text(blanks: int) -> DataSm:
+        octets = b"id:7" + b" " * blanks + b"stat:DELIVRD"
+        return DataSm(esm_class=4, tlvs=(Tlv(0x0424, octets),))
+
+    assert parse_receipt(text(1024 - 16)).raw == "DELIVRD"
+    assert parse_receipt(text(1024 - 15)).raw == "DELIVR"
+
+
+@pytest.mark.parametrize(
+    ("address", "number"),
+    [("22236123456", "+22236123456"), ("+22236123456", "+22236123456"), ("RISALA", None),
+     ("1a", None), ("", None), ("²", None)],
+)  # fmt: skip
+def test_both_ends_as_numbers(address, number):
+    pdu = DeliverSm(
+        esm_class=4, source_addr=address, destination_addr=address, short_message=b"id:1"
+    )
+    receipt = parse_receipt(pdu)
+    assert (receipt.recipient, receipt.sender) == (number, number)
+
+
+def test_an_error_of_the_network_that_says_nothing_leaves_the_texts():
+    def why(network: bytes) -> Cause:
+        tlvs = (Tlv(0x0423, network),)
+        return parse_receipt(deliver("id:1 stat:UNDELIV err:027", tlvs=tlvs)).why
+
+    assert why(b"\3\0\x01") is Cause.UNKNOWN_NUMBER
+    assert why(b"\3\0\x63") is why(b"\3\0\x01\0") is why(b"\3\1") is Cause.ABSENT
+
+
+@pytest.mark.parametrize(
+    ("carrier_id", "form", "others"),
+    [
+        ("4922636", IdForm.RESP_HEX_RECEIPT_DEC, ("4b1d0c", "4B1D0C", "004b1d0c", "004B1D0C")),
+        ("4B1D0C", IdForm.RESP_DEC_RECEIPT_HEX, ("4922636", "0004922636", "4b1d0c")),
+        ("4b1d0c", IdForm.RESP_HEX_RECEIPT_DEC, ("4B1D0C",)),
+        ("00aB", IdForm.SAME, ("00ab", "00AB", "aB")),
+        ("0", IdForm.SAME, ()),
+    ],
+)
+def test_each_form_of_an_id(carrier_id, form, others):
+    assert other_forms(carrier_id, form) == others
+
+
+def test_a_receipts_text_character_by_character():
+    dates = {"submit_date": "2601020304", "done_date": "2601020305"}
+    assert format_receipt_text("7", ReceiptState.DELIVERED, **dates) == (
+        "id:7 sub:001 dlvrd:001 submit date:2601020304 done date:2601020305"
+        " stat:DELIVRD err:000 text:"
+    )
+    failed = format_receipt_text(
+        "7", ReceiptState.UNDELIVERABLE, **dates, error_code="027", text="x" * 21
+    )
+    assert failed == (
+        "id:7 sub:001 dlvrd:000 submit date:2601020304 done date:2601020305"
+        f" stat:UNDELIV err:027 text:{'x' * 20}"
+    )

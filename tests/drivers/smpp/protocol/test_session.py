@@ -356,6 +356,44 @@ def test_no_octets_raise(role, pieces):
         session.receive(piece)
 
 
+def test_a_state_lasts_until_the_answer_comes():
+    esme = SmppSession(SmppRole.ESME)
+    esme.send(BindTransceiver())
+    assert esme.state is BindState.BINDING
+    esme = bound().esme
+    esme.send(Unbind())
+    assert esme.state is BindState.UNBINDING
+    (violated,) = esme.receive(encode(SubmitSm(), 9))
+    assert violated.reason == "submit_sm in unbinding"
+
+
+def test_what_is_wrong_with_our_own_use():
+    esme = SmppSession(SmppRole.ESME)
+    with pytest.raises(LocalProtocolError, match="submit_sm by the esme in open"):
+        esme.send(SubmitSm())
+    pair = bound()
+    with pytest.raises(LocalProtocolError, match="bind_transceiver_resp in bound_trx"):
+        pair.smsc.respond(BindTransceiver(), BindTransceiverResp())
+    pair.ask(Unbind())
+    with pytest.raises(LocalProtocolError, match="submit_sm_resp after the session's end"):
+        pair.smsc.respond(SubmitSm(), SubmitSmResp())
+
+
+def test_a_request_that_has_no_answer_gets_none_where_it_is_wrong_either():
+    (violated,) = SmppSession(SmppRole.SMSC).receive(encode(Outbind(), 5))
+    assert (violated.reply, violated.fatal) == (b"", False)
+
+
+def test_as_many_late_answers_as_are_awaited_are():
+    pair = bound()
+    pair.esme.give_up(999)  # of nothing
+    numbers = [pair.esme.send_numbered(SubmitSm())[0] for _ in range(LATE_MAX)]
+    for number in numbers:
+        pair.esme.give_up(number)
+    (event,) = pair.esme.receive(encode(SubmitSmResp(), numbers[0]))
+    assert isinstance(event, AnsweredLate)
+
+
 def test_unbind_resp_ends_the_session():
     pair = bound()
     (requested,) = pair.to_b(pair.esme.send(Unbind()))

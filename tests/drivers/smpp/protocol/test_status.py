@@ -107,3 +107,26 @@ def test_a_status_has_a_sentence_of_its_own_only_where_it_says_more_than_the_cau
 def test_a_carrier_may_have_another_reason():
     told = refusal(0x410, causes={0x410: Cause.NO_CREDIT})
     assert told == Refused(Scope.CARRIER, "VENDOR_0x410", "", Cause.NO_CREDIT)
+
+
+@pytest.mark.parametrize(
+    ("value", "name", "says"),
+    [
+        (0x400, "VENDOR_0x400", "a code of its own"),
+        (0x4FF, "VENDOR_0x4FF", "a code of its own"),
+        (0x500, "UNKNOWN_0x00000500", "the standard does not know"),
+        (0x3FF, "UNKNOWN_0x000003FF", "the standard does not know"),
+    ],
+)
+def test_a_code_of_nobody_has_its_number_and_a_sentence(value, name, says):
+    row = status_of(value)
+    assert (row.value, row.name) == (value, name)
+    assert says in row.text
+    assert refusal(value).text == row.text
+
+
+def test_a_code_that_throttles_says_why_in_the_carriers_own_meaning():
+    throttled = refusal(0x400, {0x400: StatusVerdict.THROTTLED})
+    assert throttled == Throttled("VENDOR_0x400", status_of(0x400).text, cause=Cause.REJECTED)
+    known = refusal(0x400, {0x400: StatusVerdict.THROTTLED}, {0x400: Cause.BUSY})
+    assert known == Throttled("VENDOR_0x400", "", cause=Cause.BUSY)

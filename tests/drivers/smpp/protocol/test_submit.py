@@ -26,8 +26,8 @@ from risala.drivers.smpp.settings import SmppSettings
 from risala.plugins.testing.conformance import segment
 from risala.sms.alphabet import choose_alphabet
 from risala.sms.assembly import Assembler
-from risala.sms.message import Alphabet
-from risala.sms.segment import Concatenation, split
+from risala.sms.message import Alphabet, Concatenation
+from risala.sms.segment import split
 
 _NOW_MS = 1_800_000_000_000
 _LATIN1 = SubmitOptions(default_alphabet=DefaultAlphabet.LATIN1)
@@ -78,7 +78,7 @@ def test_latin1_where_the_carrier_takes_0_for_that():
     assert decode_message(pdu, DefaultAlphabet.LATIN1).text == "@é"
     euro = submit_sm(segment("5 €"), _LATIN1, _NOW_MS)
     assert (euro.data_coding, decode_message(euro).text) == (8, "5 €")
-    with pytest.raises(UnsendableError):
+    with pytest.raises(UnsendableError, match="not in Latin-1"):
         submit_sm(segment("€" + "x" * 75), _LATIN1, _NOW_MS)
 
 
@@ -147,6 +147,11 @@ def test_any_text_arrives_in_any_order_of_parts_and_twice(text, rng):
         (0x10, b"\x05", "é"),
         (0xF0, b"\x05", "é"),
         (0xF4, b"\xe9", "é"),
+        (0xF1, b"\x05", "é"),
+        (0x11, b"\x05", "é"),
+        (0x19, "é".encode("utf-16-be"), "é"),
+        (0x80, b"\xe9", "é"),
+        (0x08, b"\xd8\x3d", "\ufffd"),
     ],
 )
 def test_inbound_alphabets(data_coding, octets, text):
@@ -164,6 +169,35 @@ def test_concatenation_by_sar_and_text_in_a_payload():
         decoded = decode_message(pdu)
         assert decoded.text == "part"
         assert decoded.concatenation == Concatenation(0x1234, 3, 2, 16)
+
+
+def sar(reference=b"\1\2", total=b"\3", number=b"\2"):
+    return (Tlv(0x020C, reference), Tlv(0x020E, total), Tlv(0x020F, number))
+
+
+@pytest.mark.parametrize(
+    ("total", "number", "can_be"),
+    [(1, 1, True), (255, 255, True), (3, 1, True), (3, 3, True), (3, 0, False), (2, 3, False)],
+)
+def test_which_parts_there_may_be(total, number, can_be):
+    pdu = DeliverSm(tlvs=sar(total=bytes((total,)), number=bytes((number,))))
+    found = Concatenation(0x102, total, number, 16) if can_be else None
+    assert decode_message(pdu).concatenation == found
+
+
+def test_there_are_no_more_parts_than_an_octet_counts():
+    assert decode_message(DeliverSm(tlvs=sar(total=b"\1\0"))).concatenation is None
+
+
+@pytest.mark.parametrize("missing", [0, 1, 2])
+def test_a_sar_that_lacks_a_parameter_is_none(missing):
+    tlvs = [tlv for at, tlv in enumerate(sar()) if at != missing]
+    assert decode_message(DeliverSm(tlvs=tuple(tlvs))).concatenation is None
+
+
+def test_half_a_pair_is_kept_in_a_part_for_its_other_half():
+    pdu = DeliverSm(data_coding=8, short_message=b"\xd8\x3d", tlvs=sar())
+    assert decode_message(pdu).text == "\ud83d"
 
 
 def test_a_sar_that_cannot_be_is_none():
@@ -187,6 +221,7 @@ def test_sar_parameters_in_place_of_a_header():
     pdu = submit_sm(part, options, _NOW_MS)
     assert (pdu.esm_class, pdu.short_message) == (0, b"part")
     assert decode_message(pdu).concatenation == Concatenation(0x1234, 3, 2, 16)
+    assert pdu.tlvs == sar(b"\x12\x34", b"\3", b"\2")
     assert submit_sm(segment("whole"), options, _NOW_MS).tlvs == ()
 
 
@@ -232,21 +267,28 @@ def test_validity(how, written):
     assert submit_sm(short, SubmitOptions(validity=how), _NOW_MS).validity_period == written
 
 
+def test_a_moment_beyond_the_longest_span_is_its_end():
+    far = segment(expires_at_ms=_NOW_MS + 31 * 86_400_000)
+    options = SubmitOptions(validity=Validity.ABSOLUTE)
+    assert submit_sm(far, options, _NOW_MS).validity_period == "270214080000000+"
+
+
 def test_a_reference_by_which_receipts_may_name_the_submit():
-    options = SubmitOptions()
+    options, one = SubmitOptions(), segment()
     first, again, other = (
-        submit_sm(one, options, _NOW_MS, has_reference=True).tlvs
-        for one in (segment(), segment(attempt=2), segment(number=2, total=3))
+        submit_sm(each, options, _NOW_MS, has_reference=True).tlvs
+        for each in (one, replace(one, attempt=2), replace(one, number=2, total=3))
     )
-    assert [tlv.tag for tlv in first] == [0x0204]
+    assert first == (Tlv(0x0204, one.submit_reference.to_bytes(2)),)
     assert len({first, again, other}) == 3
-    assert submit_sm(segment(), options, _NOW_MS, has_reference=True).tlvs == first
-    assert submit_sm(segment(), options, _NOW_MS).tlvs == ()
+    assert submit_sm(one, options, _NOW_MS, has_reference=True).tlvs == first
+    assert submit_sm(one, options, _NOW_MS).tlvs == ()
 
 
 def test_what_is_kept_of_one_submit_is_no_others():
     plain, other = SubmitOptions(), SubmitOptions(source_ton=0, source_npi=1, priority_flag=2)
-    first = submit_sm(segment("a€", sender="RISALA"), plain, _NOW_MS, has_reference=True)
+    one = segment("a€", sender="RISALA")
+    first = submit_sm(one, plain, _NOW_MS, has_reference=True)
     second = submit_sm(segment("b", sender="OTHER"), plain, _NOW_MS)
     assert (first.source_addr, second.source_addr) == ("RISALA", "OTHER")
     assert (second.short_message, second.tlvs) == (b"b", ())
@@ -255,7 +297,7 @@ def test_what_is_kept_of_one_submit_is_no_others():
     theirs = submit_sm(segment("a€", sender="RISALA"), other, _NOW_MS)
     assert (first.source_addr_ton, theirs.source_addr_ton) == (5, 0)
     assert (theirs.source_addr_npi, theirs.priority_flag) == (1, 2)
-    assert submit_sm(segment("a€", sender="RISALA"), plain, _NOW_MS, has_reference=True) == first
+    assert submit_sm(one, plain, _NOW_MS, has_reference=True) == first
 
 
 def test_a_varied_pdu_is_what_a_replaced_one_is():

@@ -265,7 +265,7 @@ def _searched(text: str) -> dict[str, str]:
         value = text[match.end() : end].strip(" \t\r\n\0\"'")
         if key in _ONE_WORD:
             # Only the first word of an id: what follows it may be the beginning of the message.
-            value = "".join(value.split(None, 1)[:1]).rstrip("\"'")[:_ID_MAX]
+            value = next(iter(value.split()), "").rstrip("\"'")[:_ID_MAX]
         if in_text:
             after[key] = value
         else:
@@ -289,7 +289,7 @@ def _raw(word: str, error: str, number: Tlv | None, network: Tlv | None) -> str:
     if number is not None:
         parts.append(f"message_state:{number.number % 256}")
     if network is not None:
-        parts.append(f"network_error_code:{_network_error(network)[:_WORD_MAX]}")
+        parts.append(f"network_error_code:{_network_error(network)}")
     return " ".join(parts) or "no state"
 
 

@@ -323,10 +323,10 @@ class SmppSession:
     # -- state -------------------------------------------------------------------------------
 
     def _follow(self, command_id: int) -> None:
-        """Change the state as a request does, whichever side sent it."""
+        """Change the state as one of :data:`_TURNING` does, whichever side sent it."""
         if command_id in _BOUND_AS:
             self.state = BindState.BINDING
-        elif command_id == _UNBIND:
+        else:
             self.state = BindState.UNBINDING
 
     def _bound(self, bind_id: int, command_status: int) -> None:
@@ -347,11 +347,7 @@ def _refusal(command_id: int, sequence_number: int, command_status: int) -> byte
 
     Never a response to a response: two peers would answer each other's faults for ever.
     """
-    if command_id & RESPONSE_BIT and command_id in PDUS:
+    if command_id in _UNANSWERED or (command_id & RESPONSE_BIT and command_id in PDUS):
         return b""
-    kind = PDUS.get(command_id | RESPONSE_BIT) if command_id in PDUS else None
-    if command_id in _UNANSWERED:
-        return b""
-    return encode(
-        (kind or GenericNack)(command_status=command_status, sequence_number=sequence_number)
-    )
+    kind = PDUS.get(command_id | RESPONSE_BIT, GenericNack)
+    return encode(kind(command_status=command_status, sequence_number=sequence_number))

@@ -24,8 +24,8 @@ from risala.drivers.smpp.protocol.tlv import (
 )
 from risala.sms.address import destination_address, destination_digits, source_address
 from risala.sms.alphabet import decode_gsm7, decode_ucs2, encode_gsm7, encode_ucs2
-from risala.sms.message import Alphabet, Segment
-from risala.sms.segment import Concatenation, parse_user_data_header, user_data_header
+from risala.sms.message import Alphabet, Concatenation, Segment
+from risala.sms.segment import parse_user_data_header, user_data_header
 
 ESM_RECEIPT: Final = 0x04
 ESM_UDHI: Final = 0x40
@@ -166,13 +166,13 @@ def _form(options: SubmitOptions, sender: str, urgent: bool) -> SubmitSm:
 
 def _place(segment: Segment, how: Concatenating) -> tuple[bytes, tuple[Tlv, ...]]:
     """What tells which part a segment is: the octets of a user data header, or parameters."""
-    reference, total, number = segment.reference, segment.total, segment.number
-    if total == 1:
+    place = segment.place
+    if place is None:
         return b"", ()
     if how is Concatenating.SAR:
-        return b"", sar_tlvs(reference, total, number)
-    bits = segment.reference_bits if how is Concatenating.UDH16 else 8
-    return user_data_header(reference, total, number, reference_bits=bits), ()
+        return b"", sar_tlvs(place.reference, place.total, place.number)
+    bits = place.bits if how is Concatenating.UDH16 else 8
+    return user_data_header(place.reference, place.total, place.number, reference_bits=bits), ()
 
 
 def query_sm(message_id: str, sender: str, options: SubmitOptions) -> QuerySm:

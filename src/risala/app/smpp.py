@@ -1,0 +1,125 @@
+"""The SMPP server for customers, built over the engine."""
+
+from __future__ import annotations
+
+import ssl
+from collections.abc import Hashable, Sequence
+from functools import partial
+from typing import Final
+
+import trio
+
+from risala.config.smpp_server import SmppServerSection
+from risala.engine.engine import Engine
+from risala.http.common.client_address import bucket_of, parse_address
+from risala.http.common.failed_keys import FailedKeys
+from risala.http.server.server import BoundAddress
+from risala.http.server.tls import ServerTls
+from risala.smpp_server.binds import BindDesk, BindGuard, PeerAddress
+from risala.smpp_server.courier import Cursor
+from risala.smpp_server.couriers import Couriers
+from risala.smpp_server.owed import TYPES, Look
+from risala.smpp_server.roster import Roster, SmppAccount
+from risala.smpp_server.server import ContextNow, SmppListener, SmppServer
+from risala.smpp_server.session import House
+
+FACE: Final = "smpp"
+"""The face of these credentials, among those of an organization."""
+
+
+class _Guard:
+    """Wrong passwords count with wrong API keys, under the same addresses."""
+
+    def __init__(self, failed_keys: FailedKeys) -> None:
+        self._failed_keys = failed_keys
+
+    def bucket(self, peer: str | None) -> Hashable:
+        return bucket_of(None if peer is None else parse_address(peer))
+
+    async def hold(self, peer: str | None) -> None:
+        await self._failed_keys.hold(peer, ())
+
+
+class _Doors:
+    """The engine's doors, as the server asks at them."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._gateway = engine.gateway
+        self._credentials = engine.gateway.services.credentials
+        self._cursors = engine.cursors
+
+    async def admit(
+        self, system_id: str, password: str, address: PeerAddress | None
+    ) -> SmppAccount:
+        admitted = await self._credentials.authenticate(FACE, system_id, password, address)
+        found = admitted.credential
+        return SmppAccount(
+            found.id, found.username, admitted.principal, found.sender, hears=found.hears
+        )
+
+    def standing(self, account: SmppAccount) -> None:
+        self._credentials.admitted(account.credential_id)
+
+    async def open_cursor(self, account: SmppAccount) -> Cursor:
+        return await self._cursors.open(
+            _consumer(account), organization_id=account.principal.organization_id, types=TYPES
+        )
+
+    async def forget_cursor(self, account: SmppAccount) -> None:
+        await self._cursors.drop(_consumer(account))
+
+    def look_of(self, account: SmppAccount) -> Look:
+        return partial(self._gateway.get_message, account.principal)
+
+
+def _consumer(account: SmppAccount) -> str:
+    """A credential's name among those who follow events."""
+    return f"{FACE}:{account.credential_id}"
+
+
+async def serve_smpp(
+    settings: SmppServerSection,
+    engine: Engine,
+    failed_keys: FailedKeys,
+    bound: Sequence[BoundAddress],
+    stop: trio.Event,
+    task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED,
+) -> None:
+    """Serve customers' SMPP software at these addresses until ``stop``, and then at most
+    ``graceful_stop_s`` longer."""
+    roster = Roster()
+    house = build_house(settings, engine, _Guard(failed_keys), roster)
+    server = SmppServer(house, _Doors(engine).standing)
+    listeners = [SmppListener(_listener(each), _context_of(each)) for each in bound]
+    with engine.gateway.services.esmes.told_by(roster):
+        await server.run(listeners, stop, task_status)
+
+
+def build_house(
+    settings: SmppServerSection, engine: Engine, guard: BindGuard, roster: Roster
+) -> House:
+    """What all sessions share, over the engine."""
+    doors = _Doors(engine)
+    couriers = Couriers(
+        doors.open_cursor,
+        doors.forget_cursor,
+        doors.look_of,
+        window_max=settings.deliver_window_max,
+        counts=roster.counts,
+    )
+    desk = BindDesk(settings, roster, doors.admit, guard, couriers.prepare)
+    now_ms = engine.gateway.services.recorder.clock.now_ms
+    return House(settings, engine.gateway, desk, roster, now_ms, couriers)
+
+
+def _listener(bound: BoundAddress) -> trio.SocketListener:
+    return trio.SocketListener(trio.socket.from_stdlib_socket(bound.sock))
+
+
+def _context_of(bound: BoundAddress) -> ContextNow | None:
+    return None if bound.tls is None else partial(_context, bound.tls)
+
+
+def _context(tls: ServerTls) -> ssl.SSLContext:
+    """What a connection begins with now: the certificate may have been renewed."""
+    return tls.context

@@ -1,0 +1,140 @@
+"""Credentials for faces other than the API."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from risala.cli.commands.accounts.organizations import on_organization, org_option, organization_id
+from risala.cli.reach.options import Options, common
+from risala.cli.show import output
+
+if TYPE_CHECKING:
+    from risala.cli.reach.performer import GatewaySession
+
+Json = dict[str, Any]
+
+
+@click.group()
+def credential() -> None:
+    """Names and passwords for faces other than the API: Kannel's, Twilio's, SMPP.
+
+    \b
+    Example:
+      risala credential list
+    """
+
+
+@credential.command("create")
+@click.argument("face", metavar="FACE")
+@org_option
+@click.option("--username", help="Made up unless given; always made up for twilio.")
+@click.option("--test", is_flag=True, help="For test messages: no carrier, no charge.")
+@click.option("--name", help="To recognise it by.")
+@click.option("--from", "sender", metavar="SENDER", help="Of messages that name no sender.")
+@click.option(
+    "--address",
+    "addresses",
+    metavar="ADDRESS",
+    multiple=True,
+    help="Only from here, such as 203.0.113.7 or 203.0.113.0/24; repeatable.",
+)
+@click.option("--inbound", is_flag=True, help="Texts from phones go to it too (smpp).")
+@common
+def credential_create(
+    options: Options,
+    face: str,
+    org: str | None,
+    username: str | None,
+    test: bool,
+    name: str | None,
+    sender: str | None,
+    addresses: tuple[str, ...],
+    inbound: bool,
+) -> None:
+    """Make a credential for FACE (kannel, twilio, smpp, or a plugin's) and print its password,
+    once.
+
+    \b
+    Examples:
+      risala credential create kannel --username shop --from RISALA
+      risala credential create smpp --address 203.0.113.7
+    """
+
+    async def work(session: GatewaySession) -> Json:
+        return await session.perform_exactly(
+            "credential.create",
+            {
+                "organization_id": await organization_id(session, org),
+                "face": face,
+                "username": username,
+                "mode": "test" if test else "live",
+                "name": name,
+                "from": sender,
+                "allowed_addresses": list(addresses) or None,
+                "inbound": inbound,
+            },
+        )
+
+    made = options.run(work)
+    if output.show(options.json, made):
+        return
+    found = made["credential"]
+    output.warned(
+        f"The credential {found['id']} for {found['face']}, username {found['username']}."
+        " Keep its password now: it cannot be shown again."
+    )
+    click.echo(made["password"])
+
+
+@credential.command("list")
+@org_option
+@common
+def credential_list(options: Options, org: str | None) -> None:
+    """The credentials of an organization.
+
+    \b
+    Example:
+      risala credential list --org Shop
+    """
+    found = on_organization("credential.list", options, org)
+    if output.show(options.json, found):
+        return
+    output.table(
+        ("Id", "Face", "Username", "Name", "Ends in", "Mode", "Created", "Last used", "Revoked"),
+        (
+            (
+                each["id"],
+                each["face"],
+                each["username"],
+                each["name"],
+                f"…{each['last4']}",
+                each["mode"],
+                output.moment(each["createdAt"]),
+                output.moment(each["lastUsedAt"]),
+                output.moment(each["revokedAt"]),
+            )
+            for each in found["credentials"]
+        ),
+        empty="No credential yet; make one with `risala credential create FACE`.",
+    )
+
+
+@credential.command("revoke")
+@click.argument("credential_id", metavar="CREDENTIAL")
+@common
+def credential_revoke(options: Options, credential_id: str) -> None:
+    """Refuse a credential for ever, and end its open sessions.
+
+    \b
+    Example:
+      risala credential revoke crd_06DQDPN80275MS289XKD40ZZSFRW35P7
+    """
+
+    async def work(session: GatewaySession) -> Json:
+        return await session.perform("credential.revoke", credential_id=credential_id)
+
+    found = options.run(work)
+    if not output.show(options.json, found):
+        output.said(f"The credential {found['id']} ({found['username']}) is revoked.")

@@ -1,0 +1,338 @@
+"""Credentials for faces other than the API: made, compared, revoked.
+
+As keys are: the journal is the truth, what is remembered of it is dropped by the same call that
+committed a change, and a password exists nowhere once its owner has seen it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import secrets
+import sqlite3
+from collections import OrderedDict
+from dataclasses import dataclass, replace
+from ipaddress import IPv4Address, IPv6Address
+from typing import Final
+
+import structlog
+import trio
+
+from risala.engine.accounts.accounts import NAME_MAX, TOUCH_EVERY_S, Accounts
+from risala.engine.journal.accounts import credentials as rows
+from risala.engine.journal.accounts.credentials import Proof
+from risala.engine.journal.store.signature import Signature, signed
+from risala.engine.journal.store.writer import Journal
+from risala.engine.model.clock import Clock
+from risala.engine.model.commands import (
+    Admitted,
+    CreatedCredential,
+    FaceCredential,
+    KeyType,
+    Mode,
+    Principal,
+)
+from risala.engine.model.errors import (
+    AddressNotAllowed,
+    Forbidden,
+    Invalid,
+    NotFound,
+    Unauthorized,
+    Unavailable,
+)
+from risala.engine.model.ids import IdSource
+from risala.engine.model.origins import ranges_of
+from risala.engine.rules.faces.credentials import FACE, CredentialShape, shape_of, username_fault
+
+log = structlog.get_logger(__name__)
+
+Address = IPv4Address | IPv6Address
+
+REMEMBERED_MAX: Final = 10_000
+"""Credentials that are remembered; more than these in use at once cost an indexed read each."""
+PASSWORD_CHARACTERS_MAX: Final = 128
+"""A longer one is nobody's, and is refused without hashing it."""
+SALT_BYTES: Final = 16
+_SCRYPT: Final = {"n": 1 << 14, "r": 8, "p": 1, "dklen": 32, "maxmem": 64 << 20}
+"""16 MB and some 50 ms a guess: of eight random characters, of which there are 10^14, nobody tries
+a part worth naming."""
+_REVOKED: Final = "The credential is unknown or revoked, or its password is another."
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """A credential as it is remembered."""
+
+    admitted: Admitted
+    proof: Proof
+    seen: bytes | None = None
+    """Of one whose hash is slow: a quick one of the password that has passed, under a key of this
+    process."""
+
+
+class Credentials:
+    """See the module's text."""
+
+    def __init__(
+        self,
+        accounts: Accounts,
+        journal: Journal,
+        reader: sqlite3.Connection,
+        clock: Clock,
+        ids: IdSource,
+    ) -> None:
+        self._accounts = accounts
+        self._journal = journal
+        self._reader = reader
+        self._clock = clock
+        self._ids = ids
+        self._known: OrderedDict[str, _Known] = OrderedDict()
+        """By id."""
+        self._by_name: dict[tuple[str, str], str] = {}
+        self._used: dict[str, int] = {}
+        self._own_key = secrets.token_bytes(32)
+        self._guesses = trio.CapacityLimiter(1)
+        """One slow hash at a time: guesses must not take the machine."""
+        self._changed = trio.Event()
+
+    # -- who comes in
+
+    async def authenticate(
+        self, face: str, username: str, password: str, address: Address | None
+    ) -> Admitted:
+        """Whoever has this name and password at a face.
+
+        Raises:
+            Unauthorized: there is none of this name, it is revoked, or the password is another.
+            AddressNotAllowed: it may not be used from this address.
+            Forbidden: its organization is not active.
+        """
+        known = self._find(face, username)
+        if len(password) > PASSWORD_CHARACTERS_MAX:
+            known, password = None, ""
+        if not await self._is(shape_of(face), known, password) or known is None:
+            if known is not None:
+                # A name that is not there was looked for on disk just now; one that is remembered
+                # was not, and how soon it is refused would tell that there is one.
+                rows.by_username(self._reader, face, "")
+            raise Unauthorized(_REVOKED)
+        credential_id = known.admitted.credential.id
+        admitted = self.admitted(credential_id)  # it may have been revoked while it was hashed
+        allowed = admitted.principal.allowed_addresses
+        if allowed is not None and (
+            address is None or not any(address in each for each in allowed)
+        ):
+            raise AddressNotAllowed(None if address is None else str(address))
+        self._used[credential_id] = self._clock.now_ms()
+        return admitted
+
+    def admitted(self, credential_id: str) -> Admitted:
+        """Whoever has come in by a credential, looked at again: for sessions that stay open.
+
+        Raises:
+            Unauthorized: it is revoked.
+            Forbidden: its organization is not active.
+        """
+        known = self._known.get(credential_id) or self._read(credential_id)
+        if known is None:
+            raise Unauthorized(_REVOKED)
+        principal = known.admitted.principal
+        if self._accounts.organization(principal.organization_id).status != "active":
+            raise Forbidden("The organization of this credential is not active.")
+        return known.admitted
+
+    def signer(self, credential_id: str) -> bytes | None:
+        """What signs calls that are made for a credential; None: they are not signed, or it is
+        revoked."""
+        known = self._known.get(credential_id) or self._read(credential_id)
+        return None if known is None else known.proof.signer
+
+    async def changed(self) -> None:
+        """Return once one was revoked, or an organization is another: look at open sessions."""
+        await self._changed.wait()
+
+    async def _is(self, shape: CredentialShape, known: _Known | None, password: str) -> bool:
+        """Whether a password is the credential's. It takes as long where there is no credential."""
+        given = password.encode("utf-8", "surrogatepass")
+        if not shape.is_weak:
+            wanted = bytes(32) if known is None else known.proof.hash
+            return hmac.compare_digest(hashlib.sha256(given).digest(), wanted)
+        quick = hmac.digest(self._own_key, given, "sha256")
+        if known is not None and known.seen is not None and hmac.compare_digest(known.seen, quick):
+            return True
+        salt = bytes(SALT_BYTES) if known is None else known.proof.salt or bytes(SALT_BYTES)
+        slow = await trio.to_thread.run_sync(_slow, given, salt, limiter=self._guesses)
+        if known is None or not hmac.compare_digest(slow, known.proof.hash):
+            return False
+        credential_id = known.admitted.credential.id
+        if credential_id in self._known:
+            self._known[credential_id] = replace(known, seen=quick)
+        return True
+
+    def _find(self, face: str, username: str) -> _Known | None:
+        credential_id = self._by_name.get((face, username))
+        if credential_id is not None and (known := self._known.get(credential_id)) is not None:
+            return known
+        found = rows.by_username(self._reader, face, username)
+        return None if found is None else self._remember(found)
+
+    def _read(self, credential_id: str) -> _Known | None:
+        try:
+            found = rows.credential(self._reader, credential_id)
+        except NotFound:
+            return None
+        return None if found.revoked_at is not None else self._remember(found)
+
+    def _remember(self, found: FaceCredential) -> _Known:
+        allowed = found.allowed_addresses
+        principal = Principal(
+            found.organization_id,
+            found.id,
+            KeyType.SECRET,
+            found.mode,
+            allowed_addresses=None if allowed is None else ranges_of(allowed),
+            face=found.face,
+        )
+        known = _Known(Admitted(found, principal), rows.proof(self._reader, found.id))
+        self._known[found.id] = known
+        self._by_name[found.face, found.username] = found.id
+        if len(self._known) > REMEMBERED_MAX:
+            _, oldest = self._known.popitem(last=False)
+            self._forget_name(oldest)
+        return known
+
+    # -- by hand
+
+    async def create(
+        self,
+        organization_id: str,
+        face: str,
+        username: str | None,
+        mode: Mode,
+        created_by: str,
+        *,
+        name: str | None = None,
+        sender: str | None = None,
+        allowed_addresses: tuple[str, ...] | None = None,
+        hears: bool = False,
+        by: Signature | None = None,
+    ) -> CreatedCredential:
+        """Make a credential; its password exists only in the answer.
+
+        Raises:
+            NotFound: no such organization.
+            Invalid: the face, its name or the username is none.
+            Conflict: the username is taken.
+        """
+        if not FACE.fullmatch(face):
+            raise Invalid("face", "invalid_face", "There is no face of this name.")
+        if name is not None and len(name) > NAME_MAX:
+            raise Invalid("name", "invalid_name", f"A name has at most {NAME_MAX} characters.")
+        if username is not None and (text := username_fault(face, username)):
+            raise Invalid("username", "invalid_username", text)
+        shape = shape_of(face)
+        password = "".join(secrets.choice(shape.alphabet) for _ in range(shape.length))
+        credential = FaceCredential(
+            id=self._ids.new("crd"),
+            organization_id=organization_id,
+            face=face,
+            username=username or _made(shape),
+            last4=password[-4:],
+            mode=mode,
+            name=name or None,
+            sender=sender,
+            allowed_addresses=allowed_addresses,
+            created_at=self._clock.now_ms(),
+            created_by=created_by,
+            last_used_at=None,
+            revoked_at=None,
+            hears=hears,
+        )
+        proof = await self._proof(shape, password)
+        made = await self._journal.commit(
+            signed(by, lambda conn: rows.add(conn, credential, proof))
+        )
+        return CreatedCredential(made, password)
+
+    async def _proof(self, shape: CredentialShape, password: str) -> Proof:
+        given = password.encode()
+        signer = hashlib.sha1(given, usedforsecurity=False).digest() if shape.signs else None
+        if not shape.is_weak:
+            return Proof(hashlib.sha256(given).digest(), None, signer)
+        salt = secrets.token_bytes(SALT_BYTES)
+        slow = await trio.to_thread.run_sync(_slow, given, salt, limiter=self._guesses)
+        return Proof(slow, salt, signer)
+
+    def of_organization(self, organization_id: str) -> list[FaceCredential]:
+        """Those of an organization, the oldest first; revoked ones too.
+
+        Raises:
+            NotFound: no such organization.
+        """
+        self._accounts.organization(organization_id)
+        return rows.of_organization(self._reader, organization_id)
+
+    def credential(self, credential_id: str) -> FaceCredential:
+        """One credential, revoked or not.
+
+        Raises:
+            NotFound: there is none of this id.
+        """
+        return rows.credential(self._reader, credential_id)
+
+    async def revoke(self, credential_id: str, *, by: Signature | None = None) -> FaceCredential:
+        """Let a credential hold no longer: at once, for good, and for sessions that are open.
+
+        Raises:
+            NotFound: there is none of this id.
+        """
+        now_ms = self._clock.now_ms()
+        try:
+            return await self._journal.commit(
+                signed(by, lambda conn: rows.revoke(conn, credential_id, now_ms))
+            )
+        finally:
+            if (known := self._known.pop(credential_id, None)) is not None:
+                self._forget_name(known)
+            self._ring()
+
+    def organization_changed(self, organization_id: str) -> None:
+        """It was suspended, resumed or deleted: read its credentials anew."""
+        for credential_id, known in [*self._known.items()]:
+            if known.admitted.credential.organization_id == organization_id:
+                del self._known[credential_id]
+                self._forget_name(known)
+        self._ring()
+
+    def _forget_name(self, known: _Known) -> None:
+        credential = known.admitted.credential
+        self._by_name.pop((credential.face, credential.username), None)
+
+    def _ring(self) -> None:
+        self._changed.set()
+        self._changed = trio.Event()
+
+    async def keep_touching(self) -> None:
+        """Write down when credentials were last used, for life. A crash loses the last half minute
+        of it, which does no harm."""
+        while True:
+            await trio.sleep(TOUCH_EVERY_S)
+            await self.flush_touched()
+
+    async def flush_touched(self) -> None:
+        if not self._used:
+            return
+        used, self._used = self._used, {}
+        try:
+            await self._journal.commit(lambda conn: rows.touch(conn, used))
+        except Unavailable as error:
+            log.warning("credentials.touch", reason=str(error))
+
+
+def _slow(password: bytes, salt: bytes) -> bytes:
+    return hashlib.scrypt(password, salt=salt, **_SCRYPT)
+
+
+def _made(shape: CredentialShape) -> str:
+    """A name that nobody chose."""
+    return f"{shape.made}{secrets.token_hex(16)}" if shape.made else f"u{secrets.token_hex(6)}"

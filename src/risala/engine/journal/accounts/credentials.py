@@ -1,0 +1,138 @@
+"""Credentials for faces other than the API, as rows."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from dataclasses import dataclass, field
+from typing import Final
+
+from risala.engine.journal.accounts import accounts
+from risala.engine.journal.store.named import Rows
+from risala.engine.journal.store.tables import table, writable
+from risala.engine.journal.webhooks import event_cursors
+from risala.engine.model.commands import FaceCredential, Mode
+from risala.engine.model.errors import Conflict, NotFound
+
+CREDENTIALS_MAX: Final = 100
+"""That an organization has at a time: far more systems than one customer connects."""
+_TABLE: Final = "face_credentials"
+
+
+def _texts(text: str | None) -> tuple[str, ...] | None:
+    return None if text is None else tuple(json.loads(text))
+
+
+_ROWS: Final = Rows(FaceCredential, mode=Mode, allowed_addresses=_texts, hears=bool)
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """What a password is compared with."""
+
+    hash: bytes = field(repr=False)
+    salt: bytes | None = field(repr=False)
+    """None: the hash is a plain one."""
+    signer: bytes | None = field(repr=False)
+
+
+_PROOFS: Final = Rows(Proof)
+
+
+def add(conn: sqlite3.Connection, credential: FaceCredential, proof: Proof) -> FaceCredential:
+    """Store a credential.
+
+    Raises:
+        NotFound: no such organization.
+        Conflict: the face has a credential of this name, or the organization has too many.
+    """
+    accounts.organization(conn, credential.organization_id)
+    stored = writable(conn, _TABLE)
+    mine = (credential.organization_id,)
+    if stored.count_where("organization_id = ? AND revoked_at IS NULL", mine) >= CREDENTIALS_MAX:
+        raise Conflict(f"An organization has at most {CREDENTIALS_MAX} credentials.")
+    if by_username(conn, credential.face, credential.username) is not None:
+        raise Conflict("There is a credential of this name already: choose another.")
+    allowed = credential.allowed_addresses
+    stored.insert(
+        {
+            "id": credential.id,
+            "organization_id": credential.organization_id,
+            "face": credential.face,
+            "username": credential.username,
+            "hash": proof.hash,
+            "salt": proof.salt,
+            "signer": proof.signer,
+            "last4": credential.last4,
+            "mode": credential.mode.value,
+            "name": credential.name,
+            "sender": credential.sender,
+            "allowed_addresses": None if allowed is None else json.dumps(allowed),
+            "created_at": credential.created_at,
+            "created_by": credential.created_by,
+            "hears": credential.hears,
+        }
+    )
+    return credential
+
+
+def credential(conn: sqlite3.Connection, credential_id: str) -> FaceCredential:
+    """One credential, revoked or not.
+
+    Raises:
+        NotFound: there is none of this id.
+    """
+    found = _ROWS.find(table(conn, _TABLE), "id = ?", (credential_id,))
+    if not found:
+        raise NotFound(f"There is no credential {credential_id}.")
+    return found[0]
+
+
+def by_username(conn: sqlite3.Connection, face: str, username: str) -> FaceCredential | None:
+    """The credential of a name, where it is not revoked."""
+    found = _ROWS.find(
+        table(conn, _TABLE), "face = ? AND username = ? AND revoked_at IS NULL", (face, username)
+    )
+    return found[0] if found else None
+
+
+def proof(conn: sqlite3.Connection, credential_id: str) -> Proof:
+    """What the password of a credential is compared with.
+
+    Raises:
+        NotFound: there is none of this id.
+    """
+    found = _PROOFS.find(table(conn, _TABLE), "id = ?", (credential_id,))
+    if not found:
+        raise NotFound(f"There is no credential {credential_id}.")
+    return found[0]
+
+
+def of_organization(conn: sqlite3.Connection, organization_id: str) -> list[FaceCredential]:
+    """Those of an organization, the oldest first."""
+    return _ROWS.find(
+        table(conn, _TABLE), "organization_id = ?", (organization_id,), order_by="created_at, id"
+    )
+
+
+def revoke(conn: sqlite3.Connection, credential_id: str, now_ms: int) -> FaceCredential:
+    """Let a credential hold no longer, for good. What is compared with its password goes, and so
+    does its place among the events, where its face follows them under its name.
+
+    Raises:
+        NotFound: there is none of this id.
+    """
+    found = credential(conn, credential_id)
+    if found.revoked_at is None:
+        event_cursors.dropped(conn, f"{found.face}:{credential_id}")
+        gone = {"revoked_at": now_ms, "hash": b"", "salt": None, "signer": None}
+        writable(conn, _TABLE).update(credential_id, gone)
+    return credential(conn, credential_id)
+
+
+def touch(conn: sqlite3.Connection, used: dict[str, int]) -> None:
+    """Write down when credentials were last used."""
+    conn.executemany(
+        "UPDATE face_credentials SET last_used_at = ? WHERE id = ?",
+        [(at, credential_id) for credential_id, at in used.items()],
+    )

@@ -1,0 +1,134 @@
+"""Who may bind: the credential, where it comes from, how often it was tried, how many are open."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Hashable
+from ipaddress import IPv4Address, IPv6Address, ip_address
+from typing import Final, Protocol
+
+import structlog
+import trio
+
+from risala.config.smpp_server import SmppServerSection
+from risala.drivers.smpp.protocol.pdu import Bind
+from risala.engine.model.errors import EngineError, Refusal, Unauthorized
+from risala.engine.rules.windows import SlidingWindows, Window
+from risala.smpp_server.roster import Roster, SmppAccount
+from risala.smpp_server.statuses import (
+    ESME_RALYBND,
+    ESME_RBINDFAIL,
+    ESME_RINVPASWD,
+    ESME_RSYSERR,
+    StatusRefusal,
+)
+
+log = structlog.get_logger("risala.smpp_server")
+
+PeerAddress = IPv4Address | IPv6Address
+Admit = Callable[[str, str, PeerAddress | None], Awaitable[SmppAccount]]
+"""Who comes in by a ``system_id`` and a password, from an address.
+
+Raises:
+    Unauthorized: unknown, wrong or revoked: which of them is not told.
+    Forbidden: the address is not allowed, or the organization is not active.
+    Unavailable: not now.
+"""
+
+Prepare = Callable[[SmppAccount], Awaitable[None]]
+"""Sees to it that what happens from now on is owed to an account.
+
+Raises:
+    Unavailable: not now.
+"""
+
+SYSTEM_ID_MAX: Final = 15
+"""Characters of a ``system_id`` (§5.2.1)."""
+TRIED_MAX: Final = 10_000
+"""Addresses, and as many names, whose binds are remembered; the one longest unheard of is
+forgotten. About 5 MB each at most."""
+_MINUTE_MS: Final = 60_000
+_NOWHERE: Final = object()
+"""No address's bucket."""
+
+
+class BindGuard(Protocol):
+    """Counts failed binds where failed API keys are counted."""
+
+    def bucket(self, peer: str | None) -> Hashable:
+        """What limits by address count an address under."""
+
+    async def hold(self, peer: str | None) -> None:
+        """Count a failed bind; returns when its answer may leave."""
+
+
+class BindDesk:
+    """Decides every bind."""
+
+    def __init__(
+        self,
+        settings: SmppServerSection,
+        roster: Roster,
+        admit: Admit,
+        guard: BindGuard,
+        prepare: Prepare,
+    ) -> None:
+        self._settings = settings
+        self._roster = roster
+        self._admit = admit
+        self._guard = guard
+        self._prepare = prepare
+        window = (Window(settings.binds_per_minute, _MINUTE_MS),)
+        self._by_address = SlidingWindows(window, TRIED_MAX)
+        self._by_name = SlidingWindows(window, TRIED_MAX)
+        self._at_home: OrderedDict[str, Hashable] = OrderedDict()
+        """Where each ``system_id`` last bound from: strangers who try its name elsewhere must not
+        lock its owner out."""
+
+    async def decide(self, request: Bind, peer: str | None) -> SmppAccount:
+        """Whose session it becomes.
+
+        Raises:
+            StatusRefusal: nobody's; with what to answer.
+        """
+        # Longer ones are nobody's: whoever tries them must not have us remember them whole.
+        name = request.system_id[: SYSTEM_ID_MAX + 1]
+        bucket = self._guard.bucket(peer)
+        self._refuse_flood(name, bucket)
+        try:
+            account = await self._admit(name, request.password, _address(peer))
+            await self._prepare(account)
+        except Unauthorized:
+            await self._guard.hold(peer)
+            raise StatusRefusal(ESME_RINVPASWD, "No credential has these.") from None
+        except EngineError as error:
+            status = ESME_RBINDFAIL if isinstance(error, Refusal) else ESME_RSYSERR
+            raise StatusRefusal(status, str(error)) from None
+        # No await from here until the session has its account: two binds at once are counted.
+        if (
+            len(self._roster.of(account.credential_id))
+            >= self._settings.sessions_per_credential_max
+        ):
+            raise StatusRefusal(ESME_RALYBND, "The credential has as many sessions as it may.")
+        self._at_home[name] = bucket
+        self._at_home.move_to_end(name)
+        if len(self._at_home) > TRIED_MAX:
+            self._at_home.popitem(last=False)
+        return account
+
+    def _refuse_flood(self, name: str, bucket: Hashable) -> None:
+        """Count a bind by its address and by its name."""
+        now_ms = int(trio.current_time() * 1000)
+        full = self._by_address.take(bucket, now_ms)
+        if self._at_home.get(name, _NOWHERE) != bucket:
+            full = self._by_name.take(name, now_ms) or full
+        if full:
+            raise StatusRefusal(ESME_RBINDFAIL, "Too many binds were tried in the last minute.")
+
+
+def _address(peer: str | None) -> PeerAddress | None:
+    if peer is None:
+        return None
+    found = ip_address(peer.partition("%")[0])
+    mapped = found.ipv4_mapped if isinstance(found, IPv6Address) else None
+    return mapped or found

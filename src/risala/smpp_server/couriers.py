@@ -1,0 +1,94 @@
+"""The couriers of all credentials: each begins with its credential's first bind."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+import trio
+
+from risala.smpp_server.courier import Courier, Cursor, Receiver
+from risala.smpp_server.owed import Look
+from risala.smpp_server.roster import SmppAccount, SmppCounts
+
+
+class Couriers:
+    """Starts a courier where there is none yet, and tells it of its receivers.
+
+    Args:
+        open_cursor: a credential's place among the events: where it was, or now if it has none yet.
+        forget_cursor: nothing is owed to a credential any more.
+        look_of: how an account looks at its organization's messages.
+        window_max: parts that may be on their way to one session.
+        counts: of the whole server.
+    """
+
+    def __init__(
+        self,
+        open_cursor: Callable[[SmppAccount], Awaitable[Cursor]],
+        forget_cursor: Callable[[SmppAccount], Awaitable[None]],
+        look_of: Callable[[SmppAccount], Look],
+        *,
+        window_max: int,
+        counts: SmppCounts,
+    ) -> None:
+        self._open_cursor = open_cursor
+        self._forget_cursor = forget_cursor
+        self._look_of = look_of
+        self._window_max = window_max
+        self._counts = counts
+        self._running: dict[str, tuple[Courier, trio.CancelScope]] = {}
+        self._opening = trio.Lock()
+        self._nursery: trio.Nursery | None = None
+
+    async def run(self, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
+        """Deliver for life."""
+        async with trio.open_nursery() as self._nursery:
+            task_status.started()
+            await trio.sleep_forever()
+
+    async def prepare(self, account: SmppAccount) -> None:
+        """See to it that what happens from now on is owed to a credential, also before one of its
+        receivers is bound.
+
+        Raises:
+            Unavailable: it could not be written.
+        """
+        async with self._opening:
+            if account.credential_id in self._running:
+                return
+            cursor = await self._open_cursor(account)
+            courier = Courier(
+                account,
+                cursor,
+                self._look_of(account),
+                window_max=self._window_max,
+                counts=self._counts,
+            )
+            scope = trio.CancelScope()
+            self._running[account.credential_id] = courier, scope
+            assert self._nursery is not None, "couriers run before anybody may bind"
+            self._nursery.start_soon(self._keep_running, courier, scope)
+
+    def add(self, account: SmppAccount, receiver: Receiver) -> None:
+        """A session is bound that can take what is owed to its credential."""
+        self._running[account.credential_id][0].add(receiver)
+
+    def remove(self, account: SmppAccount, receiver: Receiver) -> None:
+        """A session has ended."""
+        if account.credential_id in self._running:
+            self._running[account.credential_id][0].remove(receiver)
+
+    async def forget(self, account: SmppAccount) -> None:
+        """A credential was revoked.
+
+        Raises:
+            Unavailable: it could not be written.
+        """
+        found = self._running.pop(account.credential_id, None)
+        if found is not None:
+            found[1].cancel()
+            await self._forget_cursor(account)
+
+    async def _keep_running(self, courier: Courier, scope: trio.CancelScope) -> None:
+        with scope:
+            await courier.run()

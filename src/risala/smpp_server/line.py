@@ -1,0 +1,189 @@
+"""The requests of one session in their order, and the one task that answers them.
+
+Whatever stands in line when the task looks is taken together: its submits become one unit of work
+and share one disk sync, however many they are. A ``submit_sm_resp`` leaves after that sync.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import deque
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+import structlog
+import trio
+
+from risala.drivers.smpp.protocol.pdu import CancelSm, DataSm, Pdu, QuerySm, SubmitSm, response_to
+from risala.drivers.smpp.protocol.submit import DefaultAlphabet
+from risala.engine.model.callers import Caller, Face, Role
+from risala.engine.model.commands import MessageView, Principal, SendMessage
+from risala.engine.model.errors import EngineError, NotFound, Refusal
+from risala.smpp_server.answers import accepted, refused, told
+from risala.smpp_server.roster import SmppAccount
+from risala.smpp_server.statuses import (
+    ESME_RCANCELFAIL,
+    ESME_RINVMSGID,
+    ESME_RSYSERR,
+    StatusRefusal,
+    status_of,
+)
+from risala.smpp_server.submits import command_of
+
+log = structlog.get_logger("risala.smpp_server")
+
+Submit = SubmitSm | DataSm
+Asked = SubmitSm | DataSm | QuerySm | CancelSm
+
+
+class SmppGateway(Protocol):
+    """The gateway, as far as sessions need it."""
+
+    async def send_batch(
+        self, principal: Principal, commands: Sequence[SendMessage]
+    ) -> Sequence[bytes | Refusal]: ...
+
+    def get_message(self, principal: Principal, message_id: str) -> MessageView: ...
+
+    async def perform(
+        self, name: str, arguments: dict[str, Any], caller: Caller
+    ) -> dict[str, Any]: ...
+
+
+Answer = Callable[[Pdu, Pdu], None]
+"""Answers a request on the wire."""
+
+
+class RequestLine:
+    """What a bound session has asked, and has no answer to yet."""
+
+    def __init__(
+        self,
+        engine: SmppGateway,
+        account: SmppAccount,
+        *,
+        window_max: int,
+        alphabet: DefaultAlphabet,
+        now_ms: Callable[[], int],
+        answer: Answer,
+    ) -> None:
+        self._engine = engine
+        self._account = account
+        self._window_max = window_max
+        self._alphabet = alphabet
+        self._now_ms = now_ms
+        self._answer = answer
+        self._waiting: deque[Asked] = deque()
+        self._under_way = 0
+        self._came = trio.Event()
+        self._idle = trio.Event()
+        self._idle.set()
+
+    def put(self, request: Asked) -> bool:
+        """Put a request in line; False: the window is full."""
+        if len(self._waiting) + self._under_way >= self._window_max:
+            return False
+        self._waiting.append(request)
+        self._idle = trio.Event() if self._idle.is_set() else self._idle
+        self._came.set()
+        return True
+
+    async def wait_idle(self) -> None:
+        """Return once everything in line is answered."""
+        await self._idle.wait()
+
+    async def run(self) -> None:
+        """Answer for the session's life."""
+        while True:
+            while self._waiting:
+                await self._take_first()
+            self._idle.set()
+            self._came = trio.Event()
+            await self._came.wait()
+
+    async def _take_first(self) -> None:
+        """Answer the submits at the head of the line together, or the one question there."""
+        submits: list[Submit] = []
+        while self._waiting and isinstance(self._waiting[0], SubmitSm | DataSm):
+            first = self._waiting.popleft()
+            assert isinstance(first, SubmitSm | DataSm)
+            submits.append(first)
+        self._under_way = len(submits) or 1
+        try:
+            if submits:
+                await self._submit(submits)
+            else:
+                await self._ask(self._waiting.popleft())
+        finally:
+            self._under_way = 0
+
+    # -- submits
+
+    async def _submit(self, submits: Sequence[Submit]) -> None:
+        good: list[tuple[Submit, SendMessage]] = []
+        answers: dict[int, Pdu] = {}
+        for place, request in enumerate(submits):
+            try:
+                command = command_of(request, self._now_ms(), self._alphabet, self._account.sender)
+            except StatusRefusal as wrong:
+                answers[place] = refused(request, wrong.command_status, str(wrong))
+            else:
+                good.append((request, command))
+        results = iter(await self._accept([command for _, command in good]))
+        # Answers leave in the order of their requests.
+        for place, request in enumerate(submits):
+            answer = answers.get(place)
+            self._answer(request, _answered(request, next(results)) if answer is None else answer)
+
+    async def _accept(self, commands: Sequence[SendMessage]) -> Sequence[bytes | EngineError]:
+        if not commands:
+            return ()
+        try:
+            return await self._engine.send_batch(self._account.principal, commands)
+        except EngineError as error:
+            return [error] * len(commands)
+        except Exception:
+            log.exception("smpp_server.bug", system_id=self._account.system_id)
+            return [EngineError("Something went wrong on our side.")] * len(commands)
+
+    # -- questions
+
+    async def _ask(self, request: Asked) -> None:
+        assert isinstance(request, QuerySm | CancelSm)
+        try:
+            answer = await self._answer_of(request)
+        except EngineError as error:
+            answer = refused(request, status_of(error), str(error))
+        except Exception:
+            log.exception("smpp_server.bug", system_id=self._account.system_id)
+            answer = response_to(request, ESME_RSYSERR)
+        self._answer(request, answer)
+
+    async def _answer_of(self, request: QuerySm | CancelSm) -> Pdu:
+        principal = self._account.principal
+        if not request.message_id:
+            # Without an id, cancel_sm means all messages of two addresses (§4.9.1).
+            return refused(request, ESME_RCANCELFAIL, "Name the message by its message_id.")
+        try:
+            view = self._engine.get_message(principal, request.message_id)
+        except NotFound as unknown:
+            return refused(request, ESME_RINVMSGID, str(unknown))
+        if isinstance(request, QuerySm):
+            return told(request, view)
+        try:
+            await self._engine.perform("message.cancel", {"message_id": view.id}, self._caller())
+        except Refusal as refusal:
+            return refused(request, ESME_RCANCELFAIL, str(refusal))
+        return response_to(request)
+
+    def _caller(self) -> Caller:
+        """Who withdraws a message, for the audit trail."""
+        account = self._account
+        who = f"{account.system_id} ({account.credential_id})"
+        return Caller(who, Face.SMPP, Role.DEVELOPER, account.principal.organization_id)
+
+
+def _answered(request: Submit, result: bytes | EngineError) -> Pdu:
+    if isinstance(result, EngineError):
+        return refused(request, status_of(result), str(result))
+    return accepted(request, json.loads(result)["messageId"])

@@ -1,0 +1,90 @@
+"""Who is connected: for limits, for the operator, and for whoever has something to deliver."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from risala.engine.follow.esmes import EsmeTotals, EsmeView
+from risala.engine.model.commands import Principal
+from risala.smpp_server.quiet import QuietLines
+
+
+@dataclass(frozen=True, slots=True)
+class SmppAccount:
+    """Whom a bind let in: an organization, by one of its credentials of the kind ``smpp``."""
+
+    credential_id: str
+    system_id: str
+    principal: Principal
+    sender: str | None = None
+    """Whom a message is from that names nobody; None: the service's own sender."""
+    hears: bool = False
+    """Texts from phones go to its receivers too."""
+
+
+@dataclass(slots=True)
+class SmppCounts:
+    """What one session, or all of them, have done since the start."""
+
+    submits: Counter[int] = field(default_factory=Counter)
+    """Submits by the ``command_status`` that answered them."""
+    binds: Counter[int] = field(default_factory=Counter)
+    """Binds by the ``command_status`` that answered them."""
+    delivered: int = 0
+    """Receipts and messages that the customer's software took."""
+    refused: int = 0
+    """Those that it refused."""
+
+
+class BoundSession(Protocol):
+    """A session as others see it."""
+
+    @property
+    def account(self) -> SmppAccount | None:
+        """Whose it is; None before its bind."""
+
+    def view(self) -> EsmeView | None:
+        """As the operator sees it; None before its bind."""
+
+    def leave(self, reason: str) -> None:
+        """Unbind it, once what was asked is answered."""
+
+
+class Roster:
+    """All connections, bound or not."""
+
+    def __init__(self) -> None:
+        self._sessions: dict[BoundSession, None] = {}
+        self.counts = SmppCounts()
+        self.quiet = QuietLines()
+
+    def __len__(self) -> int:
+        return len(self._sessions)
+
+    def __iter__(self) -> Iterator[BoundSession]:
+        return iter(list(self._sessions))
+
+    def add(self, session: BoundSession) -> None:
+        self._sessions[session] = None
+
+    def remove(self, session: BoundSession) -> None:
+        self._sessions.pop(session, None)
+
+    def views(self) -> list[EsmeView]:
+        """Those that are bound, for the operator."""
+        return [view for each in self._sessions if (view := each.view()) is not None]
+
+    def totals(self) -> EsmeTotals:
+        counts = self.counts
+        return EsmeTotals(len(self), counts.binds, counts.submits, counts.delivered, counts.refused)
+
+    def of(self, credential_id: str) -> list[BoundSession]:
+        """The sessions that are bound by a credential."""
+        return [
+            each
+            for each in self._sessions
+            if each.account is not None and each.account.credential_id == credential_id
+        ]

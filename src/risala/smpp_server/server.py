@@ -1,0 +1,143 @@
+"""The SMPP server for customers: takes connections, and ends them in order.
+
+Its sessions run in a nursery that outlives the taking of connections: a stop closes the listeners,
+lets each session answer what is in its window and unbind, and ends under a deadline.
+"""
+
+from __future__ import annotations
+
+import ssl
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Final
+
+import structlog
+import trio
+
+from risala.drivers.smpp.server_tls import HandshakeError, shake_hands
+from risala.engine.model.errors import EngineError, NotFound, Unauthorized
+from risala.smpp_server.roster import SmppAccount
+from risala.smpp_server.session import EsmeSession, House
+
+log = structlog.get_logger("risala.smpp_server")
+
+Standing = Callable[[SmppAccount], None]
+"""Asked about the accounts of open sessions.
+
+Raises:
+    EngineError: its credential was revoked, or its organization is not active any more.
+"""
+ContextNow = Callable[[], ssl.SSLContext]
+"""What a TLS connection begins with now."""
+LOOK_S: Final = 2.0
+"""Seconds between two looks at whether those who are bound may still be: a credential that was
+revoked is not to be used for longer."""
+
+
+@dataclass(frozen=True, slots=True)
+class SmppListener:
+    """An address that is listened on, and what begins TLS there."""
+
+    listener: trio.SocketListener
+    context: ContextNow | None = None
+    """None: the address speaks plain SMPP."""
+
+
+class SmppServer:
+    def __init__(self, house: House, standing: Standing) -> None:
+        self._house = house
+        self._standing = standing
+        self._open = 0
+        """Connections, those in their TLS handshake too."""
+
+    async def run(
+        self,
+        listeners: Sequence[SmppListener],
+        stop: trio.Event,
+        task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED,
+    ) -> None:
+        """Serve until ``stop``, and then at most ``graceful_stop_s`` longer."""
+        async with trio.open_nursery() as outer:
+            await outer.start(self._house.couriers.run)
+            await self._serve_until(listeners, stop, task_status)
+            outer.cancel_scope.cancel()
+
+    async def _serve_until(
+        self,
+        listeners: Sequence[SmppListener],
+        stop: trio.Event,
+        task_status: trio.TaskStatus[None],
+    ) -> None:
+        async with trio.open_nursery() as sessions:
+            async with trio.open_nursery() as taking:
+                for each in listeners:
+                    serve = partial(self._serve, context=each.context)
+                    start = partial(
+                        trio.serve_listeners, serve, [each.listener], handler_nursery=sessions
+                    )
+                    await taking.start(start)
+                taking.start_soon(self._keep_looking)
+                task_status.started()
+                await stop.wait()
+                taking.cancel_scope.cancel()
+            for session in self._house.roster:
+                session.leave("the service stops")
+            sessions.cancel_scope.deadline = (
+                trio.current_time() + self._house.settings.graceful_stop_s
+            )
+
+    async def _serve(self, stream: trio.SocketStream, *, context: ContextNow | None) -> None:
+        """One connection, until it ends. A fault of ours ends it alone."""
+        roster, settings = self._house.roster, self._house.settings
+        if self._open >= settings.sessions_max:
+            roster.quiet.say("smpp_server.full", sessions_max=settings.sessions_max)
+            await trio.aclose_forcefully(stream)
+            return
+        self._open += 1
+        try:
+            peer = _peer(stream)
+            wire: trio.abc.Stream = stream
+            if context is not None:
+                wire = await shake_hands(stream, context(), settings.bind_timeout_s)
+            session = EsmeSession(self._house, wire, peer, is_tls=context is not None)
+            roster.add(session)
+            try:
+                await session.run()
+            finally:
+                roster.remove(session)
+        except HandshakeError as fault:
+            roster.quiet.say("smpp_server.no_tls", reason=str(fault))
+        except Exception:
+            log.exception("smpp_server.bug")
+        finally:
+            self._open -= 1
+
+    async def _keep_looking(self) -> None:
+        """Unbind whoever may not be bound any more, for life."""
+        while True:
+            await trio.sleep(LOOK_S)
+            for session in self._house.roster:
+                if session.account is None:
+                    continue
+                try:
+                    self._standing(session.account)
+                except EngineError as error:
+                    session.leave(str(error))
+                    if isinstance(error, Unauthorized | NotFound):
+                        await self._forget(session.account)
+
+    async def _forget(self, account: SmppAccount) -> None:
+        """A credential is no more: nothing is owed to it any more."""
+        try:
+            await self._house.couriers.forget(account)
+        except EngineError as error:
+            log.warning("smpp_server.cursor", system_id=account.system_id, reason=str(error))
+
+
+def _peer(stream: trio.SocketStream) -> str | None:
+    try:
+        host: str = stream.socket.getpeername()[0]
+    except OSError:
+        return None
+    return host

@@ -1,0 +1,243 @@
+"""A customer's ``submit_sm`` or ``data_sm`` as a message of ours, or why it cannot be one. Pure.
+
+What a message of ours cannot carry is refused in words, and never dropped in silence: binary data,
+headers that address a port, flash and silent messages, a delivery that is acknowledged.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from risala.drivers.smpp.protocol.checks import form_fault
+from risala.drivers.smpp.protocol.pdu import DataSm, SubmitSm
+from risala.drivers.smpp.protocol.status import status_of as row_of
+from risala.drivers.smpp.protocol.submit import (
+    ESM_UDHI,
+    DefaultAlphabet,
+    decode_message,
+    message_octets,
+)
+from risala.drivers.smpp.protocol.times import parse_time
+from risala.drivers.smpp.protocol.tlv import USER_MESSAGE_REFERENCE, Tlv, find
+from risala.engine.model.commands import AHEAD_MAX_S, CutPart, SendMessage
+from risala.smpp_server.statuses import (
+    ESME_RINVDCS,
+    ESME_RINVDFTMSGID,
+    ESME_RINVDSTADR,
+    ESME_RINVESMCLASS,
+    ESME_RINVEXPIRY,
+    ESME_RINVMSGLEN,
+    ESME_RINVREPFLAG,
+    ESME_RINVSCHED,
+    ESME_RINVSERTYP,
+    ESME_RINVSRCADR,
+    ESME_RINVTLVVAL,
+    ESME_RSUBMITFAIL,
+    StatusRefusal,
+)
+from risala.sms.address import normalise_number, sender_fault
+from risala.sms.alphabet import fits_gsm7
+from risala.sms.message import Alphabet, Concatenation
+from risala.sms.segment import join
+
+Submit = SubmitSm | DataSm
+
+TEXT_MAX: Final = 1600
+"""Characters of a message, as for the API (contract §3)."""
+VALIDITY_MAX_S: Final = 259_200
+"""The longest validity that a message may have; a longer wish is taken for this."""
+KEY_CHARACTERS: Final = (8, 128)
+"""Characters of an idempotency key, as for the API."""
+
+IDEMPOTENCY_KEY: Final = 0x1401
+"""Tag of our own optional parameter (§5.3.2 leaves 0x1400 to 0x3FFF to vendors): the API's
+idempotency key, as a C-Octet String. ``user_message_reference`` could not serve: it has 65,536
+values, which come again, and a key holds for ever."""
+RECEIPT: Final = "smpp.receipt"
+"""The metadata's member that says which receipts were asked for: ``registered_delivery``'s lowest
+two bits (§5.2.17), 1 all, 2 of failures, 3 of deliveries (SMPP 5.0)."""
+REFERENCE: Final = "smpp.reference"
+"""The metadata's member with the submit's ``user_message_reference``, which receipts repeat."""
+
+_CODINGS: Final = frozenset({0x00, 0x01, 0x03, 0x08})
+"""The default alphabet, IA5, Latin-1 and UCS-2 (§5.2.19): what a phone shows as text."""
+_DCS_DEFAULT: Final = 0x00
+_DCS_UCS2: Final = 0x08
+_MODE_AND_TYPE: Final = 0x3F
+_STORE_AND_FORWARD: Final = 0x03
+_REPLY_PATH: Final = 0x80
+_RECEIPTS: Final = 0x03
+_ELSEWHERE: Final = frozenset({"USSD", "WAP", "CBS"})
+"""Services that are no short messages (§5.2.11)."""
+_TON_ALPHANUMERIC: Final = 5
+_CONCATENATION: Final = frozenset({0x00, 0x08})
+"""Elements of a user data header that tell a part of a long message (TS 23.040 §9.2.3.24)."""
+
+
+def command_of(
+    request: Submit, now_ms: int, alphabet: DefaultAlphabet, sender: str | None
+) -> SendMessage:
+    """The message that a submit asks for.
+
+    Args:
+        alphabet: what ``data_coding`` 0 means.
+        sender: whom a message is from that names nobody; None: the service's own sender.
+
+    Raises:
+        StatusRefusal: it cannot be one of ours; with what to answer.
+    """
+    if fault := form_fault(request, now_ms):
+        raise StatusRefusal(fault, f"The request is not well made: {row_of(fault).name}.")
+    _refuse_forms(request)
+    send_at = validity_s = None
+    if isinstance(request, SubmitSm):
+        _refuse_wishes(request)
+        send_at, validity_s = _times(request, now_ms)
+    text, part = _text(request, alphabet)
+    return SendMessage(
+        to=_recipient(request.destination_addr),
+        body=text,
+        sender=_sender(request) or sender,
+        idempotency_key=_key(request.tlvs),
+        metadata=_metadata(request),
+        send_at=send_at,
+        validity_s=validity_s,
+        part=part,
+    )
+
+
+def _refuse_forms(request: Submit) -> None:
+    """Refuse what ``esm_class``, ``service_type`` and ``data_coding`` ask for beyond a text."""
+    if request.service_type.upper() in _ELSEWHERE:
+        raise StatusRefusal(ESME_RINVSERTYP, "Only short messages are taken.")
+    if request.esm_class & _MODE_AND_TYPE not in (0, _STORE_AND_FORWARD):
+        text = "Only store and forward is done; no datagram, transaction or acknowledgement."
+        raise StatusRefusal(ESME_RINVESMCLASS, text)
+    if request.esm_class & _REPLY_PATH:
+        raise StatusRefusal(ESME_RINVESMCLASS, "A reply path cannot be set.")
+    if request.data_coding not in _CODINGS:
+        text = "Only text is taken: data_coding 0, 1, 3 or 8, no binary and no message class."
+        raise StatusRefusal(ESME_RINVDCS, text)
+    if request.esm_class & ESM_UDHI and _has_other_elements(message_octets(request)):
+        text = "The header may only tell the part of a long message; ports are not addressed."
+        raise StatusRefusal(ESME_RINVESMCLASS, text)
+
+
+def _has_other_elements(octets: bytes) -> bool:
+    """Whether a user data header has elements that would get lost, or none that can be read."""
+    end, at = (octets[0] + 1 if octets else 0), 1
+    if not octets or end > len(octets):
+        return True
+    while at + 1 < end:
+        if octets[at] not in _CONCATENATION:
+            return True
+        at += 2 + octets[at + 1]
+    return at != end
+
+
+def _refuse_wishes(request: SubmitSm) -> None:
+    if request.replace_if_present_flag:
+        text = "A message that was accepted is not replaced: cancel it, and submit another."
+        raise StatusRefusal(ESME_RINVREPFLAG, text)
+    if request.sm_default_msg_id:
+        raise StatusRefusal(ESME_RINVDFTMSGID, "There are no predefined messages.")
+    if request.protocol_id:
+        raise StatusRefusal(ESME_RSUBMITFAIL, "protocol_id must be 0: an ordinary short message.")
+
+
+def _times(request: SubmitSm, now_ms: int) -> tuple[int | None, int | None]:
+    """When to send it, and for how many seconds from then on it is worth sending."""
+    send_at = None
+    if request.schedule_delivery_time:
+        send_at = parse_time(request.schedule_delivery_time, now_ms)
+        if send_at > now_ms + AHEAD_MAX_S * 1000:
+            text = f"A message is sent within {AHEAD_MAX_S // 86_400} days."
+            raise StatusRefusal(ESME_RINVSCHED, text)
+        send_at = send_at if send_at > now_ms else None
+    if not request.validity_period:
+        return send_at, None
+    left_ms = parse_time(request.validity_period, now_ms) - (send_at or now_ms)
+    if left_ms <= 0:
+        raise StatusRefusal(ESME_RINVEXPIRY, "The validity is over before the message is sent.")
+    return send_at, min(-(-left_ms // 1000), VALIDITY_MAX_S)
+
+
+def _recipient(address: str) -> str:
+    try:
+        return normalise_number(address)
+    except ValueError as wrong:
+        raise StatusRefusal(ESME_RINVDSTADR, str(wrong)) from None
+
+
+def _sender(request: Submit) -> str | None:
+    """The sender that is asked for; None: none is."""
+    if not request.source_addr:
+        return None
+    wrong = sender_fault(request.source_addr)
+    if wrong is not None:
+        raise StatusRefusal(ESME_RINVSRCADR, wrong)
+    return request.source_addr
+
+
+def _text(request: Submit, alphabet: DefaultAlphabet) -> tuple[str, CutPart | None]:
+    """The text, and where it is one part of a longer message, its place there."""
+    octets = message_octets(request)
+    if request.esm_class & ESM_UDHI:
+        octets = octets[octets[0] + 1 :]  # behind the header, which is whole
+    if request.data_coding == _DCS_UCS2 and len(octets) % 2:
+        raise StatusRefusal(ESME_RINVDCS, "A text in UCS-2 has an even number of octets.")
+    gsm7 = request.data_coding == _DCS_DEFAULT and alphabet is DefaultAlphabet.GSM7
+    if gsm7 and max(octets, default=0) > 0x7F:
+        text = "data_coding 0 is GSM 03.38, one septet in each octet; Latin-1 is data_coding 3."
+        raise StatusRefusal(ESME_RINVDCS, text)
+    decoded = decode_message(request, alphabet)
+    text = join((decoded.text,))
+    if not text or len(text) > TEXT_MAX or "\0" in text:
+        sentence = f"A message has 1 to {TEXT_MAX} characters, and no NUL."
+        raise StatusRefusal(ESME_RINVMSGLEN, sentence)
+    place = decoded.concatenation
+    if place is None or place.total == 1:
+        return text, None
+    return text, _part(request, text, place)
+
+
+def _part(request: Submit, text: str, place: Concatenation) -> CutPart:
+    """A part goes out as it was cut: in the alphabet of all parts, with the customer's reference.
+
+    Raises:
+        StatusRefusal: it does not fit one SMS beside its header, or is not in its alphabet.
+    """
+    if not request.esm_class & ESM_UDHI:
+        # The SAR parameters come without a header of which the text would leave the room: all parts
+        # get the narrow one.
+        place = Concatenation(place.reference & 0xFF, place.total, place.number, 8)
+    is_ucs2 = request.data_coding == _DCS_UCS2
+    if not is_ucs2 and not fits_gsm7(text):
+        sentence = "A part with letters beyond GSM 03.38 is UCS-2, as are all of its message."
+        raise StatusRefusal(ESME_RINVDCS, sentence)
+    part = CutPart(place, Alphabet.UCS2 if is_ucs2 else Alphabet.GSM7)
+    if not part.takes(text):
+        sentence = f"A part has room for {part.room} septets or code units beside its header."
+        raise StatusRefusal(ESME_RINVMSGLEN, sentence)
+    return part
+
+
+def _key(tlvs: tuple[Tlv, ...]) -> str | None:
+    given = find(tlvs, IDEMPOTENCY_KEY)
+    if given is None:
+        return None
+    least, most = KEY_CHARACTERS
+    if not least <= len(given.text) <= most:
+        sentence = f"An idempotency key has {least} to {most} characters."
+        raise StatusRefusal(ESME_RINVTLVVAL, sentence)
+    return given.text
+
+
+def _metadata(request: Submit) -> dict[str, str]:
+    found: dict[str, str] = {}
+    if wanted := request.registered_delivery & _RECEIPTS:
+        found[RECEIPT] = str(wanted)
+    reference = find(request.tlvs, USER_MESSAGE_REFERENCE)
+    if reference is not None:
+        found[REFERENCE] = str(reference.number)
+    return found
