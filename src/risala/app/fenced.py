@@ -1,0 +1,95 @@
+"""The service under a lease: it waits for it, keeps it, and ends before it is another's."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AsyncExitStack, suppress
+from functools import partial
+from pathlib import Path
+
+import trio
+
+from risala.app.stop import Stop
+from risala.engine.core import DATABASE, unfenced
+from risala.engine.journal.shipping.looks import last_entry
+from risala.engine.model.clock import SystemClock
+from risala.engine.standby.keeper import LeaseKeeper
+from risala.http.common.upgrading import create_waiting
+from risala.http.server.server import BoundAddress, serve_app
+
+
+class LeaseGone(Exception):
+    """The service had to stop, because it could not prove that it alone may send."""
+
+
+async def hold_lease(
+    outer: AsyncExitStack, stop: Stop, addresses: Sequence[BoundAddress]
+) -> Callable[[], None]:
+    """Hold the lease until ``outer`` closes; without one in the settings, do nothing.
+
+    Closing raises :class:`LeaseGone` where it was lost. Returns early when a stop is ordered.
+
+    Returns:
+        What is to be called before each segment leaves.
+
+    Raises:
+        LeaseTaken: it is another machine's.
+    """
+    section = stop.settings.standby
+    if section.lease_directory is None:
+        return unfenced
+    data_dir = stop.settings.storage.data_dir
+    keeper = LeaseKeeper(section.lease_directory, data_dir, section.lease_s, SystemClock())
+    await _meanwhile(stop, addresses, keeper.acquire)
+    if stop.asked.is_set():
+        return unfenced
+    outer.callback(_refuse_gone, keeper)
+    nursery = await outer.enter_async_context(trio.open_nursery())
+    outer.callback(nursery.cancel_scope.cancel)
+    outer.push_async_callback(keeper.release)
+    nursery.start_soon(keeper.keep, _Entries(data_dir / DATABASE).last, stop.order)
+    return keeper.fence
+
+
+def _refuse_gone(keeper: LeaseKeeper) -> None:
+    if keeper.gone is not None:
+        raise LeaseGone(keeper.gone)
+
+
+async def _meanwhile(
+    stop: Stop, addresses: Sequence[BoundAddress], work: Callable[[], Awaitable[None]]
+) -> None:
+    """Answer 503 at all addresses while the work waits."""
+    over = trio.Event()
+    app = create_waiting(lambda: "The service waits for the lease: it alone may send.")
+    serve = partial(serve_app, app, stop.settings.http, shutdown=over)
+    async with trio.open_nursery() as faces:
+        for each in addresses:
+            await faces.start(partial(serve, sock=each.sock.dup(), tls=each.tls))
+        try:
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(_cancel_when, stop.asked, nursery.cancel_scope)
+                await work()
+                nursery.cancel_scope.cancel()
+        finally:
+            over.set()
+
+
+async def _cancel_when(asked: trio.Event, scope: trio.CancelScope) -> None:
+    await asked.wait()
+    scope.cancel()
+
+
+class _Entries:
+    """How many entries the ledger has had, for whoever asks later what a copy has missed."""
+
+    def __init__(self, database: Path) -> None:
+        self._database = database
+        self._last = 0
+
+    def last(self) -> int:
+        """The last one's number; the one before where the database cannot be read just now."""
+        with suppress(sqlite3.Error):
+            self._last = last_entry(self._database)
+        return self._last

@@ -1,0 +1,189 @@
+"""A standby: it follows, says how it is, and serves nobody until it has taken over."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+import structlog
+import trio
+
+from risala.app.listening import listen
+from risala.app.logs import configure_logs
+from risala.app.outlets import unharmed
+from risala.app.stop import Stop
+from risala.app.tracebacks import guard_last_words
+from risala.app.undumped import forbid_dumps
+from risala.config.model import Settings
+from risala.engine.journal.shipping.copy import FOLDER, CopyPosition, StandbyCopy
+from risala.engine.journal.shipping.pieces import BadPiece
+from risala.engine.journal.store.lock import DataDirectoryBusy, StorageUnusable
+from risala.http.common.upgrading import create_waiting
+from risala.http.server.server import serve_app
+from risala.http.server.sockets import ListenError
+
+FOLLOW_S: Final = 1.0
+"""Seconds between two looks for pieces."""
+END_S: Final = 30.0
+"""Seconds that a takeover waits for a follower to end."""
+_LOCK: Final = "lock"
+
+log = structlog.get_logger(__name__)
+
+
+class StandbyFault(Exception):
+    """It cannot follow; the sentence says why."""
+
+
+def run_standby(settings: Settings, directory: Path, tell: Callable[[str], None]) -> None:
+    """Follow until a signal.
+
+    Args:
+        directory: where the primary ships to.
+        tell: is told once where it listens.
+
+    Raises:
+        StandbyFault: it cannot begin.
+    """
+    with unharmed():
+        _run(settings, directory, tell)
+
+
+def _run(settings: Settings, directory: Path, tell: Callable[[str], None]) -> None:
+    configure_logs(settings.log, quiet=False)
+    guard_last_words()
+    forbid_dumps()
+    try:
+        with _locked(settings.storage.data_dir):
+            trio.run(partial(_serve, settings, directory, tell), strict_exception_groups=True)
+    except BaseExceptionGroup as group:
+        refused, rest = group.split(ListenError)
+        if refused is None or rest is not None:
+            raise
+        raise StandbyFault(str(refused.exceptions[0])) from group
+    except ListenError as error:
+        raise StandbyFault(str(error)) from error
+
+
+async def _serve(settings: Settings, directory: Path, tell: Callable[[str], None]) -> None:
+    copy, stop = StandbyCopy(settings.storage.data_dir, directory), Stop(settings)
+    follower = _Follower(copy)
+    with ExitStack() as held:
+        listening = listen(settings, held)
+        app = create_waiting(follower.sentence)
+        async with trio.open_nursery() as outer:
+            await outer.start(stop.wait_for_signals)
+            async with trio.open_nursery() as faces:
+                for each in listening.all:
+                    serve = partial(serve_app, app, settings.http, shutdown=stop.asked)
+                    await faces.start(partial(serve, sock=each.sock, tls=each.tls))
+                tell(f"Following {directory}; {listening.api.url}/readyz tells how far.")
+                faces.start_soon(follower.run, stop.asked)
+            outer.cancel_scope.cancel()
+
+
+class _Follower:
+    def __init__(self, copy: StandbyCopy) -> None:
+        self._copy = copy
+        self._position: CopyPosition | None = None
+        self._fault: str | None = None
+
+    def sentence(self) -> str:
+        if self._fault is not None:
+            return f"This is a standby, and it could not take over: {self._fault}"
+        if self._position is None:
+            return "This is a standby, and there is no copy for it yet."
+        return f"This is a standby; its copy is up to piece {self._position.number}."
+
+    def _look(self) -> CopyPosition | None:
+        """Take over what is new.
+
+        Raises:
+            StorageUnusable: a newer version of Risala wrote it: this one follows, but could not
+                take over.
+        """
+        found = self._copy.follow(_unheard)
+        if found is not None and (found != self._position or self._fault is not None):
+            self._copy.refuse_newer()
+        return found
+
+    async def run(self, stop: trio.Event) -> None:
+        """Follow until ``stop``. What fails is logged, and tried again."""
+        while not stop.is_set():
+            try:
+                found = await trio.to_thread.run_sync(self._look)
+            except (OSError, BadPiece, StorageUnusable) as error:
+                # A generation that ends while it is read is not there any more: the next look finds
+                # the one after it.
+                if self._fault != str(error):
+                    log.warning("standby.failing", reason=str(error))
+                self._fault = str(error)
+            else:
+                self._position, self._fault = found, None
+            with trio.move_on_after(FOLLOW_S):
+                await stop.wait()
+
+
+@contextmanager
+def _locked(data_dir: Path) -> Iterator[None]:
+    """One follower at a time; its process's number is in the lock."""
+    folder = data_dir / FOLDER
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    descriptor = os.open(folder / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise StandbyFault(f"{DataDirectoryBusy(folder, _pid(descriptor))}") from None
+        os.ftruncate(descriptor, 0)
+        os.pwrite(descriptor, str(os.getpid()).encode(), 0)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def end_watch(data_dir: Path) -> None:
+    """Ask the follower to end, and wait until it has. Call it in a thread.
+
+    Raises:
+        OSError: it does not end.
+    """
+    with suppress(FileNotFoundError):
+        descriptor = os.open(data_dir / FOLDER / _LOCK, os.O_RDWR | os.O_CLOEXEC)
+        try:
+            until_s = time.monotonic() + END_S
+            asked = False
+            while not _free(descriptor):
+                pid = _pid(descriptor)
+                if not asked and pid is not None:
+                    os.kill(pid, signal.SIGTERM)
+                    asked = True
+                if time.monotonic() > until_s:
+                    raise OSError(f"the follower, process {pid}, does not end")
+                time.sleep(0.05)
+        finally:
+            os.close(descriptor)
+
+
+def _free(descriptor: int) -> bool:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _pid(descriptor: int) -> int | None:
+    text = os.pread(descriptor, 32, 0)
+    return int(text) if text.isdigit() else None
+
+
+def _unheard(step: str, done: int, total: int) -> None:
+    pass

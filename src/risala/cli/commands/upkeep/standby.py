@@ -1,0 +1,218 @@
+"""A second machine: it follows the first one's database, and takes over."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from risala.cli.reach.options import Options, common
+from risala.cli.reach.refused import CommandRefused
+from risala.cli.show import output, progress
+
+if TYPE_CHECKING:
+    from risala.config.model import Settings
+    from risala.engine.standby.takeover import Taken
+
+DATABASE: Final = "risala.db"
+_DIRECTORY: Final = click.Path(path_type=Path, file_okay=False)
+
+
+@click.group()
+def standby() -> None:
+    """A second machine that follows the first one, and can take over.
+
+    \b
+    Examples:
+      risala standby watch /mnt/standby
+      risala standby takeover /mnt/standby
+    """
+
+
+@standby.command("watch")
+@click.argument("directory", type=_DIRECTORY)
+@common
+def watch(options: Options, directory: Path) -> None:
+    """Follow what the primary puts into DIRECTORY, until a takeover or Ctrl-C.
+
+    Meanwhile the service's address answers /healthz with 200 and all else with 503.
+
+    \b
+    Example: risala standby watch /mnt/standby
+    """
+    from risala.app.standby import StandbyFault, run_standby
+
+    settings = options.data_settings(creates=True)
+    try:
+        run_standby(settings, directory, tell=output.said)
+    except StandbyFault as error:
+        raise CommandRefused(str(error)) from error
+
+
+@standby.command("status")
+@click.argument("directory", type=_DIRECTORY)
+@common
+def status(options: Options, directory: Path) -> None:
+    """How far the copy here is behind, and who holds the lease.
+
+    \b
+    Example: risala standby status /mnt/standby
+    """
+    from risala.engine.journal.shipping import pieces
+    from risala.engine.journal.shipping.copy import StandbyCopy
+    from risala.engine.model.clock import SystemClock, iso
+    from risala.engine.standby.lease import LeaseDirectory
+
+    settings = options.data_settings(creates=True)
+    try:
+        position = StandbyCopy(settings.storage.data_dir, directory).position()
+        shipped = pieces.shipped(directory)
+        where = settings.standby.lease_directory
+        lease = None if where is None else LeaseDirectory(where).highest()
+    except (OSError, pieces.BadPiece) as error:
+        raise CommandRefused(f"{directory} cannot be read: {error}.") from error
+    now_ms = SystemClock().now_ms()
+    told: dict[str, Any] = {
+        "generation": None if position is None else position.generation,
+        "copied": None if position is None else position.number,
+        "shipped": None if shipped is None else shipped.number,
+        "copyOf": None if position is None else iso(position.at),
+        "shippedAt": None if shipped is None else iso(shipped.at),
+        "shippedAgoS": None if shipped is None else round((now_ms - shipped.at) / 1000, 1),
+        "leaseHolder": None if lease is None else lease.machine,
+        "leaseEpoch": None if lease is None else lease.epoch,
+        "leaseReleased": None if lease is None else lease.released,
+    }
+    if not output.show(options.json, told):
+        output.fields(
+            {
+                "copy": "none yet" if position is None else f"up to piece {position.number}",
+                "shipped": "nothing" if shipped is None else f"up to piece {shipped.number}",
+                "copy is of": output.moment(told["copyOf"]),
+                "last sign of the primary": output.moment(told["shippedAt"]),
+                "lease": told["leaseHolder"],
+            }
+        )
+
+
+@standby.command("takeover")
+@click.argument("directory", type=_DIRECTORY)
+@click.option(
+    "--i-know-the-primary-is-dead",
+    "dead",
+    is_flag=True,
+    help="Do not wait for its lease to end. If it is not dead, both may send.",
+)
+@click.option(
+    "--resend-pending",
+    is_flag=True,
+    help="Send what was waiting in the copy; what the primary sent since arrives twice.",
+)
+@common
+def takeover(options: Options, directory: Path, dead: bool, resend_pending: bool) -> None:
+    """Make this machine the one that sends: then start the service here.
+
+    What was open in the copy ends by the rules of `risala restore`. Says how far the copy was
+    behind, that is, what is lost.
+
+    \b
+    Examples:
+      risala standby takeover /mnt/standby
+      risala standby takeover /mnt/standby --i-know-the-primary-is-dead
+    """
+    settings = options.data_settings(creates=True)
+    taken = _take(options, settings, directory, dead=dead, resend_pending=resend_pending)
+    if not output.show(options.json, _payload(taken)):
+        _tell(taken)
+
+
+def _take(
+    options: Options, settings: Settings, directory: Path, *, dead: bool, resend_pending: bool
+) -> Taken:
+    import trio
+
+    from risala.app.standby import end_watch
+    from risala.cli.reach import session
+    from risala.engine.journal.shipping.copy import StandbyCopy
+    from risala.engine.journal.shipping.pieces import BadPiece
+    from risala.engine.journal.store.lock import StorageUnusable
+    from risala.engine.model.clock import SystemClock
+    from risala.engine.standby.lease import LeaseDirectory, LeaseTaken
+    from risala.engine.standby.takeover import PrimaryAlive, Takeover
+
+    data_dir, where = settings.storage.data_dir, settings.standby.lease_directory
+
+    async def main() -> Taken:
+        async with session.hold_or_reach(data_dir) as service:
+            if service is not None:
+                raise CommandRefused("The service runs here already.")
+            await trio.to_thread.run_sync(end_watch, data_dir)
+            with progress.shown(quiet=options.json) as shown:
+                work = Takeover(
+                    copy=StandbyCopy(data_dir, directory),
+                    data_dir=data_dir,
+                    database=data_dir / DATABASE,
+                    shipped=directory,
+                    lease=None if where is None else LeaseDirectory(where),
+                    term_s=settings.standby.lease_s,
+                    clock=SystemClock(),
+                    progress=shown,
+                )
+                run = partial(work.run, primary_is_dead=dead, resend_pending=resend_pending)
+                try:
+                    return await trio.to_thread.run_sync(run)
+                except (
+                    PrimaryAlive,
+                    LeaseTaken,
+                    StorageUnusable,
+                    BadPiece,
+                    OSError,
+                ) as error:
+                    raise CommandRefused(str(error)) from error
+
+    if not directory.is_dir():
+        raise CommandRefused(f"There is no directory {directory}.")
+    return session.run_async(main)
+
+
+def _payload(taken: Taken) -> dict[str, Any]:
+    from risala.engine.model.clock import iso
+
+    return {
+        "path": str(taken.restored.database),
+        "setAside": None if taken.restored.set_aside is None else str(taken.restored.set_aside),
+        "copyOf": iso(taken.position.at),
+        "behindMs": taken.behind_ms,
+        "entriesBehind": taken.entries_behind,
+        "ended": taken.restored.ended,
+        "kept": taken.restored.kept,
+        "epoch": None if taken.lease is None else taken.lease.epoch,
+        "clean": taken.restored.audit.clean,
+    }
+
+
+def _tell(taken: Taken) -> None:
+    told = _payload(taken)
+    output.said(
+        f"This machine has the database as it was at {output.moment(told['copyOf'])} UTC by the "
+        "primary's clock. Start the service here: `risala serve`."
+    )
+    if taken.behind_ms is None:
+        click.echo("When the primary was last seen is not known: what it did since is lost.")
+    else:
+        click.echo(f"Lost is what it did in its last {taken.behind_ms / 1000:.1f} s or after them.")
+    if taken.entries_behind:
+        click.echo(
+            f"{taken.entries_behind} entries of its ledger (charges, refunds, top-ups) "
+            "are not in the copy."
+        )
+    if taken.restored.ended:
+        click.echo(
+            f"{taken.restored.ended} messages that were on their way failed and are refunded."
+        )
+    if taken.restored.kept:
+        click.echo(
+            f"{taken.restored.kept} messages that were on their way go on; some may arrive twice."
+        )

@@ -1,0 +1,152 @@
+"""The standby's copy: a database file that follows the pieces."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sqlite3
+from contextlib import closing
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Final
+
+from sqlite_utils import Database
+
+from risala.engine.journal.shipping import pieces
+from risala.engine.journal.shipping.pieces import BadPiece, Current, PagePiece
+from risala.engine.journal.store.lock import StorageUnusable
+from risala.engine.journal.store.opening import connect, sqlite_sentence
+from risala.engine.journal.store.schema.migrations import NewerSchema, refuse_newer
+from risala.engine.journal.upkeep import backup, checksum
+
+FOLDER: Final = "standby"
+_POSITION: Final = "position.json"
+_COPY: Final = "copy.db"
+
+
+@dataclass(frozen=True, slots=True)
+class CopyPosition:
+    """Up to where the copy has followed."""
+
+    generation: str
+    number: int
+    sha256: str
+    """Of the last piece; of the snapshot, where there was none yet."""
+    at: int
+    """The copy is as the primary was at this moment, by its clock."""
+
+
+class StandbyCopy:
+    """A copy below the data directory. One process at a time follows."""
+
+    def __init__(self, data_dir: Path, directory: Path) -> None:
+        self._directory = directory
+        self._folder = data_dir / FOLDER
+
+    @property
+    def file(self) -> Path:
+        return self._folder / _COPY
+
+    def position(self) -> CopyPosition | None:
+        """None: nothing was copied yet."""
+        found = pieces.note_of(self._folder / _POSITION)
+        return None if found is None else CopyPosition(**found)
+
+    def follow(self, progress: backup.Progress) -> CopyPosition | None:
+        """Take over all that is there; None: there is no whole copy in the directory yet.
+
+        Raises:
+            BadPiece: a file is not what was written.
+            OSError: the directory or the disk refuses.
+        """
+        current = pieces.current(self._directory)
+        if current is None:
+            return None
+        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        position = self.position()
+        if position is None or position.generation != current.generation:
+            position = self._fetch(current, progress)
+        while True:
+            last = position.sha256
+            piece = pieces.read(self._directory, current.generation, position.number + 1, last)
+            if piece is None:
+                break
+            self._apply(piece)
+            position = self._note(
+                CopyPosition(current.generation, piece.number, piece.sha256, piece.at)
+            )
+            progress("following", position.number, 0)
+        shipped = pieces.shipped(self._directory)
+        if shipped is not None and (shipped.generation, shipped.number) == (
+            position.generation,
+            position.number,
+        ):
+            # Nothing was written since: the copy is of that later moment too.
+            at = max(shipped.at, position.at)
+            position = CopyPosition(position.generation, position.number, position.sha256, at)
+        return position
+
+    def refuse_newer(self) -> None:
+        """Refuse a copy that this version could not serve from, whoever follows it.
+
+        Raises:
+            StorageUnusable: a newer version has written it, or it is no database.
+        """
+        try:
+            # Immutable: its header says WAL, and SQLite would put the files of one beside it.
+            with closing(connect(self.file, "ro&immutable=1")) as conn:
+                refuse_newer(Database(conn, execute_plugins=False))
+        except NewerSchema as error:
+            raise StorageUnusable(f"The copy {self.file} cannot be used: {error}.") from error
+        except sqlite3.Error as error:
+            raise StorageUnusable(sqlite_sentence(self.file, error)) from error
+
+    def settled(self, target: Path) -> None:
+        """Write the copy as it is to ``target``, as a backup with its checksum.
+
+        Raises:
+            OSError: the disk refuses.
+        """
+        backup.remove(target)
+        shutil.copyfile(self.file, target)
+        target.chmod(0o600)
+        with closing(connect(target, "rw")) as conn:
+            conn.execute("pragma journal_mode = delete")  # its header says WAL, and there is none
+        checksum.write(target, checksum.of_file(target, _unheard))
+
+    def _fetch(self, current: Current, progress: backup.Progress) -> CopyPosition:
+        source = pieces.folder(self._directory, current.generation) / pieces.SNAPSHOT
+        partial = self.file.with_name(f"{_COPY}.partial")
+        backup.remove(partial)
+        progress("copying", 0, 0)
+        shutil.copyfile(source, partial)
+        partial.chmod(0o600)
+        if checksum.of_file(partial, progress) != current.sha256:
+            raise BadPiece(f"{source} is not what was written.")
+        with open(partial, "rb") as file:
+            os.fsync(file.fileno())
+        (self._folder / _POSITION).unlink(missing_ok=True)  # it is of the copy before
+        partial.replace(self.file)
+        backup.sync_directory(self._folder)
+        return self._note(CopyPosition(current.generation, 0, current.sha256, 0))
+
+    def _apply(self, piece: PagePiece) -> None:
+        """Killed in the middle, the same piece is applied once more: it says pages as a whole."""
+        descriptor = os.open(self.file, os.O_RDWR | os.O_CLOEXEC)
+        try:
+            for number, data in piece.pages.items():
+                os.pwrite(descriptor, data, (number - 1) * piece.page_bytes)
+            if piece.database_pages:
+                os.ftruncate(descriptor, piece.database_pages * piece.page_bytes)
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+    def _note(self, position: CopyPosition) -> CopyPosition:
+        pieces.put(self._folder / _POSITION, json.dumps(asdict(position)).encode())
+        return position
+
+
+def _unheard(step: str, done: int, total: int) -> None:
+    pass

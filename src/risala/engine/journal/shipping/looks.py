@@ -1,0 +1,25 @@
+"""What a takeover asks of a database that nobody has open, and what it writes there."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from pathlib import Path
+
+from risala.engine.journal.store.opening import open_reader, open_writer
+from risala.engine.journal.store.schema.migrations import migrate
+from risala.engine.journal.upkeep import audit_log
+
+
+def last_entry(database: Path) -> int:
+    """The ledger's last entry's number; 0: there is none."""
+    with closing(open_reader(database)) as conn:
+        (key,) = conn.execute("SELECT coalesce(max(seq), 0) FROM entry").fetchone()
+        return int(key)
+
+
+def write_line(database: Path, hand: audit_log.Hand) -> None:
+    """Write a line into the audit trail; the caller holds the lock of the data directory."""
+    with closing(open_writer(database, migrate)) as conn:
+        conn.execute("begin immediate")
+        audit_log.write(conn, hand)
+        conn.execute("commit")

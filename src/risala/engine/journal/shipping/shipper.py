@@ -1,0 +1,230 @@
+"""Ships what is written to a directory that a standby reads: a whole copy, then each change."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+from collections.abc import Callable
+from contextlib import closing, suppress
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Final, TypeVar
+
+import structlog
+import trio
+
+from risala.engine.journal.shipping import pieces, wal
+from risala.engine.journal.shipping.pieces import Current, Shipped
+from risala.engine.journal.store.lock import StorageUnusable
+from risala.engine.journal.store.opening import open_reader
+from risala.engine.journal.store.writer import Journal
+from risala.engine.journal.upkeep import backup, checksum
+from risala.engine.model.clock import Clock
+from risala.engine.model.errors import EngineError
+
+T = TypeVar("T")
+
+WAL_BYTES_MAX: Final = 256 * 1024 * 1024
+"""Where the directory takes nothing for so long that the WAL has grown to this, SQLite folds it in
+by itself again: the disk of the service comes first, and the copy begins anew later."""
+PIECES_BYTES_MAX: Final = 256 * 1024 * 1024
+"""Pieces of so much more than the whole copy, and it begins anew: who joins then reads less."""
+KEPT_BYTES_MAX: Final = 64 * 1024 * 1024
+"""Pages that wait in memory for a directory that refuses; with more the copy begins anew later."""
+AGAIN_S: Final = 5.0
+"""Seconds after which a directory that refused is tried again."""
+
+LAST_S: Final = 3.0
+"""Seconds that a stop gives to what was written last."""
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class _Sent:
+    """How far a generation is."""
+
+    generation: str
+    number: int
+    sha256: str
+    bytes: int
+    """Of all pieces together."""
+    limit_bytes: int
+    """With more of them another generation begins."""
+
+
+class Shipper:
+    """Begins a new generation at each start, and where anything is in doubt."""
+
+    def __init__(
+        self,
+        journal: Journal,
+        directory: Path,
+        clock: Clock,
+        every_s: float,
+        *,
+        again_s: float = AGAIN_S,
+    ) -> None:
+        self._journal = journal
+        self._directory = directory
+        self._clock = clock
+        self._every_s = every_s
+        self._again_s = again_s
+        self._given_up = False
+        """The WAL was let go meanwhile, so that there is a gap."""
+
+    async def run(self) -> None:
+        """Ship until cancelled. What the directory refuses is logged, and tried again."""
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(self._guard)
+            while True:
+                try:
+                    await self._generation()
+                except (OSError, StorageUnusable, wal.Gap, EngineError) as error:
+                    log.warning("standby.failing", reason=str(error))
+                await trio.sleep(self._again_s)
+
+    async def _guard(self) -> None:
+        """See that a directory that hangs does not fill the service's own disk."""
+        path = wal.beside(self._journal.path)
+        while True:
+            await trio.sleep(1)
+            try:
+                grown = path.stat().st_size > WAL_BYTES_MAX
+            except OSError:
+                continue
+            if grown and not self._given_up:
+                self._given_up = True
+                log.error("standby.given_up", wal_bytes=path.stat().st_size)
+                try:
+                    await self._journal.commit(wal.automatic)
+                except EngineError:
+                    self._given_up = False  # the storage is ill: looked at again
+
+    async def _generation(self) -> None:
+        """A whole copy, and pieces upon it until they have become too many, or something fails."""
+        self._given_up = False
+        await self._journal.commit(wal.manual)
+        doubts = self._journal.doubts
+        tail = wal.WalTail(self._journal.path)
+        sent = await self._begin(tail)
+        log.info("standby.copied", generation=sent.generation)
+        idle = False
+        try:
+            while sent.bytes < sent.limit_bytes:
+                if self._given_up or self._journal.doubts != doubts:
+                    raise wal.Gap("SQLite has folded the WAL in by itself, or a commit is in doubt")
+                sent = await self._ship_or_wait(sent, tail)
+                idle = True
+                await trio.sleep(self._every_s)
+                idle = False
+        except trio.Cancelled:
+            if idle:  # else something is half done, and nobody knows what
+                with trio.move_on_after(LAST_S, shield=True):
+                    await self._ship(sent, tail)
+            raise
+
+    async def _ship_or_wait(self, sent: _Sent, tail: wal.WalTail) -> _Sent:
+        """As :meth:`_ship`; what cannot be shipped now is kept for the next time.
+
+        Raises:
+            Gap: too much has gathered, or the generation has to end.
+        """
+        try:
+            return await self._ship(sent, tail)
+        except EngineError as error:
+            log.warning("standby.failing", reason=str(error))  # full, or the disk refuses
+        except OSError as error:
+            log.warning("standby.failing", reason=str(error))
+            if tail.kept_bytes > KEPT_BYTES_MAX:
+                raise wal.Gap("the directory has taken nothing for long") from error
+            if await _in_thread(partial(self._is_spoilt, sent)):
+                raise wal.Gap("the generation is not whole any more") from error
+            await trio.sleep(self._again_s)
+        return sent
+
+    def _is_spoilt(self, sent: _Sent) -> bool:
+        """Whether the generation is gone while its directory is there, or has a piece of which we
+        do not know whether a standby has seen it."""
+        place = pieces.folder(self._directory, sent.generation)
+        if not place.exists():
+            return self._directory.exists()
+        return pieces.file_of(self._directory, sent.generation, sent.number + 1).exists()
+
+    async def _ship(self, sent: _Sent, tail: wal.WalTail) -> _Sent:
+        """Ship what was written since, and that until now nothing else was."""
+        at = self._clock.now_ms()
+        await self._journal.commit(tail.turn)
+        part = tail.part()
+        if part.pages:
+            sent = await _in_thread(partial(self._add, sent, part, at))
+            tail.forget()
+        note = Shipped(sent.generation, sent.number, at)
+        await _in_thread(partial(pieces.put_note, self._directory / pieces.SHIPPED, note))
+        return sent
+
+    async def _begin(self, tail: wal.WalTail) -> _Sent:
+        generation = f"{self._clock.now_ms():013}-{secrets.token_hex(4)}"
+        await self._journal.commit(tail.turn)
+        tail.forget()  # all of it is in the copy that is made now
+        place = pieces.folder(self._directory, generation)
+        sha256, size = await _in_thread(partial(self._snapshot, place))
+        at = self._clock.now_ms()
+        # The copy is of some moment since the turn before it. With all that came since that turn
+        # upon it, it is of this moment.
+        await self._journal.commit(tail.turn)
+        sent = _Sent(generation, 0, sha256, 0, size + PIECES_BYTES_MAX)
+        sent = await _in_thread(partial(self._add, sent, tail.part(), at))
+        tail.forget()
+        await _in_thread(partial(self._publish, sent, sha256, at))
+        return sent
+
+    def _snapshot(self, place: Path) -> tuple[str, int]:
+        # What was begun and never published would keep for ever the room that it lacked.
+        with suppress(pieces.BadPiece):  # where nobody can tell which is the good one, all stay
+            self._tidy(pieces.current(self._directory))
+        # The directory itself is not made: where it is missing, something is not mounted.
+        place.mkdir(mode=0o700)
+        target = place / pieces.SNAPSHOT
+        descriptor = os.open(target, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        try:
+            with closing(open_reader(self._journal.path)) as source:
+                backup.copy(source, target, _unheard)
+            os.fsync(descriptor)
+            size = os.fstat(descriptor).st_size
+        finally:
+            os.close(descriptor)
+        backup.sync_directory(place)
+        return checksum.of_file(target, _unheard), size
+
+    def _add(self, sent: _Sent, part: wal.WalPart, at: int) -> _Sent:
+        number = sent.number + 1
+        sha256 = pieces.write(self._directory, sent.generation, number, at, part, sent.sha256)
+        written = pieces.file_of(self._directory, sent.generation, number).stat().st_size
+        return replace(sent, number=number, sha256=sha256, bytes=sent.bytes + written)
+
+    def _publish(self, sent: _Sent, snapshot: str, at: int) -> None:
+        """From here on standbys take this generation; those before go."""
+        current = Current(sent.generation, snapshot)
+        pieces.put_note(self._directory / pieces.CURRENT, current)
+        note = Shipped(sent.generation, sent.number, at)
+        pieces.put_note(self._directory / pieces.SHIPPED, note)
+        self._tidy(current)
+
+    def _tidy(self, current: Current | None) -> None:
+        """Only the generation stays that standbys take."""
+        kept = None if current is None else pieces.folder(self._directory, current.generation)
+        for each in self._directory.glob("gen-*"):
+            if each != kept:
+                shutil.rmtree(each, ignore_errors=True)
+
+
+async def _in_thread(work: Callable[[], T]) -> T:
+    """A stop does not wait for a directory that hangs; what is half written is never published."""
+    return await trio.to_thread.run_sync(work, abandon_on_cancel=True)
+
+
+def _unheard(step: str, done: int, total: int) -> None:
+    pass

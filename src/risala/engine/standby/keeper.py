@@ -1,0 +1,203 @@
+"""Holds the lease while the service runs, and ends the service before it can be another's."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+import structlog
+import trio
+
+from risala.engine.journal.shipping.pieces import BadPiece
+from risala.engine.model.clock import Clock
+from risala.engine.standby.lease import (
+    LeaseDirectory,
+    LeaseMemory,
+    LeaseTaken,
+    SendLease,
+    boot_s,
+    held,
+    remember,
+)
+
+RENEWALS: Final = 6
+"""In a term: so many may fail in a row, but for those of the last third."""
+STOP_SHARE: Final = 1 / 3
+"""Of the term: with so much left the service stops by itself, in order. What drivers have in their
+hands then has that time to leave."""
+EXIT_NO_LEASE: Final = 75
+"""EX_TEMPFAIL: whoever restarts services may try again."""
+AGAIN_S: Final = 1.0
+TELL_EVERY: Final = 10
+"""Attempts to get the lease between two lines of the log."""
+_LOOK_S: Final = 0.05
+
+log = structlog.get_logger(__name__)
+
+
+class TakeoverUnfinished(Exception):
+    """What is here may be older than what the primary had, and the primary may still send."""
+
+    def __init__(self) -> None:
+        super().__init__("A takeover was begun here and has not ended: run it again.")
+
+
+class LeaseKeeper:
+    """Of one run of the service."""
+
+    def __init__(
+        self,
+        directory: Path,
+        data_dir: Path,
+        term_s: int,
+        clock: Clock,
+        *,
+        boot: Callable[[], float] = boot_s,
+        end: Callable[[int], object] = os._exit,
+    ) -> None:
+        """``end`` ends the process at once: nothing that it does may be after the lease."""
+        self._directory = LeaseDirectory(directory)
+        self._data_dir = data_dir
+        self._term_s = term_s
+        self._clock = clock
+        self._boot = boot
+        self._end = end
+        self._until_s = 0.0
+        self._lease: SendLease | None = None
+        self._over = threading.Event()
+        self.gone: str | None = None
+        """Why the service had to stop; None: it had not."""
+
+    async def acquire(self) -> None:
+        """Wait until the lease is ours.
+
+        Raises:
+            LeaseTaken: it is another's.
+            TakeoverUnfinished: it was taken, and the takeover has not come to its end.
+        """
+        attempt = 0
+        while True:
+            began_s = self._boot()
+            try:
+                self._lease = await _in_thread(self._take)
+            except (OSError, BadPiece) as error:
+                if attempt % TELL_EVERY == 0:
+                    log.warning("lease.waiting", reason=str(error))
+                attempt += 1
+                await trio.sleep(AGAIN_S)
+            else:
+                self._until_s = began_s + self._term_s
+                log.info("lease.held", epoch=self._lease.epoch, term_s=self._term_s)
+                return
+
+    def _take(self) -> SendLease:
+        mine, found = held(self._data_dir), self._directory.highest()
+        if found is None or found.epoch < mine.epoch:
+            if mine.epoch:
+                raise OSError(f"the directory has no lease {mine.epoch} any more: is it mounted?")
+            # What is remembered is on the disk before the lease is: else a crash in between would
+            # leave a lease that nobody can tell to be ours.
+            remember(self._data_dir, mine)
+            lease = self._directory.take(mine.holder, self._term_s, 0, self._clock.now_ms(), 1)
+            remember(self._data_dir, LeaseMemory(mine.holder, 1, serves=True))
+            return lease
+        if found.holder != mine.holder:
+            raise LeaseTaken(found)
+        if found.epoch == mine.epoch and found.epoch > 1 and not mine.serves:
+            raise TakeoverUnfinished
+        remember(self._data_dir, LeaseMemory(mine.holder, found.epoch, serves=True))
+        return self._directory.renew(found, found.entries, self._clock.now_ms())
+
+    async def keep(self, entries: Callable[[], int], stop: Callable[[str], None]) -> None:
+        """Renew until cancelled; ``stop`` is called once, when that has not succeeded for long.
+
+        Args:
+            entries: the ledger's last entry's number.
+            stop: orders the service to stop, with the reason.
+        """
+        threading.Thread(target=self._watch, name="risala-lease", daemon=True).start()
+        try:
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(self._stop_in_time, stop)
+                while self.gone is None:
+                    await trio.sleep(self._term_s / RENEWALS)
+                    await self._renew(entries(), stop)
+                await trio.sleep_forever()  # the thread sees to the end
+        finally:
+            # In order: what is over when the service closes is no reason to end it hard.
+            self._over.set()
+
+    async def release(self) -> None:
+        """Say that nothing is sent any more, so that a takeover need not wait."""
+        if self._lease is None or self.gone is not None:
+            return
+        work = partial(
+            self._directory.renew,
+            self._lease,
+            self._lease.entries,
+            self._clock.now_ms(),
+            released=True,
+        )
+        with trio.move_on_after(self._term_s / RENEWALS):
+            try:
+                await _in_thread(work)
+            except (OSError, BadPiece, LeaseTaken) as error:
+                log.warning("lease.not_released", reason=str(error))
+
+    async def _renew(self, entries: int, stop: Callable[[str], None]) -> None:
+        lease = self._lease
+        assert lease is not None
+        began_s = self._boot()
+        work = partial(self._directory.renew, lease, entries, self._clock.now_ms())
+        try:
+            renewed = await _in_thread(work)
+        except LeaseTaken as error:
+            self._order(str(error), stop)
+        except (OSError, BadPiece) as error:
+            left_s = self._until_s - self._boot()
+            log.warning("lease.not_renewed", reason=str(error), left_s=round(left_s, 1))
+        else:
+            if self.gone is None:
+                self._lease, self._until_s = renewed, began_s + self._term_s
+
+    async def _stop_in_time(self, stop: Callable[[str], None]) -> None:
+        """Not by the renewals' own task: one of them may hang in the directory."""
+        while self.gone is None:
+            await trio.sleep(_LOOK_S)
+            if self._boot() > self._until_s - self._term_s * STOP_SHARE:
+                self._order("The lease could not be renewed: another machine may take it.", stop)
+
+    def _order(self, reason: str, stop: Callable[[str], None]) -> None:
+        if self.gone is None:
+            self.gone = reason
+            log.error("lease.lost", reason=reason)
+            stop(reason)
+
+    def fence(self) -> None:
+        """End the process at once where the lease is over.
+
+        A process that was frozen past its lease, with its machine or without, goes on where it
+        stood: :meth:`_watch` has its turn a moment later than whatever was about to be sent.
+        """
+        if self._is_over:
+            self._end(EXIT_NO_LEASE)
+
+    @property
+    def _is_over(self) -> bool:
+        return self._boot() >= self._until_s
+
+    def _watch(self) -> None:
+        """The thread: whatever the loop does, the process does not outlive the lease."""
+        while not self._over.wait(_LOOK_S):
+            if self._is_over:
+                self._end(EXIT_NO_LEASE)
+                return
+
+
+async def _in_thread(work: Callable[[], SendLease]) -> SendLease:
+    """A directory that hangs holds nobody up; a write that comes late is to a file of ours."""
+    return await trio.to_thread.run_sync(work, abandon_on_cancel=True)

@@ -1,0 +1,205 @@
+"""A standby becomes the one that sends.
+
+In this order: see that the primary does not renew; make the next lease; wait until the primary has
+ended, by what it owes to its lease; follow what it still shipped; put the copy in the database's
+place by the rules of a restored backup; write it into the audit trail.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from risala.engine.journal.rows import Stamp
+from risala.engine.journal.shipping import pieces
+from risala.engine.journal.shipping.copy import CopyPosition, StandbyCopy
+from risala.engine.journal.shipping.looks import last_entry, write_line
+from risala.engine.journal.shipping.pieces import BadPiece
+from risala.engine.journal.store.lock import StorageUnusable
+from risala.engine.journal.upkeep import audit_log, backup
+from risala.engine.journal.upkeep.restore import RestoreReport, restore
+from risala.engine.model.callers import Face, operator_by
+from risala.engine.model.clock import Clock
+from risala.engine.standby.lease import (
+    LeaseDirectory,
+    LeaseMemory,
+    SendLease,
+    held,
+    margin_s,
+    remember,
+)
+
+LOOK_S: Final = 0.2
+"""Seconds between two looks at the primary's lease."""
+
+
+class PrimaryAlive(Exception):
+    """It renews its lease, or may."""
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """What a takeover has done, and what is lost by it."""
+
+    restored: RestoreReport
+    position: CopyPosition
+    lease: SendLease | None
+    """Ours; None: there is no lease."""
+    behind_ms: int | None
+    """The primary was last seen so much after what is in the copy, by its own clock; None: when it
+    was last seen is not known."""
+    entries_behind: int | None
+    """So many entries its ledger had then that the copy has not; None: not known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Takeover:
+    """Of one standby. Its work is done in a thread; the caller holds the data directory's lock."""
+
+    copy: StandbyCopy
+    data_dir: Path
+    database: Path
+    shipped: Path
+    """Where the primary shipped to."""
+    lease: LeaseDirectory | None
+    term_s: int
+    clock: Clock
+    progress: backup.Progress
+    sleep: Callable[[float], object] = time.sleep
+    span_s: Callable[[], float] = time.monotonic
+
+    def run(self, *, primary_is_dead: bool, resend_pending: bool) -> Taken:
+        """Take over.
+
+        Raises:
+            PrimaryAlive: the primary renews its lease, or without one may be alive.
+            LeaseTaken: a third one was faster.
+            StorageUnusable: there is no whole copy, or it cannot be used. Where a newer version
+                wrote it the primary goes on.
+            BadPiece: what was shipped is not what was written.
+            OSError: a directory refuses.
+        """
+        if self.copy.follow(self.progress) is None:
+            raise StorageUnusable(f"There is no copy in {self.shipped} yet.")
+        self.copy.refuse_newer()  # before the primary ends for it: then nobody would serve
+        before, mine = self._fence(primary_is_dead=primary_is_dead)
+        position = self.copy.follow(self.progress)  # its last words
+        assert position is not None
+        restored = self._restore(resend_pending)
+        behind_ms, entries = self._behind(before, position)
+        taken = Taken(restored, position, mine, behind_ms, entries)
+        self._write_down(taken, primary_is_dead=primary_is_dead)
+        if mine is not None:
+            remember(self.data_dir, LeaseMemory(mine.holder, mine.epoch, serves=True))
+        return taken
+
+    def _fence(self, *, primary_is_dead: bool) -> tuple[SendLease | None, SendLease | None]:
+        """The primary's lease and ours; when this returns, the primary sends nothing any more."""
+        if self.lease is None:
+            if not primary_is_dead:
+                raise PrimaryAlive(
+                    "Without a lease nobody can tell whether the primary still sends. If you know "
+                    "that it does not: --i-know-the-primary-is-dead."
+                )
+            return None, None
+        found, mine = self.lease.highest(), held(self.data_dir)
+        if found is not None and found.holder == mine.holder:
+            return self._again(found, mine, primary_is_dead=primary_is_dead), found
+        waits = not primary_is_dead and found is not None and not found.released
+        if found is not None and waits:
+            self._watch(found)
+        remember(self.data_dir, mine)
+        epoch = 1 if found is None else found.epoch + 1
+        term_s = self.term_s if found is None else found.term_s
+        now_ms = self.clock.now_ms()
+        lease = self.lease.take(mine.holder, self.term_s, 0, now_ms, epoch)
+        remember(self.data_dir, LeaseMemory(mine.holder, epoch))
+        if waits:
+            self._wait("waiting for the primary to end", term_s + margin_s(term_s))
+        return found, lease
+
+    def _again(
+        self, ours: SendLease, mine: LeaseMemory, *, primary_is_dead: bool
+    ) -> SendLease | None:
+        """Go on with a takeover that was interrupted; the primary's lease. Nobody knows how long it
+        had waited, so that it waits anew."""
+        assert self.lease is not None
+        if mine.serves:
+            raise PrimaryAlive("This machine holds the lease already: start the service.")
+        before = self.lease.before(ours)
+        if before is not None and not before.released and not primary_is_dead:
+            self._wait("waiting for the primary to end", before.term_s + margin_s(before.term_s))
+        return before
+
+    def _watch(self, found: SendLease) -> None:
+        """Refuse where the primary renews within its term."""
+        assert self.lease is not None
+        until_s = self.span_s() + found.term_s + margin_s(found.term_s)
+        while (left_s := until_s - self.span_s()) > 0:
+            self.progress("watching the primary", int(found.term_s - left_s), found.term_s)
+            now = self.lease.highest()
+            if now is not None and (now.epoch, now.count) != (found.epoch, found.count):
+                if now.released and now.epoch == found.epoch:
+                    return
+                raise PrimaryAlive(
+                    f"{now.machine} holds the lease and renews it: stop the service there first."
+                )
+            self.sleep(LOOK_S)
+
+    def _wait(self, what: str, span_s: float) -> None:
+        until_s = self.span_s() + span_s
+        while (left_s := until_s - self.span_s()) > 0:
+            self.progress(what, int(span_s - left_s), int(span_s))
+            self.sleep(min(LOOK_S, left_s))
+
+    def _restore(self, resend_pending: bool) -> RestoreReport:
+        settled = self.copy.file.with_name("takeover.db")
+        self.copy.settled(settled)
+        try:
+            return restore(
+                settled,
+                self.database,
+                resend_pending=resend_pending,
+                even_unclean=False,
+                stamp=lambda: Stamp(self.clock.now_ms()),
+                progress=self.progress,
+            )
+        finally:
+            backup.remove(settled)
+            settled.with_name(f"{settled.name}.sha256").unlink(missing_ok=True)
+
+    def _behind(
+        self, before: SendLease | None, position: CopyPosition
+    ) -> tuple[int | None, int | None]:
+        try:
+            shipped = pieces.shipped(self.shipped)
+        except (OSError, BadPiece):
+            shipped = None
+        seen = [each.at for each in (before, shipped) if each is not None]
+        behind_ms = max(0, max(seen) - position.at) if seen else None
+        if before is None:
+            return behind_ms, None
+        return behind_ms, max(0, before.entries - last_entry(self.database))
+
+    def _write_down(self, taken: Taken, *, primary_is_dead: bool) -> None:
+        hand = audit_log.Hand(
+            caller=operator_by(Face.CLI, os.getuid()),
+            action="standby.takeover",
+            at=self.clock.now_ms(),
+            subject=None,
+            said={
+                "copyOf": taken.position.at,
+                "behindMs": taken.behind_ms,
+                "entriesBehind": taken.entries_behind,
+                "ended": taken.restored.ended,
+                "kept": taken.restored.kept,
+                "epoch": None if taken.lease is None else taken.lease.epoch,
+                "primaryDeclaredDead": primary_is_dead,
+            },
+            always=True,
+        )
+        write_line(self.database, hand)

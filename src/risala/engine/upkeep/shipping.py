@@ -1,0 +1,34 @@
+"""Whether a standby still gets what it needs: who finds out in a takeover finds out too late."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+from risala.engine.journal.shipping import pieces
+from risala.engine.upkeep.doctor import Finding, Grade
+
+AGE_WARN_S: Final = 60
+"""Pieces, or that there is nothing new, come every second; so late, something is in the way."""
+_NAME: Final = "standby"
+
+
+def finding(directory: Path | None, now_ms: int, *, running: bool) -> list[Finding]:
+    """Of the directory that is shipped to; nothing where there is none, or nobody who ships."""
+    if directory is None or not running:
+        return []
+    try:
+        shipped = pieces.shipped(directory)
+    except (OSError, pieces.BadPiece) as error:
+        return [Finding(_NAME, Grade.WARN, f"{directory} cannot be read: {error}.")]
+    if shipped is None:
+        text = f"There is no whole copy in {directory} yet; see standby.failing in the log."
+        return [Finding(_NAME, Grade.WARN, text)]
+    age_s = (now_ms - shipped.at) // 1000
+    if age_s > AGE_WARN_S:
+        text = (
+            f"The copy in {directory} is {age_s} s behind: see standby.failing in the log, and "
+            "whether the directory is mounted."
+        )
+        return [Finding(_NAME, Grade.WARN, text)]
+    return [Finding(_NAME, Grade.OK, f"The copy in {directory} is {max(age_s, 0)} s behind.")]

@@ -1,0 +1,33 @@
+"""What `risala doctor` says of a standby's copy."""
+
+import pytest
+
+from risala.engine.journal.shipping import pieces
+from risala.engine.upkeep.doctor import Grade
+from risala.engine.upkeep.shipping import AGE_WARN_S, finding
+
+NOW_MS = 1_800_000_000_000
+
+
+def test_nothing_is_said_where_nothing_is_shipped(tmp_path):
+    assert finding(None, NOW_MS, running=True) == []
+    assert finding(tmp_path, NOW_MS, running=False) == []
+
+
+@pytest.mark.parametrize(
+    ("age_s", "grade"), [(0, Grade.OK), (AGE_WARN_S, Grade.OK), (AGE_WARN_S + 1, Grade.WARN)]
+)
+def test_a_copy_that_stays_behind_is_warned_of(tmp_path, age_s, grade):
+    note = pieces.Shipped("g", 3, NOW_MS - age_s * 1000)
+    pieces.put_note(tmp_path / pieces.SHIPPED, note)
+    (told,) = finding(tmp_path, NOW_MS, running=True)
+    assert told.state is grade
+    assert f"{age_s} s behind" in told.text
+
+
+def test_a_directory_without_a_copy_or_with_rubbish_is_warned_of(tmp_path):
+    (told,) = finding(tmp_path, NOW_MS, running=True)
+    assert (told.state, "no whole copy" in told.text) == (Grade.WARN, True)
+    (tmp_path / pieces.SHIPPED).write_text("{")
+    (told,) = finding(tmp_path, NOW_MS, running=True)
+    assert told.state is Grade.WARN
