@@ -18,3 +18,17 @@ def before_call(context: HookContext, case: Case, kwargs) -> None:
                 message["validitySeconds"] = int(message["validitySeconds"])
             for registered in ("appHash", "origin"):
                 message.pop(registered, None)
+            make_listable(message)
+
+
+def make_listable(body):
+    """No schema says which cursors were told, which days there are, and where one may call."""
+    for told in ("before", "after", "headers", "notify", "signatureHeader"):
+        body.pop(told, None)
+    for moment in ("since", "until"):
+        if body.get(moment) is not None:
+            body[moment] = "2026-01-01T00:00:00Z"
+    if body.get("url") is not None:
+        body["url"] = "https://example.com/events"
+    if body.get("limit") is not None:
+        body["limit"] = int(body["limit"])

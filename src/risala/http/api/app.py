@@ -8,13 +8,16 @@ from typing import Final
 from risala.config.model import Settings
 from risala.engine.model.clock import Clock, SystemClock
 from risala.http.api.batch import add_batch
+from risala.http.api.management.actions import add_actions
+from risala.http.api.management.lists import add_lists
+from risala.http.api.management.webhooks import add_webhooks
 from risala.http.api.reference import add_reference
 from risala.http.api.sms import add_sms
 from risala.http.api.verify import add_verify
 from risala.http.common.auth import KeyDoor
 from risala.http.common.base import JsonApp, Pages
 from risala.http.common.client_address import ClientAddresses
-from risala.http.common.facade import GatewayFacade
+from risala.http.common.facade import ApiGateway
 from risala.http.common.failed_keys import FailedKeys
 from risala.http.common.plain import PlainAnswer, PlainRequest, RequestNotes
 from risala.http.common.problems import Problem
@@ -26,12 +29,13 @@ _READY: Final = json_bytes({"status": "ready"})
 
 
 def create_api(
-    gateway: GatewayFacade,
+    gateway: ApiGateway,
     settings: Settings,
     clock: Clock | None = None,
     pages: Sequence[Pages] = (),
     notes: RequestNotes | None = None,
     tally: AnswerTally | None = None,
+    failed_keys: FailedKeys | None = None,
 ) -> JsonApp:
     """The app that :func:`risala.http.server.server.serve_app` serves to the world.
 
@@ -39,6 +43,7 @@ def create_api(
         pages: those of people, on the same listener.
         notes: is told of each request with a valid key.
         tally: counts the answers, where somebody else wants to know them too.
+        failed_keys: counts wrong keys, where wrong passwords of another face count as well.
     """
     tally = AnswerTally() if tally is None else tally
     addresses = ClientAddresses(settings.http.trusted_proxies)
@@ -47,7 +52,7 @@ def create_api(
         body_bytes_max=settings.http.body_max_bytes,
         body_timeout_s=settings.http.body_timeout_s,
         tally=tally,
-        failed_keys=FailedKeys(addresses, tally),
+        failed_keys=failed_keys or FailedKeys(addresses, tally),
         pages=pages,
         notes=notes,
         addresses=addresses,
@@ -58,11 +63,14 @@ def create_api(
     add_sms(app, gateway, clock, door)
     add_batch(app, gateway, clock, settings.http, door)
     add_verify(app, gateway, door)
+    add_lists(app, gateway, door)
+    add_actions(app, gateway, door)
+    add_webhooks(app, gateway, door)
     add_reference(app)
     return app
 
 
-def _add_probes(app: JsonApp, gateway: GatewayFacade) -> None:
+def _add_probes(app: JsonApp, gateway: ApiGateway) -> None:
     async def alive(_: PlainRequest) -> PlainAnswer:
         return PlainAnswer(_ALIVE)
 

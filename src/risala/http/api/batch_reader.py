@@ -43,6 +43,8 @@ MEMBERS_MAX: Final = 100
 _LOOK: Final = 4096
 """Characters that are given to the decoder at first: nearly every item is within them, and only a
 longer one costs a second try with more."""
+_NUMBER_TAIL: Final = 2
+"""Characters that may follow the digits of a number before its next digits: ``e-``."""
 _OTHER_VALUES: Final = '["-0123456789tfn'
 _DUPLICATE: Final = object()
 """Stands for a value in which a member occurs twice."""
@@ -210,12 +212,19 @@ class _Reader:
                 raise fault("too_deep", path) from None
             except ValueError:
                 continue
+            if size < VALUE_CHARACTERS_MAX and end + _NUMBER_TAIL >= size and _is_number(value):
+                continue
             self._at += end
             return value, piece.count("[", 0, end) + piece.count("{", 0, end)
         if self._at + VALUE_CHARACTERS_MAX >= len(self._text):
             raise fault("invalid_json", path)
         text = f"Here is no valid JSON, or more than {VALUE_CHARACTERS_MAX} characters of it."
         raise bad_body([BodyIssue(path, "invalid_json", text)])
+
+
+def _is_number(value: object) -> bool:
+    """Of all values only a number reads as a whole one where its text was cut off."""
+    return isinstance(value, int | float)
 
 
 def _decode(piece: str) -> tuple[Any, int]:

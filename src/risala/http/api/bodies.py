@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Final
+from typing import Annotated, Any
 
 from pydantic import Field
 
@@ -11,9 +11,6 @@ from risala.http.api import fields
 from risala.http.api.quick import quick_get, quick_send
 from risala.http.common.parse import has_escapes, is_fit, quick_object, read_object
 from risala.http.common.validation import RequestBody, parse_body, validate
-
-PAST: Final = "2025-11-21T08:30:00Z"
-"""An example that stays valid: a time to come would one day be over, or too far ahead today."""
 
 
 class SendBody(RequestBody):
@@ -43,7 +40,7 @@ class SendBody(RequestBody):
         Field(
             alias="sendAt",
             description="When to send, at most 30 days ahead. A time that is over means now.",
-            examples=[PAST],
+            examples=[fields.PAST],
         ),
     ] = None
     validity_seconds: Annotated[

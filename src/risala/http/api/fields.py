@@ -12,6 +12,7 @@ from typing import Annotated, Final, cast
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
+from risala.engine.model.clock import iso
 from risala.engine.model.commands import AHEAD_MAX_S
 from risala.sms.address import SENDER_MAX, is_number, sender_fault
 
@@ -28,10 +29,16 @@ SENDER_PATTERN: Final = r"^(?=.*[A-Za-z])[A-Za-z0-9 ]+$"
 FIT_PATTERN: Final = r"^[^\u0000]*$"
 """How JSON Schema says that a text has no NUL. That it has no lone surrogate cannot be said
 there."""
+CURSOR_PATTERN: Final = r"^[A-Za-z0-9_-]+$"
 INSTANT_PATTERN: Final = (
     r"^[1-9][0-9]{3}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,9})?)?"
     r"(Z|[+-][0-9]{2}:[0-9]{2})$"
 )
+INSTANT_MAX_MS: Final = 253_402_214_400_000
+"""The last day of the year 9999, the last that times are written of."""
+
+PAST: Final = "2025-11-21T08:30:00Z"
+"""An example that stays valid: a time to come would one day be over, or too far ahead today."""
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _is_instant: Final = re.compile(
@@ -57,24 +64,24 @@ def _sender(text: str) -> str:
     return text
 
 
-def instant_ms(text: str) -> int:
-    """UTC epoch milliseconds of an ISO 8601 time with offset.
+def instant_ms(text: str, name: str = "sendAt") -> int:
+    """UTC epoch milliseconds of an ISO 8601 time with offset; ``name`` is the member's.
 
     Raises:
         PydanticCustomError: the text is no such time, or has no offset.
     """
     parts = _is_instant(text)
     if parts is None:
-        raise _bad_time("`sendAt` must be a time like 2026-11-21T08:30:00Z.")
+        raise _bad_time(f"`{name}` must be a time like 2026-11-21T08:30:00Z.")
     minute, second, fraction, offset = parts.groups()
     if offset is None:
         raise PydanticCustomError(
-            "missing_offset", "`sendAt` must end with Z or an offset like +00:00."
+            "missing_offset", "`{name}` must end with Z or an offset like +00:00.", {"name": name}
         )
     try:
         at = datetime.fromisoformat(minute + (second or ":00") + offset)
     except ValueError:
-        raise _bad_time("`sendAt` names a day or a time that does not exist.") from None
+        raise _bad_time(f"`{name}` names a day or a time that does not exist.") from None
     # Not by timestamp(), which is a float and inexact. Digits beyond the millisecond are dropped.
     since = at - _EPOCH
     milliseconds = int((fraction or ".")[1:4].ljust(3, "0"))
@@ -95,6 +102,14 @@ def _send_at(value: object, info: ValidationInfo) -> int | None:
     if at_ms > now_ms + AHEAD_MAX_S * 1000:
         raise PydanticCustomError("too_far", "`sendAt` must be at most 30 days ahead.")
     return at_ms if at_ms > now_ms else None
+
+
+def _moment(value: object, info: ValidationInfo) -> str:
+    """A time of any year, as operations take it."""
+    name = str(info.field_name)
+    if not isinstance(value, str):
+        raise PydanticCustomError("string_type", "`{name}` must be a string.", {"name": name})
+    return iso(min(max(0, instant_ms(value, name)), INSTANT_MAX_MS))
 
 
 def _whole(value: object) -> object:
@@ -155,6 +170,11 @@ Metadata = Annotated[
 SendAt = Annotated[
     int | None,
     BeforeValidator(_send_at),
+    schema(type="string", format="date-time", pattern=INSTANT_PATTERN),
+]
+Instant = Annotated[
+    str,
+    BeforeValidator(_moment),
     schema(type="string", format="date-time", pattern=INSTANT_PATTERN),
 ]
 WHOLE: Final = BeforeValidator(_whole)

@@ -47,7 +47,8 @@ def quick_send(members: Members) -> SendMessage | None:
         and (metadata is None or _is_metadata(metadata))
     ):
         # Made of a tuple: to call the class takes three times as long.
-        return SendMessage._make((to, body, sender, key, False, metadata or {}, None, validity_s))
+        told = (to, body, sender, key, False, metadata or {}, None, validity_s, None)
+        return SendMessage._make(told)
     return None
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from risala.engine.model.clock import Clock
-from risala.engine.model.wire import message_wire
+from risala.engine.model.wire import lean, message_wire
 from risala.http.api.bodies import parse_get, parse_send
 from risala.http.common.auth import KeyDoor
 from risala.http.common.base import JsonApp
@@ -25,7 +25,8 @@ def add_sms(app: JsonApp, gateway: GatewayFacade, clock: Clock, door: KeyDoor) -
     async def get(request: PlainRequest) -> PlainAnswer:
         principal = door.secret(request)
         message_id = parse_get(await read_body(request))
-        return PlainAnswer(json_bytes(message_wire(gateway.get_message(principal, message_id))))
+        told = message_wire(gateway.get_message(principal, message_id))
+        return PlainAnswer(json_bytes(lean(told) if gateway.is_lean(principal) else told))
 
     app.route_plain("/api/sms", send)
     app.route_plain("/api/sms/get", get)

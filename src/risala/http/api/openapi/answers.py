@@ -69,8 +69,26 @@ class ErrorData(AnswerModel):
 
     issues: list[Issue] | Absent = None
     """Every fault of the body at once."""
-    code: Literal["SENDER_NOT_APPROVED", "RECIPIENT_OPTED_OUT", "OUTCOME_UNKNOWN"] | Absent = None
+    code: (
+        Literal[
+            "SENDER_NOT_APPROVED",
+            "RECIPIENT_OPTED_OUT",
+            "POLICY",
+            "SPEND_CAP",
+            "ADDRESS_NOT_ALLOWED",
+            "OUTCOME_UNKNOWN",
+            "NOT_CANCELABLE",
+            "TOO_MANY_ENDPOINTS",
+            "ENDPOINT_DISABLED",
+            "ROTATED_LATELY",
+            "EVENT_NOT_KEPT",
+            "DELIVERY_PENDING",
+        ]
+        | Absent
+    ) = None
     """Says more than the status where it is there."""
+    reason: str | Absent = None
+    """With `POLICY`: what the operator's policy has against the message, for programs."""
     idempotency_key: Annotated[str | Absent, Field(alias="idempotencyKey")] = None
     """With `OUTCOME_UNKNOWN`: send the message again with this key to learn what became of it."""
     idempotency_keys: Annotated[list[str | None] | Absent, Field(alias="idempotencyKeys")] = None
@@ -133,6 +151,23 @@ class MessageAnswer(AnswerModel):
     send_at: Annotated[Instant | None, Field(alias="sendAt")]
     sent_at: Annotated[Instant | None, Field(alias="sentAt")]
     delivered_at: Annotated[Instant | None, Field(alias="deliveredAt")]
+    created_at: Annotated[Instant, Field(alias="createdAt")]
+    updated_at: Annotated[Instant, Field(alias="updatedAt")]
+
+
+class LeanMessageAnswer(AnswerModel):
+    """A message for an organization that has chosen lean answers: these members and no other."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    id: str
+    to: str
+    sender: Annotated[str, Field(alias="from")]
+    body: str | None
+    """Null: no longer kept."""
+    status: Literal["pending", "processing", "sent", "failed"]
+    """`sent` of a message that is `sent` or `delivered`; `failed` of one that is `failed`,
+    `undelivered` or `canceled`."""
     created_at: Annotated[Instant, Field(alias="createdAt")]
     updated_at: Annotated[Instant, Field(alias="updatedAt")]
 

@@ -14,12 +14,18 @@ from pydantic_core import core_schema
 
 from risala import __version__
 from risala.engine.model import errors
-from risala.http.api.openapi import service, sms, verify, webhooks
-from risala.http.api.openapi.answers import Error
+from risala.http.api.openapi import endpoints, management, service, sms, verify, webhooks
+from risala.http.api.openapi.answers import Error, LeanMessageAnswer
 from risala.http.api.openapi.operation import ApiOperation
 from risala.http.common.problems import CODES, Problem, plain, problem_of
 
-OPERATIONS: Final = (*sms.OPERATIONS, *verify.OPERATIONS, *service.OPERATIONS)
+OPERATIONS: Final = (
+    *sms.OPERATIONS,
+    *verify.OPERATIONS,
+    *management.OPERATIONS,
+    *endpoints.OPERATIONS,
+    *service.OPERATIONS,
+)
 
 _ABOUT: Final = """\
 SMS to Mauritanian numbers, and verification of numbers by one-time codes. Requests are `POST` with
@@ -43,6 +49,7 @@ zeros, and the last two digits of the number choose what becomes of a test messa
 _TAGS: Final = (
     {"name": "SMS", "description": "Messages, and what became of them."},
     {"name": "Verify", "description": "Phone numbers, proven by a one-time code."},
+    {"name": "Account", "description": "The organization's money and names."},
     {"name": "Webhooks", "description": "What is sent to the endpoints that you name."},
     {"name": "Service", "description": "What the service tells of itself; without a key."},
 )
@@ -131,7 +138,8 @@ class _Schemas(GenerateJsonSchema):
         made = super().nullable_schema(schema)
         match made:
             case {"anyOf": [{"type": str(kind)} as inner, {"type": "null"}]}:
-                return {**inner, "type": [kind, "null"]}
+                words = {"enum": [*inner["enum"], None]} if "enum" in inner else {}
+                return {**inner, "type": [kind, "null"], **words}
         return made
 
 
@@ -170,7 +178,7 @@ def document(operations: Iterable[ApiOperation] = OPERATIONS) -> dict[str, Any]:
 
 def _schemas(operations: Iterable[ApiOperation]) -> dict[str, Any]:
     models: dict[tuple[type[BaseModel], JsonSchemaMode], None] = {
-        (model, "validation"): None for model in (Error, *webhooks.MODELS)
+        (model, "validation"): None for model in (Error, LeanMessageAnswer, *webhooks.MODELS)
     }
     for operation in operations:
         for model in (operation.body, operation.answer):

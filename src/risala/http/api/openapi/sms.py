@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Final
 
 from risala.engine.model.errors import SenderNotApproved
-from risala.http.api.bodies import PAST, BatchBody, GetBody, SendBody
+from risala.http.api.bodies import BatchBody, GetBody, SendBody
+from risala.http.api.fields import PAST
 from risala.http.api.openapi.answers import BatchAnswer, MessageAnswer, SendAnswer
-from risala.http.api.openapi.operation import WITH_BODY, ApiOperation
+from risala.http.api.openapi.operation import LEAN, WITH_BODY, ApiOperation
 from risala.http.common.problems import problem_of
 
 _MESSAGE: Final = {"to": "+22236123456", "body": "Salam from Risala"}
@@ -27,7 +28,7 @@ _PENDING: Final = {
         "message": "The sender 'Acme' awaits approval; sent from 'RISALA'.",
     },
 }
-_STORED: Final = {
+STORED: Final = {
     "messageId": f"sms_{_ID}",
     "id": f"sms_{_ID}",
     "to": "+22236123456",
@@ -131,13 +132,13 @@ GET: Final = ApiOperation(
     summary="What became of a message",
     description=(
         "Needs a secret key of the organization and the mode that sent it; an id that is unknown, "
-        "malformed or somebody else's is 404, always in the same words."
+        f"malformed or somebody else's is 404, always in the same words.{LEAN}"
     ),
     body=GetBody,
     answer=MessageAnswer,
     errors=(*WITH_BODY, 404),
     body_examples={"one": {"value": {"messageId": f"sms_{_ID}"}}},
-    answer_examples={"delivered": {"summary": "Delivered", "value": _STORED}},
+    answer_examples={"delivered": {"summary": "Delivered", "value": STORED}},
 )
 
 OPERATIONS: Final = (SEND, BATCH, GET)

@@ -9,6 +9,15 @@ from risala.http.api.openapi.operation import WITH_BODY, ApiOperation
 from risala.http.api.verify_bodies import CheckCodeBody, GetVerificationBody, SendCodeBody
 
 _ID: Final = "ver_06GZR07DZ6B66NB0QHY1RFRDJAQR3ECT"
+STORED: Final = {
+    "id": _ID,
+    "to": "+22236123456",
+    "status": "pending",
+    "attempts": 1,
+    "expiresAt": "2026-11-21T08:40:00.123Z",
+    "createdAt": "2026-11-21T08:30:00.123Z",
+    "updatedAt": "2026-11-21T08:31:07.512Z",
+}
 
 SEND: Final = ApiOperation(
     path="/api/verify/send",
@@ -71,15 +80,7 @@ GET: Final = ApiOperation(
     answer_examples={
         "pending": {
             "summary": "After one wrong guess",
-            "value": {
-                "id": _ID,
-                "to": "+22236123456",
-                "status": "pending",
-                "attempts": 1,
-                "expiresAt": "2026-11-21T08:40:00.123Z",
-                "createdAt": "2026-11-21T08:30:00.123Z",
-                "updatedAt": "2026-11-21T08:31:07.512Z",
-            },
+            "value": STORED,
         }
     },
 )

@@ -203,6 +203,13 @@ _HEADERS: Final = {
 }
 
 
+_SECOND: Final = (
+    "An endpoint with a `signatureHeader` gets in that header `t=<seconds>,v1=<hex>` too, an"
+    " HMAC-SHA256 over time, dot and body by the secret as text, with a `v1` for each secret; and"
+    " `smsId` beside `messageId`."
+)
+
+
 def webhooks() -> dict[str, Any]:
     """By type: the POST that an endpoint gets."""
     models: dict[type[Event], type[_Told]] = {model.FAMILY: model for model in MODELS}
@@ -215,6 +222,7 @@ def _post(kind: EventType, model: type[_Told]) -> dict[str, Any]:
         "operationId": f"on{''.join(word.capitalize() for word in kind.value.split('.'))}",
         "tags": ["Webhooks"],
         "summary": _SUMMARIES[kind],
+        "description": _SECOND,
         "security": [],
         "parameters": [
             {"name": name, "in": "header", "required": True, "description": text}

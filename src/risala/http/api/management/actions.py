@@ -1,0 +1,80 @@
+"""Withdrawing what has not left, and asking what a text would cost (contract §8)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Final
+
+from pydantic import Field
+
+from risala.engine.model.commands import Mode
+from risala.engine.model.money import money
+from risala.engine.model.wire import lean, message_wire, verification_wire
+from risala.http.api import fields
+from risala.http.api.bodies import parse_get
+from risala.http.api.management.performer import KeyPerformer
+from risala.http.api.verify_bodies import parse_get as parse_get_verification
+from risala.http.common.auth import KeyDoor
+from risala.http.common.base import JsonApp
+from risala.http.common.facade import ApiGateway
+from risala.http.common.parse import read_body
+from risala.http.common.plain import PlainAnswer, PlainRequest
+from risala.http.common.respond import json_bytes
+from risala.http.common.validation import RequestBody, parse_body
+
+_NO_THING: Final = "There is nothing with this id."
+"""Never told: what is acted on is looked up first, in the words of ``get``."""
+
+
+class EstimateBody(RequestBody):
+    """A text that might be sent."""
+
+    body: fields.MessageText
+    to: Annotated[
+        fields.Number | None,
+        Field(description="The price is the same for each number: it is only looked at."),
+    ] = None
+
+
+def add_actions(app: JsonApp, gateway: ApiGateway, door: KeyDoor) -> None:
+    """Serve ``POST /api/sms/cancel``, ``/api/sms/estimate`` and ``/api/verify/cancel``."""
+    actions = _Actions(gateway, KeyPerformer(gateway, _NO_THING), door)
+    app.route_plain("/api/sms/cancel", actions.cancel)
+    app.route_plain("/api/sms/estimate", actions.estimate)
+    app.route_plain("/api/verify/cancel", actions.cancel_verification)
+
+
+@dataclass(frozen=True, slots=True)
+class _Actions:
+    gateway: ApiGateway
+    performer: KeyPerformer
+    door: KeyDoor
+
+    async def cancel(self, request: PlainRequest) -> PlainAnswer:
+        principal = self.door.secret(request)
+        message_id = parse_get(await read_body(request))
+        self.gateway.get_message(principal, message_id)  # of this key's organization and mode
+        await self.performer.perform(principal, "message.cancel", message_id=message_id)
+        told = message_wire(self.gateway.get_message(principal, message_id))
+        return PlainAnswer(json_bytes(lean(told) if self.gateway.is_lean(principal) else told))
+
+    async def cancel_verification(self, request: PlainRequest) -> PlainAnswer:
+        principal = self.door.secret(request)
+        verification_id = parse_get_verification(await read_body(request))
+        self.gateway.get_verification(principal, verification_id)
+        await self.performer.perform(principal, "verify.cancel", verification_id=verification_id)
+        view = self.gateway.get_verification(principal, verification_id)
+        return PlainAnswer(json_bytes(verification_wire(view)))
+
+    async def estimate(self, request: PlainRequest) -> PlainAnswer:
+        principal = self.door.secret(request)
+        asked = parse_body(EstimateBody, await read_body(request))
+        found = await self.performer.perform(
+            principal,
+            "message.estimate",
+            organization_id=principal.organization_id,
+            body=asked.body,
+        )
+        if principal.mode is Mode.TEST:
+            found["price"] = money(0)
+        return PlainAnswer(json_bytes(found))

@@ -1,0 +1,86 @@
+"""Cursors: where a page of a list begins, as it goes from one request to the next.
+
+Opaque to clients, and of one list alone: what another list told is refused. Nothing rests on them
+but the place, which a page looks up among its own organization's rows whatever it is.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from collections.abc import Callable
+from enum import StrEnum
+from typing import Final
+
+from pydantic import ValidationInfo
+from pydantic_core import PydanticCustomError
+
+CHARACTERS_MAX: Final = 120
+"""The longest place is a time with an id."""
+_PLACE_MAX: Final = 2**62
+"""More than there will ever be rows, and still a number for SQLite when one is added."""
+
+
+_is_cursor: Final = re.compile(r"[A-Za-z0-9_-]+").fullmatch
+
+
+class ListName(StrEnum):
+    """The lists that have cursors, by the letter that their cursors begin with."""
+
+    MESSAGES = "m"
+    VERIFICATIONS = "v"
+    INBOUND = "i"
+    LEDGER = "l"
+    DELIVERIES = "d"
+
+
+NUMBERED: Final = frozenset({ListName.MESSAGES, ListName.LEDGER, ListName.DELIVERIES})
+"""Lists whose places are numbers."""
+
+
+def written(of: ListName, place: str | int | None) -> str | None:
+    """A place as a cursor; None: there is no such page."""
+    if place is None:
+        return None
+    return base64.urlsafe_b64encode(f"{of}{place}".encode()).decode().rstrip("=")
+
+
+def read(of: ListName, text: str) -> str:
+    """The place that a cursor of a list stands for.
+
+    Raises:
+        ValueError: it is no cursor of this list.
+    """
+    if len(text) > CHARACTERS_MAX or not _is_cursor(text):
+        raise ValueError("no cursor")
+    try:
+        found = base64.b64decode(text + "=" * (-len(text) % 4), b"-_", validate=True).decode()
+    except (binascii.Error, UnicodeError) as error:
+        raise ValueError("no cursor") from error
+    place = found.removeprefix(of.value)
+    if place == found or (of in NUMBERED and not _is_number(place)):
+        raise ValueError("a cursor of another list")
+    return place
+
+
+def _is_number(place: str) -> bool:
+    return place.isascii() and place.isdigit() and len(place) < 20 and int(place) < _PLACE_MAX
+
+
+def reader(of: ListName) -> Callable[[str, ValidationInfo], str]:
+    """A validator of members that are cursors of a list: it gives the places."""
+
+    def place_of(text: str, info: ValidationInfo) -> str:
+        if info.field_name == "after" and info.data.get("before") is not None:
+            raise PydanticCustomError("both_ways", "Give `before` or `after`, not both.")
+        try:
+            return read(of, text)
+        except ValueError:
+            raise PydanticCustomError(
+                "invalid_cursor",
+                "`{name}` must be `next` or `previous` of a page of this list.",
+                {"name": info.field_name},
+            ) from None
+
+    return place_of

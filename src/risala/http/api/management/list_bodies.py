@@ -1,0 +1,130 @@
+"""The bodies of lists: how many, from where on, and which."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Final
+
+from pydantic import AfterValidator, Field, ValidationInfo
+from pydantic_core import PydanticCustomError
+
+from risala.engine.model.numbers import ENTRY_KINDS
+from risala.engine.model.states import Status
+from risala.engine.operations.webhooks import STATES
+from risala.engine.rules.verification import SessionState
+from risala.http.api import fields
+from risala.http.api.management.cursors import CHARACTERS_MAX, ListName, reader
+from risala.http.common.validation import RequestBody
+
+LIMIT_MAX: Final = 100
+LIMIT_USUAL: Final = 20
+ADDRESS_MAX: Final = 20
+"""Characters of a number or a short code that something came from or to."""
+
+
+def _one_of(*words: str) -> tuple[AfterValidator, Any]:
+    """Annotations of a member that is one of these words."""
+
+    def known(text: str, info: ValidationInfo) -> str:
+        if text not in words:
+            told = {"name": info.field_name, "words": ", ".join(words)}
+            raise PydanticCustomError("unknown_word", "`{name}` must be one of {words}.", told)
+        return text
+
+    return AfterValidator(known), fields.schema(type="string", enum=list(words))
+
+
+def _cursor(of: ListName) -> tuple[Any, ...]:
+    """Annotations of a member that is a cursor of this list."""
+    text = Field(max_length=CHARACTERS_MAX, json_schema_extra={"pattern": fields.CURSOR_PATTERN})
+    return text, AfterValidator(reader(of))
+
+
+_BEFORE: Final = "`next` of another page: only older ones are listed."
+_AFTER: Final = "`previous` of another page: only newer ones are listed."
+
+Limit = Annotated[int, Field(ge=1, le=LIMIT_MAX, json_schema_extra={"default": LIMIT_USUAL})]
+Address = Annotated[
+    str,
+    Field(
+        min_length=1,
+        max_length=ADDRESS_MAX,
+        json_schema_extra={"pattern": fields.FIT_PATTERN},
+    ),
+]
+MessageCursor = Annotated[str, *_cursor(ListName.MESSAGES)]
+VerificationCursor = Annotated[str, *_cursor(ListName.VERIFICATIONS)]
+InboundCursor = Annotated[str, *_cursor(ListName.INBOUND)]
+LedgerCursor = Annotated[str, *_cursor(ListName.LEDGER)]
+DeliveryCursor = Annotated[str, *_cursor(ListName.DELIVERIES)]
+MessageStatus = Annotated[str, *_one_of(*(each.value for each in Status))]
+VerificationStatus = Annotated[str, *_one_of(*(each.value for each in SessionState))]
+Received = Annotated[str, *_one_of("received")]
+EntryKind = Annotated[str, *_one_of(*ENTRY_KINDS.words)]
+DeliveryState = Annotated[str, *_one_of(*STATES)]
+
+
+class PageBody(RequestBody):
+    """How many of a list."""
+
+    limit: Annotated[Limit | None, Field(description="How many at most."), fields.WHOLE] = None
+
+    @property
+    def count(self) -> int:
+        return self.limit or LIMIT_USUAL
+
+
+class StretchBody(PageBody):
+    """Of which time."""
+
+    since: Annotated[
+        fields.Instant | None, Field(description="From this time on.", examples=[fields.PAST])
+    ] = None
+    until: Annotated[
+        fields.Instant | None, Field(description="Before this time.", examples=[fields.PAST])
+    ] = None
+
+
+class ListMessagesBody(StretchBody):
+    """Which messages, newest first; without any member the newest of all."""
+
+    before: Annotated[MessageCursor | None, Field(description=_BEFORE)] = None
+    after: Annotated[MessageCursor | None, Field(description=_AFTER)] = None
+    status: MessageStatus | None = None
+    to: fields.Number | None = None
+    sender: Annotated[
+        fields.SenderName | None,
+        Field(alias="from", description="The sender that they went out with."),
+    ] = None
+
+
+class ListVerificationsBody(StretchBody):
+    """Which verifications, newest first; without any member the newest of all."""
+
+    before: Annotated[VerificationCursor | None, Field(description=_BEFORE)] = None
+    after: Annotated[VerificationCursor | None, Field(description=_AFTER)] = None
+    status: VerificationStatus | None = None
+    to: fields.Number | None = None
+
+
+class ListInboundBody(StretchBody):
+    """Which messages that came in, newest first; without any member the newest of all."""
+
+    before: Annotated[InboundCursor | None, Field(description=_BEFORE)] = None
+    after: Annotated[InboundCursor | None, Field(description=_AFTER)] = None
+    status: Annotated[Received | None, Field(description="All that came in have the same.")] = None
+    to: Annotated[Address | None, Field(description="The number of ours that they came to.")] = None
+    sender: Annotated[
+        Address | None, Field(alias="from", description="The number that they came from.")
+    ] = None
+
+
+class ListEntriesBody(StretchBody):
+    """Which entries of the ledger, newest first; without any member the newest of all."""
+
+    before: Annotated[LedgerCursor | None, Field(description=_BEFORE)] = None
+    after: Annotated[LedgerCursor | None, Field(description=_AFTER)] = None
+    kind: EntryKind | None = None
+
+
+class EmptyBody(RequestBody):
+    """Nothing is asked but what the key says."""

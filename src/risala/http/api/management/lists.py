@@ -1,0 +1,165 @@
+"""What an organization has, for programs with a secret key: messages, verifications, what came in,
+money, senders (contract §8)."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from risala.engine.model.commands import Mode, Principal
+from risala.engine.model.money import money
+from risala.http.api.management import shapes
+from risala.http.api.management.cursors import ListName
+from risala.http.api.management.list_bodies import (
+    EmptyBody,
+    ListEntriesBody,
+    ListInboundBody,
+    ListMessagesBody,
+    ListVerificationsBody,
+)
+from risala.http.api.management.performer import KeyPerformer
+from risala.http.common.auth import KeyDoor
+from risala.http.common.base import JsonApp
+from risala.http.common.facade import ApiGateway
+from risala.http.common.parse import read_body
+from risala.http.common.plain import PlainAnswer, PlainRequest
+from risala.http.common.respond import json_bytes
+from risala.http.common.validation import Body, parse_body
+
+_NOTHING: Final = shapes.page(ListName.INBOUND, [], shapes.inbound, None, None)
+
+
+def add_lists(app: JsonApp, gateway: ApiGateway, door: KeyDoor) -> None:
+    """Serve what lists, and what tells of the balance."""
+    lists = _Lists(gateway, door)
+    app.route_plain("/api/sms/list", lists.messages)
+    app.route_plain("/api/verify/list", lists.verifications)
+    app.route_plain("/api/inbound/list", lists.inbound)
+    app.route_plain("/api/ledger/list", lists.ledger)
+    app.route_plain("/api/balance/get", lists.balance)
+    app.route_plain("/api/senders/list", lists.senders)
+
+
+class _Lists:
+    def __init__(self, gateway: ApiGateway, door: KeyDoor) -> None:
+        self._perform = KeyPerformer(gateway, "There is no such organization.").perform
+        self._is_lean = gateway.is_lean
+        self._door = door
+
+    async def _asked(self, request: PlainRequest, model: type[Body]) -> tuple[Principal, Body]:
+        principal = self._door.secret(request)
+        return principal, parse_body(model, await read_body(request))
+
+    async def messages(self, request: PlainRequest) -> PlainAnswer:
+        principal, body = await self._asked(request, ListMessagesBody)
+        found = await self._perform(
+            principal,
+            "message.list",
+            **_mine(principal),
+            mode=principal.mode.value,
+            # A code's message is the verification's matter, here as in `POST /api/sms/get`.
+            kind="sms",
+            limit=body.count,
+            before=body.before,
+            after=body.after,
+            status=body.status,
+            to=body.to,
+            **({} if body.sender is None else {"from": body.sender}),
+            since=body.since,
+            until=body.until,
+        )
+        places = found["older"], found["newer"]
+        shape = shapes.lean_message if self._is_lean(principal) else shapes.message
+        return _page(ListName.MESSAGES, found["messages"], shape, places)
+
+    async def verifications(self, request: PlainRequest) -> PlainAnswer:
+        principal, body = await self._asked(request, ListVerificationsBody)
+        found = await self._perform(
+            principal,
+            "verify.list",
+            **_mine(principal),
+            mode=principal.mode.value,
+            limit=body.count,
+            before=body.before,
+            after=body.after,
+            status=body.status,
+            to=body.to,
+            since=body.since,
+            until=body.until,
+        )
+        places = found["older"], found["newer"]
+        return _page(ListName.VERIFICATIONS, found["sessions"], shapes.verification, places)
+
+    async def inbound(self, request: PlainRequest) -> PlainAnswer:
+        principal, body = await self._asked(request, ListInboundBody)
+        if principal.mode is Mode.TEST:  # what comes in comes from carriers: there is none of tests
+            return PlainAnswer(json_bytes(_NOTHING))
+        found = await self._perform(
+            principal,
+            "inbound.list",
+            **_mine(principal),
+            limit=body.count,
+            before=body.before,
+            after=body.after,
+            to=body.to,
+            **({} if body.sender is None else {"from": body.sender}),
+            since=body.since,
+            until=body.until,
+        )
+        places = found["older"], found["newer"]
+        return _page(ListName.INBOUND, found["messages"], shapes.inbound, places)
+
+    async def ledger(self, request: PlainRequest) -> PlainAnswer:
+        principal, body = await self._asked(request, ListEntriesBody)
+        if principal.mode is Mode.TEST:  # tests cost nothing
+            return PlainAnswer(json_bytes(_NOTHING))
+        before, after = (
+            None if place is None else int(place) for place in (body.before, body.after)
+        )
+        found = await self._perform(
+            principal,
+            "ledger.list",
+            **_mine(principal),
+            limit=body.count,
+            before=before,
+            after=after,
+            kinds=None if body.kind is None else [body.kind],
+            since=body.since,
+            until=body.until,
+        )
+        places = found["next"], found["previous"]
+        return _page(ListName.LEDGER, found["entries"], shapes.entry, places)
+
+    async def balance(self, request: PlainRequest) -> PlainAnswer:
+        principal, _ = await self._asked(request, EmptyBody)
+        found = await self._perform(principal, "org.show", **_mine(principal))
+        told = {"organizationId": found["id"], "balance": found["balance"]}
+        told |= {"currency": found["currency"]}
+        if principal.mode is Mode.TEST:  # nothing of the money is a test key's business
+            told |= {"balance": money(0), "lowBalance": None}
+            told |= {"spentToday": money(0), "spendCap": None}
+            return PlainAnswer(json_bytes(told))
+        prices = await self._perform(principal, "price")
+        own = found["lowBalance"]
+        told |= {"lowBalance": prices["lowBalance"] if own is None else own}
+        told |= {"spentToday": found["spentToday"], "spendCap": found["spendCap"]}
+        return PlainAnswer(json_bytes(told))
+
+    async def senders(self, request: PlainRequest) -> PlainAnswer:
+        principal, _ = await self._asked(request, EmptyBody)
+        found = await self._perform(principal, "sender.list", **_mine(principal))
+        volume = await self._perform(principal, "sender.volume", **_mine(principal))
+        items = [shapes.sender(each, volume["weekly"]) for each in found["senders"]]
+        return PlainAnswer(json_bytes({"items": items}))
+
+
+def _mine(principal: Principal) -> dict[str, str]:
+    return {"organization_id": principal.organization_id}
+
+
+def _page(
+    of: ListName,
+    items: list[dict[str, Any]],
+    shape: Any,  # noqa: ANN401 -- a function of an item
+    places: tuple[Any, Any],
+) -> PlainAnswer:
+    return PlainAnswer(json_bytes(shapes.page(of, items, shape, *places)))

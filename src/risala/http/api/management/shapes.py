@@ -1,0 +1,81 @@
+"""What operations tell, in the shapes of the API's answers (contract §8)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from risala.engine.model.wire import lean
+from risala.http.api.management.cursors import ListName, written
+
+Json = dict[str, Any]
+
+_MESSAGE: Final = (
+    *("messageId", "id", "to", "from", "body", "status", "segments", "encoding", "price"),
+    *("currency", "attempts", "carrier", "providerMessageId", "errorCode", "errorText"),
+    *("carrierCode", "metadata", "sendAt", "sentAt", "deliveredAt", "createdAt", "updatedAt"),
+)
+_VERIFICATION: Final = ("id", "to", "status", "attempts", "expiresAt", "createdAt", "updatedAt")
+
+
+def message(told: Json) -> Json:
+    """As ``POST /api/sms/get`` answers it."""
+    whole = {**told, "id": told["messageId"]}
+    return {name: whole[name] for name in _MESSAGE}
+
+
+def lean_message(told: Json) -> Json:
+    """The same for an organization that wants seven fields and four states."""
+    return lean(message(told))
+
+
+def verification(told: Json) -> Json:
+    """As ``POST /api/verify/get`` answers it."""
+    return {name: told[name] for name in _VERIFICATION}
+
+
+def inbound(told: Json) -> Json:
+    return {
+        "messageId": told["id"],
+        "id": told["id"],
+        "from": told["from"],
+        "to": told["to"],
+        "body": told["text"],
+        "status": "received",
+        "carrier": told["carrier"],
+        "receivedAt": told["receivedAt"],
+        "createdAt": told["receivedAt"],
+    }
+
+
+def entry(told: Json) -> Json:
+    names = ("id", "kind", "amount", "balanceAfter", "reference")
+    return {**{name: told[name] for name in names}, "createdAt": told["at"]}
+
+
+def delivery(told: Json) -> Json:
+    return told
+
+
+def sender(told: Json, volume: int) -> Json:
+    names = ("id", "name", "status", "reason")
+    return {
+        **{name: told[name] for name in names},
+        "volume": volume,
+        "createdAt": told["createdAt"],
+    }
+
+
+def page(
+    of: ListName,
+    items: list[Json],
+    shape: Callable[[Json], Json],
+    next_: str | int | None,
+    previous: str | int | None,
+) -> Json:
+    """One page of a list, and the cursors of the pages beside it."""
+    return {
+        "items": [shape(each) for each in items],
+        "next": written(of, next_),
+        "previous": written(of, previous),
+    }

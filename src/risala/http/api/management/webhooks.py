@@ -1,0 +1,189 @@
+"""Webhook endpoints in the hands of programs (contract §8): a key manages those of its mode."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from risala.engine.model.clock import iso
+from risala.engine.model.commands import Principal
+from risala.http.api.fields import instant_ms
+from risala.http.api.management import shapes
+from risala.http.api.management.cursors import ListName
+from risala.http.api.management.list_bodies import EmptyBody
+from risala.http.api.management.performer import KeyPerformer, argument, issue_of
+from risala.http.api.management.webhook_bodies import (
+    CreateEndpointBody,
+    EndpointBody,
+    ListDeliveriesBody,
+    ReplayBody,
+    RotateBody,
+    UpdateEndpointBody,
+)
+from risala.http.common.auth import KeyDoor
+from risala.http.common.base import JsonApp
+from risala.http.common.facade import ApiGateway
+from risala.http.common.parse import has_escapes, read_body, read_object
+from risala.http.common.plain import PlainAnswer, PlainRequest
+from risala.http.common.problems import BodyIssue, Problem, bad_body, with_issues
+from risala.http.common.respond import json_bytes
+from risala.http.common.validation import Body, parse_body, validate
+
+NO_ENDPOINT: Final = "There is no webhook endpoint with this id."
+NO_DELIVERY: Final = "There is no delivery of this event to a webhook endpoint with this id."
+CHUNKS_MAX: Final = 25
+"""Units of work of one replay: some thousand deliveries, a second or so; then it is asked again."""
+
+Json = dict[str, Any]
+
+
+def add_webhooks(app: JsonApp, gateway: ApiGateway, door: KeyDoor) -> None:
+    """Serve ``/api/webhooks/…``."""
+    hooks = _Webhooks(gateway, door)
+    for name, handler in (
+        ("list", hooks.list),
+        ("create", hooks.create),
+        ("update", hooks.update),
+        ("delete", hooks.delete),
+        ("rotate", hooks.rotate),
+        ("test", hooks.test),
+        ("deliveries", hooks.deliveries),
+        ("replay", hooks.replay),
+    ):
+        app.route_plain(f"/api/webhooks/{name}", handler)
+
+
+class _Webhooks:
+    def __init__(self, gateway: ApiGateway, door: KeyDoor) -> None:
+        self._faults = gateway.endpoint_faults
+        self._perform = KeyPerformer(gateway, NO_ENDPOINT).perform
+        self._perform_delivery = KeyPerformer(gateway, NO_DELIVERY).perform
+        self._door = door
+
+    async def list(self, request: PlainRequest) -> PlainAnswer:
+        principal = self._door.secret(request)
+        parse_body(EmptyBody, await read_body(request))
+        mine = principal.organization_id
+        found = await self._perform(principal, "webhook.list", organization_id=mine)
+        mode = principal.mode.value
+        items = [each for each in found["endpoints"] if each["mode"] == mode]
+        return PlainAnswer(json_bytes({"items": items}))
+
+    async def create(self, request: PlainRequest) -> PlainAnswer:
+        principal = self._door.secret(request)
+        body = self._parsed(CreateEndpointBody, await read_body(request))
+        made = await self._perform(
+            principal,
+            "webhook.create",
+            organization_id=principal.organization_id,
+            mode=principal.mode.value,
+            **body.wished,
+        )
+        return _with_secret(made)
+
+    async def update(self, request: PlainRequest) -> PlainAnswer:
+        principal = self._door.secret(request)
+        body = self._parsed(UpdateEndpointBody, await read_body(request))
+        this, wished = _this(principal, body), body.wished
+        found: Json | None = None
+        if wished:
+            found = await self._perform(principal, "webhook.update", **this, **wished)
+        if body.enabled is not None:
+            name = "webhook.enable" if body.enabled else "webhook.disable"
+            found = await self._perform(principal, name, **this)
+        if found is None:
+            found = await self._perform(principal, "webhook.show", **this)
+        return PlainAnswer(json_bytes(found["endpoint"]))
+
+    async def delete(self, request: PlainRequest) -> PlainAnswer:
+        principal = self._door.secret(request)
+        body = parse_body(EndpointBody, await read_body(request))
+        found = await self._perform(principal, "webhook.delete", **_this(principal, body))
+        return PlainAnswer(json_bytes({**found["endpoint"], "deleted": True}))
+
+    async def rotate(self, request: PlainRequest) -> PlainAnswer:
+        principal = self._door.secret(request)
+        body = parse_body(RotateBody, await read_body(request))
+        this = _this(principal, body)
+        made = await self._perform(principal, "webhook.rotate", **this, at_once=body.at_once)
+        return _with_secret(made)
+
+    async def test(self, request: PlainRequest) -> PlainAnswer:
+        principal = self._door.secret(request)
+        body = parse_body(EndpointBody, await read_body(request))
+        owed = await self._perform(principal, "webhook.test", **_this(principal, body))
+        return PlainAnswer(json_bytes(owed["delivery"]))
+
+    async def deliveries(self, request: PlainRequest) -> PlainAnswer:
+        principal = self._door.secret(request)
+        body = parse_body(ListDeliveriesBody, await read_body(request))
+        found = await self._perform(
+            principal,
+            "webhook.deliveries",
+            **_this(principal, body),
+            state=body.state,
+            limit=body.count,
+            before=None if body.before is None else int(body.before),
+            after=None if body.after is None else int(body.after),
+        )
+        items, places = found["deliveries"], (found["before"], found["after"])
+        page = shapes.page(ListName.DELIVERIES, items, shapes.delivery, *places)
+        return PlainAnswer(json_bytes(page))
+
+    async def replay(self, request: PlainRequest) -> PlainAnswer:
+        principal = self._door.secret(request)
+        body = parse_body(ReplayBody, await read_body(request))
+        if (body.event_id is None) == (body.since is None):
+            text = "Give `eventId` or `since`, and not both."
+            raise bad_body([BodyIssue(("eventId",), "one_of_both", text)])
+        this = _this(principal, body)
+        if body.event_id is not None:
+            found = await self._perform_delivery(
+                principal, "webhook.replay", **this, event_id=body.event_id
+            )
+            return PlainAnswer(json_bytes(found["delivery"]))
+        return PlainAnswer(json_bytes(await self._replay_failed(principal, this, body)))
+
+    async def _replay_failed(self, principal: Principal, this: Json, body: ReplayBody) -> Json:
+        until = None if body.until is None else instant_ms(body.until)
+        replayed, done = 0, False
+        for _ in range(CHUNKS_MAX):
+            found = await self._perform(
+                principal, "webhook.replay_failed", **this, since=body.since, until=until
+            )
+            replayed, until, done = replayed + found["replayed"], found["until"], found["done"]
+            if done:
+                break
+        return {"replayed": replayed, "until": iso(until or 0), "done": done}
+
+    def _parsed(self, model: type[Body], raw: bytes) -> Body:
+        """A body with an endpoint's fields, which the engine judges too.
+
+        Raises:
+            Problem: 400 with every fault of both.
+        """
+        members = read_object(raw)
+        fields = {argument(name): value for name, value in members.items()}
+        issues = [issue_of(each) for each in self._faults(fields)]
+        try:
+            body = validate(model, members, escapes=has_escapes(raw))
+        except Problem as problem:
+            raise with_issues(problem, issues) from None
+        if issues:
+            raise bad_body(issues)
+        return body
+
+
+def _this(
+    principal: Principal,
+    body: EndpointBody | UpdateEndpointBody | ListDeliveriesBody | ReplayBody,
+) -> Json:
+    """The endpoint that is meant: of the key's organization, and for events of its mode."""
+    return {
+        "endpoint_id": body.endpoint_id,
+        "organization_id": principal.organization_id,
+        "only_mode": principal.mode.value,
+    }
+
+
+def _with_secret(made: Json) -> PlainAnswer:
+    return PlainAnswer(json_bytes({**made["endpoint"], "secret": made["secret"]}))

@@ -1,0 +1,264 @@
+"""The reference of webhook endpoints in the hands of programs, and of what they may withdraw."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from pydantic import BaseModel
+
+from risala.http.api.bodies import GetBody
+from risala.http.api.management.actions import EstimateBody
+from risala.http.api.management.cursors import ListName, written
+from risala.http.api.management.list_bodies import EmptyBody
+from risala.http.api.management.webhook_bodies import (
+    CreateEndpointBody,
+    EndpointBody,
+    ListDeliveriesBody,
+    ReplayBody,
+    RotateBody,
+    UpdateEndpointBody,
+)
+from risala.http.api.openapi import sms, verify
+from risala.http.api.openapi.answers import MessageAnswer, VerificationAnswer
+from risala.http.api.openapi.lists import (
+    DeliveriesAnswer,
+    DeliveryAnswer,
+    EndpointAnswer,
+    EndpointDeletedAnswer,
+    EndpointsAnswer,
+    EndpointSecretAnswer,
+    EstimateAnswer,
+    ReplayAnswer,
+)
+from risala.http.api.openapi.operation import LEAN, WITH_BODY, ApiOperation
+from risala.http.api.verify_bodies import GetVerificationBody
+
+_ID: Final = "06GZR07DZ6B66NB0QHY1RFRDJAQR3ECT"
+_AT: Final = "2026-11-21T08:30:00.123Z"
+_THIS: Final = {"endpointId": f"whe_{_ID}"}
+_ENDPOINT: Final = {
+    "id": f"whe_{_ID}",
+    "organizationId": f"org_{_ID}",
+    "mode": "live",
+    "url": "https://example.com/events",
+    "description": "",
+    "types": ["sms.sent", "sms.failed"],
+    "headers": {"Authorization": "***"},
+    "notify": None,
+    "enabled": True,
+    "disabledReason": None,
+    "failingSince": None,
+    "oldSecretUntil": None,
+    "signatureHeader": None,
+    "createdAt": _AT,
+    "updatedAt": _AT,
+}
+_SECRET: Final = {**_ENDPOINT, "secret": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"}
+_DELIVERY: Final = {
+    "endpointId": f"whe_{_ID}",
+    "eventId": f"evt_{_ID}",
+    "type": "sms.sent",
+    "state": "failed",
+    "attempts": 10,
+    "nextAttemptAt": None,
+    "status": 503,
+    "error": None,
+    "excerpt": "Service Unavailable",
+    "createdAt": _AT,
+    "updatedAt": _AT,
+    "deliveredAt": None,
+}
+_KEY: Final = (
+    " Needs a secret key: a live one for endpoints of live events, a test one for those of test"
+    " events."
+)
+
+
+def _of(
+    name: str,
+    operation: str,
+    summary: str,
+    words: str,
+    *,
+    body: type[BaseModel],
+    answer: type[BaseModel],
+    asked: Mapping[str, Any],
+    told: Mapping[str, Any],
+) -> ApiOperation:
+    return ApiOperation(
+        path=f"/api/webhooks/{name}",
+        name=operation,
+        tag="Webhooks",
+        summary=summary,
+        description=f"{words}{_KEY}".strip(),
+        body=body,
+        answer=answer,
+        errors=WITH_BODY if name in ("list", "create") else (*WITH_BODY, 404),
+        body_examples={each: {"value": value} for each, value in asked.items()},
+        answer_examples={each: {"value": value} for each, value in told.items()},
+    )
+
+
+_CANCEL: Final = (
+    ApiOperation(
+        path="/api/sms/cancel",
+        name="cancelSms",
+        tag="SMS",
+        summary="Withdraw a message",
+        description="A message that is `pending` and of which no part has left is `canceled`, and"
+        " its price is given back; for any other it is 400 with `data.code` `NOT_CANCELABLE`."
+        f" Needs a secret key.{LEAN}",
+        body=GetBody,
+        answer=MessageAnswer,
+        errors=(*WITH_BODY, 404),
+        body_examples={"one": {"value": {"messageId": f"sms_{_ID}"}}},
+        answer_examples={
+            "canceled": {
+                "value": {
+                    **sms.STORED,
+                    "status": "canceled",
+                    "attempts": 0,
+                    "carrier": None,
+                    "providerMessageId": None,
+                    "sentAt": None,
+                    "deliveredAt": None,
+                }
+            }
+        },
+    ),
+    ApiOperation(
+        path="/api/sms/estimate",
+        name="estimateSms",
+        tag="SMS",
+        summary="What a text would cost",
+        description="Charges nothing. Needs a secret key; with a test key the price is zero.",
+        body=EstimateBody,
+        answer=EstimateAnswer,
+        errors=WITH_BODY,
+        body_examples={"one": {"value": {"to": "+22236123456", "body": "It’s ready"}}},
+        answer_examples={
+            "unicode": {
+                "value": {
+                    "encoding": "ucs2",
+                    "segments": 1,
+                    "characters": 10,
+                    "price": "0.50",
+                    "currency": "MRU",
+                    "unicodeCharacters": [{"character": "’", "index": 2, "suggestion": "'"}],
+                }
+            }
+        },
+    ),
+    ApiOperation(
+        path="/api/verify/cancel",
+        name="cancelVerification",
+        tag="Verify",
+        summary="End a verification",
+        description="Its code is worth nothing any more. One that had ended stays as it is. Needs"
+        " a secret key.",
+        body=GetVerificationBody,
+        answer=VerificationAnswer,
+        errors=(*WITH_BODY, 404),
+        body_examples={"one": {"value": {"verificationId": f"ver_{_ID}"}}},
+        answer_examples={"canceled": {"value": {**verify.STORED, "status": "canceled"}}},
+    ),
+)
+
+OPERATIONS: Final = (
+    *_CANCEL,
+    _of(
+        *("list", "listEndpoints", "Webhook endpoints", "At most twenty."),
+        body=EmptyBody,
+        answer=EndpointsAnswer,
+        asked={"all": {}},
+        told={"one": {"items": [_ENDPOINT]}},
+    ),
+    _of(
+        *("create", "createEndpoint", "Make a webhook endpoint"),
+        "The secret that its calls are signed by is in this answer alone.",
+        body=CreateEndpointBody,
+        answer=EndpointSecretAnswer,
+        asked={
+            "plain": {"url": "https://example.com/events"},
+            "chosen": {
+                "url": "https://example.com/events",
+                "types": ["sms.sent", "sms.failed"],
+                "headers": {"Authorization": "Bearer 4711"},
+            },
+        },
+        told={"made": _SECRET},
+    ),
+    _of(
+        *("update", "updateEndpoint", "Change a webhook endpoint"),
+        "What is left out stays as it is; `enabled` switches it off and on.",
+        body=UpdateEndpointBody,
+        answer=EndpointAnswer,
+        asked={"off": {**_THIS, "enabled": False}},
+        told={"off": {**_ENDPOINT, "enabled": False, "disabledReason": "owner"}},
+    ),
+    _of(
+        *("delete", "deleteEndpoint", "Delete a webhook endpoint"),
+        "What is pending at it is dropped.",
+        body=EndpointBody,
+        answer=EndpointDeletedAnswer,
+        asked={"one": _THIS},
+        told={"one": {**_ENDPOINT, "deleted": True}},
+    ),
+    _of(
+        *("rotate", "rotateSecret", "Give a webhook endpoint another secret"),
+        "It is in this answer alone. For 24 hours the old one signs too, unless `atOnce` says"
+        " otherwise.",
+        body=RotateBody,
+        answer=EndpointSecretAnswer,
+        asked={"soft": _THIS, "hard": {**_THIS, "atOnce": True}},
+        told={"made": {**_SECRET, "oldSecretUntil": "2026-11-22T08:30:00.123Z"}},
+    ),
+    _of(
+        *("test", "testEndpoint", "Send a test event"),
+        "Its type is `webhook.test`.",
+        body=EndpointBody,
+        answer=DeliveryAnswer,
+        asked={"one": _THIS},
+        told={
+            "owed": {
+                **_DELIVERY,
+                "type": "webhook.test",
+                "state": "pending",
+                "attempts": 0,
+                "nextAttemptAt": _AT,
+                "status": None,
+                "excerpt": None,
+            }
+        },
+    ),
+    _of(
+        *("deliveries", "listDeliveries", "What became of an endpoint's events"),
+        "Newest first, by pages as in the other lists.",
+        body=ListDeliveriesBody,
+        answer=DeliveriesAnswer,
+        asked={"failed": {**_THIS, "state": "failed", "limit": 1}},
+        told={
+            "page": {
+                "items": [_DELIVERY],
+                "next": written(ListName.DELIVERIES, 4711),
+                "previous": None,
+            }
+        },
+    ),
+    _of(
+        *("replay", "replayDeliveries", "Deliver again"),
+        "One delivery by its event, or those that failed of events since a time; of many at most"
+        " 5,000 at once: ask again with the answer's `until` while `done` is false.",
+        body=ReplayBody,
+        answer=ReplayAnswer,
+        asked={
+            "one": {**_THIS, "eventId": f"evt_{_ID}"},
+            "failed": {**_THIS, "since": "2026-11-21T00:00:00Z"},
+        },
+        told={
+            "one": {**_DELIVERY, "state": "pending", "nextAttemptAt": _AT},
+            "failed": {"replayed": 12, "until": _AT, "done": True},
+        },
+    ),
+)

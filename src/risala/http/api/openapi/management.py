@@ -1,0 +1,181 @@
+"""The reference of what is for secret keys: lists, money, senders."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from pydantic import BaseModel
+
+from risala.http.api.management.cursors import ListName, written
+from risala.http.api.management.list_bodies import (
+    EmptyBody,
+    ListEntriesBody,
+    ListInboundBody,
+    ListMessagesBody,
+    ListVerificationsBody,
+)
+from risala.http.api.openapi import sms, verify
+from risala.http.api.openapi.lists import (
+    BalanceAnswer,
+    EntryPage,
+    InboundPage,
+    MessagePage,
+    SenderList,
+    VerificationPage,
+)
+from risala.http.api.openapi.operation import LEAN, WITH_BODY, ApiOperation
+
+ID: Final = "06GZR07DZ6B66NB0QHY1RFRDJAQR3ECT"
+_PAGES: Final = (
+    " Newest first, by pages: `next` of an answer goes back as `before`, `previous` as `after`,"
+    " and what arrives meanwhile moves nothing. A page may have fewer items than `limit`, even"
+    " none, while there are more: go on until `next` is null. Needs a secret key, and shows what"
+    " is of its organization and mode."
+)
+_RECEIVED: Final = {
+    "messageId": f"mo_{ID}",
+    "id": f"mo_{ID}",
+    "from": "+22236123456",
+    "to": "1234",
+    "body": "Vote 7",
+    "status": "received",
+    "carrier": "mattel",
+    "receivedAt": "2026-11-21T08:30:00.123Z",
+    "createdAt": "2026-11-21T08:30:00.123Z",
+}
+_ENTRY: Final = {
+    "id": f"led_{ID}",
+    "kind": "charge",
+    "amount": "-0.50",
+    "balanceAfter": "99.50",
+    "reference": f"sms_{ID}",
+    "createdAt": "2026-11-21T08:30:00.123Z",
+}
+_BALANCE: Final = {
+    "organizationId": f"org_{ID}",
+    "balance": "99.50",
+    "currency": "MRU",
+    "lowBalance": "50.00",
+    "spentToday": "0.50",
+    "spendCap": None,
+}
+_SENDER: Final = {
+    "id": f"snd_{ID}",
+    "name": "Acme",
+    "status": "pending",
+    "reason": None,
+    "volume": 1204,
+    "createdAt": "2026-11-21T08:30:00.123Z",
+}
+
+
+def _list(
+    path: str,
+    name: str,
+    summary: str,
+    *,
+    body: type[BaseModel],
+    answer: type[BaseModel],
+    item: Mapping[str, Any],
+    of: ListName,
+    tag: str,
+    words: str,
+    asked: Mapping[str, Any],
+) -> ApiOperation:
+    place = f"1795231187670.ver_{ID}" if of is ListName.VERIFICATIONS else "1795231187670"
+    page = {"items": [item], "next": written(of, place), "previous": None}
+    some = {"limit": 1, "since": "2026-11-21T00:00:00Z", **asked}
+    return ApiOperation(
+        path=path,
+        name=name,
+        tag=tag,
+        summary=summary,
+        description=f"{words}{_PAGES}",
+        body=body,
+        answer=answer,
+        errors=WITH_BODY,
+        body_examples={
+            "newest": {"summary": "The newest", "value": {}},
+            "some": {"summary": "Some of them", "value": some},
+        },
+        answer_examples={"page": {"summary": "The first page", "value": page}},
+    )
+
+
+OPERATIONS: Final = (
+    _list(
+        "/api/sms/list",
+        "listSms",
+        "Messages",
+        body=ListMessagesBody,
+        answer=MessagePage,
+        item=sms.STORED,
+        of=ListName.MESSAGES,
+        tag="SMS",
+        words="Items are as `POST /api/sms/get` answers them; messages with codes are not among"
+        f" them.{LEAN}",
+        asked={"status": "delivered", "to": "+22236123456"},
+    ),
+    _list(
+        "/api/verify/list",
+        "listVerifications",
+        "Verifications",
+        body=ListVerificationsBody,
+        answer=VerificationPage,
+        item=verify.STORED,
+        of=ListName.VERIFICATIONS,
+        tag="Verify",
+        words="Items are as `POST /api/verify/get` answers them.",
+        asked={"status": "pending"},
+    ),
+    _list(
+        "/api/inbound/list",
+        "listInbound",
+        "Messages that came in",
+        body=ListInboundBody,
+        answer=InboundPage,
+        item=_RECEIVED,
+        of=ListName.INBOUND,
+        tag="SMS",
+        words="Nothing comes in for test keys.",
+        asked={"from": "+22236123456"},
+    ),
+    _list(
+        "/api/ledger/list",
+        "listLedger",
+        "What the balance was changed by",
+        body=ListEntriesBody,
+        answer=EntryPage,
+        item=_ENTRY,
+        of=ListName.LEDGER,
+        tag="Account",
+        words="Test keys move no money, and see none.",
+        asked={"kind": "charge"},
+    ),
+    ApiOperation(
+        path="/api/balance/get",
+        name="getBalance",
+        tag="Account",
+        summary="The balance",
+        description="Needs a secret key. A test key gets zeros: it costs nothing.",
+        body=EmptyBody,
+        answer=BalanceAnswer,
+        errors=WITH_BODY,
+        body_examples={"now": {"summary": "Now", "value": {}}},
+        answer_examples={"balance": {"summary": "Now", "value": _BALANCE}},
+    ),
+    ApiOperation(
+        path="/api/senders/list",
+        name="listSenders",
+        tag="Account",
+        summary="Sender IDs",
+        description="All that were asked for, and how each stands. They are asked for in the"
+        " dashboard. Needs a secret key.",
+        body=EmptyBody,
+        answer=SenderList,
+        errors=WITH_BODY,
+        body_examples={"all": {"summary": "All", "value": {}}},
+        answer_examples={"one": {"summary": "One", "value": {"items": [_SENDER]}}},
+    ),
+)
