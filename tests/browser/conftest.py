@@ -16,12 +16,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
-from looking import Watch
+from looking import Speaker, Watch
 from patience import HANG_S, until
+from risala.engine.model.people import Language
+from risala.http.web.languages import load_words
 
 EXAMPLE = Path(__file__).parents[2] / "examples/verify-page"
+expect.set_options(timeout=HANG_S * 1000)  # what a page is to show by itself, a busy machine too
 PHONE = {"viewport": {"width": 390, "height": 844}, "device_scale_factor": 2, "has_touch": True}
 
 
@@ -218,3 +221,9 @@ def look_at_console(browser: Browser, console: str) -> Iterator[Callable[..., Pa
     for context in contexts:
         context.close()
     assert [fault for watch in watches for fault in watch.faults] == []
+
+
+@pytest.fixture(params=["fr", "ar", "en"])
+def speaker(request: pytest.FixtureRequest, look_at_console: Callable[..., Page]) -> Speaker:
+    """An operator of each language at the console."""
+    return Speaker(request.param, load_words(Language(request.param)), look_at_console)

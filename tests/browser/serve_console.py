@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import sqlite3
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -13,13 +13,20 @@ from typing import Any
 import trio
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "support/pages"))
 
 from quart_trio.wrappers import TrioResponse
 
 from console_lanes import LINES, SECTIONS
 from console_records import records
 from payment_shop import wallet
-from risala.config.model import CarrierSection, HttpSection, Settings, StorageSection
+from risala.config.model import (
+    CarrierSection,
+    HttpSection,
+    PricingSection,
+    Settings,
+    StorageSection,
+)
 from risala.config.people import PeopleSection
 from risala.engine.engine import open_engine
 from risala.engine.gateway import Gateway
@@ -36,10 +43,22 @@ from risala.http.web.access import PageAccess
 from risala.http.web.app import WebApp
 from risala.http.web.routes import PageRoute
 from risala.http.web.visit import Visit
-from risala.plugins.contract import Inbound
+from risala.plugins.contract import Driver, Inbound
 from risala.plugins.manager import PluginManager
+from risala.plugins.page import (
+    FormField,
+    OpenPage,
+    PageBlock,
+    PageFigures,
+    PageForm,
+    PageHeading,
+    PageService,
+    PageTable,
+    PageText,
+)
 from risala.plugins.testing.fake_driver import FakeDriver
 
+LANGUAGES = ("fr", "ar", "en")
 OPERATOR = "mariem@risala.example"
 AT_THE_MACHINE = Caller("root", Face.CLI, Role.OPERATOR)
 PATTERN = "Vous avez recu {amount} MRU de {payer}. Ref {reference}. Solde {balance} MRU."
@@ -129,8 +148,45 @@ async def system(filling: Filling) -> None:
     await filling.do("alert.mute", kind="backup_old", minutes=600)
 
 
-PARTS: list[Callable[[Filling], Any]] = [senders, payments, records, system]
+async def decisions(filling: Filling) -> None:
+    """What an operator of each language decides: names and payments of their own."""
+    palms = filling.organizations["متجر النخيل"]
+    for language in LANGUAGES:
+        for name in (f"Souk {language}", f"Waha {language}", f"Barid {language}"):
+            given = {"organization_id": palms, "name": name, "description": "Livraisons."}
+            await filling.do("sender.request", **given)
+        for number, amount in enumerate(("700", "900")):
+            given = {"organization_id": palms, "method": "masrvi", "amount": amount}
+            made = (await filling.do("payment.begin", **given))["id"]
+            entered = {"reference": f"{language}-4471{number}"}
+            await filling.do("payment.claim", payment_id=made, entered=entered)
+        await filling.wrong(f"lane-{language}", ends=False)
+
+
+PARTS: list[Callable[[Filling], Any]] = [senders, payments, records, system, decisions]
 """Whoever adds a page adds what it shows here."""
+
+
+class ChangingFile:
+    """A settings file in which somebody changes the price whenever it was gone by."""
+
+    def __init__(self, settings: Settings, drivers: Mapping[str, Driver]) -> None:
+        self._settings = settings
+        self._drivers = drivers
+        self._applied = 0
+
+    def load(self) -> Settings:
+        priced = PricingSection(per_segment=f"{self._applied + 2}.00")
+        return self._settings.model_copy(update={"pricing": priced})
+
+    def build(self, carrier: CarrierSection) -> Driver:
+        return self._drivers[carrier.name]
+
+    def secrets_of(self, driver: str) -> frozenset[str]:
+        return frozenset()
+
+    def take_over(self, settings: Settings) -> None:
+        self._applied += 1
 
 
 async def enter(visit: Visit) -> TrioResponse:
@@ -150,9 +206,30 @@ EXTRA = PageRoute(path="/operator/enter", view=enter, access=PageAccess.PUBLIC)
 async def hear(sim: FakeDriver) -> None:
     """What a bank wrote: one text about a payment that waits, and one that nothing reads."""
     told = "Vous avez recu 12000 MRU de 36123456. Ref BK-7710342. Solde 90000 MRU."
-    for number, text in enumerate((told, "اربح مليون أوقية!")):
+    adverts = (f"{language}: gagnez un million!" for language in LANGUAGES)
+    for number, text in enumerate((told, "اربح مليون أوقية!", *adverts)):
         sent_at = SystemClock().now_ms()
         await sim.context.inbound(Inbound("Bankily", None, text, sent_at, (f"pdu-{number}",), None))
+
+
+class ThingsPage:
+    """A plugin's page with each kind of block."""
+
+    async def show(self, service: PageService) -> Sequence[PageBlock]:
+        long = "a-word-that-is-as-long-as-an-address-" * 4
+        fields = (
+            FormField("name", "Name", value="x", hint="How it is called"),
+            FormField("size", "Size", "choice", "s", (("s", "Small"), ("l", "Large"))),
+            FormField("count", "Count", "number"),
+            FormField("loud", "Loud", "check", "yes"),
+        )
+        return (
+            PageHeading("Things"),
+            PageText(long),
+            PageFigures((("Waiting", 12_345), ("State", "running"))),
+            PageTable(("Thing", "Count", "Is there"), ((long, 1.5, True), ("b", None, False))),
+            PageForm("rename", "Rename", fields, "Gives it another name."),
+        )
 
 
 async def main(port: int, folder: Path) -> None:
@@ -167,10 +244,17 @@ async def main(port: int, folder: Path) -> None:
         CarrierSection(name="sim", driver="fake", receives_only=True),
         *SECTIONS,
     )
+    settings = settings.model_copy(update={"carriers": lanes})
     drivers = {"fake": FakeDriver(), "sim": FakeDriver(), **LINES}
     plugins = PluginManager()
     plugins.load(installed=())
-    outside = Outside(payments=WALLETS, plugins=plugins.plugins())
+    pages = {**plugins.build_pages(), "things": OpenPage({"en": "Things"}, ThingsPage())}
+    outside = Outside(
+        payments=WALLETS,
+        plugins=plugins.plugins(),
+        source=ChangingFile(settings, drivers),
+        pages=pages,
+    )
     async with open_engine(settings, lanes, drivers, outside=outside) as engine:
         await Filling(engine.gateway).fill()
         await hear(drivers["sim"])

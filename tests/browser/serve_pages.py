@@ -14,6 +14,7 @@ from tempfile import TemporaryDirectory
 import trio
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "support/pages"))
 
 from quart_trio.wrappers import TrioResponse
 

@@ -86,13 +86,6 @@ def test_pace_is_changed_and_given_back_without_script(look, language):
     expect(page.get_by_role("button", name=str(words("Let the file hold again")))).to_be_hidden()
 
 
-def test_a_driver_is_asked(look):
-    page = look(f"/operator/carriers/{MODEM}", "fr")
-    page.locator("#arguments").fill("*100#")
-    page.get_by_role("button", name="Demander").click()
-    expect(page.get_by_text("*100# → 318,00 MRU")).to_be_visible()
-
-
 def test_the_line_of_the_overview_is_drawn(look):
     """By the table beside it, which changes by itself."""
     page = look("/operator/overview", "ar")

@@ -5,16 +5,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import pytest
-from markupsafe import Markup
 from playwright.sync_api import Page, expect
 
 from console_records import HELD
 from looking import overflow, violations
-from risala.engine.model.people import Language
-from risala.http.web.languages import Words, load_words
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -61,30 +57,6 @@ def test_no_page_is_closed_to_anybody(look, console, language, width, scheme):
         if over := overflow(page):
             found.append(f"{path}: {over} px too wide")
     assert found == []
-
-
-@dataclass(frozen=True)
-class Speaker:
-    """Somebody who works in a language, and finds things by their words."""
-
-    language: str
-    words: Words
-    look: Callable[..., Page]
-
-    def open(self, path: str, **options) -> Page:
-        return self.look(path, self.language, **options)
-
-    def says(self, sentence: str, **holes: str) -> str:
-        return Markup(self.words(sentence, **holes)).striptags()
-
-    def counted(self, one: str, many: str, count: int) -> str:
-        return Markup(self.words.counted(one, many, count, n=str(count))).striptags()
-
-
-@pytest.fixture(params=["fr", "ar", "en"])
-def speaker(request, look) -> Speaker:
-    language = Language(request.param)
-    return Speaker(request.param, load_words(language), look)
 
 
 def test_an_organization_is_found_and_suspended_by_keyboard_alone(speaker, console):

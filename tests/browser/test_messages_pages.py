@@ -22,6 +22,27 @@ def test_new_messages_are_told_and_the_list_stays(look):
     assert first.bounding_box() == before
 
 
+def no_answer(route):
+    route.abort()
+
+
+def too_many(route):
+    route.fulfill(status=429, content_type="text/html", body="<h1>Too many pages are open.</h1>")
+
+
+@pytest.mark.parametrize("refuse", [no_answer, too_many])
+def test_a_stream_that_did_not_open_is_asked_for_again(look, refuse):
+    page = look("/app/org_1/keys")
+    page.add_init_script("console.error = () => {}")  # htmx says there what went wrong
+    shut = [True]
+    page.route("**/messages/live*", lambda route: refuse(route) if shut[0] else route.continue_())
+    page.goto(page.url.replace("/keys", "/messages"))
+    expect(page.get_by_text("connection lost, trying again")).to_be_visible()
+    assert page.get_by_text("Too many pages are open.").count() == 0
+    shut[0] = False
+    expect(page.get_by_role("link", name="3 new messages: show them")).to_be_visible()
+
+
 @pytest.mark.parametrize("language", ["fr", "ar", "en"])
 def test_the_filters_stand_in_one_line(look, language):
     page = look("/app/org_1/messages", language=language, viewport={"width": 1280, "height": 844})

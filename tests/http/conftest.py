@@ -1,13 +1,14 @@
 """A small real gateway, and the app served to it: in memory, and by Hypercorn on loopback."""
 
 import json
-from collections.abc import AsyncIterator, Hashable, Sequence
+from collections.abc import AsyncIterator, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
 import trio
 
+from fresh_files import fresh_files  # noqa: F401 -- a fixture of all below
 from risala.config.model import HttpSection, Settings
 from risala.engine.model.callers import Caller
 from risala.engine.model.commands import (
@@ -112,6 +113,9 @@ class FakeGateway:
             None, AT_MS, None, AT_MS, AT_MS,
         )  # fmt: skip
 
+    def is_lean(self, principal: Principal) -> bool:
+        return False
+
     async def send_code(self, principal: Principal, command: SendCode) -> str:
         if self.refuse is not None:
             raise self.refuse
@@ -137,6 +141,9 @@ class FakeGateway:
 
     def readiness(self) -> Readiness:
         return self.ready
+
+    def endpoint_faults(self, members: Mapping[str, object]) -> Sequence[FieldFault]:
+        return ()
 
     async def perform(self, name: str, arguments: dict[str, Any], caller: Caller) -> dict[str, Any]:
         await trio.lowlevel.checkpoint()

@@ -79,11 +79,14 @@ class OneGap:
 
 
 @pytest.fixture
-def short_streams(gateway: FakeWebGateway, autojump_clock: trio.testing.MockClock) -> None:
-    """Streams of pieces draw once, and are over."""
+def short_streams(
+    gateway: FakeWebGateway, autojump_clock: trio.testing.MockClock
+) -> trio.testing.MockClock:
+    """Streams of pieces draw once, and are over. It is the clock, by which a test's waits pass."""
 
     @contextmanager
     def follow(what: What, organization_id: str | None = None) -> Iterator[OneGap]:
         yield OneGap()
 
     gateway.follow = follow
+    return autojump_clock

@@ -163,6 +163,9 @@ async def test_who_has_no_script_has_the_text_counted_by_us(owner, gateway):
     assert "“<bdi>ê</bdi>” makes it Unicode; “<bdi>e</bdi>” would not" in page.text
     assert ">Fenêtre</textarea>" in page.text
     assert asked(gateway, "send") == []
+    plain = await owner.submit(form, f"{LIST}/new/count", {"to": "36", "body": "Bonjour"})
+    assert plain.status == 200
+    assert "<b>GSM-7</b>" in plain.text
     sent = await owner.submit(page, f"{LIST}/new", {"to": "36123456", "body": "Fenêtre"})
     assert sent.location
 
@@ -200,7 +203,12 @@ async def test_without_an_endpoint_the_way_to_one_is_shown(owner, gateway, reade
 
 @pytest.mark.parametrize(
     ("key_id", "told"),
-    [("key_1", "Shop server"), ("key_9", "deleted"), (None, "written by hand")],
+    [
+        ("key_1", "Shop server"),
+        ("key_9", "deleted"),
+        ("crd_1", "<bdi>shop</bdi>"),
+        (None, "written by hand"),
+    ],
 )
 async def test_the_key_by_which_it_came(owner, gateway, key_id, told):
     gateway.answers = {"message.show": web_messages.story("delivered", keyId=key_id)}

@@ -13,6 +13,7 @@ async def test_settings_are_shown_and_saved(owner, gateway):
     assert 'value="5000.00"' in page.text
     assert "9,000.00" in page.text
     fields = {"name": "Baraka", "time_zone": "Africa/Dakar", "owner_spend_cap": ""}
+    fields["lean_answers"] = "yes"
     page = await owner.submit(page, SETTINGS, fields)
     assert page.location == SETTINGS
     told = {
@@ -20,6 +21,7 @@ async def test_settings_are_shown_and_saved(owner, gateway):
         "name": "Baraka",
         "time_zone": "Africa/Dakar",
         "smart_encoding": False,
+        "lean_answers": True,
         "owner_spend_cap": None,
         "version": 7,
     }

@@ -207,3 +207,7 @@ async def test_the_typed_address_of_signing_out_asks_first(owner, stranger, gate
     assert gateway.people.sessions
     assert (await owner.submit(page, "/sign-out")).location == "/sign-in"
     assert (await stranger.get("/sign-out")).location == "/sign-in"
+
+
+async def test_an_address_that_is_no_text_is_refused(stranger):
+    assert (await stranger.get("/sign-in?next=%ff")).status == 400

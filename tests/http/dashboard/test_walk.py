@@ -25,6 +25,7 @@ def named(route) -> str:
 
 def path_of(route, organization_id: str = "org_1") -> str:
     path = route.path.replace("<org>", organization_id).replace("<key_id>", "key_1")
+    path = path.replace("<credential_id>", "crd_1")
     path = path.replace("<user_id>", "usr_2").replace("<endpoint_id>", "whe_1")
     return re.sub("<.*?>", "x", path)
 
@@ -96,6 +97,16 @@ async def test_nothing_stands_inline_and_every_header_is_there(route, role, read
     assert page.headers["x-content-type-options"] == "nosniff"
     assert page.headers["referrer-policy"] in ("same-origin", "no-referrer")
     assert_nothing_inline(page)
+
+
+def test_pages_are_in_nobodys_frame_and_bring_nothing_from_elsewhere():
+    told = dict(each.strip().split(" ", 1) for each in POLICY.split(";"))
+    assert told == {
+        "default-src": "'self'",
+        "frame-ancestors": "'none'",
+        "form-action": "'self'",
+        "base-uri": "'none'",
+    }
 
 
 @pytest.mark.parametrize("route", GETS, ids=named)

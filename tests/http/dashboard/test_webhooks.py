@@ -87,6 +87,24 @@ async def test_headers_are_written_and_never_shown(owner, gateway):
     assert gone["headers"] == {}
 
 
+async def test_the_header_of_a_second_signature(owner, gateway):
+    form = await owner.get(f"{PAGE}/new")
+    fields = {"url": "https://a.example", "types": "sms.sent"}
+    await owner.submit(form, PAGE, {**fields, "signature_header": "X-Shop-Signature"})
+    (made,) = asked(gateway, "webhook.create")
+    assert made["signature_header"] == "X-Shop-Signature"
+    gateway.endpoints["whe_1"]["signatureHeader"] = "X-Shop-Signature"
+    form = await owner.get(ONE)
+    assert 'value="X-Shop-Signature"' in form.text
+    assert "<details" in form.text.partition('name="signature_header"')[0]
+    form = await owner.get(f"{PAGE}/new")
+    gateway.refuse = Invalid("signature_header", "invalid_header", "No.")
+    page = await owner.submit(form, PAGE, {**fields, "signature_header": "host"})
+    assert page.status == 422
+    assert "The name of a header looks like" in page.text
+    assert 'value="host"' in page.text
+
+
 @pytest.mark.parametrize(
     ("headers", "told"), [("no colon", "A header looks like"), ("X-Key: s3cret", "once more")]
 )

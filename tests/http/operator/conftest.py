@@ -21,6 +21,7 @@ from risala.engine.outside import Outside
 from risala.http.operator.app import create_console
 from risala.http.web.app import WebApp
 from risala.plugins.contract import DriverCommand
+from risala.plugins.page import OpenPage
 from risala.plugins.testing.fake_driver import FakeDriver
 from web_browser import Reader
 
@@ -38,6 +39,8 @@ class Post:
     console: WebApp
     database: Path
     organization_id: str
+    pages: dict[str, OpenPage]
+    """Those that plugins bring; a test adds its own."""
 
     async def do(self, name: str, /, **arguments: Any) -> dict[str, Any]:
         return await self.gateway.perform(name, arguments, AT_THE_MACHINE)
@@ -66,11 +69,12 @@ async def post(tmp_path: Path) -> AsyncIterator[Post]:
     settings = Settings(storage=StorageSection(data_dir=tmp_path))
     carrier = CarrierSection(name="fake", driver="fake", prefixes=("+222",))
     bankily = MobileMoney("Bankily", MobileMoneySettings(merchant="038 221"))
-    outside = Outside(payments={"bankily": bankily})
+    pages: dict[str, OpenPage] = {}
+    outside = Outside(payments={"bankily": bankily}, pages=pages)
     async with open_engine(settings, (carrier,), {"fake": Talking()}, outside=outside) as engine:
         gateway = engine.gateway
         console = create_console(gateway, settings, shutdown=trio.Event())
-        made = Post(gateway, settings, console, tmp_path / DATABASE, "")
+        made = Post(gateway, settings, console, tmp_path / DATABASE, "", pages)
         made.organization_id = (await made.do("org.create", name="Baraka Market"))["id"]
         whose = {"organization_id": made.organization_id}
         await made.do("member.add", email=CUSTOMER, role="owner", **whose)

@@ -65,7 +65,7 @@ async def bank(tmp_path: Path) -> AsyncIterator[Bank]:
     seams = Seams(clock, IdSource(clock), inline_journal=True)
     async with open_engine(settings, lanes, drivers, seams, outside) as engine:
         console = create_console(engine.gateway, settings, shutdown=trio.Event())
-        post = Post(engine.gateway, settings, console, tmp_path / DATABASE, "")
+        post = Post(engine.gateway, settings, console, tmp_path / DATABASE, "", {})
         post.organization_id = (await post.do("org.create", name="Baraka Market"))["id"]
         await post.do("user.create", email=OPERATOR, operator=True)
         cookie = {"risala-operator": await post.token(OPERATOR, operator=True)}

@@ -10,7 +10,7 @@ import trio
 from patience import HANG_S
 
 FIND = "/operator/messages"
-TEXT = "Votre commande <b>4471</b> est prête"
+TEXT = "Votre commande <b>Akjoujt</b> est prête"
 
 
 @pytest.fixture
@@ -77,7 +77,7 @@ async def test_its_page_tells_its_story_and_hides_its_text(post, operator, messa
     assert "Accepted and stored" in page.text
     assert "Baraka Market" in page.text
     assert "Show the text" in page.text
-    assert "4471" not in page.text
+    assert "Akjoujt" not in page.text
     assert (await operator.get(f"{FIND}/sms_none")).status == 404
 
 
@@ -93,15 +93,15 @@ async def test_its_story_is_in_the_readers_language(operator, message, language,
 async def test_the_text_is_shown_once_and_for_a_reason(post, operator, message):
     ask = f"{FIND}/{message}/text"
     page = await operator.get(ask)
-    assert "4471" not in page.text
+    assert "Akjoujt" not in page.text
     without = await operator.submit(page, ask, {"reason": " "})
     assert without.status == 422
     assert "Fill this in." in without.text
-    assert "4471" not in without.text
+    assert "Akjoujt" not in without.text
     assert await lines(post, "message.body") == []
     read = await operator.submit(page, ask, {"reason": "Ticket 812"})
     assert read.status == 200
-    assert "Votre commande &lt;b&gt;4471&lt;/b&gt; est prête" in read.text
+    assert "Votre commande &lt;b&gt;Akjoujt&lt;/b&gt; est prête" in read.text
     assert "content-encoding" not in read.headers
     leads = next(
         each["href"] for tag, each in read.tags if "/audit?thing" in (each.get("href") or "")
@@ -110,11 +110,11 @@ async def test_the_text_is_shown_once_and_for_a_reason(post, operator, message):
     line = (await lines(post, "message.body"))[0]
     assert (line["who"], line["face"]) == ("mariem@risala.example", "console")
     assert "Ticket 812" in str(line)
-    assert "4471" not in str(line)
+    assert "Akjoujt" not in str(line)
     again = await operator.submit(page, ask, {"reason": "Ticket 812"})
     assert again.location == ask
     assert len(await lines(post, "message.body")) == 1
-    assert "4471" not in (await operator.get(f"{FIND}/{message}")).text
+    assert "Akjoujt" not in (await operator.get(f"{FIND}/{message}")).text
 
 
 async def test_a_code_is_nobodys_to_read(post, operator, message):

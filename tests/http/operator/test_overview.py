@@ -125,6 +125,20 @@ async def test_what_somebody_sees_to_says_so(operator, alarmed):
     assert "alerts/mute" not in page.text
 
 
+async def test_what_nobody_sees_to_stands_first(operator, alarmed):
+    seen = {"acknowledgedAt": "x", "acknowledgedBy": "mariem"}
+    alarmed(
+        alert("disk_low", **seen),
+        alert("backup_old", isMuted=True),
+        alert("lane_down", "mattel"),
+        alert("errors"),
+    )
+    page = await operator.get(PAGE)
+    told = re.findall(r"<strong>(\w+) &lt;b", page.text)
+    assert told == ["lane_down", "errors"]
+    assert "and <bdi" in page.text
+
+
 @pytest.mark.parametrize("kind", ["nope", "", "lane_down"])
 async def test_what_cannot_be_silenced_is_refused(operator, kind):
     page = await operator.get("/operator/account")

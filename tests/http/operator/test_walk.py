@@ -98,6 +98,15 @@ async def test_who_is_no_operator_any_more_is_out(post, operator):
     assert (await operator.get("/operator/overview")).location.startswith("/operator/sign-in")
 
 
+async def test_a_session_of_operators_is_not_enough(post, operator):
+    """Nobody but an operator has one; the page asks all the same."""
+    no_more = "UPDATE users SET operator = 0"
+    await post.gateway.services.recorder.journal.commit(lambda conn: bool(conn.execute(no_more)))
+    for user in (await post.do("user.list"))["users"]:
+        post.gateway.people.sessions.forget(user["id"])
+    assert (await operator.get("/operator/overview")).location.startswith("/operator/sign-in")
+
+
 @pytest.mark.parametrize("route", GETS, ids=lambda route: route.name)
 async def test_nothing_stands_inline_and_every_header_is_there(route, operator):
     page = await operator.get(path_of(route))

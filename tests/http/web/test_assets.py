@@ -38,6 +38,15 @@ def test_style_sheets_name_files_that_there_are():
     assert b"url(/static/chevron." in shelf.assets[shelf.addresses["risala.css"]].content
 
 
+def test_what_extends_htmx_comes_in_the_same_file():
+    """In one of its own it may come after htmx has looked at the page: there would be no stream."""
+    shelf = load_shelf()
+    live = shelf.assets[shelf.addresses["live.min.js"]].content
+    assert live.startswith(shelf.assets[shelf.addresses["htmx.min.js"]].content)
+    assert b'htmx.registerExtension("sse"' in live
+    assert not any("sse" in name for name in shelf.addresses)
+
+
 def test_a_name_changes_with_its_content():
     for path, asset in load_shelf().assets.items():
         assert asset.digest in path

@@ -2,6 +2,7 @@
 
 import pytest
 
+from risala.http.common.problems import Problem
 from risala.http.web.forms import form_of, masked, unmasked
 
 
@@ -14,6 +15,13 @@ def test_fields():
     assert form.lines("c") == ["one", "two"]
     assert form.ticked("a")
     assert not form.ticked("d")
+
+
+@pytest.mark.parametrize("query", ["x=%ff", "x=%ED%A0%80", "&".join(["x=1"] * 201)])
+def test_what_is_no_form(query):
+    with pytest.raises(Problem) as refused:
+        form_of(query)
+    assert refused.value.status == 400
 
 
 def test_a_mark_looks_different_each_time():

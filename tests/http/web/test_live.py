@@ -7,7 +7,7 @@ import pytest
 import trio
 
 from risala.engine.model.commands import LifeEvent
-from risala.engine.model.errors import Draining, Overloaded, RateLimited
+from risala.engine.model.errors import Draining, Forbidden, NotFound, Overloaded, RateLimited
 from risala.engine.model.told import Lagged, Told
 from risala.http.web import live
 from risala.http.web.live import (
@@ -216,3 +216,18 @@ async def test_there_are_so_many_and_no_more(streams, followed, monkeypatch):
 def test_a_piece_is_one_message_whatever_lines_it_has():
     assert piece_chunk("<p>\n\r\nx</p>\u2028") == b"data: <p>\ndata: x</p>\n\n"
     assert piece_chunk(" \n ") == b""
+
+
+@pytest.mark.parametrize("refusal", [NotFound("gone"), Forbidden("a viewer by now")])
+async def test_a_stream_of_what_is_gone_ends_and_is_no_fault(
+    streams, followed, autojump_clock, refusal
+):
+    """Deleted meanwhile, or another organization's from the start, or not for the role any more."""
+
+    async def draw(changes):
+        raise refusal
+
+    response = streams.response("usr_1", followed.follow(), followed.watch(), draw)
+    followed.tell.send_nowait(change(1))
+    assert [each async for each in response.response] == [b"retry: 2000\n\n", OVER]
+    assert (streams.open, followed.open) == (0, 0)

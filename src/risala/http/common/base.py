@@ -41,7 +41,9 @@ class Connection(TrioASGIHTTPConnection):
     it."""
 
     async def __call__(self, receive: ASGIReceiveCallable, send: ASGISendCallable) -> None:
-        path = self._routes.find(self.scope["raw_path"])
+        query = self.scope.get("query_string", b"")
+        target = self.scope["raw_path"]
+        path = self._routes.find(target + b"?" + query if query else target)
         if path is not None:
             await answer_by_asgi(self._routes, path, self.scope, receive, send)
             return
@@ -227,6 +229,12 @@ class JsonApp(QuartTrio):
     ) -> None:
         """Have ``path`` answered past Quart; every other method (OPTIONS too) is 405."""
         self.plain.add(path, {method: handler}, body_bytes_max)
+
+    def answers_at(self, path: str) -> bool:
+        """Whether somebody answers a path already."""
+        rules = {rule.rule for rule in self.url_map.iter_rules()}
+        served = any(pages.serves(path) for pages in self._pages)
+        return served or path in rules or self.plain.find(path.encode()) is not None
 
     async def handle_request(self, request: Request) -> QuartResponse | WerkzeugResponse:
         for pages in self._pages:

@@ -18,8 +18,14 @@ _CLIENT_PREFIX_V6: Final = 64
 """Bits of an IPv6 address that tell clients apart: a household or a phone has a whole /64 to choose
 addresses from."""
 
+_ADDRESS_CHARACTERS_MAX: Final = 80
+"""An IPv6 address has 45 characters at most, the name of an interface 15, a port 5, and four signs
+are between them. What stands behind the ``%`` may be anything, of any length."""
+_REMEMBERED_BYTES_MAX: Final = 160
+"""Bytes of ``X-Forwarded-For`` by which an address is remembered: some proxies' worth. A client may
+write as much as a header holds there."""
 _TEXTS_MAX: Final = 1024
-"""Clients whose address is remembered as text, some 300 kB at most."""
+"""Clients whose address is remembered as text, some 500 kB at most."""
 
 
 class ClientAddresses:
@@ -30,9 +36,7 @@ class ClientAddresses:
         self._v4 = tuple(each for each in networks if isinstance(each, IPv4Network))
         self._v6 = tuple(each for each in networks if isinstance(each, IPv6Network))
         # Servers ask from the same address again and again.
-        self.text_of = lru_cache(maxsize=_TEXTS_MAX)(self._text_of)
-        """The client's address as text, by the arguments of :meth:`of` as they came; None where it
-        is not known."""
+        self._known_text_of = lru_cache(maxsize=_TEXTS_MAX)(self._text_of)
 
     def of(self, peer: str | None, forwarded: Sequence[str]) -> Address | None:
         """The client's address; None where it is not known.
@@ -53,6 +57,13 @@ class ClientAddresses:
             if not self._trusts(client):
                 break
         return client
+
+    def text_of(self, peer: str | None, forwarded: tuple[bytes, ...]) -> str | None:
+        """The client's address as text, by the arguments of :meth:`of` as they came; None where it
+        is not known."""
+        if sum(map(len, forwarded)) > _REMEMBERED_BYTES_MAX:
+            return self._text_of(peer, forwarded)
+        return self._known_text_of(peer, forwarded)
 
     def _text_of(self, peer: str | None, forwarded: tuple[bytes, ...]) -> str | None:
         address = self.of(peer, [each.decode("latin-1") for each in forwarded])
@@ -85,6 +96,8 @@ def parse_address(text: str) -> Address | None:
     An IPv4 address mapped into IPv6 (``::ffff:192.0.2.7``) is taken as the IPv4 address.
     """
     text = text.strip()
+    if len(text) > _ADDRESS_CHARACTERS_MAX:
+        return None
     if text.startswith("["):
         text, bracket, port = text[1:].partition("]")
         if not bracket or (port and not _is_port(port)):

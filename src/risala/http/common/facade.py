@@ -5,7 +5,7 @@ A protocol, so that a test can put a small real class in the gateway's place.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, Protocol
 
 from risala.engine.model.callers import Caller
@@ -39,6 +39,9 @@ class GatewayFacade(Protocol):
     def get_message(self, principal: Principal, message_id: str, /) -> MessageView:
         """A message of the caller's. Raises ``NotFound`` also for another organization's."""
 
+    def is_lean(self, principal: Principal, /) -> bool:
+        """Whether the caller's organization has messages answered in seven fields."""
+
     async def send_code(self, principal: Principal, command: SendCode, /) -> str:
         """Send a one-time code; the id of its session."""
 
@@ -63,3 +66,10 @@ class Operator(Protocol):
     ) -> dict[str, Any]:
         """Do one operation, JSON in and out. Raises ``Refusal``, also where it is not for the
         caller."""
+
+
+class ApiGateway(GatewayFacade, Operator, Protocol):
+    """What the API asks: the calls of the hot path, and operations by name."""
+
+    def endpoint_faults(self, members: Mapping[str, object], /) -> Sequence[FieldFault]:
+        """What ``webhook.create`` and ``webhook.update`` would refuse of these fields."""

@@ -56,6 +56,15 @@ async def read_body(request: PlainRequest) -> bytes:
     types = request.fields.get(b"content-type")
     if not types or (types[0] != _JSON_TYPE and not _is_json(types[0])):
         raise plain(415)
+    return await read_raw(request)
+
+
+async def read_raw(request: PlainRequest) -> bytes:
+    """The raw body of a request, whatever it says that it is.
+
+    Raises:
+        Problem: 415 where it is compressed, 413 and 408 as for :func:`read_body`.
+    """
     codings = request.fields.get(b"content-encoding")
     if codings and codings[0].strip().lower() != b"identity":
         raise plain(415)

@@ -146,6 +146,11 @@ class PlainPath:
         self.other_method = not_allowed(handlers)
 
 
+FindPath = Callable[[bytes], "PlainPath | None"]
+"""Finds a path by a request's whole target, where the path has places in it; None: it is another's.
+"""
+
+
 class PlainRoutes:
     """The table of plain paths of one app, and what happens to each of their requests."""
 
@@ -173,6 +178,7 @@ class PlainRoutes:
         self._notes = notes
         self._addresses = addresses
         self._paths: dict[bytes, PlainPath] = {}
+        self._mounts: list[FindPath] = []
 
     def add(
         self, path: str, handlers: Mapping[str, Handler], body_bytes_max: int | None = None
@@ -188,6 +194,15 @@ class PlainRoutes:
         if made.is_open:
             self.open_paths.add(path)
 
+    @property
+    def bytes_max(self) -> int:
+        """The largest body of a path that has no limit of its own."""
+        return self._body_bytes_max
+
+    def mount(self, find: FindPath) -> None:
+        """Ask this for the path of a target that is not in the table."""
+        self._mounts.append(find)
+
     def paths(self) -> Mapping[str, frozenset[str]]:
         """All paths with their methods."""
         return {
@@ -200,6 +215,10 @@ class PlainRoutes:
         found = self._paths.get(target)
         if found is None and b"?" in target:
             found = self._paths.get(target.partition(b"?")[0])
+        if found is None:
+            for find in self._mounts:
+                if (found := find(target)) is not None:
+                    break
         return found
 
     async def answer(
@@ -273,6 +292,16 @@ class PlainRoutes:
     async def hold(self, fields: Fields, client: Client | None) -> None:
         """Delay a 401 where its client has sent many wrong keys."""
         # A request without any key is no guess and is not counted.
-        if self._failed_keys is not None and (b"x-api-key" in fields or b"authorization" in fields):
+        if b"x-api-key" in fields or b"authorization" in fields:
+            await self._hold(fields, client)
+
+    async def hold_guess(self, fields: Fields, client: Client | None, status: int) -> None:
+        """:meth:`hold` for a face whose caller gave no credential of ours, whatever it answers; one
+        that is held for its header is not counted twice."""
+        if status != 401 or b"authorization" not in fields:
+            await self._hold(fields, client)
+
+    async def _hold(self, fields: Fields, client: Client | None) -> None:
+        if self._failed_keys is not None:
             forwarded = [each.decode("latin-1") for each in fields.get(b"x-forwarded-for", ())]
             await self._failed_keys.hold(client[0] if client else None, forwarded)

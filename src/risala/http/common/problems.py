@@ -46,6 +46,7 @@ STATUSES: Final[Mapping[type[errors.EngineError], int]] = {
     errors.Invalid: 400,
     errors.SenderNotApproved: 400,
     errors.RecipientOptedOut: 400,
+    errors.PolicyRefused: 400,
     errors.NotFound: 404,
     errors.InsufficientBalance: 402,
     errors.SpendCapReached: 402,
@@ -68,7 +69,10 @@ _SENTENCES: Final[Mapping[int, str]] = {
     415: "The body must be JSON in UTF-8, uncompressed: Content-Type: application/json.",
     431: "The header fields are too large.",
     500: "Something went wrong on our side.",
+    503: "The service cannot answer right now. Send again in a moment.",
 }
+_LACKING_RETRY_S: Final = 10
+"""A machine that has no more memory, threads or descriptors has them again when others end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,12 +132,17 @@ def bad_body(issues: Sequence[BodyIssue]) -> Problem:
 def with_faults(problem: Problem, faults: Iterable[errors.FieldFault]) -> Problem:
     """The answer to a bad body, with the faults that the engine knows of added; each member keeps
     at most one."""
+    return with_issues(problem, map(_issue, faults))
+
+
+def with_issues(problem: Problem, more: Iterable[BodyIssue]) -> Problem:
+    """The answer to a bad body with further faults; each member keeps at most one."""
     issues = [
         BodyIssue(tuple(told["path"]), told["code"], told["message"])
         for told in problem.data["issues"]
     ]
     told = {issue.path for issue in issues}
-    return bad_body(issues + [new for new in map(_issue, faults) if new.path not in told])
+    return bad_body(issues + [new for new in more if new.path not in told])
 
 
 def problem_of(error: BaseException) -> Problem:
@@ -148,13 +157,18 @@ def problem_of(error: BaseException) -> Problem:
         # A nursery wraps what its only child raised. In a group of two or more one may be a bug,
         # which the others must not hide: that is 500.
         return problem_of(error.exceptions[0])
+    if errors.machine_lacks(error) is not None:
+        return plain(503, {"Retry-After": str(_LACKING_RETRY_S)})
     return plain(500)
 
 
 def report(error: BaseException, request_id: str) -> Problem:
     """As :func:`problem_of`; the cause of a 500 is logged."""
     problem = problem_of(error)
-    if problem.status == 500:
+    if (lacks := errors.machine_lacks(error)) is not None:
+        # One line: a traceback for each request would fill the disk too.
+        log.error("machine.lacks", what=lacks, request_id=request_id)
+    elif problem.status == 500:
         log.error("request failed", request_id=request_id, exc_info=error)
     return problem
 
@@ -172,6 +186,8 @@ def _refused(error: errors.EngineError) -> Problem:
             return Problem(status, str(error), {"code": "SENDER_NOT_APPROVED"})
         case errors.RecipientOptedOut():
             return Problem(status, str(error), {"code": "RECIPIENT_OPTED_OUT"})
+        case errors.PolicyRefused():
+            return Problem(status, str(error), {"code": "POLICY", "reason": error.reason})
         case errors.SpendCapReached():
             return Problem(status, str(error), {"code": "SPEND_CAP"})
         case errors.RateLimited():

@@ -45,4 +45,4 @@ def is_plain_path(path: bytes) -> bool:
         return False
     if any(segment in (b".", b"..") for segment in path.split(b"/")):
         return False
-    return b"%" not in path or quote(unquote_to_bytes(path), safe=_SAFE).encode() == path
+    return quote(unquote_to_bytes(path), safe=_SAFE).encode() == path

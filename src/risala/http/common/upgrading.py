@@ -1,4 +1,5 @@
-"""The app that stands at every address of ours while the database is migrated to this version."""
+"""The apps that stand at every address of ours while the service cannot serve yet: its database is
+migrated to this version, or it waits for something."""
 
 from __future__ import annotations
 
@@ -41,6 +42,32 @@ def create_upgrading(look: Callable[[], Upgrading]) -> JsonApp:
     async def refuse() -> None:
         if request.path != "/healthz":
             raise _problem(look())
+
+    app.route_to("/healthz", alive, method="GET")
+    return app
+
+
+def create_waiting(reason: Callable[[], str]) -> JsonApp:
+    """An app that answers ``/healthz`` with 200 and all else with 503.
+
+    Args:
+        reason: tells in a sentence why.
+    """
+    app = JsonApp(
+        "risala.http.common.upgrading",
+        body_bytes_max=_BODY_BYTES_MAX,
+        body_timeout_s=_BODY_TIMEOUT_S,
+    )
+
+    async def alive() -> TrioResponse:
+        return json_response(_ALIVE)
+
+    @app.before_request
+    async def refuse() -> None:
+        if request.path != "/healthz":
+            told = reason()
+            again = {"Retry-After": str(AGAIN_UNKNOWN_S)}
+            raise Problem(503, told, {"reasons": [told[0].lower() + told[1:].rstrip(".")]}, again)
 
     app.route_to("/healthz", alive, method="GET")
     return app

@@ -32,6 +32,8 @@ _CODES: Final = {
     "dict_type": "not_an_object",
     "too_long": "too_many_entries",
     "int_type": "not_an_integer",
+    "bool_type": "not_a_flag",
+    "list_type": "not_a_list",
     "greater_than_equal": "too_small",
     "less_than_equal": "too_large",
 }
@@ -46,6 +48,8 @@ _SENTENCES: Final = {
     "not_an_object": "`{name}` must be an object.",
     "too_many_entries": "`{name}` must have at most {most} entries.",
     "not_an_integer": "`{name}` must be a whole number.",
+    "not_a_flag": "`{name}` must be true or false.",
+    "not_a_list": "`{name}` must be a list.",
     "too_small": "`{name}` must be at least {least}.",
     "too_large": "`{name}` must be at most {most}.",
 }

@@ -26,6 +26,7 @@ from risala.http.dashboard import (
 from risala.http.dashboard import settings as settings_page
 from risala.http.dashboard.billing import checkout, entries, statement, top_up
 from risala.http.dashboard.billing.checkout import add_callbacks
+from risala.http.dashboard.keys import credentials
 from risala.http.dashboard.keys import listing as keys
 from risala.http.dashboard.keys import one as key
 from risala.http.dashboard.messages import composer, export, listing, message
@@ -48,7 +49,7 @@ ROUTES: Final[tuple[PageRoute, ...]] = (
         route
         for page in (
             *(account, organizations, members, overview, listing, message),
-            *(keys, key),
+            *(keys, credentials, key),
             *(start, composer, export, webhooks, senders, statement, top_up, settings_page),
             *(verify_sessions, verify_settings, trying, checkout),
             *(entries, inbound, kept, exports, endings),

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from markupsafe import Markup
 from quart_trio.wrappers import TrioResponse
 
 from risala.engine.model.errors import Refusal
 from risala.http.web.access import PageAccess
-from risala.http.web.languages import N_
+from risala.http.web.languages import N_, Words
 from risala.http.web.meanwhile import StoredField, as_seen, edit
 from risala.http.web.routes import PageRoute
 from risala.http.web.visit import Visit
@@ -30,6 +31,7 @@ async def save(visit: Visit) -> TrioResponse:
             name=form.text("name"),
             time_zone=form.text("time_zone"),
             smart_encoding=form.ticked("smart_encoding"),
+            lean_answers=form.ticked("lean_answers"),
             owner_spend_cap=form.amount("owner_spend_cap") or None,
             **as_seen(form),
         )
@@ -53,7 +55,7 @@ def _values(
 
 def _stored(visit: Visit, organization: Mapping[str, Any]) -> dict[str, StoredField]:
     """The fields of the form, as they are stored."""
-    words, cap, smart = visit.words, organization["ownerSpendCap"], organization["smartEncoding"]
+    words, cap = visit.words, organization["ownerSpendCap"]
     return {
         "name": StoredField(words("Name"), organization["name"]),
         "time_zone": StoredField(words("Time zone"), organization["timeZone"]),
@@ -63,12 +65,22 @@ def _stored(visit: Visit, organization: Mapping[str, Any]) -> dict[str, StoredFi
             None if cap is None else visit.formats.money(cap),
             is_amount=True,
         ),
-        "smart_encoding": StoredField(
+        "smart_encoding": _box(
+            words,
             words("Replace characters that would make a text Unicode and dearer"),
-            "yes" if smart else "",
-            words("yes") if smart else words("no"),
+            is_ticked=organization["smartEncoding"],
+        ),
+        "lean_answers": _box(
+            words,
+            words("Answer programs in the seven fields of a hosted service"),
+            is_ticked=organization["leanAnswers"],
         ),
     }
+
+
+def _box(words: Words, label: Markup, *, is_ticked: bool) -> StoredField:
+    shown = words("yes") if is_ticked else words("no")
+    return StoredField(label, "yes" if is_ticked else "", shown)
 
 
 ROUTES: Final = (

@@ -70,6 +70,7 @@ def _wish(form: SentForm) -> dict[str, object]:
         "types": list(form.all("types")),
         "description": form.text("description"),
         "notify": form.text("notify"),
+        "signature_header": form.text("signature_header"),
     }
     headers: dict[str, str] = {}
     for line in form.lines("headers"):
@@ -86,6 +87,11 @@ def _wish(form: SentForm) -> dict[str, object]:
 def _faults(visit: Visit, error: Refusal) -> dict[str, Markup]:
     """What is wrong with the form; headers that were typed are not shown again."""
     found = faults_of(visit.words, error)
+    if "signature_header" in found:
+        found["signature_header"] = visit.words(
+            "The name of a header looks like {example}; some names are ours, and yours are taken.",
+            example=visit.code("X-Service-Signature"),
+        )
     if "headers" in found:
         found["headers"] = visit.words(
             "A header looks like {example}, one a line, at most ten; some names are ours.",
@@ -156,6 +162,9 @@ def _stored(visit: Visit, endpoint: dict[str, Any]) -> dict[str, StoredField]:
         "description": StoredField(words("What it is for"), endpoint["description"]),
         "notify": StoredField(
             words("Whom we tell when it is switched off"), endpoint["notify"] or ""
+        ),
+        "signature_header": StoredField(
+            words("Header of a second signature"), endpoint["signatureHeader"] or ""
         ),
         "types": StoredField(words("Events"), "\n".join(types), ", ".join(types)),
     }

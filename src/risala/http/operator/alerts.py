@@ -9,11 +9,17 @@ from urllib.parse import quote
 from risala.http.web.visit import Visit
 
 ATTENTION_MAX: Final = 2
-"""Alerts that stand above the overview, the newest; of more is told how many there are."""
+"""Alerts that stand above the overview: first those that nobody sees to, the newest of them first;
+of more is told how many there are."""
 _OF_CARRIER: Final = frozenset({"lane_down", "receipts_missing", "sim_balance_low", "quota_low"})
 _OF_NUMBERS: Final = frozenset({"codes_abused"})
 _OF_SERVICE: Final = frozenset({"disk_low", "backup_old", "errors", "clock_jumped"})
 _BAD: Final = frozenset({"lane_down", "disk_low", "errors", "clock_jumped", "codes_abused"})
+
+
+def needed_first(alerts: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Alerts that nobody sees to before the others, each in the order in which they came."""
+    return sorted(alerts, key=lambda each: each["isMuted"] or each["acknowledgedAt"] is not None)
 
 
 def shown_alerts(visit: Visit, alerts: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:

@@ -8,7 +8,7 @@ from typing import Any, Final
 from quart_trio.wrappers import TrioResponse
 
 from risala.engine.model.errors import Refusal
-from risala.http.operator.alerts import ATTENTION_MAX, shown_alerts
+from risala.http.operator.alerts import ATTENTION_MAX, needed_first, shown_alerts
 from risala.http.operator.carriers.tiles import BEAT_S, tile
 from risala.http.web.access import PageAccess
 from risala.http.web.formats import ms_of
@@ -44,13 +44,14 @@ async def _values(visit: Visit) -> dict[str, Any]:
     found = await visit.perform("console.overview")
     for each in found["series"]:
         each["at_s"] = ms_of(each["at"]) // 1000
-    alerts = await visit.perform("alert.list", open=True, limit=ATTENTION_MAX)
+    alerts = await visit.perform("alert.list", open=True)
+    attention = needed_first(alerts["alerts"])[:ATTENTION_MAX]
     lanes = (await visit.perform("carriers"))["carriers"]
     tiles = [tile(visit.formats, lane) for lane in lanes]
     return {
         "found": found,
-        "alerts": shown_alerts(visit, alerts["alerts"]),
-        "more_alerts": max(0, alerts["open"] - len(alerts["alerts"])),
+        "alerts": shown_alerts(visit, attention),
+        "more_alerts": max(0, alerts["open"] - len(attention)),
         "mutes": MUTES,
         "tiles": tiles,
         "queued": sum(each.lane["queue"] or 0 for each in tiles),

@@ -172,11 +172,12 @@ def _request(target: Target, call: WebhookCall) -> httpcore2.Request:
         *call.headers.items(),
         ("Accept", "*/*"),
         ("Accept-Encoding", "identity"),
-        ("Content-Length", str(len(call.body))),
     ]
+    if call.body or call.method == "POST":
+        headers.append(("Content-Length", str(len(call.body))))
     timeouts = {"connect": CONNECT_S, "read": LIMIT_S, "write": LIMIT_S, "pool": CONNECT_S}
     return httpcore2.Request(
-        "POST",
+        call.method,
         httpcore2.URL(scheme=target.scheme, host=target.host, port=target.port, target=target.path),
         headers=headers,
         content=call.body,

@@ -73,7 +73,7 @@ class ServerFace:
         # The idle ones, the one that has been idle longest first: dicts keep their order.
         self._idle: dict[FaceConnection, None] = {}
         self._stop_at = inf
-        self._full_said_at = -inf
+        self._full_said_at = self._lacking_said_at = -inf
 
     @property
     def stop_at(self) -> float:
@@ -102,6 +102,17 @@ class ServerFace:
             longest.close_idle()
         self._open.add(connection)
         return True
+
+    def make_room(self, cause: OSError) -> None:
+        """The process may open no more files: the connection that has been idle longest goes."""
+        now = trio.current_time()
+        if now >= self._lacking_said_at + _FULL_SAID_EVERY_S:
+            self._lacking_said_at = now
+            log.error("connections.no_descriptors", reason=cause.strerror, open=len(self._open))
+        longest = next(iter(self._idle), None)
+        if longest is not None:
+            self._idle.pop(longest)
+            longest.close_idle()
 
     def mark_idle(self, connection: FaceConnection) -> None:
         self._idle[connection] = None

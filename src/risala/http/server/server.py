@@ -33,6 +33,11 @@ class BoundAddress:
     def url(self) -> str:
         return base_url(self.sock, "http" if self.tls is None else "https")
 
+    @property
+    def place(self) -> str:
+        """The address and port by which a client on this machine reaches it."""
+        return self.url.partition("://")[2]
+
 
 async def serve_app(
     app: JsonApp,

@@ -29,8 +29,16 @@ _DAY_MS: Final = 86_400_000
 class ServerTls:
     """Holds the context that new connections begin with; open connections keep theirs."""
 
-    def __init__(self, certificate: Path, key: Path | None, clock: Clock | None = None) -> None:
-        """``key`` may stand in the certificate's file.
+    def __init__(
+        self,
+        certificate: Path,
+        key: Path | None,
+        clock: Clock | None = None,
+        *,
+        section: str = "http",
+    ) -> None:
+        """``key`` may stand in the certificate's file; ``section`` is the settings' that names
+        both.
 
         Raises:
             ListenError: a file cannot be used.
@@ -38,7 +46,8 @@ class ServerTls:
         self._certificate = certificate
         self._key = key
         self._clock = clock or SystemClock()
-        self._context = _context(certificate, key)
+        self._section = section
+        self._context = _context(certificate, key, section)
         self._ends_at = ends_at(certificate)
         self._look_at = 0
         """When to look again whether the certificate ends soon."""
@@ -54,7 +63,7 @@ class ServerTls:
     def reload(self) -> None:
         """Read the files again; if they cannot be used, log it and keep the certificate in use."""
         try:
-            self._context = _context(self._certificate, self._key)
+            self._context = _context(self._certificate, self._key, self._section)
         except ListenError as error:
             log.error("certificate.refused", text=f"{error} The one before is kept.")
             return
@@ -71,21 +80,24 @@ class ServerTls:
             log.warning("certificate.ends", ends_at=iso(self._ends_at), text=text)
 
 
-def _context(certificate: Path, key: Path | None) -> ssl.SSLContext:
+def _context(certificate: Path, key: Path | None, section: str) -> ssl.SSLContext:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     # A renegotiation costs the server far more than the client, and nobody needs one.
     context.options |= ssl.OP_NO_RENEGOTIATION
     context.set_ciphers(_CIPHERS)
-    context.set_alpn_protocols(["http/1.1"])
+    if section == "http":
+        context.set_alpn_protocols(["http/1.1"])
     content = b""
     for setting, path in (("tls_certificate", certificate), ("tls_key", key)):
         try:
             if path is not None:
                 content = path.read_bytes()
         except OSError as error:
-            raise ListenError(f"http.{setting} {path} cannot be read: {error.strerror}.") from error
-    files = f"http.tls_certificate {certificate}" + (f" with http.tls_key {key}" if key else "")
+            sentence = f"{section}.{setting} {path} cannot be read: {error.strerror}."
+            raise ListenError(sentence) from error
+    files = f"{section}.tls_certificate {certificate}"
+    files += f" with {section}.tls_key {key}" if key else ""
     if _ENCRYPTED in content:
         raise ListenError(f"{files} cannot be used: the key has a password; take it off.")
     try:

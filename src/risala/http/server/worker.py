@@ -17,6 +17,7 @@ from hypercorn.utils import wrap_app
 
 from risala.http.server.connection import GuardedConnection
 from risala.http.server.face import ServerFace
+from risala.http.server.roomy_listener import RoomyListener
 from risala.http.server.tls import ServerTls
 from risala.http.server.tls_connection import GuardedTlsConnection
 
@@ -53,7 +54,7 @@ async def serve_socket(
         await lifespan.wait_for_startup()
         lifespan_nursery.start_soon(face.keep_time)
         async with trio.open_nursery() as connections:
-            listener = trio.SocketListener(trio.socket.from_stdlib_socket(sock))
+            listener = RoomyListener(sock, face)
             async with trio.open_nursery() as accepting:
                 accepting.start_soon(
                     partial(

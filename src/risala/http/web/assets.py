@@ -22,12 +22,15 @@ _FILES: Final = (
     *(_VENDOR / "readex-pro" / "readex-pro-arabic-wght-normal.woff2",),
     *(_VENDOR / "ibm-plex-mono" / "ibm-plex-mono-latin-400-normal.woff2",),
     *(_OWN / "icons.svg", _OWN / "favicon.svg", _OWN / "chevron.svg"),
-    *(_VENDOR / "htmx" / "htmx.min.js", _VENDOR / "htmx" / "hx-sse.min.js"),
+    _VENDOR / "htmx" / "htmx.min.js",
     *(_VENDOR / "uplot" / "uPlot.iife.min.js", _VENDOR / "uplot" / "uPlot.min.css"),
     *(_OWN / "ui.js", _OWN / "sms.js", _OWN / "plot.js"),
     *(_OWN / "risala.css", _OWN / "dark.css"),
 )
 """What a style sheet names stands before it: its address is part of the sheet's content."""
+_LIVE: Final = (_VENDOR / "htmx" / "htmx.min.js", _VENDOR / "htmx" / "hx-sse.min.js")
+"""One file: htmx looks at the page as soon as it has run, and where its extension came in a file of
+its own, and later, the page opened no stream and said nothing of it."""
 _NAMED: Final = re.compile(r"url\(([\w.-]+)\)")
 
 
@@ -47,11 +50,16 @@ def load_shelf() -> Shelf:
     assets: dict[str, Asset] = {}
     addresses: dict[str, str] = {}
     for path in _FILES:
-        asset = _load(path, addresses)
-        stem, suffix = path.name.rsplit(".", 1)
-        addresses[path.name] = f"{PLACE}{stem}.{asset.digest}.{suffix}"
-        assets[addresses[path.name]] = asset
+        _put(path.name, _load(path, addresses), assets, addresses)
+    live = made_asset(b"\n".join(path.read_bytes() for path in _LIVE), ".js")
+    _put("live.min.js", live, assets, addresses)
     return Shelf(assets, addresses)
+
+
+def _put(name: str, asset: Asset, assets: dict[str, Asset], addresses: dict[str, str]) -> None:
+    stem, suffix = name.rsplit(".", 1)
+    addresses[name] = f"{PLACE}{stem}.{asset.digest}.{suffix}"
+    assets[addresses[name]] = asset
 
 
 def _load(path: Path, addresses: Mapping[str, str]) -> Asset:

@@ -19,6 +19,7 @@ from quart_trio.wrappers import TrioResponse
 from risala.engine.model.people import SessionKind
 from risala.http.common.client_address import ClientAddresses
 from risala.http.common.locality import is_local
+from risala.http.common.targets import is_plain_path
 
 SESSION_DAYS: Final = 90
 """The longest that a session lasts; the engine ends it earlier where nobody uses it."""
@@ -130,7 +131,9 @@ def safe_next(target: str, roots: Sequence[str] = ("/app",)) -> str | None:
     """
     if len(target) > _NEXT_CHARACTERS_MAX or not target.isascii() or not target.isprintable():
         return None
-    if "\\" in target or " " in target:
+    path = target.partition("?")[0]
+    # With dots for folders a path begins here and ends elsewhere.
+    if "\\" in target or " " in target or not is_plain_path(path.encode()):
         return None
     for root in roots:
         rest = target.removeprefix(root)

@@ -22,6 +22,7 @@ from risala.engine.model.people import (
     WebSession,
 )
 from risala.engine.model.told import Told, What
+from risala.plugins.page import ConsolePages
 from risala.plugins.payment import PaymentCallback
 
 
@@ -129,6 +130,10 @@ class WebGateway(Protocol):
 
     @property
     def payments(self) -> PaymentsDoor: ...
+
+    @property
+    def console_pages(self) -> ConsolePages:
+        """What plugins bring to the operator's console."""
 
     async def perform(
         self, name: str, arguments: dict[str, Any], caller: Caller, /

@@ -53,7 +53,9 @@ class SentForm:
 
 _SPACES: Final = re.compile(r"[\s\u066c'\u2019]")
 """What stands between thousands, an Arabic sign and apostrophes among it."""
-_AMOUNT: Final = re.compile(r"(\d{1,3}(?:([.,])\d{3})*|\d+)(?:([.,])(\d{1,2}))?", re.ASCII)
+_AMOUNT: Final = re.compile(
+    r"(\d{1,3}(?:([.,])\d{3}(?:\2\d{3})*)?|\d+)(?:([.,])(\d{1,2}))?", re.ASCII
+)
 
 
 def amount_text(text: str) -> str:
@@ -75,8 +77,15 @@ def amount_text(text: str) -> str:
 
 
 def form_of(query: str) -> SentForm:
-    """A form that was sent in an address."""
-    return SentForm(_fields(query))
+    """A form that was sent in an address.
+
+    Raises:
+        Problem: it is none, or has too many fields.
+    """
+    try:
+        return SentForm(_fields(query))
+    except ValueError:  # not UTF-8, or too many
+        raise Problem(400, "This is no form of ours.") from None
 
 
 async def read_form(request: Request) -> SentForm:
@@ -89,9 +98,10 @@ async def read_form(request: Request) -> SentForm:
         raise plain(415)
     raw = await request.get_data(cache=False, as_text=False, parse_form_data=False)
     try:
-        return SentForm(_fields(raw.decode("utf-8")))
-    except ValueError:  # not UTF-8, or too many
+        text = raw.decode("utf-8")
+    except UnicodeDecodeError:
         raise Problem(400, "This is no form of ours.") from None
+    return form_of(text)
 
 
 def _fields(text: str) -> dict[str, tuple[str, ...]]:

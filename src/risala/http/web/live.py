@@ -19,7 +19,14 @@ from markupsafe import Markup
 from quart_trio.wrappers import TrioResponse
 
 from risala.engine.model.commands import LifeEvent
-from risala.engine.model.errors import Draining, EngineError, Overloaded, RateLimited
+from risala.engine.model.errors import (
+    Draining,
+    EngineError,
+    Forbidden,
+    NotFound,
+    Overloaded,
+    RateLimited,
+)
 from risala.engine.model.told import OutboxEvent, Told
 from risala.http.web.facade import PageFollower
 
@@ -143,12 +150,13 @@ async def _drawn(
         if told is None:
             break
         chunk = b": alive\n\n"
-        if told:
-            changes = [each for each in told if isinstance(each, LifeEvent | OutboxEvent)]
-            whole = len(changes) < len(told) or len(changes) > GATHERED_MAX
-            chunk = piece_chunk(await draw(None if whole else changes)) or chunk
-        elif by_time:
-            chunk = piece_chunk(await draw(None)) or chunk
+        changes = [each for each in told if isinstance(each, LifeEvent | OutboxEvent)]
+        whole = len(changes) < len(told) or len(changes) > GATHERED_MAX or not told
+        if told or by_time:
+            try:
+                chunk = piece_chunk(await draw(None if whole else changes)) or chunk
+            except (NotFound, Forbidden):
+                break  # it is there no more, or not the reader's: the page says so, loaded anew
         yield chunk
     yield OVER
 

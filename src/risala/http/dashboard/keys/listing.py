@@ -8,6 +8,7 @@ from markupsafe import Markup
 from quart_trio.wrappers import TrioResponse
 
 from risala.engine.model.errors import Refusal
+from risala.http.dashboard.keys import credentials
 from risala.http.dashboard.snippets import sending
 from risala.http.web.access import PageAccess
 from risala.http.web.formats import ms_of
@@ -25,7 +26,13 @@ IDLE_DAYS: Final = 30
 
 
 async def show(visit: Visit) -> TrioResponse:
-    return await visit.page("keys/list.html", keys=await _keys(visit), made=None, form=visit.form)
+    return await visit.page(
+        "keys/list.html",
+        keys=await _keys(visit),
+        credentials=await credentials.listed(visit),
+        made=None,
+        form=visit.form,
+    )
 
 
 async def show_new(visit: Visit) -> TrioResponse:
@@ -53,6 +60,7 @@ async def create(visit: Visit) -> TrioResponse:
         "keys/list.html",
         is_secret=True,
         keys=await _keys(visit),
+        credentials=await credentials.listed(visit),
         made={**look(visit, created["key"]), "value": created["value"]},
         snippets=sending(visit.base_url),
         form=SentForm(),

@@ -23,6 +23,10 @@ CANCELED: Final = N_("The message is canceled, and its price given back.")
 SENT_AGAIN: Final = N_("It is sent again: this is the new message.")
 
 
+OF_FACES: Final = "crd_"
+"""What ids of credentials for faces begin with, in the place of a key's."""
+
+
 async def show(visit: Visit) -> TrioResponse:
     found = await _found(visit)
     message = found["message"]
@@ -88,7 +92,8 @@ async def _whole(visit: Visit, found: Mapping[str, Any]) -> dict[str, object]:
     key = await _key(visit, message["keyId"])
     request = None if key is None else await _request(visit, message["messageId"])
     values = {**await _values(visit, found), **await _about(visit, found)}
-    return {**values, "key": key, "request": request}
+    credential = await _credential(visit, message["keyId"])
+    return {**values, "key": key, "credential": credential, "request": request}
 
 
 async def _values(visit: Visit, found: Mapping[str, Any]) -> dict[str, object]:
@@ -129,10 +134,18 @@ async def _about(visit: Visit, found: Mapping[str, Any]) -> dict[str, object]:
 
 async def _key(visit: Visit, key_id: str | None) -> dict[str, Any] | None:
     """The key that a message came by; None: it was written by hand, or the key is deleted."""
-    if key_id is None:
+    if key_id is None or key_id.startswith(OF_FACES):
         return None
     keys = (await visit.perform_here("key.list"))["keys"]
     return next((each for each in keys if each["id"] == key_id), None)
+
+
+async def _credential(visit: Visit, key_id: str | None) -> dict[str, Any] | None:
+    """The credential that a message came by, where it came by another face than the API."""
+    if key_id is None or not key_id.startswith(OF_FACES):
+        return None
+    found = (await visit.perform_here("credential.list"))["credentials"]
+    return next((each for each in found if each["id"] == key_id), None)
 
 
 async def _request(visit: Visit, message_id: str) -> str | None:

@@ -18,8 +18,10 @@ from risala.http.web.routes import PageRoute
 from risala.http.web.visit import Visit
 
 FACES: Final = {
+    "smpp": NC_("face", "SMPP server"),
     "console": NC_("face", "Console"),
     "dashboard": NC_("face", "Dashboard"),
+    "api": NC_("face", "API"),
     "cli": NC_("face", "Command line"),
     "control": NC_("face", "Control socket"),
     "system": NC_("face", "The service itself"),

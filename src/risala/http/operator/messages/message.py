@@ -75,10 +75,15 @@ async def _whole(visit: Visit) -> dict[str, Any]:
     told = await visit.perform("message.events", message_id=message["messageId"])
     endpoints = (await visit.perform("webhook.list", **whose))["endpoints"]
     keys = (await visit.perform("key.list", **whose))["keys"]
+    came_by = message["keyId"] or ""
+    doors = []
+    if came_by.startswith("crd_"):  # by another face than the API
+        doors = (await visit.perform("credential.list", **whose))["credentials"]
     return {
         **_values(visit, found),
         "organization": await visit.perform("org.show", **whose),
         "key": next((each for each in keys if each["id"] == message["keyId"]), None),
+        "credential": next((each for each in doors if each["id"] == came_by), None),
         "events": told["events"],
         # Their paths may hold a customer's secrets.
         "endpoints": {each["id"]: urlsplit(each["url"]).netloc for each in endpoints},

@@ -32,6 +32,7 @@ KINDS: Final = {
     "numbers_unserved": NC_("alert", "Numbers without a carrier"),
     "errors": NC_("alert", "Errors"),
     "clock_jumped": NC_("alert", "Clock jumped"),
+    "sink_behind": NC_("alert", "Event sink behind"),
 }
 STATES: Final = {"": None, "open": True, "over": False}
 UNMUTED: Final = N_("They are told of again.")

@@ -103,9 +103,15 @@ def _waits(formats: Formats, entry: Entry) -> Markup:
 
 
 def _accepted(formats: Formats, entry: Entry) -> Markup:
-    if "wait" not in entry["values"]:
+    values = entry["values"]
+    policies, face = values.get("policies"), values.get("face")
+    if not policies and not face and "wait" not in values:
         return formats.words("Accepted and stored; waiting for its turn.")
-    return _and(formats.words("Accepted and stored."), _waits(formats, entry))
+    who = Markup("<bdi>{}</bdi>").format(policies)
+    by = formats.words("Rewritten by the policy {name}.", name=who) if policies else None
+    door = Markup("<bdi>{}</bdi>").format(face)
+    way = formats.words("It came in by the face {face}.", face=door) if face else None
+    return _and(formats.words("Accepted and stored."), way, by, _waits(formats, entry))
 
 
 def _attempt(formats: Formats, entry: Entry) -> Markup:

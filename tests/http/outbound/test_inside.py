@@ -1,0 +1,39 @@
+"""Whoever in the service calls out goes through the client that judges addresses."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import risala
+
+SOURCE = Path(risala.__file__).parent
+CLIENTS = {"httpx2", "httpcore2", "http.client", "urllib.request", "requests", "aiohttp"}
+ALLOWED = {
+    "http/outbound/client.py": "it is that client",
+    "http/outbound/pinned.py": "it is that client",
+    "drivers/payments/stripe.py": "one address, which the operator's settings name",
+    "cli/reach/client.py": "the control socket",
+    "cli/reach/quick.py": "the control socket",
+    "cli/commands/messaging/forward.py": "a command, to where its user says, as its user",
+}
+
+
+def imported(path: Path) -> set[str]:
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found.add(node.module)
+    return found
+
+
+def test_nobody_else_in_the_service_has_a_client_of_their_own():
+    """A customer's address that is called by any other would lead inside the network."""
+    places = {
+        str(path.relative_to(SOURCE))
+        for path in SOURCE.rglob("*.py")
+        if not path.is_relative_to(SOURCE / "client") and imported(path) & CLIENTS
+    }
+    assert places == set(ALLOWED)
