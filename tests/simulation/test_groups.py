@@ -53,6 +53,7 @@ class Office:
 
     def __init__(self, world):
         self.world = world
+        self.dice = world.plan.stream("office")
         self.taken = {}
         """By the carrier's id: the message."""
         self.undelivered = {}
@@ -62,15 +63,15 @@ class Office:
 
     def arm(self):
         """This life ends by a kill at some moment."""
-        self.moment = self.world.random.choice(MOMENTS)
-        self.left = self.world.random.randrange(1, 2 * WINDOW)
+        self.moment = self.dice.choice(MOMENTS)
+        self.left = self.dice.randrange(1, 2 * WINDOW)
 
     def reach(self, moment):
         """True where the process has died, now or before."""
         if moment == self.moment:
             self.left -= 1
             if self.left == 0:
-                self.world.die()
+                self.world.die("kills-at-moments")
         return self.world.dead
 
     def take(self, segment):
@@ -104,7 +105,7 @@ class GroupLine:
     )
 
     def __init__(self, carrier):
-        self._office = OFFICES[carrier.world.seed]
+        self._office = OFFICES[carrier.world.plan.seed]
         self._life, self._world = carrier.world.life, carrier.world
         self._due, self._under_way = [], set()
 
@@ -126,7 +127,7 @@ class GroupLine:
             for carrier_id, receipt in list(self._office.undelivered.items()):
                 if self.cut:
                     break
-                if carrier_id not in self._under_way and self._world.random.random() < 0.5:
+                if carrier_id not in self._under_way and self._office.dice.random() < 0.5:
                     self._bring(context, carrier_id, receipt)
 
     def _bring(self, context, carrier_id, receipt):
@@ -160,12 +161,13 @@ class GroupLine:
 @pytest.fixture
 def world(new_world, request):
     world = new_world(request.param)
-    world.line, world.rate_per_s = GroupLine, 100_000.0
+    world.line = GroupLine
     # Of the two the one fails what is uncertain, the other sends it again.
-    world.carriers = [world.random.choice(world.carriers)]
-    OFFICES[world.seed] = Office(world)
+    world.carriers = [world.plan.stream("carriers").choice(world.carriers)]
+    world.carriers[0].rate_per_s = 100_000.0
+    OFFICES[world.plan.seed] = Office(world)
     yield world
-    del OFFICES[world.seed]
+    del OFFICES[world.plan.seed]
 
 
 def look(world, office):
@@ -205,16 +207,16 @@ async def queue(world):
     indirect=True,
 )
 async def test_a_kill_within_a_group_loses_and_doubles_nothing(world, autojump_clock):
-    office = OFFICES[world.seed]
+    office = OFFICES[world.plan.seed]
     await queue(world)
     for _ in range(LIVES):
-        by_steps = world.random.random() < 0.5
+        by_steps = office.dice.random() < 0.5
         office.moment = None
         if not by_steps:
             office.arm()
-        steps = world.random.randrange(*STEPS) if by_steps else 1_000_000
+        steps = office.dice.randrange(*STEPS) if by_steps else 1_000_000
         async with world.mortal_engine(steps):
-            with trio.move_on_after(world.random.uniform(1, 60)):
+            with trio.move_on_after(office.dice.uniform(1, 60)):
                 await world.wait_dead()
         look(world, office)
     office.moment = None

@@ -1,0 +1,122 @@
+"""What customers' programs do: they send, verify and withdraw; and phones that write to us.
+
+Whatever is refused is refused; only what was answered is remembered, and held against the disk.
+"""
+
+from __future__ import annotations
+
+import json
+
+import trio
+from tests.simulation.house import House
+from tests.simulation.outsiders import FORBIDDEN
+from tests.simulation.past import LONG_S, has_gap
+from tests.simulation.world import World
+
+from risala.engine.engine import Engine
+from risala.engine.model.commands import SendCode, SendMessage
+from risala.engine.model.errors import RecipientOptedOut, Refusal
+from risala.plugins.contract import Inbound
+
+TEXTS = ("hello", "é€[~]" * 20, "x" * 400, "السلام عليكم " * 12, f"a {FORBIDDEN} word")
+WORDS = ("STOP", "START", "hello", "ARRET")
+PHONES = 12
+OURS = "+22244000000"
+"""The number that people write to."""
+
+
+class Errands:
+    """One customer's, in one life of the engine."""
+
+    def __init__(self, world: World, engine: Engine, house: House, name: str) -> None:
+        self.world = world
+        self.gateway = engine.gateway
+        self.house = house
+        self.name = name
+        self.dice = world.plan.stream(f"{world.life}/{name}")
+
+    def say(self, *words: object) -> None:
+        self.world.say(self.name, *words)
+
+    def organization(self) -> str:
+        return self.dice.choice(self.house.organizations)
+
+    def phone(self) -> str:
+        """One that messages go to, and come from: few, and often one that has sent STOP."""
+        if (stopped := self.world.stops.numbers) and self.dice.random() < 0.3:
+            return self.dice.choice(stopped)
+        return f"+22230000{self.dice.randrange(PHONES):03}"
+
+    # -- messages ----------------------------------------------------------------------------------
+
+    def message(self) -> SendMessage:
+        choose = self.dice.choice
+        return SendMessage(
+            to=self.phone(),
+            body=choose(TEXTS),
+            idempotency_key=choose((None, f"key {self.dice.randrange(30):05}")),
+            send_at=choose((None, None, self.world.now_ms() + self.dice.randrange(60_000))),
+            # Some are still under way when days have passed.
+            validity_s=choose((60, 300, LONG_S if has_gap(self.world.plan) else 900)),
+            sender=choose((None, None, "shop")),
+        )
+
+    async def send(self) -> None:
+        organization_id, command = self.organization(), self.message()
+        principal = self.world.principal(organization_id)
+        try:
+            response = await self.gateway.send_message(principal, command)
+        except RecipientOptedOut:
+            self.world.stops.refused(self.house.numbers[organization_id], command.to)
+            raise
+        self._told(organization_id, response, command.idempotency_key)
+
+    def _told(self, organization_id: str, response: bytes, key: str | None = None) -> None:
+        key = key or json.loads(response)["idempotencyKey"]
+        if (message_id := self.world.answer(organization_id, key, response)) is not None:
+            self.say("is told", self.world.short(message_id))
+
+    async def batch(self) -> None:
+        organization_id = self.organization()
+        commands = [self.message() for _ in range(self.dice.randrange(1, 6))]
+        principal = self.world.principal(organization_id)
+        answers = await self.gateway.send_batch(principal, commands)
+        for command, answer in zip(commands, answers, strict=True):
+            if not isinstance(answer, Refusal):
+                self._told(organization_id, answer, command.idempotency_key)
+
+    async def cancel(self) -> None:
+        if self.world.accepted:
+            message_id = self.dice.choice([*self.world.accepted])
+            await self.gateway.perform("message.cancel", {"message_id": message_id})
+            self.say("withdraws", self.world.short(message_id))
+
+    # -- codes -------------------------------------------------------------------------------------
+
+    async def verify(self) -> None:
+        principal = self.world.principal(self.organization())
+        to = f"+2224000000{self.dice.randrange(4)}"
+        for _ in range(self.dice.randrange(3)):  # whoever does not get one soon asks for another
+            await self.gateway.send_code(principal, SendCode(to))
+        session = await self.gateway.send_code(principal, SendCode(to))
+        life = self.world.life
+        for _ in range(self.dice.randrange(7)):
+            await trio.sleep(self.dice.choice((0, 0.1, 4, 20)))
+            code = self.world.codes.get(to) if self.dice.random() < 0.4 else "000000"
+            good = await self.gateway.check_code(principal, session, code or "111111")
+            if not self.world.gone(life):
+                self.world.guesses[session] += not good
+                self.world.approved[session] += good
+
+    # -- who writes to us -------------------------------------------------------------------------
+
+    async def write(self) -> None:
+        """Somebody writes to us, and the carrier brings it, perhaps twice."""
+        carrier = self.dice.choice(self.world.carriers)
+        number = self.phone()
+        at_ms, word = self.world.now_ms(), self.dice.choice(WORDS)
+        self.house.letters += 1
+        message = Inbound(number, OURS, word, at_ms, (f"in{self.house.letters}",))
+        for _ in range(self.dice.choice((1, 1, 2))):
+            carrier.bring(message, self.dice.choice((0, 1, 20)))
+        self.say("a phone writes", number, word)

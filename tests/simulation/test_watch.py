@@ -1,0 +1,94 @@
+"""What looks at every transaction sees each wrong one: a look that is blind finds nothing."""
+
+from __future__ import annotations
+
+import pytest
+import trio
+from tests.simulation import machine
+from tests.simulation.house import OPERATOR, found
+
+from risala.engine.model.commands import SendCode, SendMessage
+from risala.engine.model.numbers import STATUSES
+
+LAST = "seq = (SELECT max(seq) FROM entry)"
+SENT, DELIVERED = STATUSES.number("sent"), STATUSES.number("delivered")
+WRONG = {
+    "went from delivered to sent": (
+        f"UPDATE message SET status = {DELIVERED}",
+        f"UPDATE message SET status = {SENT}",
+    ),
+    "attempts: ": ("UPDATE message SET attempts = attempts - 1",),
+    "went from expired to pending": (
+        "UPDATE verifications SET status = 'expired'",
+        "UPDATE verifications SET status = 'pending'",
+    ),
+    "guesses: ": ("UPDATE verifications SET attempts = attempts_max + 1",),
+    "went from refused to begun": (
+        "UPDATE payments SET state = 'refused'",
+        "UPDATE payments SET state = 'begun'",
+    ),
+    "an entry of -5 after": (
+        "INSERT INTO entry (organization, kind, amount, balance_after)"
+        f" SELECT organization, kind, -5, balance_after FROM entry WHERE {LAST}",
+    ),
+    "changed entry: ": (f"UPDATE entry SET amount = amount + 1 WHERE {LAST}",),
+    "lost entry: ": (f"DELETE FROM entry WHERE {LAST}",),
+    "cursor: ": ("UPDATE event_cursors SET seq = seq - 1 WHERE seq > 0",),
+    "has 0, its ledger": (
+        "UPDATE organizations SET balance = 0;"
+        "INSERT INTO entry (organization, kind, amount, balance_after)"
+        f" SELECT organization, kind, 0, balance_after FROM entry WHERE {LAST}",
+    ),
+}
+"""What is told of it, and how it comes about: each text is one transaction."""
+
+
+async def lived(world, engine):
+    """There is one of everything that can be wrong."""
+    house = await found(world, engine)
+    principal = world.principal(house.organizations[0])
+    await engine.gateway.send_message(principal, SendMessage(to="+22230000001", body="hello"))
+    await engine.gateway.send_code(principal, SendCode("+22240000001"))
+    given = {"organization_id": house.organizations[0], "method": "bankily", "amount": "5"}
+    await engine.gateway.perform("payment.begin", given, OPERATOR)
+    for carrier in world.carriers:
+        carrier.kind = True
+    await trio.sleep(60)
+
+
+@pytest.mark.parametrize("told", WRONG)
+async def test_each_wrong_transaction_is_told(new_world, autojump_clock, told):
+    world = new_world(0)
+    with machine.no_threads():
+        async with world.engine() as engine:
+            await lived(world, engine)
+            assert world.faults == []
+            for texts in WRONG[told]:
+                await engine.gateway.services.recorder.journal.commit(
+                    lambda conn, texts=texts: [conn.execute(text) for text in texts.split(";")]
+                )
+    assert any(told in fault for fault in world.faults), world.faults
+
+
+async def test_what_is_rolled_back_was_never_wrong(new_world, autojump_clock):
+    world = new_world(0)
+
+    def refused(conn):
+        conn.execute(WRONG["an entry of -5 after"][0].replace("-5", "0"))
+        raise ZeroDivisionError
+
+    with machine.no_threads():
+        async with world.engine() as engine:
+            await lived(world, engine)
+            with pytest.raises(ZeroDivisionError):
+                await engine.gateway.services.recorder.journal.commit(refused)
+            await engine.gateway.perform(
+                "topup",
+                {"organization_id": _one(engine), "amount": "1"},
+                OPERATOR,
+            )
+    assert world.faults == []
+
+
+def _one(engine):
+    return engine.gateway.services.reader.execute("SELECT id FROM organizations").fetchone()[0]
