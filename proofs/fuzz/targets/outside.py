@@ -1,0 +1,236 @@
+"""Files of operators and calls between machines: settings, webhooks' signatures and addresses."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+import ipaddress
+import json
+import socket
+import tempfile
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+from urllib.parse import urlsplit
+
+import httpcore2
+from standardwebhooks import Webhook as TheirWebhook
+from standardwebhooks import WebhookVerificationError
+
+from proofs.fuzz.target import FuzzTarget, Script, is_unicode, refusal_of, text_of, work_within
+from risala.client.errors import SignatureError
+from risala.client.webhooks import Webhook
+from risala.config.faults import ConfigError
+from risala.config.load import load_settings
+from risala.config.model import Settings
+from risala.engine.rules.webhooks.sign import is_secret, signed, stamped, with_sms_id
+from risala.engine.rules.webhooks.url import AddressRules, UrlRefused, address_fault, parse_target
+
+_NOW_S: Final = 1_767_225_600
+_KEY: Final = "whsec_" + base64.b64encode(b"k" * 32).decode()
+_EVENT: Final = json.dumps(
+    {
+        "id": "evt_1",
+        "type": "sms.delivered",
+        "createdAt": "2026-01-01T00:00:00Z",
+        "organizationId": "org_1",
+        "test": False,
+        "messageId": "sms_1",
+        "to": "+22236123456",
+        "from": "RISALA",
+        "status": "delivered",
+    }
+)
+
+
+def _settings(octets: bytes) -> None:
+    """Settings, or all faults at once; a value is never repeated in a sentence about it."""
+    path = Path(tempfile.gettempdir()) / "risala-fuzz-settings.toml"
+    path.write_bytes(octets)
+    with work_within(400_000 + 400 * len(octets)):
+        found = refusal_of(lambda: load_settings(path, environ={}), ConfigError)
+    if isinstance(found, ConfigError):
+        assert found.faults
+        for fault in found.faults:
+            assert fault.text
+            assert len(fault.text) < 2000
+            assert "s3cr3t-in-a-file" not in f"{fault.text}{fault.source}"
+        str(found)
+    else:
+        assert isinstance(found, Settings)
+
+
+def _setting_seeds() -> Iterator[bytes]:
+    yield b'[http]\nport = 8080\nhost = "127.0.0.1"\n'
+    yield (
+        b'[[carriers]]\nname = "a"\ndriver = "smpp"\nprefixes = ["+2222"]\n[carriers.smpp]\n'
+        b'host = "localhost"\nsystem_id = "x"\npassword = "s3cr3t-in-a-file"\n'
+    )
+    yield b'[mail]\nhost = 1\nsender = ""\n[webhooks]\nports = [443, "x"]\n'
+    yield b'\xef\xbb\xbf[storage]\ndata_dir = "x"\n'
+    yield b"[http\n"
+    yield b'carriers = 3\nhttp = "x"\nx.y.z = 1979-05-27T07:32:00Z\n'
+    yield b'[payments.bank]\nprovider = "mobile_money"\n[faces.kannel]\nenabled = true\n'
+
+
+def _signatures(octets: bytes) -> None:
+    """The client takes what the library of the standard takes, and what we sign."""
+    script = Script(octets)
+    body, event_id = script.of((_EVENT, "{}", "[]", "")), script.of(("evt_1", "", "a.b", "é"))
+    offset = script.of((0, 299, -299, 400, -400))
+    mutate = script.number() % 4
+    junk = script.rest().decode("latin-1")
+    ours = Webhook(_KEY, now=_now)
+    headers = signed(event_id, body, [_KEY], (_NOW_S + offset) * 1000)
+    if mutate == 1:
+        headers["webhook-signature"] = junk
+    elif mutate == 2:
+        headers["webhook-timestamp"] = junk
+    elif mutate == 3:
+        headers["webhook-signature"] = f"{junk} {headers['webhook-signature']} v1,{junk}"
+    mine = refusal_of(lambda: ours.verify(body, headers), SignatureError)
+    is_signed = _is_signed(body, headers)
+    if isinstance(mine, Exception):
+        # Refused: by its signature or its time, or since its body is no event.
+        assert not is_signed or abs(offset) > 300 or body != _EVENT or mutate == 2
+    else:
+        assert is_signed
+        assert body == _EVENT
+        assert abs(offset) <= 300
+    mark = stamped(body, [_KEY], _NOW_S * 1000)
+    assert (
+        mark
+        == f"t={_NOW_S},v1="
+        + hmac.new(_KEY.encode(), f"{_NOW_S}.{body}".encode(), hashlib.sha256).hexdigest()
+    )
+    also = refusal_of(
+        lambda: ours.verify_signed(body, mark if mutate == 0 else junk), SignatureError
+    )
+    if not isinstance(also, Exception):
+        assert body == _EVENT
+    is_secret(junk)
+    if body.startswith("{"):
+        assert json.loads(with_sms_id(body)).get("smsId") == json.loads(body).get("messageId")
+
+
+def _now() -> float:
+    return float(_NOW_S)
+
+
+def _is_signed(body: str, headers: dict[str, str]) -> bool:
+    """Whether the standard's own library finds its signature; the time apart, which it measures by
+    this machine's clock."""
+    their = TheirWebhook(_KEY)
+    at = headers["webhook-timestamp"]
+    if not (at.isascii() and at.isdigit()) or len(at) > 10:
+        return False
+    try:
+        wanted = their.sign(headers["webhook-id"], datetime.fromtimestamp(int(at), UTC), body)
+    except (ValueError, OverflowError, WebhookVerificationError):
+        return False
+    return any(
+        _bytes(each[3:]) == _bytes(wanted[3:])
+        for each in headers["webhook-signature"].split()
+        if each.startswith("v1,")
+    )
+
+
+def _bytes(text: str) -> bytes:
+    try:
+        return base64.b64decode(text, validate=True)
+    except ValueError:
+        return b""
+
+
+_RULES: Final = (AddressRules(), AddressRules(allow_insecure=True))
+
+
+def _urls(octets: bytes) -> None:
+    """What is checked is what is connected to: other readers of addresses see the same host."""
+    script = Script(octets)
+    rules, url = script.of(_RULES), text_of(script.rest())
+    with work_within(4000 + 60 * len(url)):
+        target = refusal_of(lambda: parse_target(url, rules), UrlRefused)
+    if isinstance(target, Exception):
+        assert len(str(target)) < 400
+        return
+    assert target.host.isascii()
+    assert is_unicode(target.path)
+    assert all("!" <= each <= "~" for each in target.authority + target.path)
+    parts = urlsplit(f"{target.scheme}://{target.authority}{target.path}")
+    assert parts.hostname == target.host
+    asked = httpcore2.URL(f"{target.scheme}://{target.authority}{target.path}")
+    assert asked.host.decode() == target.authority.removesuffix(f":{target.port}").strip("[]")
+    assert parse_target(parts.geturl(), rules) == target
+    if not rules.allow_insecure:
+        assert target.scheme == "https"
+        assert target.port == 443
+        _check_outside(target.host)
+
+
+def _check_outside(host: str) -> None:
+    try:
+        address = ipaddress.ip_address(host)
+    except ValueError:
+        assert "." in host
+        # Nor is it an address in one of the spellings that resolvers take beside the usual one.
+        assert isinstance(refusal_of(lambda: socket.inet_aton(host), OSError), OSError)
+        return
+    assert address.is_global
+    assert not address.is_multicast
+    assert address_fault(address, AddressRules()) is None
+
+
+def _url_seeds() -> Iterator[bytes]:
+    for url in (
+        "https://example.com/hook?x=1",
+        "https://müller.example/",
+        "http://127.0.0.1:8080/",
+        "https://[2606:4700::1111]:443/a",
+        "https://[::ffff:10.0.0.1]/",
+        "https://0x7f.1/",
+        "https://user@example.com/",
+        "https://example.com#x",
+        "https://straße.example",
+        "https://2130706433/",
+    ):
+        yield b"\0" + url.encode()
+        yield b"\1" + url.encode()
+
+
+TARGETS: Final = (
+    FuzzTarget(
+        "settings",
+        "settings, or every fault in a sentence of its own; no value of a secret in any",
+        _settings,
+        _setting_seeds,
+        octets_max=600,
+        words=(
+            b"[[carriers]]\n",
+            b"[http]\n",
+            b"[mail]\n",
+            b" = ",
+            b"[carriers.smpp]\n",
+            b'"',
+            b"{",
+        ),
+    ),
+    FuzzTarget(
+        "webhook-signatures",
+        "the client takes what the standard's library takes, and nothing else",
+        _signatures,
+        lambda: (b"\0\0\0\0", b"\0\0\0\1v1,", b"\0\0\0\2" + b"1767225600", b"\0\0\0\3v1a,x"),
+        octets_max=120,
+        words=(b"v1,", b" ", b"t=", b"v1=", b"1767225600"),
+    ),
+    FuzzTarget(
+        "webhook-addresses",
+        "urllib and httpcore see the host that was checked; none leads inside",
+        _urls,
+        _url_seeds,
+        octets_max=200,
+        words=(b"https://", b"@", b"[::1]", b"127.0.0.1", b"%", b":443", b"xn--", b"\\", b"0x"),
+    ),
+)

@@ -1,0 +1,39 @@
+"""Which rooms are changed, and the tests that have to see it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Some source, and the quick tests that belong to it and to nothing else."""
+
+    name: str
+    source: str
+    """A folder of ``src/risala``."""
+    tests: tuple[str, ...]
+    """Files and folders of ``tests``."""
+    cached: tuple[str, ...] = ()
+    """Functions whose results the process keeps: mutmut tries their mutants in processes that have
+    inherited them, and so what it did not see is tried once more in one of its own."""
+
+
+PARTS: Final = (
+    Part("rules", "engine/rules", ("engine/rules",)),
+    Part("sms", "sms", ("sms",)),
+    Part("tpdu", "drivers/modem/tpdu", ("drivers/modem/tpdu", "drivers/modem/test_parts.py")),
+    Part(
+        "smpp",
+        "drivers/smpp/protocol",
+        ("drivers/smpp/protocol", "drivers/smpp/test_habits.py"),
+        cached=("_encode_same", "_decode_same", "_told", "_raw", "_network_error", "_fields"),
+    ),
+    Part(
+        "at",
+        "drivers/modem/at",
+        ("drivers/modem/at", "drivers/modem/test_errors.py", "drivers/modem/test_parts.py"),
+    ),
+)
+"""The rooms that only decide: no clock, no socket, no file. What they do wrong, all others do."""

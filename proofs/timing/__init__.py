@@ -1,0 +1,1 @@
+"""Whether the time of an answer tells a guesser anything: ``make timing``."""

@@ -1,0 +1,221 @@
+"""Each form, sent by everybody who may send it: nobody is refused what their role allows.
+
+A form that is done, and one whose fields are refused, are both let in; which of them falls short of
+being done is written down, so that a form that is never done is not taken for one that is.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import count
+
+import pytest
+from proofs.authorization.expected import IN, VISITED, Visitor
+
+from risala.drivers.payments.bank_sms import BankSmsSettings
+from risala.engine.model.clock import iso
+from risala.http.dashboard.app import ROUTES as CUSTOMERS
+from risala.http.operator.app import ROUTES as OPERATORS
+from risala.http.web.access import PageAccess
+from risala.plugins.contract import Inbound
+from web_browser import Reader
+
+pytestmark = pytest.mark.slow
+DAY_MS = 86_400_000
+TO = "+22236123456"
+BANK = BankSmsSettings(
+    carrier="bank",
+    senders=("Bankily",),
+    patterns=({"text": "Recu {amount} MRU. Ref {reference}."},),
+)
+WELL_FORMED = {
+    "name": "New", "email": "somebody@new.example", "role": "viewer", "type": "secret", "to": TO,
+    "body": "Bonjour", "number": "+22236777777", "amount": "5", "url": "https://example.com/new",
+    "types": "sms.sent", "description": "x", "reason": "name_in_use", "face": "kannel",
+    "method": "bankily", "code": "123456", "confirm": "7777", "note": "x", "heed": "yes",
+    "taken": "+22236777777", "minutes": "60", "kind": "lane_down", "subject": "fake",
+    "balance": "100", "language": "fr", "time_zone": "Africa/Nouakchott", "overlap": "0",
+    "rate_per_s": "5", "since": "2026-11-01T00:00",
+}  # fmt: skip
+"""What forms ask for; more than any one of them reads."""
+PEOPLE = (
+    (Visitor.VIEWER, "viewer"),
+    (Visitor.DEVELOPER, "developer"),
+    (Visitor.OWNER, "owner"),
+    (Visitor.OPERATOR, None),
+)
+ENDS = ("/leave", "/delete", "sign-out", "/suspend", "/remove", "/accept", "/exports")
+"""Forms after which their sender, or the organization, is somebody else's or gone."""
+FALLS_SHORT = {
+    "/account/email/confirm": "a code from a mail",
+    "/app/<org>/billing/payments/<payment_id>/code": "a code from an SMS",
+    "/app/<org>/billing/payments/<payment_id>/payer": "a bank that credits by itself",
+    "/app/<org>/keys/<key_id>/delete": "the last characters of the key",
+    "/app/<org>/verify/settings": "all of the settings",
+    "/app/<org>/verify/try/check": "a code that was tried",
+    "/app/<org>/webhooks/<endpoint_id>/replay": "an event that was delivered",
+    "/operator/alerts/<alert_id>/acknowledge": "an alert",
+    "/operator/carriers/<carrier>/ask": "a line that takes commands",
+    "/operator/carriers/changes": "a file of settings",
+    "/operator/payments/<payment_id>/poll": "a provider that can be asked",
+    "/operator/plugins/<page>": "a plugin that has a page",
+    "/operator/system/alerts/unmute": "an alert that is mute",
+}
+"""Forms that are let in and not done, and what they lack here."""
+numbers = count(1)
+
+
+async def test_nobody_is_refused_a_form_that_their_role_allows(open_city):
+    sent, short = 0, set()
+    async with open_city(sms=BANK) as city:
+        for who, role in PEOPLE:
+            app, routes = (city.console, OPERATORS) if role is None else (city.dashboard, CUSTOMERS)
+            poster = await new_poster(city, app, role)
+            for route in (each for each in routes if may_post(who, each)):
+                page = await poster.send(route)
+                where = (role, route.name, page.status, page.location)
+                assert page.status in (200, 303, 400, 404, 409, 422), where
+                assert page.status != 404 or route.path in FALLS_SHORT, where
+                is_sign_in = page.status == 303 and page.location.endswith("sign-in")
+                assert not is_sign_in or route.path.endswith(ENDS), where
+                sent += 1
+                if page.status >= 400:
+                    short.add(route.path)
+                if route.path.endswith(ENDS):
+                    poster = await new_poster(city, app, role)
+    assert sent > 100
+    assert sorted(short) == sorted(FALLS_SHORT), "\n".join(sorted(short ^ set(FALLS_SHORT)))
+
+
+def may_post(who, route):
+    return (
+        route.method == "POST"
+        and route.access is not PageAccess.PUBLIC
+        and VISITED[who].get(route.access) == IN
+    )
+
+
+class Poster:
+    """A browser of somebody new, in an organization of their own."""
+
+    def __init__(self, city, reader, mark, user_id, email, organization):
+        self.city, self.reader, self.mark = city, reader, mark
+        self.user_id, self.email, self.own = user_id, email, {"organization_id": organization}
+
+    async def send(self, route):
+        names = re.findall("<(.*?)>", route.path)
+        things = {name: await self.thing(name, route) for name in names}
+        path = re.sub("<(.*?)>", lambda at: things[at[1]], route.path)
+        key = self.reader.app.site.once.mint(self.user_id, self.city.clock.now_ms())
+        fields = {**WELL_FORMED, "form_token": self.mark, "once": key}
+        fields |= {"reference": f"R-{next(numbers)}", **things}
+        if route.path == "/account/delete":
+            fields["email"] = self.email
+        return await self.reader.post(path, fields)
+
+    async def thing(self, name, route):
+        make = THINGS.get(name)
+        return self.city.things["own"].get(name, "x") if make is None else await make(self, route)
+
+
+async def organization(poster, route):
+    return poster.own["organization_id"]
+
+
+async def key(poster, route):
+    return (await poster.city.do("key.create", type="secret", **poster.own))["key"]["id"]
+
+
+async def credential(poster, route):
+    username = f"u{next(numbers)}"
+    made = await poster.city.do("credential.create", face="kannel", username=username, **poster.own)
+    return made["credential"]["id"]
+
+
+async def endpoint(poster, route):
+    made = await poster.city.do("webhook.create", url="https://example.com/", **poster.own)
+    return made["endpoint"]["id"]
+
+
+async def message(poster, route):
+    later = iso(poster.city.clock.now_ms() + DAY_MS)
+    given = {"to": TO, "body": "x", "send_at": later}
+    return (await poster.city.do("send", **given, **poster.own))["messageId"]
+
+
+async def verification(poster, route):
+    to = f"+222364{next(numbers):05}"
+    return (await poster.city.do("verify.send", to=to, **poster.own))["verificationId"]
+
+
+async def payment(poster, route):
+    return (await poster.city.do("payment.begin", method="bankily", amount="5", **poster.own))["id"]
+
+
+async def invitation(poster, route):
+    """Of somebody to their organization, or of them to another."""
+    whose, email = poster.own, f"new{next(numbers)}@own.example"
+    if "<org>" not in route.path:
+        whose, email = {"organization_id": poster.city.organizations["other"]}, poster.email
+    return (await poster.city.do("member.invite", email=email, role="viewer", **whose))["id"]
+
+
+async def member(poster, route):
+    return await added(poster.city, poster.own, f"new{next(numbers)}@own.example", "viewer")
+
+
+async def sender(poster, route):
+    made = await poster.city.do(
+        "sender.request", name=f"N{next(numbers)}", description="x", **poster.own
+    )
+    return made["id"]
+
+
+async def export(poster, route):
+    return (await poster.city.do("export.ask", **poster.own))["id"]
+
+
+async def bank_text(poster, route):
+    bank, identity = poster.city.drivers["bank"], f"pdu-{next(numbers)}"
+    now_ms = poster.city.clock.now_ms()
+    await bank.context.inbound(Inbound("Bankily", None, identity, now_ms, (identity,)))
+    return (await poster.city.do("payment.texts"))["texts"][0]["id"]
+
+
+async def carrier(poster, route):
+    return "fake"
+
+
+async def action(poster, route):
+    return "pause"
+
+
+THINGS = {
+    "org": organization, "organization_id": organization, "key_id": key,
+    "credential_id": credential, "endpoint_id": endpoint, "message_id": message,
+    "verification_id": verification, "payment_id": payment, "invitation_id": invitation,
+    "user_id": member, "sender_id": sender, "export_id": export, "carrier": carrier,
+    "action": action, "text_id": bank_text,
+}  # fmt: skip
+
+
+async def added(city, whose, email, role):
+    """A member; their id."""
+    await city.do("member.add", email=email, role=role, **whose)
+    members = (await city.do("member.list", **whose))["members"]
+    return next(each["userId"] for each in members if each["email"] == email)
+
+
+async def new_poster(city, app, role):
+    made = (await city.do("org.create", name="New"))["id"]
+    whose = {"organization_id": made}
+    await city.do("topup", amount="100", **whose)
+    await city.do("member.add", email=f"other{next(numbers)}@own.example", role="owner", **whose)
+    email, is_operator = f"poster{next(numbers)}@own.example", role is None
+    if is_operator:
+        await city.do("user.create", email=email, operator=True)
+    user_id = await added(city, whose, email, role or "viewer")
+    token = await city.enter(email, operator=is_operator)
+    reader = Reader(app, {"risala-operator" if is_operator else "risala": token})
+    page = await reader.get("/operator/account" if is_operator else "/account")
+    return Poster(city, reader, page.field("form_token"), user_id, email, made)
