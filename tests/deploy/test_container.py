@@ -1,0 +1,104 @@
+"""The container's recipe and compose file, read as far as that can be done without an engine."""
+
+import json
+import re
+import shlex
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+
+from risala.config.load import load_settings
+
+ROOT = Path(__file__).parents[2]
+PLACE = ROOT / "deploy/container"
+
+
+def steps() -> list[tuple[str, str]]:
+    """Each instruction and its words, lines joined."""
+    text = (PLACE / "Containerfile").read_text()
+    lines = [line for line in text.splitlines() if not line.startswith("#")]
+    joined = re.sub(r"\\\n\s*", " ", "\n".join(lines))
+    found = [line.strip().partition(" ") for line in joined.splitlines() if line.strip()]
+    return [(word, rest.strip()) for word, _, rest in found]
+
+
+def values(word: str) -> list[str]:
+    return [rest for found, rest in steps() if found == word]
+
+
+def test_every_instruction_is_one():
+    known = {
+        *("FROM", "RUN", "COPY", "WORKDIR", "ENV", "USER", "VOLUME", "EXPOSE", "STOPSIGNAL"),
+        *("HEALTHCHECK", "ENTRYPOINT", "CMD"),
+    }
+    assert {word for word, _ in steps()} <= known
+    for stage in values("FROM"):
+        assert stage.split(" AS ")[0] == "docker.io/library/debian:bookworm-slim"
+
+
+def test_what_is_copied_is_there_and_let_in():
+    let_in = {
+        line[1:]
+        for line in (PLACE / "Containerfile.dockerignore").read_text().splitlines()
+        if line.startswith("!")
+    }
+    sources = set()
+    for copied in values("COPY"):
+        *names, _ = (word for word in copied.split() if not word.startswith("--"))
+        if "--from=" not in copied:
+            sources |= set(names)
+    assert sources == let_in
+    for source in sources:
+        assert (ROOT / source).exists(), source
+    # The package's own metadata names these, and its build fails without them.
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert {project["readme"], *project["license-files"]} <= sources
+
+
+def test_what_is_installed_has_hashes():
+    installs = [step for step in values("RUN") if "pip install" in step]
+    assert installs
+    for step in installs:
+        assert "--require-hashes -r requirements.lock" in step or "--no-deps" in step
+
+
+@pytest.mark.parametrize("step", values("RUN"))
+def test_each_step_is_a_command_line(step):
+    assert shlex.split(step)
+
+
+def test_it_runs_without_root_on_a_volume_and_says_how_it_is():
+    assert values("USER") == ["10001:10001"]
+    assert values("VOLUME") == ["/var/lib/risala"]
+    assert "/readyz" in values("HEALTHCHECK")[0]
+    assert json.loads(values("ENTRYPOINT")[0]) == ["/opt/risala/bin/risala"]
+    assert len(values("FROM")) == 2  # what is run has neither pip's cache nor the source
+    user = next(index for index, (word, _) in enumerate(steps()) if word == "USER")
+    assert "RUN" not in {word for word, _ in steps()[user:]}
+
+
+def test_its_environment_is_settings_that_there_are(tmp_path):
+    given = dict(pair.split("=", 1) for pair in shlex.split(values("ENV")[0]))
+    environ = {name: value for name, value in given.items() if name.startswith("RISALA_HTTP")}
+    settings = load_settings(None, environ=environ)
+    assert settings.http.host == "0.0.0.0"
+    assert given["RISALA_DATA"] == values("VOLUME")[0]
+
+
+def test_the_compose_file_holds_what_the_units_hold():
+    told = yaml.safe_load((PLACE / "compose.yaml").read_text())
+    ((name, service),) = told["services"].items()
+    assert name == "gateway"
+    build = service["build"]
+    assert (PLACE / build["context"]).resolve() == ROOT
+    assert (ROOT / build["dockerfile"]).is_file()
+    assert service["ulimits"]["core"] == 0
+    assert service["cap_drop"] == ["ALL"]
+    assert service["read_only"] is True
+    assert service["stop_grace_period"] == "45s"
+    volumes = {each.split(":")[0]: each.split(":")[1] for each in service["volumes"]}
+    assert set(volumes) == set(told["volumes"])
+    assert volumes["data"] == values("VOLUME")[0]
+    assert service["ports"] == ["127.0.0.1:8080:8080"]  # whoever wants more says so
