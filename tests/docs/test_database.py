@@ -40,6 +40,30 @@ def test_every_table_and_every_view_is_on_the_page(conn):
     assert named("Tables") == found["table"]
 
 
+def test_every_column_of_every_view_is_on_the_page(conn):
+    chapters = re.split(
+        r"^### ", PAGE.split("\n## Columns of the views\n")[1].split("\n## ")[0], flags=re.M
+    )
+    told = {
+        view: {name for row in chapter.splitlines() if row.startswith("| `")
+               for name in re.findall(r"`(\w+)`", row.split("|")[1])}
+        for chapter in chapters[1:]
+        for view in re.findall(r"`(\w+)`", chapter.splitlines()[0])
+    }  # fmt: skip
+    real = {
+        view: {row[1] for row in conn.execute(f"PRAGMA table_info({view})")}
+        for (view,) in conn.execute("SELECT name FROM sqlite_schema WHERE type = 'view'")
+    }
+    assert set(told) == set(real)
+    for view, columns in real.items():
+        extra = told[view] - columns
+        if view in ("hour_counts", "accepted_hours"):  # which share a table
+            extra = set()
+        assert (columns - told[view], extra) == (set(), set()), (
+            f"docs/reference/database.md: {view}"
+        )
+
+
 def test_there_are_five_queries():
     assert len(QUERIES) == 5
 

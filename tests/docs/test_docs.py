@@ -2,58 +2,30 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import click
 import pytest
 
+from doc_blocks import PAGES, ROOT, blocks_of, prose
 from risala.cli.main import cli
 from risala.engine.operations import document as operations
 
-ROOT = Path(__file__).parents[2]
-PAGES = sorted(
-    [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("examples/**/*.md")],
-)
-EXAMPLE = ROOT / "examples/driver-plugin"
-TUTORIAL = ROOT / "docs/tutorials/write-a-driver.md"
+INDEX = ROOT / "docs/index.md"
+LISTED = re.compile(r"^(?:-|\d+\.) \[[^]]+\]\(([^)#\s]+)\)", re.M)
+"""What docs/conf.py takes for an entry of the tree."""
 SHELL = ("sh", "console", "ini")
-
-
-@dataclass(frozen=True)
-class Block:
-    page: Path
-    language: str
-    text: str
-
-    @property
-    def lines(self) -> list[str]:
-        """What is typed: in a console only what stands behind a prompt."""
-        joined = self.text.replace("\\\n", " ").splitlines()
-        if self.language != "console":
-            return joined
-        return [line[2:] for line in joined if line.startswith("$ ")]
 
 
 def name_of(path: Path) -> str:
     return str(path.relative_to(ROOT))
-
-
-def blocks(page: Path) -> list[Block]:
-    found = re.findall(
-        r"^( *)```(\w*)\n(.*?)^\1```$", page.read_text(encoding="utf-8"), re.M | re.S
-    )
-    return [Block(page, language, text) for _, language, text in found]
-
-
-def prose(page: Path) -> str:
-    return re.sub(r"^( *)```.*?^\1```$", "", page.read_text(encoding="utf-8"), flags=re.M | re.S)
 
 
 # -- links -------------------------------------------------------------------------------------
@@ -88,12 +60,14 @@ def test_a_broken_link_is_noticed(tmp_path):
     assert list(broken_links(page)) == ["gone.md", "#no"]
 
 
-def test_every_page_of_the_documentation_is_reached_from_its_index():
-    index = ROOT / "docs/index.md"
-    linked = {(index.parent / link).resolve() for link in re.findall(r"\]\(([^)#]+)", prose(index))}
-    assert [
-        name_of(page) for page in ROOT.glob("docs/**/*.md") if page not in linked | {index}
-    ] == []
+@pytest.mark.parametrize("page", [page for page in PAGES if page != INDEX], ids=name_of)
+def test_every_page_is_in_the_tree(page):
+    listed = {(INDEX.parent / link).resolve() for link in LISTED.findall(prose(INDEX))}
+    path = os.path.relpath(page, INDEX.parent)
+    assert page in listed, (
+        f"{name_of(page)} is in no list of docs/index.md, so nobody finds it: add a line "
+        f"`- [Title]({path}): what it is for` there, beneath the heading of its reader"
+    )
 
 
 # -- commands ----------------------------------------------------------------------------------
@@ -134,9 +108,9 @@ def fault_of(words: list[str]) -> str | None:
 COMMANDS = [
     (block.page, line, words)
     for page in PAGES
-    for block in blocks(page)
+    for block in blocks_of(page)
     if block.language in SHELL
-    for line in block.lines
+    for line in block.typed
     for words in risala_commands(line.split(" # ")[0])
 ]
 
@@ -167,7 +141,8 @@ def test_every_make_target_is_there():
     targets = set(re.findall(r"^([\w./$()-]+):(?!=)", makefile, re.M))
     targets = {target.replace("$(VENV)", ".venv") for target in targets}
     for page in PAGES:
-        typed = [line for block in blocks(page) if block.language in SHELL for line in block.lines]
+        shells = [block for block in blocks_of(page) if block.language in SHELL]
+        typed = [line for block in shells for line in block.typed]
         typed += re.findall(r"`([^`\n]+)`", prose(page))
         for line in typed:
             for target in re.findall(r"^(?:sudo )?make (?:[A-Z]+=\S+ )*([\w./-]+)", line):
@@ -178,23 +153,6 @@ def test_the_readme_names_the_two_commands():
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     assert re.search(r"^make serve\b", readme, re.M)
     assert re.search(r"^make test\b", readme, re.M)
-
-
-# -- the driver tutorial -----------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("block", [b for b in blocks(TUTORIAL) if b.language == "python"])
-def test_the_tutorials_code_is_the_examples(block):
-    sources = [path.read_text(encoding="utf-8") for path in EXAMPLE.rglob("*.py")]
-    assert any(block.text in source for source in sources)
-
-
-def test_the_tutorials_entry_point_is_the_examples():
-    (block,) = (b for b in blocks(TUTORIAL) if "entry-points" in b.text)
-    assert (
-        tomllib.loads(block.text)["project"]["entry-points"]
-        == (tomllib.loads((EXAMPLE / "pyproject.toml").read_text())["project"]["entry-points"])
-    )
 
 
 # -- the changelog -----------------------------------------------------------------------------

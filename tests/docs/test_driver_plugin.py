@@ -1,101 +1,158 @@
-"""The example of the driver tutorial: installed, found, proved, used."""
+"""The driver tutorial, docs/tutorials/write-a-driver.md: from nothing, in an environment apart.
+
+What it makes is the example, file by file.
+"""
 
 from __future__ import annotations
 
 import json
 import os
+import re
+import shutil
+import socket
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
-from patience import HANG_S
-
-pytestmark = [pytest.mark.slow, pytest.mark.long]
+from patience import HANG_S, until
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "examples/driver-plugin"
+TUTORIAL = ROOT / "docs/tutorials/write-a-driver.md"
+TEXT = TUTORIAL.read_text(encoding="utf-8")
+FILES = dict(re.findall(r"<!-- file: (\S+) -->\n\n```\w+\n(.*?\n)```\n", TEXT, re.DOTALL))
+COMMANDS = re.findall(r"```(?:sh|console)\n(.*?)```\n", TEXT, re.DOTALL)
+UNTOLD = {"README.md", "src/risala_acme/__init__.py"}
+"""Files of the example that the tutorial has no use for, or makes by ``touch``."""
+
+
+def test_what_the_tutorial_makes_is_the_example():
+    there = {
+        str(path.relative_to(EXAMPLE)): path.read_text(encoding="utf-8")
+        for path in EXAMPLE.glob("**/*")
+        if path.is_file() and "__pycache__" not in path.parts and not path.name.endswith(".pyc")
+    }
+    assert {name: text for name, text in there.items() if name not in UNTOLD} == FILES
+
+
+def command(beginning: str) -> str:
+    """The one block of the tutorial that begins so."""
+    (found,) = [each for each in COMMANDS if each.removeprefix("$ ").startswith(beginning)]
+    return found.removeprefix("$ ")
+
+
+def checkout(place: Path) -> None:
+    """A checkout of Risala, as far as an installation needs it."""
+    shutil.copytree(ROOT / "src", place / "src", ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, place / name)
+
+
+def outside() -> dict[str, str]:
+    """The environment of somebody who has nothing to do with this checkout."""
+    ours = ("RISALA_", "PYTHON", "VIRTUAL_ENV", "PYTEST_", "COVERAGE_")
+    return {name: value for name, value in os.environ.items() if not name.startswith(ours)}
+
+
+def sh(text: str, cwd: Path) -> str:
+    done = subprocess.run(
+        ["bash", "-euc", text],
+        cwd=cwd,
+        env=outside(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=HANG_S * 4,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout
+    return done.stdout
 
 
 @pytest.fixture(scope="module")
-def installed(tmp_path_factory):
-    """The environment of a machine on which the example is installed as a package."""
-    site = tmp_path_factory.mktemp("site")
-    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "install", "--quiet"]
-    # Offline: the build tool is here already, and so is Risala.
-    offline = ["--no-deps", "--no-build-isolation", "--no-index"]
-    subprocess.run([*pip, *offline, "--target", str(site), str(EXAMPLE)], check=True)
-    return {
-        **{name: value for name, value in os.environ.items() if not name.startswith("RISALA_")},
-        "PYTHONPATH": str(site),
-        "PYTHONSAFEPATH": "1",
-    }
+def made(tmp_path_factory):
+    """The package as whoever follows the tutorial has it, installed in its own environment."""
+    folder = tmp_path_factory.mktemp("made")
+    checkout(folder / "risala")
+    begin = command("mkdir").replace("python3 -m venv", f"{sys.executable} -m venv")
+    sh(begin, folder)
+    place = folder / "risala-acme"
+    for name, text in FILES.items():
+        (place / name).write_text(text, encoding="utf-8")
+    install, test = command(".venv/bin/pip install --editable").splitlines()
+    sh(install, place)
+    (place / "test.sh").write_text(test, encoding="utf-8")
+    return place
 
 
-def run(environ, cwd, *words):
-    return subprocess.run(
-        [sys.executable, "-m", *words],
+@pytest.mark.slow
+@pytest.mark.long
+def test_its_tests_pass_and_the_report_says_so(made):
+    done = sh((made / "test.sh").read_text(encoding="utf-8"), made)
+    assert " failed" not in done
+    report = (made / "report.md").read_text(encoding="utf-8")
+    assert "## TestAcme: the driver conforms" in report
+    assert "| package | risala-acme 0.1.0 |" in report
+    assert report.count("| ✓ |") >= 30
+
+
+@pytest.mark.slow
+@pytest.mark.long
+def test_risala_finds_it(made):
+    typed, *shown = command(".venv/bin/risala plugins").splitlines()
+    come = sh(typed, made).splitlines()
+    assert [line.split() for line in come] == [line.split() for line in shown]
+
+
+def free_port() -> int:
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return found.getsockname()[1]
+
+
+@pytest.mark.slow
+@pytest.mark.long
+def test_a_message_goes_out_and_its_receipt_comes_back(made):
+    ports = {"8090": str(free_port()), "8091": str(free_port())}
+
+    def moved(text: str) -> str:
+        return re.sub("809[01]", lambda found: ports[found[0]], text)
+
+    (settings,) = re.findall(r"```toml\n(\[\[carriers.*?)```", TEXT, re.DOTALL)
+    (made / "risala.toml").write_text(moved(settings), encoding="utf-8")
+    acme = begin(moved(command(".venv/bin/python tests/acme_stand_in.py")), made)
+    service = begin(command("ACME_KEY").strip() + " --port 0", made)
+    try:
+        until((made / "risala-data/control.sock").exists, "the service listens")
+        until(lambda: "up" in sh(".venv/bin/risala carriers", made), "the carrier is up")
+        sh(command(".venv/bin/risala org create"), made)
+
+        def is_delivered() -> bool:
+            listed = json.loads(sh(".venv/bin/risala message list --json", made))
+            return "delivered" in json.dumps(listed)
+
+        until(is_delivered, "the receipt came back")
+    finally:
+        for each in (service, acme):
+            each.terminate()
+            each.wait(HANG_S)
+    unset = settings.replace("url = ", "ulr = ", 1)
+    (made / "risala.toml").write_text(moved(unset), encoding="utf-8")
+    (faults,) = re.findall(r"```text\n(The settings have.*?)```", TEXT, re.DOTALL)
+    refused = command("ACME_KEY").strip() + " || true"
+    assert faults.strip() in sh(refused, made)
+
+
+def begin(text: str, cwd: Path) -> subprocess.Popen[bytes]:
+    """A command that goes on; what it is given before its words are variables."""
+    words = text.split()
+    given = dict(word.split("=", 1) for word in words if re.match(r"[A-Z_]+=", word))
+    return subprocess.Popen(
+        [word for word in words if word.partition("=")[0] not in given],
         cwd=cwd,
-        env=environ,
-        capture_output=True,
-        text=True,
-        timeout=HANG_S,
-    )
-
-
-def test_risala_finds_it(installed, tmp_path):
-    found = json.loads(run(installed, tmp_path, "risala", "plugins", "--json").stdout)
-    assert {
-        "name": "file",
-        "source": "package risala-file 0.1.0",
-        "drivers": ["file"],
-        "mailers": [],
-        "payment_methods": [],
-        "disabled": False,
-        "fault": None,
-    } in found["plugins"]
-
-
-def test_its_own_tests_pass(installed, tmp_path):
-    done = run(installed, EXAMPLE, "pytest", "-q", "-p", "no:cacheprovider")
-    assert done.returncode == 0, done.stdout + done.stderr
-    # Else the conformance suite was not collected.
-    assert int(done.stdout.strip().splitlines()[-1].split()[0]) >= 15
-
-
-def test_a_message_ends_in_the_file(installed, tmp_path):
-    (tmp_path / "risala.toml").write_text(
-        '[[carriers]]\nname = "notes"\ndriver = "file"\n[carriers.file]\npath = "sms.jsonl"\n'
-    )
-
-    def risala(*words):
-        done = run(installed, tmp_path, "risala", *words)
-        assert done.returncode == 0, done.stderr
-        return done.stdout
-
-    risala("org", "create", "Shop")
-    risala("topup", "Shop", "10")
-    message_id = json.loads(risala("send", "36123456", "Salam", "--json"))["messageId"]
-    service = subprocess.Popen(
-        [sys.executable, "-m", "risala", "serve", "--port", "0"],
-        cwd=tmp_path,
-        env=installed,
+        env={**outside(), **given},
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
-    try:
-        until = time.monotonic() + HANG_S
-        status = None
-        while status != "delivered":
-            assert time.monotonic() < until, status
-            time.sleep(0.1)
-            status = json.loads(risala("message", "show", message_id, "--json"))["message"][
-                "status"
-            ]
-    finally:
-        service.terminate()
-        assert service.wait(HANG_S) == 0
-    line = json.loads((tmp_path / "sms.jsonl").read_text(encoding="utf-8"))
-    assert (line["to"], line["text"]) == ("+22236123456", "Salam")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 TESTS = Path(__file__).parents[1]
@@ -12,6 +13,11 @@ VIRTUAL = {"autojump_clock", "mock_clock", "quick", "clock"}
 """Fixtures under which no real time passes: there a limit may be a measure."""
 WAITS = {"fail_after", "wait", "join", "communicate", "run", "create_connection"}
 LIMITS = {"timeout", "seconds"}
+
+
+@cache
+def parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
 
 
 def is_small(node: ast.expr) -> bool:
@@ -32,7 +38,7 @@ def own_limits(function: ast.AST) -> Iterator[ast.Call]:
 
 
 def faults(path: Path) -> list[str]:
-    tree = ast.parse(path.read_text(encoding="utf-8"))
+    tree = parsed(path)
     is_virtual: set[ast.AST] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
@@ -60,3 +66,84 @@ def test_a_limit_of_its_own_is_noticed(tmp_path, monkeypatch):
         "def test_c(p):\n    p.communicate(timeout=10)\n    p.communicate(timeout=HANG_S)\n"
     )
     assert {fault.split(":")[1] for fault in faults(path)} == {"2", "8"}
+
+
+CLOCKS = {"autojump_clock", "mock_clock"}
+
+
+def parameters(function: ast.FunctionDef | ast.AsyncFunctionDef) -> list[str]:
+    given = function.args
+    return [each.arg for each in (*given.posonlyargs, *given.args, *given.kwonlyargs)]
+
+
+class Fixtures:
+    """Those that a file of tests can take, its own and those of the folders above it."""
+
+    def __init__(self, trees: list[ast.Module]) -> None:
+        self._known: dict[str, ast.FunctionDef | ast.AsyncFunctionDef] = {}
+        self.automatic: set[str] = set()
+        for node in (node for tree in trees for node in tree.body):
+            if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                continue
+            marks = [ast.unparse(mark) for mark in node.decorator_list]
+            if any(mark.startswith("pytest.fixture") for mark in marks):
+                self._known[node.name] = node
+                if any("autouse=True" in mark for mark in marks):
+                    self.automatic.add(node.name)
+
+    def rest_on_a_clock(self, name: str) -> bool:
+        if name in CLOCKS or name not in self._known:
+            return name in CLOCKS
+        others = [each for each in parameters(self._known[name]) if each != name]
+        return any(map(self.rest_on_a_clock, others))
+
+    def are_a_clock(self, name: str) -> bool:
+        """Whether the fixture hands on the clock itself."""
+        if name in CLOCKS or name not in self._known:
+            return name in CLOCKS
+        function = self._known[name]
+        handed = {
+            node.value.id
+            for node in ast.walk(function)
+            if isinstance(node, ast.Return | ast.Yield) and isinstance(node.value, ast.Name)
+        }
+        return any(self.are_a_clock(each) for each in handed & {*parameters(function)} - {name})
+
+
+def clockless(path: Path) -> Iterator[str]:
+    """Tests whose fixtures rest on a mock clock that the test itself is not given."""
+    folders = [folder for folder in path.parents if folder.is_relative_to(TESTS)]
+    shared = [folder / "conftest.py" for folder in reversed(folders)]
+    files = [each for each in shared if each.exists()] + [path]
+    trees = [*map(parsed, files)]
+    fixtures = Fixtures(trees)
+    for node in ast.walk(trees[-1]):
+        if not isinstance(node, ast.AsyncFunctionDef) or not node.name.startswith("test_"):
+            continue
+        given = parameters(node)
+        rests = any(map(fixtures.rest_on_a_clock, (*given, *fixtures.automatic)))
+        if rests and not any(map(fixtures.are_a_clock, given)):
+            yield f"{path.relative_to(TESTS)}:{node.lineno}: {node.name}"
+
+
+def test_a_test_is_given_the_clock_that_its_fixtures_rest_on():
+    """pytest-trio looks for a clock among what the test itself takes: name it there, too. Behind a
+    fixture it is none, and what was meant to be jumped over is slept through."""
+    files = [path for path in FILES if path.name.startswith("test_")]
+    assert [fault for path in files for fault in clockless(path)] == []
+
+
+def test_a_clock_behind_a_fixture_is_noticed(tmp_path, monkeypatch):
+    monkeypatch.setitem(globals(), "TESTS", tmp_path)
+    (tmp_path / "conftest.py").write_text(
+        "@pytest.fixture\ndef quick(autojump_clock):\n    return autojump_clock\n"
+        "@pytest.fixture\nasync def house(quick):\n    yield House()\n"
+    )
+    path = tmp_path / "test_it.py"
+    path.write_text(
+        "async def test_a(house):\n    pass\n"
+        "async def test_b(house, quick):\n    pass\n"
+        "async def test_c(quick):\n    pass\n"
+        "async def test_d(tmp_path):\n    pass\n"
+    )
+    assert [*clockless(path)] == ["test_it.py:1: test_a"]

@@ -22,6 +22,13 @@ TWICE = {
         "told by each simulator: they never see one another",
     ),
     **dict.fromkeys(
+        (
+            *("BalanceEvent", "InboundEvent", "MessageEvent", "Page"),
+            *("SenderEvent", "TrialEvent", "VerificationEvent"),
+        ),
+        "of the client, a distribution of its own: the API's words, for who asks it from outside",
+    ),
+    **dict.fromkeys(
         ("Phones", "Scenario", "Timetable"),
         "of each simulator: they never see one another",
     ),

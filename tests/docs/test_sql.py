@@ -17,7 +17,7 @@ STATEMENT = re.compile(
     r"(SELECT\s|INSERT\s+(OR\s+\w+\s+)?INTO\s|REPLACE\s+INTO\s"
     r"|UPDATE\s+(OR\s+\w+\s+)?\S+\s+SET\s|DELETE\s+FROM\s|ALTER\s+TABLE\s|DROP\s+\w+\s"
     r"|PRAGMA\s|CREATE\s+(UNIQUE|TABLE|INDEX|TRIGGER|VIEW|TEMP)|WITH\s+\S+\s+AS\s|VALUES\s*\("
-    r"|ATTACH\s|VACUUM\b|(BEGIN|COMMIT|ROLLBACK|SAVEPOINT|RELEASE|ANALYZE|REINDEX)\b(?!-)[\w\s]*$)",
+    r"|ATTACH\s|VACUUM\b|(?-i:BEGIN|COMMIT|ROLLBACK|SAVEPOINT|RELEASE|ANALYZE|REINDEX)\b(?!-)[\w\s]*$)",
     re.IGNORECASE,
 )
 RUNS = {"execute", "executemany", "executescript"}
@@ -30,6 +30,7 @@ for many rows. File: the database file as such."""
 MAY: dict[str, str] = {
     f"{JOURNAL}/accounts/accounts.py": HOT,  # the key and the organization of a request
     f"{JOURNAL}/accounts/balances.py": HOT,
+    f"{JOURNAL}/accounts/credentials.py": HOT,  # of each used one
     f"{JOURNAL}/accounts/ledger.py": HOT,
     f"{JOURNAL}/accounts/senders.py": HOT,  # the sender and the volume of a message
     f"{JOURNAL}/accounts/spending.py": HOT,
@@ -53,6 +54,9 @@ MAY: dict[str, str] = {
     f"{JOURNAL}/messages/reads.py": HOT,
     f"{JOURNAL}/messages/sessions.py": HOT,
     f"{JOURNAL}/messages/sheet.py": HOT,
+    f"{JOURNAL}/shipping/copy.py": FILE,
+    f"{JOURNAL}/shipping/looks.py": FILE,  # of a database that no engine has open
+    f"{JOURNAL}/shipping/wal.py": FILE,
     f"{JOURNAL}/state.py": HOT,
     f"{JOURNAL}/messages/timeline.py": HOT,
     f"{JOURNAL}/messages/verifications.py": HOT,
@@ -85,6 +89,7 @@ MAY: dict[str, str] = {
     f"{JOURNAL}/store/schema/bank.py": MIGRATION,
     f"{JOURNAL}/store/schema/carriers.py": MIGRATION,
     f"{JOURNAL}/store/schema/console.py": MIGRATION,
+    f"{JOURNAL}/store/schema/faces.py": MIGRATION,
     f"{JOURNAL}/store/schema/first.py": MIGRATION,
     f"{JOURNAL}/store/schema/inbound.py": MIGRATION,
     f"{JOURNAL}/store/schema/keys.py": MIGRATION,
@@ -122,19 +127,22 @@ MAY: dict[str, str] = {
     f"{JOURNAL}/upkeep/upgrade/upgrade.py": FILE,
     f"{JOURNAL}/webhooks/deliveries.py": HOT,
     f"{JOURNAL}/webhooks/endpoints.py": HOT,  # the fan-out of an event, an endpoint that fails
+    f"{JOURNAL}/webhooks/event_cursors.py": HOT,  # each batch of each consumer
     f"{JOURNAL}/webhooks/event_rows.py": HOT,
+    f"{JOURNAL}/webhooks/face_calls.py": HOT,
     f"{JOURNAL}/webhooks/history.py": READER,
     f"{JOURNAL}/webhooks/outbox.py": HOT,
 }
 BY_HAND = re.compile(
     r"\s*(INSERT\s+(OR\s+\w+\s+)?INTO|REPLACE\s+INTO|UPDATE(\s+OR\s+\w+)?|DELETE\s+FROM)\s+\"?"
     r"(organizations|api_keys|senders|inbound_routes|opt_out_policies|audit_log|carrier_notes|meta"
-    r"|verify_settings|webhook_endpoints|\{\})",
+    r"|verify_settings|webhook_endpoints|face_credentials|\{\})",
     re.IGNORECASE,
 )
 """Writes to what is set by hand, or noted now and then; and to a table whose name is not there."""
 EXCEPTIONS = {
     (f"{JOURNAL}/accounts/accounts.py", "UPDATE api_keys SET last_used_at"),  # of each used key
+    (f"{JOURNAL}/accounts/credentials.py", "UPDATE face_credentials SET last_used_at"),
     (f"{JOURNAL}/accounts/ledger.py", "UPDATE organizations SET balance"),  # a refund
     (f"{JOURNAL}/messages/acceptance.py", "UPDATE organizations SET balance"),
     (f"{JOURNAL}/set_back.py", "UPDATE api_keys SET old_until"),

@@ -1,0 +1,75 @@
+"""The site that ``make docs`` makes: built without a warning, whole without a network."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+AS_MAKE_DOES = ["--quiet", "--fresh-env", "--fail-on-warning", "--keep-going", "--nitpicky"]
+
+
+def build(source: Path, out: Path) -> subprocess.CompletedProcess[str]:
+    places = ["-c", str(source / "docs"), "-d", str(out / "doctrees"), str(source), str(out)]
+    return subprocess.run(
+        [sys.executable, "-m", "sphinx", *AS_MAKE_DOES, *places], capture_output=True, text=True
+    )
+
+
+def test_make_docs_and_this_test_build_alike():
+    assert " ".join(AS_MAKE_DOES) in (ROOT / "Makefile").read_text("utf-8")
+    assert re.search(r"^make .*\bdocs\b", (ROOT / ".ci/run").read_text("utf-8"), re.M)
+
+
+@pytest.mark.slow
+@pytest.mark.long
+def test_the_site_is_built_without_a_warning_and_fetches_nothing(tmp_path):
+    done = build(ROOT, tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    pages = list(tmp_path.rglob("*.html"))
+    assert len(pages) > 60
+    for page in pages:
+        text = page.read_text("utf-8")
+        loaded = re.findall(r"<(?:script|link|img|iframe)\b[^>]*", text)
+        assert [tag for tag in loaded if re.search(r'(?:src|href)="(?:https?:)?//', tag)] == []
+    for style in tmp_path.rglob("*.css"):
+        text = style.read_text("utf-8")
+        assert re.findall(r"""(?:@import|url\()\s*["']?(?:https?:)?//""", text) == [], style
+    outside = (tmp_path / "external-links.txt").read_text("utf-8")
+    assert "https://www.standardwebhooks.com" in outside
+
+
+@pytest.fixture
+def small(tmp_path):
+    """A documentation of two pages, with nothing wrong."""
+    (tmp_path / "docs").mkdir()
+    shutil.copy(ROOT / "docs/conf.py", tmp_path / "docs")
+    (tmp_path / "docs/index.md").write_text("# Pages\n\n## Learn\n\n- [A page](page.md): good\n")
+    (tmp_path / "docs/page.md").write_text("# A page\n\n## Its part\n\n[Up](#its-part)\n")
+    return tmp_path
+
+
+@pytest.mark.slow
+def test_a_page_in_a_list_is_in_the_tree(small, tmp_path):
+    done = build(small, tmp_path / "out")
+    assert (done.returncode, done.stderr) == (0, "")
+    index = (tmp_path / "out/docs/index.html").read_text("utf-8")
+    assert re.search(r'caption-text">Learn<.*toctree-l1"><a [^>]*href="page.html"', index, re.S)
+
+
+@pytest.mark.slow
+def test_each_fault_of_a_page_is_an_error(small, tmp_path):
+    (small / "docs/orphan.md").write_text(
+        "# Alone\n\n[a](gone.md) [b](page.md#gone) [c](#gone)\n\n```notalanguage\nx\n```\n"
+    )
+    done = build(small, tmp_path / "out")
+    assert done.returncode != 0
+    told = [line for line in done.stderr.splitlines() if "WARNING" in line]
+    assert len(told) == 5
+    for part in ("any toctree", "'gone.md'", "doc 'docs/page'", "'notalanguage'"):
+        assert any(part in line for line in told), part

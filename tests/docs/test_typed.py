@@ -1,0 +1,302 @@
+"""What the guides have one type is typed, and succeeds: each page in a directory of its own."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import socket
+import threading
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, HTTPServer
+
+import pytest
+
+from doc_blocks import ROOT
+from patience import until
+
+pytestmark = [pytest.mark.slow, pytest.mark.long]
+
+OPEN = "[webhooks]\nallow_insecure = true\n"  # so that an endpoint may be on this machine
+LOOPBACK = '[[carriers]]\nname = "mattel"\ndriver = "loopback"\n'
+SHOP = 'risala org create "My shop"'
+
+
+@dataclass(frozen=True)
+class Guide:
+    """A page whose commands need nothing but what is done before."""
+
+    page: str
+    before: tuple[str, ...] = ()
+    settings: str = ""
+    serves: bool = False
+    """They are typed beside a running service."""
+    words: dict[str, str] = field(default_factory=dict)
+
+
+GUIDES = [
+    Guide("docs/how-to/cap-a-days-spending.md", ("risala org create Chinguitel",)),
+    Guide("docs/how-to/change-carriers.md", settings=LOOPBACK, serves=True),
+    Guide(
+        "docs/how-to/come-from-a-hosted-api.md",
+        (SHOP,),
+        OPEN,
+        words={"https://shop.example/": "http://127.0.0.1:9000/"},
+    ),
+    Guide(
+        "docs/how-to/come-from-an-android-gateway.md",
+        (SHOP, "risala topup 10"),
+        OPEN + LOOPBACK,
+        serves=True,
+    ),
+    Guide("docs/how-to/come-from-jasmin.md", (SHOP,)),
+    Guide(
+        "docs/how-to/come-from-kannel.md",
+        (SHOP, "risala topup 10"),
+        "[faces.kannel]\nenabled = true\n",
+        serves=True,
+    ),
+    Guide("docs/how-to/keep-keys-safe.md", (SHOP,), serves=True),
+    Guide("docs/how-to/offer-smpp-to-customers.md", (SHOP,)),
+    Guide("docs/how-to/people-and-sign-in.md", (SHOP,), serves=True),
+    Guide(
+        "docs/how-to/receive-messages.md",
+        (SHOP, "risala org create Radio"),
+        OPEN,
+        words={"https://shop.example/": "http://127.0.0.1:9000/"},
+    ),
+    Guide("docs/how-to/run-the-console.md"),
+    Guide("docs/how-to/take-payments.md", (SHOP,)),
+    Guide(
+        "docs/how-to/watch-it.md",
+        (SHOP,),
+        settings=LOOPBACK,
+        serves=True,
+    ),
+    Guide("docs/how-to/run-as-a-service.md", settings=LOOPBACK, serves=True),
+    Guide("docs/reference/operations.md", serves=True),
+]
+
+
+@pytest.mark.parametrize("guide", GUIDES, ids=lambda guide: guide.page)
+def test_a_guide(guide, play, tmp_path):
+    page = play(guide.page, guide.words)
+    (tmp_path / "risala.toml").write_text(guide.settings)
+    if guide.serves:
+        page.serve("risala serve")
+    for command in guide.before:
+        page.run(command)
+    page.rest()
+
+
+def test_back_up_and_restore(play, tmp_path):
+    page = play(
+        "docs/how-to/back-up-and-restore.md", {"/var/backups/risala": str(tmp_path / "kept")}
+    )
+    (tmp_path / "kept").mkdir()
+    (tmp_path / "risala.toml").write_text(LOOPBACK)
+    page.run(SHOP)
+    page.compare(
+        "text", "Wrote", page.type("sh", "backup /var/backups/risala/today.db"), figures=False
+    )
+    page.type("sh", "date +%F")
+    page.type("sh", "--resend-pending")
+    page.type("sh", "mkdir old")
+    service = page.serve("risala serve")
+    page.run("rm risala-data/risala.db*")
+    assert page.type("sh", "readlink")[-1].startswith("Clean: 1 organizations")
+    service.interrupt()
+
+
+def test_mobile_money_by_sms(play, tmp_path):
+    page = play("docs/how-to/mobile-money-by-sms.md")
+    parts = page.block("toml", "receives_only").text, page.block("toml", "patterns").text
+    (tmp_path / "risala.toml").write_text("\n".join(parts))
+    page.run(SHOP)
+    page.serve("risala serve")
+    page.rest()
+
+
+def test_look_into_requests(play):
+    page = play("docs/how-to/look-into-requests.md")
+    demo = page.serve('make serve ARGS="--data /tmp/risala-demo"')
+    demo.wait_line(lambda line: line.startswith("Stop with"))
+    page.run("export RISALA_DATA=/tmp/risala-demo")
+    for path, body in (
+        ("/api/sms", '{"to": "+22236123456", "body": "Salam", "shade": 1}'),
+        ("/api/sms/get", '{"messageId": "sms_0"}'),
+        ("/api/sms", '{"to": "+22236123456", "body": "Salam"}'),
+    ):
+        page.run(
+            "curl -s -o answer -H 'content-type: application/json'"
+            """ -H "x-api-key: $(grep -o 'sk_live_[^"]*' /tmp/risala-demo/demo.json)" """
+            f"""http://127.0.0.1:8080{path} -d '{body}'"""
+        )
+    until(lambda: " 200 " in "".join(page.run("risala log --limit 1")), "it is written down")
+    said = page.type("sh", "--limit 3")
+    page.compare("text", "METHOD", said, figures=False)
+    (page.words["req_06DQDN5GJ8YRK1S5T8B2C7V3W4"],) = re.findall(
+        r"req_[0-9A-Z]+", "".join(page.run("risala log --limit 1 --json"))
+    )[:1]
+    page.rest()
+    demo.interrupt()
+
+
+class Taking(BaseHTTPRequestHandler):
+    """Answers 204 to whatever is posted."""
+
+    def do_POST(self):
+        self.rfile.read(int(self.headers["content-length"]))
+        self.send_response(204)
+        self.end_headers()
+
+
+def test_receive_webhooks(play, tmp_path):
+    (tmp_path / "risala.toml").write_text(OPEN)
+    with HTTPServer(("127.0.0.1", 0), Taking) as receiver:
+        threading.Thread(target=receiver.serve_forever, daemon=True).start()
+        here = f"http://127.0.0.1:{receiver.server_port}/"
+        meant = dict.fromkeys(("https://shop.example/", "http://127.0.0.1:3000/"), here)
+        page = play("docs/how-to/receive-webhooks.md", meant)
+        page.serve("risala serve")
+        page.run(SHOP)
+        page.rest()
+        receiver.shutdown()
+
+
+def test_several_carriers(play, tmp_path):
+    page = play("docs/how-to/several-carriers.md")
+    (tmp_path / "risala.toml").write_text(
+        '[[carriers]]\nname = "mattel"\ndriver = "smpp"\nprefixes = ["+2223"]\n'
+        '[carriers.smpp]\nhost = "127.0.0.1"\nport = 9\nsystem_id = "x"\n'
+        '[[carriers]]\nname = "everything"\ndriver = "loopback"\nprefixes = ["+222"]\n'
+    )
+    page.run(SHOP)
+    page.serve("risala serve")
+    page.type("sh", "carriers pause")
+    page.run("risala carriers pause mattel")
+    page.type("console", "risala route")
+    simulators = page.block("sh", "simulate smsc")
+    for command, _ in simulators.commands:
+        page.start(re.sub(r"--port \d+", "--port 0", command)).wait_line(
+            lambda line: "127.0.0.1:" in line
+        )
+    page.compared.append(simulators)
+
+
+def test_upgrade(play, tmp_path):
+    meant = {"/var/backups/risala": str(tmp_path), "/var/lib/risala": str(tmp_path)}
+    page = play("docs/how-to/upgrade.md", meant)
+    page.run(SHOP)
+    page.rest()
+
+
+def test_the_smsc_simulator(play):
+    page = play("docs/reference/smsc-simulator.md")
+    for part in ("simulate smsc\n", "simulate smsc --tls"):
+        block = page.block("sh", part)
+        *before, (last, _) = block.commands
+        for command, _ in before:
+            page.run(command)
+        page.start(f"{last} --port 0").wait_line(lambda line: "127.0.0.1:" in line)
+        page.compared.append(block)
+
+
+def test_the_modem_simulator(play, tmp_path):
+    page = play("docs/reference/modem-simulator.md", {"/tmp/modem": str(tmp_path / "modem")})
+    block = page.block("sh", "--link")
+    modem = page.start(f"{block.text.strip()} --lines")
+    page.compared.append(block)
+    until((tmp_path / "modem").exists, "the port is there")
+    if shutil.which("gammu"):
+        page.type("sh", "gammu")
+        modem.wait_line(lambda line: "Bonjour" in line)
+    else:
+        page.compared.append(page.block("sh", "gammu"))
+
+
+@pytest.mark.parametrize(
+    ("readme", "ready"),
+    [
+        ("examples/scenarios/README.md", "127.0.0.1:"),
+        ("examples/modem-scenarios/README.md", "/dev/pts/"),
+    ],
+)
+def test_the_scenarios(play, readme, ready):
+    page = play(readme, {"examples/": f"{ROOT}/examples/"})
+    (block,) = page.left()
+    port = " --port 0" if "smsc" in block.text else ""
+    simulator = page.start(block.text.strip() + port)
+    simulator.wait_line(lambda line: ready in line)
+    page.compared.append(block)
+
+
+@pytest.fixture
+def stick(play, tmp_path):
+    """Beside a page: a service with a simulated modem, and the terminal of the modem."""
+
+    def plug(page, more=""):
+        modem = page.start("risala simulate modem --link stick --lines", typed=True)
+        until((tmp_path / "stick").exists, "the port is there")
+        (tmp_path / "risala.toml").write_text(
+            f'{more}[[carriers]]\nname = "sim-1"\ndriver = "modem"\n'
+            f'[carriers.modem]\nport = "{tmp_path}/stick"\nussd_balance = {{ code = "*124#" }}\n'
+        )
+        page.serve("risala serve")
+        page.run(SHOP)
+        until(lambda: "is ready" in "".join(page.run("risala carriers")), "the modem is ready")
+        return modem
+
+    return plug
+
+
+def test_ask_by_ussd(play, stick):
+    page = play("docs/how-to/ask-by-ussd.md")
+    stick(page)
+    page.rest()
+
+
+@pytest.mark.parametrize("daemon", ["gammu-smsd", "smstools"])
+def test_come_with_a_modem(play, stick, daemon):
+    guides = {
+        "gammu-smsd": "docs/how-to/come-from-gammu-smsd.md",
+        "smstools": "docs/how-to/come-from-smstools.md",
+    }
+    page = play(guides[daemon])
+    stick(page)
+    page.run("risala topup 10")
+    page.rest()
+
+
+def test_several_modems(play, tmp_path):
+    page = play("docs/how-to/several-modems.md", {"/dev/modem-": f"{tmp_path}/modem-"})
+    plugged = page.block("sh", "simulate modem")
+    for command, _ in plugged.commands:
+        page.start(command)
+    page.compared.append(plugged)
+    until(lambda: len([*tmp_path.glob("modem-*")]) == 2, "both ports are there")
+    (tmp_path / "risala.toml").write_text(page.here(page.block("toml", "sim-2").text))
+    page.serve("risala serve")
+    page.run(SHOP)
+    until(lambda: " ".join(page.run("risala carriers")).count("is ready") == 2, "both are ready")
+    page.rest()
+
+
+def test_answer_keywords(play, stick, tmp_path):
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    page = play("docs/how-to/answer-keywords.md", {"127.0.0.1:9000": f"127.0.0.1:{port}"})
+    modem = stick(page, OPEN)
+    page.run("risala org create Radio && risala topup Radio 10")
+    route, endpoint, key = (command for command, _ in page.block("sh", "--keyword").commands)
+    page.run(route)
+    page.run(f"export WEBHOOK_SECRET=$({endpoint})")
+    page.run(f"export RISALA_KEY=$({key}) RISALA_URL=http://127.0.0.1:8080")
+    page.compared.append(page.block("sh", "--keyword"))
+    program = page.block("python", "Votes").text.replace("9000", str(port))
+    (tmp_path / "votes.py").write_text(program)
+    page.run("python3 votes.py >/dev/null 2>&1 & echo $! >pid")
+    modem.popen.stdin.write("sms +22236123456 VOTE 7\n")
+    modem.popen.stdin.flush()
+    modem.wait_line(lambda line: "You voted for 7. Thank you!" in line)
+    page.run("kill $(cat pid)")
